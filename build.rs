@@ -9,10 +9,10 @@ use std::{env, fs};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-#[path = "src/parse/toml/step.rs"]
-mod step;
+#[path = "src/parse/toml/packed.rs"]
+mod packed;
 
-use step::{Item, Step};
+use packed::{PackedItem, PackedStep};
 
 /// What a pack is made of, and where.
 const FOLDERS: [&str; 3] = ["tools.d", "prompts", "templates"];
@@ -80,13 +80,13 @@ fn table<'a>(of: &'a DeTable<'_>, at: Range<usize>, way: &mut Vec<&'a str>, tree
         way.push(key.get_ref());
         if !is_test(way) {
             entries += 1;
-            put(key.span(), Item::Key(key.get_ref()), tree)?;
+            put(key.span(), PackedItem::Key(key.get_ref()), tree)?;
             value(node, way, tree)?;
         }
         way.pop();
     }
     let rest = tree.split_off(first);
-    put(at, Item::Table(entries), tree)?;
+    put(at, PackedItem::Table(entries), tree)?;
     tree.extend(rest);
     Ok(())
 }
@@ -94,21 +94,23 @@ fn table<'a>(of: &'a DeTable<'_>, at: Range<usize>, way: &mut Vec<&'a str>, tree
 fn value<'a>(of: &'a Spanned<DeValue<'_>>, way: &mut Vec<&'a str>, tree: &mut Vec<u8>) -> Outcome<()> {
     let at = of.span();
     match of.get_ref() {
-        DeValue::String(text) => put(at, Item::Text(text), tree),
-        DeValue::Boolean(flag) => put(at, Item::Boolean(*flag), tree),
-        DeValue::Integer(number) => put(at, Item::Integer(i64::from_str_radix(number.as_str(), number.radix())?), tree),
-        DeValue::Float(number) => put(at, Item::Float(number.as_str().parse()?), tree),
+        DeValue::String(text) => put(at, PackedItem::Text(text), tree),
+        DeValue::Boolean(flag) => put(at, PackedItem::Boolean(*flag), tree),
+        DeValue::Integer(number) => {
+            put(at, PackedItem::Integer(i64::from_str_radix(number.as_str(), number.radix())?), tree)
+        }
+        DeValue::Float(number) => put(at, PackedItem::Float(number.as_str().parse()?), tree),
         DeValue::Datetime(date) => Err(format!("a bare date: {date}").into()),
         DeValue::Array(items) => {
-            put(at, Item::List(u32::try_from(items.len())?), tree)?;
+            put(at, PackedItem::List(u32::try_from(items.len())?), tree)?;
             items.iter().try_for_each(|item| value(item, way, tree))
         }
         DeValue::Table(of) => table(of, at, way, tree),
     }
 }
 
-fn put(at: Range<usize>, item: Item<'_>, tree: &mut Vec<u8>) -> Outcome<()> {
-    let step = Step { start: u32::try_from(at.start)?, end: u32::try_from(at.end)?, item };
+fn put(at: Range<usize>, item: PackedItem<'_>, tree: &mut Vec<u8>) -> Outcome<()> {
+    let step = PackedStep { start: u32::try_from(at.start)?, end: u32::try_from(at.end)?, item };
     tree.extend(postcard::to_allocvec(&step)?);
     Ok(())
 }

@@ -1,14 +1,14 @@
-//! Texts that grow natively, kept below a size: one call must not take the memory of all.
+//! Texts built by native code, bounded in size: one call must not use up the memory of the process.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, BYTE, ITEM};
 use crate::value::Value;
 
-/// The most bytes that one native verb may return as a text: 64 MB.
+/// The most bytes that a primitive may return as a text: 64 MB.
 pub const MOST_BYTES: usize = 64 << 20;
 
-/// Refuses a text of that many bytes if it is too large.
-pub fn refuse_above(bytes: usize) -> Result<()> {
+/// Refuses a text of this many bytes if it is larger than [`MOST_BYTES`].
+pub fn check_size(bytes: usize) -> Result<()> {
     if bytes <= MOST_BYTES {
         return Ok(());
     }
@@ -16,35 +16,35 @@ pub fn refuse_above(bytes: usize) -> Result<()> {
     Err(Diagnostic::new(Code::LIMIT, message).help("work on a part of it"))
 }
 
-/// Sizes below this are not asked for: the guard sees them soon enough.
+/// Smaller sizes are not reserved: the guard notices them soon enough.
 const SMALL: usize = 64 << 10;
 
 //= docs/spec.md#scripts
 //# A primitive MUST ask the guard of its call before it takes memory whose size a script chose.
-/// Refuses a text of that many bytes if it is too large, or more than the running call may still take: twice, for it is
-/// there twice while it is made a value.
+/// Refuses a text of this many bytes if it is too large, or if the call may not allocate twice as much: the text exists
+/// twice while it becomes a value.
 pub fn reserve(bytes: usize) -> Result<()> {
-    refuse_above(bytes)?;
-    if bytes < SMALL { Ok(()) } else { guard::room(bytes.saturating_mul(2)) }
+    check_size(bytes)?;
+    if bytes < SMALL { Ok(()) } else { guard::reserve_memory(bytes.saturating_mul(2)) }
 }
 
-/// Asks for the memory that values take when they are made into something else: `times` as much as they hold.
+/// Checks that the call may allocate `times` the size of a value, to convert it into something else.
 #[cfg_attr(test, track_caller)]
 pub fn reserve_for(value: &Value, times: usize) -> Result<()> {
     let bytes = weight(value).saturating_mul(times);
     guard::check()?;
-    if bytes < SMALL { Ok(()) } else { guard::room(bytes) }
+    if bytes < SMALL { Ok(()) } else { guard::reserve_memory(bytes) }
 }
 
-/// Refuses a value that cannot be worked on in time: see [`guard::price`]. `nanoseconds` is what a byte takes at worst.
+/// Refuses a value that cannot be processed in time: see [`guard::require_time`]. `nanoseconds` is what a byte takes at worst.
 #[cfg_attr(test, track_caller)]
 pub fn price(what: &str, value: &Value, nanoseconds: u32) -> Result<()> {
     let bytes = weight(value);
     guard::check()?;
-    guard::price(what, bytes, nanoseconds)
+    guard::require_time(what, bytes, nanoseconds)
 }
 
-/// The bytes that a value holds, native things aside: those are made once and shared. Counted as work.
+/// The bytes of a value without those of handles, which are shared. Counts as work.
 fn weight(value: &Value) -> usize {
     if guard::is_over(ITEM) {
         return 0;
@@ -58,7 +58,7 @@ fn weight(value: &Value) -> usize {
     size_of::<Value>().saturating_add(inner)
 }
 
-/// A text under construction that refuses to grow above [`MOST_BYTES`] and asks the guard now and then.
+/// A text under construction that refuses to grow beyond [`MOST_BYTES`] and asks the guard now and then.
 #[derive(Default)]
 pub struct BoundedText {
     text: String,
@@ -68,12 +68,12 @@ impl BoundedText {
     /// Appends a part.
     pub fn push(&mut self, part: &str) -> Result<()> {
         let length = self.text.len().saturating_add(part.len());
-        refuse_above(length)?;
+        check_size(length)?;
         if length > self.text.capacity() {
             // It grows to twice its size while the old one is still there.
             let wanted = length.max(self.text.capacity().saturating_mul(2));
             if wanted >= SMALL {
-                guard::room(wanted)?;
+                guard::reserve_memory(wanted)?;
             }
             self.text.reserve_exact(wanted - self.text.len());
         }
@@ -92,7 +92,7 @@ impl BoundedText {
     }
 }
 
-/// For what writes bytes, which are UTF-8. What it refuses is told by [`BoundedWriter::written`].
+/// A writer of UTF-8 into a [`BoundedText`]. [`BoundedWriter::written`] tells why a write was refused.
 #[derive(Default)]
 pub struct BoundedWriter {
     text: BoundedText,
@@ -100,7 +100,10 @@ pub struct BoundedWriter {
 }
 
 impl BoundedWriter {
-    /// The text; or what refused a part of it.
+    /// The text.
+    ///
+    /// # Errors
+    /// Why a part of it was refused.
     pub fn written(self) -> Result<Value> {
         match self.refused {
             Some(fault) => Err(fault),
@@ -128,7 +131,7 @@ impl std::io::Write for BoundedWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guard::{Cancel, Guard, Limits};
+    use crate::guard::{CancelFlag, Guard, Limits};
 
     //= docs/spec.md#scripts
     //= type=test
@@ -145,7 +148,7 @@ mod tests {
                 (0..16).try_for_each(|_| text.push(&part))
             },
         ] {
-            let guard = Guard::new(limits, Cancel::default());
+            let guard = Guard::new(limits, CancelFlag::default());
             let _entered = guard.enter();
             assert_eq!(ask().expect_err("8 MB are all it has").code, Code::LIMIT);
             assert!(guard.memory() <= 8 << 20, "{}", guard.memory());
@@ -158,6 +161,6 @@ mod tests {
         let mut text = BoundedText::default();
         let fault = (0..65).find_map(|_| text.push(&part).err()).expect("65 MB are too much");
         assert_eq!(fault.code, Code::LIMIT);
-        assert!(refuse_above(MOST_BYTES).is_ok());
+        assert!(check_size(MOST_BYTES).is_ok());
     }
 }

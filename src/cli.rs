@@ -1,149 +1,113 @@
 //! The command line: one file a command, one way in.
 
-mod arguments;
 mod call;
 mod check;
+mod command_line;
+mod context;
 mod docs;
 mod doctor;
 mod eject;
-mod interruption;
+mod hot_reload;
 mod list;
-mod log;
 mod new;
 mod options;
 mod prompt;
 mod read;
-mod record;
-mod refreshing;
 mod secrets;
 mod serve;
-mod session;
-mod show;
-mod table;
 mod terminal;
 mod test;
 mod trust;
-mod watching;
 
-use crate::diagnostic::Diagnostic;
-use crate::world::disk::hide_process;
-use clap::{Parser, Subcommand};
-use options::Shared;
-use session::Session;
+use crate::diagnostic::printable;
+use crate::world::disk::{end_programs, hide_process};
+use clap::Parser;
+use command_line::{CliCommand, CommandLine};
+use context::{CommandContext, environment_variable};
+use options::{CommandResult, Exit, LogFormat};
+use std::fmt::{self, Debug};
 use terminal::Terminal;
+use tracing::field::Field;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::field::MakeExt;
+use tracing_subscriber::fmt::format::{Writer, debug_fn};
 
-/// Serves MCP tools, resources and prompts that are defined in TOML files, rhai scripts and handlebars templates.
-#[derive(Parser)]
-#[command(name = "toolsd", version, max_term_width = 100)]
-struct Line {
-    #[command(flatten)]
-    shared: Shared,
-    #[command(subcommand)]
-    command: Command,
-}
+/// The log filter if `TOOLSD_LOG` is not set.
+const DEFAULT_FILTER: &str = "warn,toolsd=info";
 
-#[derive(Subcommand)]
-enum Command {
-    /// Serve MCP: on standard input and output, or over HTTP.
-    Serve(serve::Serve),
-    /// Check packs: definitions, schemas, scripts, templates.
-    Check(check::Check),
-    /// Run the examples and cases of packs.
-    Test(test::Test),
-    /// Call a tool.
-    Call(call::Call),
-    /// Read a resource.
-    Read(read::Read),
-    /// Get a prompt.
-    Prompt(prompt::Prompt),
-    /// List packs, tools, resources and prompts.
-    List(list::List),
-    /// Explain primitives, tables of definitions, and check rules.
-    Docs(docs::Docs),
-    /// Write a working skeleton.
-    New(new::New),
-    /// Copy a file of a pack out of the binary, to change it here.
-    Eject(eject::Eject),
-    /// Allow the pack files of this workspace to be used.
-    Trust(trust::Trust),
-    /// Check the set-up: files, trust, packs, git, clients.
-    Doctor(doctor::Doctor),
-}
-
-/// How a command ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Exit {
-    /// All is well.
-    Well,
-    /// Something is wrong with what was looked at, or a call failed.
-    Faults,
-    /// The command line itself is wrong, or nothing here answers it.
-    Usage,
-}
-
-impl From<Exit> for u8 {
-    fn from(exit: Exit) -> Self {
-        match exit {
-            Exit::Well => 0,
-            Exit::Faults => 1,
-            Exit::Usage => 2,
-        }
-    }
-}
-
-/// The result of a command. A fault that comes out this way is one of usage: told on standard error, exit code 2.
-type Ended = Result<Exit, Box<Diagnostic>>;
-
-/// Runs the command that the arguments of the process name; gives the exit code: 0 all is well, 1 faults, 2 usage.
+/// Runs the command that the arguments of the process name; returns the exit code: 0 success, 1 faults, 2 usage.
 pub fn run() -> u8 {
     let hidden = hide_process();
-    let line = Line::parse();
-    let terminal = Terminal::new(session::variable("NO_COLOR").is_some_and(|value| !value.is_empty()));
-    log::begin(line.shared.log_format, terminal.colours_errors());
+    let line = CommandLine::parse();
+    let terminal = open_terminal();
+    start_log(line.options.log_format, terminal.colours_errors());
     let ended = hidden.and_then(|()| match line.command {
-        Command::Docs(docs) => docs.run(&line.shared, &terminal),
+        CliCommand::Docs(docs) => docs.run(&line.options, &terminal),
         mut command => {
-            command.begin()?;
-            Session::open(line.shared, terminal).and_then(|session| command.run(session))
+            if let CliCommand::Serve(serve) = &mut command {
+                // Before anything is opened.
+                serve.find_secrets()?;
+            }
+            CommandContext::open(line.options, terminal).and_then(|context| run_command(command, context))
         }
     });
     // A call that was answered at its limit may leave a git behind that still takes its lock away.
-    crate::world::disk::end_programs();
+    end_programs();
     match ended {
         Ok(exit) => exit.into(),
         //= docs/spec.md#command-line
         //# Usage errors MUST go to standard error with exit code 2.
         Err(fault) => {
-            let terminal = Terminal::new(session::variable("NO_COLOR").is_some_and(|value| !value.is_empty()));
-            terminal.fault(&fault);
+            open_terminal().fault(&fault);
             Exit::Usage.into()
         }
     }
 }
 
-impl Command {
-    /// What comes before anything is opened.
-    fn begin(&mut self) -> Result<(), Box<Diagnostic>> {
-        match self {
-            Self::Serve(serve) => serve.find_secrets(),
-            _ => Ok(()),
-        }
-    }
+/// The terminal of the process, without colour if the environment says so.
+fn open_terminal() -> Terminal {
+    Terminal::new(environment_variable("NO_COLOR").is_some_and(|value| !value.is_empty()))
+}
 
-    fn run(self, session: Session) -> Ended {
-        match self {
-            Self::Serve(serve) => serve.run(session),
-            Self::Check(check) => check.run(&session),
-            Self::Test(test) => test.run(&session),
-            Self::Call(call) => call.run(&session),
-            Self::Read(read) => read.run(&session),
-            Self::Prompt(prompt) => prompt.run(&session),
-            Self::List(list) => list.run(&session),
-            Self::Docs(docs) => docs.run(&session.shared, &session.terminal),
-            Self::New(new) => new.run(&session),
-            Self::Eject(eject) => eject.run(&session),
-            Self::Trust(trust) => trust.run(&session),
-            Self::Doctor(doctor) => doctor.run(&session),
-        }
+fn run_command(command: CliCommand, context: CommandContext) -> CommandResult {
+    match command {
+        CliCommand::Serve(serve) => serve.run(context),
+        CliCommand::Check(check) => check.run(&context),
+        CliCommand::Test(test) => test.run(&context),
+        CliCommand::Call(call) => call.run(&context),
+        CliCommand::Read(read) => read.run(&context),
+        CliCommand::Prompt(prompt) => prompt.run(&context),
+        CliCommand::List(list) => list.run(&context),
+        CliCommand::Docs(docs) => docs.run(&context.options, &context.terminal),
+        CliCommand::New(new) => new.run(&context),
+        CliCommand::Eject(eject) => eject.run(&context),
+        CliCommand::Trust(trust) => trust.run(&context),
+        CliCommand::Doctor => doctor::run(&context),
+    }
+}
+
+/// Starts logging to standard error: `TOOLSD_LOG` says what, `--log-format` says how. A filter that cannot be read falls
+/// back to the default, and the log says so.
+fn start_log(format: LogFormat, colour: bool) {
+    let wanted = environment_variable("TOOLSD_LOG").filter(|wanted| !wanted.is_empty());
+    let filter = wanted.as_deref().map(EnvFilter::try_new);
+    let refused = matches!(filter, Some(Err(_)));
+    let filter = filter.and_then(Result::ok).unwrap_or_else(|| EnvFilter::new(DEFAULT_FILTER));
+    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colour);
+    let begun = match format {
+        LogFormat::Text => lines.with_target(false).fmt_fields(debug_fn(write_field).delimited(" ")).try_init(),
+        LogFormat::Json => lines.json().try_init(),
+    };
+    if refused && begun.is_ok() {
+        tracing::warn!("`TOOLSD_LOG` is no filter such as `warn,toolsd=debug`; using `{DEFAULT_FILTER}`");
+    }
+}
+
+/// Writes a field of a log line. Log lines name files and repeat what scripts say: none of it may begin a line of its own.
+fn write_field(writer: &mut Writer<'_>, field: &Field, value: &dyn Debug) -> fmt::Result {
+    let shown = printable(&format!("{value:?}"));
+    match field.name() {
+        "message" => writer.write_str(&shown),
+        name => write!(writer, "{name}={shown}"),
     }
 }

@@ -1,32 +1,32 @@
-//! What a result is made of: texts, pictures, sounds, resources.
+//! The content of results: texts, images, audio, resources.
 
 use crate::value::{Json, Kind, Object, Value};
 use serde_json::json;
 
-/// One block of a result, a prompt's message or a resource's contents.
+/// One content block of a result, of a prompt message, or of a resource.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Content {
-    /// What it is.
-    pub block: Block,
+    /// The block itself.
+    pub block: ContentBody,
     /// `annotations`: audience, priority, lastModified.
     pub annotations: Option<Json>,
     /// `_meta`.
     pub meta: Option<Json>,
 }
 
-/// The kinds of blocks.
+/// The kinds of content blocks.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Block {
+pub enum ContentBody {
     /// A text.
     Text(String),
-    /// A picture.
+    /// An image.
     Image {
         /// Base64.
         data: String,
         /// Its MIME type.
         mime_type: String,
     },
-    /// A sound.
+    /// Audio.
     Audio {
         /// Base64.
         data: String,
@@ -39,14 +39,14 @@ pub enum Block {
         uri: String,
         /// Its MIME type.
         mime_type: Option<String>,
-        /// What it holds.
+        /// Its contents.
         body: ResourceBody,
     },
-    /// A resource to be read by whoever wants it: `uri`, `name`, and what else a resource may say of itself.
+    /// A link to a resource: `uri`, `name`, and the optional members of a resource.
     Link(Json),
 }
 
-/// What a resource holds.
+/// The contents of a resource.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ResourceBody {
     /// A text.
@@ -56,14 +56,14 @@ pub enum ResourceBody {
 }
 
 impl Content {
-    /// A block without annotations.
-    pub fn new(block: Block) -> Self {
+    /// Creates content without annotations.
+    pub fn new(block: ContentBody) -> Self {
         Self { block, annotations: None, meta: None }
     }
 
-    /// A text.
+    /// Creates text content.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::new(Block::Text(text.into()))
+        Self::new(ContentBody::Text(text.into()))
     }
 }
 
@@ -72,13 +72,13 @@ impl Object for Content {
         Kind::Content
     }
 
-    /// As MCP writes it: examples, cases and `toolsd call` show content so.
+    /// The form that MCP uses. Examples, cases and `toolsd call` show content in this form.
     fn to_json(&self) -> Json {
         let mut json = match &self.block {
-            Block::Text(text) => json!({ "type": "text", "text": text }),
-            Block::Image { data, mime_type } => json!({ "type": "image", "data": data, "mimeType": mime_type }),
-            Block::Audio { data, mime_type } => json!({ "type": "audio", "data": data, "mimeType": mime_type }),
-            Block::Resource { uri, mime_type, body } => {
+            ContentBody::Text(text) => json!({ "type": "text", "text": text }),
+            ContentBody::Image { data, mime_type } => json!({ "type": "image", "data": data, "mimeType": mime_type }),
+            ContentBody::Audio { data, mime_type } => json!({ "type": "audio", "data": data, "mimeType": mime_type }),
+            ContentBody::Resource { uri, mime_type, body } => {
                 let mut resource = json!({ "uri": uri });
                 if let Some(mime_type) = mime_type {
                     resource["mimeType"] = json!(mime_type);
@@ -89,7 +89,7 @@ impl Object for Content {
                 }
                 json!({ "type": "resource", "resource": resource })
             }
-            Block::Link(link) => {
+            ContentBody::Link(link) => {
                 let mut json = json!({ "type": "resource_link" });
                 for (key, value) in link.as_object().into_iter().flatten() {
                     json[key] = value.clone();
@@ -107,12 +107,12 @@ impl Object for Content {
     }
 }
 
-/// `reply(#{ structured, content })`: a result whose data and whose words differ.
+/// `reply(#{ structured, content })`: a result with structured data and separate content blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
-    /// The data.
+    /// The structured data.
     pub structured: Value,
-    /// The words.
+    /// The content blocks.
     pub content: Vec<Content>,
 }
 

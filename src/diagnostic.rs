@@ -1,16 +1,19 @@
 //! The one error type: what was wrong, where, and what to do about it.
 
-mod bounded;
 mod printable;
 pub mod render;
 
-pub use bounded::json_bytes;
 pub use printable::{printable, printable_json, printable_lines, quoted};
 
 use crate::source::Place;
+use serde_json::{Value as Json, json};
 use std::fmt;
 
-/// The result of an act. Reading never fails so: it returns what it got and a list of [`Diagnostic`]s.
+/// The most bytes of a message or a help line, however much an answer may have.
+const LONGEST: usize = 16 << 10;
+
+/// The result of an operation. Readers of definitions do not fail like this: they return what they could read and a
+/// list of [`Diagnostic`]s.
 pub type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 
 /// A stable name of a fault, such as `toml-syntax` or `parse.yaml`.
@@ -19,39 +22,39 @@ pub type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code(pub &'static str);
 
-/// The kinds of run-time faults that `on_error` tells apart. Rules of `check` bring their own codes.
+/// The codes of run-time faults, which `on_error` distinguishes. Rules of `check` bring their own codes.
 impl Code {
     /// Arguments that the schema, or a primitive, does not take.
     pub const ARGUMENTS: Self = Self("arguments");
-    /// `fail(…)`: a script says no, to the model.
+    /// `fail(…)`: a script refuses, with a message for the model.
     pub const FAIL: Self = Self("fail");
-    /// `reject(…)`: a script says no, to the protocol.
+    /// `reject(…)`: a script refuses, with an error of the protocol.
     pub const REJECT: Self = Self("reject");
-    /// `not_found(…)`, or a URI that nothing answers.
+    /// `not_found(…)`, or a URI that no resource has.
     pub const NOT_FOUND: Self = Self("not_found");
-    /// A text that is not what it should be.
+    /// A text that cannot be parsed.
     pub const PARSE: Self = Self("parse");
-    /// Bytes that are no UTF-8.
+    /// Bytes that are not UTF-8.
     pub const UTF8: Self = Self("utf8");
     /// A file, a process or a grant.
     pub const WORLD: Self = Self("world");
     /// Ticks, time, memory, depth or size.
     pub const LIMIT: Self = Self("limit");
-    /// The client went away or took its request back.
+    /// The client disconnected or cancelled its request.
     pub const CANCELLED: Self = Self("cancelled");
-    /// The client lacks what the call needs of it.
+    /// The client lacks a capability that the call needs.
     pub const CAPABILITY: Self = Self("capability");
-    /// The client gave no answer that fits, or a question that cannot be asked.
+    /// The client gave no valid answer, or the question cannot be asked.
     pub const ASK: Self = Self("ask");
-    /// The call waits for answers: it ends here and runs again with them.
+    /// The call needs answers: it ends here and runs again with them.
     pub const SUSPENDED: Self = Self("suspended");
-    /// A chain that bites its tail.
+    /// A cycle where none is allowed.
     pub const CYCLE: Self = Self("cycle");
     /// A fault of a script: an unknown function, a wrong type.
     pub const SCRIPT: Self = Self("script");
     /// A fault of a template.
     pub const TEMPLATE: Self = Self("template");
-    /// A fault of ours.
+    /// A bug of toolsd.
     pub const INTERNAL: Self = Self("internal");
 
     /// What `error.kind` says: the part before the first dot.
@@ -66,12 +69,12 @@ impl fmt::Display for Code {
     }
 }
 
-/// How bad it is. An error keeps a pack from being served, a warning does not.
+/// The severity of a diagnostic. An error keeps a pack from being served, a warning does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Worth saying; nothing stops.
+    /// Worth reporting; the pack is served.
     Warning,
-    /// It cannot be used so.
+    /// The definition cannot be used.
     Error,
 }
 
@@ -80,18 +83,18 @@ pub enum Severity {
 pub struct Diagnostic {
     /// Its stable name.
     pub code: Code,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
     /// What was wrong: lower case, names in backticks, no full stop.
     pub message: String,
-    /// Where, if it is in a text.
+    /// Its place, if it is in a text.
     pub at: Option<Place>,
     /// What is allowed, the nearest match, or the next step.
     pub help: Option<String>,
     /// The calls that led there, innermost first; at most five are kept.
     pub trace: Vec<Place>,
     /// What a program may want: the `data` of `fail` and `reject`, the problems of arguments.
-    pub data: Option<Box<serde_json::Value>>,
+    pub data: Option<Box<Json>>,
 }
 
 impl Diagnostic {
@@ -108,30 +111,30 @@ impl Diagnostic {
         })
     }
 
-    /// The same, as a warning.
+    /// Makes it a warning.
     #[must_use]
     pub fn warning(mut self: Box<Self>) -> Box<Self> {
         self.severity = Severity::Warning;
         self
     }
 
-    /// The same, with its place, unless it has one.
+    /// Sets the place, unless there is one.
     #[must_use]
     pub fn at(mut self: Box<Self>, place: Place) -> Box<Self> {
         self.at.get_or_insert(place);
         self
     }
 
-    /// The same, with what to do about it.
+    /// Sets the help line: what to do about it.
     #[must_use]
     pub fn help(mut self: Box<Self>, help: impl Into<String>) -> Box<Self> {
         self.help = Some(help.into());
         self
     }
 
-    /// The same, with what a program may want to know.
+    /// Sets the data for programs.
     #[must_use]
-    pub fn data(mut self: Box<Self>, data: serde_json::Value) -> Box<Self> {
+    pub fn data(mut self: Box<Self>, data: Json) -> Box<Self> {
         self.data = Some(Box::new(data));
         self
     }
@@ -139,6 +142,33 @@ impl Diagnostic {
     /// Whether it keeps a pack from being served.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
+    }
+
+    /// Bounds it for an answer of `most` bytes. A longer message or help is cut and says so. Larger data are replaced
+    /// by a note that says so.
+    #[must_use]
+    pub fn bounded(mut self: Box<Self>, most: usize) -> Box<Self> {
+        let longest = LONGEST.min(most);
+        cut(&mut self.message, longest);
+        if let Some(help) = &mut self.help {
+            cut(help, longest);
+        }
+        if let Some(data) = self.data.take() {
+            self.data = Some(match json_bytes(&data) {
+                size if size > most => Box::new(self.in_place_of(&data, size, most)),
+                _ => data,
+            });
+        }
+        self
+    }
+
+    fn in_place_of(&self, data: &Json, size: usize, most: usize) -> Json {
+        let cut = format!("its data have {} kB, more than the {} kB that a failure may have", size >> 10, most >> 10);
+        match self.code {
+            // The error number stays, since it is not part of the data.
+            Code::REJECT => json!({ "code": data["code"], "data": { "cut": cut } }),
+            _ => json!({ "error": self.message, "cut": cut }),
+        }
     }
 }
 
@@ -158,11 +188,11 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
-/// The candidate that is most like `name`, if one is near enough to be meant.
+/// The candidate nearest to `name`, if one is near enough to be meant.
 ///
 /// Near means a Damerau–Levenshtein distance of at most a third of the longer name, or a common
-/// prefix of at least three letters that one of them consists of. Names are short: longer texts are passed over, and so
-/// is what comes after the first thousands, because the comparison cannot be stopped.
+/// prefix of at least three letters that one of them consists of. Long names, and candidates after the first thousands,
+/// are skipped because the comparison cannot be stopped.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const LONGEST: usize = 128;
     const MOST: usize = 4_096;
@@ -185,7 +215,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// “did you mean `x`?”, or what is allowed, or nothing: the help line for an unknown name.
+/// The help line for an unknown name: “did you mean `x`?”, or the known names if they are few, or nothing.
 pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> Option<String> {
     if let Some(found) = nearest(name, candidates.clone()) {
         return Some(format!("did you mean `{found}`?"));
@@ -193,6 +223,34 @@ pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str
     const MOST: usize = 12;
     let known: Vec<String> = candidates.into_iter().take(MOST + 1).map(|candidate| format!("`{candidate}`")).collect();
     (!known.is_empty() && known.len() <= MOST).then(|| format!("known: {}", known.join(", ")))
+}
+
+fn cut(text: &mut String, longest: usize) {
+    if text.len() > longest {
+        let bytes = text.len();
+        text.truncate(text.floor_char_boundary(longest));
+        text.push_str(&format!("… (cut: it has {} kB)", bytes.div_ceil(1 << 10)));
+    }
+}
+
+/// The number of bytes of serialized JSON, without building the text.
+pub fn json_bytes(data: &Json) -> usize {
+    struct Count(usize);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    match serde_json::to_writer(&mut count, data) {
+        Ok(()) => count.0,
+        Err(_) => usize::MAX,
+    }
 }
 
 #[cfg(test)]
@@ -212,5 +270,22 @@ mod tests {
     fn the_kind_is_the_part_before_the_dot() {
         assert_eq!(Code("parse.yaml").kind(), "parse");
         assert_eq!(Code::LIMIT.kind(), "limit");
+    }
+
+    #[test]
+    fn what_is_too_long_is_cut_with_a_word_and_what_is_not_stays() {
+        let fault = |text: &str| Diagnostic::new(Code::FAIL, text).help(text).data(json!({ "code": 7, "data": text }));
+        assert_eq!(fault("short").bounded(1 << 10), fault("short"));
+        let long = "ö".repeat(20 << 10);
+        let bounded = fault(&long).bounded(64 << 10);
+        assert!(bounded.message.len() < (16 << 10) + 32 && bounded.message.ends_with("… (cut: it has 40 kB)"));
+        assert_eq!(bounded.help, Some(bounded.message.clone()));
+        assert_eq!(bounded.data, fault(&long).data);
+        let bounded = fault(&long).bounded(2 << 10);
+        assert!(bounded.message.len() < (2 << 10) + 32);
+        assert!(bounded.data.is_some_and(|data| data["cut"].as_str().is_some_and(|cut| cut.contains("40 kB"))));
+        let mut rejected = fault(&long);
+        rejected.code = Code::REJECT;
+        assert_eq!(rejected.bounded(2 << 10).data.map(|data| data["code"].clone()), Some(json!(7)));
     }
 }

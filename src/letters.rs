@@ -1,11 +1,11 @@
-//! Letters of long texts: counted, found, raised and lowered in pieces, the guard being asked in between.
+//! Characters of long texts: counted, found, and changed in case, piece by piece with the guard asked in between.
 
 use crate::diagnostic::Result;
-use crate::guard::{self, LOOK};
+use crate::guard::{self, PIECE_BYTES};
 use unicode_normalization::char::canonical_combining_class;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-/// What a byte of a text that is looked for takes at worst, in nanoseconds.
+/// What preparing a search takes at worst per byte of the text searched for, in nanoseconds.
 const PREPARING: u32 = 15;
 
 /// How many characters a text has.
@@ -13,8 +13,8 @@ pub fn count(text: &str) -> Result<usize> {
     guard::pieces(text).map(|piece| Ok(piece?.chars().count())).sum()
 }
 
-/// The byte at which the character of that number begins, counted from 0; the end of the text, if it has fewer.
-pub fn byte_of(text: &str, number: usize) -> Result<usize> {
+/// The byte index of character `number`, counted from 0; the length of the text if it has fewer.
+pub fn byte_index(text: &str, number: usize) -> Result<usize> {
     let (mut before, mut left) = (0, number);
     for piece in guard::pieces(text) {
         let piece = piece?;
@@ -28,13 +28,13 @@ pub fn byte_of(text: &str, number: usize) -> Result<usize> {
     Ok(before)
 }
 
-/// `length` characters: those of `by`, over and over.
-pub fn fill(by: &str, length: usize) -> Result<String> {
+/// A text of `length` characters: those of `by`, repeated.
+pub fn repeat_to_length(by: &str, length: usize) -> Result<String> {
     let mut filled = String::new();
     let mut letters = by.chars().cycle().take(length);
     loop {
         let before = filled.len();
-        filled.extend(letters.by_ref().take(LOOK / 4));
+        filled.extend(letters.by_ref().take(PIECE_BYTES / 4));
         if filled.len() == before {
             return Ok(filled);
         }
@@ -42,8 +42,8 @@ pub fn fill(by: &str, length: usize) -> Result<String> {
     }
 }
 
-/// The words of the text, one blank between them.
-pub fn collapsed(text: &str) -> Result<String> {
+/// The words of the text with one blank between them.
+pub fn collapse_whitespace(text: &str) -> Result<String> {
     let mut collapsed = String::with_capacity(text.len());
     let mut gap = false;
     for piece in guard::pieces(text) {
@@ -61,14 +61,14 @@ pub fn collapsed(text: &str) -> Result<String> {
     Ok(collapsed)
 }
 
-/// The byte at which `part` begins first.
+/// The byte index of the first occurrence of `part`.
 ///
 /// # Errors
-/// The part is too long to be prepared for the search without being stopped; the running call was stopped.
+/// `part` is too long to be searched for; the running call was stopped.
 pub fn find(text: &str, part: &str) -> Result<Option<usize>> {
     guard::spend(text.len())?;
-    if part.len() > LOOK {
-        guard::price("a text to look for", part.len(), PREPARING)?;
+    if part.len() > PIECE_BYTES {
+        guard::require_time("a text to look for", part.len(), PREPARING)?;
     }
     Ok(memchr::memmem::find(text.as_bytes(), part.as_bytes()))
 }
@@ -82,8 +82,7 @@ pub fn to_upper(text: &str) -> Result<String> {
     Ok(upper)
 }
 
-/// The text in lower case. A Greek sigma depends on the letters around it, so pieces end at white space where there is
-/// some.
+/// The text in lower case. The form of a Greek sigma depends on its neighbours, so pieces end at white space if possible.
 pub fn to_lower(text: &str) -> Result<String> {
     let mut lower = String::with_capacity(text.len());
     for piece in pieces_before(text, |letter| letter.is_whitespace()) {
@@ -92,8 +91,8 @@ pub fn to_lower(text: &str) -> Result<String> {
     Ok(lower)
 }
 
-/// The text in pieces that can be normalized apart (UAX 15): each but the first begins with a character that combines
-/// with none before it, if one comes soon; sequences of thousands of marks are cut.
+/// Pieces of the text that can be normalized separately (UAX 15): each but the first begins with a character that does not
+/// combine with the one before it, if there is one nearby; sequences of thousands of marks are cut.
 pub fn pieces_at_starters(text: &str) -> impl Iterator<Item = Result<&str>> {
     // What a character is taken apart to decides, and whether that may make one with what stands before it.
     let starts = |letter: char| {
@@ -104,16 +103,16 @@ pub fn pieces_at_starters(text: &str) -> impl Iterator<Item = Result<&str>> {
     pieces_before(text, starts)
 }
 
-/// A text in pieces of some [`LOOK`] bytes, each but the first beginning with a letter that `begins` takes, if there is
-/// one within as much again.
+/// Pieces of about [`PIECE_BYTES`] bytes. Each but the first begins with a character that `begins` accepts, if there is one within
+/// another [`LOOK`] bytes.
 fn pieces_before(text: &str, begins: impl Fn(char) -> bool) -> impl Iterator<Item = Result<&str>> {
     let mut rest = text;
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
         }
-        let least = rest.ceil_char_boundary(LOOK.min(rest.len()));
-        let most = rest.ceil_char_boundary((2 * LOOK).min(rest.len()));
+        let least = rest.ceil_char_boundary(PIECE_BYTES.min(rest.len()));
+        let most = rest.ceil_char_boundary((2 * PIECE_BYTES).min(rest.len()));
         let end = rest[least..most].find(&begins).map_or(most, |at| least + at);
         let (piece, after) = rest.split_at(end);
         rest = after;
@@ -140,7 +139,7 @@ mod tests {
             "\u{1F468}\u{200d}",
         ];
         parts.into_iter().flat_map(|part| {
-            (0..6).map(move |shift| format!("{}{}", "x".repeat(shift), part.repeat(3 * LOOK / part.len())))
+            (0..6).map(move |shift| format!("{}{}", "x".repeat(shift), part.repeat(3 * PIECE_BYTES / part.len())))
         })
     }
 
@@ -150,7 +149,7 @@ mod tests {
             assert!(to_lower(&text).unwrap() == text.to_lowercase());
             assert!(to_upper(&text).unwrap() == text.to_uppercase());
             assert_eq!(count(&text).unwrap(), text.chars().count());
-            assert!(collapsed(&text).unwrap() == text.split_whitespace().collect::<Vec<_>>().join(" "));
+            assert!(collapse_whitespace(&text).unwrap() == text.split_whitespace().collect::<Vec<_>>().join(" "));
             let pieces: Vec<&str> = pieces_at_starters(&text).map(Result::unwrap).collect();
             assert!(pieces.len() > 1);
             assert!(pieces.iter().flat_map(|piece| piece.nfc()).eq(text.nfc()));
@@ -161,12 +160,12 @@ mod tests {
 
     #[test]
     fn a_character_is_found_by_its_number() {
-        let text = "aé".repeat(LOOK);
-        for number in [0, 1, LOOK - 1, LOOK, 2 * LOOK - 1, 2 * LOOK, usize::MAX] {
+        let text = "aé".repeat(PIECE_BYTES);
+        for number in [0, 1, PIECE_BYTES - 1, PIECE_BYTES, 2 * PIECE_BYTES - 1, 2 * PIECE_BYTES, usize::MAX] {
             let expected = text.char_indices().nth(number).map_or(text.len(), |(at, _)| at);
-            assert_eq!(byte_of(&text, number).unwrap(), expected);
+            assert_eq!(byte_index(&text, number).unwrap(), expected);
         }
-        assert_eq!(fill("ab", 5).unwrap(), "ababa");
-        assert_eq!(fill("é", 3 * LOOK).unwrap().chars().count(), 3 * LOOK);
+        assert_eq!(repeat_to_length("ab", 5).unwrap(), "ababa");
+        assert_eq!(repeat_to_length("é", 3 * PIECE_BYTES).unwrap().chars().count(), 3 * PIECE_BYTES);
     }
 }

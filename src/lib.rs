@@ -18,7 +18,7 @@ pub mod slug;
 pub mod order;
 pub mod bounded;
 pub mod pattern;
-pub mod likeness;
+pub mod similarity;
 pub mod document;
 pub mod parse;
 pub mod edit;
@@ -40,4 +40,4 @@ pub mod cli;
 
 /// Counts what each thread allocates, so that a call that takes too much is stopped.
 #[global_allocator]
-static ALLOCATOR: guard::Counting = guard::Counting;
+static ALLOCATOR: guard::CountingAllocator = guard::CountingAllocator;

@@ -1,28 +1,44 @@
-//! Regular expressions: compiled once in the process, stopped in time whatever they and their texts are.
+//! Regular expressions. Each is compiled once per process and cached; every search asks the guard within a bounded number
+//! of steps, whatever the pattern and the text.
 
+mod captures;
+mod cost;
 mod linear;
-mod looking;
-mod machine;
-mod measure;
-mod meter;
-mod reach;
-mod sight;
-mod store;
+mod look_around;
+mod pike_vm;
 #[cfg(test)]
 mod tests;
+
+pub use captures::Captures;
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::{Map, Text, Value};
-use linear::{Linear, Progress, Wanted};
-use looking::Looking;
-use measure::Measure;
+use cost::PatternSize;
+use linear::{LinearEngine, SearchGoal, SearchProgress};
+use look_around::LookAroundEngine;
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::ops::{ControlFlow, Range};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use store::Tally;
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 
-/// After so many searches, and at each power of two before, it is counted what the engines keep.
+/// The most bytes that all cached patterns may take, including the caches of their engines.
+const MOST: usize = 8 << 20;
+/// How many patterns each thread finds without a lock. Its references are weak.
+const NEAR: usize = 64;
+/// Patterns with a longer text are found in the shared cache only.
+const NEAR_TEXT: usize = 256;
+/// The bytes that a cache entry takes besides its pattern.
+const ENTRY: usize = 256;
+
+static CACHE: LazyLock<PatternCache> = LazyLock::new(|| PatternCache::new(MOST));
+
+thread_local! {
+    static NEARBY: RefCell<FxHashMap<Box<str>, Weak<Pattern>>> = RefCell::default();
+}
+
+/// The size of a pattern is measured again after this many searches, and at each power of two before.
 const RECOUNT: u32 = 1_024;
 
 /// A compiled regular expression, in the syntax of the `regex` crate; with look-around and back references if it
@@ -31,33 +47,15 @@ pub struct Pattern {
     text: Box<str>,
     engine: Engine,
     names: Vec<Option<Text>>,
-    /// The bytes that compiling it kept.
+    /// The bytes that were allocated by compiling it.
     compiled: usize,
     searches: AtomicU32,
-    tally: Tally,
+    usage: CacheUsage,
 }
 
 enum Engine {
-    Linear(Box<Linear>),
-    Looking(Looking),
-}
-
-/// A match: the bytes of each group, the whole being group 0. All ends are character boundaries.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
-    groups: Vec<Option<Range<usize>>>,
-}
-
-impl Found {
-    /// The bytes of the whole match.
-    pub fn span(&self) -> Range<usize> {
-        self.group(0).unwrap_or_default()
-    }
-
-    /// The bytes of a group, if it took part.
-    pub fn group(&self, number: usize) -> Option<Range<usize>> {
-        self.groups.get(number).cloned().flatten()
-    }
+    Linear(Box<LinearEngine>),
+    LookAround(LookAroundEngine),
 }
 
 impl std::fmt::Debug for Pattern {
@@ -67,25 +65,25 @@ impl std::fmt::Debug for Pattern {
 }
 
 impl Pattern {
-    /// The compiled form of `pattern`, from the store of the process if it was compiled before.
+    /// Compiles `pattern`, or takes it from the cache of the process.
     ///
     /// # Errors
-    /// An invalid pattern is a fault `arguments` that names the character; one that is too large tells what is.
-    pub fn of(pattern: &str) -> Result<Arc<Self>> {
-        store::of(pattern)
+    /// `arguments` if the pattern is invalid (the message names the character) or too large (it says what is).
+    pub fn compile_cached(pattern: &str) -> Result<Arc<Self>> {
+        compile_cached(pattern)
     }
 
     fn compile(pattern: &str) -> Result<Self> {
-        measure::of_text(pattern)?;
+        cost::check_length(pattern)?;
         let before = guard::allocated();
-        let engine = Engine::of(pattern)?;
+        let engine = Engine::compile(pattern)?;
         let names = match &engine {
             Engine::Linear(linear) => linear.names().map(|name| name.map(Text::from)).collect(),
-            Engine::Looking(looking) => looking.names().map(|name| name.map(Text::from)).collect(),
+            Engine::LookAround(look_around) => look_around.names().map(|name| name.map(Text::from)).collect(),
         };
         let compiled = usize::try_from(guard::allocated().wrapping_sub(before)).unwrap_or(0);
         let searches = AtomicU32::new(0);
-        Ok(Self { text: pattern.into(), engine, names, compiled, searches, tally: Tally::default() })
+        Ok(Self { text: pattern.into(), engine, names, compiled, searches, usage: CacheUsage::default() })
     }
 
     /// The pattern as it is written.
@@ -95,32 +93,33 @@ impl Pattern {
 
     /// Whether it needs look-around or back references, and so more than linear time.
     pub fn looks_around(&self) -> bool {
-        matches!(self.engine, Engine::Looking(_))
+        matches!(self.engine, Engine::LookAround(_))
     }
 
-    /// Its parts, counted repeats written out: for a byte of text a search takes at most as many steps, up to a constant.
+    /// The number of its parts, with counted repeats expanded: a search takes at most this many steps per byte of text, up to
+    /// a constant factor.
     pub fn size(&self) -> u64 {
         match &self.engine {
             Engine::Linear(linear) => linear.size(),
-            Engine::Looking(looking) => looking.size(),
+            Engine::LookAround(look_around) => look_around.size(),
         }
     }
 
-    /// The bytes that it takes, with what its engines keep for the next text.
+    /// The bytes that it takes, including the caches of its engines.
     fn bytes(&self) -> usize {
         self.compiled
             + match &self.engine {
-                Engine::Linear(linear) => linear.kept(),
+                Engine::Linear(linear) => linear.kept_bytes(),
                 // What its parts keep cannot be asked: as much again as the parts themselves.
-                Engine::Looking(_) => self.compiled,
+                Engine::LookAround(_) => self.compiled,
             }
     }
 
-    /// A search was made: now and then its engines keep more than before.
+    /// Counts a search, and measures the pattern again now and then: the caches of its engines grow.
     fn searched(&self) {
         let searches = self.searches.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         if searches.is_power_of_two() || searches.is_multiple_of(RECOUNT) {
-            store::recount(self);
+            CACHE.recount(self);
         }
     }
 
@@ -133,16 +132,16 @@ impl Pattern {
     pub fn is_match(&self, text: &str) -> Result<bool> {
         let answer = match &self.engine {
             Engine::Linear(linear) => {
-                linear.find(text, 0, Wanted::Existence, &mut Progress::default()).map(|found| found.is_some())
+                linear.find(text, 0, SearchGoal::Existence, &mut SearchProgress::default()).map(|found| found.is_some())
             }
-            Engine::Looking(looking) => looking.is_match(text),
+            Engine::LookAround(look_around) => look_around.is_match(text),
         };
         self.searched();
         answer
     }
 
     /// The first match.
-    pub fn first(&self, text: &str) -> Result<Option<Found>> {
+    pub fn first(&self, text: &str) -> Result<Option<Captures>> {
         let mut first = None;
         self.each(text, |found| {
             first = Some(found);
@@ -151,15 +150,18 @@ impl Pattern {
         Ok(first)
     }
 
-    /// Hands over the matches from left to right, none overlapping, until it is told to break.
-    pub fn each(&self, text: &str, mut visit: impl FnMut(Found) -> Result<ControlFlow<()>>) -> Result<()> {
-        let pass = |found: Found| {
+    /// Calls `visit` with each match, from left to right and without overlaps, until it breaks.
+    ///
+    /// # Errors
+    /// What `visit` returns; the running call was stopped.
+    pub fn each(&self, text: &str, mut visit: impl FnMut(Captures) -> Result<ControlFlow<()>>) -> Result<()> {
+        let pass = |found: Captures| {
             guard::check()?;
             visit(found)
         };
         let ended = match &self.engine {
             Engine::Linear(linear) => self.each_linear(linear, text, pass),
-            Engine::Looking(looking) => looking.each(text, pass),
+            Engine::LookAround(look_around) => look_around.each(text, pass),
         };
         self.searched();
         ended
@@ -167,12 +169,12 @@ impl Pattern {
 
     fn each_linear(
         &self,
-        linear: &Linear,
+        linear: &LinearEngine,
         text: &str,
-        mut visit: impl FnMut(Found) -> Result<ControlFlow<()>>,
+        mut visit: impl FnMut(Captures) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let wanted = if self.names.len() > 1 { Wanted::Groups } else { Wanted::Span };
-        let (mut progress, mut at, mut last) = (Progress::default(), 0, None);
+        let wanted = if self.names.len() > 1 { SearchGoal::Groups } else { SearchGoal::Span };
+        let (mut progress, mut at, mut last) = (SearchProgress::default(), 0, None);
         while let Some(found) = linear.find(text, at, wanted, &mut progress)? {
             let Range { start, end } = found.span();
             // An empty match right behind the one before is none.
@@ -193,7 +195,7 @@ impl Pattern {
 
     /// The groups of a match as a map: by number as text (`"0"` is the whole), and by name. A group that took no part
     /// is `()`.
-    pub fn groups(&self, text: &str, found: &Found) -> Map {
+    pub fn groups(&self, text: &str, found: &Captures) -> Map {
         let mut groups = Map::new();
         for (number, name) in self.names.iter().enumerate() {
             let value = Value::from(found.group(number).map(|span| Value::from(&text[span])));
@@ -207,13 +209,13 @@ impl Pattern {
 }
 
 impl Engine {
-    fn of(pattern: &str) -> Result<Self> {
+    fn compile(pattern: &str) -> Result<Self> {
         let refused = match Self::linear(pattern) {
             Ok(linear) => return linear,
             Err(refused) => refused,
         };
-        match Looking::new(pattern) {
-            Ok(looking) => looking.map(Self::Looking),
+        match LookAroundEngine::new(pattern) {
+            Ok(look_around) => look_around.map(Self::LookAround),
             // Look-around matches no letter, so a count of it says nothing: the engine refuses what is valid elsewhere.
             Err(fancy_regex::Error::ParseError(byte, fancy_regex::ParseError::TargetNotRepeatable)) => {
                 let fault = invalid("a repeat of what matches no letter (look-around, `^`)", Some((pattern, byte)));
@@ -228,8 +230,10 @@ impl Engine {
         }
     }
 
-    /// The engine for patterns without look-around; else what is wrong with the pattern, unless it only asks for what that
-    /// engine does not have.
+    /// Compiles a pattern for the linear engine.
+    ///
+    /// # Errors
+    /// What is wrong with the pattern; `None` if it only uses look-around or back references.
     fn linear(pattern: &str) -> std::result::Result<Result<Self>, Option<Box<Diagnostic>>> {
         use regex_syntax::ast::ErrorKind::{UnsupportedBackreference, UnsupportedLookAround};
         let place = |span: &regex_syntax::ast::Span| Some((pattern, span.start.offset));
@@ -237,13 +241,13 @@ impl Engine {
             UnsupportedBackreference | UnsupportedLookAround => None,
             kind => Some(invalid(&kind.to_string(), place(error.span()))),
         })?;
-        let size = match Measure::of(&ast).accepted() {
+        let size = match PatternSize::from_ast(&ast).check_limits() {
             Ok(size) => size,
             Err(refused) => return Ok(Err(refused)),
         };
         let hir = regex_syntax::hir::translate::Translator::new().translate(pattern, &ast);
         let hir = hir.map_err(|error| Some(invalid(&error.kind().to_string(), place(error.span()))))?;
-        Ok(Linear::new(hir, size).map(|linear| Self::Linear(Box::new(linear))))
+        Ok(LinearEngine::new(hir, size).map(|linear| Self::Linear(Box::new(linear))))
     }
 }
 
@@ -254,4 +258,124 @@ fn invalid(what: &str, place: Option<(&str, usize)>) -> Box<Diagnostic> {
     });
     Diagnostic::new(Code::ARGUMENTS, format!("invalid regular expression: {}{at}", what.trim_end_matches('.')))
         .help("`escape_regex` makes a pattern that means the text itself")
+}
+
+/// The compiled patterns of the process, shared by all threads and bounded in bytes. The least recently used ones go first.
+struct PatternCache {
+    most: usize,
+    entries: Mutex<CacheEntries>,
+    /// The number of patterns that were inserted.
+    clock: AtomicU64,
+}
+
+#[derive(Default)]
+struct CacheEntries {
+    by_text: FxHashMap<Box<str>, Arc<Pattern>>,
+    /// The bytes of all patterns, as last measured.
+    bytes: usize,
+}
+
+/// What the cache knows about a pattern.
+#[derive(Default)]
+struct CacheUsage {
+    /// The clock of the cache when the pattern was last asked for.
+    used: AtomicU64,
+    /// The bytes that the cache counts for it.
+    bytes: AtomicUsize,
+}
+
+/// Looks a pattern up in the cache of the thread, then in that of the process, and compiles it if need be.
+///
+/// # Errors
+/// The pattern is invalid or too large.
+fn compile_cached(pattern: &str) -> Result<Arc<Pattern>> {
+    let near = NEARBY.with_borrow(|nearby| nearby.get(pattern).and_then(Weak::upgrade));
+    if let Some(known) = near {
+        CACHE.touch(&known);
+        return Ok(known);
+    }
+    let known = CACHE.get(pattern)?;
+    if pattern.len() <= NEAR_TEXT {
+        NEARBY.with_borrow_mut(|nearby| {
+            if nearby.len() >= NEAR {
+                nearby.clear();
+            }
+            nearby.insert(pattern.into(), Arc::downgrade(&known));
+        });
+    }
+    Ok(known)
+}
+
+/// The bytes that all patterns of the process take.
+#[cfg(test)]
+fn bytes() -> usize {
+    CACHE.lock().bytes
+}
+
+impl PatternCache {
+    fn new(most: usize) -> Self {
+        Self { most, entries: Mutex::default(), clock: AtomicU64::new(0) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, CacheEntries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn touch(&self, pattern: &Pattern) {
+        pattern.usage.used.store(self.clock.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    fn get(&self, text: &str) -> Result<Arc<Pattern>> {
+        if let Some(known) = self.lock().by_text.get(text) {
+            self.touch(known);
+            return Ok(Arc::clone(known));
+        }
+        // Aside: others need not wait until it is compiled.
+        let fresh = Arc::new(Pattern::compile(text)?);
+        let mut entries = self.lock();
+        if let Some(known) = entries.by_text.get(text) {
+            return Ok(Arc::clone(known));
+        }
+        self.clock.fetch_add(1, Ordering::Relaxed);
+        self.touch(&fresh);
+        let bytes = fresh.bytes() + ENTRY + 2 * text.len();
+        fresh.usage.bytes.store(bytes, Ordering::Relaxed);
+        entries.bytes += bytes;
+        entries.by_text.insert(text.into(), Arc::clone(&fresh));
+        self.make_room(&mut entries);
+        Ok(fresh)
+    }
+
+    fn recount(&self, pattern: &Pattern) {
+        let mut entries = self.lock();
+        let is_here = entries.by_text.get(pattern.text()).is_some_and(|known| std::ptr::eq(&**known, pattern));
+        if is_here {
+            let bytes = pattern.bytes() + ENTRY + 2 * pattern.text().len();
+            let before = pattern.usage.bytes.swap(bytes, Ordering::Relaxed);
+            entries.bytes = entries.bytes.saturating_sub(before) + bytes;
+            self.make_room(&mut entries);
+        }
+    }
+
+    /// Evicts the least recently used patterns: more than necessary, so that not every new pattern has to evict one.
+    ///
+    //= docs/spec.md#robustness
+    //# The compiled patterns of the process MUST NOT take more than 8 MB, with what their engines keep.
+    fn make_room(&self, entries: &mut CacheEntries) {
+        if entries.bytes <= self.most {
+            return;
+        }
+        let used = |pattern: &Arc<Pattern>| pattern.usage.used.load(Ordering::Relaxed);
+        let mut oldest: Vec<(u64, Box<str>)> =
+            entries.by_text.iter().map(|(text, pattern)| (used(pattern), text.clone())).collect();
+        oldest.sort_unstable();
+        for (_, text) in oldest {
+            if entries.bytes <= self.most / 8 * 7 {
+                break;
+            }
+            if let Some(gone) = entries.by_text.remove(&text) {
+                entries.bytes = entries.bytes.saturating_sub(gone.usage.bytes.load(Ordering::Relaxed));
+            }
+        }
+    }
 }

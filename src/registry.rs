@@ -1,43 +1,41 @@
 //! Everything that is served, immutable: the pack is the unit of reload.
+//!
+//! `layers` finds the files, `settings` and `trust` say what of them counts, `pack` makes packs of them, and here they are put
+//! together: public names, routes of resources, and what clashes.
 
-mod assemble;
-mod compiling;
-mod config;
-mod embedded;
+mod contract;
 mod layers;
-mod merge;
 mod pack;
 mod permissions;
-mod serving;
+mod selection;
 mod settings;
 mod skills;
-mod texts;
 mod trust;
-mod uri;
+mod uri_template;
 mod workspace_files;
 
-pub use assemble::{Assembly, assemble};
-pub use config::{NO_PACK, granted_paths, no_pack};
-pub use embedded::embedded_files;
-pub use layers::{EJECTED, EMBEDDED, FOLDERS, Files, Layer, LayerFile, WORKSPACE_FOLDER, ejected, is_hidden};
-pub use merge::{Merged, NAME_CLASH, merge};
-pub use pack::{Made, Pack, PackParts, Schemas, compile, grant};
+pub use contract::{CallContract, ToolSchemas};
+pub use layers::{EJECTED, EMBEDDED, Layer, LayerFile, PackFiles, embedded_files, read_ejected};
+pub use pack::{
+    CompiledPack, LazyTemplates, MergedDefinitions, NAME_CLASH, Pack, PackParts, compile_pack, grant, merge_definitions,
+};
 pub use permissions::Permissions;
-pub use serving::{Choice, Served, Worlds, outer_roots, root_of, serves};
-pub use settings::{SETTINGS, Settings, told_in_part};
-pub use skills::{Digests, Rejected, SKILL_FILE, Skill, SkillFile, Skills, found_skill};
-pub use texts::Texts;
-pub use trust::{TRUST_RECORD, Trust, TrustRecord, Trusted, UNTRUSTED, hash};
-pub use uri::{LONGEST_URI, UriTemplate, Variables};
-pub use workspace_files::{is_withheld, pack_of_file, workspace_files};
+pub use selection::{PackChoice, PackSelection, WorldOpener, find_root, roots_outside, select_pack};
+pub use settings::{NO_PACK, WorkspaceSettings, granted_paths, told_in_part, unknown_pack};
+pub use skills::{FileDigests, SKILL_FILE, Skill, SkillFile, SkillRejection, read_found_skill};
+pub use trust::{TRUST_RECORD, TrustRecord, TrustedFile, UNTRUSTED, WorkspaceTrust, hash_hex};
+pub use uri_template::{LONGEST_URI, UriTemplate, UriVariables};
+pub use workspace_files::{FOLDERS, WORKSPACE_FOLDER, is_hidden, is_withheld, pack_of_file, workspace_files};
 
-use config::configure;
-
-use crate::definition::{Checker, ObjectSchema, Operation, Prompt, Resource, Tool};
+use crate::definition::{Configurable, Located, ObjectSchema, Operation, Prompt, Resource, Tool};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::Limits;
+use crate::source::Place;
 use crate::value::Json;
-use std::collections::BTreeMap;
+use crate::world::World;
+use base64::Engine;
+use pack::PublishedDefinitions;
+use rayon::prelude::*;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// One generation of everything that is served. A running call keeps the one it began with.
@@ -54,7 +52,7 @@ pub struct Registry {
     /// Their prompts.
     pub prompts: Vec<Arc<ServedPrompt>>,
     /// The skills among their files.
-    pub skills: Arc<Skills>,
+    pub skills: Arc<SkillIndex>,
     /// The tools that the configuration switches off: that of a case may switch them on.
     pub switched_off: Vec<Arc<ServedTool>>,
     /// The prompts after whose pattern a function lists others, or that the configuration may switch on.
@@ -63,16 +61,16 @@ pub struct Registry {
     pub instructions: BTreeMap<String, String>,
     /// Every spelling of every resource, the more specific first.
     pub routes: Vec<(UriTemplate, Arc<ServedResource>)>,
-    /// The packs that do not serve here, and the markers each looked for.
+    /// The packs that do not serve here, and the markers that each needs.
     pub dormant: Vec<(String, Vec<String>)>,
     /// The packs whose last good state serves, since their files are broken now.
     pub stale: Vec<String>,
     /// What is not served since it is broken, while the rest of its pack is.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<RefusedPart>,
     /// What is wrong at present: shown by `toolsd://status`.
     pub faults: Vec<Diagnostic>,
     /// `toolsd.toml`.
-    pub settings: Settings,
+    pub settings: WorkspaceSettings,
 }
 
 impl Registry {
@@ -87,20 +85,92 @@ impl Registry {
     }
 
     /// The resource that answers a URI, and the variables in it; a fault if its query is wrong.
-    pub fn route(&self, uri: &str) -> Option<Result<(&Arc<ServedResource>, Variables)>> {
+    pub fn route(&self, uri: &str) -> Option<Result<(&Arc<ServedResource>, UriVariables)>> {
         self.routes
             .iter()
             .find_map(|(template, resource)| Some(template.matches(uri)?.map(|variables| (resource, variables))))
+    }
+
+    /// Why a name or a URI that is not served is refused, if that is known.
+    pub fn refusal(&self, part: PackPart, name: &str) -> Option<&RefusedPart> {
+        self.refused.iter().find(|refused| refused.part == part && refused.name == name)
+    }
+
+    /// What is withheld: files of the workspace that nobody trusted, or that others can change.
+    pub fn withheld(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.faults.iter().filter(|fault| is_withheld(fault))
+    }
+
+    /// The permissions of a pack that serves; none if no pack of that name serves.
+    pub fn permissions(&self, pack: &str) -> Permissions {
+        let tools = self.tools.iter().filter(|tool| tool.pack.name == pack).map(|served| &served.tool);
+        match self.packs.iter().find(|one| one.name == pack) {
+            Some(served) => Permissions::from_served(&served.definition, tools),
+            None => Permissions::default(),
+        }
+    }
+
+    fn add(&mut self, served: ServedPack, taken: &mut ClaimedNames) {
+        let mut faults = Vec::new();
+        let config = served.pack.compiled.config.to_json();
+        let is_on = |enabled: &Configurable<bool>| enabled.value(&config, Json::as_bool) == Some(true);
+        for tool in served.tools {
+            if !is_on(&tool.tool.enabled) {
+                self.switched_off.push(tool);
+                continue;
+            }
+            if claim_name("tool", &tool.name, &tool.pack, &tool.tool.name.at, taken, &mut faults) {
+                self.tools.push(tool);
+            }
+        }
+        for prompt in served.prompts {
+            if prompt.prompt.list.is_some() || !is_on(&prompt.prompt.enabled) {
+                self.patterns.push(prompt);
+                continue;
+            }
+            if claim_name("prompt", &prompt.name, &prompt.pack, &prompt.prompt.name.at, taken, &mut faults) {
+                self.prompts.push(prompt);
+            }
+        }
+        for resource in served.resources {
+            let at = &resource.resource.uri.at;
+            if claim_name("resource", &resource.resource.uri.value, &resource.pack, at, taken, &mut faults) {
+                self.add_routes(&resource, &mut faults);
+                self.resources.push(resource);
+            }
+        }
+        let skills = Arc::make_mut(&mut self.skills);
+        for skill in &served.pack.skills {
+            if let Some(first) = skills.add(&served.pack, skill) {
+                let message =
+                    format!("the packs `{}` and `{}` both have a skill `{}`", first.name, served.pack.name, skill.uri);
+                faults.push(
+                    *Diagnostic::new(NAME_CLASH, message).help("rename one of them: a skill is known by its URI"),
+                );
+            }
+        }
+        self.faults.extend(faults);
+        self.packs.push(served.pack);
+    }
+
+    fn add_routes(&mut self, resource: &Arc<ServedResource>, faults: &mut Vec<Diagnostic>) {
+        let definition = &resource.resource;
+        for spelling in std::iter::once(&definition.uri).chain(&definition.aliases) {
+            match UriTemplate::parse(&spelling.value) {
+                Ok(template) => self.routes.push((template, Arc::clone(resource))),
+                Err(fault) => faults.push(*fault.at(spelling.at.clone())),
+            }
+        }
     }
 }
 
 /// A part of a pack, or a whole pack, that is not served since it is broken.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Refused {
+pub struct RefusedPart {
     /// The pack.
     pub pack: String,
     /// What of it.
-    pub part: Part,
+    pub part: PackPart,
     /// The name that it would be served by: that of the pack, if all of it is refused.
     pub name: String,
     /// The first thing that is wrong with it.
@@ -109,7 +179,7 @@ pub struct Refused {
 
 /// What a pack is made of, for clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum PackPart {
     /// All of it.
     Pack,
     /// A tool.
@@ -120,7 +190,7 @@ pub enum Part {
     Prompt,
 }
 
-impl Part {
+impl PackPart {
     /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
@@ -132,8 +202,8 @@ impl Part {
     }
 }
 
-impl Refused {
-    /// The fault of whoever asks for it.
+impl RefusedPart {
+    /// The fault with which a request for it is answered.
     //= docs/spec.md#reload
     //# A call of a part that is refused MUST be answered with the reason.
     pub fn fault(&self) -> Box<Diagnostic> {
@@ -144,18 +214,6 @@ impl Refused {
         let what = format!("the {} `{}` is not served, since it is broken", self.part.name(), self.name);
         let fault = Diagnostic::new(Code::NOT_FOUND, format!("{what}: {}", self.why));
         fault.help("whoever maintains the pack can mend it; `toolsd check` shows all that is wrong")
-    }
-}
-
-impl Registry {
-    /// Why a name or a URI that is not served is refused, if that is known.
-    pub fn refusal(&self, part: Part, name: &str) -> Option<&Refused> {
-        self.refused.iter().find(|refused| refused.part == part && refused.name == name)
-    }
-
-    /// What is withheld: files of the workspace that nobody trusted, or that others can change.
-    pub fn withheld(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.faults.iter().filter(|fault| is_withheld(fault))
     }
 }
 
@@ -173,15 +231,15 @@ pub struct ServedTool {
     pub input: ObjectSchema,
     /// The schema of its result, as written; any root.
     pub output: Option<ObjectSchema>,
-    /// What a call is held to.
-    pub checks: Checks,
+    /// The contract of its calls.
+    pub contract: CallContract,
 }
 
 impl ServedTool {
-    /// The operation that arguments mean, and what a call of it is held to.
-    pub fn operation(&self, arguments: &Json) -> Option<(&Operation, &Checks)> {
+    /// The operation that arguments choose, and the contract of its calls.
+    pub fn operation(&self, arguments: &Json) -> Option<(&Operation, &CallContract)> {
         let (index, operation) = self.tool.operation(arguments)?;
-        Some((operation, self.checks.operations.get(index)?))
+        Some((operation, self.contract.operations.get(index)?))
     }
 }
 
@@ -193,8 +251,8 @@ pub struct ServedResource {
     pub name: String,
     /// Its definition.
     pub resource: Resource,
-    /// What a read is held to.
-    pub checks: Checks,
+    /// The contract of its reads.
+    pub contract: CallContract,
 }
 
 /// A prompt as it is published.
@@ -207,21 +265,188 @@ pub struct ServedPrompt {
     pub pattern: Option<String>,
     /// Its definition.
     pub prompt: Prompt,
-    /// What getting it is held to.
-    pub checks: Checks,
+    /// The contract of getting it.
+    pub contract: CallContract,
 }
 
-/// What a call of a tool, a read or a prompt is held to.
+/// The skills that are served, by their URIs and by those of their files.
 #[derive(Clone, Default)]
-pub struct Checks {
-    /// The schema of its arguments, or variables: an object.
-    pub schema: ObjectSchema,
-    /// Checks its arguments, or variables.
-    pub arguments: Option<Arc<Checker>>,
-    /// Checks its result.
-    pub result: Option<Arc<Checker>>,
-    /// The limits of a call.
-    pub limits: Limits,
-    /// The same for each operation of a tool, in the order of its operations.
-    pub operations: Vec<Checks>,
+pub struct SkillIndex {
+    skills: BTreeMap<String, (Arc<Pack>, Arc<Skill>)>,
+    /// Of each file: the URI of its skill, and its place there.
+    files: HashMap<String, (String, usize)>,
+}
+
+impl SkillIndex {
+    /// Adds a skill. If its URI is taken, the index stays as it is, and the result is the pack that has it.
+    pub fn add(&mut self, pack: &Arc<Pack>, skill: &Arc<Skill>) -> Option<&Arc<Pack>> {
+        if self.skills.contains_key(&skill.uri) {
+            return self.skills.get(&skill.uri).map(|(first, _)| first);
+        }
+        for (at, file) in skill.files.iter().enumerate() {
+            // A file of a nested skill belongs to both skills.
+            self.files.entry(file.uri.clone()).or_insert_with(|| (skill.uri.clone(), at));
+        }
+        self.skills.insert(skill.uri.clone(), (Arc::clone(pack), Arc::clone(skill)));
+        None
+    }
+
+    /// The skill with this URI, and its pack.
+    pub fn get(&self, uri: &str) -> Option<&(Arc<Pack>, Arc<Skill>)> {
+        self.skills.get(uri)
+    }
+
+    /// The file of a skill with this URI, its skill, and the pack.
+    pub fn file(&self, uri: &str) -> Option<(&Arc<Pack>, &Arc<Skill>, &SkillFile)> {
+        let (skill, at) = self.files.get(uri)?;
+        let (pack, skill) = self.skills.get(skill)?;
+        Some((pack, skill, skill.files.get(*at)?))
+    }
+
+    /// All of them, in the order of their URIs.
+    pub fn iter(&self) -> impl Iterator<Item = &(Arc<Pack>, Arc<Skill>)> {
+        self.skills.values()
+    }
+
+    /// Whether it has no skill.
+    pub fn is_empty(&self) -> bool {
+        self.skills.is_empty()
+    }
+}
+
+impl PartialEq for SkillIndex {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().map(|(_, skill)| skill).eq(other.iter().map(|(_, skill)| skill))
+    }
+}
+
+impl std::fmt::Debug for SkillIndex {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_list().entries(self.skills.keys()).finish()
+    }
+}
+
+/// The input of [`assemble`].
+pub struct RegistryParts<'a> {
+    /// The packs that are new or changed, each with its root.
+    pub fresh: Vec<(PackParts, Arc<dyn World>)>,
+    /// The names of the packs that stay as they are in `previous`: unchanged, or broken now.
+    pub kept: Vec<String>,
+    /// The generation before.
+    pub previous: &'a Registry,
+    /// `toolsd.toml`.
+    pub settings: WorkspaceSettings,
+}
+
+/// Assembles a registry. A name or URI that two packs claim is a fault that names both; the first pack keeps it.
+pub fn assemble(assembly: RegistryParts<'_>) -> Registry {
+    let RegistryParts { fresh, kept, previous, settings } = assembly;
+    let publish = |(parts, root)| publish(parts, root, &settings);
+    let mut served: Vec<ServedPack> = fresh.into_par_iter().map(publish).collect();
+    for name in kept {
+        if let Some(pack) = previous.packs.iter().find(|pack| pack.name == name) {
+            served.push(ServedPack {
+                pack: Arc::clone(pack),
+                tools: [&previous.tools, &previous.switched_off]
+                    .into_iter()
+                    .flatten()
+                    .filter(|one| Arc::ptr_eq(&one.pack, pack))
+                    .cloned()
+                    .collect(),
+                resources: previous.resources.iter().filter(|one| Arc::ptr_eq(&one.pack, pack)).cloned().collect(),
+                prompts: [&previous.patterns, &previous.prompts]
+                    .into_iter()
+                    .flatten()
+                    .filter(|one| Arc::ptr_eq(&one.pack, pack))
+                    .cloned()
+                    .collect(),
+            });
+        }
+    }
+    served.sort_by(|one, other| one.pack.name.cmp(&other.pack.name));
+    let instructions = previous.instructions.clone();
+    let mut registry = Registry { generation: previous.generation + 1, settings, instructions, ..Registry::default() };
+    let mut taken = ClaimedNames::new();
+    for one in served {
+        registry.add(one, &mut taken);
+    }
+    registry.routes.sort_by_cached_key(|(template, _)| template.rank());
+    registry
+}
+
+/// The kind and the name, or URI, of everything that is published, and the pack that claimed it.
+type ClaimedNames = HashMap<(&'static str, String), String>;
+
+struct ServedPack {
+    pack: Arc<Pack>,
+    tools: Vec<Arc<ServedTool>>,
+    resources: Vec<Arc<ServedResource>>,
+    prompts: Vec<Arc<ServedPrompt>>,
+}
+
+fn publish(parts: PackParts, root: Arc<dyn World>, settings: &WorkspaceSettings) -> ServedPack {
+    let prefix = settings.prefix(&parts.name).to_owned();
+    let (pack, PublishedDefinitions { tools, resources, prompts }) = parts.into_pack(Some(root), settings);
+    let named = |name: &Located<String>| format!("{prefix}{}", name.value);
+    let tools = tools.into_iter().map(|(mut tool, (input, output, contract))| {
+        inline_icons(&mut tool.icons, &pack);
+        let (name, description) = (named(&tool.name), tool.describe_with_operations(&tool.description.value));
+        Arc::new(ServedTool { pack: Arc::clone(&pack), name, description, tool, input, output, contract })
+    });
+    let resources = resources.into_iter().map(|(mut resource, contract)| {
+        inline_icons(&mut resource.icons, &pack);
+        Arc::new(ServedResource { pack: Arc::clone(&pack), name: named(&resource.name), resource, contract })
+    });
+    let prompts = prompts.into_iter().map(|(mut prompt, contract)| {
+        inline_icons(&mut prompt.icons, &pack);
+        let (name, pattern) = (named(&prompt.name), None);
+        Arc::new(ServedPrompt { pack: Arc::clone(&pack), name, pattern, prompt, contract })
+    });
+    ServedPack { tools: tools.collect(), resources: resources.collect(), prompts: prompts.collect(), pack }
+}
+
+/// Icons of a `file` of the pack become data URIs (RFC 2397), since a client cannot read the pack.
+fn inline_icons(icons: &mut [Json], pack: &Pack) {
+    for icon in icons {
+        let Some(path) = icon.get("file").and_then(Json::as_str).map(str::to_owned) else { continue };
+        let Some(file) = pack.compiled.files.by_path.get(&path) else { continue };
+        let mime_type = match path.rsplit_once('.') {
+            Some((_, "svg")) => "image/svg+xml",
+            Some((_, "jpg" | "jpeg")) => "image/jpeg",
+            Some((_, "webp")) => "image/webp",
+            _ => "image/png",
+        };
+        let data = base64::engine::general_purpose::STANDARD.encode(file.bytes());
+        if let Some(map) = icon.as_object_mut() {
+            map.shift_remove("file");
+            map.insert("src".to_owned(), Json::from(format!("data:{mime_type};base64,{data}")));
+            map.entry("mimeType").or_insert_with(|| Json::from(mime_type));
+        }
+    }
+}
+
+fn claim_name(
+    what: &'static str,
+    name: &str,
+    pack: &Pack,
+    at: &Place,
+    taken: &mut ClaimedNames,
+    faults: &mut Vec<Diagnostic>,
+) -> bool {
+    match taken.get(&(what, name.to_owned())) {
+        //= docs/spec.md#definitions
+        //# One name in two served packs MUST be an error that names both.
+        Some(other) if *other != pack.name => {
+            let message = format!("the {what} `{name}` is claimed by the packs `{other}` and `{}`", pack.name);
+            let fault = Diagnostic::new(NAME_CLASH, message).at(at.clone());
+            faults
+                .push(*fault.help(format!("set a prefix in `toolsd.toml`: `[prefixes]` with `{} = \"…\"`", pack.name)));
+            false
+        }
+        Some(_) => false,
+        None => {
+            taken.insert((what, name.to_owned()), pack.name.clone());
+            true
+        }
+    }
 }

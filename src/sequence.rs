@@ -1,15 +1,15 @@
-//! What the list primitives share: reading items of any sequence, keys, and words made of values.
+//! What the list primitives share: the items of any sequence, keys of items, and values as texts.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::Work;
+use crate::guard::CheckedIterator;
 use crate::primitive::Args;
 use crate::value::{Frozen, Kind, Object, Record, Text, Value};
 use std::borrow::Cow;
 
-/// The kinds that the list primitives take: lists, and what has items as they do.
+/// The kinds that the list primitives take: lists and other sequences.
 pub const KINDS: &[Kind] = &[Kind::List, Kind::Set, Kind::Lines, Kind::Nodes, Kind::Edges, Kind::Rows];
 
-/// The items of the sequence in argument `name`, moved out of the arguments where they are a plain list.
+/// The items of the sequence in argument `name`; those of a plain list are moved out of the arguments.
 pub fn items(args: &mut Args, name: &str) -> Result<Vec<Value>> {
     match args.take(name) {
         Value::List(items) => Ok(items),
@@ -23,8 +23,8 @@ pub fn items_of(handle: &dyn Object) -> Result<Vec<Value>> {
     (0..handle.length().unwrap_or(0)).filter_map(|at| handle.item(at)).collect_checked()
 }
 
-/// What the receiver answers itself, if it has its own way to do `verb`: see `Object::perform`.
-pub fn own_answer(args: &Args, verb: &str, receiver: &str, others: &[&str]) -> Option<Result<Value>> {
+/// The result of the receiver's own implementation of `verb`, if it has one: see `Object::perform`.
+pub fn perform_on_receiver(args: &Args, verb: &str, receiver: &str, others: &[&str]) -> Option<Result<Value>> {
     match args.value(receiver) {
         Value::Handle(handle) => {
             let others: Vec<Value> = others.iter().map(|name| args.value(name).clone()).collect();
@@ -60,8 +60,8 @@ pub fn field(item: &Value, name: &str) -> Result<Value> {
     }
 }
 
-/// A plain value as a word of a text: texts as they are, numbers and bools as in JSON; nothing else has one.
-pub fn word(value: &Value) -> Option<Cow<'_, str>> {
+/// A scalar as a text: texts as they are, numbers and bools as in JSON; `None` for anything else.
+pub fn scalar_text(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::Text(text) => Some(Cow::Borrowed(text)),
         Value::Integer(_) | Value::Float(_) | Value::Bool(_) => Some(Cow::Owned(value.number_text())),
@@ -69,12 +69,12 @@ pub fn word(value: &Value) -> Option<Cow<'_, str>> {
     }
 }
 
-/// A key of a map made of a value: its word, or `()` for nothing.
-pub fn label(value: &Value) -> Result<Text> {
+/// The key of a map made from a scalar: its text, or `()` for null.
+pub fn map_key(value: &Value) -> Result<Text> {
     if value.is_null() {
         return Ok(Text::from(Kind::Null.name()));
     }
-    word(value).map(|word| Text::from(&*word)).ok_or_else(|| {
+    scalar_text(value).map(|word| Text::from(&*word)).ok_or_else(|| {
         let message = format!("a key of a map is made of a text, a number or a bool, got {}", value.kind().name());
         Diagnostic::new(Code::ARGUMENTS, message).help("give a function that returns one")
     })
@@ -89,7 +89,7 @@ pub fn is_map(value: &Value) -> bool {
     }
 }
 
-/// The fields of a map in its order: plain ones are sorted by key, frozen ones stand as they were written.
+/// The fields of a map in its order: plain maps are sorted by key, frozen ones keep the order in which they were written.
 pub fn fields(map: &Value) -> Result<Vec<(Text, Value)>> {
     match map {
         Value::Map(map) => map.iter().map(|(key, value)| (Text::clone(key), value.clone())).collect_checked(),
@@ -109,7 +109,7 @@ pub fn fields(map: &Value) -> Result<Vec<(Text, Value)>> {
     }
 }
 
-/// The fields of both maps, those of `over` winning: in the order of `under` if that has one of its own.
+/// The fields of both maps; those of `over` win. They keep the order of `under` if it has one of its own.
 pub fn merged(under: &Value, over: &Value) -> Result<Value> {
     let fields = fields(under)?.into_iter().chain(fields(over)?);
     match under {

@@ -1,4 +1,4 @@
-//! A text with a name, and places in it.
+//! Named source texts and places in them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,7 +12,7 @@ pub struct Source {
     pub path: String,
     /// The whole text; not copied if it is inside the binary.
     pub text: Cow<'static, str>,
-    /// Where each line begins, found when a line is first asked for: a survey of a script asks for thousands.
+    /// The byte offset of each line start. Computed on first use: a survey of a script asks for thousands of lines.
     starts: OnceLock<Box<[usize]>>,
 }
 
@@ -25,17 +25,17 @@ impl PartialEq for Source {
 impl Eq for Source {}
 
 impl Source {
-    /// Makes a shared source.
+    /// Creates a shared source.
     pub fn new(path: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
-        Self::of(path, Cow::Owned(text.into()))
+        Self::from_text(path, Cow::Owned(text.into()))
     }
 
-    /// Makes a shared source of a text that stays where it is.
-    pub fn of(path: impl Into<String>, text: Cow<'static, str>) -> Arc<Self> {
+    /// Creates a shared source of a text that may be borrowed from the binary.
+    pub fn from_text(path: impl Into<String>, text: Cow<'static, str>) -> Arc<Self> {
         Arc::new(Self { path: path.into(), text, starts: OnceLock::new() })
     }
 
-    /// The place of `span` (bytes), moved to the nearest character boundaries within the text.
+    /// The place of `span` in bytes. Both ends are clamped to the text and moved down to character boundaries.
     pub fn place(self: &Arc<Self>, span: Range<usize>) -> Place {
         //= docs/spec.md#robustness
         //# A parser MUST NOT panic, whatever text it is given.
@@ -44,8 +44,8 @@ impl Source {
         Place { source: Arc::clone(self), span: start..end }
     }
 
-    /// The byte offset of a one-based line and a one-based column counted in characters;
-    /// beyond the end of a line it is that line's end.
+    /// The byte offset of a one-based line and a one-based column, counted in characters. A column beyond the end of
+    /// the line gives the end of the line.
     pub fn offset(&self, line: usize, column: usize) -> usize {
         let starts = self.starts.get_or_init(|| {
             let ends = memchr::memchr_iter(b'\n', self.text.as_bytes());
@@ -66,9 +66,9 @@ fn floor_boundary(text: &str, at: usize) -> usize {
 /// A span of bytes in a source.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Place {
-    /// Where.
+    /// The source.
     pub source: Arc<Source>,
-    /// Which bytes; both ends are character boundaries inside the text.
+    /// The bytes. Both ends are character boundaries inside the text.
     pub span: Range<usize>,
 }
 

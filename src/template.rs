@@ -7,63 +7,26 @@
 mod blocks;
 mod fault;
 mod pure;
-mod syntax;
-mod walk;
+mod usage;
+
+pub use fault::{HELPER, PARTIAL, SYNTAX};
 
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::source::{Place, Source};
 use crate::value::Json;
+use fault::{TemplateSource, check_depth, render_fault, syntax_fault};
 use handlebars::{Context, Handlebars, no_escape};
 use std::collections::HashMap;
 use std::sync::Arc;
-use walk::{Fact, Facts, From, Reference, facts_of};
-
-/// A template that cannot be read.
-pub const SYNTAX: Code = Code("template-syntax");
-/// A helper that does not exist, or is used as something it is not.
-pub const HELPER: Code = Code("template-helper");
-/// A partial that does not exist, or that leads back to itself.
-pub const PARTIAL: Code = Code("template-partial");
+use usage::{ContextPath, PathStart, TemplateUse, TemplateUses, collect_uses};
 
 /// The templates of a pack and those shared by all.
 pub struct Templates {
     engine: Handlebars<'static>,
-    facts: HashMap<String, Facts>,
-    origins: HashMap<String, Origin>,
-    /// The files that cannot be read: told once, not again by whoever uses them.
+    facts: HashMap<String, TemplateUses>,
+    origins: HashMap<String, TemplateSource>,
+    /// The files that cannot be compiled: reported once, and not again where they are used.
     broken: Vec<String>,
-}
-
-/// Where the text of a template stands, so that a line and a column of it become a place.
-struct Origin {
-    /// The text itself.
-    source: Arc<Source>,
-    /// The place of the value that holds it, if it is written in a definition.
-    within: Option<Place>,
-}
-
-impl Origin {
-    /// The place of a span of the template's text.
-    fn place(&self, start: usize, end: usize) -> Place {
-        let Some(within) = &self.within else { return self.source.place(start..end) };
-        let written = &within.source.text[within.span.clone()];
-        match written.find(&*self.source.text) {
-            Some(offset) => {
-                let offset = within.span.start + offset;
-                within.source.place(offset + start..offset + end)
-            }
-            None => within.clone(),
-        }
-    }
-
-    /// The place of a one-based line and column, to the end of its tag or line.
-    fn at(&self, line: usize, column: usize) -> Place {
-        let start = self.source.offset(line, column);
-        let rest = &self.source.text[start..];
-        let line_end = rest.find('\n').unwrap_or(rest.len());
-        let end = rest[..line_end].find("}}").map_or(line_end, |end| end + 2);
-        self.place(start, start + end)
-    }
 }
 
 impl Default for Templates {
@@ -80,12 +43,12 @@ impl Default for Templates {
 }
 
 impl Templates {
-    /// Compiles files. Each file's faults are told; the others can be used.
+    /// Compiles files. Returns the faults of all files; the sound files can be used.
     pub fn compile(files: &[Arc<Source>]) -> (Self, Vec<Diagnostic>) {
         let mut templates = Self::default();
         let mut faults = Vec::new();
         for file in files {
-            let origin = Origin { source: Arc::clone(file), within: None };
+            let origin = TemplateSource { source: Arc::clone(file), within: None };
             if let Err(fault) = templates.add(&file.path, origin) {
                 faults.push(*fault);
                 templates.broken.push(file.path.clone());
@@ -99,23 +62,24 @@ impl Templates {
 
     /// Compiles a template that is written in a definition, at `place`; [`Self::render_text`] fills it.
     pub fn add_inline(&mut self, text: &str, place: &Place) -> Vec<Diagnostic> {
-        let name = inline(text);
-        let origin = Origin { source: Source::new(place.source.path.as_str(), text), within: Some(place.clone()) };
+        let name = inline_name(text);
+        let origin =
+            TemplateSource { source: Source::new(place.source.path.as_str(), text), within: Some(place.clone()) };
         match self.add(&name, origin) {
             Ok(()) => self.lint(&name),
             Err(fault) => vec![*fault],
         }
     }
 
-    fn add(&mut self, name: &str, origin: Origin) -> Result<()> {
+    fn add(&mut self, name: &str, origin: TemplateSource) -> Result<()> {
         let text = &origin.source.text;
-        syntax::check_depth(text).map_err(|(start, end, fault)| fault.at(origin.place(start, end)))?;
+        check_depth(text).map_err(|(start, end, fault)| fault.at(origin.place(start, end)))?;
         if let Err(error) = self.engine.register_template_string(name, text) {
-            return Err(syntax::fault(&error, &origin));
+            return Err(syntax_fault(&error, &origin));
         }
         if let Some(template) = self.engine.get_template(name) {
             let template = template.clone();
-            self.facts.insert(name.to_owned(), facts_of(&template, &origin));
+            self.facts.insert(name.to_owned(), collect_uses(&template, &origin));
             if origin.within.is_none() {
                 self.engine.register_template(partial_name(name), template);
             }
@@ -130,10 +94,10 @@ impl Templates {
         let mut faults: Vec<Diagnostic> = facts.faults.clone();
         for fact in &facts.list {
             match fact {
-                Fact::Helper { name, block, arguments, place } => {
-                    faults.extend(blocks::misuse(name, *block, *arguments).map(|fault| *fault.at(place.clone())));
+                TemplateUse::Helper { name, block, arguments, place } => {
+                    faults.extend(blocks::check_helper(name, *block, *arguments).map(|fault| *fault.at(place.clone())));
                 }
-                Fact::Partial { name: partial, place, .. } => match self.file_of(partial) {
+                TemplateUse::Partial { name: partial, place, .. } => match self.partial_file(partial) {
                     None if self.broken.iter().any(|file| partial_name(file) == partial) => {}
                     None => {
                         let fault = Diagnostic::new(PARTIAL, format!("there is no partial `{partial}`"));
@@ -143,25 +107,25 @@ impl Templates {
                         });
                         faults.push(*fault.at(place.clone()).help(help));
                     }
-                    Some(file) if self.leads_to(file, name, 0) => {
+                    Some(file) if self.includes(file, name, 0) => {
                         let message = format!("the partial `{partial}` leads back to this template");
                         let fault = Diagnostic::new(PARTIAL, message).at(place.clone());
                         faults.push(*fault.help("a template that contains itself has no end"));
                     }
                     Some(_) => {}
                 },
-                Fact::Variable { .. } => {}
+                TemplateUse::Variable { .. } => {}
             }
         }
         faults
     }
 
     /// Whether a template uses another, also through others.
-    fn leads_to(&self, from: &str, to: &str, depth: usize) -> bool {
-        from == to || (depth < 32 && self.partials(from).any(|file| self.leads_to(file, to, depth + 1)))
+    fn includes(&self, from: &str, to: &str, depth: usize) -> bool {
+        from == to || (depth < 32 && self.partials(from).any(|file| self.includes(file, to, depth + 1)))
     }
 
-    fn file_of(&self, partial: &str) -> Option<&str> {
+    fn partial_file(&self, partial: &str) -> Option<&str> {
         self.files().find(|file| partial_name(file) == partial)
     }
 
@@ -179,14 +143,14 @@ impl Templates {
     pub fn partials(&self, path: &str) -> impl Iterator<Item = &str> {
         let list = self.facts.get(path).map(|facts| facts.list.as_slice()).unwrap_or_default();
         list.iter().filter_map(|fact| match fact {
-            Fact::Partial { name, .. } => self.file_of(name),
+            TemplateUse::Partial { name, .. } => self.partial_file(name),
             _ => None,
         })
     }
 
     /// The same, of a template that is written in a definition.
     pub fn partials_of_text(&self, text: &str) -> Vec<&str> {
-        self.partials(&inline(text)).collect()
+        self.partials(&inline_name(text)).collect()
     }
 
     /// Fills a file with `context`. What is missing is a fault at its place, in the template that asks for it.
@@ -204,7 +168,7 @@ impl Templates {
 
     /// Fills a template that is written in a definition.
     pub fn render_text(&self, text: &str, context: &Json) -> Result<String> {
-        let name = inline(text);
+        let name = inline_name(text);
         if self.origins.contains_key(&name) {
             return self.fill(&name, context);
         }
@@ -222,7 +186,7 @@ impl Templates {
             .map_err(|error| Diagnostic::new(Code::TEMPLATE, format!("the context cannot be used: {error}")))?;
         self.engine.render_with_context(name, &wrapped).map_err(|error| {
             let origin = error.template_name.as_ref().and_then(|name| self.origins.get(name));
-            fault::of(&error, origin.or_else(|| self.origins.get(name)), context)
+            render_fault(&error, origin.or_else(|| self.origins.get(name)), context)
         })
     }
 
@@ -230,20 +194,20 @@ impl Templates {
     /// for any item of a list) and the place that asks for it.
     pub fn variables(&self, path: &str) -> Vec<(Vec<String>, Place)> {
         let mut found = Vec::new();
-        self.collect(path, &Reference::own(), &[], None, 0, &mut found);
+        self.collect(path, &ContextPath::own(), &[], None, 0, &mut found);
         found
     }
 
     /// The same, of a template that is written in a definition.
     pub fn variables_of_text(&self, text: &str) -> Vec<(Vec<String>, Place)> {
-        self.variables(&inline(text))
+        self.variables(&inline_name(text))
     }
 
-    /// Variables of a template whose own context is `base`; those in `given` are filled by whoever includes it.
+    /// Collects the variables of a template whose own context is `base`; the template that includes it fills those in `given`.
     fn collect(
         &self,
         name: &str,
-        base: &Reference,
+        base: &ContextPath,
         given: &[String],
         caller: Option<&Place>,
         depth: usize,
@@ -252,20 +216,21 @@ impl Templates {
         let Some(facts) = self.facts.get(name).filter(|_| depth < 16) else { return };
         for fact in &facts.list {
             match fact {
-                Fact::Variable { reference, place } => {
-                    let is_given = reference.from == From::Own
+                TemplateUse::Variable { reference, place } => {
+                    let is_given = reference.from == PathStart::Own
                         && reference.path.first().is_some_and(|first| given.contains(first));
-                    if let Some(path) = reference.within(base).root_path().filter(|path| !path.is_empty() && !is_given)
+                    if let Some(path) =
+                        reference.relative_to(base).root_path().filter(|path| !path.is_empty() && !is_given)
                     {
                         found.push((path, caller.unwrap_or(place).clone()));
                     }
                 }
-                Fact::Partial { name, context, given, place } => {
-                    let Some(file) = self.file_of(name) else { continue };
-                    let context = context.within(base);
+                TemplateUse::Partial { name, context, given, place } => {
+                    let Some(file) = self.partial_file(name) else { continue };
+                    let context = context.relative_to(base);
                     self.collect(file, &context, given, Some(caller.unwrap_or(place)), depth + 1, found);
                 }
-                Fact::Helper { .. } => {}
+                TemplateUse::Helper { .. } => {}
             }
         }
     }
@@ -278,7 +243,7 @@ fn partial_name(path: &str) -> &str {
 }
 
 /// The name under which a template of a definition is kept; no path contains the sign.
-fn inline(text: &str) -> String {
+fn inline_name(text: &str) -> String {
     format!("\u{1}{text}")
 }
 

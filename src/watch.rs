@@ -1,7 +1,7 @@
 //! Turns file events into debounced sets of changed paths.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::script::STACK;
+use crate::script::STACK_BYTES;
 use notify::event::{AccessKind, AccessMode, EventKind};
 use notify::{Config, Event, PollWatcher, RecommendedWatcher, RecursiveMode, Watcher as _};
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,39 +10,41 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// So long must it be quiet before a change is told: editors write, rename and touch in one go.
-const QUIET: Duration = Duration::from_millis(100);
-/// A change is told after this long even if it never gets quiet.
-const AT_MOST: Duration = Duration::from_secs(1);
-/// How often a file system without events is looked at.
-const POLL: Duration = Duration::from_secs(2);
+/// How long it must be quiet before a change is reported: editors write, rename and touch in one go.
+const QUIET_TIME: Duration = Duration::from_millis(100);
+/// After this long a change is reported even if it never gets quiet.
+const MAX_DELAY: Duration = Duration::from_secs(1);
+/// How often a file system without events is polled.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Watches until it is dropped.
+/// Watches files and folders until it is dropped.
 pub struct Watcher {
-    stop: Option<Sender<Message>>,
+    stop: Option<Sender<WatchMessage>>,
     thread: Option<JoinHandle<()>>,
 }
 
-enum Message {
+/// A message to the thread of a watcher.
+enum WatchMessage {
     Event(Event),
     Stop,
 }
 
 impl Watcher {
-    /// Watches files and folders (folders with all that is in them), also those that are not there yet, or go away and
-    /// come again. `changed` is called on a thread of the watcher with the absolute paths that changed.
+    /// Watches files and folders (folders recursively), also those that do not exist yet, or disappear and come back.
+    /// `changed` is called on a thread of the watcher with the absolute paths that changed.
     ///
     /// # Errors
-    /// When neither file events nor polling can be set up.
+    /// Neither file events nor polling can be set up.
     pub fn new(paths: Vec<PathBuf>, changed: impl Fn(BTreeSet<PathBuf>) + Send + 'static) -> Result<Self> {
         let (sender, events) = channel();
-        let mut armed = Armed { watcher: connect(&sender)?, wanted: paths, watched: BTreeMap::new() };
-        armed.arm(&BTreeSet::new());
+        let mut watched_paths =
+            WatchedPaths { watcher: create_watcher(&sender)?, wanted: paths, watched: BTreeMap::new() };
+        watched_paths.update_watches(&BTreeSet::new());
         let thread = std::thread::Builder::new()
             .name("watch".into())
-            // What is called may run scripts.
-            .stack_size(STACK)
-            .spawn(move || armed.run(&events, &changed))
+            // `changed` may run scripts.
+            .stack_size(STACK_BYTES)
+            .spawn(move || watched_paths.run(&events, &changed))
             .map_err(|error| Diagnostic::new(Code::WORLD, format!("no thread to watch files with: {error}")))?;
         Ok(Self { stop: Some(sender), thread: Some(thread) })
     }
@@ -51,8 +53,8 @@ impl Watcher {
 impl Drop for Watcher {
     fn drop(&mut self) {
         if let Some(stop) = self.stop.take() {
-            // The thread may have ended already: then nobody listens, and nothing is left to stop.
-            let _ = stop.send(Message::Stop);
+            // The thread may have ended already: then there is no receiver, and nothing to stop.
+            let _ = stop.send(WatchMessage::Stop);
         }
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -60,58 +62,59 @@ impl Drop for Watcher {
     }
 }
 
-/// File events where the system has them, else polling.
-fn connect(sender: &Sender<Message>) -> Result<Box<dyn notify::Watcher + Send>> {
+/// A watcher with file events where the system has them, else one that polls.
+fn create_watcher(sender: &Sender<WatchMessage>) -> Result<Box<dyn notify::Watcher + Send>> {
     let listener = || {
         let sender = sender.clone();
         move |event: notify::Result<Event>| {
             if let Ok(event) = event
                 && is_change(&event)
             {
-                // Nobody listens once the watcher stops.
-                let _ = sender.send(Message::Event(event));
+                // There is no receiver once the watcher stops.
+                let _ = sender.send(WatchMessage::Event(event));
             }
         }
     };
     if let Ok(watcher) = RecommendedWatcher::new(listener(), Config::default()) {
         return Ok(Box::new(watcher));
     }
-    PollWatcher::new(listener(), Config::default().with_poll_interval(POLL))
+    PollWatcher::new(listener(), Config::default().with_poll_interval(POLL_INTERVAL))
         .map(|watcher| Box::new(watcher) as Box<dyn notify::Watcher + Send>)
         .map_err(|error| Diagnostic::new(Code::WORLD, format!("files cannot be watched: {error}")))
 }
 
-/// Reading a file is an event too: a server that reads what it watches must not wake itself.
+/// Whether an event is a change. Reading a file is an event too: a server that reads what it watches must not wake itself.
 fn is_change(event: &Event) -> bool {
     !matches!(event.kind, EventKind::Access(access) if access != AccessKind::Close(AccessMode::Write))
 }
 
-struct Armed {
+/// The watched paths, and the watcher that watches them.
+struct WatchedPaths {
     watcher: Box<dyn notify::Watcher + Send>,
     wanted: Vec<PathBuf>,
-    /// What is watched at present, and whether with all that is in it.
+    /// The paths that are watched now, and whether recursively.
     watched: BTreeMap<PathBuf, RecursiveMode>,
 }
 
-impl Armed {
-    fn run(mut self, events: &Receiver<Message>, changed: &dyn Fn(BTreeSet<PathBuf>)) {
+impl WatchedPaths {
+    fn run(mut self, events: &Receiver<WatchMessage>, changed: &dyn Fn(BTreeSet<PathBuf>)) {
         while let Some(paths) = next_batch(events) {
-            self.arm(&paths);
-            let told: BTreeSet<PathBuf> = paths.into_iter().filter(|path| self.concerns(path)).collect();
-            if !told.is_empty() {
-                changed(told);
+            self.update_watches(&paths);
+            let relevant: BTreeSet<PathBuf> = paths.into_iter().filter(|path| self.is_relevant(path)).collect();
+            if !relevant.is_empty() {
+                changed(relevant);
             }
         }
     }
 
-    /// A path at or below a wanted one, or one above it: a folder that goes takes what is in it along.
-    fn concerns(&self, path: &Path) -> bool {
+    /// Whether a path is at, below or above a wanted one: a folder that disappears takes its contents along.
+    fn is_relevant(&self, path: &Path) -> bool {
         self.wanted.iter().any(|wanted| path.starts_with(wanted) || wanted.starts_with(path))
     }
 
-    /// Watches each wanted path, and the nearest folder above it that is there, which sees it come and go. What was
-    /// touched itself is watched anew: it may be another folder of the same name.
-    fn arm(&mut self, touched: &BTreeSet<PathBuf>) {
+    /// Watches each wanted path, and the nearest existing folder above it, which sees it come and go. Touched paths are
+    /// watched anew: they may be other folders of the same name.
+    fn update_watches(&mut self, touched: &BTreeSet<PathBuf>) {
         let mut needed: BTreeMap<PathBuf, RecursiveMode> = BTreeMap::new();
         for wanted in &self.wanted {
             if let Some(above) = wanted.ancestors().skip(1).find(|above| above.is_dir()) {
@@ -128,7 +131,7 @@ impl Armed {
             .map(|(path, _)| path.clone())
             .collect();
         for path in stale {
-            // It may be gone already, and its watch with it.
+            // The path may be gone already, and its watch with it.
             let _ = self.watcher.unwatch(&path);
             self.watched.remove(&path);
         }
@@ -140,16 +143,16 @@ impl Armed {
     }
 }
 
-/// Waits for a change, then until it is quiet. Nothing once the watcher stops.
-fn next_batch(events: &Receiver<Message>) -> Option<BTreeSet<PathBuf>> {
+/// Waits for a change, then until it is quiet; returns the changed paths, or nothing once the watcher stops.
+fn next_batch(events: &Receiver<WatchMessage>) -> Option<BTreeSet<PathBuf>> {
     let mut paths = BTreeSet::new();
-    let Ok(Message::Event(first)) = events.recv() else { return None };
+    let Ok(WatchMessage::Event(first)) = events.recv() else { return None };
     paths.extend(first.paths);
     let begun = Instant::now();
-    while begun.elapsed() < AT_MOST {
-        match events.recv_timeout(QUIET) {
-            Ok(Message::Event(event)) => paths.extend(event.paths),
-            Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return None,
+    while begun.elapsed() < MAX_DELAY {
+        match events.recv_timeout(QUIET_TIME) {
+            Ok(WatchMessage::Event(event)) => paths.extend(event.paths),
+            Ok(WatchMessage::Stop) | Err(RecvTimeoutError::Disconnected) => return None,
             Err(RecvTimeoutError::Timeout) => break,
         }
     }
@@ -161,7 +164,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    fn told(changes: &Receiver<BTreeSet<PathBuf>>, path: &Path) {
+    fn expect_change(changes: &Receiver<BTreeSet<PathBuf>>, path: &Path) {
         let end = Instant::now() + Duration::from_secs(10);
         while Instant::now() < end {
             match changes.recv_timeout(Duration::from_millis(200)) {
@@ -183,18 +186,18 @@ mod tests {
         })
         .expect("a watcher");
         fs::create_dir_all(watched.join("deep")).expect("created");
-        told(&changes, &watched);
+        expect_change(&changes, &watched);
         fs::write(&file, "1").expect("written");
-        told(&changes, &file);
+        expect_change(&changes, &file);
         fs::write(watched.join("b.tmp"), "2").expect("written");
         fs::rename(watched.join("b.tmp"), &file).expect("renamed");
-        told(&changes, &file);
+        expect_change(&changes, &file);
         fs::remove_dir_all(&watched).expect("removed");
-        told(&changes, &watched);
+        expect_change(&changes, &watched);
         fs::create_dir_all(watched.join("deep")).expect("created");
-        told(&changes, &watched);
+        expect_change(&changes, &watched);
         fs::write(&file, "3").expect("written");
-        told(&changes, &file);
+        expect_change(&changes, &file);
     }
 
     #[test]

@@ -4,11 +4,11 @@
 use std::fs;
 use std::path::Path;
 use toml::{Table, Value};
-use toolsd::check::{check_among, in_order, read_packs};
+use toolsd::check::{check_among, read_packs, sort_by_place};
 use toolsd::definition::code;
 use toolsd::diagnostic::{Code, Diagnostic};
 use toolsd::document::Document;
-use toolsd::parse::{Input, yaml};
+use toolsd::parse::{ParserInput, parse_yaml};
 use toolsd::template;
 
 /// Path and text of each file of a pack.
@@ -23,7 +23,7 @@ fn faults(files: &Files) -> Vec<Diagnostic> {
     let (parts, other) = read_packs(files);
     let mut faults = check_among(&parts, &other.iter().collect::<Vec<_>>());
     faults.extend(parts.faults);
-    in_order(&mut faults);
+    sort_by_place(&mut faults);
     faults
 }
 
@@ -74,7 +74,7 @@ fn told(fault: &Diagnostic) -> (String, String) {
 /// The faults of a YAML text as a script meets them: YAML is only in scripts' hands.
 fn read_yaml(text: &str) -> Vec<Diagnostic> {
     let document = toolsd::value::Value::handle(Document::new("pots.yaml", text));
-    yaml(&Input::of(&document)).err().map(|fault| *fault).into_iter().collect()
+    parse_yaml(&ParserInput::from_value(&document)).err().map(|fault| *fault).into_iter().collect()
 }
 
 fn run(title: &str, case: &Table) -> Result<String, String> {

@@ -6,8 +6,8 @@
 use serde_json::{Value as Json, json};
 use std::fs;
 use std::path::{Path, PathBuf};
-use toolsd::edit::{FrontMatter, edit_front_matter};
-use toolsd::parse::{Input, front_matter};
+use toolsd::edit::{FrontMatterOptions, edit_front_matter};
+use toolsd::parse::{ParserInput, parse_front_matter};
 use toolsd::value::Value;
 
 fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -23,11 +23,12 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 fn data_of(text: &str) -> Json {
-    front_matter(&Input::of(&Value::from(text))).unwrap().to_json()["data"].clone()
+    parse_front_matter(&ParserInput::from_value(&Value::from(text))).unwrap().to_json()["data"].clone()
 }
 
 fn edited(text: &str, changes: &Json) -> String {
-    edit_front_matter(&text.into(), changes, &FrontMatter::default()).unwrap_or_else(|fault| panic!("{fault}\n{text}"))
+    edit_front_matter(&text.into(), changes, &FrontMatterOptions::default())
+        .unwrap_or_else(|fault| panic!("{fault}\n{text}"))
 }
 
 /// Each list with something in it gets an item and loses it; a new key comes and goes; each scalar changes and back.

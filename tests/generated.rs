@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use toolsd::manual::{self, Entries};
+use toolsd::manual::{self, ManualEntries};
 
 const BEGIN: &str = "<!-- primitives -->\n";
 const END: &str = "<!-- /primitives -->";
@@ -71,8 +71,8 @@ fn every_code_of_a_fault_is_explained() {
     // A format stands after the dot of `parse.json`: `parse` explains all of them.
     let unknown: Vec<String> = found
         .iter()
-        .filter(|(_, code)| Entries::named(code.split('.').next().unwrap()).is_empty())
-        .map(|(path, code)| format!("{}: `{code}` is not explained in src/manual/faults.rs", path.display()))
+        .filter(|(_, code)| ManualEntries::named(code.split('.').next().unwrap()).is_empty())
+        .map(|(path, code)| format!("{}: `{code}` is not explained in src/manual/error_codes.rs", path.display()))
         .collect();
     assert!(unknown.is_empty(), "{}", unknown.join("\n"));
 }
@@ -81,7 +81,7 @@ fn every_code_of_a_fault_is_explained() {
 fn every_explained_code_is_made_somewhere() {
     let mut found = Vec::new();
     codes_in(&root().join("src"), &mut found);
-    let all = Entries::all();
+    let all = ManualEntries::all();
     let codes = all.rules.iter().map(|rule| rule.code.0).chain(all.faults.iter().map(|fault| fault.code));
     let gone: Vec<&str> = codes.filter(|code| !found.iter().any(|(_, made)| made == code)).collect();
     assert!(gone.is_empty(), "nothing makes {gone:?}");

@@ -2,30 +2,30 @@
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
 use std::sync::Arc;
-use toolsd::call::{Answer, Asking, Caller, Peer, Request, Service, Site};
+use toolsd::call::{Answer, AskMode, Caller, PackSource, Peer, Request, Service};
 use toolsd::diagnostic::Result;
-use toolsd::guard::Cancel;
-use toolsd::registry::{Choice, Layer, Trust, Worlds};
+use toolsd::guard::CancelFlag;
+use toolsd::registry::{Layer, PackChoice, WorkspaceTrust, WorldOpener};
 use toolsd::value::Json;
 use toolsd::world::World;
-use toolsd::world::memory::Memory;
+use toolsd::world::memory::MemoryWorld;
 
 const SCRIPT: &str = "fn build(g, config) { for path in find_files(\"*.md\") { g.add(\"note\", path, #{ path: path }); } }\n\
                       fn read_note(v) { v.name }\n\
                       fn names(list) { list.map(|name| `note://${name}`) }\n";
 
 struct House {
-    workspace: Arc<Memory>,
-    layer: Arc<Memory>,
+    workspace: Arc<MemoryWorld>,
+    layer: Arc<MemoryWorld>,
 }
 
-impl Worlds for House {
+impl WorldOpener for House {
     fn open(&self, _folder: &str, _granted: &[String], _named: &[String]) -> Result<Arc<dyn World>> {
         Ok(Arc::clone(&self.workspace) as _)
     }
 }
 
-impl Site for House {
+impl PackSource for House {
     fn workspace(&self) -> Arc<dyn World> {
         Arc::clone(&self.workspace) as _
     }
@@ -34,12 +34,12 @@ impl Site for House {
         Ok(vec![Layer { origin: "test".to_owned(), world: Some(Arc::clone(&self.layer) as _), trust: None }])
     }
 
-    fn trust(&self) -> Result<Trust> {
-        Ok(Trust::default())
+    fn trust(&self) -> Result<WorkspaceTrust> {
+        Ok(WorkspaceTrust::default())
     }
 
-    fn choice(&self) -> Choice {
-        Choice::ByMarkers
+    fn choice(&self) -> PackChoice {
+        PackChoice::ByMarkers
     }
 
     fn roots(&self) -> Vec<String> {
@@ -50,9 +50,9 @@ impl Site for House {
 impl House {
     /// A workspace with one note, and the pack with this body of `list_notes`.
     fn with(body: &str) -> (Arc<Self>, Arc<Service>) {
-        let workspace = Arc::new(Memory::with([("a.md", "one")]).unwrap());
+        let workspace = Arc::new(MemoryWorld::with([("a.md", "one")]).unwrap());
         workspace.set_env("WHO", "me");
-        let layer = Arc::new(Memory::with([("tools.d/notes.toml", include_str!("listing/pack.toml"))]).unwrap());
+        let layer = Arc::new(MemoryWorld::with([("tools.d/notes.toml", include_str!("listing/pack.toml"))]).unwrap());
         let house = Arc::new(Self { workspace, layer });
         house.lists(body);
         let service = Service::open(Arc::clone(&house) as _);
@@ -69,10 +69,10 @@ impl House {
 
 fn list(service: &Arc<Service>) -> Arc<Vec<Json>> {
     let caller = Caller {
-        cancel: Cancel::default(),
+        cancel: CancelFlag::default(),
         notices: Box::new(|_| {}),
         capabilities: Json::Null,
-        asking: Asking::Nobody,
+        asking: AskMode::Nobody,
         peer: Peer::default(),
     };
     match service.wait(Request::ListResources, caller) {

@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use toolsd::document::{
-    Anchor, Document, Keywords, Markdown, Passage, Sections, Spans, Title, Way, keyword_sentences, parse_ietf,
-    parse_markdown,
+    AnchorStyle, Document, Keywords, MarkdownOptions, Passage, QuoteTolerance, Sections, Spans, TitleStyle,
+    keyword_sentences, parse_ietf, parse_markdown,
 };
 
 const LEVELS: [&str; 3] = ["MUST", "SHOULD", "MAY"];
@@ -51,10 +51,11 @@ fn file_of(project: &Path, target: &str) -> PathBuf {
 fn read(project: &Path, target: &str, format: &str) -> Sections {
     let document = Document::new(target, fs::read_to_string(file_of(project, target)).unwrap());
     match format {
-        "markdown" => {
-            parse_markdown(&document, Markdown { anchor: Anchor::Ascii, title: Title::Source, attributes: true })
-                .unwrap()
-        }
+        "markdown" => parse_markdown(
+            &document,
+            MarkdownOptions { anchor: AnchorStyle::Ascii, title: TitleStyle::Source, attributes: true },
+        )
+        .unwrap(),
         _ => parse_ietf(&document).unwrap(),
     }
 }
@@ -157,7 +158,7 @@ fn compare(project: &Path, report: &Json) -> (usize, usize, BTreeMap<&'static st
         same_sections(target, &found, expected);
         sections += found.sections.len();
         for (section, expected) in found.sections.iter().zip(expected["sections"].as_array().unwrap()) {
-            let passage = section.lines.joined();
+            let passage = Passage::from_lines(&section.lines);
             let covered = covered(expected);
             let of_section = |annotation: &&Json| {
                 annotation["target_path"] == **target && annotation["target_section"] == *section.id
@@ -182,10 +183,10 @@ fn compare(project: &Path, report: &Json) -> (usize, usize, BTreeMap<&'static st
                 let comment = annotation["comment"].as_str().filter(|_| annotation["type"] == "SPEC");
                 let quote = comment.map(str::to_owned);
                 let Some(quote) = quote.or_else(|| quote_of(project, annotation)) else { continue };
-                let found = passage.locate(&quote, &Way::ALL).expect("nothing stops it");
+                let found = passage.locate(&quote, &QuoteTolerance::ALL).expect("nothing stops it");
                 let Some(found) = found else { panic!("no place of {quote:?} in {target}#{}", section.id) };
                 assert_eq!(ink_of(&passage, &found.spans), expected, "{annotation} in {target}#{}", section.id);
-                *ways.entry(found.how.name()).or_default() += usize::from(annotation["type"] != "SPEC");
+                *ways.entry(found.tolerance.name()).or_default() += usize::from(annotation["type"] != "SPEC");
             }
         }
     }

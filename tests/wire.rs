@@ -19,7 +19,7 @@ mod streams;
 use client::Client;
 use serde_json::Value as Json;
 use std::time::Duration;
-use toolsd::mcp::{Bounds, Settings};
+use toolsd::mcp::{Bounds, ServerSettings};
 
 /// Whether `message` has the part `wanted`: objects may have more keys, lists are as long.
 fn has_part(message: &Json, wanted: &Json) -> bool {
@@ -49,7 +49,8 @@ fn with_meta(line: &str) -> String {
 async fn play(name: &str, text: &str) -> Vec<Json> {
     let bounds = Bounds { grace: Duration::from_millis(100), ..Bounds::default() };
     let page_size = name.contains("pages").then_some(3);
-    let mut client = Client::start(Settings { bounds, page_size, version: "1".to_owned(), ..Settings::default() });
+    let mut client =
+        Client::start(ServerSettings { bounds, page_size, version: "1".to_owned(), ..ServerSettings::default() });
     for (number, line) in text.lines().enumerate() {
         let place = format!("{name}:{}", number + 1);
         match line.split_once(' ').unwrap_or((line, "")) {

@@ -4,15 +4,15 @@ use serde_json::Value as Json;
 use std::sync::{Arc, LazyLock};
 use toolsd::diagnostic::{Code, Diagnostic, Result};
 use toolsd::graph::Graph;
-use toolsd::primitive::{Host, Notice, PackFile, Violation};
+use toolsd::primitive::{Host, Notice, PackFile, SchemaViolation};
 use toolsd::value::Value;
 use toolsd::world::World;
-use toolsd::world::memory::Memory;
+use toolsd::world::memory::MemoryWorld;
 
 /// See above.
 pub struct Nowhere;
 
-static WORLD: LazyLock<Arc<dyn World>> = LazyLock::new(|| Arc::new(Memory::new()));
+static WORLD: LazyLock<Arc<dyn World>> = LazyLock::new(|| Arc::new(MemoryWorld::new()));
 
 fn nothing<T>() -> Result<T> {
     Err(Diagnostic::new(Code::SCRIPT, "there is nothing here"))
@@ -47,7 +47,7 @@ impl Host for Nowhere {
         nothing()
     }
 
-    fn validate(&self, _: &Json, _: &Json) -> Result<Vec<Violation>> {
+    fn validate(&self, _: &Json, _: &Json) -> Result<Vec<SchemaViolation>> {
         nothing()
     }
 

@@ -1,11 +1,11 @@
 //! A server on a workspace in memory, with one pack.
 
 use std::sync::Arc;
-use toolsd::call::{Service, Site};
+use toolsd::call::{PackSource, Service};
 use toolsd::diagnostic::Result;
 use toolsd::registry::{Choice, Layer, Trust, Worlds};
 use toolsd::world::World;
-use toolsd::world::memory::Memory;
+use toolsd::world::memory::MemoryWorld;
 
 const PACK: &str = r#"
 [pack]
@@ -42,7 +42,7 @@ impl Worlds for Kept {
     }
 }
 
-impl Site for Kept {
+impl PackSource for Kept {
     fn workspace(&self) -> Arc<dyn World> {
         Arc::clone(&self.workspace)
     }
@@ -66,8 +66,8 @@ impl Site for Kept {
 
 /// The server; what is wrong with its pack ends the target.
 pub fn service() -> Arc<Service> {
-    let layer = Memory::with([("tools.d/under_test.toml", PACK)]).expect("a pack");
-    let service = Service::open(Arc::new(Kept { workspace: Arc::new(Memory::new()), layer: Arc::new(layer) }));
+    let layer = MemoryWorld::with([("tools.d/under_test.toml", PACK)]).expect("a pack");
+    let service = Service::open(Arc::new(Kept { workspace: Arc::new(MemoryWorld::new()), layer: Arc::new(layer) }));
     let registry = service.registry();
     assert!(registry.packs.len() == 1, "{:?}", registry.faults);
     service

@@ -1,21 +1,21 @@
 //! Definitions of packs and `toolsd.toml`: read with every fault, and a sound pack compiled as the registry does it.
 #![no_main]
 
-use toolsd::definition::{read, read_workspace};
-use toolsd::registry::{Files, PackParts, Settings};
+use toolsd::definition::{read_definitions, read_workspace};
+use toolsd::registry::{PackFiles, PackParts, WorkspaceSettings};
 use toolsd::source::Source;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let _guarded = toolsd_fuzz::guarded();
     let source = Source::new("tools.d/a.toml", text);
-    let (_, faults) = read(&source);
+    let (_, faults) = read_definitions(&source);
     faults.iter().for_each(toolsd_fuzz::show);
     let (_, broken) = read_workspace(&source);
     broken.iter().for_each(toolsd_fuzz::show);
     if faults.is_empty() {
-        let files = Files::of_texts([("tools.d/a.toml", text)]);
-        let parts = PackParts::read("a", files.hash(), files, &Settings::default());
+        let files = PackFiles::from_texts([("tools.d/a.toml", text)]);
+        let parts = PackParts::read("a", files.hash(), files, &WorkspaceSettings::default());
         parts.faults.iter().for_each(toolsd_fuzz::show);
     }
 });

@@ -2,8 +2,8 @@
 #![no_main]
 
 use toolsd::world::glob::Globs;
-use toolsd::world::memory::Memory;
-use toolsd::world::{Walk, World, path};
+use toolsd::world::memory::MemoryWorld;
+use toolsd::world::{WalkOptions, World, path};
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
@@ -23,8 +23,8 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
         compiled.matches_visible(&below);
         compiled.starts();
     }
-    let Ok(memory) = Memory::with([(".gitignore", globs), ("a/b.md", ""), ("a/.c/d", "")]) else { return };
+    let Ok(memory) = MemoryWorld::with([(".gitignore", globs), ("a/b.md", ""), ("a/.c/d", "")]) else { return };
     let _maybe_refused = memory.write(name, b"");
-    let walk = Walk { from: ".".into(), hidden: true, ignore: true, follow: false, depth: None };
+    let walk = WalkOptions { from: ".".into(), hidden: true, ignore: true, follow: false, depth: None };
     toolsd_fuzz::shown(memory.walk(&walk));
 });

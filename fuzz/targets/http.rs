@@ -5,18 +5,18 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
-use toolsd::mcp::{ConnectionLimits, Gate, HttpSettings, Listening, Settings, serve_http};
+use toolsd::mcp::{ConnectionLimits, AccessPolicy, HttpSettings, HttpOptions, ServerSettings, serve_http};
 
 /// The port of the server, which runs on a thread of its own.
 static PORT: LazyLock<u16> = LazyLock::new(|| {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let gate = Gate::new(Listening { address: format!("127.0.0.1:{free}"), ..Listening::default() }).unwrap();
+    let access = AccessPolicy::new(HttpOptions { address: format!("127.0.0.1:{free}"), ..HttpOptions::default() }).unwrap();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let http = HttpSettings { gate, limits: Some(ConnectionLimits::default()) };
+        let http = HttpSettings { access, limits: Some(ConnectionLimits::default()) };
         let same = http.clone();
         let renew = Arc::new(move || Ok(same.clone()));
-        runtime.block_on(serve_http(toolsd_fuzz::server::service(), Settings::default(), http, renew)).unwrap();
+        runtime.block_on(serve_http(toolsd_fuzz::server::service(), ServerSettings::default(), http, renew)).unwrap();
     });
     while TcpStream::connect(("127.0.0.1", free)).is_err() {
         std::thread::sleep(Duration::from_millis(10));

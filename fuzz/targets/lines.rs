@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::{Builder, Runtime};
 use toolsd::call::Service;
-use toolsd::mcp::{Settings, serve};
+use toolsd::mcp::{ServerSettings, serve};
 
 static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap());
@@ -20,7 +20,7 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     RUNTIME.block_on(async {
         let (mut client, server) = tokio::io::duplex(1 << 20);
         let (input, output) = tokio::io::split(server);
-        let served = tokio::spawn(serve(Arc::clone(&SERVICE) as _, Settings::default(), input, output));
+        let served = tokio::spawn(serve(Arc::clone(&SERVICE) as _, ServerSettings::default(), input, output));
         if first % 2 == 0 {
             client.write_all(HELLO.as_bytes()).await.unwrap();
         }

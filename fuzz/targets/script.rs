@@ -10,7 +10,7 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     faults.iter().for_each(toolsd_fuzz::show);
     for survey in program.surveys() {
         for function in &survey.functions {
-            program.effect("a.rhai", &function.name);
+            program.strongest_effect("a.rhai", &function.name);
         }
         let texts = survey.calls.iter().map(|call| &call.at).chain(survey.reads.iter().map(|read| &read.at));
         for place in texts {

@@ -8,8 +8,8 @@ use toolsd::registry::{TRUST_RECORD, TrustRecord};
 use toolsd::source::Source;
 use toolsd::world::World;
 use toolsd::world::disk::Disk;
-use toolsd::world::memory::Memory;
-use toolsd::world::run::Needs;
+use toolsd::world::memory::MemoryWorld;
+use toolsd::world::run::RequiredGrant;
 
 /// A folder with a repository, whose configuration is another one each time. It stays behind with the process.
 static REPOSITORY: LazyLock<(String, Disk)> = LazyLock::new(|| {
@@ -29,7 +29,7 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     match what {
         "workspace" => read_workspace(&Source::new("toolsd.toml", text)).1.iter().for_each(toolsd_fuzz::show),
         "trust" => {
-            let Ok(folder) = Memory::with([(TRUST_RECORD, text)]) else { return };
+            let Ok(folder) = MemoryWorld::with([(TRUST_RECORD, text)]) else { return };
             let Some(record) = toolsd_fuzz::shown(TrustRecord::load(&folder)) else { return };
             for trust in record.workspaces.values() {
                 for path in trust.files.keys() {
@@ -40,8 +40,8 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
         _ => {
             let (config, disk) = &*REPOSITORY;
             fs::write(config, text).expect("a file");
-            toolsd_fuzz::shown(disk.repository(".", Needs::ReadGit));
-            toolsd_fuzz::shown(disk.repository(".", Needs::WriteGit));
+            toolsd_fuzz::shown(disk.repository(".", RequiredGrant::ReadGit));
+            toolsd_fuzz::shown(disk.repository(".", RequiredGrant::WriteGit));
         }
     }
 });

@@ -1,33 +1,81 @@
 //! What the scripts of one call can reach: the pack's workspace within its grants, its graph, data and files.
 
-use super::building;
-use super::graphs::Graphs;
-use super::interview::{Interview, question};
-use super::running::Beginning;
-use super::serving::Since;
-use super::turn::Turn;
-use super::{Change, Changes};
+use super::change_feed::{ChangeFeed, HostChange};
+use super::elicitation::{Elicitation, find_question};
+use super::graph_session::{CallGraph, GraphSession};
+use super::request::Peer;
+use super::server_state::ServerState;
 use crate::content::ResourceBody;
-use crate::definition::{Checker, Declared, Problem, object};
+use crate::definition::{Checker, DeclaredQuestion, GraphDefinition, Refresh, schema_object};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::graph::{Entry, Graph, Label, Origin, Store};
-use crate::guard::{self, Cancel};
-use crate::primitive::{Asked, Effect, Host, Memory, Notice, PackFile, Question, Violation, time};
+use crate::graph::{BuildPlan, ChangeEntry, ChangeLabel, Functions, Graph, GraphOrigin, GraphStore};
+use crate::guard::{self, CancelFlag, Guard, Limits};
+use crate::primitive::{
+    AskedQuestion, Effect, Host, LogLevel, Notice, PackFile, PackMemory, Question, SchemaViolation, time,
+};
 use crate::registry::Pack;
-use crate::script::aside;
+use crate::script::{block_in_place, watch_guard};
 use crate::value::{Json, Value};
-use crate::world::recorded::Recorded;
-use crate::world::staged::Staged;
+use crate::world::recorded::RecordedWorld;
+use crate::world::staged::StagedWorld;
 use crate::world::{World, path};
 use base64::Engine;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// So long a call that sleeps does not look whether it was stopped.
-const NAP: Duration = Duration::from_millis(10);
+/// How long a sleeping call waits before it checks for cancellation.
+const SLEEP_STEP: Duration = Duration::from_millis(10);
 
 /// Takes the notices of a call.
 pub type Notices = Arc<dyn Fn(Notice) + Send + Sync>;
+
+/// Logged lines: level and text.
+pub type LogLines = Arc<Mutex<Vec<(LogLevel, String)>>>;
+
+/// Another stage than a pack's own: for cases.
+#[derive(Clone, Default)]
+pub struct Staging {
+    /// The world in place of the pack's root.
+    pub world: Option<Arc<dyn World>>,
+    /// The configuration in place of the workspace's.
+    pub config: Option<Value>,
+    /// Whether nothing reaches the disk and no program runs, so that one sees what would change.
+    pub is_dry: bool,
+    /// Takes what scripts log, in place of the log of the process.
+    pub log: Option<LogLines>,
+}
+
+/// What a call begins with.
+pub struct CallSetup<'a> {
+    /// The pack.
+    pub pack: &'a Arc<Pack>,
+    /// What it does at most.
+    pub effect: Effect,
+    /// What it may use.
+    pub limits: Limits,
+    /// The pack's graph.
+    pub store: &'a Arc<GraphStore>,
+    /// Where changes of the graph are announced.
+    pub changes: &'a Arc<ChangeFeed>,
+    /// What the pack remembers.
+    pub memory: &'a Arc<PackMemory>,
+    /// The state of the server.
+    pub server: &'a Arc<ServerState>,
+    /// Another stage than the pack's own.
+    pub staging: &'a Staging,
+    /// Who calls.
+    pub peer: &'a Arc<Peer>,
+    /// Ends it from outside.
+    pub cancel: CancelFlag,
+    /// Takes what it tells the client.
+    pub notices: Notices,
+    /// Whether somebody wants to know what it read.
+    pub records: bool,
+    /// The questions of the call.
+    pub elicitation: &'a Arc<Elicitation>,
+    /// The questions that its definition declares; nothing where nobody may be asked.
+    pub questions: Option<Arc<[DeclaredQuestion]>>,
+}
 
 /// The host of one call.
 pub struct CallHost {
@@ -36,7 +84,7 @@ pub struct CallHost {
     /// What the call does at most.
     effect: Effect,
     /// Ends the call from outside.
-    pub cancel: Cancel,
+    pub cancel: CancelFlag,
     /// The configuration of the pack.
     config: Value,
     /// The world in place of the pack's root.
@@ -45,18 +93,19 @@ pub struct CallHost {
     overlay: Option<Arc<dyn World>>,
     /// The same, recorded if somebody wants to know what was read.
     world: Arc<dyn World>,
-    recorded: Option<Arc<Recorded>>,
-    store: Arc<Store>,
-    /// Where it is told that the graph changed.
-    changes: Arc<Changes>,
-    memory: Arc<Memory>,
-    since: Arc<Since>,
+    recorded: Option<Arc<RecordedWorld>>,
+    store: Arc<GraphStore>,
+    /// Where changes of the graph are announced.
+    changes: Arc<ChangeFeed>,
+    memory: Arc<PackMemory>,
+    server: Arc<ServerState>,
+    peer: Arc<Peer>,
     notices: Notices,
     now_ms: i64,
-    interview: Arc<Interview>,
-    questions: Option<Arc<[Declared]>>,
-    graphs: Graphs,
-    turn: Turn,
+    elicitation: Arc<Elicitation>,
+    questions: Option<Arc<[DeclaredQuestion]>>,
+    graph: CallGraph,
+    graph_session: GraphSession,
     /// Whether it is the host of a build, in which there is no graph yet.
     builds: bool,
     itself: Weak<Self>,
@@ -64,11 +113,11 @@ pub struct CallHost {
 
 impl CallHost {
     /// The host of a call that begins.
-    pub fn begin(beginning: Beginning<'_>) -> Result<Arc<Self>> {
-        let Beginning { pack, effect, store, staging, cancel, notices, records, interview, questions, .. } = beginning;
-        let (memory, since) = (Arc::clone(beginning.memory), Arc::clone(beginning.since));
-        let changes = Arc::clone(beginning.changes);
-        let Some(root) = staging.world.as_ref().or(pack.made.root.as_ref()) else {
+    pub fn new(setup: CallSetup<'_>) -> Result<Arc<Self>> {
+        let CallSetup { pack, effect, store, staging, cancel, notices, records, elicitation, questions, .. } = setup;
+        let (memory, server) = (Arc::clone(setup.memory), Arc::clone(setup.server));
+        let changes = Arc::clone(setup.changes);
+        let Some(root) = staging.world.as_ref().or(pack.compiled.root.as_ref()) else {
             return Err(Diagnostic::new(Code::INTERNAL, format!("the pack `{}` has no root", pack.name)));
         };
         let granted = match &staging.world {
@@ -78,19 +127,19 @@ impl CallHost {
         //= docs/spec.md#writes
         //# What a call writes MUST NOT be seen on the disk before the call ends well.
         let overlay = (effect >= Effect::Writes)
-            .then(|| Arc::new(Staged::new(Arc::clone(granted.whole()), staging.is_dry)) as Arc<dyn World>);
+            .then(|| Arc::new(StagedWorld::new(Arc::clone(granted.inner()), staging.is_dry)) as Arc<dyn World>);
         let granted: Arc<dyn World> = match &overlay {
-            Some(overlay) => Arc::new(granted.over(Arc::clone(overlay))),
+            Some(overlay) => Arc::new(granted.with_world(Arc::clone(overlay))),
             None => granted,
         };
-        let recorded = records.then(|| Arc::new(Recorded::new(Arc::clone(&granted))));
+        let recorded = records.then(|| Arc::new(RecordedWorld::new(Arc::clone(&granted))));
         let world = recorded.clone().map_or_else(|| Arc::clone(&granted), |recorded| recorded as Arc<dyn World>);
-        let now_ms = interview.now_ms(root.now_ms());
+        let now_ms = elicitation.now_ms(root.now_ms());
         Ok(Arc::new_cyclic(|itself| Self {
             pack: Arc::clone(pack),
             effect,
             cancel,
-            config: staging.config.clone().unwrap_or_else(|| pack.made.config.clone()),
+            config: staging.config.clone().unwrap_or_else(|| pack.compiled.config.clone()),
             stage: staging.world.clone(),
             overlay,
             world,
@@ -98,13 +147,14 @@ impl CallHost {
             store: Arc::clone(store),
             changes,
             memory,
-            since,
+            server,
+            peer: Arc::clone(setup.peer),
             notices,
             now_ms,
-            interview: Arc::clone(interview),
+            elicitation: Arc::clone(elicitation),
             questions,
-            graphs: Graphs::default(),
-            turn: Turn::default(),
+            graph: CallGraph::default(),
+            graph_session: GraphSession::default(),
             builds: false,
             itself: itself.clone(),
         }))
@@ -124,13 +174,14 @@ impl CallHost {
             store: Arc::clone(&self.store),
             changes: Arc::clone(&self.changes),
             memory: Arc::clone(&self.memory),
-            since: Arc::clone(&self.since),
+            server: Arc::clone(&self.server),
+            peer: Arc::clone(&self.peer),
             notices: Arc::clone(&self.notices),
             now_ms: self.now_ms,
-            interview: Arc::clone(&self.interview),
+            elicitation: Arc::clone(&self.elicitation),
             questions: None,
-            graphs: Graphs::default(),
-            turn: Turn::default(),
+            graph: CallGraph::default(),
+            graph_session: GraphSession::default(),
             builds: true,
             itself: itself.clone(),
         })
@@ -143,7 +194,7 @@ impl CallHost {
             None => self.pack.world(Effect::Reads)?,
         };
         Ok(match &self.overlay {
-            Some(overlay) => Arc::new(granted.over(Arc::clone(overlay))),
+            Some(overlay) => Arc::new(granted.with_world(Arc::clone(overlay))),
             None => granted,
         })
     }
@@ -154,60 +205,60 @@ impl CallHost {
         let root = self.world.root();
         let own = recorded.take().paths();
         let own = own.into_iter().map(|path| path::clean(&path::join(root, &path))).collect();
-        let of_graph = self.graphs.is_used().then(|| self.store.touched_below(root));
+        let of_graph = self.graph.is_used().then(|| self.store.read_paths_below(root));
         std::iter::once(own).chain(of_graph).collect()
     }
 
     /// A file of the pack as a resource holds it: text, or base64.
     pub fn pack_bytes(&self, path: &str) -> Result<ResourceBody> {
-        let file = self.pack.made.files.by_path.get(path).ok_or_else(|| self.no_file(path))?;
+        let file = self.pack.compiled.files.by_path.get(path).ok_or_else(|| self.missing_file(path))?;
         Ok(match &file.source {
             Some(source) => ResourceBody::Text(source.text.to_string()),
             None => ResourceBody::Blob(base64::engine::general_purpose::STANDARD.encode(file.bytes())),
         })
     }
 
-    fn no_file(&self, path: &str) -> Box<Diagnostic> {
+    fn missing_file(&self, path: &str) -> Box<Diagnostic> {
         let fault = Diagnostic::new(Code::WORLD, format!("the pack `{}` has no file `{path}`", self.pack.name));
-        let known: Vec<&str> = self.pack.made.files.by_path.keys().map(String::as_str).collect();
+        let known: Vec<&str> = self.pack.compiled.files.by_path.keys().map(String::as_str).collect();
         match did_you_mean(path, known) {
             Some(help) => fault.help(help),
             None => fault.help("write the path from the root, such as `templates/pack/file.md`"),
         }
     }
 
-    /// What the call did to the graph.
-    pub fn turn(&self) -> &Turn {
-        &self.turn
+    /// The changes of the call to the graph.
+    pub fn graph_session(&self) -> &GraphSession {
+        &self.graph_session
     }
 
-    /// The call ended well: its changes of the graph count, and whoever follows what is made of it looks again.
-    pub fn turn_over(&self) {
-        if self.turn.commit() {
+    /// Lets the changes of the graph count of a call that ended well, and announces them.
+    pub fn commit_graph(&self) {
+        if self.graph_session.commit() {
             let root = self.world.root();
-            self.changes.announce(&Change::Files(self.store.touched_below(root).to_vec()));
+            self.changes.announce(&HostChange::Files(self.store.read_paths_below(root).to_vec()));
         }
     }
 
-    fn build(&self, store: &Arc<Store>) -> Result<Arc<Graph>> {
+    fn build(&self, store: &Arc<GraphStore>) -> Result<Arc<Graph>> {
         self.origin(store).map(|origin| Arc::clone(origin.graph()))
     }
 
-    fn origin(&self, store: &Arc<Store>) -> Result<Origin> {
-        let Some(graph) = &self.pack.made.graph else {
+    fn origin(&self, store: &Arc<GraphStore>) -> Result<GraphOrigin> {
+        let Some(graph) = &self.pack.compiled.graph else {
             let fault = Diagnostic::new(Code::SCRIPT, format!("the pack `{}` has no graph", self.pack.name));
             return Err(fault.help("declare one: `[graph]` with `script`"));
         };
         let Some(host) = self.itself.upgrade() else {
             return Err(Diagnostic::new(Code::INTERNAL, "the call has ended"));
         };
-        building::graph(&host, store, graph)
+        current_graph(&host, store, graph)
     }
 
     /// Looks at the graph of the pack again and builds it anew if that is due; nothing if it has none.
     pub fn refresh(self: &Arc<Self>) -> Result<Option<Arc<Graph>>> {
-        let graph = self.pack.made.graph.as_ref();
-        let fresh = |graph| building::fresh(self, &self.store, graph).map(|origin| Arc::clone(origin.graph()));
+        let graph = self.pack.compiled.graph.as_ref();
+        let fresh = |graph| fresh_graph(self, &self.store, graph).map(|origin| Arc::clone(origin.graph()));
         graph.map(fresh).transpose()
     }
 }
@@ -224,24 +275,27 @@ impl Host for CallHost {
             let fault = Diagnostic::new(Code::SCRIPT, "the graph is being built");
             return Err(fault.help("in `build` use `g`, in a scan use what the file says"));
         }
-        if self.turn.is_dirty() || self.turn.taken().is_some_and(|turn| turn.graph().is_some()) {
-            let changed = self.turn.graph(&self.store);
-            return changed.unwrap_or_else(|| self.turn.after.get(self.world.staged(), &self.store, |s| self.build(s)));
+        if self.graph_session.is_dirty()
+            || self.graph_session.taken().is_some_and(|changing| changing.graph().is_some())
+        {
+            let changed = self.graph_session.graph(&self.store);
+            return changed
+                .unwrap_or_else(|| self.graph_session.after.get(self.world.staged(), &self.store, |s| self.build(s)));
         }
-        self.graphs.get(self.world.staged(), &self.store, |store| {
-            self.turn.graph(&self.store).unwrap_or_else(|| self.build(store))
+        self.graph.get(self.world.staged(), &self.store, |store| {
+            self.graph_session.graph(&self.store).unwrap_or_else(|| self.build(store))
         })
     }
 
     fn graph_of_files(&self) -> Result<Arc<Graph>> {
-        if self.builds || self.turn.graph(&self.store).is_none() {
+        if self.builds || self.graph_session.graph(&self.store).is_none() {
             return self.graph();
         }
-        self.turn.files.get(self.world.staged(), &self.store, |store| self.build(store))
+        self.graph_session.files.get(self.world.staged(), &self.store, |store| self.build(store))
     }
 
-    fn changes(&self) -> Vec<Arc<Entry>> {
-        self.turn.taken().map_or_else(|| self.store.entries(), |turn| turn.entries())
+    fn changes(&self) -> Vec<Arc<ChangeEntry>> {
+        self.graph_session.taken().map_or_else(|| self.store.entries(), |changing| changing.entries())
     }
 
     fn stale_files(&self) -> Result<Vec<String>> {
@@ -251,23 +305,23 @@ impl Host for CallHost {
         }
     }
 
-    fn change(&self, name: &str, act: &dyn Fn(Value) -> Result<Value>) -> Result<Arc<Entry>> {
+    fn change(&self, name: &str, act: &dyn Fn(Value) -> Result<Value>) -> Result<Arc<ChangeEntry>> {
         let at = time::format(self.now_ms, None)?.into();
-        let label = Label { id: self.uuid().into(), name: name.into(), at };
-        self.turn.change(&self.store, self.effect, label, || self.origin(&self.store), act)
+        let label = ChangeLabel { id: self.uuid().into(), name: name.into(), at };
+        self.graph_session.change(&self.store, self.effect, label, || self.origin(&self.store), act)
     }
 
-    fn undo(&self, to: Option<&str>) -> Result<Option<Vec<Arc<Entry>>>> {
-        let turn = self.turn.take(&self.store, self.effect)?;
+    fn undo(&self, to: Option<&str>) -> Result<Option<Vec<Arc<ChangeEntry>>>> {
+        let changing = self.graph_session.take(&self.store, self.effect)?;
         match to {
-            Some(id) => turn.undo_to(id),
-            None => Ok(turn.undo()?.map(|entry| vec![entry])),
+            Some(id) => changing.undo_to(id),
+            None => Ok(changing.undo()?.map(|entry| vec![entry])),
         }
     }
 
     fn refresh(&self, discard: bool, full: bool) -> Result<Arc<Graph>> {
-        self.turn.refresh(&self.store, self.effect, discard, full)?;
-        self.turn.after.get(self.world.staged(), &self.store, |store| self.build(store))
+        self.graph_session.refresh(&self.store, self.effect, discard, full)?;
+        self.graph_session.after.get(self.world.staged(), &self.store, |store| self.build(store))
     }
 
     fn config(&self) -> Value {
@@ -275,31 +329,27 @@ impl Host for CallHost {
     }
 
     fn data(&self, name: &str) -> Option<Value> {
-        self.pack.made.data.get(name).cloned()
+        self.pack.compiled.data.get(name).cloned()
     }
 
     fn data_names(&self) -> Vec<String> {
-        self.pack.made.data.keys().cloned().collect()
+        self.pack.compiled.data.keys().cloned().collect()
     }
 
     fn render(&self, template: &str, context: &Json) -> Result<String> {
-        self.pack.made.templates.render(template, context)
+        self.pack.compiled.templates.render(template, context)
     }
 
     fn pack_file(&self, path: &str) -> Result<PackFile> {
-        let file = self.pack.made.files.by_path.get(path).ok_or_else(|| self.no_file(path))?;
+        let file = self.pack.compiled.files.by_path.get(path).ok_or_else(|| self.missing_file(path))?;
         let Some(source) = &file.source else {
             return Err(Diagnostic::new(Code::UTF8, format!("`{path}` is no UTF-8")));
         };
         Ok(PackFile { text: source.text.to_string(), origin: file.origin.clone(), path: path.to_owned() })
     }
 
-    fn validate(&self, value: &Json, schema: &Json) -> Result<Vec<Violation>> {
-        let problems = Checker::new(object(schema.clone())?)?.check(value);
-        Ok(problems
-            .into_iter()
-            .map(|Problem { pointer, message, help }| Violation { pointer, message, help })
-            .collect())
+    fn validate(&self, value: &Json, schema: &Json) -> Result<Vec<SchemaViolation>> {
+        Ok(Checker::new(schema_object(schema.clone())?)?.check(value))
     }
 
     fn now_ms(&self) -> i64 {
@@ -307,61 +357,61 @@ impl Host for CallHost {
     }
 
     fn uuid(&self) -> String {
-        self.interview.id(|| uuid::Uuid::from_bytes(self.world.uuid()).to_string())
+        self.elicitation.next_id(|| uuid::Uuid::from_bytes(self.world.uuid()).to_string())
     }
 
     fn notify(&self, notice: Notice) {
-        if self.interview.tells() {
+        if self.elicitation.is_new_notice() {
             (self.notices)(notice);
         }
     }
 
-    fn ask(&self, asked: &[Asked]) -> Result<Vec<Value>> {
+    fn ask(&self, asked: &[AskedQuestion]) -> Result<Vec<Value>> {
         let Some(declared) = &self.questions else {
             //= docs/spec.md#questions
             //# A question MUST be refused where a graph is built, a list is made, an argument is completed or a description is computed.
             let fault = Diagnostic::new(Code::ASK, "nobody can be asked here");
             return Err(fault.help("ask in a tool, in a prompt or in the read of a resource"));
         };
-        self.turn.may_wait(self.world.staged())?;
+        self.graph_session.may_wait(self.world.staged())?;
         let questions: Vec<(String, Question)> =
-            asked.iter().map(|asked| question(asked, declared)).collect::<Result<_>>()?;
-        self.interview.ask(&questions)
+            asked.iter().map(|asked| find_question(asked, declared)).collect::<Result<_>>()?;
+        self.elicitation.ask(&questions)
     }
 
     fn recorded(&self, key: &str) -> Option<Json> {
-        self.interview.made(key)
+        self.elicitation.kept_value(key)
     }
 
     fn record(&self, key: &str, value: Json) {
-        self.interview.make(key, value);
+        self.elicitation.keep_value(key, value);
     }
 
     fn client_has(&self, capability: &str) -> bool {
-        self.interview.has(capability)
+        self.elicitation.has_capability(capability)
     }
 
-    fn memory(&self) -> Option<&Memory> {
+    fn memory(&self) -> Option<&PackMemory> {
         //= docs/spec.md#memory
         //# What a pack remembers MUST NOT be seen by another pack, nor by the build of a graph.
         (!self.builds).then_some(&*self.memory)
     }
 
     fn server(&self) -> serde_json::Map<String, Json> {
-        self.since.told(self.world.now_ms())
+        self.server.describe(self.world.now_ms())
     }
 
     fn aside(&self, job: &mut dyn FnMut() -> Result<()>) -> Result<()> {
-        aside(job)?
+        block_in_place(job)?
     }
 
     fn session(&self) -> serde_json::Map<String, Json> {
-        let peer = self.interview.peer();
-        let mut told = serde_json::Map::new();
-        told.insert("protocol_version".to_owned(), peer.revision.clone().into());
-        told.insert("client".to_owned(), peer.client.clone().into());
-        told.insert("calls".to_owned(), self.since.calls(&self.pack.name));
-        told
+        let peer = &self.peer;
+        let mut described = serde_json::Map::new();
+        described.insert("protocol_version".to_owned(), peer.revision.clone().into());
+        described.insert("client".to_owned(), peer.client.clone().into());
+        described.insert("calls".to_owned(), self.server.describe_calls(&self.pack.name));
+        described
     }
 
     fn sleep(&self, ms: u64) -> Result<()> {
@@ -371,15 +421,92 @@ impl Host for CallHost {
         let end = Instant::now() + Duration::from_millis(ms);
         let sleep = || {
             loop {
-                guard::room(0)?;
+                guard::reserve_memory(0)?;
                 let left = end.saturating_duration_since(Instant::now());
                 if left.is_zero() {
                     return Ok(());
                 }
-                std::thread::sleep(left.min(NAP));
+                std::thread::sleep(left.min(SLEEP_STEP));
             }
         };
         // Where too many wait already, this one sleeps in the place of another that could run: slower, and no fault.
-        aside(sleep).unwrap_or_else(|_| sleep())
+        block_in_place(sleep).unwrap_or_else(|_| sleep())
+    }
+}
+
+/// How a graph is looked up: [`GraphStore::origin`], or [`GraphStore::latest_origin`].
+type GraphLookup = fn(&GraphStore, &BuildPlan<'_>) -> Result<GraphOrigin>;
+
+/// The graph as the pack refreshes it: as the files are now, or as the last refresh beside the calls left it. What the
+/// call itself wrote is always in it.
+fn current_graph(host: &Arc<CallHost>, store: &Arc<GraphStore>, graph: &GraphDefinition) -> Result<GraphOrigin> {
+    let wrote = host.world().staged().is_some_and(|staged| !staged.is_empty());
+    match graph.refresh {
+        Refresh::Beside { .. } if !wrote => look_up_graph(host, store, graph, GraphStore::latest_origin),
+        _ => look_up_graph(host, store, graph, GraphStore::origin),
+    }
+}
+
+/// The graph as the files are now.
+fn fresh_graph(host: &Arc<CallHost>, store: &Arc<GraphStore>, graph: &GraphDefinition) -> Result<GraphOrigin> {
+    look_up_graph(host, store, graph, GraphStore::origin)
+}
+
+/// Looks a graph up within limits of its own: the time of a build does not count for the call.
+fn look_up_graph(
+    host: &Arc<CallHost>,
+    store: &Arc<GraphStore>,
+    graph: &GraphDefinition,
+    look_up: GraphLookup,
+) -> Result<GraphOrigin> {
+    let made = &host.pack.compiled;
+    let functions = made.program.functions_seen_by(&graph.script.value);
+    let functions: Arc<dyn Functions> = Arc::new(PackFunctions { functions, hash: made.hash });
+    let outer = guard::current();
+    let _pause = outer.as_ref().map(|outer| outer.pause());
+    let within = |world: Arc<dyn World>, job: &mut dyn FnMut() -> Result<()>| {
+        let guard = Guard::without_address(made.build_limits, host.cancel.clone());
+        let _watched = watch_guard(&guard);
+        let inner = host.for_build(world) as Arc<dyn Host>;
+        made.program.run_native(&graph.script.value, inner, guard, job)
+    };
+    let config = host.config();
+    let world = host.readable()?;
+    let build = BuildPlan { world: &world, functions: &functions, entry: "build", config: &config, within: &within };
+    look_up(store, &build)
+}
+
+/// The functions of a pack, for its graph. Their fingerprint covers the tables, settings and files that they may read,
+/// so a fragment is reused only while none of these has changed.
+struct PackFunctions {
+    functions: Arc<dyn Functions>,
+    hash: [u8; 32],
+}
+
+impl Functions for PackFunctions {
+    fn call(&self, name: &str, arguments: Vec<Value>) -> Result<Value> {
+        self.functions.call(name, arguments)
+    }
+
+    fn fingerprint(&self) -> [u8; 32] {
+        self.hash
+    }
+
+    fn parallel(&self, jobs: usize, job: &(dyn Fn(usize) + Sync)) {
+        self.functions.parallel(jobs, job);
+    }
+}
+
+/// Writes what a script logs to the log of the process, or to the lines of a stage.
+pub fn write_log(log: Option<&LogLines>, level: LogLevel, data: &Json) {
+    let text = data.as_str().map_or_else(|| data.to_string(), str::to_owned);
+    if let Some(log) = log {
+        return log.lock().unwrap_or_else(PoisonError::into_inner).push((level, text));
+    }
+    match level {
+        LogLevel::Debug => tracing::debug!("{text}"),
+        LogLevel::Info | LogLevel::Notice => tracing::info!("{text}"),
+        LogLevel::Warning => tracing::warn!("{text}"),
+        _ => tracing::error!("{text}"),
     }
 }

@@ -1,22 +1,26 @@
-//! Makes the registry: files of all layers, definitions, checks, what serves here, the last good state of what is broken.
+//! Makes the registry: files of all layers, definitions, checks, what serves here, the last good state of what is
+//! broken.
 
 use crate::check;
-use crate::definition::{Care, PackDefinition};
+use crate::definition::{PackDefinition, Validation};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::primitive::Effect;
 use crate::registry::{
-    Assembly, Choice, Files, Layer, NAME_CLASH, PackParts, Part, Refused, Registry, Served, Settings, Trust, Worlds,
-    assemble, compile, grant, granted_paths, is_withheld, merge, no_pack, outer_roots, pack_of_file, root_of, serves,
-    told_in_part,
+    Layer, NAME_CLASH, PackChoice, PackFiles, PackPart, PackParts, PackSelection, RefusedPart, Registry, RegistryParts,
+    WorkspaceSettings, WorkspaceTrust, WorldOpener, assemble, compile_pack, find_root, grant, granted_paths,
+    is_withheld, merge_definitions, pack_of_file, roots_outside, select_pack, told_in_part, unknown_pack,
 };
+use crate::world::disk::shortages;
 use crate::world::{World, path};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
 
 /// Where packs come from, and where they work.
-pub trait Site: Worlds + 'static {
+pub trait PackSource: WorldOpener + 'static {
     /// The workspace.
     fn workspace(&self) -> Arc<dyn World>;
 
@@ -24,7 +28,7 @@ pub trait Site: Worlds + 'static {
     fn layers(&self) -> Result<Vec<Layer>>;
 
     /// What a person allowed in the workspace.
-    fn trust(&self) -> Result<Trust>;
+    fn trust(&self) -> Result<WorkspaceTrust>;
 
     /// What is wrong with the places themselves.
     fn faults(&self) -> Vec<Diagnostic> {
@@ -32,14 +36,14 @@ pub trait Site: Worlds + 'static {
     }
 
     /// Which packs the command line asks for.
-    fn choice(&self) -> Choice;
+    fn choice(&self) -> PackChoice;
 
     /// Further roots that the command line names.
     fn roots(&self) -> Vec<String>;
 }
 
-/// A fault for each further root of a `toolsd.toml` that is no folder: what is granted there is found nowhere.
-fn absent_roots(site: &dyn Site, settings: &Settings) -> Vec<Diagnostic> {
+/// A fault for each further root of a `toolsd.toml` that is no folder: grants in it cover nothing.
+fn absent_roots(site: &dyn PackSource, settings: &WorkspaceSettings) -> Vec<Diagnostic> {
     let known = settings.workspace.roots.iter();
     let told = known.filter_map(|known| {
         let folder = path::join(site.workspace().root(), &known.value);
@@ -49,49 +53,53 @@ fn absent_roots(site: &dyn Site, settings: &Settings) -> Vec<Diagnostic> {
     told.collect()
 }
 
-/// Makes the next generation. Reads to the end: what is wrong is in its `faults`.
-pub fn load(site: &dyn Site, previous: &Registry) -> Registry {
+/// How often a site that could not be read is read again, and after how long.
+const RETRIES: (usize, Duration) = (100, Duration::from_millis(100));
+
+/// Makes the next generation. All faults are in its `faults`: none ends the loading.
+pub fn load_registry(site: &dyn PackSource, previous: &Registry) -> Registry {
     let mut faults = site.faults();
-    let trust = caught(site.trust(), &mut faults);
-    let layers = caught(site.layers(), &mut faults);
+    let trust = or_record(site.trust(), &mut faults);
+    let layers = or_record(site.layers(), &mut faults);
     let workspace = site.workspace();
-    let (settings, broken) = Settings::load(workspace.as_ref(), &trust);
+    let (settings, broken) = WorkspaceSettings::load(workspace.as_ref(), &trust);
     faults.extend(broken);
     faults.extend(absent_roots(site, &settings));
-    let (files, broken) = Files::collect(&layers);
+    let (files, broken) = PackFiles::collect(&layers);
     faults.extend(broken);
     let names = files.packs();
     faults.extend(idle_tables(&settings, &names, &faults));
-    let choice = chosen(site.choice(), &settings, &names, &mut faults);
-    let loading = Loading { site, workspace, previous, settings };
-    let loaded = loading.packs(&names, &files, &choice);
+    let choice = choose_packs(site.choice(), &settings, &names, &mut faults);
+    let loader = PackLoader { site, workspace, previous, settings };
+    let loaded = loader.load_packs(&names, &files, &choice);
     let (mut dormant, mut stale, mut fresh, mut kept) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut refused = Vec::new();
     let withheld = withheld_by_pack(&faults);
     for (name, mut pack) in names.iter().zip(loaded) {
         if let Some(why) = withheld.get(name.as_str()) {
-            pack.follows_from(why);
+            pack.attribute_to(why);
         }
         faults.extend(pack.faults);
         refused.extend(pack.refused);
         match pack.found {
-            Found::New(parts, root) => fresh.push((*parts, root)),
-            Found::Same => kept.push(name.clone()),
-            Found::Broken { last_good: true } => {
+            PackState::New(parts, root) => fresh.push((*parts, root)),
+            PackState::Same => kept.push(name.clone()),
+            PackState::Broken { last_good: true } => {
                 //= docs/spec.md#reload
                 //# A pack with a fault MUST leave the last good one serving.
                 kept.push(name.clone());
                 stale.push(name.clone());
             }
-            Found::Broken { last_good: false } => {}
-            Found::Dormant(markers) => dormant.push((name.clone(), markers)),
+            PackState::Broken { last_good: false } => {}
+            PackState::Dormant(markers) => dormant.push((name.clone(), markers)),
         }
     }
-    let settings = loading.settings;
-    for one in refused.iter_mut().filter(|one: &&mut Refused| matches!(one.part, Part::Tool | Part::Prompt)) {
+    let settings = loader.settings;
+    for one in refused.iter_mut().filter(|one: &&mut RefusedPart| matches!(one.part, PackPart::Tool | PackPart::Prompt))
+    {
         one.name.insert_str(0, settings.prefix(&one.pack));
     }
-    let mut registry = assemble(Assembly { fresh, kept, previous, settings });
+    let mut registry = assemble(RegistryParts { fresh, kept, previous, settings });
     let clashes = std::mem::replace(&mut registry.faults, faults);
     registry.faults.extend(clashes);
     registry.dormant = dormant;
@@ -100,24 +108,41 @@ pub fn load(site: &dyn Site, previous: &Registry) -> Registry {
     registry
 }
 
+/// The next generation; nothing if the process had no descriptor left each time, since what could not be read is not
+/// gone.
+//= docs/spec.md#reload
+//# Packs that cannot be read because the process has no descriptor left MUST go on serving.
+pub(super) fn load_with_retries(site: &dyn PackSource, before: &Registry) -> Option<Registry> {
+    let (times, pause) = RETRIES;
+    for _ in 0..times {
+        let missed = shortages();
+        let after = load_registry(site, before);
+        if shortages() == missed {
+            return Some(after);
+        }
+        thread::sleep(pause);
+    }
+    None
+}
+
 /// All packs of a site with all that is wrong with them, whether they serve or not: what `check` looks at.
-pub fn parts(site: &dyn Site) -> (Vec<PackParts>, Vec<Diagnostic>) {
+pub fn load_packs(site: &dyn PackSource) -> (Vec<PackParts>, Vec<Diagnostic>) {
     let mut faults = site.faults();
-    let trust = caught(site.trust(), &mut faults);
-    let layers = caught(site.layers(), &mut faults);
-    let (settings, broken) = Settings::load(site.workspace().as_ref(), &trust);
+    let trust = or_record(site.trust(), &mut faults);
+    let layers = or_record(site.layers(), &mut faults);
+    let (settings, broken) = WorkspaceSettings::load(site.workspace().as_ref(), &trust);
     faults.extend(broken);
     faults.extend(absent_roots(site, &settings));
-    let (files, broken) = Files::collect(&layers);
+    let (files, broken) = PackFiles::collect(&layers);
     faults.extend(broken);
     let names = files.packs();
     faults.extend(idle_tables(&settings, &names, &faults));
     faults.extend(absent_packs(&settings, &names));
-    let wanted = match chosen(site.choice(), &Settings::default(), &names, &mut faults) {
-        Choice::Named(wanted) => wanted,
-        Choice::ByMarkers => names.clone(),
+    let wanted = match choose_packs(site.choice(), &WorkspaceSettings::default(), &names, &mut faults) {
+        PackChoice::Named(wanted) => wanted,
+        PackChoice::ByMarkers => names.clone(),
     };
-    let read = |name: &String| PackParts::read(name, [0; 32], files.of_pack(name), &settings);
+    let read = |name: &String| PackParts::read(name, [0; 32], files.for_pack(name), &settings);
     let mut all: Vec<PackParts> = names.par_iter().map(read).collect();
     let found: Vec<Vec<Diagnostic>> = all
         .iter()
@@ -132,26 +157,26 @@ pub fn parts(site: &dyn Site) -> (Vec<PackParts>, Vec<Diagnostic>) {
 }
 
 /// The faults of a registry that no pack has by itself: names that two of them claim.
-pub fn clashes(registry: &Registry) -> impl Iterator<Item = Diagnostic> {
+pub fn name_clashes(registry: &Registry) -> impl Iterator<Item = Diagnostic> {
     registry.faults.iter().filter(|fault| fault.code == NAME_CLASH).cloned()
 }
 
-struct Loading<'a> {
-    site: &'a dyn Site,
+struct PackLoader<'a> {
+    site: &'a dyn PackSource,
     workspace: Arc<dyn World>,
     previous: &'a Registry,
-    settings: Settings,
+    settings: WorkspaceSettings,
 }
 
-/// What became of one pack.
-struct Loaded {
-    found: Found,
+/// One pack after loading.
+struct LoadedPack {
+    found: PackState,
     faults: Vec<Diagnostic>,
-    /// What of it is not served since it is broken.
-    refused: Vec<Refused>,
+    /// Its parts that are broken and do not serve.
+    refused: Vec<RefusedPart>,
 }
 
-enum Found {
+enum PackState {
     /// New or changed, and it can be served there.
     New(Box<PackParts>, Arc<dyn World>),
     /// As before.
@@ -173,89 +198,92 @@ fn withheld_by_pack(faults: &[Diagnostic]) -> BTreeMap<String, Diagnostic> {
     found
 }
 
-impl Loaded {
-    /// What is wrong with a pack of which a file is withheld follows from that: only that is told.
+impl LoadedPack {
+    /// Reports the withheld file as the only cause: all other faults of the pack follow from it.
     //= docs/spec.md#trust
     //# What only follows from a file that is not trusted MUST be told as that, once for each pack.
-    fn follows_from(&mut self, why: &Diagnostic) {
+    fn attribute_to(&mut self, why: &Diagnostic) {
         self.faults.retain(|fault| !fault.is_error());
         self.refused.iter_mut().for_each(|refused| refused.why = why.clone());
     }
 }
 
-impl From<Found> for Loaded {
-    fn from(found: Found) -> Self {
+impl From<PackState> for LoadedPack {
+    fn from(found: PackState) -> Self {
         Self { found, faults: Vec::new(), refused: Vec::new() }
     }
 }
 
-impl Loading<'_> {
-    /// What became of each pack. They know nothing of each other: they are read and compiled side by side, the largest
-    /// first, so that none is left for one thread at the end.
-    fn packs(&self, names: &[String], files: &Files, choice: &Choice) -> Vec<Loaded> {
-        let mut work: Vec<(usize, Files)> = names.iter().map(|name| files.of_pack(name)).enumerate().collect();
+impl PackLoader<'_> {
+    /// Loads all packs. They are independent: they are read and compiled in parallel, the largest first, so that none
+    /// is left for one thread at the end.
+    fn load_packs(&self, names: &[String], files: &PackFiles, choice: &PackChoice) -> Vec<LoadedPack> {
+        let mut work: Vec<(usize, PackFiles)> = names.iter().map(|name| files.for_pack(name)).enumerate().collect();
         work.sort_by_cached_key(|(_, files)| Reverse(files.definition_bytes()));
         let loaded = work.into_par_iter().with_max_len(1).map(|(index, files)| {
-            let loaded = self.pack(&names[index], files, choice);
+            let loaded = self.load_pack(&names[index], files, choice);
             (index, loaded)
         });
-        let mut loaded: Vec<(usize, Loaded)> = loaded.collect();
+        let mut loaded: Vec<(usize, LoadedPack)> = loaded.collect();
         loaded.sort_by_key(|(index, _)| *index);
         loaded.into_iter().map(|(_, loaded)| loaded).collect()
     }
 
-    fn pack(&self, name: &str, files: Files, choice: &Choice) -> Loaded {
+    fn load_pack(&self, name: &str, files: PackFiles, choice: &PackChoice) -> LoadedPack {
         let hash = self.hash(&files);
         // A clash dropped names of unchanged packs: they are put together anew.
         let clashed = self.previous.faults.iter().any(|fault| fault.code == NAME_CLASH);
         let known = self.previous.packs.iter().find(|pack| pack.name == name);
         // One that was never sound as a whole has no last good state, and is looked at again.
         let in_part = self.previous.refused.iter().any(|refused| refused.pack == name);
-        let unchanged = known.filter(|pack| pack.made.hash == hash && !clashed && !in_part);
+        let unchanged = known.filter(|pack| pack.compiled.hash == hash && !clashed && !in_part);
         let has_last_good = known.is_some() && !in_part;
         if let Some(pack) = unchanged {
-            let is_same = |root: &Arc<dyn World>| pack.made.root.as_ref().is_some_and(|old| old.root() == root.root());
-            match self.ground(name, &pack.definition, choice) {
-                Ok(root) if is_same(&root) => return Found::Same.into(),
+            let is_same =
+                |root: &Arc<dyn World>| pack.compiled.root.as_ref().is_some_and(|old| old.root() == root.root());
+            match self.locate(name, &pack.definition, choice) {
+                Ok(root) if is_same(&root) => return PackState::Same.into(),
                 Ok(_) => {}
                 Err(other) => return other,
             }
         }
-        let mut merged = merge(name, &files, files.care());
+        let mut merged = merge_definitions(name, &files, files.validation());
         //= docs/spec.md#definitions
         //# A path that a trusted `toolsd.toml` configures MUST be granted to be read.
         let paths = granted_paths(name, &merged.pack, &self.settings, self.workspace.root());
         // Those of the binary are known to be sound, those of a person are not.
-        let grants_known = paths.is_empty() && merged.care == Care::Known;
+        let grants_known = paths.is_empty() && merged.validation == Validation::Skipped;
         merged.pack.grants.read.extend(paths);
-        match self.ground(name, &merged.pack, choice) {
-            Ok(root) => judged(compile(name, hash, files, merged, &self.settings), root, has_last_good, grants_known),
+        match self.locate(name, &merged.pack, choice) {
+            Ok(root) => {
+                judge_pack(compile_pack(name, hash, files, merged, &self.settings), root, has_last_good, grants_known)
+            }
             Err(other) => other,
         }
     }
 
-    /// The root of a pack that serves here; else what became of it.
-    fn ground(
+    /// The root of a pack that serves here; else the pack as it is.
+    fn locate(
         &self,
         name: &str,
         pack: &PackDefinition,
-        choice: &Choice,
-    ) -> std::result::Result<Arc<dyn World>, Loaded> {
-        let folder = root_of(pack, self.workspace.as_ref(), self.site);
+        choice: &PackChoice,
+    ) -> std::result::Result<Arc<dyn World>, LoadedPack> {
+        let folder = find_root(pack, self.workspace.as_ref(), self.site);
         let folder = folder.unwrap_or_else(|_| self.workspace.root().to_owned());
-        let root = self.open(&folder, outer_roots(pack));
-        let root = root.map_err(|fault| Loaded {
-            found: Found::Broken { last_good: false },
-            refused: vec![Refused {
+        let root = self.open(&folder, roots_outside(pack));
+        let root = root.map_err(|fault| LoadedPack {
+            found: PackState::Broken { last_good: false },
+            refused: vec![RefusedPart {
                 pack: name.to_owned(),
-                part: Part::Pack,
+                part: PackPart::Pack,
                 name: name.to_owned(),
                 why: (*fault).clone(),
             }],
             faults: vec![*fault],
         })?;
-        match serves(name, pack, choice, self.workspace.as_ref(), root.as_ref()) {
-            Served::No(markers) => Err(Found::Dormant(markers).into()),
+        match select_pack(name, pack, choice, self.workspace.as_ref(), root.as_ref()) {
+            PackSelection::Dormant(markers) => Err(PackState::Dormant(markers).into()),
             _ => Ok(root),
         }
     }
@@ -269,16 +297,16 @@ impl Loading<'_> {
         self.site.open(folder, &roots, &outer)
     }
 
-    fn hash(&self, files: &Files) -> [u8; 32] {
+    fn hash(&self, files: &PackFiles) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&files.hash()).update(&self.settings.hash);
         *hasher.finalize().as_bytes()
     }
 }
 
-/// A pack that was compiled: what the rules find in it decides whether it serves.
-fn judged(mut parts: PackParts, root: Arc<dyn World>, known: bool, grants_known: bool) -> Loaded {
-    if parts.files.care() == Care::Full {
+/// Decides whether a compiled pack serves, by what the rules find in it.
+fn judge_pack(mut parts: PackParts, root: Arc<dyn World>, known: bool, grants_known: bool) -> LoadedPack {
+    if parts.files.validation() == Validation::Full {
         parts.faults.extend(check::check(&parts));
     }
     if !grants_known && let Err(fault) = grant(&parts.pack, &root, Effect::Writes) {
@@ -288,28 +316,28 @@ fn judged(mut parts: PackParts, root: Arc<dyn World>, known: bool, grants_known:
     //= docs/spec.md#reload
     //# A pack MUST be replaced as a whole or not at all.
     if parts.is_sound() {
-        return Loaded { found: Found::New(Box::new(parts), root), faults, refused: Vec::new() };
+        return LoadedPack { found: PackState::New(Box::new(parts), root), faults, refused: Vec::new() };
     }
     if known {
-        return Loaded { found: Found::Broken { last_good: true }, faults, refused: Vec::new() };
+        return LoadedPack { found: PackState::Broken { last_good: true }, faults, refused: Vec::new() };
     }
     // There is no last good state: then the parts that are sound, unless none of it is.
-    let refused = check::without_broken(&mut parts);
-    let found = match refused.iter().any(|refused| refused.part == Part::Pack) {
-        true => Found::Broken { last_good: false },
-        false => Found::New(Box::new(parts), root),
+    let refused = check::refuse_broken_parts(&mut parts);
+    let found = match refused.iter().any(|refused| refused.part == PackPart::Pack) {
+        true => PackState::Broken { last_good: false },
+        false => PackState::New(Box::new(parts), root),
     };
-    Loaded { found, faults, refused }
+    LoadedPack { found, faults, refused }
 }
 
-/// The tables `[packs.NAME]` of packs that are not there, and are not withheld either: they set nothing.
-fn idle_tables(settings: &Settings, names: &[String], faults: &[Diagnostic]) -> Vec<Diagnostic> {
+/// A fault for each table `[packs.NAME]` that sets nothing: its pack is neither there nor withheld.
+fn idle_tables(settings: &WorkspaceSettings, names: &[String], faults: &[Diagnostic]) -> Vec<Diagnostic> {
     let withheld = withheld_by_pack(faults);
     let tables = settings.workspace.packs.iter().map(|(name, _)| name);
     let idle = tables.filter(|name| !names.contains(&name.value) && !withheld.contains_key(name.value.as_str()));
     let mut faults = idle
         .map(|name| {
-            let mut fault = *no_pack(&name.value, names).warning().at(name.at.clone());
+            let mut fault = *unknown_pack(&name.value, names).warning().at(name.at.clone());
             fault.message = format!("`[packs.{}]` sets nothing: {}", name.value, fault.message);
             fault
         })
@@ -319,25 +347,32 @@ fn idle_tables(settings: &Settings, names: &[String], faults: &[Diagnostic]) -> 
 }
 
 /// The packs that a `toolsd.toml` wants served and that are not there.
-fn absent_packs(settings: &Settings, names: &[String]) -> Vec<Diagnostic> {
+fn absent_packs(settings: &WorkspaceSettings, names: &[String]) -> Vec<Diagnostic> {
     let wanted = settings.workspace.serve.iter().flatten().filter(|name| !names.contains(&name.value));
-    wanted.map(|name| *no_pack(&name.value, names).at(name.at.clone())).collect()
+    wanted.map(|name| *unknown_pack(&name.value, names).at(name.at.clone())).collect()
 }
 
-/// The command line's word, else that of `toolsd.toml`; names of packs that are not there are told.
-fn chosen(line: Choice, settings: &Settings, names: &[String], faults: &mut Vec<Diagnostic>) -> Choice {
+/// The packs that the command line chooses, else `toolsd.toml`; names of packs that are not there become faults.
+fn choose_packs(
+    line: PackChoice,
+    settings: &WorkspaceSettings,
+    names: &[String],
+    faults: &mut Vec<Diagnostic>,
+) -> PackChoice {
     faults.extend(absent_packs(settings, names));
     match (line, &settings.workspace.serve) {
-        (Choice::Named(wanted), _) => {
-            faults.extend(wanted.iter().filter(|name| !names.contains(name)).map(|name| *no_pack(name, names)));
-            Choice::Named(wanted)
+        (PackChoice::Named(wanted), _) => {
+            faults.extend(wanted.iter().filter(|name| !names.contains(name)).map(|name| *unknown_pack(name, names)));
+            PackChoice::Named(wanted)
         }
-        (Choice::ByMarkers, Some(serve)) => Choice::Named(serve.iter().map(|name| name.value.clone()).collect()),
-        (Choice::ByMarkers, None) => Choice::ByMarkers,
+        (PackChoice::ByMarkers, Some(serve)) => {
+            PackChoice::Named(serve.iter().map(|name| name.value.clone()).collect())
+        }
+        (PackChoice::ByMarkers, None) => PackChoice::ByMarkers,
     }
 }
 
-fn caught<T: Default>(result: Result<T>, faults: &mut Vec<Diagnostic>) -> T {
+fn or_record<T: Default>(result: Result<T>, faults: &mut Vec<Diagnostic>) -> T {
     result.unwrap_or_else(|fault| {
         faults.push(*fault);
         T::default()
@@ -348,10 +383,10 @@ fn caught<T: Default>(result: Result<T>, faults: &mut Vec<Diagnostic>) -> T {
 mod tests {
     use super::*;
     use crate::definition::Prompt;
-    use crate::registry::{EMBEDDED, Merged};
+    use crate::registry::{EMBEDDED, MergedDefinitions};
 
-    fn files_of_the_binary() -> Files {
-        let (files, faults) = Files::collect(&[Layer { origin: EMBEDDED.to_owned(), world: None, trust: None }]);
+    fn files_of_the_binary() -> PackFiles {
+        let (files, faults) = PackFiles::collect(&[Layer { origin: EMBEDDED.to_owned(), world: None, trust: None }]);
         assert_eq!(faults, []);
         files
     }
@@ -359,12 +394,12 @@ mod tests {
     #[test]
     fn the_packs_of_the_binary_have_no_fault_that_a_start_could_miss() {
         let files = files_of_the_binary();
-        let read = |name: &String| PackParts::read(name, [0; 32], files.of_pack(name), &Settings::default());
+        let read = |name: &String| PackParts::read(name, [0; 32], files.for_pack(name), &WorkspaceSettings::default());
         let all: Vec<PackParts> = files.packs().iter().map(read).collect();
         for parts in &all {
             let others: Vec<&PackParts> = all.iter().filter(|other| other.name != parts.name).collect();
             assert_eq!(parts.faults, [], "{}", parts.name);
-            let root: Arc<dyn World> = Arc::new(crate::world::memory::Memory::new());
+            let root: Arc<dyn World> = Arc::new(crate::world::memory::MemoryWorld::new());
             assert!(grant(&parts.pack, &root, Effect::Writes).is_ok(), "{}", parts.name);
             assert_eq!(check::check_among(parts, &others), [], "{}", parts.name);
         }
@@ -374,10 +409,11 @@ mod tests {
     fn a_start_reads_the_packs_of_the_binary_as_they_are() {
         let files = files_of_the_binary();
         for name in files.packs() {
-            let read = |care: Care| {
-                let Merged { mut definitions, pack, .. } = merge(&name, &files.of_pack(&name), care);
+            let read = |validation: Validation| {
+                let MergedDefinitions { mut definitions, pack, .. } =
+                    merge_definitions(&name, &files.for_pack(&name), validation);
                 // Without them a start needs less; that none are here tells that the tree of the build was read.
-                assert!(care == Care::Full || definitions.cases.is_empty());
+                assert!(validation == Validation::Full || definitions.cases.is_empty());
                 definitions.cases.clear();
                 let schemas = definitions.tools.iter_mut().flat_map(|tool| {
                     let operations = tool.dispatch.iter_mut().flat_map(|dispatch| &mut dispatch.operations);
@@ -389,7 +425,7 @@ mod tests {
                 schemas.chain(defs).chain(variables).for_each(|schema| schema.places.clear());
                 (definitions, pack)
             };
-            let ((known, pack), (full, whole)) = (read(Care::Known), read(Care::Full));
+            let ((known, pack), (full, whole)) = (read(Validation::Skipped), read(Validation::Full));
             assert_eq!(format!("{:#?}", known.tools), format!("{:#?}", full.tools), "{name}");
             assert_eq!(format!("{:?}", (known.resources, known.data)), format!("{:?}", (full.resources, full.data)));
             assert_eq!(format!("{:?}", (known.graph, known.defs)), format!("{:?}", (full.graph, full.defs)), "{name}");

@@ -1,56 +1,68 @@
-//! Reads of resources, and the list of all of them.
+//! Resources and files of skills: how they are read, and how they are listed.
 
-use super::running::{self, Running};
-use super::{Contents, coerce, outcome, tool};
-use crate::content::{Block, Content, ResourceBody};
+use super::answer::{ResourceAnswer, contents_of};
+use super::arguments::{accept_arguments, parse_argument};
+use super::invocation::{Invocation, takes_arguments};
+use super::status::log_fault;
+use crate::content::{Content, ContentBody, ResourceBody};
 use crate::definition::Body;
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::graph::Graph;
 use crate::primitive::Host;
-use crate::registry::{Pack, ServedResource, Skill, SkillFile, UriTemplate, Variables};
+use crate::registry::{FileDigests, Pack, ServedResource, Skill, SkillFile, SkillIndex, UriTemplate, UriVariables};
 use crate::value::{Bytes, Json, Value};
 use base64::Engine;
 use serde_json::json;
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// Reads a resource with the variables of its URI.
-pub fn read(served: &ServedResource, running: &Running, uri: &str, variables: Variables) -> Result<Contents> {
+///
+/// # Errors
+/// The variables do not fit, the body fails, there is no such resource, or it is larger than its limit.
+pub fn read_resource(
+    served: &ServedResource,
+    invocation: &Invocation,
+    uri: &str,
+    variables: UriVariables,
+) -> Result<ResourceAnswer> {
     let resource = &served.resource;
-    let properties = served.checks.schema.get("properties");
+    let properties = served.contract.schema.get("properties");
     let mut typed = serde_json::Map::new();
     for (name, text) in variables {
         let schema = properties.and_then(|properties| properties.get(&name));
-        let value = coerce::typed(&text, schema);
+        let value = parse_argument(&text, schema);
         typed.insert(name, value);
     }
     let accepted =
-        tool::accept(&format!("`{}`", resource.uri.value), &served.checks, &resource.with, &Json::Object(typed))?;
+        accept_arguments(&format!("`{}`", resource.uri.value), &served.contract, &resource.with, &Json::Object(typed))?;
     let mime_type = resource.mime_type.as_deref();
     let parts = if let Body::File(path) = &resource.body.value {
-        vec![(uri.to_owned(), mime_type.map(str::to_owned), running.host.pack_bytes(path)?)]
+        vec![(uri.to_owned(), mime_type.map(str::to_owned), invocation.host.pack_bytes(path)?)]
     } else {
-        let fills = running::fills(&resource.body.value);
+        let fills = takes_arguments(&resource.body.value);
         let template = fills.then(|| UriTemplate::parse(&resource.uri.value)).transpose()?;
         let declared: Vec<&str> = template.iter().flat_map(UriTemplate::variables).collect();
-        let value = running.body(&resource.body.value, &accepted, &declared)?;
-        parts(&value, uri, mime_type)?
+        let value = invocation.body(&resource.body.value, &accepted, &declared)?;
+        to_parts(&value, uri, mime_type)?
     };
-    let size: usize = parts.iter().map(|(_, _, body)| length(body)).sum();
-    let most = served.checks.limits.output;
+    let size: usize = parts.iter().map(|(_, _, body)| body_length(body)).sum();
+    let most = served.contract.limits.output;
     if size > most {
         let message = format!("`{uri}` has {} kB, more than the {} kB that it may have", size >> 10, most >> 10);
         return Err(Diagnostic::new(Code::LIMIT, message).help("read a part of it; its author may raise `output_kb`"));
     }
-    Ok(Contents {
+    Ok(ResourceAnswer {
         parts,
         ttl_ms: resource.ttl_ms,
         cache_scope: resource.cache_scope.clone(),
-        touched: running.host.touched(),
+        touched: invocation.host.touched(),
     })
 }
 
-type Parts = Vec<(String, Option<String>, ResourceBody)>;
+type ResourceParts = Vec<(String, Option<String>, ResourceBody)>;
 
-fn length(body: &ResourceBody) -> usize {
+fn body_length(body: &ResourceBody) -> usize {
     match body {
         ResourceBody::Text(text) | ResourceBody::Blob(text) => text.len(),
     }
@@ -58,7 +70,7 @@ fn length(body: &ResourceBody) -> usize {
 
 /// What a script returned as the parts of a resource: a text as it is, content by its kind, bytes as base64,
 /// anything else as JSON. `()` means that there is no such resource.
-fn parts(value: &Value, uri: &str, mime_type: Option<&str>) -> Result<Parts> {
+fn to_parts(value: &Value, uri: &str, mime_type: Option<&str>) -> Result<ResourceParts> {
     if value.is_null() {
         return Err(Diagnostic::new(Code::NOT_FOUND, format!("there is no `{uri}`")).data(json!({ "uri": uri })));
     }
@@ -66,8 +78,8 @@ fn parts(value: &Value, uri: &str, mime_type: Option<&str>) -> Result<Parts> {
         let kind = mime_type.or(kind).map(str::to_owned);
         Ok(vec![(uri.to_owned(), kind, body)])
     };
-    if let Some(content) = outcome::contents(value) {
-        return Ok(content.into_iter().map(|content| part(content, uri, mime_type)).collect());
+    if let Some(content) = contents_of(value) {
+        return Ok(content.into_iter().map(|content| to_part(content, uri, mime_type)).collect());
     }
     match value {
         Value::Text(text) => one(Some("text/plain"), ResourceBody::Text(text.to_string())),
@@ -79,24 +91,24 @@ fn parts(value: &Value, uri: &str, mime_type: Option<&str>) -> Result<Parts> {
     }
 }
 
-fn part(content: Content, uri: &str, mime_type: Option<&str>) -> (String, Option<String>, ResourceBody) {
+fn to_part(content: Content, uri: &str, mime_type: Option<&str>) -> (String, Option<String>, ResourceBody) {
     let kind = mime_type.map(str::to_owned);
     match content.block {
-        Block::Text(text) => (uri.to_owned(), kind, ResourceBody::Text(text)),
-        Block::Image { data, mime_type } | Block::Audio { data, mime_type } => {
+        ContentBody::Text(text) => (uri.to_owned(), kind, ResourceBody::Text(text)),
+        ContentBody::Image { data, mime_type } | ContentBody::Audio { data, mime_type } => {
             (uri.to_owned(), kind.or(Some(mime_type)), ResourceBody::Blob(data))
         }
-        Block::Resource { uri: own, mime_type, body } => {
+        ContentBody::Resource { uri: own, mime_type, body } => {
             (if own.is_empty() { uri.to_owned() } else { own }, mime_type.or(kind), body)
         }
-        Block::Link(link) => {
+        ContentBody::Link(link) => {
             (uri.to_owned(), Some("application/json".to_owned()), ResourceBody::Text(link.to_string()))
         }
     }
 }
 
 /// A resource without variables as MCP lists it.
-pub fn fixed(served: &ServedResource) -> Json {
+pub fn resource_entry(served: &ServedResource) -> Json {
     let resource = &served.resource;
     let mut json = json!({ "uri": resource.uri.value, "name": served.name });
     let optional = [
@@ -116,7 +128,7 @@ pub fn fixed(served: &ServedResource) -> Json {
 }
 
 /// A skill as it is listed: its `SKILL.md` (SEP-2640).
-pub fn skill(skill: &Skill) -> Json {
+pub fn skill_entry(skill: &Skill) -> Json {
     json!({
         "uri": skill.uri,
         "name": skill.text("name"),
@@ -126,15 +138,15 @@ pub fn skill(skill: &Skill) -> Json {
 }
 
 /// A file of a skill, byte for byte.
-pub fn of_skill(pack: &Pack, file: &SkillFile) -> Result<Contents> {
-    let Some(found) = pack.made.files.by_path.get(&file.path) else {
+pub fn read_skill_file(pack: &Pack, file: &SkillFile) -> Result<ResourceAnswer> {
+    let Some(found) = pack.compiled.files.by_path.get(&file.path) else {
         return Err(Diagnostic::new(Code::INTERNAL, format!("the file `{}` of a skill is gone", file.path)));
     };
-    Ok(of_skill_bytes(file, found.bytes()))
+    Ok(skill_contents(file, found.bytes()))
 }
 
-/// A file of a skill, of which these are the bytes.
-pub fn of_skill_bytes(file: &SkillFile, bytes: &[u8]) -> Contents {
+/// The contents of a file of a skill that has these bytes.
+pub fn skill_contents(file: &SkillFile, bytes: &[u8]) -> ResourceAnswer {
     //= docs/spec.md#skills
     //# Every file of a skill MUST be readable to the byte, with the size and the SHA-256 that its manifest tells.
     let (kind, body) = match std::str::from_utf8(bytes) {
@@ -145,7 +157,7 @@ pub fn of_skill_bytes(file: &SkillFile, bytes: &[u8]) -> Contents {
         }
     };
     let parts = vec![(file.uri.clone(), Some(kind.to_owned()), body)];
-    Contents { parts, ttl_ms: None, cache_scope: None, touched: Vec::new() }
+    ResourceAnswer { parts, ttl_ms: None, cache_scope: None, touched: Vec::new() }
 }
 
 /// The media type that the end of a name tells.
@@ -164,13 +176,12 @@ fn media_type(path: &str) -> Option<&'static str> {
     })
 }
 
-/// What a template stands for, as its `list` function names it when it asks this host: each with `uri` and `name` at
-/// least.
-pub fn listed(served: &ServedResource, running: &Running, host: Arc<dyn Host>) -> Result<Vec<Json>> {
+/// The resources of a template, as its `list` function lists them with this host: each has `uri` and `name` at least.
+pub fn call_list_function(served: &ServedResource, invocation: &Invocation, host: Arc<dyn Host>) -> Result<Vec<Json>> {
     let resource = &served.resource;
     let Some(list) = &resource.list else { return Ok(Vec::new()) };
     let arguments = vec![Value::from_json(&resource.with)];
-    let value = running.function_of(host, &resource.script, &list.value, arguments)?;
+    let value = invocation.function_of(host, &resource.script, &list.value, arguments)?;
     let Json::Array(items) = value.json()? else {
         let fault =
             Diagnostic::new(Code::SCRIPT, format!("`{}` gives {}, not a list", list.value, value.kind().name()));
@@ -195,4 +206,123 @@ pub fn listed(served: &ServedResource, running: &Running, host: Arc<dyn Host>) -
         Ok(item)
     };
     items.into_iter().map(complete).collect()
+}
+
+/// What one definition lists.
+pub(super) type ListedPart = Arc<Vec<Json>>;
+
+/// The list of all resources as it was made last, put together again only where something that it was made of changed.
+#[derive(Default)]
+pub(super) struct ResourceListCache {
+    /// By the URI of the definition.
+    parts: Mutex<HashMap<String, CachedPart>>,
+    whole: Mutex<Option<CachedList>>,
+}
+
+/// What one definition lists, and what that was made of.
+struct CachedPart {
+    /// The definition: after a reload of its pack it is another one.
+    served: Weak<ServedResource>,
+    /// The graph, if it was looked at.
+    graph: Option<Weak<Graph>>,
+    part: ListedPart,
+}
+
+/// All parts in one list, and these parts.
+struct CachedList {
+    parts: Vec<ListedPart>,
+    skills: Arc<SkillIndex>,
+    all: Arc<Vec<Json>>,
+}
+
+impl ResourceListCache {
+    /// What a definition listed last, and the graph that it was made of.
+    pub(super) fn get(&self, served: &Arc<ServedResource>) -> Option<(Option<Weak<Graph>>, ListedPart)> {
+        let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = parts.get(&served.resource.uri.value)?;
+        let is_same = std::ptr::eq(known.served.as_ptr(), Arc::as_ptr(served));
+        is_same.then(|| (known.graph.clone(), Arc::clone(&known.part)))
+    }
+
+    /// What a definition lists without a function: itself, or nothing if it is a template.
+    pub(super) fn fixed_part(&self, served: &Arc<ServedResource>) -> ListedPart {
+        if let Some((_, part)) = self.get(served) {
+            return part;
+        }
+        let is_template = served.resource.is_template;
+        let part = ListedPart::new(if is_template { Vec::new() } else { vec![resource_entry(served)] });
+        self.insert(served, None, &part);
+        part
+    }
+
+    pub(super) fn insert(&self, served: &Arc<ServedResource>, graph: Option<&Arc<Graph>>, part: &ListedPart) {
+        let (graph, part) = (graph.map(Arc::downgrade), Arc::clone(part));
+        let listing = CachedPart { served: Arc::downgrade(served), graph, part };
+        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        // Of packs that went away nothing stays.
+        parts.retain(|_, known| known.served.strong_count() > 0);
+        parts.insert(served.resource.uri.value.clone(), listing);
+    }
+
+    /// All parts as one list, sorted by URI; where two name the same URI the first one counts.
+    pub(super) fn merge(&self, parts: Vec<ListedPart>, skills: Arc<SkillIndex>) -> Arc<Vec<Json>> {
+        let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |known: &&CachedList| {
+            known.parts.len() == parts.len()
+                && known.parts.iter().zip(&parts).all(|(one, other)| Arc::ptr_eq(one, other))
+                && Arc::ptr_eq(&known.skills, &skills)
+        };
+        if let Some(known) = whole.as_ref().filter(is_same) {
+            return Arc::clone(&known.all);
+        }
+        let mut all: BTreeMap<&str, Json> = BTreeMap::new();
+        for item in parts.iter().flat_map(|part| part.iter()) {
+            all.entry(item["uri"].as_str().unwrap_or_default()).or_insert_with(|| item.clone());
+        }
+        //= docs/spec.md#skills
+        //# A skill MUST also be listed as a resource, under the name and the description of its front matter.
+        for (_, skill) in skills.iter() {
+            all.entry(&skill.uri).or_insert_with(|| skill_entry(skill));
+        }
+        let all: Arc<Vec<Json>> = Arc::new(all.into_values().collect());
+        *whole = Some(CachedList { parts, skills, all: Arc::clone(&all) });
+        all
+    }
+}
+
+/// The skills that functions found when they were last asked.
+#[derive(Default)]
+pub(super) struct FoundSkills {
+    pub(super) digests: FileDigests,
+    last: Mutex<Option<Arc<SkillIndex>>>,
+    /// The messages that were logged.
+    logged: Mutex<HashSet<String>>,
+}
+
+impl FoundSkills {
+    pub(super) fn last(&self) -> Option<Arc<SkillIndex>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The entries of the last list; nothing if nobody asked for it yet.
+    pub(super) fn last_entries(&self) -> Option<Vec<Json>> {
+        self.last().map(|skills| skill_entries(&skills))
+    }
+
+    /// Logs a fault unless it was logged before.
+    pub(super) fn log_once(&self, fault: &Diagnostic) {
+        let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
+        if logged.insert(fault.message.clone()) {
+            log_fault(fault);
+        }
+    }
+
+    pub(super) fn set_last(&self, skills: &Arc<SkillIndex>) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(skills));
+    }
+}
+
+/// Each skill as it is listed among the resources.
+pub(super) fn skill_entries(skills: &SkillIndex) -> Vec<Json> {
+    skills.iter().map(|(_, skill)| skill_entry(skill)).collect()
 }

@@ -1,87 +1,112 @@
-//! The host: the registry in use, the script threads, the graphs.
+//! The host: the registry in use, the script threads, the graphs. It answers requests and makes new generations.
 
-use super::audit::Audit;
-use super::host::Notices;
-use super::interview::Interview;
-use super::listing::Listings;
-use super::loading::{Site, load};
-use super::refreshing::{Described, told};
-use super::running::{Beginning, Running};
-use super::serving::Since;
-use super::skills::Found;
-use super::staging::{Lines, Staging};
-use super::{Answer, Caller, Change, Changes, Completed, Contents, Request, STATUS};
-use super::{complete, held, operation, prompt, resource, tool};
-use crate::content::{Content, ResourceBody};
-use crate::definition::{Completion, Declared, Located, Setting};
-use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::graph::Store;
-use crate::guard::{Cancel, Limits};
-use crate::primitive::{Effect, Listed, LogLevel, Memory, Notice, Question, lacking};
-use crate::registry::{Pack, Part, Registry, ServedPrompt, ServedResource, ServedTool};
-use crate::script::{Party, Pool};
-use crate::value::{Json, Value};
-use std::collections::HashMap;
-use std::sync::atomic::AtomicBool;
+use super::active_request::{ActiveRequest, HostState};
+use super::answer::{Answer, ToolOutcome};
+use super::change_feed::{ChangeFeed, HostChange};
+use super::generation::{
+    DescriptionSources, announce_differences, compute, has_computed_parts, is_same_generation, next_generation,
+};
+use super::host::{Staging, write_log};
+use super::loading::{PackSource, load_registry, load_with_retries};
+use super::request::{Caller, Request};
+use super::resource::skill_entries;
+use super::server_state::Serving;
+use crate::definition::Refresh;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard::{CancelFlag, Limits};
+use crate::primitive::{Effect, LogLevel};
+use crate::registry::{Pack, Registry, ServedTool};
+use crate::script::{CallerId, Pool};
+use crate::value::{Json, Object, Value};
+use crate::world::{World, path};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// The host: the registry in use, the script threads, the graphs.
 pub struct Service {
-    pub(super) registry: arc_swap::ArcSwap<Registry>,
-    pub(super) changes: Arc<Changes>,
-    pub(super) site: Option<Arc<dyn Site>>,
+    registry: arc_swap::ArcSwap<Registry>,
+    state: HostState,
     /// Held while a generation is made, so that there is one at a time.
-    pub(super) making: Mutex<()>,
+    making: Mutex<()>,
     /// Whether descriptions are computed: only where somebody sees them.
-    pub(super) describes: AtomicBool,
-    pub(super) pool: Arc<Pool>,
-    stores: Mutex<HashMap<String, Arc<Store>>>,
-    memories: Mutex<HashMap<String, Arc<Memory>>>,
-    staging: Staging,
-    pub(super) since: Arc<Since>,
-    pub(super) audit: Audit,
-    /// The skills that functions found.
-    pub(super) found: Found,
-    /// What was listed last.
-    pub(super) listings: Listings,
+    describes: AtomicBool,
     /// What the descriptions were computed from.
-    pub(super) described: Described,
+    description_sources: DescriptionSources,
+}
+
+/// How the graph of a pack is refreshed beside the calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefreshSchedule {
+    /// The pack.
+    pub pack: String,
+    /// The time between two looks by the clock, if the clock counts.
+    pub every: Option<Duration>,
+    /// Whether it is looked at when a file that it was made of changes.
+    pub watch: bool,
+}
+
+/// A host that answers requests: the real service, or a stand-in of a test.
+pub trait RequestHandler: Send + Sync + 'static {
+    /// The registry in use.
+    fn registry(&self) -> Arc<Registry>;
+
+    /// What changed outside of calls.
+    fn changes(&self) -> &ChangeFeed;
+
+    /// Hears where HTTP is listened at: address and port.
+    fn listens(&self, _host: &str, _port: u16) {}
+
+    /// Answers a request on a thread of the host's own; `done` is called there, once.
+    fn submit(self: Arc<Self>, request: Request, caller: Caller, done: Box<dyn FnOnce(Answer) + Send>);
+}
+
+impl RequestHandler for Service {
+    fn registry(&self) -> Arc<Registry> {
+        Service::registry(self)
+    }
+
+    fn changes(&self) -> &ChangeFeed {
+        Service::changes(self)
+    }
+
+    /// A port that was 0 is known now.
+    fn listens(&self, host: &str, port: u16) {
+        self.state.server.lock_serving().address = Some((host.to_owned(), port));
+    }
+
+    fn submit(self: Arc<Self>, request: Request, caller: Caller, done: Box<dyn FnOnce(Answer) + Send>) {
+        Service::submit(&self, request, caller, done);
+    }
 }
 
 impl Service {
     /// Serves a registry that never changes.
     pub fn new(registry: Registry) -> Arc<Self> {
-        Arc::new(Self::of(Arc::new(registry), None, Arc::new(Pool::new()), Staging::default()))
+        Arc::new(Self::with_state(Arc::new(registry), HostState::new(None, Arc::new(Pool::new()), Staging::default())))
     }
 
     /// Serves what a site holds; [`reload`](Self::reload) looks at it again.
-    pub fn open(site: Arc<dyn Site>) -> Arc<Self> {
-        let registry = load(site.as_ref(), &Registry::default());
-        Arc::new(Self::of(Arc::new(registry), Some(site), Arc::new(Pool::new()), Staging::default()))
+    pub fn open(site: Arc<dyn PackSource>) -> Arc<Self> {
+        let registry = load_registry(site.as_ref(), &Registry::default());
+        let state = HostState::new(Some(site), Arc::new(Pool::new()), Staging::default());
+        Arc::new(Self::with_state(Arc::new(registry), state))
     }
 
     /// The same packs on another stage, with graphs of their own: for cases.
     pub fn staged(&self, staging: Staging) -> Arc<Self> {
-        Arc::new(Self::of(self.registry(), None, Arc::clone(&self.pool), staging))
+        let state = HostState::new(None, Arc::clone(&self.state.pool), staging);
+        Arc::new(Self::with_state(self.registry(), state))
     }
 
-    fn of(registry: Arc<Registry>, site: Option<Arc<dyn Site>>, pool: Arc<Pool>, staging: Staging) -> Self {
+    fn with_state(registry: Arc<Registry>, state: HostState) -> Self {
         Self {
             registry: arc_swap::ArcSwap::new(registry),
-            changes: Arc::default(),
-            site,
+            state,
             making: Mutex::new(()),
             describes: AtomicBool::new(false),
-            pool,
-            stores: Mutex::default(),
-            memories: Mutex::default(),
-            since: Arc::new(Since::now(staging.world.as_ref().map(|world| world.now_ms()))),
-            staging,
-            audit: Audit::default(),
-            found: Found::default(),
-            listings: Listings::default(),
-            described: Described::default(),
+            description_sources: DescriptionSources::default(),
         }
     }
 
@@ -91,18 +116,18 @@ impl Service {
     }
 
     /// What changed outside of calls: lists, files, log lines.
-    pub fn changes(&self) -> &Changes {
-        &self.changes
+    pub fn changes(&self) -> &ChangeFeed {
+        &self.state.changes
     }
 
-    /// Answers a request on a script thread; `done` is called there. A panic becomes a fault.
+    /// Answers a request on a script thread and hands the answer to `done`, there. A panic becomes a fault.
     pub fn submit(self: &Arc<Self>, request: Request, caller: Caller, done: impl FnOnce(Answer) + Send + 'static) {
-        if held::is_about_it(&request) && !self.pool.held().is_empty() {
-            // The threads may all be held: who asks why must not have to wait for one.
+        if request.reads_status() && !self.state.pool.hung_calls().is_empty() {
+            // All threads may be held: whoever asks why must not wait for one.
             return done(self.run(&request, caller));
         }
         let after = Arc::clone(self);
-        self.watched(request, caller, move |answer, is_own| {
+        self.submit_watched(request, caller, move |answer, is_own| {
             done(answer);
             // The watchdog has other calls to look after.
             if is_own {
@@ -111,18 +136,23 @@ impl Service {
         });
     }
 
-    /// Answers a request on a script thread, looked after by the watchdog: `done` gets the answer, and whether it is the
-    /// call's own.
-    fn watched(self: &Arc<Self>, request: Request, caller: Caller, done: impl FnOnce(Answer, bool) + Send + 'static) {
+    /// Answers a request on a script thread. `done` gets the answer, and whether it comes from the call itself and not
+    /// from the watchdog.
+    fn submit_watched(
+        self: &Arc<Self>,
+        request: Request,
+        caller: Caller,
+        done: impl FnOnce(Answer, bool) + Send + 'static,
+    ) {
         let service = Arc::clone(self);
-        let (name, cancel) = (held::name_of(&request), caller.cancel.clone());
-        let called = held::Called::of(self, &request);
+        let (name, cancel) = (request.subject(), caller.cancel.clone());
+        let tool = CalledTool::find(self, &request);
         let ended = move |answer: Result<Answer>| {
             let is_own = answer.is_ok();
-            done(answer.unwrap_or_else(|fault| called.stopped(fault)), is_own);
+            done(answer.unwrap_or_else(|fault| tool.answer_stopped(fault)), is_own);
         };
-        let party = caller.peer.party;
-        self.pool.call(name, party, cancel, move || service.run(&request, caller), ended);
+        let caller_id = caller.peer.caller_id;
+        self.state.pool.call(name, caller_id, cancel, move || service.run(&request, caller), ended);
     }
 
     /// Answers a request on a script thread and waits for the answer, which is the watchdog's if the call does not end.
@@ -131,18 +161,19 @@ impl Service {
     pub fn wait(self: &Arc<Self>, request: Request, caller: Caller) -> Answer {
         let (sender, receiver) = channel();
         // Whoever waits does so until there is an answer.
-        self.watched(request, caller, move |answer, _| drop(sender.send(answer)));
+        self.submit_watched(request, caller, move |answer, _| drop(sender.send(answer)));
         receiver.recv().unwrap_or_else(|_| Answer::Fault(ended_early()))
     }
 
-    /// Runs something on a script thread and waits for it, no longer than its guards allow. What ended it is told in the
+    /// Runs something on a script thread and waits for it, no longer than its guards allow. What ended it goes to the
     /// log.
     pub fn on_script_thread(self: &Arc<Self>, name: &str, job: impl FnOnce() -> bool + Send + 'static) -> bool {
         let (sender, receiver) = channel();
-        self.pool
-            .call(name.to_owned(), Party::default(), Cancel::default(), job, move |ended| drop(sender.send(ended)));
+        self.state.pool.call(name.to_owned(), CallerId::default(), CancelFlag::default(), job, move |ended| {
+            drop(sender.send(ended))
+        });
         receiver.recv().unwrap_or_else(|_| Err(ended_early())).unwrap_or_else(|fault| {
-            told(self.log(), LogLevel::Warning, &Json::from(format!("`{name}` did not end: {fault}")));
+            write_log(self.state.log(), LogLevel::Warning, &Json::from(format!("`{name}` did not end: {fault}")));
             false
         })
     }
@@ -150,14 +181,10 @@ impl Service {
     /// Answers a request on this thread, whose stack must be as large as that of a script thread.
     pub fn run(&self, request: &Request, caller: Caller) -> Answer {
         let registry = self.registry();
-        let Caller { cancel, notices, capabilities, asking, peer } = caller;
-        let interview = Interview::new(asking, capabilities, peer);
-        let notices = announcing(Arc::clone(&self.changes), self.log().cloned(), notices);
-        let calling =
-            Calling { service: self, registry: &registry, cancel, notices, interview: Arc::clone(&interview) };
-        match calling.answer(request) {
+        let active = ActiveRequest::new(&self.state, &registry, caller);
+        match active.answer(request) {
             Ok(answer) => answer,
-            Err(fault) if fault.code == Code::SUSPENDED => match interview.pending() {
+            Err(fault) if fault.code == Code::SUSPENDED => match active.elicitation().take_pending() {
                 Some(asks) => Answer::Asks(Box::new(asks)),
                 None => Answer::Fault(fault),
             },
@@ -167,267 +194,173 @@ impl Service {
         }
     }
 
-    /// The graph of a pack; it survives reloads.
-    pub(super) fn store(&self, pack: &str) -> Arc<Store> {
-        let mut stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(stores.entry(pack.to_owned()).or_default())
-    }
-
-    /// The configuration of a pack: its own, or that of the case.
-    pub(super) fn configuration<'a>(&'a self, pack: &'a Pack) -> &'a Value {
-        self.staging.config.as_ref().unwrap_or(&pack.made.config)
-    }
-
-    /// Where it is told what scripts tell, if not in the log.
-    pub(super) fn log(&self) -> Option<&Lines> {
-        self.staging.log.as_ref()
-    }
-
-    /// Whether a definition is served by the configuration in use.
-    pub(super) fn switches_on(&self, pack: &Pack, enabled: &Setting<bool>) -> bool {
-        enabled.value(&self.configuration(pack).to_json(), Json::as_bool) == Some(true)
-    }
-
-    /// What a pack remembers; it survives reloads.
-    pub(super) fn memory(&self, pack: &str) -> Arc<Memory> {
-        let mut memories = self.memories.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(memories.entry(pack.to_owned()).or_default())
-    }
-
     /// Forgets every graph, and all that packs remember.
     pub fn forget(&self) {
-        self.stores.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        self.memories.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.state.forget();
+    }
+
+    /// Has `line` called with one object for each call of a tool, on the thread of the call: `tool`, `operation`,
+    /// `pack`, `workspace` (the root of the pack), `effect`, `ended` (`well`, else the kind of the fault), `ms`,
+    /// `changes`.
+    pub fn audit(&self, line: impl Fn(&Json) + Send + Sync + 'static) {
+        self.state.audit.set_writer(Box::new(line));
+    }
+
+    /// Has `act` run when every script thread has been held for so long by calls that cannot be stopped.
+    pub fn when_stuck(&self, after: Duration, act: impl Fn() + Send + 'static) {
+        self.state.pool.when_stuck(after, act);
+    }
+
+    /// Sets how clients are served, as scripts may know it.
+    pub fn serves(&self, serving: Serving) {
+        *self.state.server.lock_serving() = serving;
+    }
+
+    /// Reads the site again and serves what it holds now. A broken pack stays as it was. Announces which lists differ
+    /// and what is newly wrong. Without a site nothing happens.
+    pub fn reload(&self) {
+        let Some(site) = &self.state.site else { return };
+        let _one_at_a_time = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = self.registry();
+        //= docs/spec.md#reload
+        //# An edit of any file of a pack MUST be served without a new start.
+        let Some(mut after) = load_with_retries(site.as_ref(), &before) else {
+            return tracing::warn!("the packs could not be read again, and serve as they were: too many open files");
+        };
+        if self.describes.load(Ordering::Relaxed) {
+            compute(&self.state, &self.description_sources, &mut after);
+        }
+        if is_same_generation(&after, &before) {
+            return;
+        }
+        tracing::info!("generation {} serves", after.generation);
+        let after = Arc::new(after);
+        self.registry.store(Arc::clone(&after));
+        announce_differences(&self.state.changes, &before, &after);
+    }
+
+    /// Computes what packs compute for clients, as the workspace is now: descriptions of tools, prompts that functions
+    /// list, instructions; from now on each reload does too.
+    pub fn describe(&self) {
+        self.describes.store(true, Ordering::Relaxed);
+        let before = self.registry();
+        if !has_computed_parts(&before) {
+            return;
+        }
+        let _one_at_a_time = self.making.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = self.registry();
+        let mut after = next_generation(&before);
+        if compute(&self.state, &self.description_sources, &mut after) {
+            let after = Arc::new(after);
+            self.registry.store(Arc::clone(&after));
+            announce_differences(&self.state.changes, &before, &after);
+        }
+    }
+
+    /// The packs whose graphs are refreshed beside the calls, and how.
+    pub fn refresh_schedules(&self) -> Vec<RefreshSchedule> {
+        let registry = self.registry();
+        registry
+            .packs
+            .iter()
+            .filter_map(|pack| RefreshSchedule::of_pack(pack, self.state.configuration(pack)))
+            .collect()
+    }
+
+    /// Looks at the graph of a pack again, and builds it aside if something that it was made of changed; calls go on
+    /// with the last one. Then computes what follows from it, and announces the lists that differ. The fault of a graph
+    /// that cannot be built goes to the log. Runs on this thread, whose stack must be as large as that of a script
+    /// thread. Gives whether the graph changed.
+    pub fn refresh(&self, pack: &str, cancel: CancelFlag) -> bool {
+        let registry = self.registry();
+        let Some(pack) = registry.packs.iter().find(|known| known.name == pack) else { return false };
+        let background = ActiveRequest::in_background(&self.state, &registry, cancel);
+        let (began, before) = (Instant::now(), self.state.store(&pack.name).last_graph());
+        let listed_before = self.state.found_skills.last_entries();
+        //= docs/spec.md#freshness
+        //# Where a graph is refreshed beside the calls, an edit MUST be seen by the calls after the next refresh.
+        let after = match background.refresh_graph(pack) {
+            Ok(Some(after)) => after,
+            Ok(None) => return false,
+            Err(fault) => {
+                let data = Json::from(format!("the graph of `{}` is not refreshed: {fault}", pack.name));
+                write_log(self.state.log(), LogLevel::Warning, &data);
+                self.state.changes.announce(&HostChange::Log { level: LogLevel::Warning, data });
+                return false;
+            }
+        };
+        let took = format!("in {:.1} ms", began.elapsed().as_secs_f64() * 1e3);
+        if before.is_some_and(|before| Arc::ptr_eq(&before, &after)) {
+            tracing::debug!("`{}` is refreshed {took}: nothing changed", pack.name);
+            return false;
+        }
+        let news = format!("`{}` is refreshed {took}: {}", pack.name, after.to_json());
+        write_log(self.state.log(), LogLevel::Info, &Json::from(news));
+        self.describe();
+        if listed_before.is_some() && listed_before != Some(skill_entries(&background.list_skills())) {
+            self.state.changes.announce(&HostChange::Lists { tools: false, prompts: false, resources: true });
+        }
+        true
+    }
+
+    /// What the graph of a pack was made of: absolute paths of files and folders.
+    pub fn touched(&self, pack: &str) -> Vec<String> {
+        let registry = self.registry();
+        let Some(pack) = registry.packs.iter().find(|known| known.name == pack) else { return Vec::new() };
+        let Ok(world) = pack.world(Effect::Reads) else { return Vec::new() };
+        let absolute = |path: String| path::clean(&path::join(world.root(), &world.inner().spelled(&path)));
+        self.state.store(&pack.name).read_paths().into_iter().map(absolute).collect()
+    }
+
+    /// Computes descriptions again if a graph that they were computed from is another one now.
+    fn describe_if_stale(&self) {
+        //= docs/spec.md#reload
+        //# A computed description MUST be computed again when the graph of its pack changed.
+        if !self.describes.load(Ordering::Relaxed) {
+            return;
+        }
+        let registry = self.registry();
+        let described = registry.tools.iter().filter(|one| one.tool.describe.is_some());
+        let is_stale = |pack: &Pack| {
+            let last = self.state.store(&pack.name).last_graph();
+            last.is_some_and(|graph| !self.description_sources.is_from(&pack.name, &graph))
+        };
+        if described.into_iter().any(|one| is_stale(&one.pack)) {
+            self.describe();
+        }
+    }
+}
+
+/// The tool that a request calls, for the answer in its place.
+struct CalledTool(Option<Arc<ServedTool>>);
+
+impl CalledTool {
+    fn find(service: &Service, request: &Request) -> Self {
+        let Request::Call { tool, .. } = request else { return Self(None) };
+        Self(service.registry().tools.iter().find(|served| served.name == *tool).cloned())
+    }
+
+    /// The answer of a call that was stopped: that of a tool is its result, as if it had stopped by itself.
+    fn answer_stopped(self, fault: Box<Diagnostic>) -> Answer {
+        match self.0 {
+            Some(served) if fault.code == Code::LIMIT => Answer::Tool(ToolOutcome::from_fault(fault, &served)),
+            _ => Answer::Fault(fault),
+        }
+    }
+}
+
+impl RefreshSchedule {
+    /// How a pack is refreshed, if it is refreshed beside the calls.
+    fn of_pack(pack: &Pack, config: &Value) -> Option<Self> {
+        let Refresh::Beside { every_ms, watch } = &pack.compiled.graph.as_ref()?.refresh else { return None };
+        let config = config.to_json();
+        let every_ms = every_ms.value(&config, Json::as_u64).unwrap_or(0);
+        let watch = watch.value(&config, Json::as_bool).unwrap_or(false);
+        let every = (every_ms > 0).then(|| Duration::from_millis(every_ms));
+        Some(Self { pack: pack.name.clone(), every, watch })
     }
 }
 
 fn ended_early() -> Box<Diagnostic> {
     Diagnostic::new(Code::INTERNAL, "a script thread ended early")
-}
-
-/// Changes that a script tells of are everybody's, beside what its own caller hears.
-fn announcing(changes: Arc<Changes>, log: Option<Lines>, notices: Box<dyn Fn(Notice) + Send + Sync>) -> Notices {
-    Arc::new(move |notice| {
-        match &notice {
-            Notice::Log { level, data } => told(log.as_ref(), *level, data),
-            Notice::Changed(list) => changes.announce(&Change::Lists {
-                tools: *list == Listed::Tools,
-                prompts: *list == Listed::Prompts,
-                resources: *list == Listed::Resources,
-            }),
-            Notice::Updated { uri } => changes.announce(&Change::Resource { uri: uri.clone() }),
-            Notice::Progress { .. } | Notice::Status(_) => {}
-        }
-        notices(notice);
-    })
-}
-
-/// One request being answered.
-pub(super) struct Calling<'a> {
-    pub(super) service: &'a Service,
-    pub(super) registry: &'a Registry,
-    pub(super) cancel: crate::guard::Cancel,
-    pub(super) notices: Notices,
-    pub(super) interview: Arc<Interview>,
-}
-
-impl Calling<'_> {
-    fn answer(&self, request: &Request) -> Result<Answer> {
-        match request {
-            Request::Call { tool, arguments } => self.call(tool, arguments),
-            Request::Prepare { tool, arguments } => self.prepare(tool, arguments),
-            Request::Read { uri } => self.read(uri).map(Answer::Contents),
-            Request::Prompt { name, arguments } => self.prompt(name, arguments),
-            Request::Complete { of, argument, value, context } => self.complete(of, argument, value, context),
-            Request::ListResources => self.list(),
-            Request::ListSkills => Ok(Answer::Skills(self.skills())),
-        }
-    }
-
-    /// Begins a part of it. `questions` are those of its definition; without them nobody can be asked.
-    pub(super) fn begin(
-        &self,
-        pack: &Arc<Pack>,
-        effect: Effect,
-        limits: Limits,
-        records: bool,
-        questions: Option<&Arc<[Declared]>>,
-    ) -> Result<Running> {
-        Running::begin(Beginning {
-            pack,
-            effect,
-            limits,
-            store: &self.service.store(&pack.name),
-            changes: &self.service.changes,
-            memory: &self.service.memory(&pack.name),
-            since: &self.service.since,
-            staging: &self.service.staging,
-            cancel: self.cancel.clone(),
-            notices: Arc::clone(&self.notices),
-            records,
-            interview: &self.interview,
-            questions: questions.cloned(),
-        })
-    }
-
-    fn call(&self, name: &str, arguments: &Json) -> Result<Answer> {
-        let served = self.find_tool(name)?;
-        let (effect, limits) = operation::held_to(served, arguments);
-        let running = self.begin(&served.pack, effect, limits, false, Some(&served.tool.questions))?;
-        self.require(&served.name, &served.tool.requires_client)?;
-        let _at_work = self.service.since.begin(served, &running);
-        let prompts = |arguments: &Json| self.of_catalogue(&served.pack, arguments);
-        let call = || tool::call(served, &running, arguments, &prompts);
-        self.service.audit.around(served, arguments, call).map(Answer::Tool)
-    }
-
-    fn find_tool(&self, name: &str) -> Result<&Arc<ServedTool>> {
-        let switched_on = |tool: &&Arc<ServedTool>| self.service.switches_on(&tool.pack, &tool.tool.enabled);
-        let hidden = self.registry.switched_off.iter().filter(switched_on);
-        self.registry.tools.iter().chain(hidden).find(|tool| tool.name == name).ok_or_else(|| {
-            if let Some(refused) = self.registry.refusal(Part::Tool, name) {
-                return refused.fault();
-            }
-            let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no tool `{name}`"));
-            with_nearest(fault, name, self.registry.tools.iter().map(|tool| tool.name.as_str()))
-        })
-    }
-
-    /// What can be refused at once is, and what is to be asked beforehand is asked.
-    fn prepare(&self, name: &str, arguments: &Json) -> Result<Answer> {
-        let served = self.find_tool(name)?;
-        self.require(&served.name, &served.tool.requires_client)?;
-        let (effect, limits) = operation::held_to(served, arguments);
-        let running = self.begin(&served.pack, effect, limits, false, None)?;
-        let accepted = running.guarded(|| tool::accept(name, &served.checks, &served.tool.with, arguments));
-        if accepted.is_err() {
-            // The call tells what does not fit, in the tool's own way, and runs nothing.
-            return self.call(name, arguments);
-        }
-        let before = served.tool.questions.iter().filter(|declared| declared.before_task);
-        let before: Vec<(String, Question)> =
-            before.map(|declared| (declared.key.value.clone(), declared.question.clone())).collect();
-        self.interview.ask(&before)?;
-        Ok(Answer::Ready(Box::new(self.interview.record())))
-    }
-
-    fn read(&self, uri: &str) -> Result<Contents> {
-        if uri == STATUS {
-            let text = serde_json::to_string_pretty(&self.service.status(self.registry)).unwrap_or_default();
-            let parts = vec![(uri.to_owned(), Some("application/json".to_owned()), ResourceBody::Text(text))];
-            return Ok(Contents { parts, ttl_ms: Some(0), cache_scope: None, touched: Vec::new() });
-        }
-        let Some(routed) = self.registry.route(uri) else {
-            if let Some(contents) = self.skill_file(uri) {
-                return contents;
-            }
-            if let Some(refused) = self.registry.refusal(Part::Resource, uri) {
-                return Err(refused.fault().data(serde_json::json!({ "uri": uri })));
-            }
-            let fault = Diagnostic::new(Code::NOT_FOUND, format!("there is no resource `{uri}`"));
-            let known = self.registry.resources.iter().map(|one| one.resource.uri.value.as_str());
-            return Err(with_nearest(fault, uri, known).data(serde_json::json!({ "uri": uri })));
-        };
-        let (served, variables) = routed?;
-        self.require(uri, &served.resource.requires_client)?;
-        let questions = Some(&served.resource.questions);
-        let running = self.begin(&served.pack, Effect::Reads, served.checks.limits, true, questions)?;
-        resource::read(served, &running, uri, variables)
-    }
-
-    /// All prompts of a pack, or the messages of one: what its prompt tool answers.
-    fn of_catalogue(&self, pack: &Arc<Pack>, arguments: &Json) -> Result<Value> {
-        let mut prompts = self.registry.prompts.iter().filter(|one| Arc::ptr_eq(&one.pack, pack));
-        let Some(name) = arguments.get("name").and_then(Json::as_str) else {
-            return Ok(prompt::catalogue(prompts));
-        };
-        let Some(served) = prompts.find(|one| one.prompt.name.value == name) else {
-            return Err(Diagnostic::new(Code::ARGUMENTS, format!("there is no prompt `{name}`")));
-        };
-        let messages = self.messages(served, arguments.get("arguments").unwrap_or(&Json::Null))?;
-        Ok(prompt::shown(&served.prompt, messages))
-    }
-
-    fn prompt(&self, name: &str, arguments: &Json) -> Result<Answer> {
-        let served = self.find_prompt(name)?;
-        let messages = self.messages(served, arguments)?;
-        Ok(Answer::Messages { description: served.prompt.description.clone(), messages })
-    }
-
-    fn messages(&self, served: &ServedPrompt, arguments: &Json) -> Result<Vec<(String, Content)>> {
-        self.require(&served.name, &served.prompt.requires_client)?;
-        let questions = Some(&served.prompt.questions);
-        let running = self.begin(&served.pack, Effect::Reads, served.checks.limits, false, questions)?;
-        let read = |uri: &str| self.read(uri).map(|contents| contents.parts);
-        prompt::messages(served, &running, arguments, &read)
-    }
-
-    /// Refuses a client that lacks a capability.
-    fn require(&self, what: &str, names: &[Located<String>]) -> Result<()> {
-        //= docs/spec.md#questions
-        //# A client without a capability that a definition requires MUST be told which one.
-        let missing: Vec<&str> =
-            names.iter().map(|name| name.value.as_str()).filter(|name| !self.interview.has(name)).collect();
-        if missing.is_empty() { Ok(()) } else { Err(lacking(&format!("`{what}`"), &missing)) }
-    }
-
-    fn find_prompt(&self, name: &str) -> Result<&Arc<ServedPrompt>> {
-        self.registry.prompts.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
-            if let Some(refused) = self.registry.refusal(Part::Prompt, name) {
-                return refused.fault();
-            }
-            let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no prompt `{name}`"));
-            with_nearest(fault, name, self.registry.prompts.iter().map(|prompt| prompt.name.as_str()))
-        })
-    }
-
-    fn complete(&self, of: &Completed, argument: &str, typed: &str, known: &Json) -> Result<Answer> {
-        let nothing = || Answer::Completion { values: Vec::new(), total: 0 };
-        let (pack, limits, script, completion) = match of {
-            Completed::Prompt(name) => {
-                let served = self.find_prompt(name)?;
-                let found = served.prompt.arguments.iter().find(|known| known.name.value == argument);
-                let Some(found) = found else {
-                    let names = served.prompt.arguments.iter().map(|known| known.name.value.as_str());
-                    return Err(no_argument(argument, name, names));
-                };
-                (&served.pack, served.checks.limits, &served.prompt.script, found.complete.as_ref())
-            }
-            Completed::Resource(template) => {
-                let served = self.find_template(template)?;
-                let found = served.resource.complete.iter().find(|(known, _)| known == argument);
-                let completion: Option<&Completion> = found.map(|(_, completion)| completion);
-                (&served.pack, served.checks.limits, &served.resource.script, completion)
-            }
-        };
-        let Some(completion) = completion else { return Ok(nothing()) };
-        let running = self.begin(pack, Effect::Reads, limits, false, None)?;
-        complete::complete(completion, script, &running, typed, known)
-    }
-
-    fn find_template(&self, template: &str) -> Result<&Arc<ServedResource>> {
-        let spelled = |one: &&Arc<ServedResource>| {
-            one.resource.uri.value == template || one.resource.aliases.iter().any(|alias| alias.value == template)
-        };
-        self.registry.resources.iter().find(spelled).ok_or_else(|| {
-            let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no resource template `{template}`"));
-            let known = self.registry.resources.iter().map(|one| one.resource.uri.value.as_str());
-            with_nearest(fault, template, known)
-        })
-    }
-}
-
-fn with_nearest<'a>(
-    fault: Box<Diagnostic>,
-    name: &str,
-    known: impl Iterator<Item = &'a str> + Clone,
-) -> Box<Diagnostic> {
-    match did_you_mean(name, known) {
-        Some(help) => fault.help(help),
-        None => fault,
-    }
-}
-
-fn no_argument<'a>(name: &str, of: &str, known: impl Iterator<Item = &'a str> + Clone) -> Box<Diagnostic> {
-    with_nearest(Diagnostic::new(Code::ARGUMENTS, format!("`{name}` is not an argument of `{of}`")), name, known)
 }

@@ -1,15 +1,16 @@
-//! `toolsd://status`: what serves, what does not, and what is wrong.
+//! `toolsd://status`: what serves, what does not, and what is wrong. Faults as data and in the log.
 
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::registry::{Permissions, Refused, Registry};
+use crate::registry::{RefusedPart, Registry};
 use crate::value::Json;
+use crate::world::World;
 use serde_json::json;
 
 /// The URI of the host's own resource.
 pub const STATUS: &str = "toolsd://status";
 
 /// The state of a registry.
-pub fn status(registry: &Registry) -> Json {
+pub(super) fn registry_status(registry: &Registry) -> Json {
     let packs: Vec<Json> = registry
         .packs
         .iter()
@@ -27,7 +28,7 @@ pub fn status(registry: &Registry) -> Json {
                 "title": definition.title.value,
                 "version": definition.version,
                 "state": state,
-                "may": Permissions::of_served(registry, &pack.name).words(),
+                "may": registry.permissions(&pack.name).describe(),
             })
         })
         .collect();
@@ -39,26 +40,26 @@ pub fn status(registry: &Registry) -> Json {
         "generation": registry.generation,
         "packs": packs,
         "dormant": dormant,
-        "refused": refused(registry),
-        "faults": registry.faults.iter().map(fault).collect::<Vec<_>>(),
+        "refused": describe_refused(registry),
+        "faults": registry.faults.iter().map(fault_json).collect::<Vec<_>>(),
     })
 }
 
 /// What is not served since it is broken, each with its reason.
-fn refused(registry: &Registry) -> Vec<Json> {
-    let one = |refused: &Refused| {
+fn describe_refused(registry: &Registry) -> Vec<Json> {
+    let one = |refused: &RefusedPart| {
         json!({
             "pack": refused.pack,
             "part": refused.part.name(),
             "name": refused.name,
-            "why": fault(&refused.why),
+            "why": fault_json(&refused.why),
         })
     };
     registry.refused.iter().map(one).collect()
 }
 
 /// A fault as data.
-pub fn fault(fault: &Diagnostic) -> Json {
+pub fn fault_json(fault: &Diagnostic) -> Json {
     let mut json = json!({
         "severity": match fault.severity { Severity::Error => "error", Severity::Warning => "warning" },
         "code": fault.code.0,
@@ -71,4 +72,18 @@ pub fn fault(fault: &Diagnostic) -> Json {
         json["help"] = json!(help);
     }
     json
+}
+
+/// What is wrong with the roots of a workspace.
+pub(super) fn displaced_roots(workspace: &dyn World) -> Vec<Json> {
+    let roots = std::iter::once(".".to_owned()).chain(workspace.granted_roots());
+    roots.filter_map(|root| workspace.stat(&root).err().map(|wrong| fault_json(&wrong))).collect()
+}
+
+/// Writes a fault to the log.
+pub fn log_fault(fault: &Diagnostic) {
+    match fault.severity {
+        Severity::Error => tracing::error!("{fault}"),
+        Severity::Warning => tracing::warn!("{fault}"),
+    }
 }

@@ -1,93 +1,109 @@
-//! A call of a tool: arguments checked, body run, result shaped.
+//! A call of a tool: operation chosen, arguments checked, body run, result shaped, writes committed, a line of the
+//! audit.
 
-use super::running::{self, Running};
-use super::{Outcome, operation, outcome, writing};
-use crate::definition::{Body, Located, ObjectSchema, Problem, Tool};
+use super::answer::ToolOutcome;
+use super::arguments::{accept_arguments, arguments_fault, merge_constants, property_names};
+use super::invocation::{Invocation, takes_arguments};
+use crate::definition::{Body, Located, Tool};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::registry::ServedTool;
+use crate::guard::Limits;
+use crate::parse::toml::unescape;
+use crate::primitive::SchemaViolation;
+use crate::primitive::{Effect, Host};
+use crate::registry::{CallContract, ServedTool};
+use crate::script::commit_call;
 use crate::value::{Fault, Json, Value};
+use crate::world::staging::StagedFile;
 use serde_json::json;
+use std::sync::OnceLock;
+use std::time::Instant;
 
-/// Checks arguments against a schema: all problems at once; then fills in defaults, and merges constants.
-pub fn accept(what: &str, checks: &crate::registry::Checks, with: &Json, arguments: &Json) -> Result<Json> {
-    let mut arguments = if arguments.is_null() { json!({}) } else { arguments.clone() };
-    if let Some(checker) = &checks.arguments {
-        //= docs/spec.md#calls
-        //# All violations of the input schema MUST be told at once.
-        let problems = checker.check(&arguments);
-        if !problems.is_empty() {
-            return Err(refused(what, &problems));
-        }
-        checker.fill_defaults(&mut arguments);
-    }
-    merge(&mut arguments, with);
-    Ok(arguments)
-}
-
-/// Merges constants into arguments.
-pub fn merge(arguments: &mut Json, with: &Json) {
-    if let (Some(map), Some(with)) = (arguments.as_object_mut(), with.as_object()) {
-        for (name, value) in with {
-            map.insert(name.clone(), value.clone());
+/// What a call does at most, and what it may use: as its operation declares. A call of no known operation does no more
+/// than the least of them.
+pub(super) fn effect_and_limits(served: &ServedTool, arguments: &Json) -> (Effect, Limits) {
+    let Some(dispatch) = &served.tool.dispatch else { return (served.tool.effect.value, served.contract.limits) };
+    match served.operation(arguments) {
+        //= docs/spec.md#operations
+        //# A call of an operation MUST be held to the effect of that operation.
+        Some((operation, checks)) => (operation.effect.value, checks.limits),
+        None => {
+            let least = dispatch.operations.iter().map(|operation| operation.effect.value).min();
+            (least.unwrap_or(Effect::Pure), served.contract.limits)
         }
     }
 }
 
-/// The fault of arguments that do not fit, for a model to repair: `{ "error", "problems" }`.
-pub fn refused(what: &str, problems: &[Problem]) -> Box<Diagnostic> {
-    //= docs/spec.md#calls
-    //# A failed validation MUST be a tool error that a model can repair.
-    let told: Vec<String> = problems.iter().map(said).collect();
-    let message = format!("the arguments of {what} do not fit: {}", told.join(". "));
-    let error = format!("the arguments of {what} do not fit");
-    Diagnostic::new(Code::ARGUMENTS, message).data(json!({ "error": error, "problems": told }))
+/// The body that answers a call, and its arguments as the script gets them; all problems at once if they do not fit.
+pub(super) fn choose_body<'a>(served: &'a ServedTool, arguments: &Json) -> Result<(&'a Body, Json)> {
+    let what = format!("`{}`", served.name);
+    let Some((operation, checks)) = served.operation(arguments) else {
+        return Ok((&served.tool.body.value, accept_arguments(&what, &served.contract, &served.tool.with, arguments)?));
+    };
+    let name = &operation.name.value;
+    let checker = checks.arguments.as_ref();
+    //= docs/spec.md#operations
+    //# The arguments of an operation MUST be held to its own schema, all violations at once.
+    let mut problems = checker.map(|checker| checker.check(arguments)).unwrap_or_default();
+    if problems.is_empty() {
+        let mut accepted = accept_arguments(&what, checks, &served.tool.with, arguments)?;
+        merge_constants(&mut accepted, &operation.with);
+        return Ok((&operation.body.value, accepted));
+    }
+    problems.iter_mut().for_each(|problem| describe_foreign_argument(problem, name, served));
+    Err(arguments_fault(&format!("`{name}` of {what}"), &problems))
 }
 
-/// A problem as one sentence.
-pub fn said(problem: &Problem) -> String {
-    match &problem.help {
-        // What is missing is told with what it stands for.
-        Some(help) if problem.message.ends_with(" is missing") => format!("{} ({help})", problem.message),
-        Some(help) => format!("{}; {help}", problem.message),
-        None => problem.message.clone(),
+/// Says of a problem with an argument of other operations which ones those are.
+fn describe_foreign_argument(problem: &mut SchemaViolation, name: &str, served: &ServedTool) {
+    let Some(argument) = problem.pointer.strip_prefix('/').filter(|name| !name.contains('/')) else { return };
+    let argument = unescape(argument);
+    let knows =
+        |checks: &CallContract| checks.schema.get("properties").is_some_and(|known| known.get(&argument).is_some());
+    let operations = served.tool.dispatch.iter().flat_map(|dispatch| &dispatch.operations);
+    let takers = operations.zip(&served.contract.operations).filter(|(_, checks)| knows(checks));
+    let takers: Vec<String> = takers.map(|(operation, _)| format!("`{}`", operation.name.value)).collect();
+    if !takers.is_empty() && !takers.contains(&format!("`{name}`")) {
+        problem.message = format!("`{name}` takes no `{argument}`");
+        problem.help = Some(format!("it is an argument of {}", takers.join(", ")));
     }
 }
 
-/// Runs a tool whose arguments are accepted, or tells why they are not. Its faults go through `on_error`.
+/// Runs a tool. Its faults, those of its arguments included, go through `on_error` and become its outcome. `prompts`
+/// answers the tool of the pack's prompts.
 ///
-/// A fault that comes out is one of the protocol: `reject`, `not_found`, a call that was taken back.
-/// `prompts` answers the tool of the pack's prompts.
-pub fn call(
+/// # Errors
+/// Faults of the protocol: `reject`, `not_found`, a call that was cancelled or suspended, a capability that is lacking.
+pub(super) fn call_tool(
     served: &ServedTool,
-    running: &Running,
+    invocation: &Invocation,
     arguments: &Json,
     prompts: &dyn Fn(&Json) -> Result<Value>,
-) -> Result<Outcome> {
-    let most = served.checks.limits.output;
+) -> Result<ToolOutcome> {
+    let most = served.contract.limits.output;
     //= docs/spec.md#calls
     //# Arguments MUST be validated before the script runs.
-    let value = running.guarded(|| operation::accept(served, arguments)).and_then(|(body, accepted)| {
-        let declared = if running::fills(body) { declared(&served.input) } else { Vec::new() };
-        if *body == Body::Prompts { prompts(&accepted) } else { running.body(body, &accepted, &declared) }
+    let value = invocation.guarded(|| choose_body(served, arguments)).and_then(|(body, accepted)| {
+        let declared = if takes_arguments(body) { property_names(&served.input) } else { Vec::new() };
+        if *body == Body::Prompts { prompts(&accepted) } else { invocation.body(body, &accepted, &declared) }
     });
     let ended = value
-        .and_then(|value| running.guarded(|| outcome::of_value(&value, served, most)))
-        .and_then(|outcome| writing::settled(running, outcome));
+        .and_then(|value| invocation.guarded(|| ToolOutcome::from_value(&value, served, most)))
+        .and_then(|outcome| commit_writes(invocation, outcome));
     let fault = match ended {
         Ok(outcome) => return Ok(outcome),
         Err(fault) => fault,
     };
-    writing::dropped(running);
-    let handled = match handler(&served.tool, running) {
+    drop_writes(invocation);
+    let handled = match error_handler(&served.tool, invocation) {
         Some((script, function)) if !matches!(fault.code, Code::CANCELLED | Code::SUSPENDED) => {
             // A call that used up its limits has nothing left: the handler gets limits of its own.
-            let again = running.anew();
+            let again = invocation.with_fresh_limits();
             let arguments = again.value(arguments).map(|arguments| vec![Fault::value(fault), arguments]);
             arguments
                 .and_then(|arguments| again.function(&script, &function, arguments))
-                .and_then(|value| again.guarded(|| outcome::of_value(&value, served, most)))
-                .and_then(|outcome| writing::settled(&again, outcome))
-                .inspect_err(|_| writing::dropped(&again))
+                .and_then(|value| again.guarded(|| ToolOutcome::from_value(&value, served, most)))
+                .and_then(|outcome| commit_writes(&again, outcome))
+                .inspect_err(|_| drop_writes(&again))
         }
         _ => Err(fault),
     };
@@ -95,19 +111,14 @@ pub fn call(
         Code::REJECT | Code::NOT_FOUND | Code::CANCELLED | Code::SUSPENDED | Code::CAPABILITY => {
             Err(fault.bounded(most))
         }
-        _ => Ok(Outcome { changes: writing::written(running), ..outcome::of_fault(fault, served) }),
+        _ => Ok(ToolOutcome { changes: written_files(invocation), ..ToolOutcome::from_fault(fault, served) }),
     })
 }
 
-/// The names of the properties of a schema.
-pub fn declared(schema: &ObjectSchema) -> Vec<&str> {
-    let properties = schema.get("properties").and_then(Json::as_object);
-    properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect()
-}
-
-/// `on_error` of the tool, else of the pack: script and function. The script is that of the body, else `lib.rhai`.
-fn handler(tool: &Tool, running: &Running) -> Option<(String, String)> {
-    let pack = running.pack();
+/// `on_error` of the tool, else of the pack: script and function. The script is that of the body, else
+/// `tools.d/PACK.rhai`.
+fn error_handler(tool: &Tool, invocation: &Invocation) -> Option<(String, String)> {
+    let pack = invocation.pack();
     let script = |name: &Located<String>| {
         let of_body = match &tool.body.value {
             Body::Script { script, .. } | Body::Operations { script } => script.clone(),
@@ -116,4 +127,91 @@ fn handler(tool: &Tool, running: &Running) -> Option<(String, String)> {
         (of_body, name.value.clone())
     };
     tool.on_error.as_ref().or(pack.definition.on_error.as_ref()).map(script)
+}
+
+/// Lets the writes and the changes of the graph of a call that ended well count, unless it was stopped meanwhile. The
+/// outcome tells what changed.
+///
+//= docs/spec.md#writes
+//# What is staged MUST reach the disk when the call ends well.
+fn commit_writes(invocation: &Invocation, mut outcome: ToolOutcome) -> Result<ToolOutcome> {
+    if let Some(fault) = invocation.guard.verdict() {
+        return Err(fault);
+    }
+    if invocation.host.cancel.is_cancelled() {
+        return Err(Diagnostic::new(Code::CANCELLED, "the call was cancelled"));
+    }
+    commit_call(|| {
+        if let Some(staged) = invocation.host.world().staged() {
+            staged.flush()?;
+            outcome.changes = staged.written()?;
+        }
+        invocation.host.commit_graph();
+        Ok(outcome)
+    })
+}
+
+/// Drops what is still staged, and the changes of the graph, of a call that failed.
+///
+//= docs/spec.md#writes
+//# A call that fails or is cancelled MUST drop what is still staged.
+fn drop_writes(invocation: &Invocation) {
+    if let Some(staged) = invocation.host.world().staged() {
+        staged.drop_all();
+    }
+    //= docs/spec.md#changes
+    //# What a call changed MUST NOT count before the call ends well.
+    if let Some(changing) = invocation.host.graph_session().taken() {
+        changing.abandon();
+    }
+}
+
+/// What a call has changed on the disk, however it ended.
+fn written_files(invocation: &Invocation) -> Vec<StagedFile> {
+    invocation.host.world().staged().and_then(|staged| staged.written().ok()).unwrap_or_default()
+}
+
+pub(super) type AuditWriter = Box<dyn Fn(&Json) + Send + Sync>;
+
+/// Writes one line for each call of a tool, once a writer is set.
+#[derive(Default)]
+pub struct AuditLog(OnceLock<AuditWriter>);
+
+impl AuditLog {
+    /// Has `writer` called for each call from now on. Only the first writer counts.
+    pub(super) fn set_writer(&self, writer: AuditWriter) {
+        let _once_is_enough = self.0.set(writer);
+    }
+
+    /// Runs a call and writes its line: what was called, how it ended, which files it changed.
+    pub(super) fn record(
+        &self,
+        tool: &ServedTool,
+        arguments: &Json,
+        call: impl FnOnce() -> Result<ToolOutcome>,
+    ) -> Result<ToolOutcome> {
+        let Some(line) = self.0.get() else { return call() };
+        let began = Instant::now();
+        let ended = call();
+        let (kind, changes) = match &ended {
+            Err(fault) => (fault.code.kind(), Json::from(Vec::<Json>::new())),
+            Ok(outcome) => {
+                let kind = outcome.fault.as_ref().map_or("well", |fault| fault.code.kind());
+                (kind, outcome.changes.iter().map(|file| json!({ "path": file.path, "change": file.change })).collect())
+            }
+        };
+        let operation = tool.operation(arguments).map(|(operation, _)| operation);
+        let effect = operation.map_or(&tool.tool.effect, |operation| &operation.effect);
+        line(&json!({
+            "tool": tool.name,
+            "operation": operation.map(|operation| &operation.name.value),
+            "pack": tool.pack.name,
+            "workspace": tool.pack.compiled.root.as_ref().map(|root| root.root().to_owned()),
+            "effect": effect.value.name(),
+            "ended": kind,
+            "ms": u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+            "changes": changes,
+        }));
+        ended
+    }
 }

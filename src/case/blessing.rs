@@ -1,6 +1,6 @@
 //! Writes what came in place of what was expected: the value of `gives`, where it was written.
 
-use super::UNMET;
+use crate::definition::code::CASE;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::Place;
 use crate::value::Json;
@@ -22,14 +22,14 @@ pub fn bless(text: &str, blessings: &[Blessing]) -> Result<String> {
     let (table, _) = DeTable::parse_recoverable(text);
     let mut replaced: Vec<(Range<usize>, String)> = Vec::new();
     for blessing in blessings {
-        let span = value_of(table.get_ref(), blessing.at.span.clone()).ok_or_else(|| {
+        let span = value_span(table.get_ref(), blessing.at.span.clone()).ok_or_else(|| {
             refuse(blessing, "it stands in a table of its own", "write it as `gives = …` on one line, then bless again")
         })?;
         let is_json = text[blessing.at.span.clone()].ends_with("_json");
         let written = if is_json {
             format!("'''\n{}\n'''", serde_json::to_string_pretty(&blessing.value).unwrap_or_default())
         } else {
-            inline(&blessing.value)
+            to_inline_toml(&blessing.value)
                 .ok_or_else(|| refuse(blessing, "TOML has no `null`", "write it as `gives_json = '''…'''`"))?
         };
         replaced.push((span, written));
@@ -43,24 +43,26 @@ pub fn bless(text: &str, blessings: &[Blessing]) -> Result<String> {
 }
 
 fn refuse(blessing: &Blessing, why: &str, help: &str) -> Box<Diagnostic> {
-    Diagnostic::new(UNMET, format!("what came cannot be written here: {why}")).at(blessing.at.clone()).help(help)
+    Diagnostic::new(CASE, format!("what came cannot be written here: {why}")).at(blessing.at.clone()).help(help)
 }
 
 /// The span of the value behind the key that stands at `key`.
-fn value_of(table: &DeTable<'_>, key: Range<usize>) -> Option<Range<usize>> {
-    table.iter().find_map(|(name, value)| if name.span() == key { plain(value) } else { within(value, &key) })
+fn value_span(table: &DeTable<'_>, key: Range<usize>) -> Option<Range<usize>> {
+    table
+        .iter()
+        .find_map(|(name, value)| if name.span() == key { inline_span(value) } else { span_within(value, &key) })
 }
 
-fn within(value: &Spanned<DeValue<'_>>, key: &Range<usize>) -> Option<Range<usize>> {
+fn span_within(value: &Spanned<DeValue<'_>>, key: &Range<usize>) -> Option<Range<usize>> {
     match value.get_ref() {
-        DeValue::Table(table) => value_of(table, key.clone()),
-        DeValue::Array(items) => items.iter().find_map(|item| within(item, key)),
+        DeValue::Table(table) => value_span(table, key.clone()),
+        DeValue::Array(items) => items.iter().find_map(|item| span_within(item, key)),
         _ => None,
     }
 }
 
 /// The span of a value that is written behind a `=`; a table with a header of its own has none.
-fn plain(value: &Spanned<DeValue<'_>>) -> Option<Range<usize>> {
+fn inline_span(value: &Spanned<DeValue<'_>>) -> Option<Range<usize>> {
     let is_inline = match value.get_ref() {
         DeValue::Table(table) => table.iter().all(|(name, _)| value.span().contains(&name.span().start)),
         DeValue::Array(items) => items.iter().all(|item| value.span().contains(&item.span().start)),
@@ -70,31 +72,31 @@ fn plain(value: &Spanned<DeValue<'_>>) -> Option<Range<usize>> {
 }
 
 /// JSON as an inline TOML value; nothing if a `null` is in it.
-fn inline(value: &Json) -> Option<String> {
+fn to_inline_toml(value: &Json) -> Option<String> {
     Some(match value {
         Json::Null => return None,
         Json::Array(items) => {
-            let items: Option<Vec<String>> = items.iter().map(inline).collect();
+            let items: Option<Vec<String>> = items.iter().map(to_inline_toml).collect();
             format!("[{}]", items?.join(", "))
         }
         Json::Object(map) if map.is_empty() => "{}".to_owned(),
         Json::Object(map) => {
-            let pair = |(key, value): (&String, &Json)| Some(format!("{} = {}", bare(key), inline(value)?));
+            let pair = |(key, value): (&String, &Json)| Some(format!("{} = {}", to_key(key), to_inline_toml(value)?));
             let pairs: Option<Vec<String>> = map.iter().map(pair).collect();
             format!("{{ {} }}", pairs?.join(", "))
         }
-        Json::String(text) => quoted(text),
+        Json::String(text) => to_basic_string(text),
         other => other.to_string(),
     })
 }
 
-fn bare(key: &str) -> String {
+fn to_key(key: &str) -> String {
     let plain = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
-    if plain { key.to_owned() } else { quoted(key) }
+    if plain { key.to_owned() } else { to_basic_string(key) }
 }
 
 /// A basic string of TOML. JSON escapes what TOML escapes, but for DEL.
-fn quoted(text: &str) -> String {
+fn to_basic_string(text: &str) -> String {
     Json::from(text).to_string().replace('\u{7f}', "\\u007f")
 }
 
@@ -127,7 +129,7 @@ mod tests {
         #[test]
         fn what_is_written_is_read_as_it_was(texts in proptest::collection::vec(".*", 0..4), number in any::<i64>()) {
             let value = json!({ "texts": texts, "number": number, "flag": true });
-            let written = format!("gives = {}", inline(&value).unwrap());
+            let written = format!("gives = {}", to_inline_toml(&value).unwrap());
             let read: toml::Table = toml::from_str(&written).unwrap();
             prop_assert_eq!(serde_json::to_value(&read["gives"]).unwrap(), value);
         }

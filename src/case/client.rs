@@ -1,11 +1,11 @@
 //! The client of a case: it answers what the case says, at once or by another request.
 
-use super::UNMET;
-use crate::call::{Answer, Asker, Asking, Caller, Peer, Record, Request, Service};
+use crate::call::{Answer, AskMode, Asker, CallRecord, Caller, Peer, Request, Service};
 use crate::definition::Case;
+use crate::definition::code::CASE;
 use crate::diagnostic::{Diagnostic, Result, did_you_mean};
-use crate::guard::Cancel;
-use crate::primitive::{Notice, Wish};
+use crate::guard::CancelFlag;
+use crate::primitive::{Notice, QuestionKind};
 use crate::value::Json;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ const ROUNDS: usize = 20;
 
 /// How the client is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Era {
+pub enum AnswerMode {
     /// The call waits for the answers.
     Waits,
     /// The call ends, and is made again with the answers.
@@ -24,14 +24,14 @@ pub enum Era {
 }
 
 /// The client of a case.
-pub struct Client {
+pub struct CaseClient {
     answers: Json,
     capabilities: Json,
     /// What it was asked, in order.
     asked: Mutex<Vec<Json>>,
 }
 
-impl Client {
+impl CaseClient {
     /// The client that a case describes.
     pub fn new(case: &Case) -> Arc<Self> {
         let everything = json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} });
@@ -44,7 +44,7 @@ impl Client {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What it was asked since this was last looked at.
+    /// Takes the questions that it was asked since the last call of this.
     pub fn take_asked(&self) -> Vec<Json> {
         std::mem::take(&mut *self.asked())
     }
@@ -54,28 +54,28 @@ impl Client {
         self: &Arc<Self>,
         service: &Arc<Service>,
         request: &Request,
-        era: Era,
+        era: AnswerMode,
         notices: &Arc<Mutex<Vec<Notice>>>,
     ) -> Result<Answer> {
-        let caller = |asking: Asking| {
+        let caller = |asking: AskMode| {
             let told = Arc::clone(notices);
             Caller {
-                cancel: Cancel::default(),
+                cancel: CancelFlag::default(),
                 notices: Box::new(move |notice| told.lock().unwrap_or_else(PoisonError::into_inner).push(notice)),
                 capabilities: self.capabilities.clone(),
                 asking,
                 peer: Peer::default(),
             }
         };
-        if era == Era::Waits {
+        if era == AnswerMode::Waits {
             return Ok(service.wait(
                 request.clone(),
-                caller(Asking::Waits { asker: Arc::clone(self) as Arc<dyn Asker>, record: Box::default() }),
+                caller(AskMode::Waits { asker: Arc::clone(self) as Arc<dyn Asker>, record: Box::default() }),
             ));
         }
-        let (mut record, mut answers) = (Record::default(), BTreeMap::new());
+        let (mut record, mut answers) = (CallRecord::default(), BTreeMap::new());
         for _ in 0..ROUNDS {
-            let asking = Asking::Suspends { record: Box::new(record), answers };
+            let asking = AskMode::Suspends { record: Box::new(record), answers };
             let asks = match service.wait(request.clone(), caller(asking)) {
                 Answer::Asks(asks) => asks,
                 answer => return Ok(answer),
@@ -84,10 +84,9 @@ impl Client {
             answers = asks.questions.into_iter().map(|(key, _)| key).zip(given).collect();
             // Through the client and back, as on the wire.
             let sent = serde_json::to_value(&asks.record).and_then(serde_json::from_value);
-            record =
-                sent.map_err(|error| Diagnostic::new(UNMET, format!("the call keeps what is no JSON: {error}")))?;
+            record = sent.map_err(|error| Diagnostic::new(CASE, format!("the call keeps what is no JSON: {error}")))?;
         }
-        Err(Diagnostic::new(UNMET, format!("the call asks more than {ROUNDS} times")))
+        Err(Diagnostic::new(CASE, format!("the call asks more than {ROUNDS} times")))
     }
 }
 
@@ -96,45 +95,45 @@ pub fn has_answers(case: &Case) -> bool {
     case.answers.as_object().is_some_and(|answers| !answers.is_empty())
 }
 
-impl Asker for Client {
-    fn ask(&self, questions: &[(String, Wish)]) -> Result<Vec<Json>> {
+impl Asker for CaseClient {
+    fn ask(&self, questions: &[(String, QuestionKind)]) -> Result<Vec<Json>> {
         let mut answers = Vec::new();
         for (key, wish) in questions {
             let Some(answer) = self.answers.get(key) else {
-                let fault = Diagnostic::new(UNMET, format!("the case has no answer for `{key}`"));
+                let fault = Diagnostic::new(CASE, format!("the case has no answer for `{key}`"));
                 let known: Vec<&str> =
                     self.answers.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
                 let help = did_you_mean(key, known).unwrap_or_else(|| format!("write it as `answers.{key} = …`"));
                 return Err(fault.help(help));
             };
-            self.asked().push(shown(key, wish));
-            answers.push(written(wish, answer));
+            self.asked().push(question_to_json(key, wish));
+            answers.push(answer_to_json(wish, answer));
         }
         Ok(answers)
     }
 }
 
 /// A question as `asks` sees it.
-fn shown(key: &str, wish: &Wish) -> Json {
+fn question_to_json(key: &str, wish: &QuestionKind) -> Json {
     match wish {
-        Wish::Form { message, schema } => json!({ "key": key, "message": message, "schema": schema }),
-        Wish::Visit { message, url } => json!({ "key": key, "message": message, "url": url }),
-        Wish::Sample(params) => json!({ "key": key, "sample": params }),
-        Wish::Roots => json!({ "key": key, "roots": true }),
+        QuestionKind::Form { message, schema } => json!({ "key": key, "message": message, "schema": schema }),
+        QuestionKind::Visit { message, url } => json!({ "key": key, "message": message, "url": url }),
+        QuestionKind::Sample(params) => json!({ "key": key, "sample": params }),
+        QuestionKind::Roots => json!({ "key": key, "roots": true }),
     }
 }
 
 /// An answer as the protocol brings it, from the short form that a case may write.
-fn written(wish: &Wish, answer: &Json) -> Json {
+fn answer_to_json(wish: &QuestionKind, answer: &Json) -> Json {
     match (wish, answer) {
-        (Wish::Form { .. } | Wish::Visit { .. }, Json::String(action)) => json!({ "action": action }),
-        (Wish::Form { .. }, Json::Object(map)) if !map.contains_key("action") => {
+        (QuestionKind::Form { .. } | QuestionKind::Visit { .. }, Json::String(action)) => json!({ "action": action }),
+        (QuestionKind::Form { .. }, Json::Object(map)) if !map.contains_key("action") => {
             json!({ "action": "accept", "content": answer })
         }
-        (Wish::Sample(_), Json::String(text)) => {
+        (QuestionKind::Sample(_), Json::String(text)) => {
             json!({ "role": "assistant", "content": { "type": "text", "text": text }, "model": "case" })
         }
-        (Wish::Roots, Json::Array(_)) => json!({ "roots": answer }),
+        (QuestionKind::Roots, Json::Array(_)) => json!({ "roots": answer }),
         _ => answer.clone(),
     }
 }

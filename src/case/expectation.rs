@@ -1,70 +1,78 @@
-//! What a step expected, against what happened.
+//! What a step expected, compared with what happened, and readably how they differ.
 
+use super::blessing::Blessing;
 use super::stage::Snapshot;
-use super::{Blessing, diff, gives, matches, result_of, same, wrong};
-use crate::call::Answer;
-use crate::content::{Block, Content, ResourceBody};
-use crate::definition::{Expect, Step};
+use crate::call::{Answer, ResourceAnswer, ToolOutcome};
+use crate::content::{Content, ContentBody, ResourceBody};
+use crate::definition::code::CASE;
+use crate::definition::{CaseStep, Expectation};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::primitive::Notice;
-use crate::value::Json;
+use crate::source::Place;
+use crate::value::{Json, Object};
 use serde_json::json;
+use similar::{ChangeTag, TextDiff};
 
 /// What happened in a step.
-pub struct Happened<'a> {
+pub struct StepOutcome<'a> {
     /// The answer, if something was asked.
     pub answer: Option<&'a Answer>,
     /// The files before.
     pub before: Snapshot,
     /// The files after.
     pub after: Snapshot,
-    /// What the client was told.
+    /// The notices that were sent.
     pub notices: Vec<Notice>,
     /// What it was asked.
     pub asked: Vec<Json>,
 }
 
 /// The expectations that are not met, each at its place. Where blessings are taken, another result is one.
-pub fn unmet(happened: &Happened<'_>, step: &Step, mut blessings: Option<&mut Vec<Blessing>>) -> Vec<Diagnostic> {
+pub fn check_expectations(
+    happened: &StepOutcome<'_>,
+    step: &CaseStep,
+    mut blessings: Option<&mut Vec<Blessing>>,
+) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     let failure = happened.answer.and_then(failure);
-    let expected = step.expect.iter().any(|expect| matches!(expect.value, Expect::Fails(_)));
+    let expected = step.expect.iter().any(|expect| matches!(expect.value, Expectation::Fails(_)));
     if let (Some(fault), false) = (failure, expected) {
         let told = match &fault.at {
             Some(place) => format!("it failed: {} (at {place})", fault.message),
             None => format!("it failed: {}", fault.message),
         };
-        let mut told = wrong(&step.act.at, told);
+        let mut told = unmet_at(&step.act.at, told);
         told.help.clone_from(&fault.help);
         return vec![told];
     }
     for expect in &step.expect {
         let differs = match (&expect.value, happened.answer) {
-            (Expect::Leaves(files), _) => leaves(files, happened),
-            (Expect::Notified(notices), _) => notified(notices, happened),
-            (Expect::Asks(questions), _) => asks(questions, happened),
+            (Expectation::Leaves(files), _) => leaves(files, happened),
+            (Expectation::Notified(notices), _) => notified(notices, happened),
+            (Expectation::Asks(questions), _) => asks(questions, happened),
             (_, None) => Some("nothing was called, read or prompted".to_owned()),
-            (Expect::Gives(expected), Some(answer)) => gives(expected, &result_of(answer)),
-            (Expect::Matches(expected), Some(answer)) => matches(expected, &result_of(answer)),
-            (Expect::Contains(text), Some(answer)) => contains(text, answer),
-            (Expect::Fails(expected), Some(_)) => fails(expected, failure),
+            (Expectation::Gives(expected), Some(answer)) => difference(expected, &result_of(answer)),
+            (Expectation::Matches(expected), Some(answer)) => partial_difference(expected, &result_of(answer)),
+            (Expectation::Contains(text), Some(answer)) => contains(text, answer),
+            (Expectation::Fails(expected), Some(_)) => fails(expected, failure),
         };
         if let Some(differs) = differs {
-            if let (Expect::Gives(_), Some(answer), Some(blessings)) = (&expect.value, happened.answer, &mut blessings)
+            if let (Expectation::Gives(_), Some(answer), Some(blessings)) =
+                (&expect.value, happened.answer, &mut blessings)
             {
                 blessings.push(Blessing { at: expect.at.clone(), value: result_of(answer) });
                 continue;
             }
             let what = match &expect.value {
-                Expect::Gives(_) => "the result is another one",
-                Expect::Matches(_) => "the result does not match",
-                Expect::Contains(_) => "the result does not contain it",
-                Expect::Fails(_) => "it did not fail so",
-                Expect::Leaves(_) => "other files changed",
-                Expect::Notified(_) => "other notices were sent",
-                Expect::Asks(_) => "other questions were asked",
+                Expectation::Gives(_) => "the result is another one",
+                Expectation::Matches(_) => "the result does not match",
+                Expectation::Contains(_) => "the result does not contain it",
+                Expectation::Fails(_) => "it did not fail so",
+                Expectation::Leaves(_) => "other files changed",
+                Expectation::Notified(_) => "other notices were sent",
+                Expectation::Asks(_) => "other questions were asked",
             };
-            faults.push(wrong(&expect.at, format!("{what}\n{differs}")));
+            faults.push(unmet_at(&expect.at, format!("{what}\n{differs}")));
         }
     }
     faults
@@ -89,7 +97,7 @@ fn fails(expected: &Json, failure: Option<&Diagnostic>) -> Option<String> {
     };
     let mut differing = Vec::new();
     if let Some(wanted) = expected.get("code")
-        && !same(wanted, &code)
+        && !is_equal(wanted, &code)
     {
         differing.push(format!("code: expected {wanted}, got {code}"));
     }
@@ -99,7 +107,7 @@ fn fails(expected: &Json, failure: Option<&Diagnostic>) -> Option<String> {
         differing.push(format!("message: expected a part {wanted:?}, got {:?}", fault.message));
     }
     if let Some(wanted) = expected.get("data")
-        && let Some(differs) = matches(wanted, &data)
+        && let Some(differs) = partial_difference(wanted, &data)
     {
         differing.push(format!("data: {differs}"));
     }
@@ -107,16 +115,16 @@ fn fails(expected: &Json, failure: Option<&Diagnostic>) -> Option<String> {
 }
 
 fn contains(text: &str, answer: &Answer) -> Option<String> {
-    let words = words(answer);
+    let words = answer_texts(answer);
     let all = words.join("\n");
     let found = all.contains(text) || result_of(answer).to_string().contains(text);
     (!found).then(|| format!("expected a part {text:?}, got:\n{all}"))
 }
 
-fn words(answer: &Answer) -> Vec<String> {
+fn answer_texts(answer: &Answer) -> Vec<String> {
     let of_block = |content: &Content| match &content.block {
-        Block::Text(text) => text.clone(),
-        Block::Resource { body: ResourceBody::Text(text), .. } => text.clone(),
+        ContentBody::Text(text) => text.clone(),
+        ContentBody::Resource { body: ResourceBody::Text(text), .. } => text.clone(),
         other => format!("{other:?}"),
     };
     match answer {
@@ -134,7 +142,7 @@ fn words(answer: &Answer) -> Vec<String> {
 }
 
 /// Exactly these files changed: path and text, `null` where one is gone.
-fn leaves(expected: &Json, happened: &Happened<'_>) -> Option<String> {
+fn leaves(expected: &Json, happened: &StepOutcome<'_>) -> Option<String> {
     let (before, after) = (&happened.before, &happened.after);
     let paths = before.keys().chain(after.keys().filter(|path| !before.contains_key(*path)));
     let changed = paths.filter(|path| before.get(*path) != after.get(*path));
@@ -160,7 +168,7 @@ fn leaves(expected: &Json, happened: &Happened<'_>) -> Option<String> {
     (!differing.is_empty()).then(|| differing.join("\n"))
 }
 
-fn notified(expected: &Json, happened: &Happened<'_>) -> Option<String> {
+fn notified(expected: &Json, happened: &StepOutcome<'_>) -> Option<String> {
     let told = happened.notices.iter().map(|notice| match notice {
         Notice::Progress { done, total, message } => {
             json!({ "progress": { "done": done, "total": total, "message": message } })
@@ -170,15 +178,208 @@ fn notified(expected: &Json, happened: &Happened<'_>) -> Option<String> {
         Notice::Changed(list) => json!({ "changed": list.name() }),
         Notice::Updated { uri } => json!({ "updated": uri }),
     });
-    matches(expected, &told.collect())
+    partial_difference(expected, &told.collect())
 }
 
 /// These questions, in this order: a text stands for a key.
-fn asks(expected: &Json, happened: &Happened<'_>) -> Option<String> {
+fn asks(expected: &Json, happened: &StepOutcome<'_>) -> Option<String> {
     let one = |expected: &Json| if expected.is_string() { json!({ "key": expected }) } else { expected.clone() };
     let expected: Json = match expected {
         Json::Array(all) => all.iter().map(one).collect(),
         single => Json::Array(vec![one(single)]),
     };
-    matches(&expected, &Json::Array(happened.asked.clone()))
+    partial_difference(&expected, &Json::Array(happened.asked.clone()))
+}
+
+pub fn unmet_at(at: &Place, message: String) -> Diagnostic {
+    *Diagnostic::new(CASE, message).at(at.clone())
+}
+
+/// What an answer holds, as `gives`, `matches` and `keep` see it: data as it is, a single text as a text (as JSON, if
+/// a resource says that it is), several blocks as MCP writes them.
+pub fn result_of(answer: &Answer) -> Json {
+    match answer {
+        Answer::Tool(outcome) => result_of_tool(outcome),
+        Answer::Contents(contents) => result_of_read(contents),
+        Answer::Messages { messages, .. } => {
+            messages.iter().map(|(role, content)| json!({ "role": role, "content": content.to_json() })).collect()
+        }
+        Answer::Completion { values, .. } => json!(values),
+        Answer::Resources(resources) => json!(**resources),
+        Answer::Skills(skills) => skills.iter().map(|(_, skill)| json!(skill.uri)).collect(),
+        Answer::Ready(_) => Json::Null,
+        Answer::Asks(asks) => asks.questions.iter().map(|(key, _)| json!(key)).collect(),
+        Answer::Fault(fault) => crate::call::fault_json(fault),
+    }
+}
+
+fn result_of_tool(outcome: &ToolOutcome) -> Json {
+    if let Some(data) = &outcome.structured {
+        return data.clone();
+    }
+    match outcome.content.as_slice() {
+        [one] if let (ContentBody::Text(text), None, None) = (&one.block, &one.annotations, &one.meta) => json!(text),
+        blocks => blocks.iter().map(Object::to_json).collect(),
+    }
+}
+
+fn result_of_read(contents: &ResourceAnswer) -> Json {
+    let shown = |(uri, mime_type, body): &(String, Option<String>, ResourceBody)| match body {
+        ResourceBody::Text(text) if mime_type.as_deref().is_some_and(|kind| kind.contains("json")) => {
+            serde_json::from_str(text).unwrap_or_else(|_| json!(text))
+        }
+        ResourceBody::Text(text) => json!(text),
+        ResourceBody::Blob(blob) => json!({ "uri": uri, "mimeType": mime_type, "blob": blob }),
+    };
+    let parts: Vec<Json> = contents.parts.iter().map(shown).collect();
+    match parts.len() {
+        1 => parts.into_iter().next().unwrap_or_default(),
+        _ => Json::Array(parts),
+    }
+}
+
+/// How many differing places are named, before only their number is.
+const NAMED: usize = 8;
+
+/// None if both are equal (the order of keys does not matter), else how they differ.
+pub fn difference(expected: &Json, got: &Json) -> Option<String> {
+    if is_equal(expected, got) {
+        return None;
+    }
+    Some(diff(&pretty(&sorted(expected)), &pretty(&sorted(got))))
+}
+
+/// None if `expected` is a part of `got`, else how they differ: maps may have more keys, lists have as many items.
+fn partial_difference(expected: &Json, got: &Json) -> Option<String> {
+    let mut differing = Vec::new();
+    compare_part(expected, got, &mut String::new(), &mut differing);
+    let more = differing.len().saturating_sub(NAMED);
+    differing.truncate(NAMED);
+    if more > 0 {
+        differing.push(format!("and {more} more"));
+    }
+    (!differing.is_empty()).then(|| differing.join("\n"))
+}
+
+/// A unified view of two texts, three lines around each change.
+fn diff(expected: &str, got: &str) -> String {
+    let diff = TextDiff::from_lines(expected, got);
+    let mut text = String::from("- expected\n+ got\n");
+    for (index, group) in diff.grouped_ops(3).iter().enumerate() {
+        if index > 0 {
+            text.push_str("  …\n");
+        }
+        for change in group.iter().flat_map(|operation| diff.iter_changes(operation)) {
+            let sign = match change.tag() {
+                ChangeTag::Delete => "- ",
+                ChangeTag::Insert => "+ ",
+                ChangeTag::Equal => "  ",
+            };
+            text.push_str(sign);
+            text.push_str(change.value().trim_end_matches('\n'));
+            text.push('\n');
+        }
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+/// Whether both are equal as JSON Schema has it: `1` is `1.0`, and keys have no order.
+fn is_equal(one: &Json, other: &Json) -> bool {
+    match (one, other) {
+        (Json::Number(one), Json::Number(other)) => one == other || one.as_f64() == other.as_f64(),
+        (Json::Array(one), Json::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_equal(one, other))
+        }
+        (Json::Object(one), Json::Object(other)) => {
+            one.len() == other.len()
+                && one.iter().all(|(key, value)| other.get(key).is_some_and(|found| is_equal(value, found)))
+        }
+        _ => one == other,
+    }
+}
+
+fn compare_part(expected: &Json, got: &Json, at: &mut String, differing: &mut Vec<String>) {
+    let length = at.len();
+    match (expected, got) {
+        (Json::Object(expected), Json::Object(found)) => {
+            for (key, value) in expected {
+                at.push('/');
+                at.push_str(key);
+                match found.get(key) {
+                    Some(found) => compare_part(value, found, at, differing),
+                    None => differing.push(format!("{at}: expected {}, got nothing", shorten(value))),
+                }
+                at.truncate(length);
+            }
+        }
+        (Json::Array(expected), Json::Array(found)) if expected.len() == found.len() => {
+            for (index, (value, found)) in expected.iter().zip(found).enumerate() {
+                at.push_str(&format!("/{index}"));
+                compare_part(value, found, at, differing);
+                at.truncate(length);
+            }
+        }
+        (Json::Array(expected), Json::Array(found)) => {
+            let place = place_name(at);
+            let (wanted, count) = (expected.len(), found.len());
+            differing.push(format!("{place}: expected {wanted} items, got {count}: {}", shorten(got)));
+        }
+        _ if is_equal(expected, got) => {}
+        _ => differing.push(format!("{}: expected {}, got {}", place_name(at), shorten(expected), shorten(got))),
+    }
+}
+
+fn place_name(at: &str) -> &str {
+    if at.is_empty() { "the result" } else { at }
+}
+
+fn shorten(value: &Json) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(300) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+fn pretty(value: &Json) -> String {
+    match value {
+        Json::String(text) if text.contains('\n') => text.clone(),
+        other => serde_json::to_string_pretty(other).unwrap_or_default(),
+    }
+}
+
+/// The same with sorted keys, so that a view of two texts shows only what differs.
+fn sorted(value: &Json) -> Json {
+    match value {
+        Json::Array(items) => items.iter().map(sorted).collect(),
+        Json::Object(map) => {
+            let mut pairs: Vec<(&String, &Json)> = map.iter().collect();
+            pairs.sort_by_key(|(key, _)| *key);
+            Json::Object(pairs.into_iter().map(|(key, value)| (key.clone(), sorted(value))).collect())
+        }
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_order_of_keys_and_the_way_to_write_a_number_do_not_matter() {
+        assert_eq!(difference(&json!({ "a": 1, "b": [2.0] }), &json!({ "b": [2], "a": 1.0 })), None);
+        let shown = "- expected\n+ got\n  {\n-   \"a\": 1\n+   \"a\": 2\n  }";
+        assert_eq!(difference(&json!({ "a": 1 }), &json!({ "a": 2 })).as_deref(), Some(shown));
+    }
+
+    #[test]
+    fn a_part_may_leave_keys_out_but_no_items() {
+        assert_eq!(partial_difference(&json!([{ "a": 1 }]), &json!([{ "a": 1, "b": 2 }])), None);
+        let shown = "the result: expected 1 items, got 2: [1,2]";
+        assert_eq!(partial_difference(&json!([1]), &json!([1, 2])).as_deref(), Some(shown));
+        let shown = "/0/a: expected 1, got \"x\"\n/0/b: expected 2, got nothing";
+        assert_eq!(partial_difference(&json!([{ "a": 1, "b": 2 }]), &json!([{ "a": "x" }])).as_deref(), Some(shown));
+    }
 }

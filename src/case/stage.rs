@@ -1,89 +1,95 @@
-//! The world of a case: a workspace in memory or in a temporary folder, its clock, its environment, the configuration of the pack.
+//! The world of a case: a workspace in memory or in a temporary folder, its clock and the timer that follows it, its
+//! environment, the configuration of the pack.
 
-use super::UNMET;
+use crate::call::{ChangeSubscription, HostChange, Service};
 use crate::definition::Case;
+use crate::definition::code::CASE;
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard::CancelFlag;
+use crate::primitive::{ListKind, Notice};
 use crate::registry::Pack;
 use crate::value::Value;
-use crate::world::disk::Scratch;
-use crate::world::memory::Memory;
-use crate::world::{Attempt, Walk, World};
+use crate::world::disk::ScratchWorld;
+use crate::world::memory::MemoryWorld;
+use crate::world::{LockAttempt, WalkOptions, World};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// A workspace.
-pub struct Stage {
-    ground: Ground,
+pub struct CaseStage {
+    ground: StageWorld,
     /// The configuration of the pack, if the case has one.
     pub config: Option<Value>,
     /// The locks that somebody else holds.
-    _locked: Vec<Attempt>,
+    _locked: Vec<LockAttempt>,
 }
 
 /// Where a case plays.
-enum Ground {
-    Memory(Arc<Memory>),
-    Disk(Arc<Scratch>),
+enum StageWorld {
+    Memory(Arc<MemoryWorld>),
+    Disk(Arc<ScratchWorld>),
 }
 
 /// Path and bytes of all files.
 pub type Snapshot = BTreeMap<String, Arc<[u8]>>;
 
-impl Stage {
+impl CaseStage {
     /// Lays out the files of a case. `folders` are where `files_from` is looked for, after the files of the pack.
-    pub fn set(case: &Case, pack: &Pack, folders: &[Arc<dyn World>]) -> Result<Self> {
+    pub fn new(case: &Case, pack: &Pack, folders: &[Arc<dyn World>]) -> Result<Self> {
         let now_ms = case.now.as_ref().map(|now| {
             now.parse::<jiff::Timestamp>().map(jiff::Timestamp::as_millisecond).map_err(|_| {
-                Diagnostic::new(UNMET, format!("`{now}` is no time")).help("write it as `2026-01-31T12:00:00Z`")
+                Diagnostic::new(CASE, format!("`{now}` is no time")).help("write it as `2026-01-31T12:00:00Z`")
             })
         });
         let now_ms = now_ms.transpose()?;
         let ground = if case.world == "disk" {
-            Ground::Disk(Arc::new(Scratch::new(now_ms, &case.env, case.home.is_some())?))
+            StageWorld::Disk(Arc::new(ScratchWorld::new(now_ms, &case.env, case.home.is_some())?))
         } else {
             if case.git {
-                return Err(Diagnostic::new(UNMET, "there is no git in memory").help("add `world = \"disk\"`"));
+                return Err(Diagnostic::new(CASE, "there is no git in memory").help("add `world = \"disk\"`"));
             }
-            let memory = Memory::new();
+            let memory = MemoryWorld::new();
             case.env.iter().for_each(|(name, value)| memory.set_env(name, value));
             if let Some(now_ms) = now_ms {
                 memory.set_now_ms(now_ms);
             }
-            Ground::Memory(Arc::new(memory))
+            StageWorld::Memory(Arc::new(memory))
         };
         let world = ground.world();
-        let laid = Laid { world, case };
+        let laid = FileLayout { world, case };
         for folder in &case.files_from {
             lay_out(&laid, folder, pack, folders)?;
         }
         for (path, text) in &case.files {
             laid.write(path, text.as_bytes())?;
         }
-        if let (Ground::Disk(disk), true) = (&ground, case.git) {
+        if let (StageWorld::Disk(disk), true) = (&ground, case.git) {
             disk.init_git()?;
         }
         let locked = case.locked.iter().map(|path| world.lock(path)).collect::<Result<_>>()?;
-        Ok(Self { ground, config: configured(case, pack)?, _locked: locked })
+        Ok(Self { ground, config: read_config(case, pack)?, _locked: locked })
     }
 
     /// The world.
     pub fn world(&self) -> Arc<dyn World> {
         match &self.ground {
-            Ground::Memory(memory) => Arc::clone(memory) as Arc<dyn World>,
-            Ground::Disk(disk) => Arc::clone(disk) as Arc<dyn World>,
+            StageWorld::Memory(memory) => Arc::clone(memory) as Arc<dyn World>,
+            StageWorld::Disk(disk) => Arc::clone(disk) as Arc<dyn World>,
         }
     }
 
-    /// Whether it lies in a temporary folder, each time another one.
+    /// Whether it is a temporary folder, a new one for each run.
     pub fn is_on_disk(&self) -> bool {
-        matches!(self.ground, Ground::Disk(_))
+        matches!(self.ground, StageWorld::Disk(_))
     }
 
-    /// All files as they are now, those of git excepted.
+    /// All files as they are now, except those of git.
     pub fn snapshot(&self) -> Snapshot {
         match &self.ground {
-            Ground::Memory(memory) => memory.snapshot(),
-            Ground::Disk(disk) => disk.snapshot(),
+            StageWorld::Memory(memory) => memory.snapshot(),
+            StageWorld::Disk(disk) => disk.snapshot(),
         }
     }
 
@@ -96,13 +102,13 @@ impl Stage {
     /// Moves the clock on.
     pub fn advance(&self, ms: i64) {
         match &self.ground {
-            Ground::Memory(memory) => memory.advance_ms(ms),
-            Ground::Disk(disk) => disk.advance_ms(ms),
+            StageWorld::Memory(memory) => memory.advance_ms(ms),
+            StageWorld::Disk(disk) => disk.advance_ms(ms),
         }
     }
 }
 
-impl Ground {
+impl StageWorld {
     fn world(&self) -> &dyn World {
         match self {
             Self::Memory(memory) => &**memory,
@@ -112,13 +118,13 @@ impl Ground {
 }
 
 /// Where the files of a case go: below `workspace` into the workspace, below `home` into the home folder.
-struct Laid<'a> {
+struct FileLayout<'a> {
     world: &'a dyn World,
     case: &'a Case,
 }
 
-impl Laid<'_> {
-    /// Writes a file. Where the case names its workspace, what lies neither there nor at home is left out.
+impl FileLayout<'_> {
+    /// Writes a file. If the case names its workspace, files outside of it and of the home folder are left out.
     fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
         let below = |folder: &Option<String>| {
             let folder = folder.as_deref()?.trim_end_matches('/');
@@ -133,11 +139,11 @@ impl Laid<'_> {
     }
 }
 
-/// Lays the files of one folder out: of the pack, else of the first of `folders` that has it.
-fn lay_out(laid: &Laid<'_>, folder: &str, pack: &Pack, folders: &[Arc<dyn World>]) -> Result<()> {
+/// Lays out the files of one folder: that of the pack, else that of the first of `folders` that has it.
+fn lay_out(laid: &FileLayout<'_>, folder: &str, pack: &Pack, folders: &[Arc<dyn World>]) -> Result<()> {
     let prefix = format!("{}/", folder.trim_end_matches('/'));
     let mut found = false;
-    for (path, file) in &pack.made.files.by_path {
+    for (path, file) in &pack.compiled.files.by_path {
         if let Some(within) = path.strip_prefix(&prefix) {
             laid.write(within, file.bytes())?;
             found = true;
@@ -150,7 +156,7 @@ fn lay_out(laid: &Laid<'_>, folder: &str, pack: &Pack, folders: &[Arc<dyn World>
         if world.stat(folder)?.is_none() {
             continue;
         }
-        let walk = Walk { from: folder.to_owned(), hidden: true, ignore: false, follow: false, depth: None };
+        let walk = WalkOptions { from: folder.to_owned(), hidden: true, ignore: false, follow: false, depth: None };
         for path in world.walk(&walk)?.files {
             if let Some(within) = path.strip_prefix(&prefix) {
                 laid.write(within, &world.read(&path)?)?;
@@ -162,20 +168,78 @@ fn lay_out(laid: &Laid<'_>, folder: &str, pack: &Pack, folders: &[Arc<dyn World>
         .help("`files_from` is looked for in each layer, then in the workspace"))
 }
 
-fn configured(case: &Case, pack: &Pack) -> Result<Option<Value>> {
+fn read_config(case: &Case, pack: &Pack) -> Result<Option<Value>> {
     if case.config.as_object().is_none_or(serde_json::Map::is_empty) {
         return Ok(None);
     }
     let mut config = case.config.clone();
-    if let Some(checker) = &pack.made.config_checker {
+    if let Some(checker) = &pack.compiled.config_checker {
         let problems: Vec<String> = checker.check(&config).into_iter().map(|problem| problem.message).collect();
         if !problems.is_empty() {
             return Err(Diagnostic::new(
-                UNMET,
+                CASE,
                 format!("the `config` of the case does not fit: {}", problems.join("; ")),
             ));
         }
         checker.fill_defaults(&mut config);
     }
     Ok(Some(Value::from_json(&config)))
+}
+
+/// The timer of a pack whose graph is refreshed beside the calls.
+pub struct RefreshTimer {
+    every: Option<Duration>,
+    /// When it is due next, in milliseconds.
+    due_ms: AtomicI64,
+    /// The notices since the last step.
+    told: Arc<Mutex<Vec<Notice>>>,
+    _listener: ChangeSubscription,
+}
+
+impl RefreshTimer {
+    /// Builds the graph, as a server does when it starts. None for a pack whose graph is refreshed before each call.
+    pub fn start(service: &Arc<Service>, pack: &Arc<Pack>, now_ms: i64) -> Option<Self> {
+        let pace = service.refresh_schedules().into_iter().find(|pace| pace.pack == pack.name)?;
+        let (inner, name) = (Arc::clone(service), pack.name.clone());
+        service.on_script_thread("graph", move || {
+            inner.describe();
+            inner.refresh(&name, CancelFlag::default())
+        });
+        let told: Arc<Mutex<Vec<Notice>>> = Arc::default();
+        let hears = Arc::clone(&told);
+        let listener = service.changes().subscribe(move |change| {
+            if let HostChange::Lists { tools, prompts, resources } = change {
+                let lists =
+                    [(*tools, ListKind::Tools), (*prompts, ListKind::Prompts), (*resources, ListKind::Resources)];
+                let changed = lists.into_iter().filter(|(changed, _)| *changed).map(|(_, list)| Notice::Changed(list));
+                hears.lock().unwrap_or_else(PoisonError::into_inner).extend(changed);
+            }
+        });
+        let timer = Self { every: pace.every, due_ms: AtomicI64::new(i64::MAX), told, _listener: listener };
+        timer.schedule(now_ms);
+        Some(timer)
+    }
+
+    fn schedule(&self, now_ms: i64) {
+        let every = self.every.and_then(|every| i64::try_from(every.as_millis()).ok());
+        self.due_ms.store(every.map_or(i64::MAX, |every| now_ms.saturating_add(every)), Ordering::Relaxed);
+    }
+
+    /// Refreshes if that is due.
+    pub fn refresh_if_due(&self, service: &Arc<Service>, pack: &str, now_ms: i64, notices: &Mutex<Vec<Notice>>) {
+        if now_ms < self.due_ms.load(Ordering::Relaxed) {
+            return;
+        }
+        self.told.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        refresh(service, pack);
+        self.schedule(now_ms);
+        let told = std::mem::take(&mut *self.told.lock().unwrap_or_else(PoisonError::into_inner));
+        notices.lock().unwrap_or_else(PoisonError::into_inner).extend(told);
+    }
+}
+
+/// On a script thread, whose stack is large enough.
+fn refresh(service: &Arc<Service>, pack: &str) {
+    let (inner, pack) = (Arc::clone(service), pack.to_owned());
+    service.on_script_thread("refresh", move || inner.refresh(&pack, CancelFlag::default()));
 }

@@ -1,6 +1,7 @@
 //! Finds arguments that nothing explains.
 
-use super::{Rule, Subject, advice};
+use super::rule::{CheckRule, warning_at};
+use super::subject::Subject;
 use crate::definition::Tool;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::value::Json;
@@ -8,7 +9,7 @@ use crate::value::Json;
 const CODE: Code = Code("argument-description");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "An argument of a tool has no description.",
     why: "A model knows of an argument only what its schema says.",
@@ -42,7 +43,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             let pointer = format!("/properties/{}", crate::parse::toml::escape(name));
             let at = tool.input.place(&pointer).unwrap_or(&tool.name.at);
             let message = format!("the argument `{name}` of `{}` has no description", tool.name.value);
-            faults.push(advice(CODE, at, message, "`description = \"…\"`: what it means, and an example"));
+            faults.push(warning_at(CODE, at, message, "`description = \"…\"`: what it means, and an example"));
         }
     }
     faults

@@ -1,6 +1,7 @@
 //! Finds questions that are asked where nobody can answer.
 
-use super::{Rule, Subject, found, named_functions};
+use super::rule::{CheckRule, error_at};
+use super::subject::Subject;
 use crate::definition::Completion;
 use crate::diagnostic::{Code, Diagnostic};
 
@@ -10,7 +11,7 @@ const CODE: Code = Code("ask-place");
 const ASKING: &[&str] = &["ask", "ask_all"];
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A build of the graph, a list, a completion or a description asks the client.",
     why: "They run when nobody is there to answer; the call would fail when it runs.",
@@ -59,12 +60,12 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut places: Vec<_> = described.chain(listed).chain(completed).map(|function| &function.at).collect();
     places.extend(definitions.graph.as_ref().map(|graph| &graph.script.at));
     let mut faults = Vec::new();
-    for named in named_functions(subject).iter().filter(|named| places.contains(&named.at)) {
-        let Some(calls) = subject.program.reaches(named.script, named.function, ASKING) else { continue };
+    for named in subject.named_functions().iter().filter(|named| places.contains(&named.at)) {
+        let Some(calls) = subject.program.find_calls_to(named.script, named.function, ASKING) else { continue };
         let steps: Vec<String> = calls.iter().map(|(name, at)| format!("`{name}` at {at}")).collect();
         let message = format!("`{}` asks the client, and nobody can answer there", named.function);
         let help = format!("ask in a tool, a prompt or a read; here it is {}", steps.join(", then "));
-        faults.push(found(CODE, named.at, message, help));
+        faults.push(error_at(CODE, named.at, message, help));
     }
     faults
 }

@@ -1,6 +1,7 @@
 //! Finds regular expressions and globs that are none.
 
-use super::{Rule, Subject, found};
+use super::rule::{CheckRule, error_at};
+use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::pattern::Pattern;
 use crate::primitives;
@@ -9,7 +10,7 @@ use crate::world::glob::Globs;
 const CODE: Code = Code("broken-pattern");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script gives a primitive a regular expression or a glob that cannot be read.",
     why: "The call would fail when it runs.",
@@ -35,11 +36,13 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         for (index, text) in &call.texts {
             // What a parameter takes is told by its name alone; a test holds that no other name is used for these.
             let read = match primitive.positional().nth(*index).map(|param| param.name) {
-                Some("regex") => Pattern::of(text).map(drop),
+                Some("regex") => Pattern::compile_cached(text).map(drop),
                 Some("globs") => Globs::new(&[text], ".").map(drop),
                 _ => continue,
             };
-            faults.extend(read.err().map(|fault| found(CODE, &call.at, fault.message, fault.help.unwrap_or_default())));
+            faults.extend(
+                read.err().map(|fault| error_at(CODE, &call.at, fault.message, fault.help.unwrap_or_default())),
+            );
         }
     }
     faults

@@ -1,13 +1,14 @@
 //! Finds steps of cases that call, or get, what the pack does not have.
 
-use super::{Rule, Subject, found};
-use crate::definition::Act;
+use super::rule::{CheckRule, error_at};
+use super::subject::Subject;
+use crate::definition::CaseAction;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
 const CODE: Code = Code("case-target");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A case calls a tool, or gets a prompt, that the pack does not have.",
     why: "Such a case fails whatever the pack does.",
@@ -33,16 +34,18 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     for step in subject.definitions.cases.iter().flat_map(|case| &case.steps) {
         let (what, name, known) = match &step.act.value {
-            Act::Call { tool, .. } => ("tool", tool, &tools),
+            CaseAction::Call { tool, .. } => ("tool", tool, &tools),
             // What a function lists is known when it runs.
-            Act::Prompt { .. } if subject.definitions.prompts.iter().any(|prompt| prompt.list.is_some()) => continue,
-            Act::Prompt { name, .. } => ("prompt", name, &prompts),
+            CaseAction::Prompt { .. } if subject.definitions.prompts.iter().any(|prompt| prompt.list.is_some()) => {
+                continue;
+            }
+            CaseAction::Prompt { name, .. } => ("prompt", name, &prompts),
             _ => continue,
         };
         if !known.contains(&name.as_str()) {
             let help =
                 did_you_mean(name, known.iter().copied()).unwrap_or_else(|| format!("define it as a [[{what}]]"));
-            faults.push(found(CODE, &step.act.at, format!("there is no {what} `{name}`"), help));
+            faults.push(error_at(CODE, &step.act.at, format!("there is no {what} `{name}`"), help));
         }
     }
     faults

@@ -1,9 +1,10 @@
 //! Finds functions that stand in two packs.
 
-use super::{Rule, Subject, advice};
+use super::rule::{CheckRule, warning_at};
+use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::script::Program;
-use crate::script::survey::{Definition, Survey};
+use crate::script::survey::{FunctionDefinition, ScriptSurvey};
 use crate::source::Place;
 use std::collections::HashMap;
 
@@ -13,7 +14,7 @@ const CODE: Code = Code("copied-function");
 const LINES: usize = 5;
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A function of five lines or more stands in another pack, too, under whatever name.",
     why: "What two packs need belongs to neither: each copy is mended alone.",
@@ -62,19 +63,19 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         if let Some((pack, name, at)) = known {
             let message = format!("`{}` stands in the pack `{pack}`, too: `{name}` at {at}", function.name);
             let help = "make it a primitive, or something that a primitive takes as an option";
-            faults.push(advice(CODE, &function.body, message, help));
+            faults.push(warning_at(CODE, &function.body, message, help));
         }
     }
     faults
 }
 
-fn functions(program: &Program) -> impl Iterator<Item = (&Survey, &Definition)> {
+fn functions(program: &Program) -> impl Iterator<Item = (&ScriptSurvey, &FunctionDefinition)> {
     program.surveys().iter().flat_map(|survey| survey.functions.iter().map(move |function| (survey, function)))
 }
 
 /// Parameters and body as they are compared: without blanks at the ends of lines, empty lines and lines of comments.
 /// Nothing if it is short.
-fn text_of(function: &Definition) -> Option<String> {
+fn text_of(function: &FunctionDefinition) -> Option<String> {
     let body = function.body.source.text.get(function.body.span.clone())?;
     let lines = body.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
     let lines: Vec<&str> = lines.collect();

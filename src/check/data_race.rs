@@ -1,12 +1,13 @@
 //! Finds closures that name the variable whose method they are passed to.
 
-use super::{Rule, Subject, found};
+use super::rule::{CheckRule, error_at};
+use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("data-race");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A closure names the variable whose method it is passed to.",
     why: "rhai refuses it as a data race when it runs.",
@@ -34,7 +35,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     captures
         .map(|capture| {
             let message = format!("the closure given to `{}` names `{}` itself", capture.method, capture.variable);
-            found(
+            error_at(
                 CODE,
                 &capture.at,
                 message,

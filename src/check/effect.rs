@@ -1,6 +1,7 @@
 //! Finds definitions whose scripts do more than they declare.
 
-use super::{Rule, Subject, answering, found, named_functions};
+use super::rule::{CheckRule, error_at};
+use super::subject::{Subject, tool_bodies};
 use crate::definition::Body;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::primitive::Effect;
@@ -10,7 +11,7 @@ use crate::source::Place;
 const CODE: Code = Code("effect");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script can reach a primitive whose effect is stronger than the declared one.",
     why: "The effect is what clients and people trust; the call would be refused when it runs.",
@@ -38,7 +39,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut bodies: Vec<&Place> = Vec::new();
     //= docs/spec.md#operations
     //# The effect of each operation MUST be proved by itself.
-    for one in subject.definitions.tools.iter().flat_map(answering) {
+    for one in subject.definitions.tools.iter().flat_map(tool_bodies) {
         let declared = one.effect.value;
         let (script, function) = match &one.body.value {
             Body::Script { script, function } => (script, function),
@@ -49,7 +50,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 if effect > declared {
                     let message =
                         format!("`{name}` {}, but the tool is declared as `{}`", verb(effect), declared.name());
-                    faults.push(found(CODE, &one.effect.at, message, format!("`effect = \"{}\"`", effect.name())));
+                    faults.push(error_at(CODE, &one.effect.at, message, format!("`effect = \"{}\"`", effect.name())));
                 }
                 continue;
             }
@@ -58,20 +59,20 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         bodies.push(&one.body.at);
         faults.extend(compare(subject, script, function, declared, &one.effect.at));
     }
-    for named in named_functions(subject).iter().filter(|named| !bodies.contains(&named.at)) {
+    for named in subject.named_functions().iter().filter(|named| !bodies.contains(&named.at)) {
         faults.extend(compare(subject, named.script, named.function, Effect::Reads, named.at));
     }
     faults
 }
 
 fn compare(subject: &Subject<'_>, script: &str, function: &str, declared: Effect, at: &Place) -> Option<Diagnostic> {
-    let reached = subject.program.effect(script, function);
+    let reached = subject.program.strongest_effect(script, function);
     if reached.effect <= declared {
         return None;
     }
     let steps: Vec<String> = reached.calls.iter().map(|(name, at)| format!("`{name}` at {at}")).collect();
     let message = format!("`{function}` {}, but is declared as `{}`", verb(reached.effect), declared.name());
-    Some(found(
+    Some(error_at(
         CODE,
         at,
         message,

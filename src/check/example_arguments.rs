@@ -1,13 +1,14 @@
 //! Finds arguments of examples and cases that do not fit the schema of their tool.
 
-use super::{Rule, Subject, found};
-use crate::definition::{Act, Checker, Expect, Schema, published};
+use super::rule::{CheckRule, error_at};
+use super::subject::Subject;
+use crate::definition::{CaseAction, Checker, Expectation, Schema};
 use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("example-arguments");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "The arguments of an example, or of a step, do not fit the schema of the tool.",
     why: "An example is documentation: what it shows must be allowed.",
@@ -43,14 +44,14 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     for tool in &subject.definitions.tools {
         let steps = subject.definitions.cases.iter().flat_map(|case| &case.steps);
         let steps = steps.filter_map(|step| match &step.act.value {
-            Act::Call { tool: name, arguments } if *name == tool.name.value => Some((step, arguments)),
+            CaseAction::Call { tool: name, arguments } if *name == tool.name.value => Some((step, arguments)),
             _ => None,
         });
         // A handler of faults may make a result of arguments that do not fit.
         let handled =
             tool.on_error.is_some() || subject.definitions.pack.as_ref().is_some_and(|pack| pack.on_error.is_some());
         for (step, arguments) in steps {
-            let fails = step.expect.iter().any(|expect| matches!(expect.value, Expect::Fails(_)));
+            let fails = step.expect.iter().any(|expect| matches!(expect.value, Expectation::Fails(_)));
             if fails || handled || mentions_kept(arguments) {
                 continue;
             }
@@ -59,7 +60,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 let message = format!("the arguments do not fit `{}`: {}", tool.name.value, problem.message);
                 let help =
                     problem.help.unwrap_or_else(|| "see `[tool.input]`; a failure is expected with `fails`".to_owned());
-                faults.push(found(CODE, &step.act.at, message, help));
+                faults.push(error_at(CODE, &step.act.at, message, help));
             }
         }
     }
@@ -68,7 +69,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
 
 /// The checker of a tool's arguments; what is wrong with the schema itself is told by other rules.
 fn compile(input: &Schema, subject: &Subject<'_>) -> Option<Checker> {
-    let json = published(input, &subject.definitions.defs).ok()?;
+    let json = input.publish(&subject.definitions.defs).ok()?;
     Checker::new(json).ok()
 }
 

@@ -1,12 +1,13 @@
 //! Finds files that a definition names and the pack does not have.
 
-use super::{Rule, Subject, files_named, found};
+use super::rule::{CheckRule, error_at};
+use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
 const CODE: Code = Code("missing-file");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A definition names a script, a template or another file that is not there.",
     why: "What it names cannot be run, filled or read.",
@@ -30,7 +31,7 @@ const OWN: &str = "a pack `a` has `tools.d/a.rhai` and what lies in the folders 
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
-    for (what, path, at) in files_named(subject) {
+    for (what, path, at) in subject.named_files() {
         if path.is_empty() || subject.has(path) {
             continue;
         }
@@ -39,7 +40,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             || format!("paths are written in full from the root: `templates/pack/file.hbs`; {OWN}"),
             |nearest| format!("{nearest} ({OWN})"),
         );
-        faults.push(found(CODE, at, format!("there is no {what} `{path}`"), help));
+        faults.push(error_at(CODE, at, format!("there is no {what} `{path}`"), help));
     }
     faults
 }

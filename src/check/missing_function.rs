@@ -1,12 +1,13 @@
 //! Finds functions that a definition names and the script does not have.
 
-use super::{Rule, Subject, found, named_functions};
+use super::rule::{CheckRule, error_at};
+use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
 const CODE: Code = Code("missing-function");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A definition names a function that its script does not have, or that takes other parameters.",
     why: "The call would fail at once.",
@@ -30,7 +31,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     if !subject.libraries_are_whole() {
         return faults;
     }
-    for named in named_functions(subject) {
+    for named in subject.named_functions() {
         if !subject.program.scripts().any(|path| path == named.script) {
             continue;
         }
@@ -53,7 +54,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
                     .unwrap_or_else(|| format!("it is called as `{}`", named.form)),
             ),
         };
-        faults.push(found(CODE, named.at, message, help));
+        faults.push(error_at(CODE, named.at, message, help));
     }
     faults
 }

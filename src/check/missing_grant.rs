@@ -1,19 +1,19 @@
 //! Finds calls that name, as a literal, what the grants of the pack do not cover.
 
-use super::unknown_git::verb_of;
-use super::{Rule, Subject, advice};
+use super::rule::{CheckRule, warning_at};
+use super::subject::{Subject, git_verb};
 use crate::definition::Grants;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::primitive::{Effect, Family, git};
-use crate::script::survey::Call;
+use crate::script::survey::CallSite;
 use crate::world::glob::Globs;
 use crate::world::path;
-use crate::world::run::{Git, Needs};
+use crate::world::run::{GitAccess, RequiredGrant};
 
 const CODE: Code = Code("missing-grant");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script names a program, a verb of git or a path that the grants of its pack do not cover.",
     why: "The call is refused when it runs: nothing is granted that the pack does not ask for.",
@@ -42,20 +42,20 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let calls = subject.program.surveys().iter().flat_map(|survey| &survey.calls);
     let told = calls.filter_map(|call| {
         let (what, help) = missing(call, &pack.grants)?;
-        Some(advice(CODE, &call.at, format!("the pack may not {what}"), help))
+        Some(warning_at(CODE, &call.at, format!("the pack may not {what}"), help))
     });
     told.collect()
 }
 
 /// What a call does that is not granted, and what to do about it.
-fn missing(call: &Call, grants: &Grants) -> Option<(String, String)> {
+fn missing(call: &CallSite, grants: &Grants) -> Option<(String, String)> {
     let granting = |grant: String| format!("allow it in `[pack]` by `grants = {{ {grant} }}`");
-    if let Some((needs, verb)) = verb_of(call) {
-        let needs = git::find(verb, needs).ok()?.needs;
+    if let Some((needs, verb)) = git_verb(call) {
+        let needs = git::find_verb(verb, needs).ok()?.needs;
         let (level, word) = match needs {
-            Needs::ReadGit => (Git::Read, "read"),
-            Needs::FetchGit => (Git::Fetch, "fetch"),
-            Needs::WriteGit | Needs::Program => (Git::Write, "write"),
+            RequiredGrant::ReadGit => (GitAccess::Read, "read"),
+            RequiredGrant::FetchGit => (GitAccess::Fetch, "fetch"),
+            RequiredGrant::WriteGit | RequiredGrant::Program => (GitAccess::Write, "write"),
         };
         return (grants.git < level).then(|| (format!("run `git {verb}`"), granting(format!("git = {word:?}"))));
     }

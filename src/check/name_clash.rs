@@ -1,13 +1,14 @@
 //! Finds names that stand twice in one pack.
 
-use super::{Rule, Subject, found};
+use super::rule::{CheckRule, error_at};
+use super::subject::Subject;
 use crate::definition::Located;
 use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("name-clash");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A tool, a resource, a prompt, a table or a schema has the name of another one.",
     why: "Only one of them could be reached.",
@@ -52,7 +53,7 @@ fn clashes<'a>(what: &str, names: impl Iterator<Item = &'a Located<String>>, fau
         match seen.iter().find(|known| known.value == name.value) {
             Some(first) => {
                 let message = format!("the {what} `{}` is defined twice", name.value);
-                faults.push(found(CODE, &name.at, message, format!("the first one stands at {}", first.at)));
+                faults.push(error_at(CODE, &name.at, message, format!("the first one stands at {}", first.at)));
             }
             None => seen.push(name),
         }

@@ -1,13 +1,14 @@
 //! Finds arguments whose names a script cannot write behind a dot.
 
-use super::{Rule, Subject, advice};
+use super::rule::{CheckRule, warning_at};
+use super::subject::Subject;
 use crate::definition::Body;
 use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("reserved-argument");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "An argument of a scripted tool has a name that is a reserved word of rhai.",
     why: "`args.default` is a syntax error there; the name has to be written in brackets.",
@@ -108,7 +109,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         for (name, _) in properties.into_iter().flatten().filter(|(name, _)| RESERVED.contains(&name.as_str())) {
             let at = tool.input.place(&format!("/properties/{name}")).unwrap_or(&tool.name.at);
             let message = format!("`args.{name}` cannot be written in a script: `{name}` is a reserved word");
-            faults.push(advice(CODE, at, message, format!("name it otherwise, or write `args[\"{name}\"]`")));
+            faults.push(warning_at(CODE, at, message, format!("name it otherwise, or write `args[\"{name}\"]`")));
         }
     }
     faults

@@ -1,6 +1,7 @@
 //! Finds resources that another one hides.
 
-use super::{Rule, Subject, found};
+use super::rule::{CheckRule, error_at};
+use super::subject::Subject;
 use crate::definition::uri_variables;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Place;
@@ -8,7 +9,7 @@ use crate::source::Place;
 const CODE: Code = Code("resource-hidden");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "Two resources, or their aliases, answer to the same URIs.",
     why: "Only one of them is ever read.",
@@ -43,7 +44,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             match seen.iter().find(|(known, ..)| *known == shape) {
                 Some((_, other, at)) => {
                     let message = format!("`{}` answers to the same URIs as the resource `{other}`", spelling.value);
-                    faults.push(found(CODE, &spelling.at, message, format!("that one stands at {at}")));
+                    faults.push(error_at(CODE, &spelling.at, message, format!("that one stands at {at}")));
                 }
                 None => seen.push((shape, &resource.name.value, &spelling.at)),
             }

@@ -1,13 +1,14 @@
 //! Finds forms of schemas that some clients do not read.
 
-use super::{Rule, Subject, advice};
+use super::rule::{CheckRule, warning_at};
+use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::value::Json;
 
 const CODE: Code = Code("schema-portable");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A property is `true` or `false` instead of a schema, or its `type` is a list.",
     why: "Some clients refuse such a tool, or drop the argument.",
@@ -41,11 +42,11 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             let name = pointer.rsplit('/').next().unwrap_or_default();
             if schema.is_boolean() {
                 let message = format!("`{name}` is a bare boolean instead of a schema");
-                faults.push(advice(CODE, at, message, "write `{}` for anything; clients expect a table"));
+                faults.push(warning_at(CODE, at, message, "write `{}` for anything; clients expect a table"));
             }
             if schema.get("type").is_some_and(Json::is_array) {
                 let message = format!("the `type` of `{name}` is a list");
-                faults.push(advice(CODE, at, message, "`anyOf` with one type each is read by more clients"));
+                faults.push(warning_at(CODE, at, message, "`anyOf` with one type each is read by more clients"));
             }
         };
         properties(&tool.input.json, "", 0, &mut look);

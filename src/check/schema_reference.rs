@@ -1,13 +1,14 @@
 //! Finds references of schemas that lead nowhere.
 
-use super::{Rule, Subject, schemas};
-use crate::definition::{code, missing_references};
+use super::rule::CheckRule;
+use super::subject::Subject;
+use crate::definition::code;
 use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = code::SCHEMA_REFERENCE;
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A `$ref` names a schema that neither the schema nor `[defs]` has.",
     why: "Nothing can be checked by it, and clients could not resolve it.",
@@ -33,6 +34,6 @@ properties.pot = { "$ref" = "#/$defs/Pt" }
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let all = schemas(subject).into_iter();
-    all.flat_map(|(_, schema)| missing_references(schema, &subject.definitions.defs)).collect()
+    let all = subject.schemas().into_iter();
+    all.flat_map(|(_, schema)| schema.missing_references(&subject.definitions.defs)).collect()
 }

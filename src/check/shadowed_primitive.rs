@@ -1,6 +1,7 @@
 //! Finds functions of scripts that take the name of a primitive.
 
-use super::{Rule, Subject, found};
+use super::rule::{CheckRule, error_at};
+use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::primitives;
 use crate::script::known_names;
@@ -8,7 +9,7 @@ use crate::script::known_names;
 const CODE: Code = Code("shadowed-primitive");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A function of a script has the name of a primitive, or of a function of the language.",
     why: "It hijacks every call of that name, also its own: `a.push(x)` in `fn push(a)` calls itself.",
@@ -44,7 +45,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             let start = function.body.span.start;
             let at = survey.source.text[..start].rfind(name).map(|at| survey.source.place(at..at + name.len()));
             let message = format!("`{name}` is the name of a {what}");
-            faults.push(found(CODE, at.as_ref().unwrap_or(&function.body), message, "name the function otherwise"));
+            faults.push(error_at(CODE, at.as_ref().unwrap_or(&function.body), message, "name the function otherwise"));
         }
     }
     faults

@@ -1,6 +1,7 @@
 //! Finds grants to run programs that run whatever they are told.
 
-use super::{Rule, Subject, advice};
+use super::rule::{CheckRule, warning_at};
+use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::world::path;
 
@@ -59,7 +60,7 @@ const INTERPRETERS: &[&str] = &[
 ];
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A pack may run a shell or an interpreter, which takes code from its arguments.",
     why: "Whoever trusts the pack cannot tell from that grant what it runs; only the sandbox holds it. A grant of the program that is meant says it.",
@@ -95,7 +96,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let program = &grant.program;
         let message = format!("the pack may run `{program}`, which runs whatever its arguments say");
         let help = "grant the program itself that the scripts need; a script of your own runs by its absolute path, if the pack may not write it";
-        advice(CODE, at, message, help)
+        warning_at(CODE, at, message, help)
     });
     told.collect()
 }

@@ -1,12 +1,13 @@
 //! Finds descriptions too short to choose by.
 
-use super::{Rule, Subject, advice};
+use super::rule::{CheckRule, warning_at};
+use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("short-description");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "The description of a tool has fewer than four words.",
     why: "A model chooses a tool by its description: when to use it, when not, what comes back.",
@@ -37,7 +38,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         .chain(operations.map(|operation| (&operation.name, &operation.description)))
         .map(|(name, description)| {
             let message = format!("the description of `{}` says little", name.value);
-            advice(CODE, &description.at, message, "say when to use it, when not, and what comes back")
+            warning_at(CODE, &description.at, message, "say when to use it, when not, and what comes back")
         })
         .collect()
 }

@@ -1,6 +1,7 @@
 //! Finds variables of templates that nothing fills.
 
-use super::{Rule, Subject, found};
+use super::rule::{CheckRule, error_at};
+use super::subject::Subject;
 use crate::definition::{Body, MessagePart, uri_variables};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::source::Place;
@@ -9,7 +10,7 @@ use crate::value::Json;
 const CODE: Code = Code("template-variable");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A template that is filled with the arguments asks for a variable that is none of them.",
     why: "Filling it would fail.",
@@ -83,7 +84,7 @@ fn compare(asked: Vec<(Vec<String>, Place)>, known: &[String], faults: &mut Vec<
         let Some(first) = path.first().filter(|first| *first != "*" && !known.contains(first)) else { continue };
         let help = did_you_mean(first, known.iter().map(String::as_str));
         let help = help.unwrap_or_else(|| "declare it as an argument, or give it with `context`".to_owned());
-        faults.push(found(CODE, &place, format!("nothing fills `{first}`"), help));
+        faults.push(error_at(CODE, &place, format!("nothing fills `{first}`"), help));
     }
 }
 

@@ -1,13 +1,14 @@
 //! Finds tools without an example.
 
-use super::{Rule, Subject, advice};
-use crate::definition::{Act, Body, Definitions, Tool};
+use super::rule::{CheckRule, warning_at};
+use super::subject::Subject;
+use crate::definition::{Body, CaseAction, Definitions, Tool};
 use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("tool-example");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A tool has no example.",
     why: "An example is documentation and test at once.",
@@ -38,7 +39,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let bare = tools.clone().filter(is_written).filter(|tool| !shown(&tool.name.value));
     let bare = bare.map(|tool| {
         let message = format!("the tool `{}` has no example", tool.name.value);
-        advice(CODE, &tool.name.at, message, "[[tool.example]] with `arguments` and `gives` or `matches`")
+        warning_at(CODE, &tool.name.at, message, "[[tool.example]] with `arguments` and `gives` or `matches`")
     });
     let operations = tools.flat_map(|tool| {
         let operations = tool.dispatch.iter().flat_map(|dispatch| &dispatch.operations);
@@ -47,7 +48,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             let message = format!("the operation `{}` of `{}` has no example", operation.name.value, tool.name.value);
             let help =
                 format!("[[tool.on.{}.example]] with `arguments` and `gives` or `matches`", operation.name.value);
-            advice(CODE, &operation.name.at, message, help)
+            warning_at(CODE, &operation.name.at, message, help)
         })
     });
     bare.chain(operations).collect()
@@ -56,7 +57,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
 /// Whether an example, or a step of a case, calls an operation.
 fn is_shown(definitions: &Definitions, tool: &Tool, operation: &str) -> bool {
     definitions.cases.iter().flat_map(|case| &case.steps).any(|step| match &step.act.value {
-        Act::Call { tool: name, arguments } => {
+        CaseAction::Call { tool: name, arguments } => {
             *name == tool.name.value && tool.operation(arguments).is_some_and(|(_, one)| one.name.value == operation)
         }
         _ => false,

@@ -1,12 +1,13 @@
 //! Finds names of tools that clients refuse.
 
-use super::{Rule, Subject, advice, found};
+use super::rule::{CheckRule, error_at, warning_at};
+use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("tool-name");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "The name of a tool or prompt has other characters than `A-Za-z0-9_.-`, or is too long.",
     why: "MCP allows 1 to 128 of these; some clients stop at 64.",
@@ -38,12 +39,17 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let length = name.value.chars().count();
         if let Some(letter) = name.value.chars().find(|letter| !legal(*letter)) {
             let message = format!("the name `{}` has a `{letter}`", name.value);
-            faults.push(found(CODE, &name.at, message, "names are made of `A-Za-z0-9_.-`, such as `find_pot`"));
+            faults.push(error_at(CODE, &name.at, message, "names are made of `A-Za-z0-9_.-`, such as `find_pot`"));
         } else if length > 128 {
-            faults.push(found(CODE, &name.at, format!("the name has {length} characters"), "at most 128, better 64"));
+            faults.push(error_at(
+                CODE,
+                &name.at,
+                format!("the name has {length} characters"),
+                "at most 128, better 64",
+            ));
         } else if length > 64 {
             let message = format!("the name has {length} characters");
-            faults.push(advice(CODE, &name.at, message, "some clients stop at 64, the server's name included"));
+            faults.push(warning_at(CODE, &name.at, message, "some clients stop at 64, the server's name included"));
         }
     }
     faults

@@ -1,6 +1,7 @@
 //! Finds arguments that a script reads and the definition does not have.
 
-use super::{Rule, Subject, answering, found};
+use super::rule::{CheckRule, error_at};
+use super::subject::{Subject, tool_bodies};
 use crate::definition::{Body, uri_variables};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::value::Json;
@@ -8,7 +9,7 @@ use crate::value::Json;
 const CODE: Code = Code("unknown-argument");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A function reads `args.x`, but the definition declares no `x`.",
     why: "It is always `()` there: a typing error, or a forgotten argument.",
@@ -41,7 +42,7 @@ with = { how = 1 }"##,
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let definitions = subject.definitions;
     let mut faults = Vec::new();
-    for one in definitions.tools.iter().flat_map(answering) {
+    for one in definitions.tools.iter().flat_map(tool_bodies) {
         if one.input.json.get("additionalProperties").is_some_and(|more| *more != Json::Bool(false)) {
             continue;
         }
@@ -91,7 +92,7 @@ fn reads(
             let help = did_you_mean(&read.property, known.iter().map(String::as_str));
             let help = help.unwrap_or_else(|| "declare it as an argument, or in `with`".to_owned());
             let message = format!("`{name}` has no argument `{}`", read.property);
-            faults.push(found(CODE, &read.at, message, help));
+            faults.push(error_at(CODE, &read.at, message, help));
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Finds tables that a script asks for and the pack does not have.
 
-use super::{Rule, Subject, found};
+use super::rule::{CheckRule, error_at};
+use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
 const CODE: Code = Code("unknown-data");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script calls `data(\"x\")`, but there is no `[data.x]`.",
     why: "The call would fail when it runs.",
@@ -38,7 +39,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         if !known.contains(&name.as_str()) {
             let help =
                 did_you_mean(name, known.iter().copied()).unwrap_or_else(|| format!("define it as `[data.{name}]`"));
-            faults.push(found(CODE, &call.at, format!("there is no table `{name}`"), help));
+            faults.push(error_at(CODE, &call.at, format!("there is no table `{name}`"), help));
         }
     }
     faults

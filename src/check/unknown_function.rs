@@ -1,12 +1,13 @@
 //! Finds calls of functions that nothing defines.
 
-use super::{Rule, Subject, callable, found};
+use super::rule::{CheckRule, error_at};
+use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
 const CODE: Code = Code("unknown-function");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script calls a function that neither the pack, nor the language, nor a primitive is.",
     why: "rhai finds out only when the call runs.",
@@ -36,14 +37,14 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         return faults;
     }
     for survey in subject.program.surveys() {
-        let names = callable(subject, &survey.source.path);
+        let names = subject.callable_names(&survey.source.path);
         let calls = survey.calls.iter().map(|call| (call.name.as_str(), &call.at));
         let pointers = survey.pointers.iter().filter_map(|pointer| Some((pointer.name.as_deref()?, &pointer.at)));
         for (name, at) in calls.chain(pointers).filter(|(name, _)| !names.contains(name)) {
             let words = names.iter().copied().filter(|name| name.starts_with(|letter: char| letter.is_alphabetic()));
             let words: Vec<&str> = words.collect();
             let help = did_you_mean(name, words).unwrap_or_else(|| "run `toolsd docs` for what there is".to_owned());
-            faults.push(found(CODE, at, format!("there is no function `{name}`"), help));
+            faults.push(error_at(CODE, at, format!("there is no function `{name}`"), help));
         }
     }
     faults

@@ -1,16 +1,17 @@
 //! Finds options that a primitive does not have.
 
-use super::{Rule, Subject, found};
+use super::rule::{CheckRule, error_at};
+use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::primitive::{Need, Primitive};
 use crate::primitives;
-use crate::script::survey::Call;
+use crate::script::survey::CallSite;
 use crate::value::Kind;
 
 const CODE: Code = Code("unknown-option");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script calls a primitive with an option that it does not have.",
     why: "The call would fail when it runs.",
@@ -41,14 +42,14 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         unknown.map(|(_, key)| {
             let known = primitive.options().map(|option| option.name).collect::<Vec<_>>();
             let help = did_you_mean(key, known).unwrap_or_else(|| format!("use it as `{}`", primitive.signature()));
-            found(CODE, &call.at, format!("`{}` has no option `{key}`", primitive.name), help)
+            error_at(CODE, &call.at, format!("`{}` has no option `{key}`", primitive.name), help)
         })
     });
     told.collect()
 }
 
 /// Whether a literal map in this place can be nothing but the options: the last argument, where no parameter takes a map.
-fn are_options(primitive: &'static Primitive, call: &Call, index: usize) -> bool {
+fn are_options(primitive: &'static Primitive, call: &CallSite, index: usize) -> bool {
     let needed = primitive.positional().filter(|param| param.need == Need::Required).count();
     let takes_map = |kind: &Kind| matches!(kind, Kind::Map | Kind::Any);
     let is_value = primitive.positional().nth(index).is_some_and(|param| param.kinds.iter().any(takes_map));

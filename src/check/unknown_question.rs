@@ -1,12 +1,13 @@
 //! Finds questions that a script asks by key and no definition declares.
 
-use super::{Rule, Subject, found};
+use super::rule::{CheckRule, error_at};
+use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
 const CODE: Code = Code("unknown-question");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script calls `ask(\"x\")`, but no definition of the pack declares `ask.x`.",
     why: "The call would fail when it runs.",
@@ -43,7 +44,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         if !known.contains(&key.as_str()) {
             let help = did_you_mean(key, known.iter().copied())
                 .unwrap_or_else(|| format!("declare it as `ask.{key}`, or give `ask` a `form`"));
-            faults.push(found(CODE, &call.at, format!("there is no question `{key}`"), help));
+            faults.push(error_at(CODE, &call.at, format!("there is no question `{key}`"), help));
         }
     }
     faults

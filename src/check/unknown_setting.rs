@@ -1,13 +1,14 @@
 //! Finds `config.KEY` that the configuration of the pack does not have.
 
-use super::{Rule, Subject, found};
-use crate::definition::{Refresh, Setting};
+use super::rule::{CheckRule, error_at};
+use super::subject::Subject;
+use crate::definition::{Configurable, Refresh};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
 const CODE: Code = Code("unknown-setting");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A definition takes a value from `config.KEY`, but `[pack.config]` has no such property.",
     why: "The value would be nothing: what it switches stays off.",
@@ -47,14 +48,14 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let told = |key: &crate::definition::Located<String>| {
         let help = did_you_mean(&key.value, known.iter().copied())
             .unwrap_or_else(|| format!("describe it in `[pack.config]`: `properties.{} = {{ … }}`", key.value));
-        found(CODE, &key.at, format!("the configuration has no `{}`", key.value), help)
+        error_at(CODE, &key.at, format!("the configuration has no `{}`", key.value), help)
     };
     unknown.map(told).collect()
 }
 
-fn named_by<T>(setting: &Setting<T>) -> Option<&crate::definition::Located<String>> {
+fn named_by<T>(setting: &Configurable<T>) -> Option<&crate::definition::Located<String>> {
     match setting {
-        Setting::Is(_) => None,
-        Setting::Of(key) => Some(key),
+        Configurable::Fixed(_) => None,
+        Configurable::FromConfig(key) => Some(key),
     }
 }

@@ -1,12 +1,13 @@
 //! Finds files of a pack that nothing uses.
 
-use super::{Rule, Subject, advice, files_named};
+use super::rule::{CheckRule, warning_at};
+use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("unused-file");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "No definition, script or template names the file.",
     why: "It is dead, or something that should name it is misspelt.",
@@ -31,7 +32,7 @@ text = "ok"
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let named: Vec<&str> = files_named(subject).into_iter().map(|(_, path, _)| path).collect();
+    let named: Vec<&str> = subject.named_files().into_iter().map(|(_, path, _)| path).collect();
     let mut faults = Vec::new();
     for source in &subject.texts {
         let path = source.path.as_str();
@@ -46,7 +47,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             continue;
         }
         let message = format!("nothing uses `{path}`");
-        faults.push(advice(CODE, &source.place(0..0), message, "remove it, or name it by its path from the root"));
+        faults.push(warning_at(CODE, &source.place(0..0), message, "remove it, or name it by its path from the root"));
     }
     faults
 }

@@ -1,6 +1,7 @@
 //! Finds calls with a number of arguments that the function does not take.
 
-use super::{Rule, Subject, found, functions_seen};
+use super::rule::{CheckRule, error_at};
+use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::primitives;
 use crate::script::known_arities;
@@ -8,7 +9,7 @@ use crate::script::known_arities;
 const CODE: Code = Code("wrong-arity");
 
 /// The rule.
-pub const RULE: Rule = Rule {
+pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script calls a function with too many or too few arguments.",
     why: "rhai finds out only when the call runs, and says that there is no such function.",
@@ -34,7 +35,7 @@ effect = "pure"
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     for survey in subject.program.surveys() {
-        let functions = functions_seen(subject, &survey.source.path);
+        let functions = subject.visible_functions(&survey.source.path);
         for call in survey.calls.iter().filter(|call| !matches!(call.name.as_str(), "call" | "curry")) {
             // Called as a method, a function of a script has its receiver in `this`, not among its parameters.
             let receiver = usize::from(call.method);
@@ -56,7 +57,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 (None, Some(function)) => format!("use it as `{}({})`", function.name, function.parameters.join(", ")),
                 (None, None) => "the receiver of a method counts".to_owned(),
             };
-            faults.push(found(CODE, &call.at, message, help));
+            faults.push(error_at(CODE, &call.at, message, help));
         }
     }
     faults

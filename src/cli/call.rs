@@ -1,23 +1,27 @@
 //! `toolsd call`: calls a tool, as a client would.
 
-use super::options::Format;
-use super::{Ended, Exit, Session, arguments, show};
-use crate::call::{Answer, FAILURE, Outcome, Request, Staging};
-use crate::content::{Block, Content, ResourceBody};
-use crate::diagnostic::Diagnostic;
+use super::context::CommandContext;
+use super::options::{CommandResult, Exit, OutputFormat};
+use super::terminal::{Terminal, TextStyle, move_widest_last};
+use crate::call::{Answer, FAILURE, Request, Staging, ToolOutcome};
+use crate::content::{Content, ContentBody, ResourceBody};
+use crate::definition::ObjectSchema;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::parse::refuse_oversized_integers;
 use crate::value::{Json, Object};
 use clap::Args;
-use serde_json::json;
+use serde_json::{Map, json};
 use std::sync::Arc;
 
 /// JSON-RPC: the parameters are wrong. Since 2026-07-28 also: there is no such resource.
 const INVALID_PARAMS: i64 = -32602;
+
 /// JSON-RPC: the server is at fault.
 const INTERNAL_ERROR: i64 = -32603;
 
 /// Call a tool.
 #[derive(Args)]
-pub struct Call {
+pub struct CallCommand {
     /// The tool.
     tool: String,
     /// Its arguments: a JSON object, or key=value pairs.
@@ -28,45 +32,45 @@ pub struct Call {
     dry_run: bool,
 }
 
-impl Call {
-    pub(super) fn run(self, session: &Session) -> Ended {
-        let service = session.service()?;
+impl CallCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        let service = context.service()?;
         let registry = service.registry();
         let names = registry.tools.iter().map(|tool| tool.name.as_str());
         let Some(tool) = registry.tools.iter().find(|tool| tool.name == self.tool) else {
-            return Err(session.unknown("tool", &self.tool, names, &registry));
+            return Err(context.unknown_name("tool", &self.tool, names, &registry));
         };
-        let arguments = arguments::read(&self.arguments, Some(&tool.input))?;
-        session.tell_faults(&registry);
+        let arguments = read_arguments(&self.arguments, Some(&tool.input))?;
+        context.print_faults(&registry);
         let service = if self.dry_run {
             let dry = service.staged(Staging { is_dry: true, ..Staging::default() });
-            session.audit(&dry);
+            context.audit(&dry);
             dry
         } else {
             service
         };
         // The process ends with the answer: to take down all that a graph holds would be work for nobody.
         std::mem::forget(Arc::clone(&service));
-        let answer = session.ask(&service, Request::Call { tool: self.tool, arguments });
+        let answer = context.answer(&service, Request::Call { tool: self.tool, arguments });
         match answer {
-            Answer::Tool(outcome) if self.dry_run => Ok(tell_changes(session, &outcome)),
-            Answer::Tool(outcome) => Ok(tell_outcome(session, &outcome)),
-            other => Ok(tell_unexpected(session, other)),
+            Answer::Tool(outcome) if self.dry_run => Ok(print_changes(context, &outcome)),
+            Answer::Tool(outcome) => Ok(print_outcome(context, &outcome)),
+            other => Ok(print_unexpected(context, other)),
         }
     }
 }
 
 /// What a dry run would have changed; for machines `{ "changes", "result" }`.
-fn tell_changes(session: &Session, outcome: &Outcome) -> Exit {
-    let terminal = &session.terminal;
+fn print_changes(context: &CommandContext, outcome: &ToolOutcome) -> Exit {
+    let terminal = &context.terminal;
     let changes = outcome.changes.iter();
-    if session.shared.format == Format::Json && !outcome.failed {
+    if context.options.format == OutputFormat::Json && !outcome.failed {
         let changes: Json = changes.map(|file| json!({ "path": file.path, "change": file.change })).collect();
-        let result = outcome.structured.clone().unwrap_or_else(|| bare(&outcome.content));
+        let result = outcome.structured.clone().unwrap_or_else(|| bare_data(&outcome.content));
         terminal.json(&json!({ "changes": changes, "result": result }));
-        return Exit::Well;
+        return Exit::Success;
     }
-    let exit = tell_outcome(session, outcome);
+    let exit = print_outcome(context, outcome);
     if outcome.failed {
         return exit;
     }
@@ -78,53 +82,53 @@ fn tell_changes(session: &Session, outcome: &Outcome) -> Exit {
     exit
 }
 
-fn tell_outcome(session: &Session, outcome: &Outcome) -> Exit {
+fn print_outcome(context: &CommandContext, outcome: &ToolOutcome) -> Exit {
     //= docs/spec.md#command-line
     //# `toolsd call` MUST exit with 1 on a tool error.
-    let exit = if outcome.failed { Exit::Faults } else { Exit::Well };
-    let terminal = &session.terminal;
-    match (session.shared.format, &outcome.structured) {
+    let exit = if outcome.failed { Exit::Faults } else { Exit::Success };
+    let terminal = &context.terminal;
+    match (context.options.format, &outcome.structured) {
         //= docs/spec.md#command-line
         //# `toolsd call --format json` MUST print the structured result alone on standard output.
-        (Format::Json, Some(data)) => terminal.json(data),
-        (Format::Json, None) if let Some(data) = outcome.meta.as_ref().and_then(|meta| meta.get(FAILURE)) => {
+        (OutputFormat::Json, Some(data)) => terminal.json(data),
+        (OutputFormat::Json, None) if let Some(data) = outcome.meta.as_ref().and_then(|meta| meta.get(FAILURE)) => {
             terminal.json(data);
         }
-        (Format::Json, None) => terminal.json(&bare(&outcome.content)),
-        (_, Some(data)) if !outcome.failed && show::records(terminal, data) => {}
-        _ => outcome.content.iter().for_each(|content| terminal.text(&words(content))),
+        (OutputFormat::Json, None) => terminal.json(&bare_data(&outcome.content)),
+        (_, Some(data)) if !outcome.failed && print_records(terminal, data) => {}
+        _ => outcome.content.iter().for_each(|content| terminal.text(&readable_text(content))),
     }
     exit
 }
 
 /// The data of a result without structure: the text of one text, else all blocks as MCP writes them.
-fn bare(content: &[Content]) -> Json {
+fn bare_data(content: &[Content]) -> Json {
     match content {
-        [Content { block: Block::Text(text), .. }] => Json::from(text.as_str()),
+        [Content { block: ContentBody::Text(text), .. }] => Json::from(text.as_str()),
         blocks => blocks.iter().map(Object::to_json).collect(),
     }
 }
 
 /// What a person reads of a block.
-pub(super) fn words(content: &Content) -> String {
+pub(super) fn readable_text(content: &Content) -> String {
     match &content.block {
-        Block::Text(text) => text.clone(),
-        Block::Resource { body: ResourceBody::Text(text), .. } => text.clone(),
+        ContentBody::Text(text) => text.clone(),
+        ContentBody::Resource { body: ResourceBody::Text(text), .. } => text.clone(),
         _ => content.to_json().to_string(),
     }
 }
 
 /// Tells a fault of the protocol, on standard output for machines.
-pub(super) fn tell_unexpected(session: &Session, answer: Answer) -> Exit {
+pub(super) fn print_unexpected(context: &CommandContext, answer: Answer) -> Exit {
     if let Answer::Fault(fault) = answer {
-        tell_fault(session, &fault);
+        print_fault(context, &fault);
     }
     Exit::Faults
 }
 
-fn tell_fault(session: &Session, fault: &Diagnostic) {
-    if session.shared.format != Format::Json {
-        session.terminal.fault(fault);
+fn print_fault(context: &CommandContext, fault: &Diagnostic) {
+    if context.options.format != OutputFormat::Json {
+        context.terminal.fault(fault);
         return;
     }
     let data = fault.data.as_deref().cloned().unwrap_or_default();
@@ -133,5 +137,130 @@ fn tell_fault(session: &Session, fault: &Diagnostic) {
         ("arguments" | "not_found", _) => (json!(INVALID_PARAMS), data),
         _ => (json!(INTERNAL_ERROR), data),
     };
-    session.terminal.json(&json!({ "code": code, "message": fault.message, "data": data }));
+    context.terminal.json(&json!({ "code": code, "message": fault.message, "data": data }));
+}
+
+/// Reads a JSON object, or pairs; `schema` says which values are not texts. No words are no arguments.
+pub(super) fn read_arguments(words: &[String], schema: Option<&ObjectSchema>) -> Result<Json> {
+    if let [word] = words
+        && word.trim_start().starts_with('{')
+    {
+        let read = serde_json::from_str(word).map_err(|fault| {
+            usage(format!("the arguments are no JSON: {fault}"), "write a JSON object, or `key=value` pairs")
+        })?;
+        return refuse_oversized_integers(word).map(|()| read);
+    }
+    let mut map = Map::new();
+    for word in words {
+        let Some((key, value)) = word.split_once('=') else {
+            return Err(usage(format!("`{word}` is no argument"), "write a JSON object, or `key=value` pairs"));
+        };
+        let property = schema.and_then(|schema| schema.get("properties")?.get(key));
+        map.insert(key.to_owned(), typed_value(value, property)?);
+    }
+    Ok(Json::Object(map))
+}
+
+/// A text, or the JSON that it spells where the schema asks for something else than a text.
+fn typed_value(value: &str, schema: Option<&Json>) -> Result<Json> {
+    let takes_text = |schema: &Json| match schema.get("type") {
+        Some(Json::String(one)) => one == "string",
+        Some(Json::Array(several)) => several.iter().any(|one| one == "string"),
+        _ => schema.get("enum").is_some_and(|list| list.as_array().into_iter().flatten().all(Json::is_string)),
+    };
+    match schema.filter(|schema| !takes_text(schema)).and_then(|_| serde_json::from_str(value).ok()) {
+        Some(read) => refuse_oversized_integers(value).map(|()| read),
+        None => Ok(Json::from(value)),
+    }
+}
+
+fn usage(message: String, help: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code("usage"), message).help(help)
+}
+
+/// How many columns a table has at most: more do not fit a screen.
+const MAX_COLUMNS: usize = 8;
+
+/// Writes a result for people: a list of records as a table, an object that holds one as its other fields and a table.
+/// False if it is neither.
+fn print_records(terminal: &Terminal, data: &Json) -> bool {
+    if let Some(rows) = rows_of(data) {
+        print_table(terminal, &rows);
+        return true;
+    }
+    let Some(map) = data.as_object() else { return false };
+    let lists: Vec<(&String, Vec<&Map<String, Json>>)> =
+        map.iter().filter_map(|(key, value)| Some((key, rows_of(value)?))).collect();
+    let [(list, rows)] = lists.as_slice() else { return false };
+    for (key, value) in map.iter().filter(|(key, _)| key != list) {
+        terminal.styled(&[(TextStyle::Bold, key), (TextStyle::Plain, ": "), (TextStyle::Plain, &cell(value))]);
+    }
+    print_table(terminal, rows);
+    true
+}
+
+/// What stands in one cell: a text bare, nothing for `null`, else JSON.
+fn cell(value: &Json) -> String {
+    match value {
+        Json::Null => String::new(),
+        Json::String(text) => text.clone(),
+        Json::Array(items) if items.iter().all(|item| item.is_string() || item.is_number()) => {
+            items.iter().map(cell).collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    }
+}
+
+fn rows_of(data: &Json) -> Option<Vec<&Map<String, Json>>> {
+    let items = data.as_array()?;
+    let rows: Option<Vec<&Map<String, Json>>> = items.iter().map(Json::as_object).collect();
+    rows.filter(|rows| !rows.is_empty())
+}
+
+fn print_table(terminal: &Terminal, rows: &[&Map<String, Json>]) {
+    let mut columns: Vec<&str> = Vec::new();
+    for key in rows.iter().flat_map(|row| row.keys()) {
+        if !columns.contains(&key.as_str()) {
+            columns.push(key);
+        }
+    }
+    columns.truncate(MAX_COLUMNS);
+    let line = |row: &&Map<String, Json>| {
+        columns.iter().map(|column| row.get(*column).map(cell).unwrap_or_default()).collect::<Vec<_>>()
+    };
+    let mut rows: Vec<Vec<String>> = rows.iter().map(line).collect();
+    // In a pipe the order of the columns is that of the fields, whatever stands in them.
+    if terminal.person {
+        move_widest_last(&mut columns, &mut rows);
+    }
+    terminal.table(&columns, rows);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::schema_object;
+    use serde_json::json;
+
+    fn words(of: &[&str]) -> Vec<String> {
+        of.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    #[test]
+    fn pairs_are_typed_by_the_schema() {
+        let schema = json!({ "properties": { "limit": { "type": "integer" }, "id": { "type": "string" } } });
+        let read =
+            read_arguments(&words(&["limit=3", "id=7", "other=true"]), Some(&schema_object(schema).unwrap().into()));
+        assert_eq!(read, Ok(json!({ "limit": 3, "id": "7", "other": "true" })));
+    }
+
+    #[test]
+    fn an_object_is_taken_as_it_is() {
+        assert_eq!(read_arguments(&words(&[r#"{"a": [1]}"#]), None), Ok(json!({ "a": [1] })));
+        assert_eq!(read_arguments(&[], None), Ok(json!({})));
+        assert!(read_arguments(&words(&["{"]), None).is_err());
+        let told = read_arguments(&words(&[r#"{"a": 12345678901234567890}"#]), None).unwrap_err();
+        assert_eq!(told.message, "the whole number 12345678901234567890 at `.a` is beyond 64 bits");
+        assert!(read_arguments(&words(&["word"]), None).is_err());
+    }
 }

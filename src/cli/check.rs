@@ -1,50 +1,50 @@
 //! `toolsd check`: every fault of every pack at once.
 
-use super::options::Format;
-use super::terminal::Style;
-use super::{Ended, Exit, Session};
+use super::context::CommandContext;
+use super::options::{CommandResult, Exit, OutputFormat};
+use super::terminal::TextStyle;
 use crate::call;
 use crate::diagnostic::{Diagnostic, render};
-use crate::registry::Choice;
+use crate::registry::PackChoice;
 use clap::Args;
 
 /// Check packs: definitions, schemas, scripts, templates.
 #[derive(Args)]
-pub struct Check {
+pub struct CheckCommand {
     /// Check these packs only [default: all].
     #[arg(value_name = "PACK")]
     only: Vec<String>,
 }
 
-impl Check {
-    pub(super) fn run(self, session: &Session) -> Ended {
-        let packs: Vec<String> = self.only.into_iter().chain(session.shared.packs.clone()).collect();
-        let choice = if packs.is_empty() { Choice::ByMarkers } else { Choice::Named(packs) };
-        let (parts, mut faults) = call::parts(&session.site(choice)?);
+impl CheckCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        let packs: Vec<String> = self.only.into_iter().chain(context.options.packs.clone()).collect();
+        let choice = if packs.is_empty() { PackChoice::ByMarkers } else { PackChoice::Named(packs) };
+        let (parts, mut faults) = call::load_packs(&context.pack_source(choice)?);
         let count = parts.len();
         faults.extend(parts.into_iter().flat_map(|parts| parts.faults));
-        faults.extend(call::clashes(session.service()?.registry().as_ref()));
+        faults.extend(call::name_clashes(context.service()?.registry().as_ref()));
         faults.sort_by_cached_key(|fault| {
             let place = fault.at.as_ref().map(|at| (at.source.path.clone(), at.span.start));
             (place.is_none(), place)
         });
         faults.dedup();
-        tell(session, &faults, count);
-        Ok(if faults.iter().any(Diagnostic::is_error) { Exit::Faults } else { Exit::Well })
+        print_faults(context, &faults, count);
+        Ok(if faults.iter().any(Diagnostic::is_error) { Exit::Faults } else { Exit::Success })
     }
 }
 
-fn tell(session: &Session, faults: &[Diagnostic], packs: usize) {
-    let terminal = &session.terminal;
-    match session.shared.format {
-        Format::Json => terminal.json(&render::json(faults)),
-        Format::Sarif => terminal.json(&render::sarif(faults)),
-        Format::Text => {
+fn print_faults(context: &CommandContext, faults: &[Diagnostic], packs: usize) {
+    let terminal = &context.terminal;
+    match context.options.format {
+        OutputFormat::Json => terminal.json(&render::json(faults)),
+        OutputFormat::Sarif => terminal.json(&render::sarif(faults)),
+        OutputFormat::Text => {
             if !faults.is_empty() {
                 terminal.excerpts(faults);
             }
             let errors = faults.iter().filter(|fault| fault.is_error()).count();
-            let style = if errors == 0 { Style::Green } else { Style::Red };
+            let style = if errors == 0 { TextStyle::Green } else { TextStyle::Red };
             let warnings = faults.len() - errors;
             let summary = format!(
                 "{packs} pack{}, {errors} error{}, {warnings} warning{}",

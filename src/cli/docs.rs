@@ -1,115 +1,114 @@
 //! `toolsd docs`: primitives, tables of definitions, rules and fault codes, each from the table it is declared in.
 
-use super::options::{Format, Shared};
-use super::terminal::{Style, Terminal};
-use super::{Ended, Exit};
-use crate::check::{Rule, lines_of};
-use crate::definition::{Grammar, Key};
+use super::options::{CommandResult, Exit, OutputFormat, SharedOptions};
+use super::terminal::{Terminal, TextStyle};
+use crate::check::{CheckRule, diff_lines};
+use crate::definition::{Grammar, GrammarKey};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::manual::{Entries, families, members, nearest_name, told_option, verbs_of, word_of};
+use crate::manual::{ManualEntries, describe_option, families, family_primitives, family_word, nearest_name, verbs_of};
 use crate::primitive::{Family, Primitive};
-use crate::script::documentation::{outcome, parameter};
+use crate::script::documentation::{describe_outcome, describe_parameter};
 use clap::Args;
 
 /// Explain primitives, tables of definitions, and check rules.
 #[derive(Args)]
-pub struct Docs {
+pub struct DocsCommand {
     /// A primitive, a family of them, a table such as `tool`, or the code of a fault [default: an overview].
     #[arg(value_name = "PRIMITIVE | FAMILY | TABLE | CODE")]
     name: Option<String>,
 }
 
-impl Docs {
-    pub(super) fn run(self, shared: &Shared, terminal: &Terminal) -> Ended {
-        let entries = self.name.as_deref().map_or_else(Entries::all, Entries::named);
+impl DocsCommand {
+    pub(super) fn run(self, options: &SharedOptions, terminal: &Terminal) -> CommandResult {
+        let entries = self.name.as_deref().map_or_else(ManualEntries::all, ManualEntries::named);
         match self.name {
-            Some(name) if entries.is_empty() => return Err(unknown(&name)),
-            _ if shared.format == Format::Json => terminal.json(&entries.to_json()),
+            Some(name) if entries.is_empty() => return Err(unknown_name(&name)),
+            _ if options.format == OutputFormat::Json => terminal.json(&entries.to_json()),
             Some(_) => explain_all(terminal, &entries),
             None => overview(terminal, &entries),
         }
-        Ok(Exit::Well)
+        Ok(Exit::Success)
     }
 }
 
-fn unknown(name: &str) -> Box<Diagnostic> {
+fn unknown_name(name: &str) -> Box<Diagnostic> {
     let message = format!("there is no primitive, family, table or code `{name}`");
     let near = nearest_name(name).map(|near| format!("did you mean `{near}`?"));
     Diagnostic::new(Code("usage"), message).help(near.unwrap_or_else(|| "`toolsd docs` names all of them".to_owned()))
 }
 
-fn overview(terminal: &Terminal, all: &Entries) {
+fn overview(terminal: &Terminal, all: &ManualEntries) {
     let row = |family: Family| {
-        let names: Vec<&str> = members(family).map(|primitive| primitive.name).collect();
+        let names: Vec<&str> = family_primitives(family).map(|primitive| primitive.name).collect();
         vec![family.title().to_owned(), names.join(" ")]
     };
-    terminal.styled(&[(Style::Bold, "Primitives")]);
+    terminal.styled(&[(TextStyle::Bold, "Primitives")]);
     terminal.table(&["family", "primitives"], families().into_iter().map(row).collect());
-    terminal.styled(&[(Style::Bold, "Tables of definitions")]);
+    terminal.styled(&[(TextStyle::Bold, "Tables of definitions")]);
     let row = |table: &&Grammar| vec![table.name.to_owned(), table.doc.to_owned()];
     terminal.table(&["table", "what it is"], all.tables.iter().map(row).collect());
-    terminal.styled(&[(Style::Bold, "Rules of `toolsd check`")]);
-    let row = |rule: &&Rule| vec![rule.code.0.to_owned(), rule.summary.to_owned()];
+    terminal.styled(&[(TextStyle::Bold, "Rules of `toolsd check`")]);
+    let row = |rule: &&CheckRule| vec![rule.code.0.to_owned(), rule.summary.to_owned()];
     terminal.table(&["code", "what it finds"], all.rules.iter().map(row).collect());
-    terminal.styled(&[(Style::Bold, "Other codes of faults")]);
+    terminal.styled(&[(TextStyle::Bold, "Other codes of faults")]);
     let rows = all.faults.iter().map(|fault| vec![fault.code.to_owned(), fault.summary.to_owned()]);
     terminal.table(&["code", "what it means"], rows.collect());
     terminal.note("`toolsd docs NAME` explains one of them");
 }
 
-fn explain_all(terminal: &Terminal, entries: &Entries) {
+fn explain_all(terminal: &Terminal, entries: &ManualEntries) {
     entries.primitives.iter().for_each(|primitive| explain(terminal, primitive));
-    entries.families.iter().for_each(|family| tell_family(terminal, *family));
-    entries.tables.iter().for_each(|table| tell_table(terminal, table));
-    entries.rules.iter().for_each(|rule| tell_rule(terminal, rule));
+    entries.families.iter().for_each(|family| print_family(terminal, *family));
+    entries.tables.iter().for_each(|table| print_table(terminal, table));
+    entries.rules.iter().for_each(|rule| print_rule(terminal, rule));
     for fault in &entries.faults {
-        terminal.styled(&[(Style::Bold, fault.code)]);
+        terminal.styled(&[(TextStyle::Bold, fault.code)]);
         terminal.line(fault.summary);
     }
 }
 
 fn explain(terminal: &Terminal, primitive: &Primitive) {
-    terminal.styled(&[(Style::Bold, &primitive.signature())]);
-    let (effect, family) = (primitive.effect.name(), word_of(primitive.family));
+    terminal.styled(&[(TextStyle::Bold, &primitive.signature())]);
+    let (effect, family) = (primitive.effect.name(), family_word(primitive.family));
     terminal.line(&format!("{} Effect: {effect}. Family: {family}.", primitive.summary));
-    primitive.params.iter().for_each(|param| terminal.line(&format!("  {}", parameter(param))));
+    primitive.params.iter().for_each(|param| terminal.line(&format!("  {}", describe_parameter(param))));
     for example in primitive.examples {
         terminal.line("");
         for (path, text) in example.files {
-            terminal.styled(&[(Style::Dim, &format!("  // {path}: {text:?}"))]);
+            terminal.styled(&[(TextStyle::Dim, &format!("  // {path}: {text:?}"))]);
         }
         example.script.lines().for_each(|line| terminal.line(&format!("  {line}")));
-        terminal.styled(&[(Style::Green, &format!("  // {}", outcome(&example.gives)))]);
+        terminal.styled(&[(TextStyle::Green, &format!("  // {}", describe_outcome(&example.gives)))]);
     }
     for verb in verbs_of(primitive) {
         terminal.line("");
-        terminal.styled(&[(Style::Bold, verb.name)]);
+        terminal.styled(&[(TextStyle::Bold, verb.name)]);
         terminal.line(&format!("  {}", verb.summary));
-        verb.options().for_each(|option| terminal.line(&format!("  {}", told_option(option))));
+        verb.options().for_each(|option| terminal.line(&format!("  {}", describe_option(option))));
     }
 }
 
-fn tell_family(terminal: &Terminal, family: Family) {
-    terminal.styled(&[(Style::Bold, family.title())]);
+fn print_family(terminal: &Terminal, family: Family) {
+    terminal.styled(&[(TextStyle::Bold, family.title())]);
     let row = |one: &Primitive| vec![one.signature(), one.effect.name().to_owned(), one.summary.to_owned()];
-    terminal.table(&["primitive", "effect", "what it gives"], members(family).map(row).collect());
+    terminal.table(&["primitive", "effect", "what it gives"], family_primitives(family).map(row).collect());
 }
 
-fn tell_table(terminal: &Terminal, table: &Grammar) {
-    terminal.styled(&[(Style::Bold, table.name)]);
+fn print_table(terminal: &Terminal, table: &Grammar) {
+    terminal.styled(&[(TextStyle::Bold, table.name)]);
     terminal.text(table.doc);
-    let row = |key: &Key| {
+    let row = |key: &GrammarKey| {
         let name = if key.required { format!("{} (required)", key.name) } else { key.name.to_owned() };
         vec![name, key.shape.describe(), key.doc.to_owned()]
     };
     terminal.table(&["key", "takes", "what it means"], table.keys.iter().map(row).collect());
 }
 
-fn tell_rule(terminal: &Terminal, rule: &Rule) {
-    terminal.styled(&[(Style::Bold, rule.code.0)]);
+fn print_rule(terminal: &Terminal, rule: &CheckRule) {
+    terminal.styled(&[(TextStyle::Bold, rule.code.0)]);
     terminal.line(&format!("{} {}", rule.summary, rule.why));
     let file = |path: &str, lines: &mut dyn Iterator<Item = String>| {
-        terminal.styled(&[(Style::Dim, &format!("  # {path}"))]);
+        terminal.styled(&[(TextStyle::Dim, &format!("  # {path}"))]);
         lines.for_each(|line| terminal.line(&format!("  {line}")));
     };
     terminal.line("");
@@ -117,5 +116,5 @@ fn tell_rule(terminal: &Terminal, rule: &Rule) {
     rule.fires.iter().for_each(|(path, text)| file(path, &mut text.lines().map(str::to_owned)));
     terminal.line("");
     terminal.line("It is mended by:");
-    rule.mended.iter().for_each(|mend| file(mend.0, &mut lines_of(mend)));
+    rule.mended.iter().for_each(|mend| file(mend.0, &mut diff_lines(mend)));
 }

@@ -1,15 +1,15 @@
 //! `toolsd eject`: copies files of a pack into this workspace, to change them there.
 
-use super::options::Format;
-use super::{Ended, Exit, Session};
+use super::context::CommandContext;
+use super::options::{CommandResult, Exit, OutputFormat};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::registry::{EJECTED, Files, ejected};
+use crate::registry::{EJECTED, PackFiles, read_ejected};
 use clap::Args;
 use serde_json::json;
 
 /// Copy files of a pack out of the binary, to change them here.
 #[derive(Args)]
-pub struct Eject {
+pub struct EjectCommand {
     /// Paths as `toolsd list --where` shows them, or names of packs.
     #[arg(required = true, value_name = "PATH | PACK")]
     what: Vec<String>,
@@ -18,15 +18,15 @@ pub struct Eject {
     force: bool,
 }
 
-impl Eject {
-    pub(super) fn run(self, session: &Session) -> Ended {
-        let (target, origin) = session.target_layer()?;
-        let below: Vec<_> = session.layers()?.into_iter().filter(|layer| layer.origin != origin).collect();
-        let (files, _) = Files::collect(&below);
+impl EjectCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        let (target, origin) = context.target_layer()?;
+        let below: Vec<_> = context.layers()?.into_iter().filter(|layer| layer.origin != origin).collect();
+        let (files, _) = PackFiles::collect(&below);
         let mut paths = Vec::new();
         for name in &self.what {
             let found = files.by_path.keys().filter(|path| *path == name);
-            let of_pack = if files.packs().contains(name) { files.of_pack(name) } else { Files::default() };
+            let of_pack = if files.packs().contains(name) { files.for_pack(name) } else { PackFiles::default() };
             let owned: Vec<String> = found.cloned().chain(of_pack.by_path.into_keys()).collect();
             if owned.is_empty() {
                 let fault = Diagnostic::new(Code("usage"), format!("no layer below has `{name}`"));
@@ -35,7 +35,7 @@ impl Eject {
             }
             paths.extend(owned.into_iter().filter(|path| !path.contains("/shared/") || path == name));
         }
-        let mut hashes = ejected(target.as_ref(), EJECTED);
+        let mut hashes = read_ejected(target.as_ref(), EJECTED);
         for path in &paths {
             if target.stat(path)?.is_some() && !self.force {
                 let fault = Diagnostic::new(Code("usage"), format!("`{}/{path}` is already there", target.root()));
@@ -46,13 +46,13 @@ impl Eject {
             hashes.insert(path.clone(), blake3::Hash::from(*file.hash()).to_string());
         }
         target.write(EJECTED, (serde_json::to_string_pretty(&hashes).unwrap_or_default() + "\n").as_bytes())?;
-        session.keep_from_others(target.as_ref(), &paths)?;
-        if session.shared.format == Format::Json {
-            session.terminal.json(&json!({ "folder": target.root(), "files": paths }));
+        context.restrict_write_access(target.as_ref(), &paths)?;
+        if context.options.format == OutputFormat::Json {
+            context.terminal.json(&json!({ "folder": target.root(), "files": paths }));
         } else {
-            paths.iter().for_each(|path| session.terminal.line(&format!("{}/{path}", target.root())));
-            session.hint_of_trust(&origin);
+            paths.iter().for_each(|path| context.terminal.line(&format!("{}/{path}", target.root())));
+            context.hint_at_trust(&origin);
         }
-        Ok(Exit::Well)
+        Ok(Exit::Success)
     }
 }

@@ -1,10 +1,10 @@
 //! `toolsd list`: what serves here, what does not, and why.
 
-use super::options::Format;
-use super::terminal::{Style, Terminal};
-use super::{Ended, Exit, Session};
+use super::context::{CommandContext, describe_markers};
+use super::options::{CommandResult, Exit, OutputFormat};
+use super::terminal::{Terminal, TextStyle};
 use crate::definition::Operation;
-use crate::registry::{NO_PACK, Pack, Permissions, Registry, ServedTool};
+use crate::registry::{NO_PACK, Pack, Registry, ServedTool};
 use crate::value::Json;
 use clap::Args;
 use serde_json::json;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// List packs, tools, resources and prompts.
 #[derive(Args)]
-pub struct List {
+pub struct ListCommand {
     /// Show the files of the packs and the layer that each comes from.
     #[arg(long = "where")]
     files: bool,
@@ -21,43 +21,42 @@ pub struct List {
     grants: bool,
 }
 
-impl List {
-    pub(super) fn run(self, session: &Session) -> Ended {
+impl ListCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         if self.files {
-            return list_files(session);
+            return list_files(context);
         }
-        let service = session.service()?;
+        let service = context.service()?;
         service.describe();
         let registry = service.registry();
-        if session.shared.format == Format::Json {
-            session.terminal.json(&if self.grants { grants_as_json(session, &registry) } else { as_json(&registry) });
+        if context.options.format == OutputFormat::Json {
+            context.terminal.json(&if self.grants { grants_as_json(context, &registry) } else { as_json(&registry) });
         } else if self.grants {
-            session.tell_faults(&registry);
-            show_grants(session, &registry);
+            context.print_faults(&registry);
+            print_grants(context, &registry);
         } else {
-            session.tell_faults(&registry);
-            show(&session.terminal, &registry);
+            context.print_faults(&registry);
+            print_registry(&context.terminal, &registry);
         }
         // What is wrong inside a pack is told, not an error of the list; a pack that there is not is one.
         let unknown = registry.faults.iter().any(|fault| fault.code == NO_PACK);
-        Ok(if unknown { Exit::Usage } else { Exit::Well })
+        Ok(if unknown { Exit::Usage } else { Exit::Success })
     }
 }
 
-fn grants_as_json(session: &Session, registry: &Registry) -> Json {
-    let pack =
-        |pack: &Arc<Pack>| json!({ "name": pack.name, "may": Permissions::of_served(registry, &pack.name).words() });
-    let mut roots = vec![session.workspace.root().to_owned()];
-    roots.extend(session.further_roots());
+fn grants_as_json(context: &CommandContext, registry: &Registry) -> Json {
+    let pack = |pack: &Arc<Pack>| json!({ "name": pack.name, "may": registry.permissions(&pack.name).describe() });
+    let mut roots = vec![context.workspace.root().to_owned()];
+    roots.extend(context.further_roots());
     json!({ "packs": registry.packs.iter().map(pack).collect::<Vec<_>>(), "roots": roots })
 }
 
 //= docs/spec.md#roots
 //# The folders that relative grants hold beneath MUST be told where grants are shown.
-fn show_grants(session: &Session, registry: &Registry) {
-    let terminal = &session.terminal;
+fn print_grants(context: &CommandContext, registry: &Registry) {
+    let terminal = &context.terminal;
     let row = |pack: &Arc<Pack>| {
-        let words = Permissions::of_served(registry, &pack.name).words();
+        let words = registry.permissions(&pack.name).describe();
         let may = if words.is_empty() { "nothing outside of itself".to_owned() } else { words.join("  ") };
         vec![pack.name.clone(), may]
     };
@@ -65,9 +64,9 @@ fn show_grants(session: &Session, registry: &Registry) {
     if registry.packs.is_empty() {
         terminal.note("no pack serves here; `toolsd doctor` says why");
     }
-    let further = session.further_roots();
+    let further = context.further_roots();
     if !further.is_empty() {
-        let root = session.workspace.root();
+        let root = context.workspace.root();
         terminal.line(&format!("relative paths are meant beneath each root: {root}, {}", further.join(", ")));
     }
 }
@@ -118,10 +117,10 @@ fn as_json(registry: &Registry) -> Json {
     })
 }
 
-fn show(terminal: &Terminal, registry: &Registry) {
+fn print_registry(terminal: &Terminal, registry: &Registry) {
     let section = |title: &str, head: &[&str], rows: Vec<Vec<String>>| {
         if !rows.is_empty() {
-            terminal.styled(&[(Style::Bold, title)]);
+            terminal.styled(&[(TextStyle::Bold, title)]);
             terminal.table(head, rows);
         }
     };
@@ -151,7 +150,7 @@ fn show(terminal: &Terminal, registry: &Registry) {
         vec![one.name.clone(), one.pack.name.clone(), first(&description)]
     });
     section("Prompts", &["prompt", "pack", "description"], prompts.collect());
-    let dormant = registry.dormant.iter().map(|(name, markers)| vec![name.clone(), looked_for(markers)]);
+    let dormant = registry.dormant.iter().map(|(name, markers)| vec![name.clone(), describe_markers(markers)]);
     section("Packs that do not serve here", &["pack", "looked for"], dormant.collect());
     if registry.packs.is_empty() && registry.dormant.is_empty() {
         terminal.note("there are no packs; `toolsd new pack NAME` writes one");
@@ -163,23 +162,18 @@ fn operations(tool: &ServedTool) -> impl Iterator<Item = &Operation> {
     tool.tool.dispatch.iter().flat_map(|dispatch| &dispatch.operations)
 }
 
-/// The markers of a pack in words.
-pub(super) fn looked_for(markers: &[String]) -> String {
-    if markers.is_empty() { "nothing: it serves by `--pack` only".to_owned() } else { markers.join(", ") }
-}
-
-fn list_files(session: &Session) -> Ended {
-    let (files, _) = crate::registry::Files::collect(&session.layers()?);
-    if session.shared.format == Format::Json {
+fn list_files(context: &CommandContext) -> CommandResult {
+    let (files, _) = crate::registry::PackFiles::collect(&context.layers()?);
+    if context.options.format == OutputFormat::Json {
         let list: Vec<Json> =
             files.by_path.iter().map(|(path, file)| json!({ "path": path, "layer": file.origin })).collect();
         let removed: Vec<Json> =
             files.removed.iter().map(|(path, layer)| json!({ "path": path, "layer": layer })).collect();
-        session.terminal.json(&json!({ "files": list, "removed": removed }));
-        return Ok(Exit::Well);
+        context.terminal.json(&json!({ "files": list, "removed": removed }));
+        return Ok(Exit::Success);
     }
     let used = files.by_path.iter().map(|(path, file)| vec![path.clone(), file.origin.clone()]);
     let removed = files.removed.iter().map(|(path, layer)| vec![path.clone(), format!("{layer} (removed)")]);
-    session.terminal.table(&["file", "layer"], used.chain(removed).collect());
-    Ok(Exit::Well)
+    context.terminal.table(&["file", "layer"], used.chain(removed).collect());
+    Ok(Exit::Success)
 }

@@ -1,22 +1,20 @@
 //! `toolsd new`: writes a skeleton that works, and that passes `check` and `test`.
 
-mod skeletons;
-
-use super::options::Format;
-use super::{Ended, Exit, Session};
+use super::context::CommandContext;
+use super::options::{CommandResult, Exit, OutputFormat};
 use crate::diagnostic::{Code, Diagnostic};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
 /// Write a working skeleton.
 #[derive(Args)]
-pub struct New {
+pub struct NewCommand {
     #[command(subcommand)]
-    what: What,
+    what: NewKind,
 }
 
 #[derive(Subcommand)]
-enum What {
+enum NewKind {
     /// A pack with one tool.
     Pack {
         /// Its name.
@@ -34,14 +32,14 @@ enum What {
     },
 }
 
-impl New {
-    pub(super) fn run(self, session: &Session) -> Ended {
+impl NewCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let files = match &self.what {
-            What::Pack { name } => skeletons::pack(named(name)?),
-            What::Tool { name } => skeletons::tool(&self.pack_of(session)?, named(name)?),
-            What::Prompt { name } => skeletons::prompt(&self.pack_of(session)?, named(name)?),
+            NewKind::Pack { name } => skeleton_pack(check_name(name)?),
+            NewKind::Tool { name } => skeleton_tool(&self.pack_of(context)?, check_name(name)?),
+            NewKind::Prompt { name } => skeleton_prompt(&self.pack_of(context)?, check_name(name)?),
         };
-        let (target, origin) = session.target_layer()?;
+        let (target, origin) = context.target_layer()?;
         for (path, _) in &files {
             if target.stat(path)?.is_some() {
                 let fault = Diagnostic::new(Code("usage"), format!("`{}/{path}` is already there", target.root()));
@@ -52,30 +50,30 @@ impl New {
             target.write(path, text.as_bytes())?;
         }
         let paths: Vec<String> = files.iter().map(|(path, _)| path.clone()).collect();
-        session.keep_from_others(target.as_ref(), &paths)?;
-        if session.shared.format == Format::Json {
-            session.terminal.json(&json!({ "folder": target.root(), "files": paths }));
+        context.restrict_write_access(target.as_ref(), &paths)?;
+        if context.options.format == OutputFormat::Json {
+            context.terminal.json(&json!({ "folder": target.root(), "files": paths }));
         } else {
             // Below the workspace as the author sees it, elsewhere in full.
-            let inside = target.root().strip_prefix(session.workspace.root()).map(|rest| rest.trim_start_matches('/'));
+            let inside = target.root().strip_prefix(context.workspace.root()).map(|rest| rest.trim_start_matches('/'));
             let folder = inside.filter(|inside| !inside.is_empty()).unwrap_or(target.root());
-            paths.iter().for_each(|path| session.terminal.line(&format!("wrote {folder}/{path}")));
-            session.hint_of_trust(&origin);
+            paths.iter().for_each(|path| context.terminal.line(&format!("wrote {folder}/{path}")));
+            context.hint_at_trust(&origin);
         }
-        Ok(Exit::Well)
+        Ok(Exit::Success)
     }
 
     /// The pack that the new thing belongs to: the one named by `--pack`, else the only one of the layer.
-    fn pack_of(&self, session: &Session) -> Result<String, Box<Diagnostic>> {
+    fn pack_of(&self, context: &CommandContext) -> Result<String, Box<Diagnostic>> {
         let wrong = |message: String, help: &str| Err(Diagnostic::new(Code("usage"), message).help(help));
-        match session.shared.packs.as_slice() {
-            [one] => return named(one).map(str::to_owned),
+        match context.options.packs.as_slice() {
+            [one] => return check_name(one).map(str::to_owned),
             [] => {}
             _ => return wrong("one pack is needed".to_owned(), "name it by `--pack NAME`, once"),
         }
-        let (target, origin) = session.target_layer()?;
+        let (target, origin) = context.target_layer()?;
         let layer = crate::registry::Layer { origin, world: Some(target), trust: None };
-        match crate::registry::Files::collect(&[layer]).0.packs().as_slice() {
+        match crate::registry::PackFiles::collect(&[layer]).0.packs().as_slice() {
             [one] => Ok(one.clone()),
             [] => wrong(
                 "there is no pack to put it in".to_owned(),
@@ -87,7 +85,7 @@ impl New {
 }
 
 /// A name that can be one of a tool and of a function: a lower-case letter, then letters, digits and `_`.
-fn named(name: &str) -> Result<&str, Box<Diagnostic>> {
+fn check_name(name: &str) -> Result<&str, Box<Diagnostic>> {
     let sound = name.starts_with(|first: char| first.is_ascii_lowercase())
         && name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_');
     if sound {
@@ -95,4 +93,86 @@ fn named(name: &str) -> Result<&str, Box<Diagnostic>> {
     }
     Err(Diagnostic::new(Code("usage"), format!("`{name}` cannot be a name"))
         .help("use lower-case letters, digits and `_`, a letter first"))
+}
+
+/// Path and text of each file.
+type SkeletonFiles = Vec<(String, String)>;
+
+/// A pack with one tool.
+fn skeleton_pack(name: &str) -> SkeletonFiles {
+    let title = title(name);
+    let head = format!("[pack]\ntitle = \"{title}\"\nversion = \"0.1.0\"\n\n{}", tool_text(&format!("{name}_hello")));
+    vec![
+        (format!("tools.d/{name}.toml"), head),
+        (format!("tools.d/{name}.rhai"), script_text(&format!("{name}_hello"))),
+    ]
+}
+
+/// A tool in a file of its own.
+fn skeleton_tool(pack: &str, name: &str) -> SkeletonFiles {
+    vec![
+        (format!("tools.d/{pack}/{name}.toml"), tool_text(name)),
+        (format!("tools.d/{pack}/{name}.rhai"), script_text(name)),
+    ]
+}
+
+/// A prompt in a file of its own.
+fn skeleton_prompt(pack: &str, name: &str) -> SkeletonFiles {
+    let title = title(name);
+    let definition = format!(
+        r#"[[prompt]]
+name = "{name}"
+title = "{title}"
+description = "Asks for a greeting. Use it to see that prompts work."
+arguments = [{{ name = "name", required = true, description = "Who is greeted", complete = ["World", "Ada"] }}]
+template = "prompts/{pack}/{name}.md"
+
+[[prompt.example]]
+title = "a greeting"
+arguments = {{ name = "Ada" }}
+contains = "Ada"
+"#
+    );
+    vec![
+        (format!("tools.d/{pack}/{name}.toml"), definition),
+        (format!("prompts/{pack}/{name}.md"), "Please write a short greeting to {{name}}.\n".to_owned()),
+    ]
+}
+
+fn tool_text(name: &str) -> String {
+    let title = title(name);
+    format!(
+        r#"[[tool]]
+name = "{name}"
+title = "{title}"
+description = "Greets someone by name. Use it to see that the pack works; returns one sentence."
+effect = "pure"
+
+[tool.input]
+type = "object"
+required = ["name"]
+properties.name = {{ type = "string", minLength = 1, description = "Who is greeted" }}
+
+[tool.output]
+type = "object"
+required = ["greeting"]
+properties.greeting = {{ type = "string", description = "The sentence" }}
+
+[[tool.example]]
+title = "a greeting"
+arguments = {{ name = "Ada" }}
+gives = {{ greeting = "Hello, Ada!" }}
+"#
+    )
+}
+
+fn script_text(name: &str) -> String {
+    format!("/// Greets someone by name.\nfn {name}(args) {{\n    #{{ greeting: `Hello, ${{args.name}}!` }}\n}}\n")
+}
+
+/// `my_first_pack` as “My first pack”.
+fn title(name: &str) -> String {
+    let words = name.replace('_', " ");
+    let mut letters = words.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }

@@ -1,11 +1,12 @@
-//! The options that every command takes.
+//! The options that every command takes, and how each command ends.
 
+use crate::diagnostic::Diagnostic;
 use crate::world::disk::Sandbox;
 use clap::{Args, ValueEnum};
 
 /// Where to work, with which packs, and how to write.
 #[derive(Args, Clone, Debug)]
-pub struct Shared {
+pub struct SharedOptions {
     /// The workspace [default: the working directory].
     #[arg(long, global = true, value_name = "DIR")]
     pub workspace: Option<String>,
@@ -20,7 +21,7 @@ pub struct Shared {
     pub packs: Vec<String>,
     /// How results are written.
     #[arg(long, global = true, value_enum, default_value_t)]
-    pub format: Format,
+    pub format: OutputFormat,
     /// How log lines are written.
     #[arg(long, global = true, value_enum, default_value_t)]
     pub log_format: LogFormat,
@@ -56,7 +57,7 @@ impl From<SandboxChoice> for Sandbox {
 
 /// How results are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub enum OutputFormat {
     /// For people.
     #[default]
     Text,
@@ -75,3 +76,27 @@ pub enum LogFormat {
     /// One JSON object each.
     Json,
 }
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Nothing is wrong.
+    Success,
+    /// Something is wrong with what was looked at, or a call failed.
+    Faults,
+    /// The command line itself is wrong, or nothing here answers it.
+    Usage,
+}
+
+impl From<Exit> for u8 {
+    fn from(exit: Exit) -> Self {
+        match exit {
+            Exit::Success => 0,
+            Exit::Faults => 1,
+            Exit::Usage => 2,
+        }
+    }
+}
+
+/// The result of a command. An error is one of usage: it is printed on standard error, and the exit code is 2.
+pub type CommandResult = Result<Exit, Box<Diagnostic>>;

@@ -1,9 +1,9 @@
 //! `toolsd prompt`: gets a prompt, as a client would.
 
-use super::call::{tell_unexpected, words};
-use super::options::Format;
-use super::terminal::Style;
-use super::{Ended, Exit, Session, arguments};
+use super::call::{print_unexpected, read_arguments, readable_text};
+use super::context::CommandContext;
+use super::options::{CommandResult, Exit, OutputFormat};
+use super::terminal::TextStyle;
 use crate::call::{Answer, Request};
 use crate::value::Object;
 use clap::Args;
@@ -11,7 +11,7 @@ use serde_json::json;
 
 /// Get a prompt.
 #[derive(Args)]
-pub struct Prompt {
+pub struct PromptCommand {
     /// The prompt.
     name: String,
     /// Its arguments: a JSON object, or key=value pairs.
@@ -19,37 +19,37 @@ pub struct Prompt {
     arguments: Vec<String>,
 }
 
-impl Prompt {
-    pub(super) fn run(self, session: &Session) -> Ended {
-        let service = session.service()?;
+impl PromptCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        let service = context.service()?;
         let registry = service.registry();
         if !registry.prompts.iter().any(|prompt| prompt.name == self.name) {
             let names = registry.prompts.iter().map(|prompt| prompt.name.as_str());
-            return Err(session.unknown("prompt", &self.name, names, &registry));
+            return Err(context.unknown_name("prompt", &self.name, names, &registry));
         }
-        let arguments = arguments::read(&self.arguments, None)?;
-        session.tell_faults(&registry);
-        let terminal = &session.terminal;
-        match session.ask(&service, Request::Prompt { name: self.name, arguments }) {
-            Answer::Messages { description, messages } if session.shared.format == Format::Json => {
+        let arguments = read_arguments(&self.arguments, None)?;
+        context.print_faults(&registry);
+        let terminal = &context.terminal;
+        match context.answer(&service, Request::Prompt { name: self.name, arguments }) {
+            Answer::Messages { description, messages } if context.options.format == OutputFormat::Json => {
                 let messages: Vec<_> = messages
                     .iter()
                     .map(|(role, content)| json!({ "role": role, "content": content.to_json() }))
                     .collect();
                 terminal.json(&json!({ "description": description, "messages": messages }));
-                Ok(Exit::Well)
+                Ok(Exit::Success)
             }
             Answer::Messages { messages, .. } => {
                 let several = messages.len() > 1;
                 for (role, content) in &messages {
                     if several {
-                        terminal.styled(&[(Style::Dim, &format!("{role}:"))]);
+                        terminal.styled(&[(TextStyle::Dim, &format!("{role}:"))]);
                     }
-                    terminal.text(&words(content));
+                    terminal.text(&readable_text(content));
                 }
-                Ok(Exit::Well)
+                Ok(Exit::Success)
             }
-            other => Ok(tell_unexpected(session, other)),
+            other => Ok(print_unexpected(context, other)),
         }
     }
 }

@@ -1,9 +1,9 @@
 //! `toolsd read`: reads a resource, as a client would.
 
-use super::call::tell_unexpected;
-use super::options::Format;
-use super::{Ended, Exit, Session};
-use crate::call::{Answer, Contents, Request};
+use super::call::print_unexpected;
+use super::context::CommandContext;
+use super::options::{CommandResult, Exit, OutputFormat};
+use crate::call::{Answer, Request, ResourceAnswer};
 use crate::content::ResourceBody;
 use crate::value::Json;
 use clap::Args;
@@ -11,39 +11,39 @@ use serde_json::json;
 
 /// Read a resource.
 #[derive(Args)]
-pub struct Read {
+pub struct ReadCommand {
     /// Its URI.
     uri: String,
 }
 
-impl Read {
-    pub(super) fn run(self, session: &Session) -> Ended {
-        let service = session.service()?;
+impl ReadCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        let service = context.service()?;
         let registry = service.registry();
-        session.tell_faults(&registry);
+        context.print_faults(&registry);
         if registry.packs.is_empty() && !self.uri.starts_with("toolsd:") {
-            return Err(session.nothing_serves(&registry));
+            return Err(context.no_pack_serves(&registry));
         }
-        match session.ask(&service, Request::Read { uri: self.uri }) {
+        match context.answer(&service, Request::Read { uri: self.uri }) {
             Answer::Contents(contents) => {
-                tell(session, &contents);
-                Ok(Exit::Well)
+                print_contents(context, &contents);
+                Ok(Exit::Success)
             }
-            other => Ok(tell_unexpected(session, other)),
+            other => Ok(print_unexpected(context, other)),
         }
     }
 }
 
-fn tell(session: &Session, contents: &Contents) {
+fn print_contents(context: &CommandContext, contents: &ResourceAnswer) {
     for (uri, mime_type, body) in &contents.parts {
-        match (session.shared.format, body) {
-            (Format::Json, ResourceBody::Text(text)) => match serde_json::from_str::<Json>(text) {
-                Ok(data) => session.terminal.json(&data),
-                Err(_) => session.terminal.json(&Json::from(text.as_str())),
+        match (context.options.format, body) {
+            (OutputFormat::Json, ResourceBody::Text(text)) => match serde_json::from_str::<Json>(text) {
+                Ok(data) => context.terminal.json(&data),
+                Err(_) => context.terminal.json(&Json::from(text.as_str())),
             },
-            (_, ResourceBody::Text(text)) => session.terminal.text(text),
+            (_, ResourceBody::Text(text)) => context.terminal.text(text),
             (_, ResourceBody::Blob(blob)) => {
-                session.terminal.json(&json!({ "uri": uri, "mimeType": mime_type, "blob": blob }));
+                context.terminal.json(&json!({ "uri": uri, "mimeType": mime_type, "blob": blob }));
             }
         }
     }

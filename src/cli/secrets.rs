@@ -1,6 +1,6 @@
 //! The secrets of a server: where each comes from, and what is read again later.
 
-use super::session::variable;
+use super::context::environment_variable;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::mcp::Secret;
 use crate::world::disk::{SecretFile, check_secret_place, read_secret, read_secret_descriptor, secret_variable};
@@ -26,23 +26,24 @@ pub struct SecretOptions {
 }
 
 /// One kind of secret.
-struct Kind {
+struct SecretKind {
     what: &'static str,
     option: &'static str,
     credential: &'static str,
     variable: &'static str,
-    /// It has so many bytes, at least, or can be guessed.
+    /// The least number of bytes: a shorter secret can be guessed.
     least: usize,
 }
 
-const TOKEN: Kind = Kind {
+const TOKEN: SecretKind = SecretKind {
     what: "token",
     option: "--token-file",
     credential: "toolsd-token",
     variable: "TOOLSD_HTTP_TOKEN",
     least: 16,
 };
-const STATE_KEY: Kind = Kind {
+
+const STATE_KEY: SecretKind = SecretKind {
     what: "state key",
     option: "--state-key-file",
     credential: "toolsd-state-key",
@@ -50,9 +51,9 @@ const STATE_KEY: Kind = Kind {
     least: 32,
 };
 
-/// A secret, and the file from which it can be read again.
+/// A secret, and the file from which it can be read again: its path, and whether it is a credential of the service.
 #[derive(Clone, Debug)]
-struct Found {
+struct FoundSecret {
     secret: Secret,
     file: Option<(String, bool)>,
 }
@@ -60,8 +61,8 @@ struct Found {
 /// The secrets that were found.
 #[derive(Clone, Debug, Default)]
 pub struct Secrets {
-    token: Option<Found>,
-    state_key: Option<Found>,
+    token: Option<FoundSecret>,
+    state_key: Option<FoundSecret>,
 }
 
 impl SecretOptions {
@@ -74,7 +75,7 @@ impl SecretOptions {
     /// What is wrong with the state key of a server that is started with the variables `handed`, and no open descriptors.
     /// Its file is passed over unless `is_known` holds for it.
     pub fn fault(&self, is_known: fn(&str) -> bool, handed: impl Fn(&str) -> Option<String>) -> Option<Diagnostic> {
-        let Kind { what, option, variable, .. } = STATE_KEY;
+        let SecretKind { what, option, variable, .. } = STATE_KEY;
         if let Some(number) = self.state_key_fd {
             let message = format!("the descriptor {number} of the {what} is not handed on by a client");
             return Some(*Diagnostic::new(Code("usage"), message).help(format!("name a file by `{option}`")));
@@ -85,10 +86,10 @@ impl SecretOptions {
                 STATE_KEY.read(file.clone(), false).map(|found| found.map(|found| (found, format!("in `{file}`"))))
             }
             None => Ok(handed(variable)
-                .map(|held| (Found { secret: Secret::new(held), file: None }, format!("in `{variable}`")))),
+                .map(|held| (FoundSecret { secret: Secret::new(held), file: None }, format!("in `{variable}`")))),
         };
         let judged =
-            read.and_then(|found| found.map(|(found, whence)| STATE_KEY.long_enough(found, &whence)).transpose());
+            read.and_then(|found| found.map(|(found, whence)| STATE_KEY.check_length(found, &whence)).transpose());
         judged.err().map(|fault| *fault)
     }
 
@@ -103,21 +104,23 @@ impl SecretOptions {
     }
 }
 
-impl Kind {
+impl SecretKind {
     //= docs/spec.md#secrets
     //# A secret MUST be taken from the file or the descriptor that the command line names, else from the credentials of the service, else from its variable, with a warning.
-    fn find(&self, file: Option<&str>, descriptor: Option<u32>) -> Result<Option<Found>> {
+    fn find(&self, file: Option<&str>, descriptor: Option<u32>) -> Result<Option<FoundSecret>> {
         let held = secret_variable(self.variable);
         let named = match (file, descriptor) {
             (Some(file), _) => self.read(file.to_owned(), false)?,
             (None, Some(number)) => {
                 let secret = Secret::new(read_secret_descriptor(self.what, number)?);
-                Some(Found { secret, file: None })
+                Some(FoundSecret { secret, file: None })
             }
-            (None, None) => match variable("CREDENTIALS_DIRECTORY").filter(|folder| path::is_absolute(folder)) {
-                Some(folder) => self.read(path::join(&folder, self.credential), true)?,
-                None => None,
-            },
+            (None, None) => {
+                match environment_variable("CREDENTIALS_DIRECTORY").filter(|folder| path::is_absolute(folder)) {
+                    Some(folder) => self.read(path::join(&folder, self.credential), true)?,
+                    None => None,
+                }
+            }
         };
         let Self { what, option, variable, .. } = self;
         match (&named, &held) {
@@ -133,13 +136,13 @@ impl Kind {
             (Some(_), None, None) => format!("in the credential `{}`", self.credential),
             (None, ..) => format!("in `{variable}`"),
         };
-        let found = named.or_else(|| Some(Found { secret: Secret::new(held?), file: None }));
-        found.map(|found| self.long_enough(found, &whence)).transpose()
+        let found = named.or_else(|| Some(FoundSecret { secret: Secret::new(held?), file: None }));
+        found.map(|found| self.check_length(found, &whence)).transpose()
     }
 
     //= docs/spec.md#secrets
     //# A secret that is so short that it can be guessed MUST be refused.
-    fn long_enough(&self, found: Found, whence: &str) -> Result<Found> {
+    fn check_length(&self, found: FoundSecret, whence: &str) -> Result<FoundSecret> {
         let Self { what, least, .. } = self;
         if found.secret.bytes().len() >= *least {
             return Ok(found);
@@ -148,16 +151,16 @@ impl Kind {
         Err(Diagnostic::new(Code("usage"), message).help("for example the output of `openssl rand -hex 32`"))
     }
 
-    fn read(&self, path: String, is_credential: bool) -> Result<Option<Found>> {
+    fn read(&self, path: String, is_credential: bool) -> Result<Option<FoundSecret>> {
         let file = if is_credential { SecretFile::Credential(&path) } else { SecretFile::Own(&path) };
         let secret = read_secret(self.what, file)?.map(Secret::new);
-        Ok(secret.map(|secret| Found { secret, file: Some((path, is_credential)) }))
+        Ok(secret.map(|secret| FoundSecret { secret, file: Some((path, is_credential)) }))
     }
 }
 
 impl Secrets {
     /// Checks that no file with a secret lies in one of these folders, which scripts may be let into.
-    pub fn lie_outside(&self, folders: &[String]) -> Result<()> {
+    pub fn check_places(&self, folders: &[String]) -> Result<()> {
         for (kind, found) in [(&TOKEN, &self.token), (&STATE_KEY, &self.state_key)] {
             if let Some((path, _)) = found.as_ref().and_then(|found| found.file.as_ref()) {
                 check_secret_place(kind.what, path, folders)?;
@@ -166,23 +169,23 @@ impl Secrets {
         Ok(())
     }
 
-    /// What clients must bring.
+    /// The token that clients must send.
     pub fn token(&self) -> Option<Secret> {
         self.token.as_ref().map(|found| found.secret.clone())
     }
 
-    /// The same, read again if it lies in a file.
-    pub fn token_again(&self) -> Result<Option<Secret>> {
+    /// The token, read again if it comes from a file.
+    pub fn reread_token(&self) -> Result<Option<Secret>> {
         match self.token.as_ref().and_then(|found| found.file.clone()) {
             Some((path, is_credential)) => match TOKEN.read(path.clone(), is_credential)? {
-                Some(found) => Ok(Some(TOKEN.long_enough(found, &format!("in `{path}`"))?.secret)),
+                Some(found) => Ok(Some(TOKEN.check_length(found, &format!("in `{path}`"))?.secret)),
                 None => Err(Diagnostic::new(Code("usage"), "the credential with the token is gone")),
             },
             None => Ok(self.token()),
         }
     }
 
-    /// What states of unfinished requests are sealed with.
+    /// The key that seals the state of suspended requests.
     pub fn state_key(&self) -> Option<Secret> {
         self.state_key.as_ref().map(|found| found.secret.clone())
     }

@@ -1,8 +1,9 @@
 //! `toolsd serve`: MCP on standard input and output, or over HTTP, with hot reload.
 
+use super::context::CommandContext;
+use super::hot_reload::HotReload;
+use super::options::{CommandResult, Exit};
 use super::secrets::{SecretOptions, Secrets};
-use super::watching::Watching;
-use super::{Ended, Exit, Session};
 use crate::call::{Service, Serving, log_fault};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::mcp;
@@ -13,12 +14,12 @@ use clap::Args;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many threads carry the protocol. Scripts have threads of their own.
-const THREADS: usize = 2;
+/// How many threads carry the protocol. Scripts run on threads of their own.
+const PROTOCOL_THREADS: usize = 2;
 
 /// Serve MCP: on standard input and output, or over HTTP.
 #[derive(Args)]
-pub struct Serve {
+pub struct ServeCommand {
     /// Serve Streamable HTTP at this address, at the path `/mcp`, for example 127.0.0.1:8000; port 0 takes a free
     /// one.
     #[arg(long, value_name = "ADDR")]
@@ -40,64 +41,65 @@ pub struct Serve {
 }
 
 /// `EX_SOFTWARE` of sysexits(3).
-const STUCK: i32 = 70;
+const STUCK_EXIT_CODE: i32 = 70;
 
-/// How long after the start nothing is watched yet.
-const UNWATCHED: Duration = Duration::from_millis(30);
-impl Serve {
-    pub(super) fn run(self, session: Session) -> Ended {
+/// How long after the start watching begins.
+const WATCH_DELAY: Duration = Duration::from_millis(30);
+
+impl ServeCommand {
+    pub(super) fn run(self, context: CommandContext) -> CommandResult {
         world::disk::check_descriptors()?;
         // Beside the reading of definitions, which needs one core at first.
-        rayon::spawn(script::prepare);
-        let gate = self.gate(self.secrets.token())?;
+        rayon::spawn(script::prepare_engine);
+        let access = self.access_policy(self.secrets.token())?;
         let state_key = self.secrets.state_key();
-        let service = session.service()?;
+        let service = context.service()?;
         service.describe();
         //= docs/spec.md#calls
         //# A server that is to end when it is stuck MUST end with code 70 when every thread has been held for the time that was named.
         if let Some(seconds) = self.exit_when_stuck {
             service.when_stuck(Duration::from_secs(seconds), move || {
                 tracing::error!("every script thread has been held for {seconds} s: the server ends");
-                world::disk::end_process(STUCK);
+                world::disk::end_process(STUCK_EXIT_CODE);
             });
         }
         let registry = service.registry();
-        let folders = reach(&session, &registry);
-        self.secrets.lie_outside(&folders)?;
+        let folders = script_folders(&context, &registry);
+        self.secrets.check_places(&folders)?;
         registry.faults.iter().for_each(log_fault);
         let names: Vec<&str> = registry.packs.iter().map(|pack| pack.name.as_str()).collect();
         let dormant: Vec<&str> = registry.dormant.iter().map(|(name, _)| name.as_str()).collect();
-        tracing::info!(packs = names.join(" "), dormant = dormant.join(" "), "serving `{}`", session.workspace.root());
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(THREADS).enable_all().build();
+        tracing::info!(packs = names.join(" "), dormant = dormant.join(" "), "serving `{}`", context.workspace.root());
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(PROTOCOL_THREADS).enable_all().build();
         let runtime = runtime.map_err(|error| Diagnostic::new(Code::INTERNAL, format!("no runtime: {error}")))?;
-        let settings = mcp::Settings { state_key, ..settings(&service) };
+        let settings = mcp::ServerSettings { state_key, ..server_settings(&service) };
         let watched = Arc::clone(&service);
-        // Behind the first answers, which it would slow down. What is written before is found when it begins.
-        let watching = runtime.spawn(async move {
-            tokio::time::sleep(UNWATCHED).await;
-            tokio::task::spawn_blocking(move || Watching::begin(&session, &watched)).await
+        // Delayed, because it would slow down the first answers. Changes before that are found when it starts.
+        let hot_reload = runtime.spawn(async move {
+            tokio::time::sleep(WATCH_DELAY).await;
+            tokio::task::spawn_blocking(move || HotReload::start(&context, &watched)).await
         });
         let answering = Arc::clone(&service) as _;
-        let over_http = gate.is_some();
+        let over_http = access.is_some();
         service.serves(Serving {
             name: Some(settings.name.clone()),
             transport: Some(if over_http { "http" } else { "stdio" }),
-            address: gate.as_ref().map(mcp::Gate::asked),
-            has_token: gate.as_ref().is_some_and(mcp::Gate::has_token),
+            address: access.as_ref().map(mcp::AccessPolicy::requested_address),
+            has_token: access.as_ref().is_some_and(mcp::AccessPolicy::has_token),
         });
-        let ended = match gate {
-            Some(gate) => {
-                let http = mcp::HttpSettings { gate, limits: limits(&service) };
-                runtime.block_on(mcp::serve_http(answering, settings, http, self.renewal(&service, folders)))
+        let ended = match access {
+            Some(access) => {
+                let http = mcp::HttpSettings { access, limits: connection_limits(&service) };
+                runtime.block_on(mcp::serve_http(answering, settings, http, self.settings_reload(&service, folders)))
             }
             None => runtime.block_on(mcp::serve_stdio(answering, settings)),
         };
         tracing::info!("shutting down");
-        drop(watching);
+        drop(hot_reload);
         // A script may run without end: nobody waits for it.
         runtime.shutdown_timeout(Duration::ZERO);
         match ended {
-            Ok(()) => Ok(Exit::Well),
+            Ok(()) => Ok(Exit::Success),
             Err(error) => {
                 let what = if over_http { "the address" } else { "standard input and output" };
                 tracing::error!("{what} cannot be served: {error}");
@@ -133,35 +135,36 @@ impl Serve {
     }
 
     /// Who may come in over HTTP, if that is asked for.
-    fn gate(&self, token: Option<mcp::Secret>) -> Result<Option<mcp::Gate>> {
+    fn access_policy(&self, token: Option<mcp::Secret>) -> Result<Option<mcp::AccessPolicy>> {
         let Some(address) = self.http.clone() else { return Ok(None) };
-        let listening = mcp::Listening { address, token, hosts: self.hosts.clone(), origins: self.origins.clone() };
-        mcp::Gate::new(listening).map(Some)
+        let listening = mcp::HttpOptions { address, token, hosts: self.hosts.clone(), origins: self.origins.clone() };
+        mcp::AccessPolicy::new(listening).map(Some)
     }
 
-    /// What is read again at SIGHUP: the settings of the workspace, and the token.
-    fn renewal(self, service: &Arc<Service>, folders: Vec<String>) -> mcp::Renew {
+    /// The function that reads the settings of the workspace and the token again, at SIGHUP.
+    fn settings_reload(self, service: &Arc<Service>, folders: Vec<String>) -> mcp::ReloadHttpSettings {
         let service = Arc::clone(service);
         Arc::new(move || {
-            let token = self.secrets.token_again()?;
-            self.secrets.lie_outside(&folders)?;
-            let gate = self.gate(token)?.ok_or_else(|| Diagnostic::new(Code::INTERNAL, "no address is served"))?;
+            let token = self.secrets.reread_token()?;
+            self.secrets.check_places(&folders)?;
+            let access =
+                self.access_policy(token)?.ok_or_else(|| Diagnostic::new(Code::INTERNAL, "no address is served"))?;
             service.reload();
-            Ok(mcp::HttpSettings { gate, limits: limits(&service) })
+            Ok(mcp::HttpSettings { access, limits: connection_limits(&service) })
         })
     }
 }
 
-/// The folders that scripts may be let into.
-fn reach(session: &Session, registry: &Registry) -> Vec<String> {
+/// The folders that scripts may be granted.
+fn script_folders(context: &CommandContext, registry: &Registry) -> Vec<String> {
     let roots = registry.settings.workspace.roots.iter();
-    let own = roots.map(|root| path::join(session.workspace.root(), &root.value));
-    session.folders().into_iter().chain(own).collect()
+    let own = roots.map(|root| path::join(context.workspace.root(), &root.value));
+    context.folders().into_iter().chain(own).collect()
 }
 
 /// What connections may use: `[http]` of `toolsd.toml`, else what is usual.
 /// Nothing while that file cannot be used as it stands.
-fn limits(service: &Service) -> Option<mcp::ConnectionLimits> {
+fn connection_limits(service: &Service) -> Option<mcp::ConnectionLimits> {
     let registry = service.registry();
     if registry.settings.is_cut {
         return None;
@@ -186,21 +189,21 @@ fn limits(service: &Service) -> Option<mcp::ConnectionLimits> {
 }
 
 /// What the server says of itself: `[server]` of `toolsd.toml`, else its own name and the title of the only pack.
-fn settings(service: &Arc<Service>) -> mcp::Settings {
+fn server_settings(service: &Arc<Service>) -> mcp::ServerSettings {
     let registry = service.registry();
     let said = &registry.settings.workspace.server;
-    let usual = mcp::Settings::default();
+    let usual = mcp::ServerSettings::default();
     let own_title = match registry.packs.as_slice() {
         [pack] => Some(pack.definition.title.value.clone()),
         _ => None,
     };
-    mcp::Settings {
+    mcp::ServerSettings {
         name: said.name.clone().unwrap_or(usual.name),
         title: said.title.clone().or(own_title),
         website_url: said.website_url.clone(),
         icons: said.icons.clone(),
         page_size: said.page_size.and_then(|size| usize::try_from(size).ok()),
         lists_ttl_ms: said.lists_ttl_ms.unwrap_or(usual.lists_ttl_ms),
-        ..mcp::Settings::default()
+        ..mcp::ServerSettings::default()
     }
 }

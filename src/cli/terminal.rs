@@ -1,8 +1,8 @@
-//! The one place that writes to standard output and standard error: plain for machines, with colour for people.
+//! The one place that writes to standard output and standard error: plain for machines, with colour and tables for people.
 
-use super::table::layout;
 use crate::diagnostic::{Diagnostic, Severity, printable, printable_json, printable_lines, render};
 use crate::value::Json;
+use comfy_table::{Attribute, Cell, ColumnConstraint, ContentArrangement, Table, presets};
 use std::io::{IsTerminal, Write};
 
 /// Where a command writes.
@@ -18,7 +18,7 @@ pub struct Terminal {
 
 /// A style of words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
+pub enum TextStyle {
     /// As it is.
     Plain,
     /// What matters.
@@ -33,7 +33,7 @@ pub enum Style {
     Red,
 }
 
-impl Style {
+impl TextStyle {
     fn code(self) -> &'static str {
         match self {
             Self::Plain => "0",
@@ -47,7 +47,7 @@ impl Style {
 }
 
 /// A line of JSON on standard error, whoever reads it.
-pub fn error_line(json: &Json) {
+pub fn print_error_json(json: &Json) {
     let _ = writeln!(std::io::stderr().lock(), "{}", printable_json(&json.to_string()));
 }
 
@@ -67,36 +67,36 @@ impl Terminal {
 
     /// Writes one line to standard output, whatever is in it. A reader that went away is no fault.
     pub fn line(&self, text: &str) {
-        self.styled(&[(Style::Plain, text)]);
+        self.styled(&[(TextStyle::Plain, text)]);
     }
 
     /// Writes one line of words, each in its style, if colour is wanted on standard output.
     //= docs/spec.md#command-line
     //# What a workspace holds MUST NOT write control characters to a terminal, and MUST NOT begin a line of its own.
-    pub fn styled(&self, words: &[(Style, &str)]) {
-        let shown = words.iter().map(|(style, word)| match self.colour && *style != Style::Plain {
+    pub fn styled(&self, words: &[(TextStyle, &str)]) {
+        let shown = words.iter().map(|(style, word)| match self.colour && *style != TextStyle::Plain {
             true => format!("\u{1b}[{}m{}\u{1b}[0m", style.code(), printable(word)),
             false => printable(word),
         });
-        out(&shown.collect::<String>());
+        write_line(&shown.collect::<String>());
     }
 
     /// Writes the text of a result: as it is for a pipe, as a terminal may show it for a person.
     pub fn text(&self, text: &str) {
         let text = text.strip_suffix('\n').unwrap_or(text);
-        if self.person { out(&printable_lines(text)) } else { out(text) }
+        if self.person { write_line(&printable_lines(text)) } else { write_line(text) }
     }
 
     /// Writes faults with excerpts of their texts to standard output.
     pub fn excerpts(&self, faults: &[Diagnostic]) {
         let drawn = render::text(faults, self.colour);
-        out(drawn.strip_suffix('\n').unwrap_or(&drawn));
+        write_line(drawn.strip_suffix('\n').unwrap_or(&drawn));
     }
 
     /// Writes JSON to standard output: on one line for machines, over several for people.
     pub fn json(&self, json: &Json) {
         let text = if self.person { serde_json::to_string_pretty(json) } else { serde_json::to_string(json) };
-        out(&printable_json(&text.unwrap_or_default()));
+        write_line(&printable_json(&text.unwrap_or_default()));
     }
 
     /// Writes a line to standard error.
@@ -105,7 +105,7 @@ impl Terminal {
     }
 
     /// Asks a person whether to go on, and waits: everything but a yes is a no. Nothing where nobody can be asked.
-    pub fn asks(&self, question: &str) -> Option<bool> {
+    pub fn confirm(&self, question: &str) -> Option<bool> {
         if !self.person || !std::io::stdin().is_terminal() {
             return None;
         }
@@ -120,22 +120,22 @@ impl Terminal {
     /// separated by tabs in a pipe.
     pub fn table(&self, head: &[&str], rows: Vec<Vec<String>>) {
         if !self.person {
-            out(&head.iter().map(|name| printable(name)).collect::<Vec<_>>().join("\t"));
+            write_line(&head.iter().map(|name| printable(name)).collect::<Vec<_>>().join("\t"));
             for row in rows {
                 let cells: Vec<String> = row.iter().map(|cell| printable(&cell.replace(['\t', '\n'], " "))).collect();
-                out(&cells.join("\t"));
+                write_line(&cells.join("\t"));
             }
             return;
         }
         let shown = rows.iter().map(|row| row.iter().map(|cell| printable_lines(cell)).collect()).collect();
-        out(&layout(head, shown, self.colour, None).to_string());
+        write_line(&layout_table(head, shown, self.colour, None).to_string());
     }
 
     /// Writes one fault to standard error.
     pub fn fault(&self, fault: &Diagnostic) {
         let (word, style) = match fault.severity {
-            Severity::Error => ("error", Style::Red),
-            Severity::Warning => ("warning", Style::Yellow),
+            Severity::Error => ("error", TextStyle::Red),
+            Severity::Warning => ("warning", TextStyle::Yellow),
         };
         let word = match self.error_colour {
             true => format!("\u{1b}[{}m{word}\u{1b}[0m", style.code()),
@@ -145,8 +145,134 @@ impl Terminal {
     }
 }
 
-fn out(text: &str) {
+fn write_line(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{text}");
     let _ = out.flush();
+}
+
+/// The columns before the last are not wrapped as long as they leave this share of the width, in percent, to it.
+const LAST_COLUMN_PERCENT: usize = 35;
+
+/// The width where a terminal does not tell one.
+const DEFAULT_WIDTH: u16 = 100;
+
+/// A word longer than this share of the width, in percent, is shortened in its middle: a pipe gets it whole.
+const LONGEST_WORD_PERCENT: usize = 25;
+
+/// A word of so many characters is never shortened: names fit.
+const MIN_WORD_WIDTH: usize = 32;
+
+/// A table of these rows, at most `width` columns wide; without a width, as wide as the terminal.
+pub fn layout_table(head: &[&str], rows: Vec<Vec<String>>, bold: bool, width: Option<u16>) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(width.or(table.width()).filter(|width| *width > 0).unwrap_or(DEFAULT_WIDTH));
+    let all = usize::from(table.width().unwrap_or(DEFAULT_WIDTH));
+    let most = MIN_WORD_WIDTH.max(all * LONGEST_WORD_PERCENT / 100);
+    let rows: Vec<Vec<String>> =
+        rows.into_iter().map(|row| row.iter().map(|cell| shorten(cell, most)).collect()).collect();
+    table.set_header(head.iter().map(|text| {
+        let cell = Cell::new(text);
+        if bold { cell.add_attribute(Attribute::Bold) } else { cell }
+    }));
+    let one_has_lines = rows.iter().flatten().any(|cell| cell.contains('\n'));
+    table.add_rows(rows);
+    let widths: Vec<usize> = table.column_max_content_widths().into_iter().map(usize::from).collect();
+    let Some((last, narrow)) = widths.split_last() else { return table };
+    // A blank stands on each side of a cell.
+    let taken: usize = narrow.iter().map(|width| width + 2).sum();
+    if taken * 100 <= all * (100 - LAST_COLUMN_PERCENT) {
+        for column in table.column_iter_mut().take(narrow.len()) {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
+    }
+    // Lines between the rows are needed only where a row may have several lines.
+    if taken + last + 2 <= all && !one_has_lines {
+        let style = table.style_mut();
+        (style.row_separator.fill, style.row_separator.junction) = (None, None);
+    }
+    table
+}
+
+/// A cell of a single word, such as a path or a hash, in at most so many characters: its beginning and its end.
+fn shorten(cell: &str, most: usize) -> String {
+    let count = cell.chars().count();
+    if count <= most || cell.contains(char::is_whitespace) {
+        return cell.to_owned();
+    }
+    let end = most / 3;
+    let begin: String = cell.chars().take(most - end - 1).collect();
+    let rest: String = cell.chars().skip(count - end).collect();
+    format!("{begin}…{rest}")
+}
+
+/// Moves the column with the longest cell behind all others, where it can be wrapped.
+pub fn move_widest_last(head: &mut [&str], rows: &mut [Vec<String>]) {
+    // What is one word is not wrapped but shortened.
+    let width_of = |cell: &String| {
+        let count = cell.chars().count();
+        if cell.contains(char::is_whitespace) { count } else { count.min(MIN_WORD_WIDTH) }
+    };
+    let width = |column: usize| rows.iter().map(|row| width_of(&row[column])).max().unwrap_or(0);
+    // Of equally wide columns the last one: then nothing moves without need.
+    let Some(widest) = (0..head.len()).max_by_key(|column| width(*column)) else { return };
+    head[widest..].rotate_left(1);
+    rows.iter_mut().for_each(|row| row[widest..].rotate_left(1));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(texts: &[&str]) -> Vec<String> {
+        texts.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[test]
+    fn the_widest_column_goes_last_and_the_others_keep_their_order() {
+        let mut head = vec!["path", "level", "status"];
+        let mut rows = vec![texts(&["a/long/path/of/it", "MUST", "done"]), texts(&["b", "MAY", "open"])];
+        move_widest_last(&mut head, &mut rows);
+        assert_eq!(head, ["level", "status", "path"]);
+        assert_eq!(rows[0], ["MUST", "done", "a/long/path/of/it"]);
+        move_widest_last(&mut [], &mut []);
+    }
+
+    #[test]
+    fn only_the_last_column_is_wrapped() {
+        let rows = vec![texts(&["get_the_long_name", "reads", "One two three four five six seven eight nine ten."])];
+        let shown = layout_table(&["tool", "effect", "description"], rows, false, Some(50)).to_string();
+        assert!(shown.contains("get_the_long_name") && shown.contains("reads"), "{shown}");
+        assert!(shown.lines().all(|line| line.chars().count() <= 50), "{shown}");
+        assert!(shown.lines().count() > 4, "{shown}");
+    }
+
+    #[test]
+    fn rows_of_one_line_stand_close() {
+        let rows = vec![texts(&["a", "b"]), texts(&["c", "d"])];
+        assert_eq!(layout_table(&["one", "other"], rows, false, Some(60)).to_string().lines().count(), 6);
+        let rows = vec![texts(&["a", "b"]), texts(&["c", "d\ne"])];
+        assert_eq!(layout_table(&["one", "other"], rows, false, Some(60)).to_string().lines().count(), 8);
+    }
+
+    #[test]
+    fn a_long_word_shows_its_beginning_and_its_end() {
+        let rows = vec![texts(&["/specifications/spec/sections/readme/requirements/4b8137f352e7", "It MUST brew."])];
+        let shown = layout_table(&["path", "text"], rows, false, Some(80)).to_string();
+        assert!(shown.contains("/specifications/spec/…8137f352e7") && shown.contains("It MUST brew."), "{shown}");
+    }
+
+    #[test]
+    fn a_terminal_without_a_width_has_the_usual_one() {
+        let shown = layout_table(&["one"], vec![texts(&["some words"])], false, Some(0)).to_string();
+        assert!(shown.contains("some words"), "{shown}");
+    }
+
+    #[test]
+    fn columns_that_are_all_wide_share_the_width() {
+        let wide = "word ".repeat(40);
+        let shown = layout_table(&["one", "other"], vec![texts(&[&wide, &wide])], true, Some(60)).to_string();
+        assert!(shown.lines().all(|line| line.chars().count() <= 60), "{shown}");
+    }
 }

@@ -1,16 +1,16 @@
 //! `toolsd test`: runs the examples and cases of packs.
 
 use super::check::plural;
-use super::options::Format;
-use super::session::embedded;
-use super::terminal::Style;
-use super::{Ended, Exit, Session};
+use super::context::{CommandContext, embedded};
+use super::options::{CommandResult, Exit, OutputFormat};
+use super::terminal::TextStyle;
 use crate::call::Service;
-use crate::case::{self, Blessing, Played};
-use crate::definition::{Care, Case};
+use crate::case::{self, Blessing, CaseOutcome};
+use crate::definition::code::CASE;
+use crate::definition::{Case, Validation};
 use crate::diagnostic::{Diagnostic, Result, render};
 use crate::primitive::LogLevel;
-use crate::registry::{Choice, Files, Layer, merge, no_pack};
+use crate::registry::{Layer, PackChoice, PackFiles, merge_definitions, unknown_pack};
 use crate::value::Json;
 use crate::world::World;
 use clap::Args;
@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 /// Run the examples and cases of packs.
 #[derive(Args)]
-pub struct Test {
+pub struct TestCommand {
     /// Test these packs only [default: all].
     #[arg(value_name = "PACK")]
     only: Vec<String>,
@@ -34,7 +34,7 @@ pub struct Test {
 }
 
 /// The result of one case.
-struct Ran {
+struct CaseRun {
     pack: String,
     title: String,
     faults: Vec<Diagnostic>,
@@ -42,54 +42,54 @@ struct Ran {
     log: Vec<(LogLevel, String)>,
 }
 
-impl Test {
-    pub(super) fn run(self, session: &Session) -> Ended {
-        let layers = session.layers()?;
-        let (files, _) = Files::collect(&layers);
+impl TestCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        let layers = context.layers()?;
+        let (files, _) = PackFiles::collect(&layers);
         let known = files.packs();
-        let mut packs: Vec<String> = self.only.into_iter().chain(session.shared.packs.clone()).collect();
+        let mut packs: Vec<String> = self.only.into_iter().chain(context.options.packs.clone()).collect();
         if packs.is_empty() {
             packs.clone_from(&known);
         }
         if let Some(name) = packs.iter().find(|name| !known.contains(name)) {
-            return Err(no_pack(name, &known));
+            return Err(unknown_pack(name, &known));
         }
-        let folders: Result<Vec<_>> = layers.iter().map(|layer| folder_of(session, layer)).collect();
+        let folders: Result<Vec<_>> = layers.iter().map(|layer| folder_of(context, layer)).collect();
         let mut folders: Vec<Arc<dyn World>> = folders?.into_iter().flatten().collect();
         folders.push(embedded()?);
-        folders.push(Arc::clone(&session.workspace));
+        folders.push(Arc::clone(&context.workspace));
         let (mut ran, mut broken) = (Vec::new(), Vec::new());
         for name in packs {
-            let site = session.site(Choice::Named(vec![name.clone()]))?;
+            let site = context.pack_source(PackChoice::Named(vec![name.clone()]))?;
             let service = Service::open(Arc::new(site));
             broken.extend(service.registry().faults.iter().filter(|fault| fault.is_error()).cloned());
-            let cases = merge(&name, &files.of_pack(&name), Care::Full).definitions.cases;
-            ran.extend(run_pack(session, &service, &name, &cases, &folders, self.bless));
+            let cases = merge_definitions(&name, &files.for_pack(&name), Validation::Full).definitions.cases;
+            ran.extend(run_pack(context, &service, &name, &cases, &folders, self.bless));
         }
         broken.dedup();
-        broken.extend(write_blessings(session, &layers, &files, &ran));
-        tell_logs(session, &ran, self.verbose);
-        tell(session, &ran, &broken);
+        broken.extend(write_blessings(context, &layers, &files, &ran));
+        print_logs(context, &ran, self.verbose);
+        print_results(context, &ran, &broken);
         let well = broken.is_empty() && ran.iter().all(|ran| ran.faults.is_empty());
-        Ok(if well { Exit::Well } else { Exit::Faults })
+        Ok(if well { Exit::Success } else { Exit::Faults })
     }
 }
 
 fn run_pack(
-    session: &Session,
+    context: &CommandContext,
     service: &Arc<Service>,
     name: &str,
     cases: &[Case],
     folders: &[Arc<dyn World>],
     blesses: bool,
-) -> Vec<Ran> {
+) -> Vec<CaseRun> {
     let registry = service.registry();
     let Some(pack) = registry.packs.iter().find(|pack| pack.name == name) else { return Vec::new() };
-    let bar = progress(session, name, cases.len());
+    let bar = progress(context, name, cases.len());
     let one = |case: &Case| {
-        let Played { faults, blessings, log } = case::run(service, pack, case, folders, blesses);
+        let CaseOutcome { faults, blessings, log } = case::run(service, pack, case, folders, blesses);
         bar.inc(1);
-        Ran { pack: name.to_owned(), title: case.title.value.clone(), faults, blessings, log }
+        CaseRun { pack: name.to_owned(), title: case.title.value.clone(), faults, blessings, log }
     };
     let ran = cases.iter().map(one).collect();
     bar.finish_and_clear();
@@ -97,13 +97,13 @@ fn run_pack(
 }
 
 /// The folder in which `tools.d` and the other folders of a layer lie, if it has one.
-fn folder_of(session: &Session, layer: &Layer) -> Result<Option<Arc<dyn World>>> {
+fn folder_of(context: &CommandContext, layer: &Layer) -> Result<Option<Arc<dyn World>>> {
     // That of the workspace lies in a folder there.
-    if layer.trust.is_some() { session.workspace_layer() } else { Ok(layer.world.clone()) }
+    if layer.trust.is_some() { context.workspace_layer() } else { Ok(layer.world.clone()) }
 }
 
 /// Writes the blessings into the files of the layers that hold them. What is inside the binary is refused.
-fn write_blessings(session: &Session, layers: &[Layer], files: &Files, ran: &[Ran]) -> Vec<Diagnostic> {
+fn write_blessings(context: &CommandContext, layers: &[Layer], files: &PackFiles, ran: &[CaseRun]) -> Vec<Diagnostic> {
     let mut by_path: BTreeMap<&str, Vec<Blessing>> = BTreeMap::new();
     for blessing in ran.iter().flat_map(|ran| &ran.blessings) {
         by_path.entry(&blessing.at.source.path).or_default().push(blessing.clone());
@@ -112,16 +112,16 @@ fn write_blessings(session: &Session, layers: &[Layer], files: &Files, ran: &[Ra
     for (path, blessings) in by_path {
         let file = files.by_path.get(path);
         let layer = file.and_then(|file| layers.iter().find(|layer| layer.origin == file.origin));
-        let folder = layer.map_or(Ok(None), |layer| folder_of(session, layer));
+        let folder = layer.map_or(Ok(None), |layer| folder_of(context, layer));
         let written = match folder {
             Err(fault) => Err(fault),
             Ok(Some(world)) => case::bless(&blessings[0].at.source.text, &blessings)
                 .and_then(|text| world.write(path, text.as_bytes())),
-            Ok(None) => Err(Diagnostic::new(case::UNMET, format!("`{path}` is inside the binary"))
+            Ok(None) => Err(Diagnostic::new(CASE, format!("`{path}` is inside the binary"))
                 .help("name the folder it came from by `--dir`, or `toolsd eject` it")),
         };
         match written {
-            Ok(()) => session.terminal.note(&format!("blessed {path}: {}", blessings.len())),
+            Ok(()) => context.terminal.note(&format!("blessed {path}: {}", blessings.len())),
             Err(fault) => faults.push(*fault),
         }
     }
@@ -129,8 +129,8 @@ fn write_blessings(session: &Session, layers: &[Layer], files: &Files, ran: &[Ra
 }
 
 /// A progress bar for a person at a terminal, nothing for anybody else.
-fn progress(session: &Session, name: &str, cases: usize) -> ProgressBar {
-    let seen = session.terminal.person && session.shared.format == Format::Text;
+fn progress(context: &CommandContext, name: &str, cases: usize) -> ProgressBar {
+    let seen = context.terminal.person && context.options.format == OutputFormat::Text;
     let target = if seen { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
     let bar = ProgressBar::with_draw_target(Some(cases as u64), target).with_message(name.to_owned());
     let style = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len}");
@@ -139,18 +139,18 @@ fn progress(session: &Session, name: &str, cases: usize) -> ProgressBar {
 }
 
 /// What the scripts told, on standard error: of every case, or of those that failed.
-fn tell_logs(session: &Session, ran: &[Ran], verbose: bool) {
+fn print_logs(context: &CommandContext, ran: &[CaseRun], verbose: bool) {
     for ran in ran.iter().filter(|ran| verbose || !ran.faults.is_empty()) {
         for (level, text) in &ran.log {
-            session.terminal.note(&format!("{}: {}: {}: {text}", ran.pack, ran.title, level.name()));
+            context.terminal.note(&format!("{}: {}: {}: {text}", ran.pack, ran.title, level.name()));
         }
     }
 }
 
-fn tell(session: &Session, ran: &[Ran], broken: &[Diagnostic]) {
-    let terminal = &session.terminal;
-    let failed: Vec<&Ran> = ran.iter().filter(|ran| !ran.faults.is_empty()).collect();
-    if session.shared.format != Format::Text {
+fn print_results(context: &CommandContext, ran: &[CaseRun], broken: &[Diagnostic]) {
+    let terminal = &context.terminal;
+    let failed: Vec<&CaseRun> = ran.iter().filter(|ran| !ran.faults.is_empty()).collect();
+    if context.options.format != OutputFormat::Text {
         let cases: Vec<Json> = ran
             .iter()
             .map(|ran| json!({ "pack": ran.pack, "title": ran.title, "passed": ran.faults.is_empty(), "faults": render::json(&ran.faults) }))
@@ -165,7 +165,7 @@ fn tell(session: &Session, ran: &[Ran], broken: &[Diagnostic]) {
         terminal.excerpts(broken);
     }
     for ran in &failed {
-        terminal.styled(&[(Style::Red, &format!("failed: {}: {}", ran.pack, ran.title))]);
+        terminal.styled(&[(TextStyle::Red, &format!("failed: {}: {}", ran.pack, ran.title))]);
         for fault in &ran.faults {
             let place = fault.at.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
             terminal.text(&format!("{place}{}", fault.message));
@@ -175,7 +175,7 @@ fn tell(session: &Session, ran: &[Ran], broken: &[Diagnostic]) {
         }
         terminal.line("");
     }
-    let style = if failed.is_empty() && broken.is_empty() { Style::Green } else { Style::Red };
+    let style = if failed.is_empty() && broken.is_empty() { TextStyle::Green } else { TextStyle::Red };
     let passed = ran.len() - failed.len();
     terminal.styled(&[(style, &format!("{passed} case{} passed, {} failed", plural(passed), failed.len()))]);
 }

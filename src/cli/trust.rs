@@ -1,19 +1,22 @@
-//! `toolsd trust`: shows what the files of this workspace ask for, and allows them to be used if a person agrees.
+//! `toolsd trust`: shows what the files of this workspace ask for, allows them if a person agrees, and revokes that.
 
-mod listing;
-mod recorded;
-
-use super::options::Format;
-use super::record::{change_record, load_trust};
-use super::{Ended, Exit, Session};
-use crate::diagnostic::{Code, Diagnostic, Result};
+use super::context::{CommandContext, change_trust_record, load_trust, load_trust_record, trust_record_path};
+use super::options::{CommandResult, Exit, OutputFormat};
+use super::terminal::Terminal;
+use crate::definition::SETTINGS_FILE;
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean, quoted};
+use crate::registry::{Permissions, TrustRecord, TrustedFile, WorkspaceTrust, hash_hex, pack_of_file, workspace_files};
+use crate::source::Source;
+use crate::value::Json;
+use crate::world::World;
+use crate::world::disk::Disk;
 use clap::Args;
-use listing::Listing;
 use serde_json::json;
+use std::collections::BTreeSet;
 
 /// Allow the pack files of this workspace to be used.
 #[derive(Args)]
-pub struct Trust {
+pub struct TrustCommand {
     /// Trust only these files, or the files of these packs, and later edits of them, as long as they ask for no more.
     #[arg(long, value_name = "FILE | PACK", num_args = 0..)]
     edits: Option<Vec<String>>,
@@ -35,49 +38,51 @@ pub struct Trust {
 }
 
 /// For how long edits are trusted if nobody says, in words and in milliseconds.
-const USUAL: &str = "30d";
+const DEFAULT_TIME: &str = "30d";
+
 /// … and at most.
 const MOST_DAYS: i64 = 366;
+
 const HOUR_MS: i64 = 3_600_000;
 
-impl Trust {
-    pub(super) fn run(self, session: &Session) -> Ended {
+impl TrustCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         if self.list {
-            return recorded::list(session);
+            return list_record(context);
         }
         if !self.revoke.is_empty() {
-            return recorded::revoke(session, &self.revoke);
+            return revoke(context, &self.revoke);
         }
-        let trust = load_trust(session.workspace.root())?;
-        let mut listing = Listing::of(session.workspace.as_ref(), &trust)?;
+        let trust = load_trust(context.workspace.root())?;
+        let mut listing = TrustListing::collect(context.workspace.as_ref(), &trust)?;
         let mut until = None;
         if let Some(names) = &self.edits {
-            listing.only(names)?;
-            let time = self.until.as_deref().unwrap_or(USUAL);
-            until = Some(session.workspace.now_ms() + milliseconds(time)?);
+            listing.restrict_to(names)?;
+            let time = self.until.as_deref().unwrap_or(DEFAULT_TIME);
+            until = Some(context.workspace.now_ms() + parse_duration_ms(time)?);
             listing.note_edits(time);
         }
         //= docs/spec.md#trust
         //# Nothing MUST be trusted before what each file asks for was shown and agreed to.
-        let agreed = self.agreed(session, &listing)?;
+        let agreed = self.ask_consent(context, &listing)?;
         if agreed {
-            change_record(session.workspace.root(), |record| {
-                let trust = record.workspaces.entry(session.workspace.root().to_owned()).or_default();
+            change_trust_record(context.workspace.root(), |record| {
+                let trust = record.workspaces.entry(context.workspace.root().to_owned()).or_default();
                 listing.allow(trust, until);
             })?;
         }
-        self.tell(session, &listing, agreed);
-        let waits = !agreed && listing.waits();
-        Ok(if waits || !listing.refused.is_empty() { Exit::Faults } else { Exit::Well })
+        self.print_outcome(context, &listing, agreed);
+        let waits = !agreed && listing.needs_consent();
+        Ok(if waits || !listing.refused.is_empty() { Exit::Faults } else { Exit::Success })
     }
 
     /// Shows the listing to a person, and whether it is agreed to.
-    fn agreed(&self, session: &Session, listing: &Listing) -> Result<bool> {
-        let is_json = session.shared.format == Format::Json;
+    fn ask_consent(&self, context: &CommandContext, listing: &TrustListing) -> Result<bool> {
+        let is_json = context.options.format == OutputFormat::Json;
         if !is_json {
-            listing.show(&session.terminal);
+            listing.show(&context.terminal);
         }
-        if !listing.waits() {
+        if !listing.needs_consent() {
             // Nothing is left to agree to, but files that are gone are forgotten.
             return Ok(true);
         }
@@ -94,13 +99,13 @@ impl Trust {
         if self.yes {
             return Ok(true);
         }
-        Ok(!is_json && session.terminal.asks(&listing.question()) == Some(true))
+        Ok(!is_json && context.terminal.confirm(&listing.question()) == Some(true))
     }
 
-    fn tell(&self, session: &Session, listing: &Listing, agreed: bool) {
-        let terminal = &session.terminal;
-        let root = session.workspace.root();
-        if session.shared.format == Format::Json {
+    fn print_outcome(&self, context: &CommandContext, listing: &TrustListing, agreed: bool) {
+        let terminal = &context.terminal;
+        let root = context.workspace.root();
+        if context.options.format == OutputFormat::Json {
             let mut json = listing.json();
             json["workspace"] = json!(root);
             json["trusted"] = json!(agreed);
@@ -108,11 +113,11 @@ impl Trust {
             return;
         }
         listing.refused.iter().for_each(|fault| terminal.fault(fault));
-        match (agreed, listing.waits()) {
+        match (agreed, listing.needs_consent()) {
             _ if listing.is_empty() && listing.refused.is_empty() => {
                 terminal.note(&format!("nothing to trust in `{root}`"));
             }
-            (true, true) => terminal.line(&format!("trusted {}", listing.counted())),
+            (true, true) => terminal.line(&format!("trusted {}", listing.file_count())),
             (true, false) => {}
             (false, _) => {
                 terminal.note("nothing was trusted; where nobody can be asked, `--yes` agrees to this listing")
@@ -122,7 +127,7 @@ impl Trust {
 }
 
 /// `12h`, `30d`, `8w` in milliseconds.
-fn milliseconds(time: &str) -> Result<i64> {
+fn parse_duration_ms(time: &str) -> Result<i64> {
     let wrong = || {
         let fault = Diagnostic::new(Code("usage"), format!("`{time}` is no time for edits"));
         fault.help(format!("a number and `h`, `d` or `w`, as in `30d`; {MOST_DAYS}d at most"))
@@ -137,4 +142,351 @@ fn milliseconds(time: &str) -> Result<i64> {
     let number: i64 = number.parse().map_err(|_| wrong())?;
     let total = number.checked_mul(hours).filter(|hours| (1..=MOST_DAYS * 24).contains(hours)).ok_or_else(wrong)?;
     Ok(total * HOUR_MS)
+}
+
+/// What there is to trust.
+pub struct TrustListing {
+    rows: Vec<ListedFile>,
+    /// Whether only some of the files are meant.
+    is_partial: bool,
+    /// The edits that are asked for, in words: they belong to what the hash is of.
+    edits: String,
+    /// The files that cannot be trusted as they are.
+    pub refused: Vec<Diagnostic>,
+}
+
+struct ListedFile {
+    path: String,
+    bytes: Vec<u8>,
+    state: FileState,
+    asks: Permissions,
+    /// What it asked for when it was trusted.
+    before: Permissions,
+    edits_until: Option<i64>,
+    /// Whether edits are asked for, or trust of them is to be renewed.
+    wants_edits: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FileState {
+    New,
+    Changed,
+    Same,
+}
+
+impl FileState {
+    fn name(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Changed => "changed",
+            Self::Same => "same",
+        }
+    }
+}
+
+impl TrustListing {
+    /// Everything in a workspace that needs trust, as it is now.
+    fn collect(workspace: &dyn World, trust: &WorkspaceTrust) -> Result<Self> {
+        let mut refused = Vec::new();
+        let mut paths = workspace_files(workspace, &mut refused);
+        if !matches!(workspace.stat(SETTINGS_FILE), Ok(None)) {
+            paths.push(SETTINGS_FILE.to_owned());
+        }
+        let mut rows = Vec::new();
+        for path in paths {
+            match workspace.read_owned(&path).and_then(|bytes| refuse_unreadable(&path, bytes)) {
+                Ok(bytes) => rows.push(ListedFile::new(path, bytes, trust)),
+                Err(fault) => refused.push(*fault),
+            }
+        }
+        Ok(Self { rows, is_partial: false, edits: String::new(), refused })
+    }
+
+    /// Leaves only the files that are named by their paths or by their packs, for edits of them.
+    pub fn restrict_to(&mut self, names: &[String]) -> Result<()> {
+        let packs: BTreeSet<&str> = self.rows.iter().filter_map(|row| pack_of_file(&row.path)).collect();
+        if names.is_empty() {
+            let packs: Vec<&str> = packs.into_iter().collect();
+            let fault = Diagnostic::new(Code("usage"), "`--edits` needs the files or packs whose edits you trust");
+            return Err(fault.help(format!("the packs here: {}", packs.join(", "))));
+        }
+        for name in names {
+            if clean(name) == SETTINGS_FILE {
+                let fault = Diagnostic::new(Code("usage"), format!("edits of `{SETTINGS_FILE}` cannot be trusted"));
+                return Err(
+                    fault.help("it says which packs serve, and where: each change of it is shown and asked for")
+                );
+            }
+            if !self.rows.iter().any(|row| row.is_named_by(name)) {
+                if let Some(unusable) = self.refused.first() {
+                    let message = format!(
+                        "there is no pack file, and no pack, `{name}` here that can be trusted as it is: {}",
+                        unusable.message
+                    );
+                    return Err(Diagnostic::new(Code("usage"), message).help(unusable.help.clone().unwrap_or_default()));
+                }
+                let known = packs.iter().copied().chain(self.rows.iter().map(|row| row.path.as_str()));
+                let fault =
+                    Diagnostic::new(Code("usage"), format!("there is no pack file, and no pack, `{name}` here"));
+                return Err(fault.help(did_you_mean(name, known).unwrap_or_else(|| "run `toolsd trust`".to_owned())));
+            }
+        }
+        self.rows.retain(|row| names.iter().any(|name| row.is_named_by(name)));
+        self.rows.iter_mut().for_each(|row| row.wants_edits = true);
+        self.is_partial = true;
+        Ok(())
+    }
+
+    /// Notes for how long edits are asked for.
+    pub fn note_edits(&mut self, time: &str) {
+        self.edits = time.to_owned();
+    }
+
+    /// Whether there is something to agree to.
+    pub fn needs_consent(&self) -> bool {
+        self.rows.iter().any(ListedFile::needs_consent)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// `1 file`, `2 files`.
+    pub fn file_count(&self) -> String {
+        let count = self.rows.len();
+        format!("{count} file{}", if count == 1 { "" } else { "s" })
+    }
+
+    /// What a person is asked.
+    pub fn question(&self) -> String {
+        let (these, them) = match self.rows.len() {
+            1 => ("this file as it is", "it"),
+            _ => ("these files as they are", "them"),
+        };
+        let edits = match self.edits.as_str() {
+            "" => String::new(),
+            time => format!(", and edits of {them} for {time}"),
+        };
+        format!("Trust {these} now{edits}? [y/N] ")
+    }
+
+    /// The BLAKE3 of all that is agreed to: files, their bytes, edits.
+    pub fn hash(&self) -> String {
+        let mut parts = vec![json!(self.edits)];
+        parts.extend(self.rows.iter().map(|row| json!([row.path, hash_hex(&row.bytes), row.wants_edits])));
+        hash_hex(json!(parts).to_string().as_bytes())
+    }
+
+    /// Notes that everything here is allowed; what is no longer there is forgotten.
+    pub fn allow(&self, trust: &mut WorkspaceTrust, until: Option<i64>) {
+        // One that cannot be used as it is may be mended: its trust stays.
+        if !self.is_partial && self.refused.is_empty() {
+            trust.files.retain(|path, _| self.rows.iter().any(|row| row.path == *path));
+        }
+        for row in &self.rows {
+            trust.allow(&row.path, &row.bytes, row.asks.clone());
+            if let (true, Some(file)) = (row.wants_edits, trust.files.get_mut(&row.path)) {
+                file.edits_until = until;
+            }
+        }
+    }
+
+    /// Writes a line for each file that is new, changed, or to be trusted further; the others are counted.
+    pub fn show(&self, terminal: &Terminal) {
+        let rows: Vec<(&ListedFile, String)> =
+            self.rows.iter().filter(|row| row.is_shown()).map(|row| (row, quoted(&row.path))).collect();
+        let width = rows.iter().map(|(_, path)| path.chars().count()).max().unwrap_or(0);
+        for (row, path) in &rows {
+            let line = format!("{path:width$}  {:7}  {}", row.state.name(), row.describe());
+            terminal.line(line.trim_end());
+        }
+        match self.rows.len() - rows.len() {
+            0 => {}
+            1 => terminal.line("1 file is as it was trusted"),
+            others => terminal.line(&format!("{others} files are as they were trusted")),
+        }
+    }
+
+    /// The listing for machines.
+    pub fn json(&self) -> Json {
+        let files = self.rows.iter().map(|row| {
+            json!({
+                "path": row.path,
+                "state": row.state.name(),
+                "blake3": hash_hex(&row.bytes),
+                "permissions": row.asks.describe(),
+                "widened": row.widened_permissions(),
+                "edits_until": row.edits_until.map(format_date),
+            })
+        });
+        let refused: Vec<String> = self.refused.iter().map(ToString::to_string).collect();
+        json!({ "hash": self.hash(), "files": files.collect::<Vec<_>>(), "refused": refused })
+    }
+}
+
+//= docs/spec.md#trust
+//# Nothing MUST be trusted before what each file asks for was shown and agreed to.
+/// The bytes, unless they are settings that cannot be read: what those ask for nobody can show, and nobody can agree to.
+fn refuse_unreadable(path: &str, bytes: Vec<u8>) -> Result<Vec<u8>> {
+    if path != SETTINGS_FILE {
+        return Ok(bytes);
+    }
+    let text = std::str::from_utf8(&bytes).map_err(|fault| fault.to_string());
+    match text.and_then(|text| text.parse::<toml::Table>().map_err(|fault| fault.message().to_owned())) {
+        Ok(_) => Ok(bytes),
+        Err(why) => {
+            let message = format!("`{path}` cannot be trusted: it is no TOML, so what it asks for is not known: {why}");
+            Err(Diagnostic::new(Code("usage"), message).help("`toolsd check` says where; mend it, then trust it"))
+        }
+    }
+}
+
+impl ListedFile {
+    fn new(path: String, bytes: Vec<u8>, trust: &WorkspaceTrust) -> Self {
+        let asks = match path == SETTINGS_FILE {
+            true => Permissions::from_settings(&Source::new(SETTINGS_FILE, String::from_utf8_lossy(&bytes))),
+            false => Permissions::from_file(&path, &bytes),
+        };
+        let known = trust.files.get(&path);
+        let state = match known {
+            None => FileState::New,
+            Some(known) if known.hash == hash_hex(&bytes) => FileState::Same,
+            Some(_) => FileState::Changed,
+        };
+        let before = known.map(|known| known.permissions.clone()).unwrap_or_default();
+        let edits_until = known.and_then(|known| known.edits_until);
+        Self { path, bytes, state, asks, before, edits_until, wants_edits: false }
+    }
+
+    fn needs_consent(&self) -> bool {
+        self.state != FileState::Same || self.wants_edits
+    }
+
+    /// Whether a person has something to see that was not seen before.
+    fn is_shown(&self) -> bool {
+        self.state != FileState::Same || (self.wants_edits && self.edits_until.is_none())
+    }
+
+    fn is_named_by(&self, name: &str) -> bool {
+        self.path == clean(name) || pack_of_file(&self.path) == Some(name)
+    }
+
+    /// What a changed file asks for beyond what it was trusted with.
+    fn widened_permissions(&self) -> Vec<String> {
+        if self.state == FileState::Changed {
+            self.asks.exceeding(&self.before).describe_within(&self.asks)
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn describe(&self) -> String {
+        let edits = self.edits_until.map(|_| "edits too".to_owned());
+        let mut words = match self.state {
+            FileState::Changed => {
+                let mut words: Vec<String> =
+                    self.widened_permissions().into_iter().map(|word| format!("+ {word}")).collect();
+                let before = self.before.describe();
+                if !words.is_empty() {
+                    let before = if before.is_empty() { "nothing".to_owned() } else { before.join("  ") };
+                    words.push(format!("(was: {before})"));
+                }
+                words
+            }
+            FileState::New | FileState::Same => self.asks.describe(),
+        };
+        words.extend(edits);
+        words.join("  ")
+    }
+}
+
+fn clean(name: &str) -> String {
+    crate::world::path::clean(name)
+}
+
+/// The day of a time in milliseconds.
+fn format_date(ms: i64) -> String {
+    jiff::Timestamp::from_millisecond(ms).map_or_else(|_| ms.to_string(), |time| time.strftime("%Y-%m-%d").to_string())
+}
+
+/// Lists every workspace of the record, and its files.
+fn list_record(context: &CommandContext) -> CommandResult {
+    let record = load_trust_record(context.workspace.root())?;
+    let terminal = &context.terminal;
+    if context.options.format == OutputFormat::Json {
+        let file = |(path, file): (&String, &TrustedFile)| {
+            json!({
+                "path": path, "blake3": file.hash, "permissions": file.permissions.describe(),
+                "edits_until": file.edits_until.map(format_date),
+            })
+        };
+        let workspaces: Vec<Json> = record
+            .workspaces
+            .iter()
+            .map(|(root, trust)| {
+                let files: Vec<Json> = trust.files.iter().map(file).collect();
+                json!({ "workspace": root, "is_there": Disk::new(root, []).is_ok(), "files": files })
+            })
+            .collect();
+        terminal.json(&json!({ "record": trust_record_path(), "workspaces": workspaces }));
+        return Ok(Exit::Success);
+    }
+    let now = context.workspace.now_ms();
+    for (root, trust) in &record.workspaces {
+        let gone = if Disk::new(root, []).is_ok() { "" } else { " (there is no such folder any more)" };
+        terminal.line(&format!("{}{gone}", quoted(root)));
+        for (path, file) in &trust.files {
+            let edits = match file.edits_until {
+                Some(until) if until > now => format!("  edits until {}", format_date(until)),
+                Some(until) => format!("  edits until {}, which is over", format_date(until)),
+                None => String::new(),
+            };
+            let line = format!("  {}  {}{edits}", quoted(path), file.permissions.describe().join("  "));
+            terminal.line(line.trim_end());
+        }
+    }
+    if record.workspaces.is_empty() {
+        terminal.note(&format!("nothing is trusted on this machine ({})", trust_record_path().unwrap_or_default()));
+    }
+    Ok(Exit::Success)
+}
+
+/// Takes trust back from files, packs, this workspace, or another one.
+fn revoke(context: &CommandContext, names: &[String]) -> CommandResult {
+    let root = context.workspace.root();
+    let mut record = load_trust_record(root)?;
+    let mut taken = Vec::new();
+    for name in names {
+        taken.extend(remove_trusted(&mut record, root, name)?);
+    }
+    change_trust_record(root, |record| {
+        for name in names {
+            // What is not there any more was taken back by somebody else meanwhile.
+            let _ = remove_trusted(record, root, name);
+        }
+    })?;
+    if context.options.format == OutputFormat::Json {
+        context.terminal.json(&json!({ "workspace": root, "revoked": taken }));
+    } else {
+        taken.iter().for_each(|path| context.terminal.line(&format!("trusted no more: {}", quoted(path))));
+    }
+    Ok(Exit::Success)
+}
+
+/// Removes what a name means from the record: the paths that it meant.
+fn remove_trusted(record: &mut TrustRecord, root: &str, name: &str) -> Result<Vec<String>> {
+    if let Some(other) = record.workspaces.get_mut(name) {
+        return Ok(std::mem::take(&mut other.files).into_keys().map(|path| format!("{name}/{path}")).collect());
+    }
+    let known = record.workspaces.entry(root.to_owned()).or_default();
+    let clean = crate::world::path::clean(name);
+    let is_named_by = |path: &String| name == "all" || *path == clean || pack_of_file(path) == Some(name);
+    let taken: Vec<String> = known.files.keys().filter(|path| is_named_by(path)).cloned().collect();
+    if taken.is_empty() && name != "all" {
+        let fault = Diagnostic::new(Code("usage"), format!("nothing named `{name}` is trusted in `{root}`"));
+        let help = did_you_mean(name, known.files.keys().map(String::as_str));
+        return Err(fault.help(help.unwrap_or_else(|| "run `toolsd trust --list`".to_owned())));
+    }
+    taken.iter().for_each(|path| drop(known.files.remove(path)));
+    Ok(taken)
 }

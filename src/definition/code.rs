@@ -16,13 +16,13 @@ pub const WRONG_TYPE: Code = Code("wrong-type");
 pub const WRONG_VALUE: Code = Code("wrong-value");
 /// Keys that exclude each other.
 pub const CONFLICTING_KEYS: Code = Code("conflicting-keys");
-/// A URI template that is none.
+/// A URI template that cannot be parsed.
 pub const URI_TEMPLATE: Code = Code("uri-template");
 /// A keyword of a schema with a value it does not take.
 pub const SCHEMA_VALUE: Code = Code("schema-value");
 /// A keyword that JSON Schema does not have.
 pub const SCHEMA_KEYWORD: Code = Code("schema-keyword");
-/// A format that nothing checks.
+/// A format that is not known.
 pub const SCHEMA_FORMAT: Code = Code("schema-format");
 /// A pattern that the linear engine does not take.
 pub const SCHEMA_PATTERN: Code = Code("schema-pattern");
@@ -32,6 +32,8 @@ pub const SCHEMA_REFERENCE: Code = Code("schema-reference");
 pub const FORM: Code = Code("form");
 /// A root that is no object where one is needed.
 pub const SCHEMA_ROOT: Code = Code("schema-root");
+/// An expectation of a case that was not met, or a step that could not be done: of a run, so not in [`ALL`].
+pub const CASE: Code = Code("case");
 
 /// All of them, for the documentation.
 pub const ALL: &[(Code, &str)] = &[

@@ -1,12 +1,17 @@
-//! The door of every table: unknown, missing and ill-typed keys are told here, so that lowering can trust what it reads.
+//! Opens a table by its grammar: unknown, missing and ill-typed keys are reported here, so that lowering can trust what it reads.
 
-use super::{Entry, Grammar, Item, Key, Located, Node, Schema, Shape, code, json};
-use crate::diagnostic::{Diagnostic, did_you_mean};
+use super::code;
+use super::grammar::{Grammar, GrammarKey, ValueShape};
+use super::located::Located;
+use super::schema::Schema;
+use crate::diagnostic::{Diagnostic, Result, did_you_mean};
+use crate::parse::toml::{TomlEntry, TomlItem, TomlNode};
+use crate::parse::{OVERSIZED_INTEGER_HELP, find_oversized_integer};
 use crate::source::Place;
 use crate::value::Json;
 use std::borrow::Cow;
 
-/// What begins a value that the configuration of the pack holds.
+/// The prefix of a value that is taken from the configuration of the pack.
 const CONFIG: &str = "config.";
 
 /// The keys of one table that are what its grammar says.
@@ -14,7 +19,7 @@ pub struct Fields<'a> {
     /// The place of the table's header, for what is missing.
     pub header: Place,
     grammar: &'static Grammar,
-    found: Vec<Field<'a>>,
+    found: Vec<FieldEntry<'a>>,
 }
 
 /// An item of a list that takes both.
@@ -25,15 +30,35 @@ pub enum TextOrTable<'a> {
     Table(Fields<'a>),
 }
 
-struct Field<'a> {
-    key: &'static Key,
+struct FieldEntry<'a> {
+    key: &'static GrammarKey,
     at: Place,
-    node: Cow<'a, Node>,
+    node: Cow<'a, TomlNode>,
+}
+
+/// A value that is written in the definition, or taken from the configuration of the pack.
+#[derive(Clone, Debug)]
+pub enum Configurable<T> {
+    /// The value.
+    Fixed(T),
+    /// The key of the configuration.
+    FromConfig(Located<String>),
+}
+
+impl<T: Clone> Configurable<T> {
+    /// The value, given the configuration of the pack; `of` converts a value of the configuration.
+    pub fn value(&self, config: &Json, of: impl Fn(&Json) -> Option<T>) -> Option<T> {
+        match self {
+            Self::Fixed(value) => Some(value.clone()),
+            Self::FromConfig(key) => of(&config[&key.value]),
+        }
+    }
 }
 
 impl<'a> Fields<'a> {
-    /// Opens a table. Anything else but a table has been refused before and has no keys.
-    pub fn open(node: &'a Node, grammar: &'static Grammar, faults: &mut Vec<Diagnostic>) -> Self {
+    /// Opens a table by its grammar and reports what is wrong with its keys. A node that is no table has been refused before,
+    /// and has no keys.
+    pub fn open(node: &'a TomlNode, grammar: &'static Grammar, faults: &mut Vec<Diagnostic>) -> Self {
         let mut fields = Self { header: node.at.clone(), grammar, found: Vec::new() };
         for entry in node.entries() {
             fields.take(entry, faults);
@@ -41,14 +66,14 @@ impl<'a> Fields<'a> {
         for key in grammar.keys.iter().filter(|key| key.required) {
             if !node.entries().iter().any(|entry| entry.key == key.name) {
                 let fault = Diagnostic::new(code::MISSING_KEY, format!("{} has no `{}`", grammar.name, key.name));
-                let help = format!("{}: {}", key.shape.describe(), plain(key.doc));
+                let help = format!("{}: {}", key.shape.describe(), as_clause(key.doc));
                 faults.push(*fault.at(fields.header.clone()).help(help));
             }
         }
         fields
     }
 
-    fn take(&mut self, entry: &'a Entry, faults: &mut Vec<Diagnostic>) {
+    fn take(&mut self, entry: &'a TomlEntry, faults: &mut Vec<Diagnostic>) {
         if let Some(key) = self.grammar.keys.iter().find(|key| key.name == entry.key) {
             return self.keep(key, entry, Cow::Borrowed(&entry.node), faults);
         }
@@ -56,36 +81,42 @@ impl<'a> Fields<'a> {
             .key
             .strip_suffix("_json")
             .and_then(|base| self.grammar.keys.iter().find(|key| key.name == base && key.shape.has_json_form()));
-        let Some(key) = as_json else { return faults.push(*unknown(self.grammar, entry)) };
-        match json::read(&entry.node) {
+        let Some(key) = as_json else { return faults.push(*unknown_key(self.grammar, entry)) };
+        match read_json(&entry.node) {
             Ok(node) => self.keep(key, entry, Cow::Owned(node), faults),
             Err(fault) => faults.push(*fault),
         }
     }
 
-    fn keep(&mut self, key: &'static Key, entry: &Entry, node: Cow<'a, Node>, faults: &mut Vec<Diagnostic>) {
+    fn keep(
+        &mut self,
+        key: &'static GrammarKey,
+        entry: &TomlEntry,
+        node: Cow<'a, TomlNode>,
+        faults: &mut Vec<Diagnostic>,
+    ) {
         if let Some(other) = self.field(key.name) {
             let fault = Diagnostic::new(code::CONFLICTING_KEYS, format!("`{}` stands twice", key.name));
             let line = other.at.line_column().0;
             return faults.push(*fault.at(entry.at.clone()).help(format!("it is given in line {line} already")));
         }
-        if fits(key, &node, faults) {
-            self.found.push(Field { key, at: entry.at.clone(), node });
+        if check_shape(key, &node, faults) {
+            self.found.push(FieldEntry { key, at: entry.at.clone(), node });
         }
     }
 
-    fn field(&self, name: &str) -> Option<&Field<'a>> {
+    fn field(&self, name: &str) -> Option<&FieldEntry<'a>> {
         debug_assert!(self.grammar.keys.iter().any(|key| key.name == name), "{} {name}", self.grammar.name);
         self.found.iter().find(|field| field.key.name == name)
     }
 
     /// The tree of a key.
-    pub fn node(&self, name: &str) -> Option<&Node> {
+    pub fn node(&self, name: &str) -> Option<&TomlNode> {
         self.field(name).map(|field| field.node.as_ref())
     }
 
     /// The place of a key, if it was written.
-    pub fn key_at(&self, name: &str) -> Option<&Place> {
+    pub fn key_place(&self, name: &str) -> Option<&Place> {
         self.field(name).map(|field| &field.at)
     }
 
@@ -96,7 +127,7 @@ impl<'a> Fields<'a> {
 
     /// A text.
     pub fn text(&self, name: &str) -> Option<String> {
-        self.node(name).and_then(Node::text).map(str::to_owned)
+        self.node(name).and_then(TomlNode::text).map(str::to_owned)
     }
 
     /// A text and its place.
@@ -105,8 +136,8 @@ impl<'a> Fields<'a> {
         Some(Located { value: node.text()?.to_owned(), at: node.at.clone() })
     }
 
-    /// A text that must be there; an empty one at the header where it is missing, which was told.
-    pub fn needed(&self, name: &str) -> Located<String> {
+    /// A required text. If it is missing, which has been reported, an empty one at the header.
+    pub fn required(&self, name: &str) -> Located<String> {
         self.located(name).unwrap_or_else(|| Located { value: String::new(), at: self.header.clone() })
     }
 
@@ -128,7 +159,7 @@ impl<'a> Fields<'a> {
     /// A flag.
     pub fn flag(&self, name: &str) -> Option<bool> {
         match self.node(name)?.item {
-            Item::Scalar(Json::Bool(flag)) => Some(flag),
+            TomlItem::Scalar(Json::Bool(flag)) => Some(flag),
             _ => None,
         }
     }
@@ -139,17 +170,22 @@ impl<'a> Fields<'a> {
         Some(Located { value: node.text()?.strip_prefix(CONFIG)?.to_owned(), at: node.at.clone() })
     }
 
+    /// What is written under a key, or `config.KEY`.
+    pub fn setting<T>(&self, name: &str, written: T) -> Configurable<T> {
+        self.config_key(name).map_or(Configurable::Fixed(written), Configurable::FromConfig)
+    }
+
     /// A whole number.
     pub fn integer(&self, name: &str) -> Option<u64> {
         match &self.node(name)?.item {
-            Item::Scalar(Json::Number(number)) => number.as_u64(),
+            TomlItem::Scalar(Json::Number(number)) => number.as_u64(),
             _ => None,
         }
     }
 
     /// Any value.
     pub fn json(&self, name: &str) -> Option<Json> {
-        self.node(name).map(Node::to_json)
+        self.node(name).map(TomlNode::to_json)
     }
 
     /// A table of any keys; an empty one if it was left out.
@@ -159,12 +195,12 @@ impl<'a> Fields<'a> {
 
     /// A schema with its places.
     pub fn schema(&self, name: &str) -> Option<Schema> {
-        self.node(name).map(Schema::of)
+        self.node(name).map(Schema::from_node)
     }
 
     /// A table from names to texts.
     pub fn text_map(&self, name: &str) -> Vec<(String, String)> {
-        let entries = self.node(name).map(Node::entries).unwrap_or_default();
+        let entries = self.node(name).map(TomlNode::entries).unwrap_or_default();
         entries.iter().filter_map(|entry| Some((entry.key.clone(), entry.node.text()?.to_owned()))).collect()
     }
 
@@ -172,8 +208,10 @@ impl<'a> Fields<'a> {
     pub fn table(&self, name: &str, faults: &mut Vec<Diagnostic>) -> Option<Fields<'_>> {
         let field = self.field(name)?;
         match field.key.shape {
-            Shape::Table(grammar) => Some(Fields::open(&field.node, grammar, faults)),
-            Shape::WordOrTable(_, grammar) if is_table(&field.node) => Some(Fields::open(&field.node, grammar, faults)),
+            ValueShape::Table(grammar) => Some(Fields::open(&field.node, grammar, faults)),
+            ValueShape::WordOrTable(_, grammar) if is_table(&field.node) => {
+                Some(Fields::open(&field.node, grammar, faults))
+            }
             _ => None,
         }
     }
@@ -181,15 +219,15 @@ impl<'a> Fields<'a> {
     /// Tables with a grammar of their own.
     pub fn tables(&self, name: &str, faults: &mut Vec<Diagnostic>) -> Vec<Fields<'_>> {
         let Some(field) = self.field(name) else { return Vec::new() };
-        let Shape::Tables(grammar) = field.key.shape else { return Vec::new() };
+        let ValueShape::Tables(grammar) = field.key.shape else { return Vec::new() };
         field.node.items().iter().map(|item| Fields::open(item, grammar, faults)).collect()
     }
 
     /// The items of a list of texts and tables.
     pub fn texts_or_tables(&self, name: &str, faults: &mut Vec<Diagnostic>) -> Vec<TextOrTable<'_>> {
         let Some(field) = self.field(name) else { return Vec::new() };
-        let Shape::TextsOrTables(grammar) = field.key.shape else { return Vec::new() };
-        let mut item = |item| match Node::text(item) {
+        let ValueShape::TextsOrTables(grammar) = field.key.shape else { return Vec::new() };
+        let mut item = |item| match TomlNode::text(item) {
             Some(text) => TextOrTable::Text(Located { value: text.to_owned(), at: item.at.clone() }),
             None => TextOrTable::Table(Fields::open(item, grammar, faults)),
         };
@@ -199,8 +237,8 @@ impl<'a> Fields<'a> {
     /// A table from names to tables with a grammar of their own: each name with its place.
     pub fn named_tables(&self, name: &str, faults: &mut Vec<Diagnostic>) -> Vec<(Located<String>, Fields<'_>)> {
         let Some(field) = self.field(name) else { return Vec::new() };
-        let Shape::NamedTables(grammar) = field.key.shape else { return Vec::new() };
-        let open = |entry: &'_ Entry| Located { value: entry.key.clone(), at: entry.at.clone() };
+        let ValueShape::NamedTables(grammar) = field.key.shape else { return Vec::new() };
+        let open = |entry: &'_ TomlEntry| Located { value: entry.key.clone(), at: entry.at.clone() };
         field.node.entries().iter().map(|entry| (open(entry), Fields::open(&entry.node, grammar, faults))).collect()
     }
 
@@ -212,25 +250,25 @@ impl<'a> Fields<'a> {
             let message = format!("`{}` and `{other}` exclude each other", first.unwrap_or_default());
             let words: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
             let help = format!("{what} takes one of {}", words.join(", "));
-            let at = self.key_at(other).unwrap_or(&self.header).clone();
+            let at = self.key_place(other).unwrap_or(&self.header).clone();
             faults.push(*Diagnostic::new(code::CONFLICTING_KEYS, message).at(at).help(help));
         }
         first
     }
 }
 
-fn is_table(node: &Node) -> bool {
-    matches!(node.item, Item::Table(_))
+fn is_table(node: &TomlNode) -> bool {
+    matches!(node.item, TomlItem::Table(_))
 }
 
 /// A sentence as a part of a help line.
-fn plain(doc: &str) -> String {
+fn as_clause(doc: &str) -> String {
     let doc = doc.trim_end_matches('.');
     let mut letters = doc.chars();
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-fn unknown(grammar: &'static Grammar, entry: &Entry) -> Box<Diagnostic> {
+fn unknown_key(grammar: &'static Grammar, entry: &TomlEntry) -> Box<Diagnostic> {
     //= docs/spec.md#definitions
     //# A key that the grammar does not have MUST be refused, with the nearest key that it has.
     let message = format!("{} has no key `{}`", grammar.name, entry.key);
@@ -241,39 +279,40 @@ fn unknown(grammar: &'static Grammar, entry: &Entry) -> Box<Diagnostic> {
     fault.help(help)
 }
 
-/// Whether a value is what its key takes; if not, that is told at the part which is wrong.
-fn fits(key: &Key, node: &Node, faults: &mut Vec<Diagnostic>) -> bool {
+/// Whether a value has the shape that its key takes; if not, the wrong part is reported.
+fn check_shape(key: &GrammarKey, node: &TomlNode, faults: &mut Vec<Diagnostic>) -> bool {
     let before = faults.len();
-    let mut wrong = |part: &Node, wanted: &str| {
+    let mut wrong = |part: &TomlNode, wanted: &str| {
         let message = format!("`{}` takes {wanted}, got {}", key.name, part.kind());
-        faults.push(*Diagnostic::new(code::WRONG_TYPE, message).at(part.at.clone()).help(plain(key.doc)));
+        faults.push(*Diagnostic::new(code::WRONG_TYPE, message).at(part.at.clone()).help(as_clause(key.doc)));
     };
-    let is_list = |node: &Node| matches!(node.item, Item::List(_));
+    let is_list = |node: &TomlNode| matches!(node.item, TomlItem::List(_));
     let wanted = key.shape.describe();
     match key.shape {
-        Shape::Any => {}
-        Shape::Text if node.text().is_some() => {}
-        Shape::OneOf(_) | Shape::WordOrTable(..) | Shape::IntegerOrKey(_) | Shape::FlagOrKey
+        ValueShape::Any => {}
+        ValueShape::Text if node.text().is_some() => {}
+        ValueShape::OneOf(_) | ValueShape::WordOrTable(..) | ValueShape::IntegerOrKey(_) | ValueShape::FlagOrKey
             if node.text().is_some() => {}
-        Shape::WordOrTable(..) if is_table(node) => {}
-        Shape::Flag | Shape::FlagOrKey if matches!(node.item, Item::Scalar(Json::Bool(_))) => {}
-        Shape::Integer(_) | Shape::IntegerWithin(..) | Shape::IntegerOrKey(_) if node.kind() == "an integer" => {}
-        Shape::TextOrTexts | Shape::Completion if node.text().is_some() => {}
-        Shape::Texts | Shape::TextOrTexts | Shape::Completion if is_list(node) => {
+        ValueShape::WordOrTable(..) if is_table(node) => {}
+        ValueShape::Flag | ValueShape::FlagOrKey if matches!(node.item, TomlItem::Scalar(Json::Bool(_))) => {}
+        ValueShape::Integer(_) | ValueShape::IntegerWithin(..) | ValueShape::IntegerOrKey(_)
+            if node.kind() == "an integer" => {}
+        ValueShape::TextOrTexts | ValueShape::Completion if node.text().is_some() => {}
+        ValueShape::Texts | ValueShape::TextOrTexts | ValueShape::Completion if is_list(node) => {
             node.items().iter().filter(|item| item.text().is_none()).for_each(|item| wrong(item, &wanted));
         }
-        Shape::Objects | Shape::Tables(_) if is_list(node) => {
+        ValueShape::Objects | ValueShape::Tables(_) if is_list(node) => {
             node.items().iter().filter(|item| !is_table(item)).for_each(|item| wrong(item, &wanted));
         }
-        Shape::TextsOrTables(_) if is_list(node) => {
+        ValueShape::TextsOrTables(_) if is_list(node) => {
             let others = node.items().iter().filter(|item| item.text().is_none() && !is_table(item));
             others.for_each(|item| wrong(item, "a text or a table"));
         }
-        Shape::TextMap if is_table(node) => {
+        ValueShape::TextMap if is_table(node) => {
             let entries = node.entries().iter().filter(|entry| entry.node.text().is_none());
             entries.for_each(|entry| wrong(&entry.node, &wanted));
         }
-        Shape::Completions if is_table(node) => {
+        ValueShape::Completions if is_table(node) => {
             for entry in node.entries() {
                 let texts = is_list(&entry.node) && entry.node.items().iter().all(|item| item.text().is_some());
                 if entry.node.text().is_none() && !texts {
@@ -281,49 +320,92 @@ fn fits(key: &Key, node: &Node, faults: &mut Vec<Diagnostic>) -> bool {
                 }
             }
         }
-        Shape::NamedTables(_) if is_table(node) => {
+        ValueShape::NamedTables(_) if is_table(node) => {
             let entries = node.entries().iter().filter(|entry| !is_table(&entry.node));
             entries.for_each(|entry| wrong(&entry.node, "a table"));
         }
-        Shape::Object | Shape::Schema | Shape::Named | Shape::Table(_) if is_table(node) => {}
+        ValueShape::Object | ValueShape::Schema | ValueShape::Named | ValueShape::Table(_) if is_table(node) => {}
         _ => wrong(node, &wanted),
     }
     if faults.len() == before {
-        allowed(key, node, faults);
+        check_value(key, node, faults);
     }
     faults.len() == before
 }
 
-/// Values of the right kind that are not allowed.
-fn allowed(key: &Key, node: &Node, faults: &mut Vec<Diagnostic>) {
+/// Reports a value of the right kind that is not allowed.
+fn check_value(key: &GrammarKey, node: &TomlNode, faults: &mut Vec<Diagnostic>) {
     let fault = match (key.shape, &node.item) {
-        (Shape::OneOf(words) | Shape::WordOrTable(words, _), Item::Scalar(Json::String(text)))
+        (ValueShape::OneOf(words) | ValueShape::WordOrTable(words, _), TomlItem::Scalar(Json::String(text)))
             if !words.contains(&text.as_str()) =>
         {
             let help = did_you_mean(text, words.iter().copied());
             Diagnostic::new(code::WRONG_VALUE, format!("`{}` cannot be \"{text}\"", key.name))
                 .help(help.unwrap_or_else(|| key.shape.describe()))
         }
-        (Shape::Integer(least) | Shape::IntegerOrKey(least), Item::Scalar(Json::Number(number)))
+        (ValueShape::Integer(least) | ValueShape::IntegerOrKey(least), TomlItem::Scalar(Json::Number(number)))
             if number.as_i64().is_none_or(|n| n < least) =>
         {
             Diagnostic::new(code::WRONG_VALUE, format!("`{}` cannot be {number}", key.name)).help(key.shape.describe())
         }
-        (Shape::IntegerWithin(least, most), Item::Scalar(Json::Number(number)))
+        (ValueShape::IntegerWithin(least, most), TomlItem::Scalar(Json::Number(number)))
             if number.as_i64().is_none_or(|n| n < least || n > most) =>
         {
             Diagnostic::new(code::WRONG_VALUE, format!("`{}` cannot be {number}", key.name)).help(key.shape.describe())
         }
-        (Shape::IntegerOrKey(_) | Shape::FlagOrKey, Item::Scalar(Json::String(text)))
+        (ValueShape::IntegerOrKey(_) | ValueShape::FlagOrKey, TomlItem::Scalar(Json::String(text)))
             if text.strip_prefix(CONFIG).is_none_or(str::is_empty) =>
         {
             Diagnostic::new(code::WRONG_VALUE, format!("`{}` cannot be \"{text}\"", key.name))
                 .help(key.shape.describe())
         }
-        (Shape::Text, Item::Scalar(Json::String(text))) if key.required && text.trim().is_empty() => {
-            Diagnostic::new(code::WRONG_VALUE, format!("`{}` is empty", key.name)).help(plain(key.doc))
+        (ValueShape::Text, TomlItem::Scalar(Json::String(text))) if key.required && text.trim().is_empty() => {
+            Diagnostic::new(code::WRONG_VALUE, format!("`{}` is empty", key.name)).help(as_clause(key.doc))
         }
         _ => return,
     };
     faults.push(*fault.at(node.at.clone()));
+}
+
+/// Reads the text of a node as JSON. Syntax faults are placed exactly where the text has no escapes;
+/// every part of the tree is placed at the text.
+fn read_json(node: &TomlNode) -> Result<TomlNode> {
+    let Some(text) = node.text() else {
+        let message = format!("JSON is written as a text, got {}", node.kind());
+        return Err(Diagnostic::new(code::WRONG_TYPE, message).at(node.at.clone()).help("'''{ … }'''"));
+    };
+    match serde_json::from_str::<Json>(text) {
+        Ok(json) => match find_oversized_integer(text)? {
+            None => Ok(json_tree(json, &node.at)),
+            Some(beyond) => {
+                Err(Diagnostic::new(code::JSON_SYNTAX, beyond.message).at(node.at.clone()).help(OVERSIZED_INTEGER_HELP))
+            }
+        },
+        Err(error) => {
+            let message = error.to_string();
+            let message = message.split(" at line ").next().unwrap_or_default().to_lowercase();
+            let at = json_place(&node.at, text, error.line(), error.column());
+            Err(Diagnostic::new(code::JSON_SYNTAX, format!("not JSON: {message}")).at(at).help("RFC 8259"))
+        }
+    }
+}
+
+fn json_tree(json: Json, at: &Place) -> TomlNode {
+    let item = match json {
+        Json::Array(items) => TomlItem::List(items.into_iter().map(|item| json_tree(item, at)).collect()),
+        Json::Object(map) => TomlItem::Table(
+            map.into_iter().map(|(key, value)| TomlEntry { key, at: at.clone(), node: json_tree(value, at) }).collect(),
+        ),
+        scalar => TomlItem::Scalar(scalar),
+    };
+    TomlNode { item, at: at.clone() }
+}
+
+/// The place of a one-based line and column (in bytes) of the text inside its quotes, if it stands there verbatim.
+fn json_place(at: &Place, text: &str, line: usize, column: usize) -> Place {
+    let written = &at.source.text[at.span.clone()];
+    let Some(start) = written.find(text).filter(|_| !text.is_empty()) else { return at.clone() };
+    let before: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+    let offset = at.span.start + start + (before + column.saturating_sub(1)).min(text.len());
+    at.source.place(offset..offset + 1)
 }

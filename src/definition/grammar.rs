@@ -1,25 +1,4 @@
-//! The keys of every table that an author may write, declared once: parsing, “did you mean” and documentation.
-
-mod ask;
-mod case;
-mod operation;
-mod pack;
-mod prompt;
-mod resource;
-mod skills;
-mod tool;
-mod workspace;
-
-pub use workspace::WORKSPACE;
-
-use ask::{ASK, REQUIRES_CLIENT};
-use case::{CASE, PROMPT_EXAMPLE, RESOURCE_EXAMPLE, TOOL_EXAMPLE};
-use operation::OPERATION;
-use pack::{ENABLED, GRAPH, ICON, ICONS, LIMITS, META, PACK, SCRIPT, WITH};
-use prompt::PROMPT;
-use resource::RESOURCE;
-use skills::SKILLS;
-use tool::TOOL;
+//! How the keys of a table are declared, once for parsing, “did you mean” and documentation; the keys that many tables share.
 
 /// A kind of table: `[pack]`, `[[tool]]`, …
 pub struct Grammar {
@@ -28,15 +7,15 @@ pub struct Grammar {
     /// What it is, in one sentence with a full stop.
     pub doc: &'static str,
     /// Its keys, in the order they are documented.
-    pub keys: &'static [Key],
+    pub keys: &'static [GrammarKey],
 }
 
 /// A key of a table.
-pub struct Key {
+pub struct GrammarKey {
     /// The key.
     pub name: &'static str,
     /// What it holds.
-    pub shape: Shape,
+    pub shape: ValueShape,
     /// Whether it must be there.
     pub required: bool,
     /// What it means, in one sentence with a full stop.
@@ -45,7 +24,7 @@ pub struct Key {
 
 /// What a key holds.
 #[derive(Clone, Copy)]
-pub enum Shape {
+pub enum ValueShape {
     /// A text that is not empty.
     Text,
     /// One of these texts.
@@ -92,7 +71,7 @@ pub enum Shape {
     TextsOrTables(&'static Grammar),
 }
 
-impl Shape {
+impl ValueShape {
     /// What it takes, as documentation and messages say it.
     pub fn describe(self) -> String {
         match self {
@@ -132,72 +111,29 @@ impl Shape {
 }
 
 /// A key that must be there.
-const fn required(name: &'static str, shape: Shape, doc: &'static str) -> Key {
-    Key { name, shape, required: true, doc }
+pub(super) const fn required(name: &'static str, shape: ValueShape, doc: &'static str) -> GrammarKey {
+    GrammarKey { name, shape, required: true, doc }
 }
 
 /// A key that may be left out.
-const fn optional(name: &'static str, shape: Shape, doc: &'static str) -> Key {
-    Key { name, shape, required: false, doc }
+pub(super) const fn optional(name: &'static str, shape: ValueShape, doc: &'static str) -> GrammarKey {
+    GrammarKey { name, shape, required: false, doc }
 }
 
-/// A `.toml` file below `tools.d`.
-pub static FILE: Grammar = Grammar {
-    name: "tools.d/*.toml",
-    doc: "A file of a pack holds any of these tables.",
-    keys: &[
-        optional("pack", Shape::Table(&PACK), "The pack itself; it stands in one of its files."),
-        optional("graph", Shape::Table(&GRAPH), "The graph that the pack builds from files."),
-        optional("data", Shape::Named, "Tables of the pack, read by `data(\"NAME\")`."),
-        optional("defs", Shape::Named, "Schemas that others refer to: `{ \"$ref\" = \"#/$defs/NAME\" }`."),
-        optional("tool", Shape::Tables(&TOOL), "The tools."),
-        optional("resource", Shape::Tables(&RESOURCE), "The resources."),
-        optional("prompt", Shape::Tables(&PROMPT), "The prompts."),
-        optional("skills", Shape::Tables(&SKILLS), "The skills, served by the Skills extension."),
-        optional("case", Shape::Tables(&CASE), "Cases: tests of several steps."),
-    ],
-};
+/// The script of a definition.
+pub const SCRIPT: GrammarKey =
+    optional("script", ValueShape::Text, "The script, from the root; the sibling `<stem>.rhai` if it is left out.");
 
-/// Every table of definitions and of `toolsd.toml`, in the order they are documented.
-pub fn reference() -> Vec<&'static Grammar> {
-    let mut found: Vec<&'static Grammar> = Vec::new();
-    for root in [&FILE, &WORKSPACE] {
-        collect(root, &mut found);
-    }
-    found
-}
+/// The constants of a definition.
+pub const WITH: GrammarKey = optional(
+    "with",
+    ValueShape::Object,
+    "Constants merged into the arguments, so several definitions share one function.",
+);
 
-fn collect(grammar: &'static Grammar, found: &mut Vec<&'static Grammar>) {
-    if found.iter().any(|known| std::ptr::eq(*known, grammar)) {
-        return;
-    }
-    found.push(grammar);
-    for key in grammar.keys {
-        if let Shape::Table(inner)
-        | Shape::Tables(inner)
-        | Shape::NamedTables(inner)
-        | Shape::WordOrTable(_, inner)
-        | Shape::TextsOrTables(inner) = key.shape
-        {
-            collect(inner, found);
-        }
-    }
-}
+/// Whether a definition is served.
+pub const ENABLED: GrammarKey =
+    optional("enabled", ValueShape::FlagOrKey, "Whether it is served; `true` if it is left out.");
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_key_is_explained_once() {
-        for grammar in reference() {
-            let mut names: Vec<&str> = grammar.keys.iter().map(|key| key.name).collect();
-            names.sort_unstable();
-            names.dedup();
-            assert_eq!(names.len(), grammar.keys.len(), "{} has a key twice", grammar.name);
-            for key in grammar.keys {
-                assert!(key.doc.ends_with('.'), "{} {}: {}", grammar.name, key.name, key.doc);
-            }
-        }
-    }
-}
+/// A constant that several kinds of definitions share.
+pub const META: GrammarKey = optional("meta", ValueShape::Object, "`_meta`, passed through.");

@@ -1,6 +1,15 @@
-//! A tool of many operations: one argument says which; each has arguments, an effect and a function of its own.
+//! `[tool.on.NAME]`: the operations of a tool, of which one argument says which is meant; each has arguments, an effect and a function of its own.
 
-use super::{Body, LimitsOverride, Located, Schema, Tool};
+use super::body::Body;
+use super::case::{Case, ExampleTarget, TOOL_EXAMPLE, read_examples};
+use super::code;
+use super::fields::Fields;
+use super::grammar::{Grammar, SCRIPT, ValueShape, WITH, optional, required};
+use super::limits::{LIMITS, LimitsOverride, read_limits};
+use super::located::Located;
+use super::reader::DefinitionReader;
+use super::schema::{Schema, SchemaRole};
+use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::primitive::Effect;
 use crate::value::Json;
 use serde_json::{Map, json};
@@ -28,7 +37,7 @@ pub struct Operation {
     /// The schema of its arguments: those of the tool, and its own.
     pub input: Schema,
     /// What it needs and takes beyond the other operations.
-    pub own: Own,
+    pub own: OperationArguments,
     /// Constants merged into the arguments.
     pub with: Json,
     /// The limits of a call, where they differ from the tool's.
@@ -37,15 +46,15 @@ pub struct Operation {
 
 /// What an operation adds to the arguments of its tool.
 #[derive(Clone, Debug, Default)]
-pub struct Own {
+pub struct OperationArguments {
     /// Its own schema, as it is written: an object.
     pub schema: Map<String, Json>,
     /// The arguments that it needs, besides those that every operation needs.
     pub required: Vec<String>,
 }
 
-impl Own {
-    fn properties(&self) -> impl Iterator<Item = (&String, &Json)> {
+impl OperationArguments {
+    pub(super) fn properties(&self) -> impl Iterator<Item = (&String, &Json)> {
         self.schema.get("properties").and_then(Json::as_object).into_iter().flatten()
     }
 
@@ -57,53 +66,170 @@ impl Own {
     }
 }
 
-impl Tool {
-    /// The operation that arguments mean, and its index; nothing if the tool has none of that name.
-    pub fn operation(&self, arguments: &Json) -> Option<(usize, &Operation)> {
-        let dispatch = self.dispatch.as_ref()?;
-        let name = arguments.get(&dispatch.argument.value)?.as_str()?;
-        dispatch.operations.iter().enumerate().find(|(_, operation)| operation.name.value == name)
-    }
+/// `[tool.on.NAME]`.
+pub static OPERATION: Grammar = Grammar {
+    name: "[tool.on.NAME]",
+    doc: "An operation of a tool with `dispatch`: its body is a function, of its own name if none is given.",
+    keys: &[
+        required("description", ValueShape::Text, "What it does; listed behind the description of the tool."),
+        required(
+            "effect",
+            ValueShape::OneOf(&["pure", "reads", "changes", "writes", "runs"]),
+            "What it does at most; a call of it is held to that.",
+        ),
+        optional("required", ValueShape::Texts, "Arguments of the tool that it needs."),
+        optional("input", ValueShape::Schema, "The schema of arguments that no other operation has to know."),
+        SCRIPT,
+        optional("fn", ValueShape::Text, "The function; the operation's name if it is left out."),
+        WITH,
+        optional("limits", ValueShape::Table(&LIMITS), "The limits of a call, where they differ from the tool's."),
+        optional(
+            "example",
+            ValueShape::Tables(&TOOL_EXAMPLE),
+            "Examples: the argument that chooses the operation is filled in.",
+        ),
+    ],
+};
 
-    /// The schema that arguments are held to: that of the operation they mean, else that of all.
-    pub fn input_for(&self, arguments: &Json) -> &Schema {
-        self.operation(arguments).map_or(&self.input, |(_, operation)| &operation.input)
-    }
+/// The keys that a tool with operations may not have, since each operation has its own.
+const PER_OPERATION: [&str; 7] = ["effect", "fn", "template", "context", "primitive", "text", "file"];
 
-    /// The description with the list of the operations behind it.
-    pub fn described(&self, description: &str) -> String {
-        //= docs/spec.md#operations
-        //# The operations, what each does and needs, MUST be listed behind the description of their tool.
-        let Some(dispatch) = &self.dispatch else { return description.to_owned() };
-        let lines = dispatch.operations.iter().map(|operation| {
-            let optional = operation.own.properties().map(|(name, _)| name);
-            let optional = optional.filter(|name| !operation.own.required.contains(name)).map(|name| quoted(name));
-            let needed: Vec<String> = operation.own.required.iter().map(|name| quoted(name)).collect();
-            let optional: Vec<String> = optional.collect();
-            let takes = match (needed.is_empty(), optional.is_empty()) {
-                (true, true) => String::new(),
-                (false, true) => format!(" with {}", needed.join(", ")),
-                (true, false) => format!(", optionally with {}", optional.join(", ")),
-                (false, false) => format!(" with {}, optionally {}", needed.join(", "), optional.join(", ")),
-            };
-            format!("- `{}`{takes}: {}", operation.name.value, operation.description.value.trim())
-        });
-        let list: Vec<String> = lines.collect();
-        format!("{}\n\n`{}` is one of:\n{}", description.trim_end(), dispatch.argument.value, list.join("\n"))
+/// An operation that is read, but not yet combined with its tool.
+struct OperationDraft {
+    name: Located<String>,
+    description: Located<String>,
+    effect: Located<Effect>,
+    body: Located<Body>,
+    schema: Option<Schema>,
+    own: OperationArguments,
+    with: Json,
+    limits: LimitsOverride,
+}
+
+/// The operations of a tool, the schema that clients see, and the examples of the operations.
+pub fn read_dispatch(
+    fields: &Fields<'_>,
+    common: &Schema,
+    reader: &mut DefinitionReader,
+) -> Option<(Dispatch, Schema, Vec<Case>)> {
+    let Some(argument) = fields.located("dispatch") else {
+        if let Some(at) = fields.key_place("on") {
+            reader.missing(
+                at,
+                "[[tool]] has `on` and no `dispatch`",
+                "the argument that says which operation is meant",
+            );
+        }
+        return None;
+    };
+    if !fields.has("on") {
+        reader.missing(&argument.at, "`dispatch` without operations", "`[tool.on.NAME]` for each of them");
+    }
+    for key in PER_OPERATION {
+        if let Some(at) = fields.key_place(key) {
+            let fault = Diagnostic::new(code::CONFLICTING_KEYS, format!("`{key}` beside `dispatch`"));
+            reader.fault(fault.at(at.clone()).help("each operation has its own: `[tool.on.NAME]`"));
+        }
+    }
+    if common.json.get("properties").is_some_and(|properties| properties.get(&argument.value).is_some()) {
+        let at = common.place(&format!("/properties/{}", argument.value)).unwrap_or(&argument.at).clone();
+        let message = format!("the argument `{}` chooses the operation", argument.value);
+        reader.fault(Diagnostic::new(code::CONFLICTING_KEYS, message).at(at).help("leave it out: it is generated"));
+    }
+    let (mut all, mut cases): (Vec<OperationDraft>, Vec<Case>) = Default::default();
+    let tool = fields.required("name");
+    for (name, operation) in fields.named_tables("on", &mut reader.faults) {
+        let of = ExampleTarget::Operation { tool: &tool.value, argument: &argument.value, name: &name.value };
+        cases.extend(read_examples(&operation, &of, reader));
+        all.push(read_operation(name, &operation, common, reader));
+    }
+    let parts: Vec<_> = all.iter().map(|one| (one.name.value.as_str(), &one.own, one.schema.as_ref())).collect();
+    let input = tool_schema(&argument.value, common, &parts);
+    let operations = all.into_iter().map(|one| {
+        let input = operation_schema(&argument.value, &one.name.value, common, &one.own, one.schema.as_ref());
+        let OperationDraft { name, description, effect, body, own, with, limits, .. } = one;
+        Operation { name, description, effect, body, input, own, with, limits }
+    });
+    let operations = operations.collect();
+    Some((Dispatch { argument, operations }, input, cases))
+}
+
+fn read_operation(
+    name: Located<String>,
+    fields: &Fields<'_>,
+    common: &Schema,
+    reader: &mut DefinitionReader,
+) -> OperationDraft {
+    // Its root is an object because the tool's is.
+    let schema = reader.schema(fields, "input", SchemaRole::Shared);
+    let own = read_arguments(fields, schema.as_ref(), common, reader);
+    let word = fields.required("effect");
+    let value = Effect::ALL.into_iter().find(|effect| effect.name() == word.value).unwrap_or(Effect::Pure);
+    let function = fields.text("fn").unwrap_or_else(|| name.value.clone());
+    let at = fields.node("fn").map_or_else(|| name.at.clone(), |node| node.at.clone());
+    OperationDraft {
+        description: fields.required("description"),
+        effect: Located { value, at: word.at },
+        body: Located { value: Body::Script { script: reader.script_of(fields), function }, at },
+        own,
+        schema,
+        with: fields.object("with"),
+        limits: read_limits(fields, &mut reader.faults),
+        name,
     }
 }
 
-fn quoted(name: &str) -> String {
-    format!("`{name}`")
+/// Reads what the operation adds to the arguments. An argument is declared either by the tool or by operations, and every
+/// required one must be declared.
+fn read_arguments(
+    fields: &Fields<'_>,
+    schema: Option<&Schema>,
+    common: &Schema,
+    reader: &mut DefinitionReader,
+) -> OperationArguments {
+    let names = |json: &Json| -> Vec<String> {
+        let properties = json.get("properties").and_then(Json::as_object);
+        properties.into_iter().flatten().map(|(name, _)| name.clone()).collect()
+    };
+    let shared = names(&common.json);
+    let own = schema.map(|schema| names(&schema.json)).unwrap_or_default();
+    for name in own.iter().filter(|name| shared.contains(name)) {
+        let place = schema.and_then(|schema| schema.place(&format!("/properties/{name}")));
+        let fault =
+            Diagnostic::new(code::CONFLICTING_KEYS, format!("every operation has an argument `{name}` already"));
+        let help = "describe it either in `[tool.input]` or with the operations that take it";
+        reader.fault(fault.at(place.unwrap_or(&fields.header).clone()).help(help));
+    }
+    let mut required: Vec<String> = Vec::new();
+    for name in fields.located_texts("required") {
+        let known: Vec<&str> = shared.iter().chain(&own).map(String::as_str).collect();
+        if !known.contains(&name.value.as_str()) {
+            let fault = Diagnostic::new(code::WRONG_VALUE, format!("there is no argument `{}`", name.value));
+            let help = did_you_mean(&name.value, known.iter().copied());
+            reader.fault(fault.at(name.at.clone()).help(help.unwrap_or_else(|| "describe it in `input`".to_owned())));
+        }
+        required.push(name.value);
+    }
+    let schema = schema.and_then(|schema| schema.json.as_object()).cloned().unwrap_or_default();
+    let in_schema = schema.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
+    let in_schema: Vec<String> = in_schema.map(str::to_owned).collect();
+    required.extend(in_schema.into_iter().filter(|name| !fields.texts("required").contains(name)));
+    OperationArguments { schema, required }
 }
 
-/// The schema that one operation is held to.
-pub(super) fn whole(argument: &str, name: &str, common: &Schema, own: &Own, of_own: Option<&Schema>) -> Schema {
-    let mut json = object(common);
+/// The schema by which calls of one operation are validated.
+fn operation_schema(
+    argument: &str,
+    name: &str,
+    common: &Schema,
+    own: &OperationArguments,
+    of_own: Option<&Schema>,
+) -> Schema {
+    let mut json = to_object(common);
     let mut properties = Map::from_iter([(argument.to_owned(), json!({ "type": "string", "const": name }))]);
     properties.extend(properties_of(&json));
     properties.extend(own.properties().map(|(name, schema)| (name.clone(), schema.clone())));
-    let required = required_of(&json, argument, &own.required);
+    let required = required_arguments(&json, argument, &own.required);
     json.insert("properties".to_owned(), Json::Object(properties));
     json.insert("required".to_owned(), json!(required));
     if let Some(more) = own.schema.get("$defs").and_then(Json::as_object) {
@@ -128,8 +254,8 @@ pub(super) fn whole(argument: &str, name: &str, common: &Schema, own: &Own, of_o
 /// need is said by one chain of `if`, `then` and `else`.
 //= docs/spec.md#operations
 //# The schema that clients see MUST be one object with the arguments of all operations, without alternatives at its root.
-pub(super) fn flat(argument: &str, common: &Schema, operations: &[(&str, &Own, Option<&Schema>)]) -> Schema {
-    let mut json = object(common);
+fn tool_schema(argument: &str, common: &Schema, operations: &[(&str, &OperationArguments, Option<&Schema>)]) -> Schema {
+    let mut json = to_object(common);
     let names: Vec<&str> = operations.iter().map(|(name, ..)| *name).collect();
     let choice = json!({ "type": "string", "enum": names, "description": "What to do." });
     let mut properties = Map::from_iter([(argument.to_owned(), choice)]);
@@ -139,7 +265,7 @@ pub(super) fn flat(argument: &str, common: &Schema, operations: &[(&str, &Own, O
         let shared = properties_of(&json);
         for (name, schema) in own.properties().filter(|(name, _)| !shared.contains_key(*name)) {
             match properties.get_mut(name) {
-                Some(known) => either(known, schema),
+                Some(known) => add_alternative(known, schema),
                 None => _ = properties.insert(name.clone(), schema.clone()),
             }
         }
@@ -150,8 +276,8 @@ pub(super) fn flat(argument: &str, common: &Schema, operations: &[(&str, &Own, O
     let by_all = |name: &&String| operations.iter().all(|(_, own, _)| own.required.contains(name));
     let always: Vec<String> =
         operations.first().into_iter().flat_map(|(_, own, _)| &own.required).filter(by_all).cloned().collect();
-    let chain = chain(argument, operations, &always);
-    json.insert("required".to_owned(), json!(required_of(&json, argument, &always)));
+    let chain = requirements(argument, operations, &always);
+    json.insert("required".to_owned(), json!(required_arguments(&json, argument, &always)));
     json.insert("properties".to_owned(), Json::Object(properties));
     for (_, own, _) in operations {
         if let Some(more) = own.schema.get("$defs").and_then(Json::as_object) {
@@ -171,7 +297,11 @@ pub(super) fn flat(argument: &str, common: &Schema, operations: &[(&str, &Own, O
 }
 
 /// `if` an operation is meant, `then` it needs something, `else` the next one.
-fn chain(argument: &str, operations: &[(&str, &Own, Option<&Schema>)], always: &[String]) -> Map<String, Json> {
+fn requirements(
+    argument: &str,
+    operations: &[(&str, &OperationArguments, Option<&Schema>)],
+    always: &[String],
+) -> Map<String, Json> {
     let mut needs: Vec<(Map<String, Json>, Vec<&str>)> = Vec::new();
     for (name, own, _) in operations {
         let mut then = Map::new();
@@ -199,7 +329,7 @@ fn chain(argument: &str, operations: &[(&str, &Own, Option<&Schema>)], always: &
 }
 
 /// An argument that two operations describe differently.
-fn either(known: &mut Json, other: &Json) {
+fn add_alternative(known: &mut Json, other: &Json) {
     if known == other {
         return;
     }
@@ -213,7 +343,7 @@ fn either(known: &mut Json, other: &Json) {
     }
 }
 
-fn object(schema: &Schema) -> Map<String, Json> {
+fn to_object(schema: &Schema) -> Map<String, Json> {
     let mut json = schema.json.as_object().cloned().unwrap_or_default();
     json.entry("type").or_insert_with(|| json!("object"));
     json
@@ -224,7 +354,7 @@ fn properties_of(json: &Map<String, Json>) -> Map<String, Json> {
 }
 
 /// The argument that chooses, what every operation needs, and these.
-fn required_of(json: &Map<String, Json>, argument: &str, more: &[String]) -> Vec<String> {
+fn required_arguments(json: &Map<String, Json>, argument: &str, more: &[String]) -> Vec<String> {
     let common = json.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
     let mut names = vec![argument.to_owned()];
     for name in common.chain(more.iter().map(String::as_str)) {

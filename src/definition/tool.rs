@@ -1,29 +1,129 @@
-//! What belongs to a tool beside its schemas and its body: questions, hints, whether its calls may be tasks.
+//! `[[tool]]`: a tool, its keys, and how it is read.
 
-use super::Located;
-use crate::primitive::Question;
+use super::body::{Body, read_body};
+use super::case::{Case, TOOL_EXAMPLE};
+use super::code;
+use super::fields::{Configurable, Fields};
+use super::grammar::{ENABLED, Grammar, META, SCRIPT, ValueShape, WITH, optional, required};
+use super::icon::{ICONS, read_icons};
+use super::limits::{LIMITS, LimitsOverride, read_limits};
+use super::located::Located;
+use super::operation::{Dispatch, OPERATION, Operation, read_dispatch};
+use super::question::{ASK, DeclaredQuestion, REQUIRES_CLIENT, read_questions, read_requires_client};
+use super::reader::DefinitionReader;
+use super::schema::{Schema, SchemaRole};
+use crate::diagnostic::Diagnostic;
+use crate::primitive::Effect;
+use crate::source::Place;
+use crate::value::Json;
+use std::sync::Arc;
+
+/// A tool.
+#[derive(Clone, Debug)]
+pub struct Tool {
+    /// Where its table begins.
+    pub at: Place,
+    /// Its name, as the pack says it; a prefix may be put before it.
+    pub name: Located<String>,
+    /// A title for people.
+    pub title: Option<String>,
+    /// When to use it, when not, and what comes back.
+    pub description: Located<String>,
+    /// A function that computes the description.
+    pub describe: Option<Located<String>>,
+    /// Whether it is served.
+    pub enabled: Configurable<bool>,
+    /// What it does at most.
+    pub effect: Located<Effect>,
+    /// The schema of its arguments, as the author wrote it.
+    pub input: Schema,
+    /// The schema of its result.
+    pub output: Option<Schema>,
+    /// What it does.
+    pub body: Located<Body>,
+    /// Its operations, if it has any.
+    pub dispatch: Option<Dispatch>,
+    /// Constants merged into the arguments.
+    pub with: Json,
+    /// A function that sees every fault of a call.
+    pub on_error: Option<Located<String>>,
+    /// The questions that its script may ask by their keys.
+    pub questions: Arc<[DeclaredQuestion]>,
+    /// The capabilities without which a client cannot use it.
+    pub requires_client: Vec<Located<String>>,
+    /// Whether its calls run as tasks.
+    pub task_policy: TaskPolicy,
+    /// Overrides of the hints that follow from the effect.
+    pub hints: ToolHints,
+    /// Icons: objects with `src`, `mimeType`, `sizes`, `theme`.
+    pub icons: Vec<Json>,
+    /// `_meta`.
+    pub meta: Option<Json>,
+    /// The limits of a call, where they differ from the pack's.
+    pub limits: LimitsOverride,
+}
+
+impl Tool {
+    /// The operation that arguments choose, and its index; none if the tool has no such operation.
+    pub fn operation(&self, arguments: &Json) -> Option<(usize, &Operation)> {
+        let dispatch = self.dispatch.as_ref()?;
+        let name = arguments.get(&dispatch.argument.value)?.as_str()?;
+        dispatch.operations.iter().enumerate().find(|(_, operation)| operation.name.value == name)
+    }
+
+    /// The schema by which arguments are validated: that of the chosen operation, else that of the tool.
+    pub fn input_for(&self, arguments: &Json) -> &Schema {
+        self.operation(arguments).map_or(&self.input, |(_, operation)| &operation.input)
+    }
+
+    /// The description, followed by the list of the operations.
+    pub fn describe_with_operations(&self, description: &str) -> String {
+        //= docs/spec.md#operations
+        //# The operations, what each does and needs, MUST be listed behind the description of their tool.
+        let Some(dispatch) = &self.dispatch else { return description.to_owned() };
+        let lines = dispatch.operations.iter().map(|operation| {
+            let optional = operation.own.properties().map(|(name, _)| name);
+            let optional = optional.filter(|name| !operation.own.required.contains(name)).map(|name| quoted(name));
+            let needed: Vec<String> = operation.own.required.iter().map(|name| quoted(name)).collect();
+            let optional: Vec<String> = optional.collect();
+            let takes = match (needed.is_empty(), optional.is_empty()) {
+                (true, true) => String::new(),
+                (false, true) => format!(" with {}", needed.join(", ")),
+                (true, false) => format!(", optionally with {}", optional.join(", ")),
+                (false, false) => format!(" with {}, optionally {}", needed.join(", "), optional.join(", ")),
+            };
+            format!("- `{}`{takes}: {}", operation.name.value, operation.description.value.trim())
+        });
+        let list: Vec<String> = lines.collect();
+        format!("{}\n\n`{}` is one of:\n{}", description.trim_end(), dispatch.argument.value, list.join("\n"))
+    }
+}
+
+fn quoted(name: &str) -> String {
+    format!("`{name}`")
+}
 
 /// How the calls of a tool may run as tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tasking {
+pub struct TaskPolicy {
     /// Whether they may, or must.
-    pub task: Task,
+    pub task: TaskSupport,
     /// For how long a task is kept from its beginning, in milliseconds.
     pub ttl_ms: u64,
     /// How often a client should look after it, in milliseconds.
     pub poll_ms: u64,
 }
 
-impl Default for Tasking {
+impl Default for TaskPolicy {
     /// No tasks; else kept for five minutes, and looked at every second.
     fn default() -> Self {
-        Self { task: Task::Never, ttl_ms: 300_000, poll_ms: 1_000 }
+        Self { task: TaskSupport::Never, ttl_ms: 300_000, poll_ms: 1_000 }
     }
 }
 
 /// Whether a call may run as a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Task {
+pub enum TaskSupport {
     /// It never does.
     Never,
     /// It does for clients that know tasks; others wait for the result.
@@ -32,7 +132,7 @@ pub enum Task {
     Required,
 }
 
-impl Task {
+impl TaskSupport {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Never, Self::Optional, Self::Required];
 
@@ -46,24 +146,190 @@ impl Task {
     }
 }
 
-/// A question that a definition declares: `[tool.ask.KEY]`.
-#[derive(Clone, Debug)]
-pub struct Declared {
-    /// Its key.
-    pub key: Located<String>,
-    /// What is asked.
-    pub question: Question,
-    /// Whether it is asked before the call becomes a task.
-    pub before_task: bool,
-}
-
 /// The hints of a tool that its author sets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Hints {
+pub struct ToolHints {
     /// Whether it may destroy something.
     pub destructive: Option<bool>,
     /// Whether a second call with the same arguments changes nothing more.
     pub idempotent: Option<bool>,
     /// Whether it reaches beyond a closed domain.
     pub open_world: Option<bool>,
+}
+
+/// `[[tool]]`.
+pub static TOOL: Grammar = Grammar {
+    name: "[[tool]]",
+    doc: "A tool. Its body is one of `fn` (in `script`), `template`, `primitive`, `text`, `file`; a function of its own name if none is given.",
+    keys: &[
+        required("name", ValueShape::Text, "Its name: 1 to 128 of `A-Za-z0-9_.-`, a verb and a noun."),
+        optional("title", ValueShape::Text, "A title for people."),
+        optional(
+            "description",
+            ValueShape::Text,
+            "When to use it, when not, and what comes back; needed unless `describe` gives it.",
+        ),
+        optional(
+            "describe",
+            ValueShape::Text,
+            "A function that computes the description, again when the graph changed.",
+        ),
+        ENABLED,
+        optional(
+            "effect",
+            ValueShape::OneOf(&["pure", "reads", "changes", "writes", "runs"]),
+            "What it does at most; only `text`, `file`, `primitive` and a `template` without `context` may leave it out.",
+        ),
+        optional("input", ValueShape::Schema, "The schema of its arguments; without it there are none."),
+        optional("output", ValueShape::Schema, "The schema of its result: results are checked and ordered by it."),
+        SCRIPT,
+        optional("fn", ValueShape::Text, "The function; the tool's name if it is left out."),
+        optional(
+            "template",
+            ValueShape::Text,
+            "A template, from the root, filled with the arguments or with what `context` returns.",
+        ),
+        optional("context", ValueShape::Text, "A function of the script that gives what the template is filled with."),
+        optional("primitive", ValueShape::Text, "A primitive, exposed as it is."),
+        optional("text", ValueShape::Text, "A constant text; with `{{` in it, a template."),
+        optional("file", ValueShape::Text, "A file of the pack, from the root."),
+        optional(
+            "dispatch",
+            ValueShape::Text,
+            "The argument that says which operation is meant: one tool of many operations, each in `[tool.on.NAME]`.",
+        ),
+        optional("on", ValueShape::NamedTables(&OPERATION), "The operations; `input` holds what all of them take."),
+        WITH,
+        optional("on_error", ValueShape::Text, "A function `fn(error, args)` that sees every fault of a call."),
+        optional("destructive", ValueShape::Flag, "Whether it may destroy something; follows from the effect."),
+        optional("idempotent", ValueShape::Flag, "Whether a second call with the same arguments changes nothing more."),
+        optional(
+            "open_world",
+            ValueShape::Flag,
+            "Whether it reaches beyond a closed domain; `false` if it is left out.",
+        ),
+        ASK,
+        REQUIRES_CLIENT,
+        optional(
+            "task",
+            ValueShape::OneOf(&["never", "optional", "required"]),
+            "Whether a call runs as a task, whose result is fetched later: `optional` does for clients that know tasks and lets others wait, `required` refuses others; `never` if it is left out. Its `limits` are those of any call: `time_ms` above all.",
+        ),
+        optional(
+            "task_ttl_ms",
+            ValueShape::Integer(1),
+            "For how long a task is kept from its beginning, in milliseconds; then it is ended. Five minutes if it is left out.",
+        ),
+        optional(
+            "task_poll_ms",
+            ValueShape::Integer(1),
+            "How often a client should look after a task, in milliseconds; a second if it is left out.",
+        ),
+        ICONS,
+        META,
+        optional("limits", ValueShape::Table(&LIMITS), "The limits of a call, where they differ from the pack's."),
+        optional(
+            "example",
+            ValueShape::Tables(&TOOL_EXAMPLE),
+            "Examples: documentation and test at once; at least one.",
+        ),
+    ],
+};
+
+/// No task is kept for longer than a week, in milliseconds.
+const LONGEST_MS: u64 = 7 * 24 * 3_600_000;
+
+/// `[[tool]]`, and the examples of its operations.
+pub fn read_tool(fields: &Fields<'_>, reader: &mut DefinitionReader) -> (Tool, Vec<Case>) {
+    let mut body = read_body(reader, fields, "fn", &["fn", "template", "primitive", "text", "file"], "a tool");
+    if !fields.has("description") && !fields.has("describe") {
+        let help = "when to use it, when not, and what comes back";
+        reader.missing(&fields.header, "[[tool]] has no `description`", help);
+    }
+    let task_policy = read_task_policy(fields, reader);
+    let common =
+        reader.schema(fields, "input", SchemaRole::Input).unwrap_or_else(|| Schema::without_properties(&fields.header));
+    let (dispatch, input, shown) = match read_dispatch(fields, &common, reader) {
+        Some((dispatch, input, shown)) => (Some(dispatch), input, shown),
+        None => (None, common, Vec::new()),
+    };
+    let effect = match &dispatch {
+        Some(dispatch) => {
+            body.value = Body::Operations { script: reader.script_of(fields) };
+            strongest_effect(dispatch)
+        }
+        None => read_effect(fields, &body.value, reader),
+    };
+    let tool = Tool {
+        at: fields.header.clone(),
+        name: fields.required("name"),
+        title: fields.text("title"),
+        description: fields.required("description"),
+        describe: fields.located("describe"),
+        enabled: fields.setting("enabled", fields.flag("enabled").unwrap_or(true)),
+        effect,
+        input,
+        output: reader.schema(fields, "output", SchemaRole::Output),
+        body,
+        dispatch,
+        with: fields.object("with"),
+        on_error: fields.located("on_error"),
+        questions: read_questions(fields, reader, task_policy.task != TaskSupport::Never),
+        requires_client: read_requires_client(fields, reader),
+        task_policy,
+        hints: ToolHints {
+            destructive: fields.flag("destructive"),
+            idempotent: fields.flag("idempotent"),
+            open_world: fields.flag("open_world"),
+        },
+        icons: read_icons(fields, &mut reader.faults),
+        meta: fields.json("meta"),
+        limits: read_limits(fields, &mut reader.faults),
+    };
+    (tool, shown)
+}
+
+/// What a tool of operations does at most: the strongest of them.
+fn strongest_effect(dispatch: &Dispatch) -> Located<Effect> {
+    let strongest = dispatch.operations.iter().map(|operation| &operation.effect).max_by_key(|effect| effect.value);
+    strongest.cloned().unwrap_or_else(|| Located { value: Effect::Pure, at: dispatch.argument.at.clone() })
+}
+
+/// Reads the declared effect. Constants and plain templates need none; a primitive has its own.
+fn read_effect(fields: &Fields<'_>, body: &Body, reader: &mut DefinitionReader) -> Located<Effect> {
+    if let Some(word) = fields.located("effect") {
+        let value = Effect::ALL.into_iter().find(|effect| effect.name() == word.value).unwrap_or(Effect::Pure);
+        return Located { value, at: word.at };
+    }
+    let value = match body {
+        Body::Text(_) | Body::File(_) => Some(Effect::Pure),
+        Body::Template { context, .. } | Body::Inline { context, .. } if context.is_none() => Some(Effect::Pure),
+        Body::Primitive(name) => Some(crate::primitives::find(name).map_or(Effect::Pure, |found| found.effect)),
+        _ => None,
+    };
+    if value.is_none() {
+        let words = "what it does at most: pure, reads, changes, writes or runs";
+        reader.missing(&fields.header, "[[tool]] has no `effect`", words);
+    }
+    Located { value: value.unwrap_or(Effect::Runs), at: fields.required("name").at }
+}
+
+/// Reads whether calls run as tasks, and how long tasks are kept.
+fn read_task_policy(fields: &Fields<'_>, reader: &mut DefinitionReader) -> TaskPolicy {
+    let usual = TaskPolicy::default();
+    let word = fields.text("task");
+    let task = TaskSupport::ALL.into_iter().find(|task| word.as_deref() == Some(task.name())).unwrap_or(usual.task);
+    let mut given = |key: &'static str, usual: u64| {
+        let (Some(given), Some(at)) = (fields.integer(key), fields.key_place(key)) else { return usual };
+        if task == TaskSupport::Never {
+            let fault = Diagnostic::new(code::WRONG_VALUE, format!("`{key}` says nothing: there are no tasks"));
+            reader.fault(fault.at(at.clone()).help("give the tool `task = \"optional\"` or `\"required\"`"));
+        } else if given > LONGEST_MS {
+            let fault = Diagnostic::new(code::WRONG_VALUE, format!("no task is kept for {given} milliseconds"));
+            reader.fault(fault.at(at.clone()).help(format!("at most a week: {LONGEST_MS}")));
+        }
+        given
+    };
+    let (ttl_ms, poll_ms) = (given("task_ttl_ms", usual.ttl_ms), given("task_poll_ms", usual.poll_ms));
+    TaskPolicy { task, ttl_ms, poll_ms }
 }

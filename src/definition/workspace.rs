@@ -1,18 +1,27 @@
-//! Reads `toolsd.toml`: what a workspace says about the packs that serve it.
+//! `toolsd.toml`: what a workspace says about the packs that serve it, its keys, and how it is read.
 
-use super::{Dates, Fields, LimitsOverride, Located, Node, Schema, WORKSPACE, icons, limits, parse};
+use super::fields::Fields;
+use super::grammar::{Grammar, ValueShape, optional};
+use super::icon::{ICON, read_icons};
+use super::limits::{LIMITS, LimitsOverride, read_limits};
+use super::located::Located;
+use super::schema::Schema;
 use crate::diagnostic::Diagnostic;
+use crate::parse::toml::{Dates, TomlNode, parse};
 use crate::source::Source;
 use crate::value::Json;
 use std::sync::Arc;
 
+/// The name of the file.
+pub const SETTINGS_FILE: &str = "toolsd.toml";
+
 /// `toolsd.toml`.
 #[derive(Clone, Debug, Default)]
-pub struct Workspace {
-    /// The packs that serve, exactly these; nothing = those whose `when` fits.
+pub struct WorkspaceDefinition {
+    /// The packs that serve, exactly these; if absent, those whose `when` fits.
     pub serve: Option<Vec<Located<String>>>,
-    /// `[packs.NAME]`: the configuration of each pack, checked by whoever knows its schema.
-    pub packs: Vec<(Located<String>, Written)>,
+    /// `[packs.NAME]`: the configuration of each pack. The registry checks it by the schema of the pack.
+    pub packs: Vec<(Located<String>, Schema)>,
     /// What is put before the names of a pack's tools, resources and prompts.
     pub prefixes: Vec<(Located<String>, String)>,
     /// Further folders that packs may be granted.
@@ -20,17 +29,14 @@ pub struct Workspace {
     /// The limits of every call.
     pub limits: LimitsOverride,
     /// What the server says of itself.
-    pub server: Server,
+    pub server: ServerDefinition,
     /// What connections over HTTP may use.
     pub http: HttpOverride,
 }
 
-/// JSON that was written in TOML, and the place of each part.
-pub type Written = Schema;
-
 /// `[server]`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Server {
+pub struct ServerDefinition {
     /// Its name.
     pub name: Option<String>,
     /// A title for people.
@@ -39,13 +45,13 @@ pub struct Server {
     pub website_url: Option<String>,
     /// Icons.
     pub icons: Vec<Json>,
-    /// How many entries a page of a list has; nothing = all.
+    /// How many entries a page of a list has; if absent, all.
     pub page_size: Option<u64>,
     /// For how long a client may keep the lists, in milliseconds.
     pub lists_ttl_ms: Option<u64>,
 }
 
-/// `[http]`: what is nothing stays as it usually is. Times are in milliseconds.
+/// `[http]`: an absent value leaves the default. Times are in milliseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HttpOverride {
     /// Connections that have not shown the token yet.
@@ -72,24 +78,118 @@ pub struct HttpOverride {
     pub sessions: Option<u64>,
 }
 
-/// Reads a `toolsd.toml` to its end. What could be read is returned, whatever else is wrong with it.
-pub fn read_workspace(source: &Arc<Source>) -> (Workspace, Vec<Diagnostic>) {
+/// `toolsd.toml`.
+pub static WORKSPACE: Grammar = Grammar {
+    name: "toolsd.toml",
+    doc: "What a workspace says about the packs that serve it. Until `toolsd trust` has shown it to a person, only `packs` and `limits` count, and these not in full.",
+    keys: &[
+        optional(
+            "serve",
+            ValueShape::Texts,
+            "The packs that serve, exactly these; left out = those whose `when` fits. Not used before the file is trusted.",
+        ),
+        optional(
+            "packs",
+            ValueShape::Named,
+            "The configuration of each pack: `[packs.NAME]`, checked by the pack's schema. Paths (`format = \"path\"`) are not used before the file is trusted.",
+        ),
+        optional(
+            "prefixes",
+            ValueShape::TextMap,
+            "What is put before the names of a pack's tools, resources and prompts. Not used before the file is trusted.",
+        ),
+        optional(
+            "roots",
+            ValueShape::Texts,
+            "Further folders that packs may be granted. Not used before the file is trusted.",
+        ),
+        optional(
+            "limits",
+            ValueShape::Table(&LIMITS),
+            "The limits of every call. Before the file is trusted they only lower what holds without it.",
+        ),
+        optional(
+            "server",
+            ValueShape::Table(&SERVER),
+            "What the server says of itself. Not used before the file is trusted.",
+        ),
+        optional(
+            "http",
+            ValueShape::Table(&HTTP),
+            "What connections over HTTP may use. Not used before the file is trusted.",
+        ),
+    ],
+};
+
+/// A number of connections, or of megabytes.
+const COUNT: ValueShape = ValueShape::IntegerWithin(1, 65_536);
+
+/// Milliseconds, up to a day.
+const TIME: ValueShape = ValueShape::IntegerWithin(1, 86_400_000);
+
+/// `[http]`.
+static HTTP: Grammar = Grammar {
+    name: "[http]",
+    doc: "What connections over HTTP may use; read from a trusted file, and again at SIGHUP.",
+    keys: &[
+        optional("unproven", COUNT, "Connections that have not shown the token yet; 256 if it is left out."),
+        optional("unproven_per_address", COUNT, "Of these, connections from one address; 64 if it is left out."),
+        optional("unproven_ms", TIME, "How long a connection may take to show the token; 5,000 if it is left out."),
+        optional(
+            "connections",
+            COUNT,
+            "Connections that have shown the token; without a token, all; 1,024 if it is left out.",
+        ),
+        optional("head_ms", TIME, "How long the head of a request may take; 10,000 if it is left out."),
+        optional("body_ms", TIME, "How long the body of a request may take; 60,000 if it is left out."),
+        optional("body_pause_ms", TIME, "How long a body may pause; 10,000 if it is left out."),
+        optional(
+            "write_ms",
+            TIME,
+            "How long a client may take nothing of what is sent to it; 20,000 if it is left out.",
+        ),
+        optional("idle_ms", TIME, "How long a connection may be silent between requests; 75,000 if it is left out."),
+        optional(
+            "pending_mb",
+            COUNT,
+            "Bodies that are arriving and answers that clients have not taken, all together, in MB; 256 if it is left out.",
+        ),
+        optional("sessions", COUNT, "Sessions of clients of the revisions that have them; 1,000 if it is left out."),
+    ],
+};
+
+/// `[server]`.
+static SERVER: Grammar = Grammar {
+    name: "[server]",
+    doc: "What the server says of itself.",
+    keys: &[
+        optional("name", ValueShape::Text, "Its name; `toolsd` if it is left out."),
+        optional("title", ValueShape::Text, "A title for people; the pack's if one serves."),
+        optional("website_url", ValueShape::Text, "Where to read about it."),
+        optional("icons", ValueShape::Tables(&ICON), "Icons for people."),
+        optional("page_size", ValueShape::Integer(1), "How many entries a page of a list has; left out = all."),
+        optional("lists_ttl_ms", ValueShape::Integer(0), "For how long a client may keep the lists, in milliseconds."),
+    ],
+};
+
+/// Reads a `toolsd.toml` to its end. Returns what could be read, and every fault.
+pub fn read_workspace(source: &Arc<Source>) -> (WorkspaceDefinition, Vec<Diagnostic>) {
     let mut faults = Vec::new();
     let tree = parse(source, Dates::Refused, &mut faults);
     let file = Fields::open(&tree, &WORKSPACE, &mut faults);
-    let mut workspace = Workspace {
+    let mut workspace = WorkspaceDefinition {
         serve: file.has("serve").then(|| file.located_texts("serve")),
         roots: file.located_texts("roots"),
-        limits: limits(&file, &mut faults),
-        server: server(&file, &mut faults),
-        http: http(&file, &mut faults),
-        ..Workspace::default()
+        limits: read_limits(&file, &mut faults),
+        server: read_server(&file, &mut faults),
+        http: read_http(&file, &mut faults),
+        ..WorkspaceDefinition::default()
     };
-    for entry in file.node("packs").map(Node::entries).unwrap_or_default() {
+    for entry in file.node("packs").map(TomlNode::entries).unwrap_or_default() {
         let name = Located { value: entry.key.clone(), at: entry.at.clone() };
-        workspace.packs.push((name, Schema::of(&entry.node)));
+        workspace.packs.push((name, Schema::from_node(&entry.node)));
     }
-    for entry in file.node("prefixes").map(Node::entries).unwrap_or_default() {
+    for entry in file.node("prefixes").map(TomlNode::entries).unwrap_or_default() {
         let name = Located { value: entry.key.clone(), at: entry.at.clone() };
         workspace.prefixes.push((name, entry.node.text().unwrap_or_default().to_owned()));
     }
@@ -97,19 +197,19 @@ pub fn read_workspace(source: &Arc<Source>) -> (Workspace, Vec<Diagnostic>) {
     (workspace, faults)
 }
 
-fn server(file: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> Server {
-    let Some(server) = file.table("server", faults) else { return Server::default() };
-    Server {
+fn read_server(file: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> ServerDefinition {
+    let Some(server) = file.table("server", faults) else { return ServerDefinition::default() };
+    ServerDefinition {
         name: server.text("name"),
         title: server.text("title"),
         website_url: server.text("website_url"),
-        icons: icons(&server, faults),
+        icons: read_icons(&server, faults),
         page_size: server.integer("page_size"),
         lists_ttl_ms: server.integer("lists_ttl_ms"),
     }
 }
 
-fn http(file: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> HttpOverride {
+fn read_http(file: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> HttpOverride {
     let Some(http) = file.table("http", faults) else { return HttpOverride::default() };
     HttpOverride {
         unproven: http.integer("unproven"),

@@ -1,6 +1,7 @@
-//! Texts of strangers as a terminal may show them: nothing in them moves a cursor, begins a line, or turns letters round.
+//! Escapes untrusted texts for terminals: no text can move the cursor, begin a line, or reverse the direction of
+//! letters.
 
-/// Whether a letter is one that a reader sees where it stands.
+/// Whether a character is visible and does not change the layout.
 fn is_plain(letter: char) -> bool {
     !letter.is_control()
         && !matches!(letter,
@@ -9,17 +10,17 @@ fn is_plain(letter: char) -> bool {
             | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// A text on one line: every letter that is not seen is written out, line ends too.
+/// Escapes a text for one line: invisible characters are escaped, line ends included.
 pub fn printable(text: &str) -> String {
     escaped(text, |_| false)
 }
 
-/// The same for a text of several lines: its line ends and tabs stay.
+/// Escapes a text of several lines: line ends and tabs stay.
 pub fn printable_lines(text: &str) -> String {
     escaped(text, |letter| matches!(letter, '\n' | '\t'))
 }
 
-/// JSON as a terminal may show it: what its texts have of such letters is written as JSON escapes.
+/// Escapes JSON: invisible characters in its strings become JSON escapes.
 pub fn printable_json(json: &str) -> String {
     let mut shown = String::with_capacity(json.len());
     for letter in json.chars() {
@@ -31,13 +32,13 @@ pub fn printable_json(json: &str) -> String {
     shown
 }
 
-/// A path or a name among other words: in quotes if blanks or unseen letters could make it look like several words.
+/// A path or a name for a sentence: quoted if blanks or invisible characters could make it look like several words.
 pub fn quoted(name: &str) -> String {
     let is_word = !name.is_empty() && name.chars().all(|letter| is_plain(letter) && !letter.is_whitespace());
     if is_word { name.to_owned() } else { format!("\"{}\"", printable(name)) }
 }
 
-/// A source text of which an excerpt is drawn: each letter keeps its bytes, so that places stay what they are.
+/// Replaces invisible characters of a source text by visible ones with as many bytes, so that spans stay valid.
 pub(super) fn printable_source(text: &str) -> String {
     let stays = |letter: char| is_plain(letter) || matches!(letter, '\n' | '\t' | '\r');
     if text.chars().all(stays) && !text.contains('\r') {

@@ -1,17 +1,48 @@
-//! Diagnostics for people and for programs: text with an excerpt and a caret, JSON, SARIF.
+//! Renders diagnostics: as text with an excerpt and a caret, like rustc; as JSON; and as SARIF 2.1.0 for code hosts.
 
-mod sarif;
-mod text;
-
-pub use sarif::sarif;
-pub use text::text;
-
+use super::printable::{printable, printable_source};
 use super::{Diagnostic, Severity};
 use crate::source::Place;
+use annotate_snippets::renderer::{DecorStyle, Renderer};
+use annotate_snippets::{AnnotationKind, Group, Level, Snippet};
 use serde_json::{Value as Json, json};
+use std::collections::BTreeSet;
 
-/// One stable shape: `code`, `severity`, `message`, and where they are known `path`, `line`, `column`, `end_line`,
-/// `end_column`, `help`, `trace`, `data`. Lines and columns are one-based, columns count characters.
+/// Renders diagnostics as text, separated by blank lines; with ANSI colours if `colour` is set.
+pub fn text(diagnostics: &[Diagnostic], colour: bool) -> String {
+    let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
+    let renderer = renderer.decor_style(DecorStyle::Ascii);
+    let drawn: Vec<String> = diagnostics.iter().map(|diagnostic| draw(&renderer, diagnostic)).collect();
+    drawn.join("\n\n") + if drawn.is_empty() { "" } else { "\n" }
+}
+
+//= docs/spec.md#diagnostics
+//# Every diagnostic MUST carry a stable code, its place and a message, as text, JSON and SARIF alike.
+fn draw(renderer: &Renderer, diagnostic: &Diagnostic) -> String {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let title = level.primary_title(printable(&diagnostic.message)).id(diagnostic.code.0);
+    let mut group = Group::with_title(title);
+    if let Some(place) = &diagnostic.at {
+        let annotation = AnnotationKind::Primary.span(place.span.clone());
+        let excerpt = Snippet::source(printable_source(&place.source.text)).path(printable(&place.source.path));
+        group = group.element(excerpt.annotation(annotation));
+    }
+    for place in &diagnostic.trace {
+        group = group.element(Level::NOTE.message(printable(&format!("called at {place}"))));
+    }
+    if let Some(help) = &diagnostic.help {
+        group = group.element(Level::HELP.message(printable(help)));
+    }
+    let drawn = renderer.render(&[group]);
+    drawn.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
+/// Renders diagnostics as JSON of one stable shape: `code`, `severity`, `message`, and if known `path`, `line`,
+/// `column`, `end_line`, `end_column`, `help`, `trace`, `data`. Lines and columns are one-based, columns count
+/// characters.
 pub fn json(diagnostics: &[Diagnostic]) -> Json {
     diagnostics.iter().map(one).collect()
 }
@@ -52,9 +83,50 @@ fn severity(severity: Severity) -> &'static str {
     }
 }
 
-/// The line and column just behind a place.
+/// The line and column after the last character of a place.
 fn end(place: &Place) -> (usize, usize) {
     place.source.place(place.span.end..place.span.end).line_column()
+}
+
+/// Renders diagnostics as a SARIF log with one run. The help line is the second paragraph of the message.
+pub fn sarif(diagnostics: &[Diagnostic]) -> Json {
+    let codes: BTreeSet<&str> = diagnostics.iter().map(|diagnostic| diagnostic.code.0).collect();
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": env!("CARGO_PKG_NAME"),
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": codes.iter().map(|code| json!({ "id": code })).collect::<Vec<_>>(),
+            } },
+            "columnKind": "unicodeCodePoints",
+            "results": diagnostics.iter().map(result).collect::<Vec<_>>(),
+        }],
+    })
+}
+
+//= docs/spec.md#diagnostics
+//# Every diagnostic MUST carry a stable code, its place and a message, as text, JSON and SARIF alike.
+fn result(diagnostic: &Diagnostic) -> Json {
+    let text = match &diagnostic.help {
+        Some(help) => format!("{}\n\n{help}", diagnostic.message),
+        None => diagnostic.message.clone(),
+    };
+    let mut result = json!({
+        "ruleId": diagnostic.code.0,
+        "level": severity(diagnostic.severity),
+        "message": { "text": text },
+    });
+    if let Some(place) = &diagnostic.at {
+        let (line, column) = place.line_column();
+        let (end_line, end_column) = end(place);
+        result["locations"] = json!([{ "physicalLocation": {
+            "artifactLocation": { "uri": place.source.path },
+            "region": { "startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column },
+        } }]);
+    }
+    result
 }
 
 #[cfg(test)]

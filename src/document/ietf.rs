@@ -1,14 +1,13 @@
 //! Sections of a plain text of the IETF: an RFC or an Internet-Draft.
 
-mod number;
-mod pages;
-mod title;
+#[cfg(test)]
+mod tests;
 
-use super::{Document, Line, Lines, Section, Sections};
+use super::lines::{Document, Line, Lines};
+use super::section::{Section, Sections};
 use crate::diagnostic::Result;
 use crate::guard::{self, ITEM};
 use crate::slug::ascii_slug;
-use number::Numbered;
 use std::collections::HashMap;
 
 /// Headings that have no number.
@@ -42,7 +41,7 @@ const NAMED: [&str; 25] = [
 
 /// What a line is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Token {
+enum LineKind {
     /// A form feed of its own.
     Page,
     /// A blank line.
@@ -55,9 +54,9 @@ enum Token {
 
 /// A line and what it is.
 #[derive(Clone, Debug)]
-struct Item {
+struct IetfLine {
     line: Line,
-    token: Token,
+    kind: LineKind,
 }
 
 /// Reads the sections of `document`. Every heading begins in the first column.
@@ -76,9 +75,9 @@ struct Item {
 ///   name; its summary is the first paragraph of the section `Abstract`.
 pub fn parse_ietf(document: &Document) -> Result<Sections> {
     let mut items = tokens(document)?;
-    let first = items.iter().position(|item| matches!(item.token, Token::Heading { .. })).unwrap_or(items.len());
-    let title = title::title(document, &items[..first]);
-    pages::leave_out(document, &mut items);
+    let first = items.iter().position(|item| matches!(item.kind, LineKind::Heading { .. })).unwrap_or(items.len());
+    let title = first_page_title(document, &items[..first]);
+    leave_out_page_furniture(document, &mut items);
     let sections = sections(document, &items);
     let summary =
         sections.iter().find(|section| section.id == "name-abstract").and_then(|section| paragraph(&section.lines));
@@ -86,9 +85,9 @@ pub fn parse_ietf(document: &Document) -> Result<Sections> {
 }
 
 /// The lines of the text, headings known, page furniture still there.
-fn tokens(document: &Document) -> Result<Vec<Item>> {
-    let mut items: Vec<Item> = Vec::with_capacity(document.line_ranges().len());
-    let mut last: Option<Numbered> = None;
+fn tokens(document: &Document) -> Result<Vec<IetfLine>> {
+    let mut items: Vec<IetfLine> = Vec::with_capacity(document.line_ranges().len());
+    let mut last: Option<NumberedHeading> = None;
     for (index, range) in document.line_ranges().iter().enumerate() {
         guard::spend(ITEM + range.len())?;
         let mut span = range.clone();
@@ -96,49 +95,51 @@ fn tokens(document: &Document) -> Result<Vec<Item>> {
             span.start = '\u{feff}'.len_utf8();
         }
         let text = &document.text()[span.clone()];
-        let after_break = items.last().is_some_and(|item| matches!(item.token, Token::Page | Token::Blank));
-        let token = if text == "\u{c}" {
-            Token::Page
+        let after_break = items.last().is_some_and(|item| matches!(item.kind, LineKind::Page | LineKind::Blank));
+        let kind = if text == "\u{c}" {
+            LineKind::Page
         } else if text.trim().is_empty() {
-            Token::Blank
-        } else if let Some(numbered) = Numbered::read(text).filter(|one| one.counts(last.as_ref(), after_break)) {
-            let token = numbered.token();
+            LineKind::Blank
+        } else if let Some(numbered) = NumberedHeading::read(text).filter(|one| one.counts(last.as_ref(), after_break))
+        {
+            let kind = numbered.kind();
             last = Some(numbered);
-            token
+            kind
         } else {
-            Token::Text
+            LineKind::Text
         };
-        items.push(Item { line: Line { span, number: index + 1 }, token });
+        items.push(IetfLine { line: Line { span, number: index + 1 }, kind });
     }
     name_headings(document, &mut items)?;
     Ok(items)
 }
 
 /// Makes headings of named lines between blank ones; a blank line serves one heading only.
-fn name_headings(document: &Document, items: &mut [Item]) -> Result<()> {
+fn name_headings(document: &Document, items: &mut [IetfLine]) -> Result<()> {
     let mut used = None;
     for at in 1..items.len().saturating_sub(1) {
         guard::spend(ITEM)?;
-        let is_between = items[at - 1].token == Token::Blank && items[at + 1].token == Token::Blank;
-        if !is_between || used == Some(at - 1) || items[at].token != Token::Text {
+        let is_between = items[at - 1].kind == LineKind::Blank && items[at + 1].kind == LineKind::Blank;
+        if !is_between || used == Some(at - 1) || items[at].kind != LineKind::Text {
             continue;
         }
         let text = &document.text()[items[at].line.span.clone()];
         if NAMED.contains(&text) {
             let id = format!("name-{}", ascii_slug(text, "-")?);
-            items[at].token = Token::Heading { id, title: text.to_owned(), level: 1 };
+            items[at].kind = LineKind::Heading { id, title: text.to_owned(), level: 1 };
             used = Some(at + 1);
         }
     }
     Ok(())
 }
 
-fn sections(document: &Document, items: &[Item]) -> Vec<Section> {
+fn sections(document: &Document, items: &[IetfLine]) -> Vec<Section> {
     let mut sections: Vec<Option<Section>> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
-    let starts: Vec<usize> = (0..items.len()).filter(|at| matches!(items[*at].token, Token::Heading { .. })).collect();
+    let starts: Vec<usize> =
+        (0..items.len()).filter(|at| matches!(items[*at].kind, LineKind::Heading { .. })).collect();
     for (index, start) in starts.iter().enumerate() {
-        let Token::Heading { id, title, level } = &items[*start].token else { continue };
+        let LineKind::Heading { id, title, level } = &items[*start].kind else { continue };
         let end = starts.get(index + 1).copied().unwrap_or(items.len());
         let lines = body_lines(document, &items[start + 1..end]);
         if let Some(earlier) = places.insert(id, sections.len()) {
@@ -151,11 +152,11 @@ fn sections(document: &Document, items: &[Item]) -> Vec<Section> {
 }
 
 /// The lines, each run of breaks one empty line, none at the ends.
-fn body_lines(document: &Document, items: &[Item]) -> Lines {
+fn body_lines(document: &Document, items: &[IetfLine]) -> Lines {
     let mut lines: Vec<Line> = Vec::with_capacity(items.len());
     let mut gap: Option<&Line> = None;
     for item in items {
-        if item.token != Token::Text {
+        if item.kind != LineKind::Text {
             gap = gap.or(Some(&item.line));
             continue;
         }
@@ -172,5 +173,194 @@ fn paragraph(lines: &Lines) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join(" "))
 }
 
-#[cfg(test)]
-mod tests;
+/// What may be a numbered heading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct NumberedHeading<'a> {
+    /// The number as written, without dots at its end.
+    number: &'a str,
+    title: &'a str,
+    is_appendix: bool,
+    parts: Vec<NumberPart>,
+}
+
+/// A part of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NumberPart {
+    Number(u8),
+    Letter(u8),
+}
+
+/// The greatest part of a number.
+const GREATEST: u8 = 199;
+
+impl<'a> NumberedHeading<'a> {
+    /// Reads a line that has the form of a numbered heading.
+    fn read(line: &'a str) -> Option<Self> {
+        if !line.starts_with(|letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '.') {
+            return None;
+        }
+        let appendix = ["Appendix ", "APPENDIX ", "Annex "].iter().find_map(|word| line.strip_prefix(word));
+        let (number, title) = match appendix {
+            Some(rest) => split_number(rest).or_else(|| split_letter(rest))?,
+            None => split_number(line)?,
+        };
+        let number = number.trim_end_matches('.');
+        let title = title.trim();
+        let is_appendix = appendix.is_some() || !number.starts_with(|letter: char| letter.is_ascii_digit());
+        let parts = number_parts(number)?;
+        is_title(title).then_some(Self { number, title, is_appendix, parts })
+    }
+
+    /// Whether it counts after the numbered heading `last`, and after a blank line or a page break or not.
+    fn counts(&self, last: Option<&Self>, after_break: bool) -> bool {
+        let is_drawing = self.title.trim_end_matches('|').contains('|');
+        (after_break && !is_drawing) || self.follows(last)
+    }
+
+    fn follows(&self, last: Option<&Self>) -> bool {
+        let Some(last) = last else {
+            return matches!(self.number, "1" | "1.0");
+        };
+        let differ = last.parts.iter().zip(&self.parts).find(|(before, after)| before != after);
+        match differ {
+            Some((NumberPart::Number(before), NumberPart::Number(after))) => {
+                u16::from(*before) + 1 == u16::from(*after)
+            }
+            Some((NumberPart::Letter(before), NumberPart::Letter(after))) => before + 1 == *after,
+            Some((NumberPart::Number(_), NumberPart::Letter(after))) => *after == b'A',
+            Some((NumberPart::Letter(_), NumberPart::Number(_))) => false,
+            None => last.number != self.number,
+        }
+    }
+
+    fn kind(&self) -> LineKind {
+        let kind = if self.is_appendix { "appendix" } else { "section" };
+        let id = format!("{kind}-{}", self.number);
+        LineKind::Heading { id, title: self.title.to_owned(), level: self.parts.len() }
+    }
+}
+
+/// `1.2. Title`, `A.1: Title`, `1.2`: the number, dots at its end included, and the title.
+fn split_number(line: &str) -> Option<(&str, &str)> {
+    let letter = usize::from(line.starts_with(|letter: char| letter.is_ascii_uppercase()));
+    let digits = line[letter..].find(|letter: char| !letter.is_ascii_digit() && letter != '.');
+    let end = digits.map_or(line.len(), |at| letter + at);
+    if end == letter {
+        return None;
+    }
+    let (number, rest) = line.split_at(end);
+    if rest.is_empty() {
+        let is_bare = letter == 0 || (number.len() > 2 && number[1..].starts_with('.'));
+        return is_bare.then_some((number, ""));
+    }
+    let rest = rest.strip_prefix(':').unwrap_or(rest);
+    rest.starts_with(char::is_whitespace).then_some((number, rest))
+}
+
+/// `A`, `A.`, `A: Title`, `A : Title`, `A - Title`, `A -- Title`, `A Title`.
+fn split_letter(rest: &str) -> Option<(&str, &str)> {
+    if !rest.starts_with(|letter: char| letter.is_ascii_uppercase()) {
+        return None;
+    }
+    let (letter, title) = rest.split_at(1);
+    if title.is_empty() || title == "." {
+        return Some((letter, ""));
+    }
+    if let Some(title) = [": ", " : ", " - ", " -- "].iter().find_map(|mark| title.strip_prefix(mark)) {
+        return Some((letter, title));
+    }
+    title.starts_with(char::is_whitespace).then_some((letter, title))
+}
+
+fn number_parts(number: &str) -> Option<Vec<NumberPart>> {
+    let mut parts = Vec::new();
+    let mut rest = number;
+    if let Some(letter) = number.bytes().next().filter(u8::is_ascii_uppercase) {
+        parts.push(NumberPart::Letter(letter));
+        rest = &number[1..];
+        if rest.is_empty() {
+            return Some(parts);
+        }
+        rest = rest.strip_prefix('.').unwrap_or(rest);
+    }
+    for part in rest.split('.') {
+        let value = part.parse::<u8>().ok().filter(|value| *value <= GREATEST)?;
+        if parts.is_empty() && value == 0 {
+            return None;
+        }
+        parts.push(NumberPart::Number(value));
+    }
+    Some(parts)
+}
+
+fn is_title(title: &str) -> bool {
+    let is_contents = [".....", ". . .", " . . "].iter().any(|leader| title.contains(leader));
+    let is_code = title.starts_with(';') || title.ends_with(['{', '[', '(', ';']);
+    !is_contents && !is_code && !title.contains("     ")
+}
+
+/// Leaves out headers and footers: a line that looks like one, with the breaks after it, and the line right
+/// after a page break, whatever it says.
+fn leave_out_page_furniture(document: &Document, items: &mut Vec<IetfLine>) {
+    let mut skips_breaks = false;
+    let mut expects_header = false;
+    items.retain(|item| {
+        let is_header = std::mem::take(&mut expects_header);
+        match item.kind {
+            LineKind::Page => {
+                expects_header = true;
+                !skips_breaks
+            }
+            LineKind::Blank => !skips_breaks,
+            LineKind::Text if is_furniture(&document.text()[item.line.span.clone()]) => {
+                skips_breaks |= !is_header;
+                false
+            }
+            LineKind::Text if is_header => false,
+            LineKind::Text | LineKind::Heading { .. } => {
+                skips_breaks = false;
+                true
+            }
+        }
+    });
+}
+
+/// `RFC 1  …` and `[Page 1]…` in the first column, `… [Page 1]` at the end.
+fn is_furniture(line: &str) -> bool {
+    let after_digits = |rest: &str| {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        (digits > 0).then_some(digits)
+    };
+    if let Some(rest) = line.strip_prefix("RFC ") {
+        return after_digits(rest).is_some_and(|digits| rest[digits..].starts_with("  "));
+    }
+    let is_page = |rest: &str, ends: bool| {
+        after_digits(rest).is_some_and(|digits| {
+            let rest = &rest[digits..];
+            if ends { rest == "]" } else { rest.starts_with(']') }
+        })
+    };
+    if let Some(rest) = line.strip_prefix("[Page ") {
+        return is_page(rest, false);
+    }
+    line.ends_with(']') && line.rfind(" [Page ").is_some_and(|at| is_page(&line[at + " [Page ".len()..], true))
+}
+
+/// The last block of indented lines before the first heading that says something: lines with dot leaders and
+/// the name of the draft do not count.
+fn first_page_title(document: &Document, items: &[IetfLine]) -> Option<String> {
+    let text = |item: &IetfLine| &document.text()[item.line.span.clone()];
+    items.split(|item| item.kind != LineKind::Text).rev().filter(|block| !block.is_empty()).find_map(|block| {
+        if !block.iter().all(|item| text(item).starts_with([' ', '\t'])) {
+            return None;
+        }
+        let words: Vec<&str> = block.iter().map(|item| text(item).trim()).filter(|line| says(line)).collect();
+        (!words.is_empty()).then(|| words.join(" "))
+    })
+}
+
+fn says(line: &str) -> bool {
+    let is_contents = line.contains("....") || line.contains(". . .");
+    let is_name = line.trim_start_matches('<').starts_with("draft-") && !line.contains(' ');
+    !is_contents && !is_name
+}

@@ -1,10 +1,121 @@
-//! A run of lines of a document: texts for a script, places for the parsers.
+//! Documents, and runs of their lines: texts for scripts, positions for parsers.
 
-use super::{Document, Passage};
 use crate::diagnostic::Result;
 use crate::guard::{self, ITEM};
-use crate::value::{Json, Kind, Object, Value, no_field};
+use crate::source::Source;
+use crate::value::{Json, Kind, Object, Text, Value, no_field};
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+/// A text with a name. Cloning is cheap; the table of lines is made on first use.
+#[derive(Clone, Debug)]
+pub struct Document(Arc<DocumentData>);
+
+#[derive(Debug)]
+struct DocumentData {
+    source: Arc<Source>,
+    text: OnceLock<Text>,
+    lines: OnceLock<Vec<Range<usize>>>,
+}
+
+impl Document {
+    /// A document of the workspace: `path` as the script wrote it, `text` the whole file.
+    pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
+        Self::from_source(Source::new(path, text))
+    }
+
+    /// A document over a shared source.
+    pub fn from_source(source: Arc<Source>) -> Self {
+        Self(Arc::new(DocumentData { source, text: OnceLock::new(), lines: OnceLock::new() }))
+    }
+
+    /// The document in a handle, or a document named `text` over a text.
+    pub fn from_value(value: &Value) -> Self {
+        match value.as_object::<Self>() {
+            Some(document) => document.clone(),
+            None => Self::new("text", value.as_text().unwrap_or_default()),
+        }
+    }
+
+    /// The name and the text, for diagnostics.
+    pub fn source(&self) -> &Arc<Source> {
+        &self.0.source
+    }
+
+    /// The path it was read from, or the name it was given.
+    pub fn path(&self) -> &str {
+        &self.0.source.path
+    }
+
+    /// The whole text.
+    pub fn text(&self) -> &str {
+        &self.0.source.text
+    }
+
+    /// The bytes of every line without its end: `\n`, or `\r\n`. A text that ends with a line end has no
+    /// empty line after it.
+    ///
+    /// Empty if the running call was stopped meanwhile: see [`guard::is_over`].
+    pub fn line_ranges(&self) -> &[Range<usize>] {
+        if let Some(known) = self.0.lines.get() {
+            return known;
+        }
+        // What is cut short is not kept: others may hold the same document.
+        line_ranges(self.text()).map_or(&[], |ranges| self.0.lines.get_or_init(|| ranges))
+    }
+
+    /// The lines `from` to `to`, one-based and inclusive, limited to those of the document.
+    pub fn lines(&self, from: i64, to: i64) -> Lines {
+        let ranges = self.line_ranges();
+        let first = usize::try_from(from.max(1) - 1).unwrap_or(0);
+        let end = usize::try_from(to.max(0)).unwrap_or(0).min(ranges.len());
+        let numbers = (first..end).take_while(|_| !guard::is_over(ITEM));
+        let lines = numbers.map(|at| Line { span: ranges[at].clone(), number: at + 1 }).collect();
+        Lines::new(self.clone(), lines, Vec::new())
+    }
+}
+
+fn line_ranges(text: &str) -> Option<Vec<Range<usize>>> {
+    let bytes = text.as_bytes();
+    let mut ranges = Vec::with_capacity(text.len() / 32);
+    let mut start = 0;
+    for end in memchr::memchr_iter(b'\n', bytes) {
+        if guard::is_over(ITEM + end - start) {
+            return None;
+        }
+        let cut = if end > start && bytes[end - 1] == b'\r' { end - 1 } else { end };
+        ranges.push(start..cut);
+        start = end + 1;
+    }
+    if start < bytes.len() {
+        ranges.push(start..bytes.len());
+    }
+    Some(ranges)
+}
+
+impl Object for Document {
+    fn kind(&self) -> Kind {
+        Kind::Document
+    }
+
+    /// `text` and `path`.
+    fn field(&self, name: &str) -> Result<Value> {
+        match name {
+            "text" => Ok(Value::Text(Arc::clone(self.0.text.get_or_init(|| self.text().into())))),
+            "path" => Ok(self.path().into()),
+            _ => Err(no_field(Kind::Document, name, &["text", "path"])),
+        }
+    }
+
+    /// Its path and its text.
+    fn to_json(&self) -> Json {
+        serde_json::json!({ "path": self.path(), "text": self.text() })
+    }
+
+    fn equals(&self, other: &dyn Object) -> bool {
+        other.downcast::<Self>().is_some_and(|other| self.0.source == other.0.source)
+    }
+}
 
 /// One line of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,8 +128,8 @@ pub struct Line {
 
 /// Lines of a document, in order; not always adjacent ones (page furniture is left out).
 ///
-/// A *break* is a place between two lines where no sentence goes on: the edge of a list item. It is no line
-/// of its own, scripts do not see it.
+/// A *break* is a place between two lines that no sentence crosses: the edge of a list item. It is not a line, and scripts
+/// do not see it.
 #[derive(Clone, Debug)]
 pub struct Lines {
     document: Document,
@@ -27,8 +138,8 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Lines of `document`. `breaks`: indexes of lines that a break stands before, ascending; the number of
-    /// lines stands for a break after the last one.
+    /// Lines of `document`. `breaks` are the indexes of lines after a break, ascending; the number of lines stands for a break
+    /// after the last one.
     pub fn new(document: Document, lines: Vec<Line>, breaks: Vec<usize>) -> Self {
         Self { document, lines, breaks }
     }
@@ -44,7 +155,7 @@ impl Lines {
     }
 
     /// The text of the line at `index`, which must be less than the number of lines.
-    pub fn text_of(&self, index: usize) -> &str {
+    pub fn line_text(&self, index: usize) -> &str {
         &self.document.text()[self.lines[index].span.clone()]
     }
 
@@ -71,11 +182,6 @@ impl Lines {
             text.push_str(line);
         }
         text
-    }
-
-    /// The lines that are not blank, trimmed, joined by one blank, with the places they came from.
-    pub fn joined(&self) -> Passage {
-        Passage::of_lines(self)
     }
 }
 
@@ -106,13 +212,39 @@ impl Object for Lines {
     }
 
     fn item(&self, index: usize) -> Option<Value> {
-        (index < self.lines.len()).then(|| self.text_of(index).into())
+        (index < self.lines.len()).then(|| self.line_text(index).into())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_end_with_a_line_feed_or_a_carriage_return_and_a_line_feed() {
+        let text = "a\r\n\n b\rc\n\r\nlast";
+        let lines: Vec<&str> = line_ranges(text).into_iter().flatten().map(|range| &text[range]).collect();
+        assert_eq!(lines, text.lines().collect::<Vec<_>>());
+        assert_eq!(lines, ["a", "", " b\rc", "", "last"]);
+    }
+
+    #[test]
+    fn lines_are_cut_at_the_ends_of_the_document() {
+        let document = Document::new("a.txt", "one\ntwo\nthree\n");
+        let texts = |from, to| document.lines(from, to).to_json();
+        assert_eq!(texts(-3, 2), serde_json::json!(["one", "two"]));
+        assert_eq!(texts(3, 99), serde_json::json!(["three"]));
+        assert_eq!(texts(3, 2), serde_json::json!([]));
+        assert_eq!(texts(i64::MAX, i64::MIN), serde_json::json!([]));
+    }
+
+    #[test]
+    fn an_unknown_field_names_the_nearest() {
+        let document = Document::new("a.txt", "x");
+        assert_eq!(document.field("path"), Ok("a.txt".into()));
+        let fault = document.field("texts").err().map(|fault| fault.to_string());
+        assert_eq!(fault.as_deref(), Some("a document has no field `texts` (did you mean `text`?)"));
+    }
 
     #[test]
     fn lines_are_a_sequence_of_texts_with_their_numbers() {
@@ -122,6 +254,6 @@ mod tests {
         assert_eq!(lines.item(2), None);
         assert_eq!(lines.field("text"), Ok("\n two ".into()));
         assert_eq!(lines.field("from"), Ok(2_i64.into()));
-        assert_eq!(lines.joined().text(), "two");
+        assert_eq!(crate::document::Passage::from_lines(&lines).text(), "two");
     }
 }

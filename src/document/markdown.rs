@@ -1,18 +1,19 @@
-//! Sections of a CommonMark text.
+//! CommonMark texts: their sections and links, their visible words, and limits on their size.
 
-mod heading;
+#[cfg(test)]
+mod tests;
 
-use super::{Document, Line, Lines, Section, Sections, add_seen, refuse_unbounded};
-use crate::diagnostic::Result;
-use crate::guard::{self, ITEM};
+use super::lines::{Document, Line, Lines};
+use super::section::{Section, Sections};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard::{self, ITEM, PIECE_BYTES};
 use crate::slug::{Slugs, ascii_slug, github_slug};
-use heading::Heading;
-use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{BrokenLink, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
 use std::ops::Range;
 
 /// How a title becomes an id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Anchor {
+pub enum AnchorStyle {
     /// [`ascii_slug`] of the title.
     #[default]
     Ascii,
@@ -22,7 +23,7 @@ pub enum Anchor {
 
 /// What the title of a section is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Title {
+pub enum TitleStyle {
     /// What a reader sees of the whole heading.
     #[default]
     Plain,
@@ -33,11 +34,11 @@ pub enum Title {
 
 /// How to read a CommonMark text.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Markdown {
+pub struct MarkdownOptions {
     /// How titles become ids.
-    pub anchor: Anchor,
+    pub anchor: AnchorStyle,
     /// What titles are.
-    pub title: Title,
+    pub title: TitleStyle,
     /// Whether `{#id}` at the end of a heading is its id, and no part of its title.
     pub attributes: bool,
 }
@@ -49,13 +50,13 @@ pub struct Markdown {
 /// - The title is what a reader sees of the heading, all of it: code and emphasis without marks, links by their
 ///   text, images by what they say where they cannot be seen, character references as characters, HTML not at all; a
 ///   line end in it is a blank. What is no CommonMark (footnotes, `~~`, formulas) stays as it is written. An id is
-///   made from it as [`Anchor`] says, unless an attribute gives one. [`Title`] can ask for the source instead.
+///   made from it as [`AnchorStyle`] says, unless an attribute gives one. [`TitleStyle`] can ask for the source instead.
 /// - An id that is taken gets `-1`, `-2`, … : the first that is free.
 /// - The lines are those of the source. A break stands before the first and after the last line of each item
 ///   of a list.
 /// - The title of the text is its first heading of level 1, its summary the first paragraph after that one.
-pub fn parse_markdown(document: &Document, how: Markdown) -> Result<Sections> {
-    let scan = Scan::of(document.text(), how)?;
+pub fn parse_markdown(document: &Document, how: MarkdownOptions) -> Result<Sections> {
+    let scan = MarkdownScan::read(document.text(), how)?;
     let lines = document.line_ranges();
     let line_of = |at: usize| lines.partition_point(|line| line.start <= at).saturating_sub(1);
     let breaks = breaks(document.text(), &scan.items, line_of)?;
@@ -66,13 +67,13 @@ pub fn parse_markdown(document: &Document, how: Markdown) -> Result<Sections> {
         let next = scan.headings.get(index + 1).map_or(lines.len(), |next| line_of(next.span.start));
         let body = line_of(heading.span.end.saturating_sub(1).max(heading.span.start)) + 1;
         let title = match how.title {
-            Title::Plain => heading.text.trim().to_owned(),
-            Title::Source => heading.source(document.text()),
+            TitleStyle::Plain => heading.text.trim().to_owned(),
+            TitleStyle::Source => heading.source(document.text()),
         };
         let id = match (&heading.id, how.anchor) {
             (Some(id), _) => id.clone(),
-            (None, Anchor::Ascii) => ascii_slug(&title, "-")?,
-            (None, Anchor::Github) => github_slug(&heading.text, "-")?,
+            (None, AnchorStyle::Ascii) => ascii_slug(&title, "-")?,
+            (None, AnchorStyle::Github) => github_slug(&heading.text, "-")?,
         };
         let id = ids.unique(id);
         let line = line_of(heading.span.start) + 1;
@@ -84,29 +85,29 @@ pub fn parse_markdown(document: &Document, how: Markdown) -> Result<Sections> {
     Ok(Sections { title, summary: scan.summary, sections })
 }
 
-/// What one pass over the events finds.
 /// The work of an event: it stands for some bytes.
 const EVENT: usize = 4 * ITEM;
 
+/// What one pass over the events finds.
 #[derive(Default)]
-struct Scan {
-    headings: Vec<Heading>,
+struct MarkdownScan {
+    headings: Vec<MarkdownHeading>,
     items: Vec<Range<usize>>,
     summary: Option<String>,
 }
 
-impl Scan {
-    fn of(source: &str, how: Markdown) -> Result<Self> {
-        refuse_unbounded(source)?;
+impl MarkdownScan {
+    fn read(source: &str, how: MarkdownOptions) -> Result<Self> {
+        check_markdown_limits(source)?;
         let mut scan = Self::default();
         let mut options = Options::empty();
         options.set(Options::ENABLE_HEADING_ATTRIBUTES, how.attributes);
-        let mut open: Option<Heading> = None;
+        let mut open: Option<MarkdownHeading> = None;
         let mut paragraph: Option<String> = None;
         for (event, span) in Parser::new_ext(source, options).into_offset_iter() {
             guard::spend(EVENT)?;
             match event {
-                Event::Start(Tag::Heading { level, id, .. }) => open = Some(Heading::new(level, id, span)),
+                Event::Start(Tag::Heading { level, id, .. }) => open = Some(MarkdownHeading::new(level, id, span)),
                 Event::End(TagEnd::Heading(_)) => scan.headings.extend(open.take()),
                 Event::Start(Tag::Item) => scan.items.push(span),
                 Event::Start(Tag::Paragraph) if scan.wants_summary() => paragraph = Some(String::new()),
@@ -115,7 +116,7 @@ impl Scan {
                     if let Some(heading) = &mut open {
                         heading.add(source, &event, span);
                     } else if let Some(text) = &mut paragraph {
-                        add_seen(text, &event);
+                        push_visible_text(text, &event);
                     }
                 }
             }
@@ -157,5 +158,232 @@ fn body_lines(document: &Document, range: Range<usize>, breaks: &[usize]) -> Lin
     Lines::new(document.clone(), lines, within)
 }
 
-#[cfg(test)]
-mod tests;
+/// A heading and where its words stand.
+struct MarkdownHeading {
+    level: usize,
+    /// The id that its attributes give it.
+    id: Option<String>,
+    /// Its bytes, the line end included.
+    span: Range<usize>,
+    /// Its words without markup.
+    text: String,
+    /// Where its first text begins.
+    first: Option<usize>,
+    /// Where its last text, code, link, … ends.
+    end: usize,
+}
+
+impl MarkdownHeading {
+    fn new(level: HeadingLevel, id: Option<CowStr<'_>>, span: Range<usize>) -> Self {
+        let (id, end) = (id.map(CowStr::into_string), span.start);
+        Self { level: level as usize, id, span, text: String::new(), first: None, end }
+    }
+
+    /// Takes in what stands inside the heading.
+    fn add(&mut self, source: &str, event: &Event<'_>, span: Range<usize>) {
+        push_visible_text(&mut self.text, event);
+        match event {
+            // a character reference: its text is not in the source, so a cut neither begins nor ends with it
+            Event::Text(text) if source.get(span.clone()) != Some(&**text) => {}
+            Event::Text(_) => {
+                self.first.get_or_insert(span.start);
+                self.end = self.end.max(span.end);
+            }
+            _ => self.end = self.end.max(span.end),
+        }
+    }
+
+    /// Its source from the first text on; all of it if there is none.
+    fn source(&self, source: &str) -> String {
+        let whole = self.span.clone();
+        let cut = self.first.map_or(whole, |first| first..self.end);
+        let raw = source.get(cut).unwrap_or_default();
+        let raw = raw.strip_suffix('\n').unwrap_or(raw);
+        raw.strip_suffix('\r').unwrap_or(raw).replace("\r\n", " ").replace('\n', " ")
+    }
+}
+
+/// How a link is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkKind {
+    /// `[text](destination)`
+    Inline,
+    /// `[text][name]`, `[name][]` or `[name]`, with a definition elsewhere.
+    Reference,
+    /// `<https://…>`
+    Autolink,
+    /// `![text](destination)`, or by reference.
+    Image,
+}
+
+impl LinkKind {
+    /// Its name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Inline => "inline",
+            Self::Reference => "reference",
+            Self::Autolink => "autolink",
+            Self::Image => "image",
+        }
+    }
+}
+
+/// A link of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// How it is written.
+    pub kind: LinkKind,
+    /// Its words without markup.
+    pub text: String,
+    /// Where it leads, as it is written, escapes resolved.
+    pub destination: String,
+    /// Its bytes in the document.
+    pub span: Range<usize>,
+}
+
+/// The links and images of `document`, by CommonMark 0.31, in the order in which they begin. Those in code are none;
+/// a reference without a definition is none either.
+pub fn find_links(document: &Document) -> Result<Vec<Link>> {
+    let mut links: Vec<Link> = Vec::new();
+    let mut open: Vec<usize> = Vec::new();
+    check_markdown_limits(document.text())?;
+    for (event, span) in Parser::new_ext(document.text(), Options::empty()).into_offset_iter() {
+        guard::spend((open.len() + 1) * (ITEM + span.len().min(PIECE_BYTES)))?;
+        match event {
+            Event::Start(Tag::Link { link_type, dest_url, .. }) => {
+                open.push(links.len());
+                links.push(Link {
+                    kind: link_kind(link_type),
+                    text: String::new(),
+                    destination: dest_url.into_string(),
+                    span,
+                });
+            }
+            Event::Start(Tag::Image { dest_url, .. }) => {
+                open.push(links.len());
+                links.push(Link {
+                    kind: LinkKind::Image,
+                    text: String::new(),
+                    destination: dest_url.into_string(),
+                    span,
+                });
+            }
+            Event::End(TagEnd::Link | TagEnd::Image) => drop(open.pop()),
+            event => open.iter().for_each(|at| push_visible_text(&mut links[*at].text, &event)),
+        }
+    }
+    Ok(links)
+}
+
+/// `markdown`, some inline text, without its markup: what a reader sees. Links give their text, also by a reference
+/// whose definition is elsewhere.
+pub fn plain_text(markdown: &str) -> Result<String> {
+    check_markdown_limits(markdown)?;
+    let mut text = String::with_capacity(markdown.len());
+    let mut anywhere = |_: BrokenLink<'_>| Some((CowStr::from(""), CowStr::from("")));
+    let events = Parser::new_with_broken_link_callback(markdown, Options::empty(), Some(&mut anywhere));
+    for event in events {
+        guard::spend(4 * ITEM)?;
+        // Words of two blocks do not become one.
+        if let Event::Start(tag) = &event
+            && is_block(tag)
+            && !text.is_empty()
+            && !text.ends_with('\n')
+        {
+            text.push('\n');
+        }
+        push_visible_text(&mut text, &event);
+    }
+    Ok(text)
+}
+
+fn is_block(tag: &Tag<'_>) -> bool {
+    !matches!(
+        tag,
+        Tag::Emphasis
+            | Tag::Strong
+            | Tag::Strikethrough
+            | Tag::Superscript
+            | Tag::Subscript
+            | Tag::Link { .. }
+            | Tag::Image { .. }
+    )
+}
+
+fn link_kind(written: LinkType) -> LinkKind {
+    match written {
+        LinkType::Autolink | LinkType::Email => LinkKind::Autolink,
+        LinkType::Inline => LinkKind::Inline,
+        _ => LinkKind::Reference,
+    }
+}
+
+/// Adds what a reader sees of an event: texts, code, what an image shows where it cannot be seen; a line end is a
+/// blank. Marks of emphasis, destinations of links and HTML are not seen.
+pub fn push_visible_text(text: &mut String, event: &Event<'_>) {
+    match event {
+        Event::Text(part) | Event::Code(part) => text.push_str(part),
+        Event::SoftBreak | Event::HardBreak => text.push(' '),
+        _ => {}
+    }
+}
+
+/// How many quotes and lists may lie within each other.
+const DEPTH: usize = 100;
+
+/// What a byte takes to be put into blocks, in nanoseconds, where nothing is nested; each level takes that again.
+const BLOCKS: u32 = 16;
+
+/// What a byte of a paragraph takes to be read at worst, in nanoseconds.
+const PARAGRAPH: u32 = 200;
+
+/// Refuses a text of Markdown that cannot be read in time: quotes and lists nested too deep, a paragraph or a text too
+/// long.
+///
+/// # Errors
+/// What is wrong with the text, with its line; or the call was stopped.
+pub fn check_markdown_limits(text: &str) -> Result<()> {
+    let (mut deepest, mut longest, mut paragraph) = (0, 0, 0);
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        guard::spend(ITEM + line.len())?;
+        let (depth, is_blank) = nesting_depth(line);
+        deepest = deepest.max(depth);
+        //= docs/spec.md#primitives
+        //# Markdown nested more than 100 levels deep MUST be refused before it is read.
+        if depth > DEPTH {
+            let message = format!("line {}: quotes and lists are nested more than {DEPTH} levels deep", number + 1);
+            return Err(Diagnostic::new(Code("parse.markdown"), message).help("is this Markdown? read it as lines"));
+        }
+        paragraph = if is_blank { 0 } else { paragraph + line.len() };
+        longest = longest.max(paragraph);
+    }
+    let per_byte = BLOCKS.saturating_mul(1 + u32::try_from(deepest / 4).unwrap_or(u32::MAX));
+    guard::require_time("the reader of Markdown", text.len(), per_byte)?;
+    guard::require_time("a paragraph of Markdown", longest, PARAGRAPH)
+}
+
+/// How many quotes and items of lists the line begins or goes on with, as far as its own marks tell; and whether nothing
+/// follows them.
+fn nesting_depth(line: &str) -> (usize, bool) {
+    let bytes = line.trim_end().as_bytes();
+    let (mut at, mut marks, mut blanks) = (0, 0, 0);
+    loop {
+        let from = at;
+        while bytes.get(at).is_some_and(|byte| matches!(byte, b' ' | b'\t')) {
+            at += 1;
+        }
+        let indent = at - from;
+        let digits = bytes[at..].iter().take(10).take_while(|byte| byte.is_ascii_digit()).count();
+        let after = |length: usize| bytes.get(at + length).is_none_or(|byte| matches!(byte, b' ' | b'\t'));
+        let length = match bytes.get(at) {
+            Some(b'>') => 1,
+            Some(b'-' | b'+' | b'*') if after(1) => 1,
+            Some(b'0'..=b'9') if matches!(bytes.get(at + digits), Some(b'.' | b')')) && after(digits + 1) => digits + 1,
+            // Blanks lead on in a list only if an item follows them.
+            other => return (if marks == 0 { 0 } else { marks + blanks / 2 }, other.is_none()),
+        };
+        blanks += indent.saturating_sub(1);
+        marks += 1;
+        at += length;
+    }
+}

@@ -1,21 +1,21 @@
-//! Blocks of lines that begin with a marker, in any text.
+//! Blocks of consecutive lines that begin with a marker, in any text.
 
-use super::Document;
+use super::lines::Document;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::{self, ITEM, each};
+use crate::guard::{self, ITEM, checked};
 use memchr::memmem;
 use std::ops::Range;
 
 /// A run of consecutive lines that each begin with a marker.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Block<'a> {
+pub struct MarkerBlock<'a> {
     /// Its lines, in order; at least one.
-    pub parts: Vec<Part<'a>>,
+    pub parts: Vec<MarkedLine<'a>>,
 }
 
 /// One line of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part<'a> {
+pub struct MarkedLine<'a> {
     /// Which marker: an index into the list of markers.
     pub marker: usize,
     /// What follows the marker, trimmed.
@@ -26,7 +26,7 @@ pub struct Part<'a> {
     pub line: usize,
 }
 
-impl Block<'_> {
+impl MarkerBlock<'_> {
     /// The number of its first line.
     pub fn line(&self) -> usize {
         self.parts.first().map_or(0, |part| part.line)
@@ -51,14 +51,14 @@ impl Block<'_> {
 ///
 /// Nothing is known of the language: a marker in a string counts, one after code does not. An empty marker,
 /// or one that begins with white space, is a fault.
-pub fn marker_blocks<'a>(document: &'a Document, markers: &[String], leads: &[usize]) -> Result<Vec<Block<'a>>> {
+pub fn marker_blocks<'a>(document: &'a Document, markers: &[String], leads: &[usize]) -> Result<Vec<MarkerBlock<'a>>> {
     if let Some(bad) = markers.iter().find(|marker| !marker.starts_with(|letter: char| !letter.is_whitespace())) {
         let message = format!("the marker `{bad}` is empty or begins with white space");
         return Err(Diagnostic::new(Code::ARGUMENTS, message).help("white space before a marker never counts"));
     }
     let text = document.text();
-    let mut blocks: Vec<Block<'a>> = Vec::new();
-    let mut number = Counter { text, at: 0, line: 1 };
+    let mut blocks: Vec<MarkerBlock<'a>> = Vec::new();
+    let mut number = LineCounter { text, at: 0, line: 1 };
     let mut filled = false;
     for start in starts(text, markers)? {
         guard::spend(ITEM + markers.len())?;
@@ -68,19 +68,19 @@ pub fn marker_blocks<'a>(document: &'a Document, markers: &[String], leads: &[us
         filled = (joins && filled) || (!lead && !part.text.is_empty());
         match blocks.last_mut().filter(|_| joins) {
             Some(block) => block.parts.push(part),
-            None => blocks.push(Block { parts: vec![part] }),
+            None => blocks.push(MarkerBlock { parts: vec![part] }),
         }
     }
     Ok(blocks)
 }
 
-fn part<'a>(text: &'a str, markers: &[String], start: usize, number: &mut Counter<'_>) -> Option<Part<'a>> {
+fn part<'a>(text: &'a str, markers: &[String], start: usize, number: &mut LineCounter<'_>) -> Option<MarkedLine<'a>> {
     let rest = &text[start..];
     let raw = &rest[..memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len())];
     let raw = raw.strip_suffix('\r').unwrap_or(raw);
     let fits = markers.iter().enumerate().filter(|(_, marker)| raw.starts_with(marker.as_str()));
     let (marker, word) = fits.max_by_key(|(index, marker)| (marker.len(), std::cmp::Reverse(*index)))?;
-    Some(Part { marker, text: raw[word.len()..].trim(), raw, line: number.line(start) })
+    Some(MarkedLine { marker, text: raw[word.len()..].trim(), raw, line: number.line(start) })
 }
 
 /// The places, ascending, at which a marker stands that only white space of its line precedes.
@@ -89,7 +89,7 @@ fn starts(text: &str, markers: &[String]) -> Result<Vec<usize>> {
     for marker in markers {
         guard::spend(text.len())?;
         let finder = memmem::Finder::new(marker.as_bytes());
-        for at in each(finder.find_iter(text.as_bytes())) {
+        for at in checked(finder.find_iter(text.as_bytes())) {
             let at = at?;
             if is_first(text, at) {
                 starts.push(at);
@@ -107,13 +107,13 @@ fn is_first(text: &str, at: usize) -> bool {
 }
 
 /// Numbers of lines, asked in ascending order of bytes.
-struct Counter<'a> {
+struct LineCounter<'a> {
     text: &'a str,
     at: usize,
     line: usize,
 }
 
-impl Counter<'_> {
+impl LineCounter<'_> {
     fn line(&mut self, at: usize) -> usize {
         let between: Range<usize> = self.at..at;
         self.line += memchr::memchr_iter(b'\n', &self.text.as_bytes()[between]).count();
@@ -131,7 +131,7 @@ mod tests {
         let document = Document::new("a.rs", text);
         let markers = ["//=".to_owned(), "//#".to_owned()];
         let blocks = marker_blocks(&document, &markers, &[0]).unwrap_or_default();
-        let part = |part: &Part<'_>| (part.marker, part.text.to_owned(), part.line);
+        let part = |part: &MarkedLine<'_>| (part.marker, part.text.to_owned(), part.line);
         blocks.iter().map(|block| block.parts.iter().map(part).collect()).collect()
     }
 

@@ -1,6 +1,6 @@
-//! What parsers of structured texts give: sections, flat and in order.
+//! The sections of a text, flat and in order: what the readers of Markdown and of IETF texts return.
 
-use super::Lines;
+use super::lines::Lines;
 use crate::value::Value;
 
 /// A heading and the lines up to the next heading of any level.

@@ -1,13 +1,13 @@
-//! Sentences that hold a keyword, as specifications that use RFC 2119 words are read.
+//! Sentences with keywords: the requirements of specifications that use the words of RFC 2119.
 
-mod walk;
+#[cfg(test)]
+mod tests;
 
-use super::Lines;
-use super::letters::Letters;
+use super::lines::Lines;
+use super::passage::CompactText;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, ITEM};
 use std::collections::HashMap;
-use walk::{Point, Walk};
 
 /// The words that are looked for, and what they mean.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +33,7 @@ pub struct Sentence {
     pub end_line: usize,
 }
 
-/// How often a text may be repeated in overlapping sentences before this is a fault.
+/// How many times its own size a text may be copied into overlapping sentences.
 const OVERLAP: usize = 64;
 
 /// The sentences of `lines` that hold a keyword, in the order in which they begin; of those that begin at one place the
@@ -47,19 +47,19 @@ const OVERLAP: usize = 64;
 ///   keyword counts as the end of the line), else after the first `.` before that one which does; else the
 ///   lines above are asked in the same way, up to an empty line, a break or the top.
 /// - A line of nothing but blanks neither ends nor begins one.
-/// - Sentences that differ only in white space (see [`super::Way::Letters`]) are one: the first, with the
+/// - Sentences that differ only in white space (see [`super::QuoteTolerance::Letters`]) are one: the first, with the
 ///   strongest level.
 ///
 /// Time is linear, except that overlapping sentences are copied; too many of them are a fault.
 pub fn keyword_sentences(lines: &Lines, keywords: &Keywords) -> Result<Vec<Sentence>> {
-    let finder = Finder::new(keywords);
+    let finder = KeywordFinder::new(keywords);
     let mut walk = None;
-    let mut found = Found::default();
+    let mut found = SentenceCollector::default();
     for (index, text) in lines.texts().enumerate() {
         guard::spend(ITEM + text.len())?;
         for hit in finder.hits(text) {
             guard::spend(ITEM)?;
-            let walk = walk.get_or_insert_with(|| Walk::new(lines));
+            let walk = walk.get_or_insert_with(|| SentenceEdges::new(lines));
             let span = (walk.start(index, hit.start), walk.end(index, hit.end));
             found.add(lines, span, &hit)?;
         }
@@ -67,17 +67,17 @@ pub fn keyword_sentences(lines: &Lines, keywords: &Keywords) -> Result<Vec<Sente
     Ok(found.in_order())
 }
 
-/// The sentences so far with their begins, and how to find them again.
+/// The sentences found so far, each with its start.
 #[derive(Default)]
-struct Found {
-    sentences: Vec<(Point, Sentence)>,
-    last: Option<((Point, Point), usize)>,
+struct SentenceCollector {
+    sentences: Vec<(LinePosition, Sentence)>,
+    last: Option<((LinePosition, LinePosition), usize)>,
     known: HashMap<String, usize>,
     copied: usize,
 }
 
-impl Found {
-    fn add(&mut self, lines: &Lines, span: (Point, Point), hit: &Hit<'_>) -> Result<()> {
+impl SentenceCollector {
+    fn add(&mut self, lines: &Lines, span: (LinePosition, LinePosition), hit: &KeywordMatch<'_>) -> Result<()> {
         let at = match self.last {
             Some((known, at)) if known == span => at,
             _ => self.place(lines, span)?,
@@ -90,8 +90,8 @@ impl Found {
         Ok(())
     }
 
-    /// The index of the sentence at that span, which is made if there is none like it.
-    fn place(&mut self, lines: &Lines, (start, end): (Point, Point)) -> Result<usize> {
+    /// The index of the sentence at this span; it is added if there is none with the same words.
+    fn place(&mut self, lines: &Lines, (start, end): (LinePosition, LinePosition)) -> Result<usize> {
         let sentence = sentence(lines, start, end);
         self.copied += sentence.text.len();
         if self.copied > OVERLAP * (lines.document().text().len() + 1024) {
@@ -99,7 +99,7 @@ impl Found {
                 .at(lines.document().source().place(lines.lines()[start.line].span.clone()))
                 .help("is this prose? leave the file out"));
         }
-        let at = *self.known.entry(Letters::of(&sentence.text)?.into_text()).or_insert(self.sentences.len());
+        let at = *self.known.entry(CompactText::from_text(&sentence.text)?.into_text()).or_insert(self.sentences.len());
         if at == self.sentences.len() {
             self.sentences.push((start, sentence));
         }
@@ -112,11 +112,11 @@ impl Found {
     }
 }
 
-fn sentence(lines: &Lines, start: Point, end: Point) -> Sentence {
+fn sentence(lines: &Lines, start: LinePosition, end: LinePosition) -> Sentence {
     let mut text = String::new();
     let mut numbers = None;
     for index in start.line..=end.line {
-        let line = lines.text_of(index);
+        let line = lines.line_text(index);
         let from = if index == start.line { start.column } else { 0 };
         let to = if index == end.line { end.column } else { line.len() };
         let piece = line.get(from..to).unwrap_or_default().trim();
@@ -135,7 +135,7 @@ fn sentence(lines: &Lines, start: Point, end: Point) -> Sentence {
 }
 
 /// A keyword in a line.
-struct Hit<'a> {
+struct KeywordMatch<'a> {
     start: usize,
     end: usize,
     level: usize,
@@ -143,13 +143,13 @@ struct Hit<'a> {
 }
 
 /// Finds keywords, the longest at each place.
-struct Finder<'a> {
+struct KeywordFinder<'a> {
     words: Vec<(&'a str, usize)>,
     definitions: Vec<&'a str>,
     first: [bool; 256],
 }
 
-impl<'a> Finder<'a> {
+impl<'a> KeywordFinder<'a> {
     fn new(keywords: &'a Keywords) -> Self {
         let levels = keywords.levels.iter().enumerate();
         let mut words: Vec<(&str, usize)> = levels
@@ -165,7 +165,7 @@ impl<'a> Finder<'a> {
         Self { words, definitions, first }
     }
 
-    fn hits(&self, line: &str) -> Vec<Hit<'a>> {
+    fn hits(&self, line: &str) -> Vec<KeywordMatch<'a>> {
         let bytes = line.as_bytes();
         let mut hits = Vec::new();
         let mut at = 0;
@@ -180,7 +180,7 @@ impl<'a> Finder<'a> {
             };
             let end = at + word.len();
             if !self.definitions.iter().any(|text| line[end..].starts_with(text)) {
-                hits.push(Hit { start: at, end, level, word });
+                hits.push(KeywordMatch { start: at, end, level, word });
             }
             at = end;
         }
@@ -201,5 +201,143 @@ fn is_word(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-#[cfg(test)]
-mod tests;
+/// A byte of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct LinePosition {
+    /// The index of the line.
+    line: usize,
+    /// The byte in it.
+    column: usize,
+}
+
+/// Where sentences begin and end. Positions must be queried in ascending order; each query takes constant time.
+struct SentenceEdges<'a> {
+    lines: &'a Lines,
+    /// For each line, the end of a sentence that is open at its begin.
+    closes: Vec<LinePosition>,
+    /// The start of a sentence that is open at the begin of the line at `row.line`.
+    opens: LinePosition,
+    row: LineScan<'a>,
+}
+
+impl<'a> SentenceEdges<'a> {
+    /// `lines` must not be empty.
+    fn new(lines: &'a Lines) -> Self {
+        let opens = LinePosition { line: 0, column: 0 };
+        Self { lines, closes: closes(lines), opens, row: LineScan::new(0, lines.line_text(0)) }
+    }
+
+    /// The start of the sentence at this position.
+    fn start(&mut self, line: usize, column: usize) -> LinePosition {
+        while self.row.line < line {
+            self.descend();
+        }
+        self.row.start(column).map_or(self.opens, |column| LinePosition { line, column })
+    }
+
+    /// The end of the sentence at this position.
+    fn end(&mut self, line: usize, column: usize) -> LinePosition {
+        match self.row.end(column) {
+            Some(column) => LinePosition { line, column },
+            None => after(self.lines, &self.closes, line),
+        }
+    }
+
+    fn descend(&mut self) {
+        let line = self.row.line;
+        if let Some(column) = self.row.start(self.row.text.len()) {
+            self.opens = LinePosition { line, column };
+        }
+        let next = line + 1;
+        if self.row.text.is_empty() || self.lines.is_break_before(next) {
+            self.opens = LinePosition { line: next, column: 0 };
+        }
+        self.row = LineScan::new(next, self.lines.line_text(next));
+    }
+}
+
+/// The end of a sentence that is open at the end of its line.
+fn after(lines: &Lines, closes: &[LinePosition], line: usize) -> LinePosition {
+    let stops = line + 1 >= closes.len() || lines.is_break_before(line + 1) || lines.line_text(line + 1).is_empty();
+    if stops { LinePosition { line, column: lines.line_text(line).len() } } else { closes[line + 1] }
+}
+
+fn closes(lines: &Lines) -> Vec<LinePosition> {
+    let count = lines.lines().len();
+    let mut closes = vec![LinePosition { line: 0, column: 0 }; count];
+    for line in (0..count).rev() {
+        let text = lines.line_text(line);
+        closes[line] = match first_end(text, 0) {
+            Some(dot) => LinePosition { line, column: dot + 1 },
+            None => after(lines, &closes, line),
+        };
+    }
+    closes
+}
+
+/// The first `.` at or after `from` that ends a sentence.
+fn first_end(text: &str, from: usize) -> Option<usize> {
+    let dots = memchr::memchr_iter(b'.', &text.as_bytes()[from..]);
+    dots.map(|dot| from + dot).find(|dot| is_last(text, *dot) && is_looked_at(text, *dot))
+}
+
+/// Whether a blank, a tab or the end of the line follows the `.` at that byte.
+fn is_last(text: &str, dot: usize) -> bool {
+    matches!(text.as_bytes().get(dot + 1), None | Some(b' ' | b'\t'))
+}
+
+/// Whether the `.` at that byte is the first, third, … of a row of them: a `.` that ends nothing takes the
+/// character after it along.
+fn is_looked_at(text: &str, dot: usize) -> bool {
+    text.as_bytes()[..dot].iter().rev().take_while(|byte| **byte == b'.').count() % 2 == 0
+}
+
+/// One line, read from left to right.
+struct LineScan<'a> {
+    line: usize,
+    text: &'a str,
+    /// The first `.` that ends a sentence.
+    first: Option<usize>,
+    /// The last `.` before `read`; where a sentence begins after it, or around it; how far has been read.
+    last: Option<(usize, Option<usize>)>,
+    read: usize,
+    /// The first end of a sentence after the place asked for last; nothing if there is none further on.
+    next: Option<usize>,
+    is_over: bool,
+}
+
+impl<'a> LineScan<'a> {
+    fn new(line: usize, text: &'a str) -> Self {
+        Self { line, text, first: first_end(text, 0), last: None, read: 0, next: None, is_over: false }
+    }
+
+    /// Where in this line the sentence begins that is open at `column`, if it does here.
+    fn start(&mut self, column: usize) -> Option<usize> {
+        if let Some(dot) = memchr::memrchr(b'.', &self.text.as_bytes()[self.read..column]) {
+            let dot = self.read + dot;
+            self.last = Some((dot, self.around(dot)));
+        }
+        self.read = column;
+        let (dot, around) = self.last?;
+        if dot + 1 == column { Some(column) } else { around }
+    }
+
+    /// Where a sentence begins for which this is the last `.` before its keyword.
+    fn around(&self, dot: usize) -> Option<usize> {
+        if is_last(self.text, dot) {
+            return Some(dot + 1);
+        }
+        let first = self.first.filter(|first| *first < dot);
+        let doubled = || dot.checked_sub(1).filter(|_| !is_looked_at(self.text, dot));
+        first.or_else(doubled).map(|end| end + 1)
+    }
+
+    /// The end of the first sentence that ends at or after `column`.
+    fn end(&mut self, column: usize) -> Option<usize> {
+        if !self.is_over && self.next.is_none_or(|next| next < column) {
+            self.next = first_end(self.text, column);
+            self.is_over = self.next.is_none();
+        }
+        self.next.map(|dot| dot + 1)
+    }
+}

@@ -1,12 +1,12 @@
-//! Sets of bytes of one text, kept as sorted ranges: what a quote covers.
+//! Sets of byte ranges of one text: what quotes cover.
 
 use crate::diagnostic::Result;
 use crate::guard::{self, ITEM};
 use crate::value::{Json, Kind, Object, Value, no_field};
 use std::ops::Range;
 
-/// Ranges of bytes: sorted, not empty, neither overlapping nor touching. They say nothing of the text they
-/// belong to: who compares two sets takes care that they are of one text.
+/// Byte ranges: sorted, not empty, neither overlapping nor adjacent. They do not know their text: the caller makes sure that
+/// two sets belong to the same one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spans(Vec<Range<usize>>);
 

@@ -2,8 +2,8 @@
 
 use crate::bounded::BoundedText;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::guard::{self, ITEM, Work, each};
-use crate::parse::Input;
+use crate::guard::{self, CheckedIterator, ITEM, checked};
+use crate::parse::ParserInput;
 use crate::value::Value;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -15,7 +15,7 @@ const OPEN: &str = "{{";
 const CLOSE: &str = "}}";
 
 /// A `{{name}}` in a text; blanks around the name are allowed.
-struct Token<'a> {
+struct TemplateToken<'a> {
     name: &'a str,
     bytes: Range<usize>,
 }
@@ -23,10 +23,10 @@ struct Token<'a> {
 /// The names of the tokens in a text, each once, in the order of their first places.
 ///
 /// A `{{` that begins no token is a fault: names are made of letters, digits, `_` and `-`.
-pub fn tokens<'a>(input: &Input<'a>) -> Result<Vec<&'a str>> {
+pub fn token_names<'a>(input: &ParserInput<'a>) -> Result<Vec<&'a str>> {
     let mut names: Vec<&str> = Vec::new();
     let mut known = HashSet::new();
-    for token in each(scan(input)?) {
+    for token in checked(find_tokens(input)?) {
         let name = token?.name;
         if known.insert(name) {
             names.push(name);
@@ -39,8 +39,8 @@ pub fn tokens<'a>(input: &Input<'a>) -> Result<Vec<&'a str>> {
 ///
 /// A token without a value, and a value whose token the text does not have, are faults, unless `spare` names the
 /// latter: all of them are told at once, with the nearest name.
-pub fn fill(input: &Input<'_>, values: &BTreeMap<String, String>, spare: &[String]) -> Result<Value> {
-    let found = scan(input)?;
+pub fn fill(input: &ParserInput<'_>, values: &BTreeMap<String, String>, spare: &[String]) -> Result<Value> {
+    let found = find_tokens(input)?;
     //= docs/spec.md#edits
     //# A token without a value, and a value without a token, MUST be refused.
     refuse_unknown(input, &found, values)?;
@@ -56,13 +56,13 @@ pub fn fill(input: &Input<'_>, values: &BTreeMap<String, String>, spare: &[Strin
     Ok(filled.into_value())
 }
 
-fn scan<'a>(input: &Input<'a>) -> Result<Vec<Token<'a>>> {
+fn find_tokens<'a>(input: &ParserInput<'a>) -> Result<Vec<TemplateToken<'a>>> {
     let text = input.text();
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(start) = memchr::memmem::find(&text.as_bytes()[at..], OPEN.as_bytes()).map(|open| at + open) {
         guard::spend(ITEM + start - at)?;
-        let Some(token) = token(text, start) else {
+        let Some(token) = read_token(text, start) else {
             let message = format!("`{}` begins no token", shown(&text[start..]));
             return Err(input.fault(CODE, start, message).help("a token is `{{name}}`: letters, digits, `_` and `-`"));
         };
@@ -72,13 +72,13 @@ fn scan<'a>(input: &Input<'a>) -> Result<Vec<Token<'a>>> {
     Ok(found)
 }
 
-fn token(text: &str, start: usize) -> Option<Token<'_>> {
+fn read_token(text: &str, start: usize) -> Option<TemplateToken<'_>> {
     let inner = start + OPEN.len();
     let length = text[inner..].find(CLOSE)?;
     let name = text[inner..inner + length].trim_matches(' ');
     let is_name = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '-';
     let end = inner + length + CLOSE.len();
-    (!name.is_empty() && name.chars().all(is_name)).then_some(Token { name, bytes: start..end })
+    (!name.is_empty() && name.chars().all(is_name)).then_some(TemplateToken { name, bytes: start..end })
 }
 
 /// The beginning of a text, short enough for a message.
@@ -86,10 +86,14 @@ fn shown(text: &str) -> String {
     text.lines().next().unwrap_or_default().chars().take(20).collect()
 }
 
-fn refuse_unknown(input: &Input<'_>, found: &[Token<'_>], values: &BTreeMap<String, String>) -> Result<()> {
-    let mut unknown: Vec<&Token<'_>> = Vec::new();
+fn refuse_unknown(
+    input: &ParserInput<'_>,
+    found: &[TemplateToken<'_>],
+    values: &BTreeMap<String, String>,
+) -> Result<()> {
+    let mut unknown: Vec<&TemplateToken<'_>> = Vec::new();
     let mut known = HashSet::new();
-    for token in each(found) {
+    for token in checked(found) {
         let token = token?;
         if !values.contains_key(token.name) && known.insert(token.name) {
             unknown.push(token);
@@ -106,7 +110,7 @@ fn refuse_unknown(input: &Input<'_>, found: &[Token<'_>], values: &BTreeMap<Stri
     })
 }
 
-fn refuse_unused(found: &[Token<'_>], values: &BTreeMap<String, String>, spare: &[String]) -> Result<()> {
+fn refuse_unused(found: &[TemplateToken<'_>], values: &BTreeMap<String, String>, spare: &[String]) -> Result<()> {
     let used = found.iter().map(|token| token.name).chain(spare.iter().map(String::as_str));
     let used: HashSet<&str> = used.collect_checked()?;
     let unused: Vec<&str> = values.keys().map(String::as_str).filter(|name| !used.contains(name)).collect_checked()?;
@@ -134,7 +138,7 @@ mod tests {
     fn filled(text: &str, values: &[(&str, &str)], spare: &[&str]) -> std::result::Result<String, String> {
         let values = values.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         let spare: Vec<String> = spare.iter().map(|name| (*name).to_owned()).collect();
-        match fill(&Input::of(&text.into()), &values, &spare) {
+        match fill(&ParserInput::from_value(&text.into()), &values, &spare) {
             Ok(value) => Ok(value.as_text().unwrap_or_default().to_owned()),
             Err(fault) => Err(fault.to_string()),
         }

@@ -1,15 +1,13 @@
-//! A YAML map written anew: its keys in an order, its values in the shape they had.
+//! YAML maps rewritten with their keys in a given order, and each unchanged value in its old layout.
 
-mod layout;
-
-use super::Events;
+use super::yaml_tree::{LayoutEntry, LayoutNode, LayoutShape, read_layout};
 use crate::bounded::BoundedText;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::{self, ITEM, Work};
-use crate::parse::{self, Input, yaml_flush, yaml_scalar};
-use crate::value::{Json, Value, ordered};
+use crate::guard::{self, CheckedIterator, ITEM};
+use crate::parse::{ParserInput, parse_yaml, yaml_flush, yaml_scalar};
+use crate::value::{Json, Value, order_keys};
 use granit_parser::ScalarStyle;
-use layout::{Entry, Node, Shape};
+use serde_json::Map as JsonMap;
 use std::collections::HashMap;
 
 /// The code of a text that cannot be written anew without loss.
@@ -30,8 +28,8 @@ const KEY: usize = 4 << 10;
 /// An entry with an anchor, an alias, a tag or a key that is no text stays as it is written. Where an alias would come to
 /// stand before its anchor, or lose it, what it stands for is written out. What cannot be written without the loss of a
 /// tag is a fault. The result is read again: what is in it is what is wanted, key by key.
-pub fn rewrite_yaml(input: &Input<'_>, changes: &Json, order: &[String]) -> Result<String> {
-    let (data, is_map) = match parse::yaml(input)? {
+pub fn rewrite_yaml(input: &ParserInput<'_>, changes: &Json, order: &[String]) -> Result<String> {
+    let (data, is_map) = match parse_yaml(input)? {
         Value::Map(data) => (Value::Map(data).to_json(), true),
         Value::Null => (Json::Object(serde_json::Map::new()), false),
         _ => {
@@ -41,27 +39,39 @@ pub fn rewrite_yaml(input: &Input<'_>, changes: &Json, order: &[String]) -> Resu
     };
     let empty = serde_json::Map::new();
     let (data, changes) = (data.as_object().unwrap_or(&empty), changes.as_object().unwrap_or(&empty));
-    let layout = layout::layout(input.text())?;
-    let entries: HashMap<&String, &Entry> =
+    let layout = read_layout(input.text())?;
+    let entries: HashMap<&String, &LayoutEntry> =
         layout.entries.iter().flatten().rev().map(|entry| (&entry.key, entry)).collect_checked()?;
-    let wish =
-        Wish { input, data, changes, order, keys: keys(data, changes, order)?, entries, tag: layout.tag, is_map };
-    let odd = wish.entries.values().any(|entry| entry.odd.is_any());
+    let rewrite = Rewrite {
+        input,
+        data,
+        changes,
+        order,
+        keys: ordered_keys(data, changes, order)?,
+        entries,
+        tag: layout.tag,
+        is_map,
+    };
+    let odd = rewrite.entries.values().any(|entry| entry.properties.is_any());
     if odd
-        && let Some(text) = wish.text(Links::Stay)?
-        && wish.is_met_by(&text)
+        && let Some(text) = rewrite.text(AliasHandling::Stay)?
+        && rewrite.is_fulfilled_by(&text)
     {
         return Ok(text);
     }
-    let text = wish.text(Links::WrittenOut)?.unwrap_or_default();
-    match wish.is_met_by(&text) {
+    let text = rewrite.text(AliasHandling::WrittenOut)?.unwrap_or_default();
+    match rewrite.is_fulfilled_by(&text) {
         true => Ok(text),
-        false => Err(wish.refused(wish.first_odd(), "it cannot be written anew without a change of its values")),
+        false => Err(rewrite.refused(rewrite.first_odd(), "it cannot be written anew without a change of its values")),
     }
 }
 
 /// The keys of the result, in their order.
-fn keys<'a>(data: &'a Object, changes: &'a Object, order: &[String]) -> Result<Vec<&'a String>> {
+fn ordered_keys<'a>(
+    data: &'a JsonMap<String, Json>,
+    changes: &'a JsonMap<String, Json>,
+    order: &[String],
+) -> Result<Vec<&'a String>> {
     let mut keys: Vec<&String> = data.keys().chain(changes.keys().filter(|key| !data.contains_key(*key))).collect();
     keys.retain(|key| changes.get(*key).is_none_or(|value| !value.is_null()));
     // Of a key that is named twice the first place counts.
@@ -72,32 +82,33 @@ fn keys<'a>(data: &'a Object, changes: &'a Object, order: &[String]) -> Result<V
     Ok(keys)
 }
 
-type Object = serde_json::Map<String, Json>;
-
-/// What becomes of anchors and aliases.
+/// Whether anchors and aliases stay, or aliases are replaced by what they stand for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Links {
+enum AliasHandling {
     Stay,
     WrittenOut,
 }
 
-/// What is to be written.
-struct Wish<'a> {
-    input: &'a Input<'a>,
-    data: &'a Object,
-    changes: &'a Object,
+/// A text to rewrite, with its changes.
+struct Rewrite<'a> {
+    input: &'a ParserInput<'a>,
+    data: &'a JsonMap<String, Json>,
+    changes: &'a JsonMap<String, Json>,
     order: &'a [String],
     keys: Vec<&'a String>,
-    entries: HashMap<&'a String, &'a Entry>,
+    entries: HashMap<&'a String, &'a LayoutEntry>,
     /// Where the first tag stands that belongs to no entry.
     tag: Option<usize>,
     /// Whether the text is a map, and not nothing yet.
     is_map: bool,
 }
 
-impl Wish<'_> {
-    /// The whole text; nothing if links stay and cannot. What would lose a tag is a fault.
-    fn text(&self, links: Links) -> Result<Option<String>> {
+impl Rewrite<'_> {
+    /// The rewritten text; `None` if aliases should stay and cannot.
+    ///
+    /// # Errors
+    /// A tag would be lost.
+    fn text(&self, links: AliasHandling) -> Result<Option<String>> {
         if let Some(at) = self.tag {
             return Err(self.refused(at, "its tag would be lost"));
         }
@@ -108,15 +119,15 @@ impl Wish<'_> {
             let entry = self.entries.get(key).copied().filter(|_| !self.changes.contains_key(*key));
             let kept = match entry {
                 Some(entry) if self.stands(entry, links) => as_it_stands(source, entry)?,
-                Some(entry) if let (Some(at), Some(_)) = (entry.odd.tag, entry.odd.link) => {
+                Some(entry) if let (Some(at), Some(_)) = (entry.properties.tag, entry.properties.link) => {
                     return match links {
-                        Links::Stay => Ok(None),
-                        Links::WrittenOut => {
+                        AliasHandling::Stay => Ok(None),
+                        AliasHandling::WrittenOut => {
                             Err(self.refused(at, "its tag would be lost where its alias is written out"))
                         }
                     };
                 }
-                Some(entry) => kept(source, entry, self.data.get(*key))?,
+                Some(entry) => in_its_shape(source, entry, self.data.get(*key))?,
                 None => None,
             };
             match kept {
@@ -127,7 +138,7 @@ impl Wish<'_> {
                 None => {
                     let value = self.changes.get(*key).or_else(|| self.data.get(*key)).cloned().unwrap_or_default();
                     let pair = Json::Object([((*key).clone(), value)].into_iter().collect());
-                    text.push(&yaml_flush(&ordered(pair, self.order))?)?;
+                    text.push(&yaml_flush(&order_keys(pair, self.order))?)?;
                 }
             }
         }
@@ -139,34 +150,34 @@ impl Wish<'_> {
     }
 
     /// Where the first tag stands of a value that is written anew, though it does not change.
-    fn tag_of(&self, key: &String, entry: Option<&Entry>) -> Option<usize> {
+    fn tag_of(&self, key: &String, entry: Option<&LayoutEntry>) -> Option<usize> {
         // One without an entry of its own is merged from others.
         let merged = || self.entries.iter().find(|(name, _)| name.as_str() == "<<").map(|(_, entry)| *entry);
         match self.changes.contains_key(key) {
             true => None,
-            false => entry.or_else(merged).and_then(|entry| entry.odd.tag),
+            false => entry.or_else(merged).and_then(|entry| entry.properties.tag),
         }
     }
 
     /// Whether an entry is written as it stands.
-    fn stands(&self, entry: &Entry, links: Links) -> bool {
+    fn stands(&self, entry: &LayoutEntry, links: AliasHandling) -> bool {
         match links {
-            Links::Stay => entry.odd.is_any(),
-            Links::WrittenOut => entry.odd.tag.is_some() && entry.odd.link.is_none(),
+            AliasHandling::Stay => entry.properties.is_any(),
+            AliasHandling::WrittenOut => entry.properties.tag.is_some() && entry.properties.link.is_none(),
         }
     }
 
     /// Whether what is read from a text is what is wanted.
-    fn is_met_by(&self, text: &str) -> bool {
-        let Ok(read) = parse::yaml(&Input::of(&text.into())) else { return false };
+    fn is_fulfilled_by(&self, text: &str) -> bool {
+        let Ok(read) = parse_yaml(&ParserInput::from_value(&text.into())) else { return false };
         let read = read.to_json();
-        let count = read.as_object().map_or(0, Object::len);
+        let count = read.as_object().map_or(0, JsonMap::len);
         let wanted = |key: &String| self.changes.get(key).or_else(|| self.data.get(key));
         count == self.keys.len() && self.keys.iter().all(|key| is_same(self.input.text(), read.get(*key), wanted(key)))
     }
 
     fn first_odd(&self) -> usize {
-        let odd = self.entries.values().filter_map(|entry| entry.odd.tag.or(entry.odd.link));
+        let odd = self.entries.values().filter_map(|entry| entry.properties.tag.or(entry.properties.link));
         odd.min().unwrap_or(0)
     }
 
@@ -181,7 +192,7 @@ impl Wish<'_> {
 
 /// The lines of an entry, without the comments at its end that belong to no value; nothing if they do not stand for
 /// themselves.
-fn as_it_stands(source: &str, entry: &Entry) -> Result<Option<String>> {
+fn as_it_stands(source: &str, entry: &LayoutEntry) -> Result<Option<String>> {
     let (Some(first), Some(last)) = (entry.stops.first(), entry.stops.last()) else { return Ok(None) };
     let line_start = |at: usize| source[..at].rfind('\n').map_or(0, |end| end + 1);
     let (start, end) = (line_start(*first), if *last == source.len() { *last } else { line_start(*last) });
@@ -211,12 +222,12 @@ fn as_it_stands(source: &str, entry: &Entry) -> Result<Option<String>> {
     Ok(Some(text.replace("\r\n", "\n")))
 }
 
-/// An entry in its shape; nothing if that would be read as something else.
-fn kept(source: &str, entry: &Entry, value: Option<&Json>) -> Result<Option<String>> {
-    let mut page = Page { source, stops: &entry.stops, text: BoundedText::default(), column: 0 };
-    page.entry(&entry.key, &entry.value, 0)?;
-    let text = page.text.into_text();
-    let read = parse::yaml(&Input::of(&text.as_str().into()));
+/// An entry in its old layout; `None` if that would be read as something else.
+fn in_its_shape(source: &str, entry: &LayoutEntry, value: Option<&Json>) -> Result<Option<String>> {
+    let mut writer = EntryWriter { source, stops: &entry.stops, text: BoundedText::default(), column: 0 };
+    writer.entry(&entry.key, &entry.value, 0)?;
+    let text = writer.text.into_text();
+    let read = parse_yaml(&ParserInput::from_value(&text.as_str().into()));
     Ok(read.is_ok_and(|read| is_same(source, read.to_json().get(&entry.key), value)).then_some(text))
 }
 
@@ -230,8 +241,8 @@ fn is_same(source: &str, read: Option<&Json>, value: Option<&Json>) -> bool {
     }
 }
 
-/// What is written, and the text it comes from.
-struct Page<'a> {
+/// Writes an entry in the layout it has in the source.
+struct EntryWriter<'a> {
     source: &'a str,
     /// Where keys and values of the entry at work begin, and behind them where the entry ends.
     stops: &'a [usize],
@@ -240,22 +251,22 @@ struct Page<'a> {
     column: usize,
 }
 
-impl Page<'_> {
+impl EntryWriter<'_> {
     fn push(&mut self, text: &str) -> Result<()> {
         self.column = text.rfind('\n').map_or(self.column + text.chars().count(), |at| text[at + 1..].chars().count());
         self.text.push(text)
     }
 
-    fn entry(&mut self, key: &str, value: &Node, indent: usize) -> Result<()> {
+    fn entry(&mut self, key: &str, value: &LayoutNode, indent: usize) -> Result<()> {
         self.push(&yaml_scalar(key, false, false))?;
         self.push(":")?;
         match &value.shape {
-            Shape::List(items) if !value.flows => {
+            LayoutShape::List(items) if !value.flows => {
                 self.push("\n")?;
                 self.above(value.bytes.start)?;
                 self.list(items, indent, false)
             }
-            Shape::Map(entries) if !value.flows => {
+            LayoutShape::Map(entries) if !value.flows => {
                 self.push("\n")?;
                 self.above(value.bytes.start)?;
                 self.map(entries, indent + 2, false)
@@ -272,7 +283,7 @@ impl Page<'_> {
     }
 
     /// `begun`: the first one stands behind the `- ` of an item.
-    fn map(&mut self, entries: &[(String, Node)], indent: usize, mut begun: bool) -> Result<()> {
+    fn map(&mut self, entries: &[(String, LayoutNode)], indent: usize, mut begun: bool) -> Result<()> {
         for (key, value) in entries {
             if !std::mem::take(&mut begun) {
                 self.push(&" ".repeat(indent))?;
@@ -282,15 +293,15 @@ impl Page<'_> {
         Ok(())
     }
 
-    fn list(&mut self, items: &[Node], indent: usize, mut begun: bool) -> Result<()> {
+    fn list(&mut self, items: &[LayoutNode], indent: usize, mut begun: bool) -> Result<()> {
         for item in items {
             if !std::mem::take(&mut begun) {
                 self.push(&" ".repeat(indent))?;
             }
             self.push("- ")?;
             match &item.shape {
-                Shape::List(items) if !item.flows => self.list(items, indent + 2, true)?,
-                Shape::Map(entries) if !item.flows => self.map(entries, indent + 2, true)?,
+                LayoutShape::List(items) if !item.flows => self.list(items, indent + 2, true)?,
+                LayoutShape::Map(entries) if !item.flows => self.map(entries, indent + 2, true)?,
                 shape => {
                     self.push(&scalar(shape, self.source, item, indent + 2))?;
                     self.end(item, false)?;
@@ -302,7 +313,7 @@ impl Page<'_> {
 
     /// The end of the line of a value, with the comments and blank lines behind it. Of an `outermost` one they go,
     /// unless it flows and one stands beside it.
-    fn end(&mut self, value: &Node, outermost: bool) -> Result<()> {
+    fn end(&mut self, value: &LayoutNode, outermost: bool) -> Result<()> {
         guard::spend(self.stops.len())?;
         let at = value.bytes.end;
         if self.is_elsewhere(value) {
@@ -326,7 +337,7 @@ impl Page<'_> {
     }
 
     /// Whether a value stands in another entry, which an alias led to: what is around it there does not come along.
-    fn is_elsewhere(&self, value: &Node) -> bool {
+    fn is_elsewhere(&self, value: &LayoutNode) -> bool {
         self.stops.first().is_some_and(|first| value.bytes.start < *first)
     }
 
@@ -352,29 +363,30 @@ impl Page<'_> {
 }
 
 /// A value on its line, or a block of lines; what is below the first one is indented by `indent`.
-fn scalar(shape: &Shape, source: &str, node: &Node, indent: usize) -> String {
+fn scalar(shape: &LayoutShape, source: &str, node: &LayoutNode, indent: usize) -> String {
     match shape {
-        Shape::Text(text, ScalarStyle::Literal | ScalarStyle::Folded) => block(source, node, text, indent),
-        Shape::Text(text, style) => one_line(text, *style, false),
+        LayoutShape::Text(text, ScalarStyle::Literal | ScalarStyle::Folded) => block(source, node, text, indent),
+        LayoutShape::Text(text, style) => one_line(text, *style, false),
         shape => flow(shape),
     }
 }
 
-fn flow(shape: &Shape) -> String {
+fn flow(shape: &LayoutShape) -> String {
     match shape {
-        Shape::Text(text, style) => one_line(text, *style, true),
-        Shape::List(items) => {
+        LayoutShape::Text(text, style) => one_line(text, *style, true),
+        LayoutShape::List(items) => {
             // A map of one pair needs no braces there.
-            let item = |item: &Node| match (&item.shape, flow(&item.shape)) {
-                (Shape::Map(entries), text) if entries.len() == 1 => text[1..text.len() - 1].to_owned(),
+            let item = |item: &LayoutNode| match (&item.shape, flow(&item.shape)) {
+                (LayoutShape::Map(entries), text) if entries.len() == 1 => text[1..text.len() - 1].to_owned(),
                 (_, text) => text,
             };
             let items: Vec<String> = items.iter().map(item).collect();
             format!("[{}]", items.join(", "))
         }
-        Shape::Map(entries) => {
-            let pair =
-                |(key, value): &(String, Node)| format!("{}: {}", yaml_scalar(key, true, false), flow(&value.shape));
+        LayoutShape::Map(entries) => {
+            let pair = |(key, value): &(String, LayoutNode)| {
+                format!("{}: {}", yaml_scalar(key, true, false), flow(&value.shape))
+            };
             format!("{{{}}}", entries.iter().map(pair).collect::<Vec<_>>().join(", "))
         }
     }
@@ -391,7 +403,7 @@ fn one_line(text: &str, style: ScalarStyle, flows: bool) -> String {
 }
 
 /// A block of lines as it is written, at another indentation. Its bytes begin with its first line.
-fn block(source: &str, node: &Node, text: &str, indent: usize) -> String {
+fn block(source: &str, node: &LayoutNode, text: &str, indent: usize) -> String {
     let above = source.get(..node.bytes.start).unwrap_or_default().trim_end();
     let head = above.rsplit('\n').next().unwrap_or_default();
     let head = head.split(" #").next().unwrap_or_default().trim_end();
@@ -424,7 +436,8 @@ mod tests {
 
     fn rewritten(text: &str, changes: &Json, order: &[&str]) -> String {
         let order: Vec<String> = order.iter().map(|key| (*key).to_owned()).collect();
-        rewrite_yaml(&Input::of(&text.into()), changes, &order).unwrap_or_else(|fault| panic!("{fault}\n{text}"))
+        rewrite_yaml(&ParserInput::from_value(&text.into()), changes, &order)
+            .unwrap_or_else(|fault| panic!("{fault}\n{text}"))
     }
 
     /// What ruamel.yaml 0.18 makes of the same texts.
@@ -484,7 +497,8 @@ mod tests {
             ("{a: !x 1}\n", "line 1"),
             ("a: &n {k: !x 1}\n<<: *n\n", "line 1"),
         ] {
-            let refused = rewrite_yaml(&Input::of(&text.into()), &json!({}), &[]).map_err(|fault| fault.to_string());
+            let refused = rewrite_yaml(&ParserInput::from_value(&text.into()), &json!({}), &[])
+                .map_err(|fault| fault.to_string());
             assert!(
                 refused.as_ref().is_err_and(|why| why.contains(line) && why.contains("tag")),
                 "{text}: {refused:?}"
@@ -517,9 +531,9 @@ mod tests {
         fn nothing_is_lost(values in proptest::collection::vec(value(3), 1..5)) {
             let tree = Json::Object(values.into_iter().enumerate().map(|(at, value)| (format!("k{at}"), value)).collect());
             let flowing: String = tree.as_object().unwrap().iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
-            for text in [yaml_flush(&tree).unwrap(), parse::yaml_text(&tree).unwrap(), flowing] {
+            for text in [yaml_flush(&tree).unwrap(), crate::parse::yaml_text(&tree).unwrap(), flowing] {
                 let once = rewritten(&text, &json!({}), &[]);
-                let read = parse::yaml(&Input::of(&once.as_str().into())).unwrap_or_else(|fault| panic!("{fault}\n{text}\n{once}"));
+                let read = parse_yaml(&ParserInput::from_value(&once.as_str().into())).unwrap_or_else(|fault| panic!("{fault}\n{text}\n{once}"));
                 prop_assert_eq!(read.to_json(), tree.clone(), "{}\n{}", text, once);
             }
         }
@@ -528,7 +542,7 @@ mod tests {
         /// gives can be edited again to the same.
         #[test]
         fn an_edit_changes_what_it_names_and_nothing_else(text in document(), key in 0..8_usize, value in value(2)) {
-            let Ok(read) = parse::yaml(&Input::of(&text.as_str().into())) else { return Ok(()) };
+            let Ok(read) = parse_yaml(&ParserInput::from_value(&text.as_str().into())) else { return Ok(()) };
             let mut wanted = read.to_json();
             let key = format!("k{key}");
             let changes = json!({ key.as_str(): value });
@@ -537,17 +551,17 @@ mod tests {
                 value => drop(wanted.as_object_mut().unwrap().insert(key, value.clone())),
             }
             let tags = |text: &str| text.matches("!x").count();
-            if let Ok(once) = rewrite_yaml(&Input::of(&text.as_str().into()), &changes, &[]) {
-                let read = parse::yaml(&Input::of(&once.as_str().into())).unwrap_or_else(|fault| panic!("{fault}\n{text}\n{once}"));
+            if let Ok(once) = rewrite_yaml(&ParserInput::from_value(&text.as_str().into()), &changes, &[]) {
+                let read = parse_yaml(&ParserInput::from_value(&once.as_str().into())).unwrap_or_else(|fault| panic!("{fault}\n{text}\n{once}"));
                 prop_assert_eq!(read.to_json(), wanted.clone(), "{}\n{}", text, once);
-                let twice = rewrite_yaml(&Input::of(&once.as_str().into()), &changes, &[]).unwrap();
-                let read = parse::yaml(&Input::of(&twice.as_str().into())).unwrap();
+                let twice = rewrite_yaml(&ParserInput::from_value(&once.as_str().into()), &changes, &[]).unwrap();
+                let read = parse_yaml(&ParserInput::from_value(&twice.as_str().into())).unwrap();
                 prop_assert_eq!(read.to_json(), wanted.clone(), "{}\n{}", once, twice);
             }
             // The same between fences, where only lines of what changes are touched.
             let fenced = format!("---\n{text}---\nText\n");
             if let Ok(edited) = crate::edit::edit_front_matter(&fenced.as_str().into(), &changes, &Default::default()) {
-                let read = parse::front_matter(&Input::of(&edited.as_str().into())).unwrap().to_json();
+                let read = crate::parse::parse_front_matter(&ParserInput::from_value(&edited.as_str().into())).unwrap().to_json();
                 prop_assert_eq!(&read["data"], &wanted, "{}\n{}", fenced, edited);
                 let lost = tags(&fenced).saturating_sub(tags(&edited));
                 let own = text.lines().skip_while(|line| !line.starts_with(&format!("{}:", changes.as_object().unwrap().keys().next().unwrap())));

@@ -1,10 +1,11 @@
 //! Sections of a Markdown text: appended to, replaced, created.
 
-use super::{Cuts, line_end};
+use super::front_matter::end_of_front_matter;
+use super::replacements::{Replacements, line_end};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::document::{add_seen, refuse_unbounded};
+use crate::document::{check_markdown_limits, push_visible_text};
 use crate::guard::{self, ITEM};
-use crate::parse::Input;
+use crate::parse::ParserInput;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use std::ops::Range;
 
@@ -27,16 +28,16 @@ pub enum SectionEdit<'a> {
 /// next heading of its level or above, so what is below it belongs to it; blank lines and `---` rules at its end do
 /// not. What comes has the line ends of the text, and a blank line between it and its heading, a heading behind it
 /// or a rule. A section that is not there is a fault, or, with `create`, made at the end of the text.
-pub fn edit_section(input: &Input<'_>, heading: &str, edit: SectionEdit<'_>, create: bool) -> Result<String> {
+pub fn edit_section(input: &ParserInput<'_>, heading: &str, edit: SectionEdit<'_>, create: bool) -> Result<String> {
     let text = input.text();
     let marks = heading.len() - heading.trim_start_matches('#').len();
     let title = heading.trim_start_matches('#').trim();
     let level = (marks > 0).then_some(marks);
-    let outline = Outline::of(input)?;
-    let is_meant = |one: &&Heading| one.title == title && level.is_none_or(|level| one.level == level);
+    let outline = SectionOutline::read(input)?;
+    let is_meant = |one: &&SectionHeading| one.title == title && level.is_none_or(|level| one.level == level);
     let Some(at) = outline.headings.iter().position(|one| is_meant(&one)) else {
         if create && !title.is_empty() && level.is_none_or(|level| level <= 6) {
-            return Ok(created(text, level.unwrap_or(LEVEL), title, edit));
+            return Ok(append_section(text, level.unwrap_or(LEVEL), title, edit));
         }
         let fault = Diagnostic::new(Code::ARGUMENTS, format!("the text has no section `{title}`"));
         let known = || outline.headings.iter().map(|one| one.title.as_str());
@@ -54,52 +55,52 @@ pub fn edit_section(input: &Input<'_>, heading: &str, edit: SectionEdit<'_>, cre
         );
         return Err(fault.help("close the fence first"));
     }
-    Ok(edited(text, &body, edit))
+    Ok(edit_body(text, &body, edit))
 }
 
 /// A heading of the text itself.
-struct Heading {
+struct SectionHeading {
     title: String,
     level: usize,
     bytes: Range<usize>,
 }
 
-/// What one pass over the text finds.
+/// The headings, rules and open fence of a text.
 #[derive(Default)]
-struct Outline {
-    headings: Vec<Heading>,
+struct SectionOutline {
+    headings: Vec<SectionHeading>,
     /// Rules that no list and no quote holds.
     rules: Vec<Range<usize>>,
     /// Where a fence begins that is open at the end of the text.
     open_fence: Option<usize>,
 }
 
-impl Outline {
-    fn of(input: &Input<'_>) -> Result<Self> {
+impl SectionOutline {
+    fn read(input: &ParserInput<'_>) -> Result<Self> {
         let text = input.text();
         // Of front matter, a reader of Markdown would make a heading.
-        let skipped = super::front_matter::end_of_front_matter(input)?;
-        refuse_unbounded(&text[skipped..])?;
+        let skipped = end_of_front_matter(input)?;
+        check_markdown_limits(&text[skipped..])?;
         let mut outline = Self::default();
-        let mut open: Option<Heading> = None;
+        let mut open: Option<SectionHeading> = None;
         let mut depth = 0_usize;
         for (event, span) in Parser::new_ext(&text[skipped..], Options::empty()).into_offset_iter() {
             guard::spend(4 * ITEM)?;
             let span = span.start + skipped..span.end + skipped;
             match event {
                 Event::Start(Tag::Heading { level, .. }) if depth == 0 => {
-                    open = Some(Heading { title: String::new(), level: level as usize, bytes: span });
+                    open = Some(SectionHeading { title: String::new(), level: level as usize, bytes: span });
                 }
                 Event::End(TagEnd::Heading(_)) => outline.headings.extend(open.take()),
                 Event::Start(Tag::List(_) | Tag::BlockQuote(_)) => depth += 1,
                 Event::End(TagEnd::List(_) | TagEnd::BlockQuote(_)) => depth = depth.saturating_sub(1),
-                Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) if !is_closed(&text[span.clone()]) => {
+                Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) if !is_fence_closed(&text[span.clone()]) => {
                     outline.open_fence = Some(span.start);
                 }
                 Event::Rule if depth == 0 => outline.rules.push(span),
                 event => {
                     if let Some(heading) = &mut open {
-                        add_seen(&mut heading.title, &event);
+                        push_visible_text(&mut heading.title, &event);
                     }
                 }
             }
@@ -130,7 +131,7 @@ impl Outline {
 }
 
 /// Whether the last line of a fenced block closes it.
-fn is_closed(block: &str) -> bool {
+fn is_fence_closed(block: &str) -> bool {
     let mark = block.trim_start().chars().next().unwrap_or('`');
     let fence = block.trim_start().chars().take_while(|letter| *letter == mark).count();
     let last = block.trim_end().lines().next_back().unwrap_or_default().trim_start_matches(['>', ' ', '\t']);
@@ -151,7 +152,7 @@ fn lines_of(come: &str) -> String {
     if come.is_empty() { String::new() } else { format!("{come}\n") }
 }
 
-fn edited(text: &str, body: &Range<usize>, edit: SectionEdit<'_>) -> String {
+fn edit_body(text: &str, body: &Range<usize>, edit: SectionEdit<'_>) -> String {
     let (from, come) = match edit {
         SectionEdit::Append(come) => (body.end, lines_of(come)),
         SectionEdit::Replace(come) => (body.start, lines_of(come)),
@@ -179,12 +180,12 @@ fn edited(text: &str, body: &Range<usize>, edit: SectionEdit<'_>) -> String {
             written.push('\n');
         }
     }
-    let mut cuts = Cuts::default();
-    cuts.replace(from..body.end.max(from), written);
-    cuts.apply(text, line_end(text)).unwrap_or_else(|| text.to_owned())
+    let mut replacements = Replacements::default();
+    replacements.replace(from..body.end.max(from), written);
+    replacements.apply(text, line_end(text)).unwrap_or_else(|| text.to_owned())
 }
 
-fn created(text: &str, level: usize, title: &str, edit: SectionEdit<'_>) -> String {
+fn append_section(text: &str, level: usize, title: &str, edit: SectionEdit<'_>) -> String {
     let (SectionEdit::Append(come) | SectionEdit::Replace(come)) = edit;
     let parting = match text {
         "" => "",
@@ -194,9 +195,9 @@ fn created(text: &str, level: usize, title: &str, edit: SectionEdit<'_>) -> Stri
     };
     let come = lines_of(come.trim_start_matches(['\n', '\r']));
     let come = if come.is_empty() { come } else { format!("\n{come}") };
-    let mut cuts = Cuts::default();
-    cuts.replace(text.len()..text.len(), format!("{parting}{} {title}\n{come}", "#".repeat(level)));
-    cuts.apply(text, line_end(text)).unwrap_or_else(|| text.to_owned())
+    let mut replacements = Replacements::default();
+    replacements.replace(text.len()..text.len(), format!("{parting}{} {title}\n{come}", "#".repeat(level)));
+    replacements.apply(text, line_end(text)).unwrap_or_else(|| text.to_owned())
 }
 
 #[cfg(test)]

@@ -1,28 +1,28 @@
-//! What `where` asks of a field: plain equality, or a map of tests.
+//! Conditions on field values, as `where` takes them: plain equality, or a map of tests.
 
-use super::lookup::tokens;
-use super::{Graph, Key, Nodes, Reader};
+use super::snapshot::ScalarKey;
+use super::text_index::tokens;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::guard::{self, ITEM, Work, each};
-use crate::order::{compare, same as alike};
+use crate::guard::{self, CheckedIterator, ITEM};
+use crate::order::{compare, is_equal as alike};
 use crate::pattern::Pattern;
-use crate::value::{Map, Value};
+use crate::value::Value;
 use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
-/// One test of a value.
-pub struct Condition {
-    tests: Vec<Test>,
-    /// Whether letters are compared without regard to case.
+/// A condition on a value.
+pub struct FieldCondition {
+    tests: Vec<FieldTest>,
+    /// Whether case is ignored.
     fold: bool,
-    /// The scalar that a plain equality asks for.
-    equal: Option<Key>,
+    /// The scalar, if the condition is plain equality.
+    pub(super) equal: Option<ScalarKey>,
 }
 
-enum Test {
+enum FieldTest {
     Equals(Value),
-    OneOf(Choice),
-    NoneOf(Choice),
+    OneOf(ValueChoice),
+    NoneOf(ValueChoice),
     StartsWith(String),
     EndsWith(String),
     Contains(Value),
@@ -33,8 +33,8 @@ enum Test {
     Empty(bool),
     Above(Value),
     Below(Value),
-    Any(Condition),
-    Not(Condition),
+    Any(FieldCondition),
+    Not(FieldCondition),
 }
 
 const NAMES: [&str; 16] = [
@@ -56,52 +56,55 @@ const NAMES: [&str; 16] = [
     "fold",
 ];
 
-impl Condition {
-    /// Reads a test. A map asks for all that it names:
-    /// `equals`, `one_of: [..]`, `none_of: [..]` (of a list: one, none of its items is among them), `starts_with`, `ends_with`, `contains` (a part of a text, an item of a list),
-    /// `words` (each of them stands in the text between other characters than letters, digits and `_`),
+impl FieldCondition {
+    /// Parses a condition. A map requires all the tests that it names: `equals`, `one_of: [..]`, `none_of: [..]` (of a
+    /// list: one, none of its items is among them), `starts_with`, `ends_with`, `contains` (a part of a text, an item
+    /// of a list), `words` (each of them stands in the text between other characters than letters, digits and `_`),
     /// `tokens` (each of them is a run of letters, digits, `_` and `-` of the text, but for `-` at the ends of the run;
-    /// upper and lower case are equal), `some_token` (one of them is),
-    /// `regex`, `empty` (`()`, no characters, no items), `above` and `below` (without the bound), `any` (an item
-    /// of a list meets the test), `not` (the value does not meet the test), and `fold: true` (without regard to case).
-    /// Anything else is compared for equality.
-    pub fn read(test: &Value) -> Result<Self> {
+    /// upper and lower case are equal), `some_token` (one of them is), `regex`, `empty` (`()`, no characters, no
+    /// items), `above` and `below` (without the bound), `any` (an item of a list meets the test), `not` (the value does
+    /// not meet the test), and `fold: true` (without regard to case). Anything else is compared for equality.
+    pub fn parse(test: &Value) -> Result<Self> {
         let Value::Map(map) = test else {
-            return Ok(Self { tests: vec![Test::Equals(test.clone())], fold: false, equal: Key::of(test) });
+            return Ok(Self {
+                tests: vec![FieldTest::Equals(test.clone())],
+                fold: false,
+                equal: ScalarKey::from_value(test),
+            });
         };
         let fold = matches!(map.get("fold"), Some(Value::Bool(true)));
         let named = map.iter().filter(|(name, _)| &***name != "fold");
-        let tests = named.map(|(name, value)| Test::read(name, value, fold)).collect::<Result<_>>()?;
+        let tests = named.map(|(name, value)| FieldTest::parse(name, value, fold)).collect::<Result<_>>()?;
         let equal = match (map.len(), map.get("equals")) {
-            (1, Some(value)) => Key::of(value),
+            (1, Some(value)) => ScalarKey::from_value(value),
             _ => None,
         };
         Ok(Self { tests, fold, equal })
     }
 
-    /// A part, in lower case, that every text has which meets it.
-    fn part(&self) -> Option<String> {
+    /// A part, in lower case, that every matching text contains; `None` if there is none.
+    pub(super) fn required_part(&self) -> Option<String> {
         self.tests.iter().find_map(|test| match test {
-            Test::Contains(Value::Text(part)) if self.fold => Some(part.to_string()),
-            // What it is in lower case depends on its neighbours.
-            Test::Contains(Value::Text(part)) => (!part.contains('Σ')).then(|| part.to_lowercase()),
+            FieldTest::Contains(Value::Text(part)) if self.fold => Some(part.to_string()),
+            // The lower case of Σ depends on its neighbours.
+            FieldTest::Contains(Value::Text(part)) => (!part.contains('Σ')).then(|| part.to_lowercase()),
             _ => None,
         })
     }
 
-    /// The tokens that it asks for and nothing else, and whether for all of them.
-    fn tokens(&self) -> Option<(&[String], bool)> {
+    /// The tokens, if the condition consists of a test for tokens alone; and whether all of them are required.
+    pub(super) fn required_tokens(&self) -> Option<(&[String], bool)> {
         match self.tests.as_slice() {
-            [Test::Tokens(words)] => Some((words, true)),
-            [Test::SomeToken(words)] => Some((words, false)),
+            [FieldTest::Tokens(words)] => Some((words, true)),
+            [FieldTest::SomeToken(words)] => Some((words, false)),
             _ => None,
         }
     }
 
-    /// Whether a value meets it.
-    pub fn holds(&self, value: &Value) -> Result<bool> {
+    /// Whether a value meets the condition.
+    pub fn matches(&self, value: &Value) -> Result<bool> {
         for test in &self.tests {
-            if !test.holds(value, self.fold)? {
+            if !test.matches(value, self.fold)? {
                 return Ok(false);
             }
         }
@@ -109,16 +112,16 @@ impl Condition {
     }
 }
 
-impl Test {
-    fn read(name: &str, value: &Value, fold: bool) -> Result<Self> {
+impl FieldTest {
+    fn parse(name: &str, value: &Value, fold: bool) -> Result<Self> {
         let text = || match value {
             Value::Text(text) => Ok(if fold { text.to_lowercase() } else { text.to_string() }),
             other => Err(no_text(name, other)),
         };
         Ok(match name {
             "equals" => Self::Equals(folded(value, fold)),
-            "one_of" => Self::OneOf(Choice::read(name, value, fold)?),
-            "none_of" => Self::NoneOf(Choice::read(name, value, fold)?),
+            "one_of" => Self::OneOf(ValueChoice::parse(name, value, fold)?),
+            "none_of" => Self::NoneOf(ValueChoice::parse(name, value, fold)?),
             "starts_with" => Self::StartsWith(text()?),
             "ends_with" => Self::EndsWith(text()?),
             "contains" => Self::Contains(folded(value, fold)),
@@ -129,8 +132,8 @@ impl Test {
             "empty" => Self::Empty(!matches!(value, Value::Bool(false))),
             "above" => Self::Above(value.clone()),
             "below" => Self::Below(value.clone()),
-            "any" => Self::Any(inner(value, fold)?),
-            "not" => Self::Not(inner(value, fold)?),
+            "any" => Self::Any(parse_inner(value, fold)?),
+            "not" => Self::Not(parse_inner(value, fold)?),
             _ => {
                 let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no test `{name}`"));
                 let help = did_you_mean(name, NAMES).unwrap_or_else(|| format!("known: {}", NAMES.join(", ")));
@@ -139,14 +142,14 @@ impl Test {
         })
     }
 
-    fn holds(&self, value: &Value, fold: bool) -> Result<bool> {
+    fn matches(&self, value: &Value, fold: bool) -> Result<bool> {
         guard::spend(ITEM + value.as_text().map_or(0, str::len))?;
         let text = |value: &Value| value.as_text().map(|text| if fold { text.to_lowercase() } else { text.to_owned() });
         Ok(match self {
             Self::Equals(wanted) if fold => compare(wanted, &folded(value, true)).is_eq(),
             Self::Equals(wanted) => compare(wanted, value).is_eq(),
-            Self::OneOf(choice) => choice.has_any(value, fold),
-            Self::NoneOf(choice) => !choice.has_any(value, fold),
+            Self::OneOf(choice) => choice.contains_any(value, fold),
+            Self::NoneOf(choice) => !choice.contains_any(value, fold),
             Self::StartsWith(start) => text(value).is_some_and(|text| text.starts_with(start)),
             Self::EndsWith(end) => text(value).is_some_and(|text| text.ends_with(end)),
             Self::Contains(part) => match (value, part) {
@@ -171,38 +174,41 @@ impl Test {
             Self::Below(bound) => comparable(value, bound) && compare(value, bound).is_lt(),
             Self::Any(condition) => {
                 for item in sequence(value) {
-                    if condition.holds(&item)? {
+                    if condition.matches(&item)? {
                         return Ok(true);
                     }
                 }
                 false
             }
-            Self::Not(condition) => !condition.holds(value)?,
+            Self::Not(condition) => !condition.matches(value)?,
         })
     }
 }
 
-/// The values of `one_of` and `none_of`: those that can be hashed, and the others.
-struct Choice {
-    keys: FxHashSet<Key>,
+/// The values of `one_of` and `none_of`: hashable ones, and the others.
+struct ValueChoice {
+    keys: FxHashSet<ScalarKey>,
     others: Vec<Value>,
 }
 
-impl Choice {
-    fn read(name: &str, value: &Value, fold: bool) -> Result<Self> {
+impl ValueChoice {
+    fn parse(name: &str, value: &Value, fold: bool) -> Result<Self> {
         let items: Vec<Value> = items(name, value)?.iter().map(|item| folded(item, fold)).collect_checked()?;
-        let keys = items.iter().filter_map(Key::of).collect_checked()?;
-        Ok(Self { keys, others: items.into_iter().filter(|item| Key::of(item).is_none()).collect_checked()? })
+        let keys = items.iter().filter_map(ScalarKey::from_value).collect_checked()?;
+        Ok(Self {
+            keys,
+            others: items.into_iter().filter(|item| ScalarKey::from_value(item).is_none()).collect_checked()?,
+        })
     }
 
-    /// Whether the value is among them, or, of a list, one of its items.
-    fn has_any(&self, value: &Value, fold: bool) -> bool {
+    /// Whether the value is among them; for a list, whether one of its items is.
+    fn contains_any(&self, value: &Value, fold: bool) -> bool {
         let value = folded(value, fold);
-        match Key::of(&value) {
+        match ScalarKey::from_value(&value) {
             Some(key) => self.keys.contains(&key),
             None => {
                 self.others.iter().any(|other| alike(other, &value))
-                    || sequence(&value).iter().any(|item| self.has_any(item, fold))
+                    || sequence(&value).iter().any(|item| self.contains_any(item, fold))
             }
         }
     }
@@ -210,8 +216,8 @@ impl Choice {
 
 fn regex(name: &str, value: &Value, fold: bool) -> Result<Arc<Pattern>> {
     match value {
-        Value::Text(pattern) if fold => Pattern::of(&format!("(?i:{pattern})")),
-        Value::Text(pattern) => Pattern::of(pattern),
+        Value::Text(pattern) if fold => Pattern::compile_cached(&format!("(?i:{pattern})")),
+        Value::Text(pattern) => Pattern::compile_cached(pattern),
         other => Err(no_text(name, other)),
     }
 }
@@ -220,8 +226,8 @@ fn no_text(name: &str, value: &Value) -> Box<Diagnostic> {
     Diagnostic::new(Code::ARGUMENTS, format!("the test `{name}` takes a text, got {}", value.kind().name()))
 }
 
-/// A test within a test inherits `fold`.
-fn inner(value: &Value, fold: bool) -> Result<Condition> {
+/// Parses a condition within a condition, which inherits `fold`.
+fn parse_inner(value: &Value, fold: bool) -> Result<FieldCondition> {
     let value = match value {
         Value::Map(map) if fold && !map.contains_key("fold") => {
             let mut map = map.clone();
@@ -232,7 +238,7 @@ fn inner(value: &Value, fold: bool) -> Result<Condition> {
         other if fold => Value::map([("equals", other.clone()), ("fold", true.into())]),
         other => other.clone(),
     };
-    Condition::read(&value)
+    FieldCondition::parse(&value)
 }
 
 fn items(name: &str, value: &Value) -> Result<Vec<Value>> {
@@ -263,7 +269,7 @@ fn folded(value: &Value, fold: bool) -> Value {
     }
 }
 
-/// One text is split at white space; of a list, each item may be a phrase.
+/// Parses words: a text is split at white space; an item of a list may be a phrase.
 fn words(value: &Value, fold: bool) -> Result<Vec<String>> {
     let fold = |text: &str| if fold { text.to_lowercase() } else { text.to_owned() };
     match value {
@@ -297,104 +303,9 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// Numbers with numbers, texts with texts: `()` is neither above nor below anything.
+/// Whether two values can be compared by size: numbers with numbers, texts with texts.
 fn comparable(left: &Value, right: &Value) -> bool {
     let number = |value: &Value| matches!(value, Value::Integer(_) | Value::Float(_));
     let text = |value: &Value| matches!(value, Value::Text(_));
     (number(left) && number(right)) || (text(left) && text(right))
-}
-
-impl Nodes {
-    /// The nodes whose fields meet all these tests, in their order. Equality over a whole kind is O(result).
-    pub fn where_(&self, tests: &Map) -> Result<Self> {
-        let tests: Vec<(&str, Condition)> =
-            tests.iter().map(|(name, test)| Ok((&**name, Condition::read(test)?))).collect::<Result<_>>()?;
-        let hit = self.by_index(&tests)?;
-        let perhaps = |(name, test): &(&str, Condition)| self.perhaps_with(&[name], &test.part()?);
-        let mut left = match &hit {
-            Some((_, found)) => self.with_lasting(Arc::clone(found)),
-            None => tests.iter().find_map(perhaps).unwrap_or_else(|| self.clone()),
-        };
-        for (at, (name, condition)) in tests.iter().enumerate() {
-            if hit.as_ref().is_some_and(|(indexed, _)| *indexed == at) {
-                continue;
-            }
-            // Asked of all the nodes, so that a misspelt name is told even if none is left.
-            if left.is_empty() && !self.is_empty() && !Reader::new(self.graph(), name).known_to(self.ids()) {
-                self.reader(name)?;
-            }
-            left = left.only(name, condition)?;
-        }
-        Ok(left)
-    }
-
-    /// The nodes of which at least one of these fields meets the test; the first `limit` of them.
-    pub fn any_of(&self, fields: &[String], test: &Value, limit: Option<usize>) -> Result<Self> {
-        let condition = Condition::read(test)?;
-        let names: Vec<&str> = fields.iter().map(String::as_str).collect();
-        if let Some(perhaps) = condition.part().and_then(|part| self.perhaps_with(&names, &part)) {
-            return perhaps.any_of_each(fields, &condition, limit);
-        }
-        self.any_of_each(fields, &condition, limit)
-    }
-
-    fn any_of_each(&self, fields: &[String], condition: &Condition, limit: Option<usize>) -> Result<Self> {
-        let readers: Vec<Reader<'_>> = each(fields).map(|name| self.reader(name?)).collect::<Result<_>>()?;
-        let mut found = Vec::new();
-        for node in self.ids() {
-            guard::spend(ITEM)?;
-            if limit.is_some_and(|limit| found.len() >= limit) {
-                break;
-            }
-            for reader in &readers {
-                guard::spend(ITEM)?;
-                if condition.holds(&*reader.read(*node)?)? {
-                    found.push(*node);
-                    break;
-                }
-            }
-        }
-        Ok(self.with(found))
-    }
-
-    /// The first of the tests that an index answers, and its answer.
-    fn by_index(&self, tests: &[(&str, Condition)]) -> Result<Option<(usize, Arc<[u32]>)>> {
-        let Some(kind) = self.whole_kind() else { return Ok(None) };
-        for (at, (name, condition)) in tests.iter().enumerate() {
-            if let Some(key) = &condition.equal
-                && let Some(found) = self.graph().indexed(kind, name, key)?
-            {
-                return Ok(Some((at, found)));
-            }
-            if let Some((tokens, all)) = condition.tokens()
-                && let Some(found) = self.with_tokens(name, tokens, all)
-            {
-                return Ok(Some((at, found)));
-            }
-        }
-        Ok(None)
-    }
-
-    fn only(&self, name: &str, condition: &Condition) -> Result<Self> {
-        let reader = self.reader(name)?;
-        let mut found = Vec::new();
-        for (at, node) in self.ids().iter().enumerate() {
-            if at % 1024 == 0 {
-                guard::check()?;
-            }
-            if condition.holds(&*reader.read(*node)?)? {
-                found.push(*node);
-            }
-        }
-        Ok(self.with(found))
-    }
-}
-
-/// The snapshot, so that two sets can be told to be of one.
-pub(super) fn same(left: &Arc<Graph>, right: &Arc<Graph>) -> Result<()> {
-    if Arc::ptr_eq(left, right) {
-        return Ok(());
-    }
-    Err(Diagnostic::new(Code::ARGUMENTS, "these nodes are of two different graphs")
-        .help("take them from one `graph()`; while `build` runs, read again after a scan"))
 }

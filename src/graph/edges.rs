@@ -1,14 +1,15 @@
 //! Edges: resolved references, and broken ones whose ends are ids.
 
-use super::access::follow;
-use super::nodes::once;
-use super::{Condition, EdgeRow, Graph, NONE, Node, Nodes, Reference, Rows, Target};
+use super::condition::FieldCondition;
+use super::fragment::{FragmentEdge, NodeRef};
+use super::nodes::{Node, Nodes, dedup, follow_path};
+use super::snapshot::{EdgeRow, Graph, NONE};
 use crate::diagnostic::Result;
 use crate::guard::{self, BYTE, ITEM};
 use crate::value::{Function, Json, Kind, Map, Object, Text, Value, no_field};
 use std::sync::Arc;
 
-/// What an edge has.
+/// The properties of an edge.
 const FIELDS: [&str; 8] = ["kind", "from", "to", "from_key", "to_key", "labels", "broken", "path"];
 
 /// An edge. `kind`; `from` and `to`, nodes, or `()` where they are missing; `from_key` and `to_key`, their ids as
@@ -38,37 +39,37 @@ impl Edge {
     }
 
     fn row(&self) -> &EdgeRow {
-        &self.graph.parts.edges[self.number as usize]
+        &self.graph.data.edges[self.number as usize]
     }
 
-    fn reference(&self) -> &Reference {
+    fn reference(&self) -> &FragmentEdge {
         let row = self.row();
-        &self.graph.parts.fragments[row.fragment as usize].references[row.reference as usize]
+        &self.graph.data.fragments[row.fragment as usize].references[row.reference as usize]
     }
 
-    fn end(&self, node: u32) -> Value {
+    fn end_value(&self, node: u32) -> Value {
         match node {
             NONE => Value::Null,
             node => Value::handle(Node::new(Arc::clone(&self.graph), node)),
         }
     }
 
-    fn key(&self, node: u32, target: &Target) -> Text {
+    fn end_key(&self, node: u32, target: &NodeRef) -> Text {
         match (node, target) {
-            (NONE, Target::Id { id, .. }) => id.clone(),
-            (NONE, Target::Here(_)) => "".into(),
-            (node, _) => self.graph.parts.head(node).id.clone(),
+            (NONE, NodeRef::Id { id, .. }) => id.clone(),
+            (NONE, NodeRef::Local(_)) => "".into(),
+            (node, _) => self.graph.data.head(node).id.clone(),
         }
     }
 
-    /// A field or a dotted way, as `from.title`. With `lenient`, what an end does not have is `()`.
+    /// Reads a property or a dotted path such as `from.title`. If `lenient`, a field that an end lacks is `()`.
     pub(super) fn read(&self, way: &str, lenient: bool) -> Result<Value> {
         let Some((first, rest)) = way.split_once('.') else { return self.field(way) };
         match self.field(first)? {
             Value::Handle(handle) if lenient && handle.kind() == Kind::Node => {
-                Ok(follow(Value::Handle(handle), rest).unwrap_or(Value::Null))
+                Ok(follow_path(Value::Handle(handle), rest).unwrap_or(Value::Null))
             }
-            value => follow(value, rest),
+            value => follow_path(value, rest),
         }
     }
 }
@@ -81,14 +82,14 @@ impl Object for Edge {
     fn field(&self, name: &str) -> Result<Value> {
         let row = self.row();
         Ok(match name {
-            "kind" => Value::Text(self.graph.parts.edge_kinds[usize::from(row.kind)].clone()),
-            "from" => self.end(row.from),
-            "to" => self.end(row.to),
-            "from_key" => Value::Text(self.key(row.from, &self.reference().from)),
-            "to_key" => Value::Text(self.key(row.to, &self.reference().to)),
+            "kind" => Value::Text(self.graph.data.edge_kinds[usize::from(row.kind)].clone()),
+            "from" => self.end_value(row.from),
+            "to" => self.end_value(row.to),
+            "from_key" => Value::Text(self.end_key(row.from, &self.reference().from)),
+            "to_key" => Value::Text(self.end_key(row.to, &self.reference().to)),
             "labels" => Value::List(self.reference().labels.clone()),
             "broken" => Value::Bool(row.broken),
-            "path" => Value::Text(self.graph.parts.fragments[row.fragment as usize].path.clone()),
+            "path" => Value::Text(self.graph.data.fragments[row.fragment as usize].path.clone()),
             _ => return Err(no_field(Kind::Edge, name, &FIELDS)),
         })
     }
@@ -111,8 +112,8 @@ impl Edges {
         Self { graph: Arc::clone(graph), ids: ids.into() }
     }
 
-    /// A list that the snapshot keeps.
-    pub(super) fn kept(graph: &Arc<Graph>, ids: Arc<[u32]>) -> Self {
+    /// Creates the set of a list that the snapshot keeps.
+    pub(super) fn from_kept(graph: &Arc<Graph>, ids: Arc<[u32]>) -> Self {
         Self { graph: Arc::clone(graph), ids }
     }
 
@@ -126,27 +127,27 @@ impl Edges {
         &self.graph
     }
 
-    /// How many.
+    /// The number of edges.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// Whether there are none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
 
-    /// One after the other.
+    /// Iterates over the edges.
     pub fn iter(&self) -> impl Iterator<Item = Edge> + '_ {
         self.ids.iter().map(|number| Edge { graph: Arc::clone(&self.graph), number: *number })
     }
 
-    /// The one at a place.
+    /// The edge at an index.
     pub fn at(&self, index: usize) -> Option<Edge> {
         self.ids.get(index).map(|number| Edge { graph: Arc::clone(&self.graph), number: *number })
     }
 
-    /// From `offset` on, at most `limit` of them.
+    /// The edges from `offset` on, at most `limit` of them.
     #[must_use]
     pub fn slice(&self, offset: usize, limit: Option<usize>) -> Self {
         let start = offset.min(self.len());
@@ -154,12 +155,7 @@ impl Edges {
         Self::new(&self.graph, self.ids[start..end].to_vec())
     }
 
-    /// Columns as rows, dotted ways included: `"from.id as source"`.
-    pub fn select(&self, columns: &[String]) -> Result<Rows> {
-        Rows::of_edges(self, columns)
-    }
-
-    /// The values of a field or dotted way, one an edge.
+    /// The values of a property or dotted path, one for each edge.
     pub fn column(&self, field: &str) -> Result<Vec<Value>> {
         self.iter().map(|edge| edge.read(field, false)).collect()
     }
@@ -176,25 +172,25 @@ impl Edges {
         Ok(Self::new(&self.graph, kept))
     }
 
-    /// The edges whose fields, dotted ways included, meet all these tests; what an end does not have is `()`.
+    /// The edges whose properties or dotted paths meet all these tests. A field that an end lacks is `()`.
     pub fn where_(&self, tests: &Map) -> Result<Self> {
-        let tests: Vec<(&str, Condition)> =
-            tests.iter().map(|(name, test)| Ok((&**name, Condition::read(test)?))).collect::<Result<_>>()?;
+        let tests: Vec<(&str, FieldCondition)> =
+            tests.iter().map(|(name, test)| Ok((&**name, FieldCondition::parse(test)?))).collect::<Result<_>>()?;
         let mut kept = Vec::new();
         for (edge, number) in self.iter().zip(self.ids.iter()) {
             guard::spend(ITEM)?;
             let mut meets = true;
             for (name, condition) in &tests {
-                meets = meets && condition.holds(&edge.read(name, true)?)?;
+                meets = meets && condition.matches(&edge.read(name, true)?)?;
             }
             kept.extend(meets.then_some(*number));
         }
         Ok(Self::new(&self.graph, kept))
     }
 
-    fn ends(&self, end: impl Fn(&EdgeRow) -> u32) -> Result<Value> {
-        let ends = self.ids.iter().map(|number| end(&self.graph.parts.edges[*number as usize]));
-        let ends = once(ends.filter(|end| *end != NONE))?;
+    fn end_nodes(&self, end: impl Fn(&EdgeRow) -> u32) -> Result<Value> {
+        let ends = self.ids.iter().map(|number| end(&self.graph.data.edges[*number as usize]));
+        let ends = dedup(ends.filter(|end| *end != NONE))?;
         Ok(Value::handle(Nodes::new(Arc::clone(&self.graph), ends.into())))
     }
 }
@@ -207,8 +203,8 @@ impl Object for Edges {
     /// `from` and `to`: the nodes at these ends, each once.
     fn field(&self, name: &str) -> Result<Value> {
         match name {
-            "from" => self.ends(|edge| edge.from),
-            "to" => self.ends(|edge| edge.to),
+            "from" => self.end_nodes(|edge| edge.from),
+            "to" => self.end_nodes(|edge| edge.to),
             _ => Err(no_field(Kind::Edges, name, &["from", "to"])),
         }
     }
@@ -227,24 +223,24 @@ impl Object for Edges {
 }
 
 impl Graph {
-    /// The edges that are broken: an end, or something that they need, is missing.
+    /// The broken edges: those of which an end, or a node that they need, is missing.
     ///
     /// # Errors
     /// The running call was stopped.
     pub fn broken(self: &Arc<Self>) -> Result<Edges> {
-        guard::spend(self.parts.edges.len() * BYTE)?;
-        let edges = self.parts.edges.iter().zip(0..).filter(|(edge, _)| edge.broken);
+        guard::spend(self.data.edges.len() * BYTE)?;
+        let edges = self.data.edges.iter().zip(0..).filter(|(edge, _)| edge.broken);
         Ok(Edges::new(self, edges.map(|(_, at)| at).collect()))
     }
 
     /// All edges, broken ones included, in the order of appearance.
     pub fn edges(self: &Arc<Self>) -> Edges {
-        Edges::new(self, (0..).zip(&self.parts.edges).map(|(at, _)| at).collect())
+        Edges::new(self, (0..).zip(&self.data.edges).map(|(at, _)| at).collect())
     }
 }
 
 impl Nodes {
-    /// The whole edges that reach these nodes, node after node; of these kinds, if any are named.
+    /// The unbroken edges that lead to these nodes, node after node; of these kinds if `kinds` is given.
     ///
     /// # Errors
     /// The running call was stopped.
@@ -252,7 +248,7 @@ impl Nodes {
         self.edges(kinds, false)
     }
 
-    /// The whole edges that leave these nodes.
+    /// The unbroken edges that leave these nodes.
     ///
     /// # Errors
     /// The running call was stopped.
@@ -264,13 +260,13 @@ impl Nodes {
         let graph = self.graph();
         let kinds = kinds.map(|kinds| graph.edge_kinds(kinds));
         let of = |node: u32| {
-            if outward { graph.parts.outward.of(node) } else { graph.parts.inward.of(node) }
+            if outward { graph.data.outward.items_of(node) } else { graph.data.inward.items_of(node) }
         };
         let all = self.ids().iter().flat_map(|node| of(*node).iter().copied());
         let wanted = |edge: &u32| {
-            let kind = graph.parts.edges[*edge as usize].kind;
+            let kind = graph.data.edges[*edge as usize].kind;
             kinds.as_ref().is_none_or(|kinds| kinds.contains(&kind))
         };
-        once(all.filter(wanted)).map(|all| Edges::new(graph, all))
+        dedup(all.filter(wanted)).map(|all| Edges::new(graph, all))
     }
 }

@@ -1,37 +1,58 @@
-//! What one file became: nodes and references in columns, kept as long as its file and its script stay the same.
+//! Fragments: the nodes and references of one file, in columns. A fragment is kept as long as its file and the scripts
+//! stay the same.
 
-use super::Lookups;
-use crate::diagnostic::Diagnostic;
+use super::text_index::ColumnLookups;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard::{self, ITEM};
 use crate::value::{Map, Text, Value};
 use std::hash::Hasher as _;
 use std::sync::Arc;
+
+/// The units of work of comparing two names.
+pub(super) const NAME: usize = 4;
 
 /// The nodes and references of one file, or those that `build` added itself between two scans.
 #[derive(Default)]
 pub(super) struct Fragment {
     /// The file; empty for what `build` added itself.
     pub path: Text,
-    /// The hash of all that it was made of: the file, the scripts, the arguments; none if `build` added it.
+    /// The hash of its inputs: the file, the scripts, the arguments; `None` for what `build` added itself.
     pub identity: Option<[u8; 32]>,
     /// The nodes, in the order they were added.
-    pub heads: Vec<Head>,
+    pub heads: Vec<NodeHead>,
     /// Their fields: one table a kind.
-    pub tables: Vec<Table>,
+    pub tables: Vec<FragmentTable>,
     /// References, in the order they were made.
-    pub references: Vec<Reference>,
+    pub references: Vec<FragmentEdge>,
     /// The kinds of references.
     pub kinds: Vec<Text>,
     /// The orders of values by which `merge_into` takes the greatest.
     pub maxima: Vec<Maxima>,
     /// Why the file could not be read, if it could not.
-    pub fault: Option<Fault>,
+    pub fault: Option<FileFault>,
 }
 
-/// Per field, its values from the least to the greatest.
+impl Fragment {
+    /// The fragment of a file that could not be scanned: it holds the fault only.
+    pub fn failed(path: Text, fault: Diagnostic) -> Self {
+        Self { fault: Some(FileFault { path: path.clone(), fault }), path, ..Self::default() }
+    }
+
+    /// The number of a kind of references, new or known.
+    pub fn edge_kind(&mut self, kind: &str) -> Result<u16> {
+        let at = self.kinds.iter().position(|known| **known == *kind).unwrap_or_else(|| {
+            self.kinds.push(kind.into());
+            self.kinds.len() - 1
+        });
+        u16::try_from(at).map_err(|_| Diagnostic::new(Code::LIMIT, "one fragment has too many kinds of references"))
+    }
+}
+
+/// For each field, its values from the least to the greatest.
 pub(super) type Maxima = Arc<[(Text, Vec<Value>)]>;
 
 /// The nodes of one kind: a column a field, each as long as the table.
-pub(super) struct Table {
+pub(super) struct FragmentTable {
     /// The kind.
     pub kind: Text,
     /// The names of the fields.
@@ -40,12 +61,39 @@ pub(super) struct Table {
     pub columns: Vec<Vec<Value>>,
     /// How many nodes it has.
     pub length: usize,
-    /// What finds texts in its columns.
-    pub lookups: Lookups,
+    /// The text lookups of its columns.
+    pub lookups: ColumnLookups,
+}
+
+impl FragmentTable {
+    pub(super) fn new(kind: Text) -> Self {
+        Self { kind, fields: Vec::new(), columns: Vec::new(), length: 0, lookups: ColumnLookups::default() }
+    }
+
+    /// Adds a row, and gives its number.
+    pub(super) fn push(&mut self, fields: impl IntoIterator<Item = (Text, Value)>) -> usize {
+        for (name, value) in fields {
+            // What a stopped call recorded is not assembled.
+            if guard::is_over(ITEM + self.fields.len() * NAME) {
+                break;
+            }
+            let at = self.fields.iter().position(|known| *known == name).unwrap_or_else(|| {
+                self.fields.push(name);
+                self.columns.push(vec![Value::Null; self.length]);
+                self.fields.len() - 1
+            });
+            self.columns[at].push(value);
+        }
+        self.length += 1;
+        for column in &mut self.columns {
+            column.resize(self.length, Value::Null);
+        }
+        self.length - 1
+    }
 }
 
 /// One node of a fragment.
-pub(super) struct Head {
+pub(super) struct NodeHead {
     /// Its table.
     pub table: u16,
     /// Its row there.
@@ -54,30 +102,31 @@ pub(super) struct Head {
     pub id: Text,
     /// The hash of its id.
     pub hash: u64,
-    /// What it lies in.
-    pub parent: Option<Target>,
+    /// Its parent.
+    pub parent: Option<NodeRef>,
     /// What happens if the id is taken.
-    pub how: How,
+    pub how: OnDuplicate,
 }
 
-/// What happens to a node whose kind and id are taken.
+/// What to do with a node whose kind and id are taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum How {
-    /// It is a fault; the first one stays.
-    New,
-    /// The first one stays.
-    Once,
-    /// It is a fault; this one takes the place of the first, and what lay in that one and is not added again goes.
-    Last,
-    /// The two are merged; the number says by which maxima.
+pub(super) enum OnDuplicate {
+    /// Report a fault; the first node stays.
+    Reject,
+    /// The first node stays.
+    KeepFirst,
+    /// Report a fault; this node takes the place of the first one. Descendants of the first one that are not added
+    /// again go.
+    Replace,
+    /// Merge the two nodes by the maxima with this number.
     Merge(u32),
 }
 
-/// A node, named before the graph is assembled.
+/// A reference to a node, before the graph is assembled.
 #[derive(Clone)]
-pub(super) enum Target {
+pub(super) enum NodeRef {
     /// The node of the same fragment with this number.
-    Here(u32),
+    Local(u32),
     /// A node by its id, of one kind or of any.
     Id {
         /// Its kind, if that was said.
@@ -89,32 +138,32 @@ pub(super) enum Target {
     },
 }
 
-/// An edge to be.
-pub(super) struct Reference {
+/// An edge as it was recorded, before the graph is assembled.
+pub(super) struct FragmentEdge {
     /// Where it comes from.
-    pub from: Target,
+    pub from: NodeRef,
     /// Where it leads.
-    pub to: Target,
+    pub to: NodeRef,
     /// Its kind: a number into [`Fragment::kinds`].
     pub kind: u16,
     /// What must be there too, or the edge is broken.
-    pub needs: Vec<Target>,
-    /// Whatever the edge carries.
+    pub needs: Vec<NodeRef>,
+    /// The labels that the edge carries.
     pub labels: Vec<Value>,
 }
 
-/// Why a file, or one node of it, is not in the graph as it should be.
+/// Why a file, or one node of it, is not in the graph as it was meant.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Fault {
+pub(super) struct FileFault {
     /// The file.
     pub path: Text,
     /// What was wrong.
     pub fault: Diagnostic,
 }
 
-impl Fault {
-    /// What a script sees: `path`, `message`, `code`, and if they are known `help`, `line` and `column` in the file,
-    /// and `script`, the place in a script that raised it.
+impl FileFault {
+    /// The map that scripts see: `path`, `message`, `code`, and if known `help`, `line` and `column` in the file, and
+    /// `script`, the place in the script that raised the fault.
     pub fn to_value(&self) -> Value {
         let mut map = Map::new();
         let mut put = |name: &str, value: Value| map.insert(name.into(), value);
@@ -139,23 +188,16 @@ impl Fault {
     }
 }
 
-impl Fragment {
-    /// What a file without a function's result stands for: only its fault.
-    pub fn failed(path: Text, fault: Diagnostic) -> Self {
-        Self { fault: Some(Fault { path: path.clone(), fault }), path, ..Self::default() }
-    }
-}
-
-impl Target {
-    /// The node with this id.
-    pub fn of(kind: Option<Text>, id: Text) -> Self {
-        let hash = hash_of(&id);
+impl NodeRef {
+    /// A reference to the node with this id, of one kind or of any.
+    pub fn from_id(kind: Option<Text>, id: Text) -> Self {
+        let hash = hash_id(&id);
         Self::Id { kind, id, hash }
     }
 }
 
-/// The hash by which ids are found.
-pub(super) fn hash_of(id: &str) -> u64 {
+/// The hash by which ids are looked up.
+pub(super) fn hash_id(id: &str) -> u64 {
     let mut hasher = rustc_hash::FxHasher::default();
     hasher.write(id.as_bytes());
     hasher.finish()

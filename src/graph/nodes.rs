@@ -1,14 +1,121 @@
-//! An ordered set of nodes: numbers and the snapshot, no copies.
+//! Single nodes, ordered sets of nodes, and the reader of their fields. A set consists of numbers and the snapshot: no
+//! node is copied.
 
-use super::condition::same;
-use super::{Graph, Key, Node, Rows};
-use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::{self, ITEM, Work, each};
-use crate::order::{SortKey, compare, same as same_value, sorted};
-use crate::value::{Function, Json, Kind, Map, Object, Text, Value, no_field};
-use rustc_hash::{FxHashMap, FxHashSet};
+use super::fragment::hash_id;
+use super::snapshot::{Graph, NONE};
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::guard::{self, CheckedIterator, ITEM, checked};
+use crate::order::SortKey;
+use crate::value::{Function, Json, Kind, Object, Text, Value, no_field};
+use rustc_hash::FxHashSet;
+use std::borrow::Cow;
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
+
+/// A node. As properties it has its fields, stored and derived, and besides
+/// `kind`; `key`, its id, unique in its kind; and `id`, which is the field `id` if its kind has one, else the key.
+/// A field that its kind lacks is a fault; one that is known but was not given is `()`.
+#[derive(Clone)]
+pub struct Node {
+    graph: Arc<Graph>,
+    number: u32,
+}
+
+impl Node {
+    pub(super) fn new(graph: Arc<Graph>, number: u32) -> Self {
+        Self { graph, number }
+    }
+
+    /// The snapshot it belongs to.
+    pub fn graph(&self) -> &Arc<Graph> {
+        &self.graph
+    }
+
+    /// Its number: its place in the order of insertion.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Its id, unique in its kind.
+    pub fn key(&self) -> Text {
+        self.graph.data.head(self.number).id.clone()
+    }
+
+    /// Its kind.
+    pub fn kind_name(&self) -> Text {
+        self.graph.data.kinds[usize::from(self.kind_number())].name.clone()
+    }
+
+    pub(super) fn kind_number(&self) -> u16 {
+        self.graph.data.kind_of[self.number as usize]
+    }
+
+    /// The file it was read from; empty if `build` added it.
+    pub fn path(&self) -> Text {
+        let slot = self.graph.data.slots[self.number as usize];
+        self.graph.data.fragments[slot.fragment as usize].path.clone()
+    }
+
+    /// What it lies in.
+    pub fn parent(&self) -> Result<Option<Self>> {
+        match self.graph.data.parents[self.number as usize] {
+            NONE => Ok(None),
+            parent => {
+                self.graph.permit_node(parent)?;
+                Ok(Some(Self::new(Arc::clone(&self.graph), parent)))
+            }
+        }
+    }
+
+    /// The set of this node alone.
+    pub fn alone(&self) -> Nodes {
+        Nodes::new(Arc::clone(&self.graph), [self.number].into())
+    }
+}
+
+impl Object for Node {
+    fn kind(&self) -> Kind {
+        Kind::Node
+    }
+
+    fn field(&self, name: &str) -> Result<Value> {
+        let reader = FieldReader::new(&self.graph, name);
+        reader.read_known(self.number).map(std::borrow::Cow::into_owned)
+    }
+
+    fn perform(&self, verb: &str, arguments: &[Value]) -> Option<Result<Value>> {
+        match (verb, arguments.first()) {
+            ("pick", Some(Value::List(names))) => {
+                let names: Vec<String> = names.iter().filter_map(Value::as_text).map(str::to_owned).collect();
+                Some(self.pick(&names))
+            }
+            _ => None,
+        }
+    }
+
+    /// `kind`, `key` and the stored fields that were given.
+    fn to_json(&self) -> Json {
+        let data = &self.graph.data;
+        let kind = &data.kinds[usize::from(self.kind_number())];
+        let mut json = serde_json::Map::new();
+        json.insert("kind".into(), Json::String(kind.name.to_string()));
+        json.insert("key".into(), Json::String(self.key().to_string()));
+        for (name, field) in kind.fields.iter().zip(0..) {
+            match data.stored(self.number, field) {
+                Some(value) if !value.is_null() => json.insert(name.to_string(), value.to_json()),
+                _ => None,
+            };
+        }
+        Json::Object(json)
+    }
+
+    fn equals(&self, other: &dyn Object) -> bool {
+        other
+            .downcast::<Self>()
+            .is_some_and(|other| self.number == other.number && Arc::ptr_eq(&self.graph, &other.graph))
+    }
+}
 
 /// Nodes in an order, each at most once. Cloning or slicing copies no node.
 #[derive(Clone)]
@@ -16,45 +123,45 @@ pub struct Nodes {
     graph: Arc<Graph>,
     ids: Arc<[u32]>,
     range: Range<usize>,
-    /// The kind of which these are all.
+    /// The kind, if these are all of its nodes.
     whole: Option<u16>,
-    /// Whether the snapshot keeps the list of numbers, so that the next call finds the same one.
-    lasts: bool,
+    /// Whether the snapshot keeps the list of numbers, so that later calls get the same list.
+    is_kept: bool,
 }
 
 impl Nodes {
     pub(super) fn new(graph: Arc<Graph>, ids: Arc<[u32]>) -> Self {
         let range = 0..ids.len();
-        Self { graph, ids, range, whole: None, lasts: false }
+        Self { graph, ids, range, whole: None, is_kept: false }
     }
 
     pub(super) fn of_kind(graph: Arc<Graph>, kind: u16) -> Self {
-        let ids = Arc::clone(&graph.parts.kinds[usize::from(kind)].nodes);
-        Self { whole: Some(kind), lasts: true, ..Self::new(graph, ids) }
+        let ids = Arc::clone(&graph.data.kinds[usize::from(kind)].nodes);
+        Self { whole: Some(kind), is_kept: true, ..Self::new(graph, ids) }
     }
 
-    /// A list that the snapshot keeps.
-    pub(super) fn kept(graph: Arc<Graph>, ids: Arc<[u32]>) -> Self {
-        Self { lasts: true, ..Self::new(graph, ids) }
+    /// Creates the set of a list that the snapshot keeps.
+    pub(super) fn from_kept(graph: Arc<Graph>, ids: Arc<[u32]>) -> Self {
+        Self { is_kept: true, ..Self::new(graph, ids) }
     }
 
-    /// Other nodes of the same snapshot.
-    pub(super) fn with(&self, ids: Vec<u32>) -> Self {
+    /// Creates another set of the same snapshot.
+    pub(super) fn with_ids(&self, ids: Vec<u32>) -> Self {
         Self::new(Arc::clone(&self.graph), ids.into())
     }
 
-    pub(super) fn with_shared(&self, ids: Arc<[u32]>) -> Self {
+    pub(super) fn with_shared_ids(&self, ids: Arc<[u32]>) -> Self {
         Self::new(Arc::clone(&self.graph), ids)
     }
 
-    /// Other nodes of the same snapshot, which keeps the list of them.
-    pub(super) fn with_lasting(&self, ids: Arc<[u32]>) -> Self {
-        Self { lasts: true, ..self.with_shared(ids) }
+    /// Creates another set of the same snapshot from a list that the snapshot keeps.
+    pub(super) fn with_kept_ids(&self, ids: Arc<[u32]>) -> Self {
+        Self { is_kept: true, ..self.with_shared_ids(ids) }
     }
 
     /// The list of numbers, if the snapshot keeps it.
-    pub(super) fn lasting(&self) -> Option<&Arc<[u32]>> {
-        self.lasts.then_some(&self.ids)
+    pub(super) fn kept_ids(&self) -> Option<&Arc<[u32]>> {
+        self.is_kept.then_some(&self.ids)
     }
 
     /// The numbers of the nodes.
@@ -66,8 +173,11 @@ impl Nodes {
         self.whole
     }
 
-    /// The nodes that a primitive was given: a set, one node, or all nodes of a graph or builder.
-    pub fn given(value: &Value) -> Result<Self> {
+    /// The nodes of a value: of a set, of one node, or all nodes of a graph or builder.
+    ///
+    /// # Errors
+    /// The value is none of these, or the graph cannot be read.
+    pub fn from_value(value: &Value) -> Result<Self> {
         let handle = match value {
             Value::Handle(handle) => handle,
             other => return Err(no_nodes(other.kind())),
@@ -77,7 +187,7 @@ impl Nodes {
         }
         match handle.downcast::<Node>() {
             Some(node) => Ok(node.alone()),
-            None => Ok(Graph::given(value, &[])?.nodes(&[])),
+            None => Ok(Graph::from_value(value, &[])?.nodes(&[])),
         }
     }
 
@@ -86,55 +196,40 @@ impl Nodes {
         &self.graph
     }
 
-    /// How many there are.
+    /// The number of nodes.
     pub fn len(&self) -> usize {
         self.range.len()
     }
 
-    /// Whether there are none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.range.is_empty()
     }
 
-    /// One after the other.
+    /// Iterates over the nodes.
     pub fn iter(&self) -> impl Iterator<Item = Node> + '_ {
         self.ids().iter().map(|id| Node::new(Arc::clone(&self.graph), *id))
     }
 
-    /// The one at a place.
+    /// The node at an index.
     pub fn at(&self, index: usize) -> Option<Node> {
         self.ids().get(index).map(|id| Node::new(Arc::clone(&self.graph), *id))
     }
 
-    /// The nodes with these ids, in the order of the list; ids of none of them are left out.
-    pub fn among(&self, ids: &[Value]) -> Result<Self> {
-        let reader = self.reader("id")?;
-        let mut places: FxHashMap<Key, Vec<u32>> = FxHashMap::default();
-        let wanted: FxHashSet<Key> = ids.iter().filter_map(Key::of).collect_checked()?;
-        for node in self.ids() {
-            guard::spend(ITEM)?;
-            if let Some(key) = Key::of(&*reader.read(*node)?).filter(|key| wanted.contains(key)) {
-                places.entry(key).or_default().push(*node);
-            }
-        }
-        let found = ids.iter().filter_map(Key::of).filter_map(|key| places.get(&key)).flatten();
-        Ok(self.with(once(found.copied())?))
-    }
-
-    /// The nodes at these places of the set, in this order.
+    /// The nodes at these indexes of the set, in this order.
     ///
     /// # Errors
     /// The running call was stopped.
     pub fn at_places(&self, places: &[usize]) -> Result<Self> {
-        Ok(self.with(once(places.iter().filter_map(|place| self.ids().get(*place).copied()))?))
+        Ok(self.with_ids(dedup(places.iter().filter_map(|place| self.ids().get(*place).copied()))?))
     }
 
-    /// From `offset` on, at most `limit` of them; cut at the ends.
+    /// The nodes from `offset` on, at most `limit` of them.
     #[must_use]
     pub fn slice(&self, offset: usize, limit: Option<usize>) -> Self {
         let start = self.range.start + offset.min(self.len());
         let end = limit.map_or(self.range.end, |limit| start.saturating_add(limit).min(self.range.end));
-        Self { range: start..end, whole: None, lasts: false, ..self.clone() }
+        Self { range: start..end, whole: None, is_kept: false, ..self.clone() }
     }
 
     /// The nodes for which `keep` gives `true`.
@@ -152,10 +247,10 @@ impl Nodes {
                 }
             }
         }
-        Ok(self.with(kept))
+        Ok(self.with_ids(kept))
     }
 
-    /// These, then those of the other set that are not among them.
+    /// These nodes, then those of the other set that are not among them.
     pub fn then(&self, other: &Self) -> Result<Self> {
         if self.is_empty() {
             return Ok(other.clone());
@@ -163,79 +258,47 @@ impl Nodes {
         if other.is_empty() {
             return Ok(self.clone());
         }
-        same(&self.graph, &other.graph)?;
+        require_same_graph(&self.graph, &other.graph)?;
         let seen: FxHashSet<u32> = self.ids().iter().copied().collect_checked()?;
         let new = other.ids().iter().copied().filter(|id| !seen.contains(id));
-        Ok(self.with(self.ids().iter().copied().chain(new).collect_checked()?))
+        Ok(self.with_ids(self.ids().iter().copied().chain(new).collect_checked()?))
     }
 
-    /// Those that are not in the other set.
+    /// The nodes that are not in the other set.
     pub fn without(&self, other: &Self) -> Result<Self> {
         if self.is_empty() || other.is_empty() {
             return Ok(self.clone());
         }
-        same(&self.graph, &other.graph)?;
+        require_same_graph(&self.graph, &other.graph)?;
         let gone: FxHashSet<u32> = other.ids().iter().copied().collect_checked()?;
         let mut kept = Vec::new();
-        for id in each(self.ids()) {
+        for id in checked(self.ids()) {
             let id = *id?;
             if !gone.contains(&id) {
                 kept.push(id);
             }
         }
-        Ok(self.with(kept))
+        Ok(self.with_ids(kept))
     }
 
-    /// The values of a field, one a node, `()` included. A dotted way leads into maps and handles, `parent.key` up.
-    pub fn column(&self, field: &str) -> Result<Vec<Value>> {
-        let reader = self.reader(field)?;
-        let mut values = Vec::with_capacity(self.len());
-        for id in self.ids() {
-            guard::spend(ITEM)?;
-            values.push(reader.read(*id)?.into_owned());
-        }
-        Ok(values)
+    /// The nodes of a value for a verb that follows edges, and so leads further than the kinds that `reads` names.
+    ///
+    /// # Errors
+    /// The value holds no nodes, or a derived field with `reads` is being computed.
+    pub fn from_value_with_edges(value: &Value) -> Result<Self> {
+        let nodes = Self::from_value(value)?;
+        nodes.graph().permit_whole(
+            "where edges lead",
+            "it may use `parent`, `children`, `ancestors`, `nodes` and `get`; or leave `reads` out",
+        )?;
+        Ok(nodes)
     }
 
-    /// The values of a field, each once, sorted, without `()`.
-    pub fn distinct(&self, field: &str) -> Result<Vec<Value>> {
-        let reader = self.reader(field)?;
-        let mut known: FxHashSet<Key> = FxHashSet::default();
-        let mut values = Vec::new();
-        for id in self.ids() {
-            guard::spend(ITEM)?;
-            let value = reader.read(*id)?;
-            // What has no key is told apart by its order, below.
-            if !value.is_null() && Key::of(&value).is_none_or(|key| known.insert(key)) {
-                values.push(value.into_owned());
-            }
-        }
-        let mut values = sorted(values, compare)?;
-        values.dedup_by(|left, right| same_value(left, right));
-        Ok(values)
-    }
-
-    /// How many nodes have each value of a field, by its text; nothing counts as `()`.
-    pub fn count_by(&self, field: &str) -> Result<Map> {
-        let reader = self.reader(field)?;
-        let mut counts: FxHashMap<Key, i64> = FxHashMap::default();
-        for id in self.ids() {
-            guard::spend(ITEM)?;
-            let value = reader.read(*id)?;
-            let key = Key::of(&value).unwrap_or_else(|| Key::Text(value.to_json().to_string().into()));
-            *counts.entry(key).or_default() += 1;
-        }
-        let mut map = Map::new();
-        for (key, count) in counts {
-            let sum = map.entry(key.text()).or_insert(Value::Integer(0));
-            *sum = Value::Integer(sum.as_integer().unwrap_or(0) + count);
-        }
-        Ok(map)
-    }
-
-    /// Columns as rows: `"field"`, `"field as name"`, `"field?"` (left out where unknown or `()`).
-    pub fn select(&self, columns: &[String]) -> Result<Rows> {
-        Rows::of_nodes(self, columns)
+    /// Creates a reader of a field, prepared for these nodes.
+    pub(super) fn reader<'a>(&'a self, name: &'a str) -> Result<FieldReader<'a>> {
+        let reader = FieldReader::new(self.graph(), name);
+        reader.prepare(self.ids())?;
+        Ok(reader)
     }
 }
 
@@ -243,23 +306,11 @@ fn no_nodes(kind: Kind) -> Box<Diagnostic> {
     Diagnostic::new(Code::ARGUMENTS, format!("nodes are asked for, got {}", kind.name()))
 }
 
-impl Key {
-    fn text(&self) -> Text {
-        match self {
-            Self::Null => Kind::Null.name().into(),
-            Self::Bool(flag) => flag.to_string().into(),
-            Self::Integer(number) => number.to_string().into(),
-            Self::Float(bits) => f64::from_bits(*bits).to_string().into(),
-            Self::Text(text) => text.clone(),
-        }
-    }
-}
-
-/// Each number once, where it comes first.
-pub(super) fn once(numbers: impl Iterator<Item = u32>) -> Result<Vec<u32>> {
+/// Removes duplicates; the first occurrence stays.
+pub(super) fn dedup(numbers: impl Iterator<Item = u32>) -> Result<Vec<u32>> {
     let mut seen = FxHashSet::default();
     let mut found = Vec::new();
-    for number in each(numbers) {
+    for number in checked(numbers) {
         let number = number?;
         if seen.insert(number) {
             found.push(number);
@@ -293,9 +344,9 @@ impl Object for Nodes {
     fn perform(&self, verb: &str, arguments: &[Value]) -> Option<Result<Value>> {
         let argument = arguments.first().unwrap_or(&Value::Null);
         let nodes = match (verb, argument) {
-            ("sort", by) => SortKey::read(by).and_then(|keys| self.sort(&keys)),
+            ("sort", by) => SortKey::parse(by).and_then(|keys| self.sort(&keys)),
             ("unique", Value::Null) => Ok(self.clone()),
-            ("reverse", _) => self.ids().iter().rev().copied().collect_checked().map(|ids| self.with(ids)),
+            ("reverse", _) => self.ids().iter().rev().copied().collect_checked().map(|ids| self.with_ids(ids)),
             ("first", _) => return Some(Ok(self.at(0).map_or(Value::Null, Value::handle))),
             ("last", _) => return Some(Ok(self.at(self.len().wrapping_sub(1)).map_or(Value::Null, Value::handle))),
             ("count_by", Value::Text(field)) => return Some(self.count_by(field).map(Value::Map)),
@@ -314,4 +365,234 @@ impl Object for Nodes {
             .downcast::<Self>()
             .is_some_and(|other| Arc::ptr_eq(&self.graph, &other.graph) && self.ids() == other.ids())
     }
+}
+
+impl Graph {
+    /// The node with this id: O(1).
+    pub fn get(self: &Arc<Self>, kind: &str, id: &str) -> Option<Node> {
+        let kind = *self.data.kind_at.get(kind)?;
+        let found = self.data.find(Some(kind), id, hash_id(id)).filter(|node| self.is_visible(*node))?;
+        Some(Node::new(Arc::clone(self), found))
+    }
+
+    /// The nodes of these kinds, or all of them, in the order of insertion. A kind without nodes is no fault.
+    pub fn nodes(self: &Arc<Self>, kinds: &[String]) -> Nodes {
+        let mut known: Vec<u16> =
+            kinds.iter().filter_map(|kind| self.data.kind_at.get(kind.as_str()).copied()).collect();
+        known.sort_unstable();
+        known.dedup();
+        match (kinds, known.as_slice()) {
+            ([], _) => {
+                let count = u32::try_from(self.len()).unwrap_or(NONE);
+                let all = self.all.get_or_init(|| (0..count).collect());
+                Nodes::new(Arc::clone(self), Arc::clone(all))
+            }
+            (_, [kind]) => match self.visible_of_kind(*kind) {
+                Some(seen) => Nodes::new(Arc::clone(self), seen),
+                None => Nodes::of_kind(Arc::clone(self), *kind),
+            },
+            _ => {
+                let mut ids: Vec<u32> = Vec::new();
+                for kind in &known {
+                    let seen = self.visible_of_kind(*kind);
+                    ids.extend(seen.as_deref().unwrap_or(&self.data.kinds[usize::from(*kind)].nodes));
+                }
+                ids.sort_unstable();
+                Nodes::new(Arc::clone(self), ids.into())
+            }
+        }
+    }
+}
+
+/// Requires that two sets belong to the same snapshot.
+pub(super) fn require_same_graph(left: &Arc<Graph>, right: &Arc<Graph>) -> Result<()> {
+    if Arc::ptr_eq(left, right) {
+        return Ok(());
+    }
+    Err(Diagnostic::new(Code::ARGUMENTS, "these nodes are of two different graphs")
+        .help("take them from one `graph()`; while `build` runs, read again after a scan"))
+}
+
+/// The properties that every node has besides its fields.
+const BUILT_IN: [&str; 3] = ["key", "kind", "id"];
+
+/// Reads one field, or a dotted path through several, of many nodes. The field is looked up once for each kind, not for
+/// each node.
+pub(super) struct FieldReader<'a> {
+    graph: &'a Arc<Graph>,
+    name: &'a str,
+    /// How each kind has the field.
+    access: Vec<FieldAccess>,
+    /// The rest of a dotted path.
+    rest: Option<&'a str>,
+    /// A cache of recently read columns, indexed by the number of the shape: neighbours in a set often come from one
+    /// table.
+    near: [Cell<Option<NearColumn<'a>>>; NEAR],
+}
+
+/// The size of the cache of columns.
+const NEAR: usize = 8;
+
+/// A column of stored values, and the shape of its table.
+type NearColumn<'a> = (u32, &'a [Value]);
+
+/// How a kind has a field.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FieldAccess {
+    Unknown,
+    Key,
+    Kind,
+    Parent,
+    Stored(u16),
+    Derived { group: u32, place: u16 },
+}
+
+impl<'a> FieldReader<'a> {
+    /// Creates a reader of `name`. A field whose own name has a dot is preferred to a dotted path.
+    pub fn new(graph: &'a Arc<Graph>, name: &'a str) -> Self {
+        let plain = Self::for_name(graph, name, None);
+        match name.split_once('.') {
+            Some((first, rest)) if !plain.is_known() => Self::for_name(graph, first, Some(rest)),
+            _ => plain,
+        }
+    }
+
+    fn for_name(graph: &'a Arc<Graph>, name: &'a str, rest: Option<&'a str>) -> Self {
+        let access = (0..graph.data.kinds.len()).map(|kind| field_access(graph, kind, name, rest.is_some())).collect();
+        Self { graph, name, access, rest, near: Default::default() }
+    }
+
+    fn is_known(&self) -> bool {
+        self.access.iter().any(|access| *access != FieldAccess::Unknown)
+    }
+
+    /// Whether one of these kinds has the field.
+    pub fn is_known_to(&self, nodes: &[u32]) -> bool {
+        let mut kinds = nodes.iter().map(|node| self.graph.data.kind_of[*node as usize]);
+        kinds.any(|kind| self.access[usize::from(kind)] != FieldAccess::Unknown)
+    }
+
+    /// Prepares to read the field of these nodes: computes it if it is derived, in parallel for many nodes.
+    ///
+    /// # Errors No kind among the nodes has the field (for a kind that lacks it while others have it, it reads as
+    /// `()`), or it cannot be computed.
+    pub fn prepare(&self, nodes: &[u32]) -> Result<()> {
+        if nodes.is_empty() {
+            return Ok(());
+        }
+        if !self.is_known_to(nodes) {
+            return Err(self.unknown(self.graph.data.kind_of[nodes[0] as usize]));
+        }
+        for (access, kind) in self.access.iter().zip(0..) {
+            if let FieldAccess::Derived { group, .. } = access {
+                let of_kind = nodes.iter().copied().filter(|node| self.graph.data.kind_of[*node as usize] == kind);
+                self.graph.derive_all(*group, of_kind)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The value of one node, `()` if its kind has no such field.
+    #[inline]
+    pub fn read(&self, node: u32) -> Result<Cow<'a, Value>> {
+        let slot = &self.graph.data.slots[node as usize];
+        match self.near[slot.shape as usize % NEAR].get() {
+            Some((shape, column)) if shape == slot.shape => Ok(Cow::Borrowed(&column[slot.row as usize])),
+            _ => self.read_uncached(node),
+        }
+    }
+
+    fn read_uncached(&self, node: u32) -> Result<Cow<'a, Value>> {
+        let kind = self.graph.data.kind_of[node as usize];
+        let value = self.value(node, self.access[usize::from(kind)])?;
+        match self.rest {
+            Some(rest) => follow_path(value.into_owned(), rest).map(Cow::Owned),
+            None => {
+                self.keep_column_near(node);
+                Ok(value)
+            }
+        }
+    }
+
+    /// Puts the column of a node into the cache. Merged values are not in columns.
+    fn keep_column_near(&self, node: u32) {
+        let data = &self.graph.data;
+        let FieldAccess::Stored(field) = self.access[usize::from(data.kind_of[node as usize])] else { return };
+        if data.merged.is_empty()
+            && let Some(column) = data.column(node, field)
+        {
+            let shape = data.slots[node as usize].shape;
+            self.near[shape as usize % NEAR].set(Some((shape, column)));
+        }
+    }
+
+    /// The value of one node; a field that its kind lacks is a fault.
+    pub fn read_known(&self, node: u32) -> Result<Cow<'a, Value>> {
+        let kind = self.graph.data.kind_of[node as usize];
+        match self.access[usize::from(kind)] {
+            FieldAccess::Unknown => Err(self.unknown(kind)),
+            _ => self.read(node),
+        }
+    }
+
+    fn value(&self, node: u32, access: FieldAccess) -> Result<Cow<'a, Value>> {
+        let data = &self.graph.data;
+        Ok(match access {
+            FieldAccess::Unknown => Cow::Owned(Value::Null),
+            FieldAccess::Key => Cow::Owned(Value::Text(data.head(node).id.clone())),
+            FieldAccess::Kind => {
+                Cow::Owned(Value::Text(data.kinds[usize::from(data.kind_of[node as usize])].name.clone()))
+            }
+            FieldAccess::Parent => match data.parents[node as usize] {
+                NONE => Cow::Owned(Value::Null),
+                parent => {
+                    self.graph.permit_node(parent)?;
+                    Cow::Owned(Value::handle(Node::new(Arc::clone(self.graph), parent)))
+                }
+            },
+            FieldAccess::Stored(field) => data.stored(node, field).map_or(Cow::Owned(Value::Null), Cow::Borrowed),
+            FieldAccess::Derived { group, place } => {
+                Cow::Borrowed(&self.graph.derive(group, node)?[usize::from(place)])
+            }
+        })
+    }
+
+    fn unknown(&self, kind: u16) -> Box<Diagnostic> {
+        let kind = &self.graph.data.kinds[usize::from(kind)];
+        let fault = Diagnostic::new(Code::SCRIPT, format!("the kind `{}` has no field `{}`", kind.name, self.name));
+        let known: Vec<&str> = kind.fields.iter().map(|field| &**field).chain(BUILT_IN).collect();
+        match did_you_mean(self.name, known) {
+            Some(help) => fault.help(help),
+            None => fault,
+        }
+    }
+}
+
+fn field_access(graph: &Graph, kind: usize, name: &str, dotted: bool) -> FieldAccess {
+    let table = &graph.data.kinds[kind];
+    match table.field_at.get(name) {
+        Some(field) => match table.derived.get(field) {
+            Some((group, place)) => FieldAccess::Derived { group: *group, place: *place },
+            None => FieldAccess::Stored(*field),
+        },
+        None => match name {
+            "key" | "id" => FieldAccess::Key,
+            "kind" => FieldAccess::Kind,
+            "parent" if dotted => FieldAccess::Parent,
+            _ => FieldAccess::Unknown,
+        },
+    }
+}
+
+/// Follows a dotted path through maps and handles; `()` leads to `()`.
+pub(super) fn follow_path(value: Value, way: &str) -> Result<Value> {
+    way.split('.').try_fold(value, |value, step| match value {
+        Value::Map(map) => Ok(map.get(step).cloned().unwrap_or(Value::Null)),
+        Value::Handle(handle) => handle.field(step),
+        Value::Null => Ok(Value::Null),
+        other => {
+            let message = format!("a {} has no field `{step}`", other.kind().name());
+            Err(Diagnostic::new(Code::SCRIPT, message))
+        }
+    })
 }

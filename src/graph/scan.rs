@@ -1,36 +1,43 @@
-//! Files to fragments: in parallel, and only those that changed.
+//! Scans files into fragments: in parallel, and only files that changed. The world is sealed while a scan function
+//! runs: a file that it reads besides its own would be a hidden input of its fragment.
 
-use super::{Fragment, Functions, Keeping, Maker, Scanning, fingerprint};
+use super::derived_fields::CacheScope;
+use super::fragment::Fragment;
+use super::fragment_builder::FragmentHandle;
+use super::snapshot::Functions;
+use super::stored_value::hash_value;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::document::Document;
 use crate::guard;
 use crate::value::{Handle, Text, Value};
-use crate::world::recorded::{ContentHash, Reads, Recorded};
+use crate::world::recorded::{ContentHash, RecordedReads, RecordedWorld};
+use crate::world::{FolderEntry, Stat, WalkOptions, WalkResult, World};
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// What the last build read and made, so that the next one need not.
+/// What a build read and made, so that the next build can reuse it.
 #[derive(Default)]
-pub(super) struct Memo {
-    pub reads: Arc<Reads>,
-    fragments: Fragments,
+pub(super) struct BuildMemo {
+    pub reads: Arc<RecordedReads>,
+    fragments: FragmentCache,
 }
 
-/// By the hash of what they were called with, and their file: the hash of its bytes, and what became of it.
-type Fragments = FxHashMap<[u8; 32], FxHashMap<Text, (ContentHash, Arc<Fragment>)>>;
+/// Fragments by the hash of the scan call and by file, with the hash of the bytes of the file.
+type FragmentCache = FxHashMap<[u8; 32], FxHashMap<Text, (ContentHash, Arc<Fragment>)>>;
 
 /// The scans of one build.
-pub(super) struct Scan {
-    recorded: Arc<Recorded>,
+pub(super) struct FileScanner {
+    recorded: Arc<RecordedWorld>,
     functions: Arc<dyn Functions>,
-    before: Arc<Memo>,
-    keeping: Keeping,
-    made: Mutex<Fragments>,
+    before: Arc<BuildMemo>,
+    cache_scope: CacheScope,
+    made: Mutex<FragmentCache>,
 }
 
 /// One call of `scan`.
-struct Calling<'a> {
+struct ScanCall<'a> {
     function: &'a str,
     arguments: &'a Value,
     /// The hash of the scripts, the function and the arguments.
@@ -40,57 +47,63 @@ struct Calling<'a> {
 }
 
 /// A scanned file.
-struct Scanned {
+struct ScannedFile {
     content: Option<ContentHash>,
     fragment: Arc<Fragment>,
 }
 
-impl Scan {
-    pub fn new(recorded: Arc<Recorded>, functions: Arc<dyn Functions>, before: Arc<Memo>, keeping: Keeping) -> Self {
-        Self { recorded, functions, before, keeping, made: Mutex::default() }
+impl FileScanner {
+    pub fn new(
+        recorded: Arc<RecordedWorld>,
+        functions: Arc<dyn Functions>,
+        before: Arc<BuildMemo>,
+        cache_scope: CacheScope,
+    ) -> Self {
+        Self { recorded, functions, before, cache_scope, made: Mutex::default() }
     }
 
     pub fn functions(&self) -> &Arc<dyn Functions> {
         &self.functions
     }
 
-    /// Where derived values are kept.
-    pub fn keeping(&self) -> &Keeping {
-        &self.keeping
+    /// The cache of derived values.
+    pub fn cache_scope(&self) -> &CacheScope {
+        &self.cache_scope
     }
 
-    /// What this build read, and made or took over.
-    pub fn memo(&self) -> Memo {
+    /// What this build read, and the fragments that it made or reused.
+    pub fn memo(&self) -> BuildMemo {
         let fragments = std::mem::take(&mut *self.made.lock().unwrap_or_else(PoisonError::into_inner));
-        Memo { reads: Arc::new(self.recorded.take()), fragments }
+        BuildMemo { reads: Arc::new(self.recorded.take()), fragments }
     }
 
     /// The fragments of these files, in their order, each with its own arguments or all with the same.
     /// What is wrong with one file is kept in its fragment; only limits and cancellation end the scan.
     pub fn run(&self, files: &[String], function: &str, arguments: &[Value]) -> Result<Vec<Arc<Fragment>>> {
-        let callings: Vec<Calling<'_>> =
-            arguments.iter().map(|arguments| self.calling(function, arguments)).collect::<Result<_>>()?;
-        let calling = |file: usize| callings.get(file).or(callings.last());
-        let mut scanned: Vec<Option<Scanned>> = Vec::with_capacity(files.len());
+        let scan_calls: Vec<ScanCall<'_>> =
+            arguments.iter().map(|arguments| self.scan_call(function, arguments)).collect::<Result<_>>()?;
+        let scan_call = |file: usize| scan_calls.get(file).or(scan_calls.last());
+        let mut scanned: Vec<Option<ScannedFile>> = Vec::with_capacity(files.len());
         let mut left = Vec::new();
         for (at, path) in files.iter().enumerate() {
             if at % 256 == 0 {
                 guard::check()?;
             }
-            let known = calling(at).and_then(|calling| self.known(path, calling));
+            let known = scan_call(at).and_then(|scan_call| self.unchanged(path, scan_call));
             if known.is_none() {
                 left.push(at);
             }
             scanned.push(known);
         }
-        for (at, read) in left.iter().zip(self.read_all(&left, |at| Some(self.file(&files[at], calling(at)?)))?) {
+        for (at, read) in left.iter().zip(self.read_all(&left, |at| Some(self.scan_file(&files[at], scan_call(at)?)))?)
+        {
             scanned[*at] = Some(read);
         }
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
         let mut fragments = Vec::with_capacity(files.len());
         for (at, scanned) in scanned.into_iter().flatten().enumerate() {
-            if let (Some(content), Some(calling)) = (scanned.content, calling(at)) {
-                let of_calling = made.entry(calling.hash).or_default();
+            if let (Some(content), Some(scan_call)) = (scanned.content, scan_call(at)) {
+                let of_calling = made.entry(scan_call.hash).or_default();
                 of_calling.insert(scanned.fragment.path.clone(), (content, Arc::clone(&scanned.fragment)));
             }
             fragments.push(scanned.fragment);
@@ -102,9 +115,9 @@ impl Scan {
     fn read_all(
         &self,
         files: &[usize],
-        read: impl Fn(usize) -> Option<Result<Scanned>> + Sync,
-    ) -> Result<Vec<Scanned>> {
-        let slots: Vec<OnceLock<Result<Scanned>>> = files.iter().map(|_| OnceLock::new()).collect();
+        read: impl Fn(usize) -> Option<Result<ScannedFile>> + Sync,
+    ) -> Result<Vec<ScannedFile>> {
+        let slots: Vec<OnceLock<Result<ScannedFile>>> = files.iter().map(|_| OnceLock::new()).collect();
         let ended = AtomicBool::new(false);
         self.functions.parallel(files.len(), &|job| {
             if ended.load(Ordering::Relaxed) {
@@ -131,70 +144,70 @@ impl Scan {
         }
     }
 
-    fn calling<'a>(&self, function: &'a str, arguments: &'a Value) -> Result<Calling<'a>> {
+    fn scan_call<'a>(&self, function: &'a str, arguments: &'a Value) -> Result<ScanCall<'a>> {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.functions.fingerprint());
-        fingerprint(&function.into(), &mut hasher)?;
-        fingerprint(arguments, &mut hasher)?;
+        hash_value(&function.into(), &mut hasher)?;
+        hash_value(arguments, &mut hasher)?;
         let any_bytes = match arguments {
             Value::Map(map) => matches!(map.get("any_bytes"), Some(Value::Bool(true))),
             _ => false,
         };
-        Ok(Calling { function, arguments, hash: *hasher.finalize().as_bytes(), any_bytes })
+        Ok(ScanCall { function, arguments, hash: *hasher.finalize().as_bytes(), any_bytes })
     }
 
-    /// What became of a file that is as it was.
-    fn known(&self, path: &str, calling: &Calling<'_>) -> Option<Scanned> {
-        let (content, fragment) = self.before.fragments.get(&calling.hash)?.get(path)?;
-        let same = self.recorded.known(path)? == *content;
-        same.then(|| Scanned { content: Some(*content), fragment: Arc::clone(fragment) })
+    /// The fragment of a file that did not change.
+    fn unchanged(&self, path: &str, scan_call: &ScanCall<'_>) -> Option<ScannedFile> {
+        let (content, fragment) = self.before.fragments.get(&scan_call.hash)?.get(path)?;
+        let same = self.recorded.known_hash(path)? == *content;
+        same.then(|| ScannedFile { content: Some(*content), fragment: Arc::clone(fragment) })
     }
 
-    fn file(&self, path: &str, calling: &Calling<'_>) -> Result<Scanned> {
+    fn scan_file(&self, path: &str, scan_call: &ScanCall<'_>) -> Result<ScannedFile> {
         let (bytes, hash) = match self.recorded.read_hashed(path) {
             Ok(read) => read,
-            // That a file is too large is a fault of the file; of the build it is one if it has been stopped.
+            // A file that is too large is a fault of the file, unless the build was stopped.
             Err(fault) => {
                 guard::check()?;
-                let fragment = match calling.any_bytes {
-                    true => self.call(path, Err(fault), calling)?,
+                let fragment = match scan_call.any_bytes {
+                    true => self.call_function(path, Err(fault), scan_call)?,
                     false => Fragment::failed(path.into(), *fault),
                 };
-                return Ok(Scanned { content: None, fragment: Arc::new(fragment) });
+                return Ok(ScannedFile { content: None, fragment: Arc::new(fragment) });
             }
         };
-        let before = self.before.fragments.get(&calling.hash).and_then(|files| files.get(path));
+        let before = self.before.fragments.get(&scan_call.hash).and_then(|files| files.get(path));
         let fragment = match before.filter(|(content, _)| *content == hash) {
             Some((_, fragment)) => Arc::clone(fragment),
             None => {
-                let identity = Some(identity(path, &hash, calling));
-                Arc::new(Fragment { identity, ..self.call(path, text_of(path, bytes), calling)? })
+                let identity = Some(fragment_identity(path, &hash, scan_call));
+                Arc::new(Fragment { identity, ..self.call_function(path, decode_text(path, bytes), scan_call)? })
             }
         };
-        Ok(Scanned { content: Some(hash), fragment })
+        Ok(ScannedFile { content: Some(hash), fragment })
     }
 
-    fn call(&self, path: &str, text: Result<String>, calling: &Calling<'_>) -> Result<Fragment> {
+    fn call_function(&self, path: &str, text: Result<String>, scan_call: &ScanCall<'_>) -> Result<Fragment> {
         let (document, fault) = match text {
             Ok(text) => (Value::handle(Document::new(path, text)), None),
-            Err(fault) if calling.any_bytes => (Value::Null, Some(fault.message.as_str().into())),
+            Err(fault) if scan_call.any_bytes => (Value::Null, Some(fault.message.as_str().into())),
             Err(fault) => return Ok(Fragment::failed(path.into(), *fault)),
         };
-        let maker = Arc::new(Maker::new(path.into(), fault));
-        let arguments = vec![Value::Handle(Arc::clone(&maker) as Handle), document, calling.arguments.clone()];
-        let scanning = Scanning::begin();
-        let called = self.functions.call(calling.function, arguments);
+        let maker = Arc::new(FragmentHandle::new(path.into(), fault));
+        let arguments = vec![Value::Handle(Arc::clone(&maker) as Handle), document, scan_call.arguments.clone()];
+        let scanning = ScanScope::begin();
+        let called = self.functions.call(scan_call.function, arguments);
         drop(scanning);
         match (called, maker.close()) {
             (Ok(_), Some(fragment)) => Ok(fragment),
             (Ok(_), None) => Err(Diagnostic::new(Code::INTERNAL, "a fragment was closed while it was made")),
-            (Err(fault), _) if ends_all(&fault) => Err(fault),
+            (Err(fault), _) if ends_build(&fault) => Err(fault),
             (Err(fault), _) => Ok(Fragment::failed(path.into(), *fault)),
         }
     }
 }
 
-fn text_of(path: &str, bytes: Vec<u8>) -> Result<String> {
+fn decode_text(path: &str, bytes: Vec<u8>) -> Result<String> {
     String::from_utf8(bytes).map_err(|fault| {
         let at = fault.utf8_error().valid_up_to();
         let fault = Diagnostic::new(Code::UTF8, format!("`{path}` is no UTF-8 from byte {at} on"));
@@ -202,14 +215,124 @@ fn text_of(path: &str, bytes: Vec<u8>) -> Result<String> {
     })
 }
 
-/// Whether a fault is none of the file but of the whole build: that it was stopped, and not that one file is too large for
-/// what its function does with it.
+/// Whether a fault ends the whole build: the build was stopped, and the file is not just too large for its function.
 //= docs/spec.md#robustness
 //# A file that is too large for what its function does with it MUST be a fault of that file, and not of the build.
-fn ends_all(fault: &Diagnostic) -> bool {
-    matches!(fault.code.kind(), "cancelled" | "internal") || guard::going().is_err()
+fn ends_build(fault: &Diagnostic) -> bool {
+    matches!(fault.code.kind(), "cancelled" | "internal") || guard::check_stopped().is_err()
 }
 
-fn identity(path: &str, content: &ContentHash, calling: &Calling<'_>) -> [u8; 32] {
-    *blake3::Hasher::new().update(content).update(&calling.hash).update(path.as_bytes()).finalize().as_bytes()
+fn fragment_identity(path: &str, content: &ContentHash, scan_call: &ScanCall<'_>) -> [u8; 32] {
+    *blake3::Hasher::new().update(content).update(&scan_call.hash).update(path.as_bytes()).finalize().as_bytes()
+}
+
+thread_local! {
+    static SCANNING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Seals the world on this thread until it is dropped.
+pub(super) struct ScanScope {
+    before: bool,
+}
+
+impl ScanScope {
+    pub fn begin() -> Self {
+        Self { before: SCANNING.replace(true) }
+    }
+}
+
+impl Drop for ScanScope {
+    fn drop(&mut self) {
+        SCANNING.set(self.before);
+    }
+}
+
+/// Whether a scan function runs on this thread.
+pub(super) fn is_scanning() -> bool {
+    SCANNING.get()
+}
+
+/// The world of a build: it refuses access while a scan function runs on the thread.
+pub(super) struct SealedWorld(pub Arc<dyn World>);
+
+impl SealedWorld {
+    fn ensure_open(&self) -> Result<&dyn World> {
+        if is_scanning() {
+            let fault = Diagnostic::new(Code::WORLD, "a scan function reads no other file than its own");
+            return Err(
+                fault.help("read it in `build` and give what is needed as an argument of `scan`, or use `derive`")
+            );
+        }
+        Ok(&*self.0)
+    }
+}
+
+impl World for SealedWorld {
+    fn root(&self) -> &str {
+        self.0.root()
+    }
+
+    fn stat(&self, path: &str) -> Result<Option<Stat>> {
+        self.ensure_open()?.stat(path)
+    }
+
+    fn read(&self, path: &str) -> Result<Vec<u8>> {
+        self.ensure_open()?.read(path)
+    }
+
+    fn list(&self, path: &str) -> Result<Vec<FolderEntry>> {
+        self.ensure_open()?.list(path)
+    }
+
+    fn walk(&self, walk: &WalkOptions) -> Result<WalkResult> {
+        self.ensure_open()?.walk(walk)
+    }
+
+    fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
+        self.ensure_open()?.write(path, bytes)
+    }
+
+    fn remove(&self, path: &str) -> Result<()> {
+        self.ensure_open()?.remove(path)
+    }
+
+    fn spelled(&self, path: &str) -> String {
+        self.0.spelled(path)
+    }
+
+    fn is_spelled(&self, path: &str) -> bool {
+        self.0.is_spelled(path)
+    }
+
+    fn stat_all(&self, paths: &[&str]) -> Vec<Result<Option<Stat>>> {
+        match self.ensure_open() {
+            Ok(world) => world.stat_all(paths),
+            Err(_) => paths.iter().map(|path| self.stat(path)).collect(),
+        }
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.0.now_ms()
+    }
+
+    fn uuid(&self) -> [u8; 16] {
+        self.0.uuid()
+    }
+
+    /// `None` while a scan function runs: a variable would be a hidden input too.
+    fn env(&self, name: &str) -> Option<String> {
+        self.ensure_open().ok()?.env(name)
+    }
+
+    fn env_names(&self) -> Vec<String> {
+        self.ensure_open().map(World::env_names).unwrap_or_default()
+    }
+
+    fn granted_roots(&self) -> Vec<String> {
+        self.0.granted_roots()
+    }
+
+    fn root_of(&self, path: &str) -> String {
+        self.0.root_of(path)
+    }
 }

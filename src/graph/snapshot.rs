@@ -1,52 +1,234 @@
-//! The immutable snapshot: numbered nodes over the fragments' columns, adjacency in arrays, ids found in O(1).
+//! The immutable snapshot of a pack's graph: numbered nodes over the columns of fragments, adjacency in arrays, ids
+//! found in O(1); and the cache of its queries.
 
-use super::{
-    Fault, Fragment, Functions, Group, Head, Index, Keeping, Lineage, Node, Nodes, Premise, Remembered, Values, hash_of,
-};
+use super::derived_fields::{CacheKey, CacheScope, DerivedFields, DerivedValues};
+use super::fragment::{FileFault, Fragment, NodeHead};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::order::SortKey;
 use crate::value::{Handle, Json, Kind, Map, Object, Text, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::any::Any;
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+
+/// The functions of a pack's scripts, by name.
+pub trait Functions: Send + Sync {
+    /// Calls one.
+    fn call(&self, name: &str, arguments: Vec<Value>) -> Result<Value>;
+
+    /// The hash of the scripts and of all that they may read besides files. A fragment depends on it.
+    fn fingerprint(&self) -> [u8; 32];
+
+    /// Runs `job(0) … job(jobs - 1)` on several threads, each within the guard and host of the caller. Returns when all
+    /// jobs have ended.
+    fn parallel(&self, jobs: usize, job: &(dyn Fn(usize) + Sync));
+}
 
 static NUMBER: AtomicU64 = AtomicU64::new(1);
-
-/// No node.
-pub(super) const NONE: u32 = u32::MAX;
 
 /// An immutable snapshot. Nodes are numbered in the order of insertion: of the scans, of their files, and
 /// of the places in a file.
 pub struct Graph {
-    pub(super) parts: Parts,
-    pub(super) groups: Vec<Group>,
-    pub(super) values: Vec<Values>,
+    pub(super) data: GraphData,
+    pub(super) groups: Vec<DerivedFields>,
+    pub(super) values: Vec<DerivedValues>,
     pub(super) functions: Arc<dyn Functions>,
-    pub(super) keeping: Option<Keeping>,
-    pub(super) remembered: Remembered,
-    /// What it was changed from, if it was.
+    pub(super) cache_scope: Option<CacheScope>,
+    pub(super) query_cache: QueryCache,
+    /// The snapshot that it was changed from, if it was.
     pub(super) lineage: Option<Lineage>,
-    all: OnceLock<Arc<[u32]>>,
+    /// The numbers of all nodes.
+    pub(super) all: OnceLock<Arc<[u32]>>,
     graph_values: Map,
-    me: Weak<Self>,
-    /// Tells it from all others of the process.
+    weak_self: Weak<Self>,
+    /// The number of the snapshot, unique in the process.
     number: u64,
 }
 
-/// What assembly makes.
+/// How a changed snapshot relates to its base: the numbers of its nodes and edges in the draft.
+pub(super) struct Lineage {
+    /// The snapshot that the draft began with.
+    pub base: std::sync::Arc<Graph>,
+    /// Per node, its number in the draft.
+    pub nodes: std::sync::Arc<Vec<u32>>,
+    /// Per edge, its number in the draft.
+    pub edges: std::sync::Arc<Vec<u32>>,
+    /// The numbers of new or changed nodes, sorted; `None` if nodes of the base have other numbers, ids or parents
+    /// here.
+    pub touched: Option<Vec<u32>>,
+    /// A number that no other changed snapshot has.
+    pub stamp: u64,
+}
+
+impl Graph {
+    pub(super) fn new(
+        data: GraphData,
+        groups: Vec<DerivedFields>,
+        (graph_values, values): (Map, Vec<DerivedValues>),
+        functions: Arc<dyn Functions>,
+        cache_scope: Option<CacheScope>,
+    ) -> Arc<Self> {
+        let (query_cache, all) = Default::default();
+        let lineage = None;
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let make = |weak_self: &Weak<Self>| {
+            let weak_self = Weak::clone(weak_self);
+            Self {
+                data,
+                groups,
+                values,
+                functions,
+                cache_scope,
+                query_cache,
+                lineage,
+                all,
+                graph_values,
+                weak_self,
+                number,
+            }
+        };
+        Arc::new_cyclic(make)
+    }
+
+    /// Creates a snapshot that was made from `base` by changes.
+    pub(super) fn from_changes(
+        data: GraphData,
+        groups: Vec<DerivedFields>,
+        base: &Arc<Self>,
+        lineage: Lineage,
+    ) -> Arc<Self> {
+        let (query_cache, all) = Default::default();
+        let (functions, cache_scope) = (Arc::clone(&base.functions), base.cache_scope.clone());
+        let graph_values = base.graph_values.clone();
+        let values = base.values.iter().map(DerivedValues::without_results).collect();
+        let lineage = Some(lineage);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let make = |weak_self: &Weak<Self>| {
+            let weak_self = Weak::clone(weak_self);
+            Self {
+                data,
+                groups,
+                values,
+                functions,
+                cache_scope,
+                query_cache,
+                lineage,
+                all,
+                graph_values,
+                weak_self,
+                number,
+            }
+        };
+        Arc::new_cyclic(make)
+    }
+
+    /// The data, if nobody else holds the snapshot.
+    pub(super) fn into_parts(self: Arc<Self>) -> Option<GraphData> {
+        Arc::try_unwrap(self).ok().map(|graph| graph.data)
+    }
+
+    /// The number of its derived values that the cache can hold.
+    pub(super) fn count_cacheable(&self) -> usize {
+        let kept = self.groups.iter().filter(|group| group.reads().is_some());
+        let kinds = kept.filter_map(|group| self.data.kind_at.get(group.kind()));
+        kinds.map(|kind| self.data.kinds[usize::from(*kind)].nodes.len()).sum()
+    }
+
+    /// The snapshot behind a handle.
+    pub fn from_handle(value: &Value) -> Option<Arc<Self>> {
+        let Value::Handle(handle) = value else { return None };
+        let any: Arc<dyn Any + Send + Sync> = Handle::clone(handle);
+        any.downcast().ok()
+    }
+
+    /// How many nodes it has.
+    pub fn len(&self) -> usize {
+        self.data.slots.len()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.data.slots.is_empty()
+    }
+
+    /// The kinds of nodes, in the order of their first node, and how many there are of each.
+    pub fn kinds(&self) -> impl Iterator<Item = (&Text, usize)> {
+        self.data.kinds.iter().map(|kind| (&kind.name, kind.nodes.len())).filter(|(_, count)| *count > 0)
+    }
+
+    /// The faults of single files: maps with `path`, `message` and what else is known.
+    pub fn faults(&self) -> Value {
+        Value::list(self.data.faults.iter().map(FileFault::to_value))
+    }
+
+    fn value_names(&self) -> impl Iterator<Item = &str> {
+        let derived = self.values.iter().flat_map(DerivedValues::names);
+        self.graph_values.keys().chain(derived).map(|name| &**name)
+    }
+
+    /// The numbers of these kinds of edges; a kind that no edge has is no fault.
+    pub(super) fn edge_kinds(&self, kinds: &[String]) -> Vec<u16> {
+        let known = self.data.edge_kinds.iter().zip(0..);
+        known.filter(|(name, _)| kinds.iter().any(|kind| **kind == ***name)).map(|(_, at)| at).collect()
+    }
+}
+
+impl Object for Graph {
+    fn kind(&self) -> Kind {
+        Kind::Graph
+    }
+
+    /// What `g.set(name, value)` set or `g.derive_values` declared, `faults`: what went wrong in single files, and
+    /// `stamp`: a text that no other graph of this process has.
+    fn field(&self, name: &str) -> Result<Value> {
+        self.permit_whole("a value of the graph", "let a field of the node hold it, or leave `reads` out")?;
+        match self.graph_values.get(name) {
+            Some(value) => Ok(value.clone()),
+            None if name == "faults" => Ok(self.faults()),
+            None if name == "stamp" => Ok(format!("{:x}", self.number).into()),
+            None => {
+                if let Some(value) = self.weak_self.upgrade().and_then(|graph| graph.derived_value(name)) {
+                    return value;
+                }
+                let fault = Diagnostic::new(Code::SCRIPT, format!("the graph has no value `{name}`"));
+                let known: Vec<&str> = self.value_names().chain(["faults", "stamp"]).collect();
+                Err(match did_you_mean(name, known) {
+                    Some(help) => fault.help(help),
+                    None => fault,
+                })
+            }
+        }
+    }
+
+    /// How many nodes there are of each kind.
+    fn to_json(&self) -> Json {
+        let seen = self.kinds().filter(|(name, _)| self.permit(name).is_ok());
+        Json::Object(seen.map(|(name, count)| (name.to_string(), Json::from(count))).collect())
+    }
+
+    fn equals(&self, other: &dyn Object) -> bool {
+        other.downcast::<Self>().is_some_and(|other| std::ptr::eq(self, other))
+    }
+}
+
+/// The number that stands for no node.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// The arrays and tables that assembly makes.
 #[derive(Default)]
-pub(super) struct Parts {
-    /// Where the values are.
+pub(super) struct GraphData {
+    /// The fragments, which hold the values.
     pub fragments: Vec<Arc<Fragment>>,
     /// The tables of all fragments, one after the other.
-    pub shapes: Vec<Shape>,
+    pub shapes: Vec<TableShape>,
     /// The first shape of each fragment.
     pub first_shape: Vec<u32>,
-    /// Where each node was written.
-    pub slots: Vec<Slot>,
+    /// The place of each node in the fragments.
+    pub slots: Vec<NodeSlot>,
     /// The kind of each node.
     pub kind_of: Vec<u16>,
-    /// The place of each node among those of its kind.
+    /// The index of each node among those of its kind.
     pub rank: Vec<u32>,
     /// The parent of each node, or [`NONE`].
     pub parents: Vec<u32>,
@@ -68,123 +250,29 @@ pub(super) struct Parts {
     pub outward: Adjacency,
     /// Edges that reach each node.
     pub inward: Adjacency,
-    /// Values that came about by merging nodes.
+    /// Field values that result from merging nodes.
     pub merged: FxHashMap<(u32, u16), Value>,
-    /// What went wrong on the way.
-    pub faults: Vec<Fault>,
+    /// The faults of files and nodes.
+    pub faults: Vec<FileFault>,
     /// The node that each head became, fragment after fragment.
     pub node_of: Vec<u32>,
     /// The first head of each fragment in `node_of`.
     pub first_head: Vec<usize>,
-    /// How far the fragments alone led.
-    pub numbered: Numbered,
+    /// From where assembly goes on if fragments are added.
+    pub numbered: ResumePoint,
 }
 
-/// What there was when all nodes had their numbers, and nothing was looked up across fragments.
+/// The counts at the point where all nodes were numbered, and nothing was resolved across fragments.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Numbered {
-    /// Kinds; those that follow have derived fields and no node.
+pub(super) struct ResumePoint {
+    /// The number of kinds. Later ones have derived fields and no node.
     pub kinds: usize,
-    /// Faults.
+    /// The number of faults.
     pub faults: usize,
 }
 
-/// A table of a fragment as the graph sees it.
-#[derive(Clone)]
-pub(super) struct Shape {
-    /// The number of its kind.
-    pub kind: u16,
-    /// Its number in its fragment.
-    pub table: u16,
-    /// Per field of the kind, the column, or `u16::MAX`. May end early.
-    pub columns: Box<[u16]>,
-}
-
-/// Where a node was written.
-#[derive(Clone, Copy)]
-pub(super) struct Slot {
-    pub fragment: u32,
-    pub head: u32,
-    /// The shape of its table, and its row there: what reading a field needs, without a look at the head.
-    pub shape: u32,
-    pub row: u32,
-}
-
-/// The nodes of one kind.
-pub(super) struct KindTable {
-    /// Its name.
-    pub name: Text,
-    /// Stored fields, then derived ones.
-    pub fields: Vec<Text>,
-    /// Their numbers.
-    pub field_at: FxHashMap<Text, u16>,
-    /// Of derived fields: the group, and the place within it.
-    pub derived: FxHashMap<u16, (u32, u16)>,
-    /// Its nodes in the order of insertion.
-    pub nodes: Arc<[u32]>,
-    /// Per field, an index made on first use; the last one is for the key.
-    pub indexes: Vec<OnceLock<Index>>,
-    /// What each node is, made on first use.
-    pub identities: OnceLock<Box<[Premise]>>,
-    /// How many of its nodes come before each node of the graph, made on first use.
-    pub before: OnceLock<Box<[u32]>>,
-}
-
-/// An edge, resolved or broken.
-#[derive(Clone, Copy)]
-pub(super) struct EdgeRow {
-    /// Where it comes from, or [`NONE`].
-    pub from: u32,
-    /// Where it leads, or [`NONE`].
-    pub to: u32,
-    /// A number into [`Parts::edge_kinds`].
-    pub kind: u16,
-    /// Whether an end, or something that it needs, is missing.
-    pub broken: bool,
-    /// Where it was written.
-    pub fragment: u32,
-    /// The number of its reference there.
-    pub reference: u32,
-}
-
-/// Lists of numbers per node, one after the other.
-#[derive(Default)]
-pub(super) struct Adjacency {
-    starts: Vec<u32>,
-    items: Vec<u32>,
-}
-
-impl Adjacency {
-    /// Groups `(node, item)` pairs by node; items keep their order.
-    pub fn new(nodes: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
-        let mut starts = vec![0_u32; nodes + 1];
-        for (node, _) in pairs.clone() {
-            starts[node as usize + 1] += 1;
-        }
-        for at in 1..starts.len() {
-            starts[at] += starts[at - 1];
-        }
-        let mut next = starts.clone();
-        let mut items = vec![0; starts.last().map_or(0, |end| *end as usize)];
-        for (node, item) in pairs {
-            let at = &mut next[node as usize];
-            items[*at as usize] = item;
-            *at += 1;
-        }
-        Self { starts, items }
-    }
-
-    /// The items of one node.
-    pub fn of(&self, node: u32) -> &[u32] {
-        match (self.starts.get(node as usize), self.starts.get(node as usize + 1)) {
-            (Some(start), Some(end)) => &self.items[*start as usize..*end as usize],
-            _ => &[],
-        }
-    }
-}
-
-impl Parts {
-    pub fn head(&self, node: u32) -> &Head {
+impl GraphData {
+    pub fn head(&self, node: u32) -> &NodeHead {
         let slot = self.slots[node as usize];
         &self.fragments[slot.fragment as usize].heads[slot.head as usize]
     }
@@ -201,15 +289,15 @@ impl Parts {
         None
     }
 
-    /// All nodes with this id, of whatever kind, in no order that matters.
-    pub fn all_with<'a>(&'a self, id: &'a str, hash: u64) -> impl Iterator<Item = u32> + 'a {
+    /// All nodes with this id, of any kind, in no particular order.
+    pub fn all_with_id<'a>(&'a self, id: &'a str, hash: u64) -> impl Iterator<Item = u32> + 'a {
         let first = self.by_hash.get(&hash).copied();
         let next = |at: &u32| Some(self.next_same[*at as usize]).filter(|next| *next != NONE);
         std::iter::successors(first, next).filter(|node| *self.head(*node).id == *id)
     }
 
-    /// Makes a node found by its id. Nodes are listed in their order.
-    pub fn enlist(&mut self, node: u32) {
+    /// Adds a node to the index of ids. Nodes must be added in their order.
+    pub fn index_id(&mut self, node: u32) {
         let hash = self.head(node).hash;
         self.next_same.push(NONE);
         let first = *self.by_hash.entry(hash).or_insert(node);
@@ -240,161 +328,307 @@ impl Parts {
         let table = &self.fragments[slot.fragment as usize].tables[usize::from(shape.table)];
         table.columns.get(usize::from(column)).map(|column| &**column)
     }
+
+    /// Adds the shapes of the tables of the next fragment.
+    pub fn add_shapes(&mut self, fragment: &Fragment) {
+        self.first_shape.push(u32::try_from(self.shapes.len()).unwrap_or(NONE));
+        for (table, at) in fragment.tables.iter().zip(0..) {
+            let kind = self.kind_number(&table.kind);
+            let known = &mut self.kinds[usize::from(kind)];
+            let mut columns = vec![u16::MAX; known.fields.len() + table.fields.len()];
+            for (name, column) in table.fields.iter().zip(0..) {
+                columns[usize::from(known.field_number(name))] = column;
+            }
+            columns.truncate(known.fields.len());
+            self.shapes.push(TableShape { kind, table: at, columns: columns.into() });
+        }
+    }
+
+    /// The number of a kind, which is added if it is new.
+    pub fn kind_number(&mut self, name: &Text) -> u16 {
+        if let Some(kind) = self.kind_at.get(name) {
+            return *kind;
+        }
+        let kind = u16::try_from(self.kinds.len()).unwrap_or(u16::MAX);
+        self.kind_at.insert(name.clone(), kind);
+        self.kinds.push(KindTable::new(name.clone()));
+        kind
+    }
+
+    /// Builds the lists of nodes by kind, of children, and of edges by node.
+    pub fn build_lists(&mut self) {
+        let count = self.slots.len();
+        let mut of_kind: Vec<Vec<u32>> = vec![Vec::new(); self.kinds.len()];
+        for (kind, node) in self.kind_of.iter().zip(0..) {
+            let nodes = &mut of_kind[usize::from(*kind)];
+            self.rank.push(u32::try_from(nodes.len()).unwrap_or(NONE));
+            nodes.push(node);
+        }
+        for (kind, nodes) in self.kinds.iter_mut().zip(of_kind) {
+            kind.nodes = nodes.into();
+        }
+        let parents = self.parents.iter().zip(0..).filter(|(parent, _)| **parent != NONE);
+        self.children = Adjacency::new(count, parents.map(|(parent, node)| (*parent, node)));
+        let whole = self.edges.iter().zip(0..).filter(|(edge, _)| !edge.broken);
+        self.outward = Adjacency::new(count, whole.clone().map(|(edge, at)| (edge.from, at)));
+        self.inward = Adjacency::new(count, whole.map(|(edge, at)| (edge.to, at)));
+    }
 }
 
-impl Graph {
-    pub(super) fn new(
-        parts: Parts,
-        groups: Vec<Group>,
-        (graph_values, values): (Map, Vec<Values>),
-        functions: Arc<dyn Functions>,
-        keeping: Option<Keeping>,
-    ) -> Arc<Self> {
-        let (remembered, all) = Default::default();
-        let lineage = None;
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let make = |me: &Weak<Self>| {
-            let me = Weak::clone(me);
-            Self { parts, groups, values, functions, keeping, remembered, lineage, all, graph_values, me, number }
-        };
-        Arc::new_cyclic(make)
+/// How a table of a fragment maps to a kind of the graph.
+#[derive(Clone)]
+pub(super) struct TableShape {
+    /// The number of its kind.
+    pub kind: u16,
+    /// Its number in its fragment.
+    pub table: u16,
+    /// Per field of the kind, the column, or `u16::MAX`. May end early.
+    pub columns: Box<[u16]>,
+}
+
+/// The place of a node in the fragments.
+#[derive(Clone, Copy)]
+pub(super) struct NodeSlot {
+    pub fragment: u32,
+    pub head: u32,
+    /// The shape of its table.
+    pub shape: u32,
+    pub row: u32,
+}
+
+/// An edge, resolved or broken.
+#[derive(Clone, Copy)]
+pub(super) struct EdgeRow {
+    /// Where it comes from, or [`NONE`].
+    pub from: u32,
+    /// Where it leads, or [`NONE`].
+    pub to: u32,
+    /// A number into [`GraphData::edge_kinds`].
+    pub kind: u16,
+    /// Whether an end, or something that it needs, is missing.
+    pub broken: bool,
+    /// Where it was written.
+    pub fragment: u32,
+    /// The number of its reference there.
+    pub reference: u32,
+}
+
+/// The nodes of one kind.
+pub(super) struct KindTable {
+    /// Its name.
+    pub name: Text,
+    /// Stored fields, then derived ones.
+    pub fields: Vec<Text>,
+    /// Their numbers.
+    pub field_at: FxHashMap<Text, u16>,
+    /// Of derived fields: the group, and the place within it.
+    pub derived: FxHashMap<u16, (u32, u16)>,
+    /// Its nodes in the order of insertion.
+    pub nodes: Arc<[u32]>,
+    /// Per field, an index made on first use; the last one is for the key.
+    pub indexes: Vec<OnceLock<FieldIndex>>,
+    /// The hash of the content of each node, made on first use.
+    pub identities: OnceLock<Box<[CacheKey]>>,
+    /// For each node of the graph, the number of nodes of this kind before it. Made on first use.
+    pub before: OnceLock<Box<[u32]>>,
+}
+
+impl KindTable {
+    pub fn new(name: Text) -> Self {
+        let nodes = Arc::default();
+        let (fields, indexes) = (Vec::new(), Vec::new());
+        let (field_at, derived) = Default::default();
+        let (identities, before) = Default::default();
+        Self { name, fields, field_at, derived, nodes, indexes, identities, before }
     }
 
-    /// Another snapshot, made of `base` by changes.
-    pub(super) fn changed(parts: Parts, groups: Vec<Group>, base: &Arc<Self>, lineage: Lineage) -> Arc<Self> {
-        let (remembered, all) = Default::default();
-        let (functions, keeping) = (Arc::clone(&base.functions), base.keeping.clone());
-        let graph_values = base.graph_values.clone();
-        let values = base.values.iter().map(Values::renewed).collect();
-        let lineage = Some(lineage);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let make = |me: &Weak<Self>| {
-            let me = Weak::clone(me);
-            Self { parts, groups, values, functions, keeping, remembered, lineage, all, graph_values, me, number }
-        };
-        Arc::new_cyclic(make)
+    /// A copy without nodes, for another snapshot.
+    pub fn without_nodes(&self) -> Self {
+        let (name, fields) = (self.name.clone(), self.fields.clone());
+        let (field_at, derived) = (self.field_at.clone(), self.derived.clone());
+        Self { fields, field_at, derived, ..Self::new(name) }
     }
 
-    /// What assembly made, if nobody else holds the snapshot.
-    pub(super) fn into_parts(self: Arc<Self>) -> Option<Parts> {
-        Arc::try_unwrap(self).ok().map(|graph| graph.parts)
+    /// Allocates the slots of the indexes, once all fields are known.
+    pub fn allocate_indexes(&mut self) {
+        self.indexes = (0..=self.fields.len()).map(|_| OnceLock::new()).collect();
     }
 
-    /// How many derived values of it can outlive it.
-    pub(super) fn kept_at_most(&self) -> usize {
-        let kept = self.groups.iter().filter(|group| group.reads().is_some());
-        let kinds = kept.filter_map(|group| self.parts.kind_at.get(group.kind()));
-        kinds.map(|kind| self.parts.kinds[usize::from(*kind)].nodes.len()).sum()
+    /// The number of a field, which is added if it is new.
+    pub fn field_number(&mut self, name: &Text) -> u16 {
+        if let Some(at) = self.field_at.get(name) {
+            return *at;
+        }
+        let at = u16::try_from(self.fields.len()).unwrap_or(u16::MAX);
+        self.fields.push(name.clone());
+        self.field_at.insert(name.clone(), at);
+        at
+    }
+}
+
+/// A list of numbers for each node, stored in one array.
+#[derive(Default)]
+pub(super) struct Adjacency {
+    starts: Vec<u32>,
+    items: Vec<u32>,
+}
+
+impl Adjacency {
+    /// Groups `(node, item)` pairs by node. The items of a node keep their order.
+    pub fn new(nodes: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
+        let mut starts = vec![0_u32; nodes + 1];
+        for (node, _) in pairs.clone() {
+            starts[node as usize + 1] += 1;
+        }
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        let mut next = starts.clone();
+        let mut items = vec![0; starts.last().map_or(0, |end| *end as usize)];
+        for (node, item) in pairs {
+            let at = &mut next[node as usize];
+            items[*at as usize] = item;
+            *at += 1;
+        }
+        Self { starts, items }
     }
 
-    /// The snapshot behind a handle.
-    pub fn of(value: &Value) -> Option<Arc<Self>> {
-        let Value::Handle(handle) = value else { return None };
-        let any: Arc<dyn Any + Send + Sync> = Handle::clone(handle);
-        any.downcast().ok()
+    /// The items of one node.
+    pub fn items_of(&self, node: u32) -> &[u32] {
+        match (self.starts.get(node as usize), self.starts.get(node as usize + 1)) {
+            (Some(start), Some(end)) => &self.items[*start as usize..*end as usize],
+            _ => &[],
+        }
     }
+}
 
-    /// How many nodes it has.
-    pub fn len(&self) -> usize {
-        self.parts.slots.len()
-    }
+/// Nodes of one kind by the value of one field, each list in the order of insertion.
+pub(super) type FieldIndex = FxHashMap<ScalarKey, Arc<[u32]>>;
 
-    /// Whether it has none.
-    pub fn is_empty(&self) -> bool {
-        self.parts.slots.is_empty()
-    }
+/// A scalar as a key of a hash table. A whole float equals the integer, as in scripts.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) enum ScalarKey {
+    Null,
+    Bool(bool),
+    Integer(i64),
+    Float(u64),
+    Text(Text),
+}
 
-    /// The node with this id: O(1).
-    pub fn get(self: &Arc<Self>, kind: &str, id: &str) -> Option<Node> {
-        let kind = *self.parts.kind_at.get(kind)?;
-        let found = self.parts.find(Some(kind), id, hash_of(id)).filter(|node| self.sees(*node))?;
-        Some(Node::new(Arc::clone(self), found))
-    }
-
-    /// The nodes of these kinds, or all of them, in the order of insertion. A kind without nodes is no fault.
-    pub fn nodes(self: &Arc<Self>, kinds: &[String]) -> Nodes {
-        let mut known: Vec<u16> =
-            kinds.iter().filter_map(|kind| self.parts.kind_at.get(kind.as_str()).copied()).collect();
-        known.sort_unstable();
-        known.dedup();
-        match (kinds, known.as_slice()) {
-            ([], _) => {
-                let count = u32::try_from(self.len()).unwrap_or(NONE);
-                let all = self.all.get_or_init(|| (0..count).collect());
-                Nodes::new(Arc::clone(self), Arc::clone(all))
-            }
-            (_, [kind]) => match self.seen_of(*kind) {
-                Some(seen) => Nodes::new(Arc::clone(self), seen),
-                None => Nodes::of_kind(Arc::clone(self), *kind),
+impl ScalarKey {
+    /// The key of a scalar; lists, maps and handles have none.
+    pub fn from_value(value: &Value) -> Option<Self> {
+        Some(match value {
+            Value::Null => Self::Null,
+            Value::Bool(flag) => Self::Bool(*flag),
+            Value::Integer(number) => Self::Integer(*number),
+            Value::Float(number) => match whole(*number) {
+                Some(whole) => Self::Integer(whole),
+                None if number.is_nan() => Self::Float(f64::NAN.to_bits()),
+                None => Self::Float(number.to_bits()),
             },
-            _ => {
-                let mut ids: Vec<u32> = Vec::new();
-                for kind in &known {
-                    let seen = self.seen_of(*kind);
-                    ids.extend(seen.as_deref().unwrap_or(&self.parts.kinds[usize::from(*kind)].nodes));
-                }
-                ids.sort_unstable();
-                Nodes::new(Arc::clone(self), ids.into())
-            }
+            Value::Text(text) => Self::Text(text.clone()),
+            _ => return None,
+        })
+    }
+
+    /// The text of the scalar, as `count_by` names it.
+    pub fn text(&self) -> Text {
+        match self {
+            Self::Null => Kind::Null.name().into(),
+            Self::Bool(flag) => flag.to_string().into(),
+            Self::Integer(number) => number.to_string().into(),
+            Self::Float(bits) => f64::from_bits(*bits).to_string().into(),
+            Self::Text(text) => text.clone(),
         }
-    }
-
-    /// The kinds of nodes, in the order of their first node, and how many there are of each.
-    pub fn kinds(&self) -> impl Iterator<Item = (&Text, usize)> {
-        self.parts.kinds.iter().map(|kind| (&kind.name, kind.nodes.len())).filter(|(_, count)| *count > 0)
-    }
-
-    /// What went wrong in single files: maps with `path`, `message` and what else is known.
-    pub fn faults(&self) -> Value {
-        Value::list(self.parts.faults.iter().map(Fault::to_value))
-    }
-
-    fn value_names(&self) -> impl Iterator<Item = &str> {
-        let derived = self.values.iter().flat_map(Values::names);
-        self.graph_values.keys().chain(derived).map(|name| &**name)
-    }
-
-    /// The numbers of these kinds of edges; a kind that no edge has is no fault.
-    pub(super) fn edge_kinds(&self, kinds: &[String]) -> Vec<u16> {
-        let known = self.parts.edge_kinds.iter().zip(0..);
-        known.filter(|(name, _)| kinds.iter().any(|kind| **kind == ***name)).map(|(_, at)| at).collect()
     }
 }
 
-impl Object for Graph {
-    fn kind(&self) -> Kind {
-        Kind::Graph
+/// The integer that a float is exactly, if it is one.
+#[allow(clippy::cast_possible_truncation, reason = "the range is checked before")]
+fn whole(number: f64) -> Option<i64> {
+    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
+    let fits = number.fract() == 0.0 && (-BEYOND..BEYOND).contains(&number);
+    fits.then_some(number as i64)
+}
+
+/// Converts the value of a field to texts for comparison.
+pub(super) type TextFold = fn(&Value) -> Result<Vec<String>>;
+
+/// The most sort orders that a snapshot keeps.
+const MOST_ORDERS: usize = 16;
+
+/// Results of queries that a snapshot keeps: sort orders, folded texts, and which lookups exist.
+#[derive(Default)]
+pub(super) struct QueryCache {
+    orders: Mutex<VecDeque<SortedOrder>>,
+    texts: Mutex<FxHashMap<FoldedField, Arc<[FoldedTexts]>>>,
+    /// The node of each row.
+    pub row_owners: OnceLock<RowOwners>,
+    /// Fields of kinds of which all lookups are made: those of tokens, or those of data.
+    looked_up: Mutex<FxHashSet<(u16, Box<str>, bool)>>,
+}
+
+/// A list of nodes and its order by some keys.
+struct SortedOrder {
+    /// The list. It is held so that no other list can have its address.
+    of: Arc<[u32]>,
+    keys: Vec<SortKey>,
+    sorted: Arc<[u32]>,
+}
+
+/// A field of a kind, and how it is folded.
+#[derive(PartialEq, Eq, Hash)]
+pub(super) struct FoldedField {
+    pub(super) kind: u16,
+    pub(super) field: u16,
+    /// The address of the function that folds.
+    pub(super) fold: usize,
+}
+
+/// The folded texts of one node.
+pub(super) type FoldedTexts = OnceLock<Arc<[String]>>;
+
+/// The node of each row of all tables, shape after shape.
+pub(super) struct RowOwners {
+    /// The first row of each shape.
+    pub(super) first: Box<[usize]>,
+    pub(super) nodes: Box<[u32]>,
+}
+
+impl QueryCache {
+    /// Whether the lookups of a field exist. Notes that they do from now on.
+    pub fn is_ready(&self, kind: u16, field: &str, tokens: bool) -> bool {
+        !lock(&self.looked_up).insert((kind, field.into(), tokens))
     }
 
-    /// What `g.set(name, value)` set or `g.derive_values` declared, `faults`: what went wrong in single files, and
-    /// `stamp`: a text that no other graph of this process has.
-    fn field(&self, name: &str) -> Result<Value> {
-        self.permit_whole("a value of the graph", "let a field of the node hold it, or leave `reads` out")?;
-        match self.graph_values.get(name) {
-            Some(value) => Ok(value.clone()),
-            None if name == "faults" => Ok(self.faults()),
-            None if name == "stamp" => Ok(format!("{:x}", self.number).into()),
-            None => {
-                if let Some(value) = self.me.upgrade().and_then(|graph| graph.derived_value(name)) {
-                    return value;
-                }
-                let fault = Diagnostic::new(Code::SCRIPT, format!("the graph has no value `{name}`"));
-                let known: Vec<&str> = self.value_names().chain(["faults", "stamp"]).collect();
-                Err(match did_you_mean(name, known) {
-                    Some(help) => fault.help(help),
-                    None => fault,
-                })
-            }
+    /// The order of a list by these keys, if it is kept.
+    pub fn sorted(&self, nodes: &Arc<[u32]>, keys: &[SortKey]) -> Option<Arc<[u32]>> {
+        let same = |order: &&SortedOrder| {
+            Arc::ptr_eq(&order.of, nodes)
+                && order.keys.len() == keys.len()
+                && order.keys.iter().zip(keys).all(|(known, key)| known.is_same(key))
+        };
+        lock(&self.orders).iter().find(same).map(|order| Arc::clone(&order.sorted))
+    }
+
+    /// Keeps the order of a list by these keys. Drops the oldest order if there are too many.
+    pub fn keep_sorted(&self, nodes: &Arc<[u32]>, keys: &[SortKey], sorted: &Arc<[u32]>) {
+        let mut orders = lock(&self.orders);
+        if orders.len() == MOST_ORDERS {
+            orders.pop_front();
         }
+        orders.push_back(SortedOrder { of: Arc::clone(nodes), keys: keys.to_vec(), sorted: Arc::clone(sorted) });
     }
 
-    /// How many nodes there are of each kind.
-    fn to_json(&self) -> Json {
-        let seen = self.kinds().filter(|(name, _)| self.permit(name).is_ok());
-        Json::Object(seen.map(|(name, count)| (name.to_string(), Json::from(count))).collect())
+    /// The slots of the folded texts of a field, one for each of the `count` nodes of its kind.
+    pub fn folded_texts(&self, field: FoldedField, count: usize) -> Arc<[FoldedTexts]> {
+        let mut texts = lock(&self.texts);
+        let slots = texts.entry(field).or_insert_with(|| (0..count).map(|_| FoldedTexts::new()).collect());
+        Arc::clone(slots)
     }
+}
 
-    fn equals(&self, other: &dyn Object) -> bool {
-        other.downcast::<Self>().is_some_and(|other| std::ptr::eq(self, other))
-    }
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,19 +1,24 @@
-//! The graph of a pack between calls: always fresh, built by one thread at a time, from changed files only.
+//! The store of the graph of a pack between calls: always fresh, built by one thread at a time, and from changed files
+//! only. It also holds the changes that are not in files yet.
 
-use super::{
-    Builder, Functions, Gate, Graph, Keeping, Kept, Memo, Origin, Pending, Scan, Turns, fingerprint, is_limited,
-    is_scanning,
-};
+use super::build::Builder;
+use super::change::{ChangeEntry, ChangeLog};
+use super::derive_scope::has_limited_reads;
+use super::derived_fields::{CacheScope, DerivedCache};
+use super::scan::{BuildMemo, FileScanner, SealedWorld, is_scanning};
+use super::snapshot::{Functions, Graph};
+use super::stored_value::hash_value;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
-use crate::value::{Handle, Value};
-use crate::world::recorded::{Check, Recorded};
+use crate::value::{Handle, Text, Value};
+use crate::world::recorded::{FileRead, ReadsCheck, RecordedWorld};
 use crate::world::{World, path};
 use std::cell::Cell;
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// How often one who waits for a build looks whether it was cancelled.
+/// How often a call that waits checks for cancellation.
 const LOOK: Duration = Duration::from_millis(20);
 
 thread_local! {
@@ -22,40 +27,91 @@ thread_local! {
 
 /// The graph of one pack. It survives the calls.
 #[derive(Default)]
-pub struct Store {
-    state: Mutex<State>,
-    /// The derived values that outlive a snapshot.
-    pub(super) kept: Arc<Kept>,
+pub struct GraphStore {
+    state: Mutex<StoreState>,
+    /// The cache of derived values, which outlives a snapshot.
+    pub(super) derived_cache: Arc<DerivedCache>,
     ended: Condvar,
-    /// Changes that are in no file as yet.
-    pending: Mutex<Option<Arc<Pending>>>,
-    /// One after the other changes them.
-    pub(super) turns: Turns,
+    /// Changes that are not in files yet.
+    pending: Mutex<Option<Arc<PendingChanges>>>,
+    /// Held by the call that changes the graph.
+    pub(super) change_lock: ChangeLock,
 }
 
 #[derive(Default)]
-struct State {
-    built: Option<Arc<Built>>,
-    /// Whether a thread builds.
+struct StoreState {
+    built: Option<Arc<BuiltGraph>>,
+    /// Whether a thread is building.
     building: bool,
 }
 
-/// A graph and what it was made of.
-pub(super) struct Built {
+/// A graph and what it was built from.
+pub(super) struct BuiltGraph {
     pub graph: Arc<Graph>,
-    pub memo: Arc<Memo>,
+    pub memo: Arc<BuildMemo>,
     /// The hash of scripts, entry and configuration.
     inputs: [u8; 32],
-    /// A root, and the absolute paths of all that was read.
+    /// A root, and the absolute paths of all that was read below it.
     touched: OnceLock<(String, Arc<[String]>)>,
+}
+
+/// Changes that were neither saved nor dropped yet, and the build that they are based on.
+pub(in crate::graph) struct PendingChanges {
+    pub origin: Arc<BuiltGraph>,
+    pub log: ChangeLog,
+}
+
+/// A build of the graph that changes can be based on.
+pub struct GraphOrigin(pub(in crate::graph) Arc<BuiltGraph>);
+
+impl GraphOrigin {
+    /// The graph as the files were.
+    pub fn graph(&self) -> &Arc<Graph> {
+        &self.0.graph
+    }
+}
+
+/// The lock by which calls take turns to change the graph of a pack.
+#[derive(Default)]
+pub(in crate::graph) struct ChangeLock {
+    taken: Mutex<bool>,
+    free: Condvar,
+}
+
+impl ChangeLock {
+    /// Waits for the lock and takes it. The clock of the running call is paused meanwhile.
+    ///
+    /// # Errors
+    /// The call was cancelled or is over.
+    pub fn acquire(&self) -> Result<()> {
+        let mut taken = self.lock();
+        while *taken {
+            guard::check()?;
+            let outer = guard::current();
+            let _not_the_scripts = outer.as_ref().map(|outer| outer.pause());
+            taken = self.free.wait_timeout(taken, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        *taken = true;
+        Ok(())
+    }
+
+    /// Releases the lock.
+    pub fn release(&self) {
+        *self.lock() = false;
+        self.free.notify_one();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, bool> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Runs the closure with a host whose `world()` is the given one, within the limits of a build, and in which
 /// `graph()` is a fault.
-pub type Within<'a> = &'a dyn Fn(Arc<dyn World>, &mut dyn FnMut() -> Result<()>) -> Result<()>;
+pub type BuildScope<'a> = &'a dyn Fn(Arc<dyn World>, &mut dyn FnMut() -> Result<()>) -> Result<()>;
 
-/// How to make the graph.
-pub struct Build<'a> {
+/// How to build the graph.
+pub struct BuildPlan<'a> {
     /// The workspace as the pack may read it.
     pub world: &'a Arc<dyn World>,
     /// The functions of the pack. The snapshot keeps them for derived fields.
@@ -64,104 +120,110 @@ pub struct Build<'a> {
     pub entry: &'a str,
     /// The configuration of the pack.
     pub config: &'a Value,
-    /// Sets the stage.
-    pub within: Within<'a>,
+    /// Runs the build with its host and limits.
+    pub within: BuildScope<'a>,
 }
 
-impl Store {
-    /// The graph as the files are now. If nothing that the last build read has changed, it is the same one;
-    /// else it is built anew, only changed files being read and parsed again. While one thread builds, others
-    /// wait. A build that fails is an error of this call only: the next one tries again.
-    pub fn fresh(&self, build: &Build<'_>) -> Result<Arc<Graph>> {
+impl GraphStore {
+    /// The graph of the files as they are now. If nothing that the last build read has changed, it is the same graph;
+    /// else it is built again, and only changed files are read and parsed again. While one thread builds, others wait.
+    ///
+    /// # Errors
+    /// The build fails; the next call tries again. Or the graph is asked for within a build.
+    pub fn fresh(&self, build: &BuildPlan<'_>) -> Result<Arc<Graph>> {
         self.origin(build).map(|origin| Arc::clone(origin.graph()))
     }
 
-    /// The same, for one who changes it.
-    pub fn origin(&self, build: &Build<'_>) -> Result<Origin> {
-        refuse_within()?;
-        let inputs = inputs(build)?;
-        self.fresh_of(build, inputs)
+    /// The same as a base for changes.
+    pub fn origin(&self, build: &BuildPlan<'_>) -> Result<GraphOrigin> {
+        refuse_while_building()?;
+        let inputs = hash_inputs(build)?;
+        self.fresh_with_inputs(build, inputs)
     }
 
-    /// The graph of the last build, whatever became of the files since, and without waiting for a build at work; where
-    /// none was built by the scripts as they are now, it is built. Who uses it sees to it that [`fresh`](Self::fresh)
-    /// is called beside.
-    pub fn standing(&self, build: &Build<'_>) -> Result<Arc<Graph>> {
-        self.standing_origin(build).map(|origin| Arc::clone(origin.graph()))
+    /// The graph of the last build, whether or not files changed since, and without waiting for a running build. It is
+    /// built if there is none for the current scripts. The caller must see to it that [`fresh`](Self::fresh) is called
+    /// elsewhere.
+    ///
+    /// # Errors
+    /// As for [`fresh`](Self::fresh).
+    pub fn latest(&self, build: &BuildPlan<'_>) -> Result<Arc<Graph>> {
+        self.latest_origin(build).map(|origin| Arc::clone(origin.graph()))
     }
 
-    /// The same, for one who changes it.
-    pub fn standing_origin(&self, build: &Build<'_>) -> Result<Origin> {
-        refuse_within()?;
-        let inputs = inputs(build)?;
+    /// The same as a base for changes.
+    pub fn latest_origin(&self, build: &BuildPlan<'_>) -> Result<GraphOrigin> {
+        refuse_while_building()?;
+        let inputs = hash_inputs(build)?;
         let built = self.lock().built.clone();
         //= docs/spec.md#freshness
         //# A call MUST NOT wait for a graph that is refreshed beside the calls.
         match built.filter(|built| built.inputs == inputs) {
-            Some(built) => Ok(Origin(built)),
-            None => self.fresh_of(build, inputs),
+            Some(built) => Ok(GraphOrigin(built)),
+            None => self.fresh_with_inputs(build, inputs),
         }
     }
 
-    fn fresh_of(&self, build: &Build<'_>, inputs: [u8; 32]) -> Result<Origin> {
-        let mut checked: Option<(Arc<Built>, Check)> = None;
-        while let Some(built) = self.turn(checked.as_ref().map(|(built, _)| built))? {
+    fn fresh_with_inputs(&self, build: &BuildPlan<'_>, inputs: [u8; 32]) -> Result<GraphOrigin> {
+        let mut checked: Option<(Arc<BuiltGraph>, ReadsCheck)> = None;
+        while let Some(built) = self.wait_for_build(checked.as_ref().map(|(built, _)| built))? {
             //= docs/spec.md#freshness
             //# An edit of a workspace file before a call MUST be seen by the call.
             let check = built.memo.reads.check(&**build.world);
             if built.inputs == inputs && check.holds() {
-                return Ok(Origin(built));
+                return Ok(GraphOrigin(built));
             }
             checked = Some((built, check));
         }
-        let ending = Ending::begin(self);
+        let ending = BuildEnd::begin(self);
         let graph = self.build(build, inputs, checked);
         drop(ending);
         graph
     }
 
-    /// A store that begins with the last build of this one and goes its own way: for what one call only sees.
+    /// Creates a store that begins with the last build of this one and is independent of it: for changes that one call
+    /// alone sees.
     #[must_use]
     pub fn fork(&self) -> Self {
-        let state = State { built: self.lock().built.clone(), building: false };
-        Self { state: Mutex::new(state), kept: Arc::clone(&self.kept), ..Self::default() }
+        let state = StoreState { built: self.lock().built.clone(), building: false };
+        Self { state: Mutex::new(state), derived_cache: Arc::clone(&self.derived_cache), ..Self::default() }
     }
 
-    /// Forgets the last build, so that the next one reads every file again, and computes every derived field.
+    /// Drops the last build and the derived values, so that the next build reads every file again.
     pub fn forget(&self) {
         self.lock().built = None;
-        self.kept.clear();
+        self.derived_cache.clear();
     }
 
-    pub(super) fn pending(&self) -> Option<Arc<Pending>> {
+    pub(super) fn pending(&self) -> Option<Arc<PendingChanges>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(super) fn put_pending(&self, pending: Option<Arc<Pending>>) {
+    pub(super) fn set_pending(&self, pending: Option<Arc<PendingChanges>>) {
         *self.pending.lock().unwrap_or_else(PoisonError::into_inner) = pending;
     }
 
-    /// The graph of the last build, whatever has changed since.
-    pub fn last(&self) -> Option<Arc<Graph>> {
+    /// The graph of the last build, whether or not files changed since.
+    pub fn last_graph(&self) -> Option<Arc<Graph>> {
         self.lock().built.as_ref().map(|built| Arc::clone(&built.graph))
     }
 
-    /// The files and folders that the last build has read, relative to its world: a change of one may change the graph.
-    pub fn touched(&self) -> Vec<String> {
+    /// The files and folders that the last build read, relative to its world. A change of one may change the graph.
+    pub fn read_paths(&self) -> Vec<String> {
         let built = self.lock().built.clone();
         built.map_or_else(Vec::new, |built| built.memo.reads.paths().into_iter().collect())
     }
 
     /// The same as absolute paths, for a world with this root.
-    pub fn touched_below(&self, root: &str) -> Arc<[String]> {
+    pub fn read_paths_below(&self, root: &str) -> Arc<[String]> {
         let Some(built) = self.lock().built.clone() else { return Arc::default() };
         let paths = || built.memo.reads.paths().iter().map(|path| path::clean(&path::join(root, path))).collect();
         let (known, touched) = built.touched.get_or_init(|| (root.to_owned(), paths()));
         if known == root { Arc::clone(touched) } else { paths() }
     }
 
-    /// Waits until nobody builds. Then there is a graph to check, or this thread is the one to build.
-    fn turn(&self, checked: Option<&Arc<Built>>) -> Result<Option<Arc<Built>>> {
+    /// Waits until no thread builds. Gives the graph to check, or `None` if this thread is to build.
+    fn wait_for_build(&self, checked: Option<&Arc<BuiltGraph>>) -> Result<Option<Arc<BuiltGraph>>> {
         let mut state = self.lock();
         while state.building {
             guard::check()?;
@@ -176,23 +238,28 @@ impl Store {
         }
     }
 
-    fn build(&self, build: &Build<'_>, inputs: [u8; 32], checked: Option<(Arc<Built>, Check)>) -> Result<Origin> {
+    fn build(
+        &self,
+        build: &BuildPlan<'_>,
+        inputs: [u8; 32],
+        checked: Option<(Arc<BuiltGraph>, ReadsCheck)>,
+    ) -> Result<GraphOrigin> {
         let (recorded, memo) = match checked {
             Some((before, check)) => {
                 let reads = Arc::clone(&before.memo.reads);
-                (Recorded::resuming(Arc::clone(build.world), reads, check), Arc::clone(&before.memo))
+                (RecordedWorld::resuming(Arc::clone(build.world), reads, check), Arc::clone(&before.memo))
             }
-            None => (Recorded::new(Arc::clone(build.world)), Arc::default()),
+            None => (RecordedWorld::new(Arc::clone(build.world)), Arc::default()),
         };
         let recorded = Arc::new(recorded);
         let world: Arc<dyn World> = Arc::clone(&recorded) as _;
-        let keeping = Keeping { kept: Arc::clone(&self.kept), inputs };
+        let cache_scope = CacheScope { cache: Arc::clone(&self.derived_cache), inputs };
         //= docs/spec.md#freshness
         //# Only files that changed SHOULD be read and parsed again.
-        let scan = Arc::new(Scan::new(Arc::clone(&recorded), Arc::clone(build.functions), memo, keeping));
-        let builder = Arc::new(Builder::over(Arc::clone(&scan)));
+        let scan = Arc::new(FileScanner::new(Arc::clone(&recorded), Arc::clone(build.functions), memo, cache_scope));
+        let builder = Arc::new(Builder::with_scanner(Arc::clone(&scan)));
         let mut graph = None;
-        (build.within)(Arc::new(Gate(world)), &mut || {
+        (build.within)(Arc::new(SealedWorld(world)), &mut || {
             let handle = Value::Handle(Arc::clone(&builder) as Handle);
             build.functions.call(build.entry, vec![handle, build.config.clone()])?;
             graph = Some(builder.finish()?);
@@ -201,41 +268,71 @@ impl Store {
         let Some(graph) = graph else {
             return Err(Diagnostic::new(Code::INTERNAL, "a build ended without a graph"));
         };
-        self.kept.age(graph.kept_at_most());
-        let built = Arc::new(Built { graph, memo: Arc::new(scan.memo()), inputs, touched: OnceLock::new() });
+        self.derived_cache.age(graph.count_cacheable());
+        let built = Arc::new(BuiltGraph { graph, memo: Arc::new(scan.memo()), inputs, touched: OnceLock::new() });
         self.lock().built = Some(Arc::clone(&built));
-        Ok(Origin(built))
+        Ok(GraphOrigin(built))
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, StoreState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The graph with the pending changes, if there are any.
+    ///
+    //= docs/spec.md#changes
+    //# While changes are pending, the graph MUST NOT be refreshed from files.
+    pub fn pending_graph(&self) -> Option<Arc<Graph>> {
+        self.pending().map(|pending| Arc::clone(&pending.log.graph))
+    }
+
+    /// The pending changes, the oldest first.
+    pub fn entries(&self) -> Vec<Arc<ChangeEntry>> {
+        self.pending().map_or_else(Vec::new, |pending| pending.log.entries.clone())
+    }
+
+    /// The files that differ from those on which the pending changes are based, according to another build: changed,
+    /// new and deleted ones, sorted.
+    ///
+    //= docs/spec.md#changes
+    //# Files that moved on under pending changes MUST be named when it is asked for.
+    pub fn stale_files(&self, fresh: &GraphOrigin) -> Vec<String> {
+        let Some(pending) = self.pending() else { return Vec::new() };
+        let (before, now) = (pending.origin.memo.reads.files(), fresh.0.memo.reads.files());
+        let paths: BTreeSet<&Text> = before.keys().chain(now.keys()).collect();
+        let state = |file: Option<&FileRead>| file.and_then(|file| file.hash());
+        paths
+            .into_iter()
+            .filter(|path| state(before.get(*path)) != state(now.get(*path)))
+            .map(|path| path.to_string())
+            .collect()
     }
 }
 
-/// Who builds, or derives, has no graph to ask for.
-fn refuse_within() -> Result<()> {
+/// Refuses to read the graph of the pack within its build or within a derived field with `reads`.
+fn refuse_while_building() -> Result<()> {
     if BUILDING.get() || is_scanning() {
         let fault = Diagnostic::new(Code::ARGUMENTS, "the graph cannot be read while it is built");
         return Err(fault.help("inside `build` read `g`"));
     }
-    if is_limited() {
+    if has_limited_reads() {
         let fault = Diagnostic::new(Code::ARGUMENTS, "a derived function with `reads` has its own view of the graph");
         return Err(fault.help("read `g`, which it gets"));
     }
     Ok(())
 }
 
-/// Lets the others go on, however the build ends.
-struct Ending<'a>(&'a Store);
+/// Ends a build when it is dropped, however the build ended, and wakes the waiting threads.
+struct BuildEnd<'a>(&'a GraphStore);
 
-impl<'a> Ending<'a> {
-    fn begin(store: &'a Store) -> Self {
+impl<'a> BuildEnd<'a> {
+    fn begin(store: &'a GraphStore) -> Self {
         BUILDING.set(true);
         Self(store)
     }
 }
 
-impl Drop for Ending<'_> {
+impl Drop for BuildEnd<'_> {
     fn drop(&mut self) {
         BUILDING.set(false);
         self.0.lock().building = false;
@@ -243,10 +340,10 @@ impl Drop for Ending<'_> {
     }
 }
 
-fn inputs(build: &Build<'_>) -> Result<[u8; 32]> {
+fn hash_inputs(build: &BuildPlan<'_>) -> Result<[u8; 32]> {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&build.functions.fingerprint());
-    fingerprint(&build.entry.into(), &mut hasher)?;
-    fingerprint(build.config, &mut hasher)?;
+    hash_value(&build.entry.into(), &mut hasher)?;
+    hash_value(build.config, &mut hasher)?;
     Ok(*hasher.finalize().as_bytes())
 }

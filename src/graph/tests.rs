@@ -13,11 +13,11 @@ mod store;
 mod timing;
 mod walking;
 
-use super::{Builder, Functions, Graph, Nodes, record_in};
+use super::{Builder, Functions, Graph, Nodes, record_into};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::document::Document;
 use crate::value::{Function, Json, Map, Object, Value};
-use crate::world::{Entry, EntryKind, Stat, Walk, Walked, World};
+use crate::world::{EntryKind, FolderEntry, Stat, WalkOptions, WalkResult, World};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -136,12 +136,12 @@ impl World for Files {
         }
     }
 
-    fn list(&self, _path: &str) -> Result<Vec<Entry>> {
+    fn list(&self, _path: &str) -> Result<Vec<FolderEntry>> {
         Ok(Vec::new())
     }
 
-    fn walk(&self, _walk: &Walk) -> Result<Walked> {
-        Ok(Walked { files: self.paths(), folders: vec![String::new()], linked: false })
+    fn walk(&self, _walk: &WalkOptions) -> Result<WalkResult> {
+        Ok(WalkResult { files: self.paths(), folders: vec![String::new()], linked: false })
     }
 
     fn write(&self, _path: &str, _bytes: &[u8]) -> Result<()> {
@@ -179,7 +179,7 @@ fn read_lines(arguments: Vec<Value>) -> Result<Value> {
         let word = |at: usize| words.get(at).copied().map_or(Value::Null, Value::from);
         let fields =
             |level: Value| Value::map([("file", document.path().into()), ("line", line.into()), ("level", level)]);
-        record_in(f, |recording| match words.first().copied() {
+        record_into(f, |recording| match words.first().copied() {
             Some("node") => recording.add(words[1], &word(2), &fields(Value::Null), &word(3)),
             Some("once") => recording.add_once(words[1], &word(2), &fields(Value::Null), &Value::Null),
             Some("merge") => {

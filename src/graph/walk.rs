@@ -1,29 +1,29 @@
-//! Walks along edges and through containment: each node once, in a fixed order, and so they end.
+//! Walks along edges and through containment: each node once, in a fixed order, so that they end. Roots and orphans.
 
-use super::nodes::once;
-use super::{Adjacency, Graph, NONE, Nodes};
+use super::nodes::{Nodes, dedup};
+use super::snapshot::{Adjacency, Graph, NONE};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::{self, ITEM, Work, each};
+use crate::guard::{self, CheckedIterator, ITEM, checked};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
-/// The kind that stands for containment: it leads out from a node to what it lies in.
+/// The kind of edge that stands for containment: it leads from a node to its parent.
 const PARENT: &str = "parent";
 
-/// Which way along edges.
+/// The direction in which edges are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// From `to` to `from`.
     In,
     /// From `from` to `to`.
     Out,
-    /// Either way.
+    /// Both ways.
     Both,
 }
 
 impl Direction {
-    /// Reads `in`, `out` or `both`.
-    pub fn read(text: &str) -> Result<Self> {
+    /// Parses `in`, `out` or `both`.
+    pub fn parse(text: &str) -> Result<Self> {
         match text {
             "in" => Ok(Self::In),
             "out" => Ok(Self::Out),
@@ -34,93 +34,93 @@ impl Direction {
     }
 }
 
-/// How to walk.
-pub struct Walking<'a> {
-    /// Which way.
+/// The options of a walk.
+pub struct WalkOptions<'a> {
+    /// The direction.
     pub direction: Direction,
     /// Along these kinds of edges; all of them if `None`. `parent` stands for containment, and is not among all.
     pub kinds: Option<&'a [String]>,
     /// At most so many steps.
     pub depth: Option<usize>,
-    /// Depth first, instead of the near ones first.
+    /// Whether to walk depth first instead of breadth first.
     pub depth_first: bool,
-    /// Whether the nodes it began with are found too where a way leads back to them.
+    /// Whether the start nodes are found too if a path leads back to them.
     pub back: bool,
 }
 
 /// The edges that a walk follows.
-pub(super) struct Steps<'a> {
+pub(super) struct EdgeSteps<'a> {
     graph: &'a Graph,
     direction: Direction,
     kinds: Option<Vec<u16>>,
     containment: bool,
 }
 
-impl<'a> Steps<'a> {
+impl<'a> EdgeSteps<'a> {
     pub fn new(graph: &'a Graph, direction: Direction, kinds: Option<&[String]>) -> Self {
         let containment = kinds.is_some_and(|kinds| kinds.iter().any(|kind| kind == PARENT));
         Self { graph, direction, kinds: kinds.map(|kinds| graph.edge_kinds(kinds)), containment }
     }
 
-    /// Where one step leads, in the order of the edges; a node may come twice.
-    pub fn from(&self, node: u32) -> Vec<u32> {
+    /// The nodes one step away, in the order of the edges. A node may occur twice.
+    pub fn next_nodes(&self, node: u32) -> Vec<u32> {
         let mut found = Vec::new();
-        let parts = &self.graph.parts;
+        let data = &self.graph.data;
         let mut along = |edges: &Adjacency, outward: bool| {
-            for edge in edges.of(node) {
-                let edge = &parts.edges[*edge as usize];
+            for edge in edges.items_of(node) {
+                let edge = &data.edges[*edge as usize];
                 if self.kinds.as_ref().is_none_or(|kinds| kinds.contains(&edge.kind)) {
                     found.push(if outward { edge.to } else { edge.from });
                 }
             }
         };
         if self.direction != Direction::In {
-            along(&parts.outward, true);
+            along(&data.outward, true);
         }
         if self.direction != Direction::Out {
-            along(&parts.inward, false);
+            along(&data.inward, false);
         }
-        let parent = parts.parents[node as usize];
+        let parent = data.parents[node as usize];
         if self.containment && self.direction != Direction::In && parent != NONE {
             found.push(parent);
         }
         if self.containment && self.direction != Direction::Out {
-            found.extend(parts.children.of(node));
+            found.extend(data.children.items_of(node));
         }
         found
     }
 }
 
 impl Nodes {
-    /// Where one step from these nodes leads, each node once, in the order of the edges.
+    /// The nodes one step away from these nodes, each once, in the order of the edges.
     ///
     /// # Errors
     /// The running call was stopped.
     pub fn step(&self, direction: Direction, kinds: Option<&[String]>) -> Result<Self> {
-        let steps = Steps::new(self.graph(), direction, kinds);
+        let steps = EdgeSteps::new(self.graph(), direction, kinds);
         if direction == Direction::Out && kinds.is_some_and(|kinds| kinds.len() == 1) && steps.containment {
-            return self.holders();
+            return self.parents_once();
         }
-        Ok(self.with(once(self.ids().iter().flat_map(|node| steps.from(*node)))?))
+        Ok(self.with_ids(dedup(self.ids().iter().flat_map(|node| steps.next_nodes(*node)))?))
     }
 
-    /// What these nodes lie in, each once.
-    fn holders(&self) -> Result<Self> {
-        let parents = &self.graph().parts.parents;
+    /// The parents of these nodes, each once.
+    fn parents_once(&self) -> Result<Self> {
+        let parents = &self.graph().data.parents;
         let mut seen = vec![false; parents.len()];
         let mut found = Vec::new();
-        for node in each(self.ids()) {
+        for node in checked(self.ids()) {
             let parent = parents[*node? as usize];
             if parent != NONE && !std::mem::replace(&mut seen[parent as usize], true) {
                 found.push(parent);
             }
         }
-        Ok(self.with(found))
+        Ok(self.with_ids(found))
     }
 
-    /// Everything that steps from these nodes lead to, without these nodes themselves.
-    pub fn walk(&self, walking: &Walking<'_>) -> Result<Self> {
-        let steps = Steps::new(self.graph(), walking.direction, walking.kinds);
+    /// All nodes that can be reached from these nodes, without these nodes themselves.
+    pub fn walk(&self, walking: &WalkOptions<'_>) -> Result<Self> {
+        let steps = EdgeSteps::new(self.graph(), walking.direction, walking.kinds);
         let mut queue: VecDeque<(u32, usize)> = self.ids().iter().map(|node| (*node, 0)).collect();
         if walking.depth_first {
             queue.make_contiguous().reverse();
@@ -139,9 +139,9 @@ impl Nodes {
             if walking.depth.is_some_and(|most| depth >= most) {
                 continue;
             }
-            // A node that a long way led to leads further by a shorter one, where the steps are counted.
+            // If steps are counted, a node that was reached by a long path leads further by a shorter one.
             let steps_so_far = if walking.depth.is_some() { depth } else { 0 };
-            // One that is come back to is gone on from as any other.
+            // A start node that is reached again is expanded like any other.
             let is_begun_with = walking.back && depth == 0;
             if !is_begun_with && expanded.get(&node).is_some_and(|earlier| *earlier <= steps_so_far) {
                 continue;
@@ -149,7 +149,7 @@ impl Nodes {
             if !is_begun_with {
                 expanded.insert(node, steps_so_far);
             }
-            let mut reached = steps.from(node);
+            let mut reached = steps.next_nodes(node);
             guard::spend(reached.len() * ITEM)?;
             if walking.depth_first {
                 reached.reverse();
@@ -159,35 +159,35 @@ impl Nodes {
             }
             queue.extend(reached.into_iter().map(|node| (node, depth + 1)));
         }
-        Ok(self.with(found))
+        Ok(self.with_ids(found))
     }
 
-    /// What lies directly in these nodes, node after node; of one of these kinds, if any are named.
+    /// The children of these nodes, node after node; of these kinds if `kinds` is given.
     pub fn children(&self, kinds: Option<&[String]>) -> Result<Self> {
         match kinds {
             None => self.graph().permit_whole("what lies in a node", "name the kind: `children(\"requirement\")`")?,
             Some(kinds) => kinds.iter().try_for_each(|kind| self.graph().permit(kind))?,
         }
-        let parts = &self.graph().parts;
-        let all = self.ids().iter().flat_map(|node| parts.children.of(*node).iter().copied());
-        let all = self.of_kinds(once(all)?, kinds)?;
+        let data = &self.graph().data;
+        let all = self.ids().iter().flat_map(|node| data.children.items_of(*node).iter().copied());
+        let all = self.of_kinds(dedup(all)?, kinds)?;
         let mut seen = Vec::new();
-        for node in each(all.ids()) {
+        for node in checked(all.ids()) {
             let node = *node?;
-            if self.graph().sees(node) {
+            if self.graph().is_visible(node) {
                 seen.push(node);
             }
         }
-        Ok(all.with(seen))
+        Ok(all.with_ids(seen))
     }
 
-    /// What these nodes lie in, the nearest first, each node once.
+    /// The ancestors of these nodes, the nearest first, each node once.
     pub fn ancestors(&self) -> Result<Self> {
-        let parts = &self.graph().parts;
+        let data = &self.graph().data;
         let mut seen = FxHashSet::default();
         let mut found = Vec::new();
         for node in self.ids() {
-            let mut at = parts.parents[*node as usize];
+            let mut at = data.parents[*node as usize];
             let mut way = FxHashSet::from_iter([*node]);
             guard::spend(ITEM)?;
             while at != NONE && way.insert(at) {
@@ -196,24 +196,30 @@ impl Nodes {
                 if seen.insert(at) {
                     found.push(at);
                 }
-                at = parts.parents[at as usize];
+                at = data.parents[at as usize];
             }
         }
-        Ok(self.with(found))
+        Ok(self.with_ids(found))
     }
 
-    /// What lies in these nodes, however deep, each before what lies in it; one of these too, if it lies in another.
+    /// The descendants of these nodes, parents before children; also one of these nodes if it lies in another one.
     pub fn descendants(&self, kinds: Option<&[String]>) -> Result<Self> {
         let contained = [PARENT.to_owned()];
-        let walking =
-            Walking { direction: Direction::In, kinds: Some(&contained), depth: None, depth_first: true, back: false };
+        let walking = WalkOptions {
+            direction: Direction::In,
+            kinds: Some(&contained),
+            depth: None,
+            depth_first: true,
+            back: false,
+        };
         let all = self.outermost()?.walk(&walking)?;
         self.of_kinds(all.ids().to_vec(), kinds)
     }
 
-    /// Those of these nodes that lie in none of the others: who walks from them comes to the others from outside.
+    /// The nodes of this set that are descendants of none of the others. A walk from them reaches the others from
+    /// outside.
     fn outermost(&self) -> Result<Self> {
-        let parents = &self.graph().parts.parents;
+        let parents = &self.graph().data.parents;
         let all: FxHashSet<u32> = self.ids().iter().copied().collect();
         let mut outer = Vec::new();
         for node in self.ids() {
@@ -224,15 +230,15 @@ impl Nodes {
                 is_held |= all.contains(&at);
                 at = parents[at as usize];
             }
-            // What lies in itself, by a way through others, is held by none that could come first.
+            // Nodes that contain each other in a cycle have no outermost one: each counts.
             if !is_held || at == *node {
                 outer.push(*node);
             }
         }
-        Ok(self.with(outer))
+        Ok(self.with_ids(outer))
     }
 
-    /// Those of one of these kinds, in their order.
+    /// The nodes of one of these kinds, in their order.
     ///
     /// # Errors
     /// The running call was stopped.
@@ -243,12 +249,62 @@ impl Nodes {
     /// The nodes of one of these kinds.
     pub(super) fn of_kinds(&self, mut ids: Vec<u32>, kinds: Option<&[String]>) -> Result<Self> {
         if let Some(kinds) = kinds {
-            let parts = &self.graph().parts;
-            let wanted = kinds.iter().filter_map(|kind| parts.kind_at.get(kind.as_str()).copied());
+            let data = &self.graph().data;
+            let wanted = kinds.iter().filter_map(|kind| data.kind_at.get(kind.as_str()).copied());
             let wanted: FxHashSet<u16> = wanted.collect_checked()?;
             guard::spend(ids.len() * ITEM)?;
-            ids.retain(|node| wanted.contains(&parts.kind_of[*node as usize]));
+            ids.retain(|node| wanted.contains(&data.kind_of[*node as usize]));
         }
-        Ok(self.with(ids))
+        Ok(self.with_ids(ids))
     }
+}
+
+/// What attaches nodes to each other, besides containment.
+pub struct Attachment<'a> {
+    /// The kinds of edges that lead from a node to what it belongs to.
+    pub kinds: &'a [String],
+    /// The kinds of nodes that do not count as children.
+    pub satellites: &'a [String],
+}
+
+impl Nodes {
+    /// The nodes without a parent that no edge of these kinds leaves.
+    ///
+    /// # Errors
+    /// The running call was stopped.
+    pub fn roots(&self, attachment: &Attachment<'_>) -> Result<Self> {
+        let kinds = with_parent(attachment.kinds);
+        let up = EdgeSteps::new(self.graph(), Direction::Out, Some(&kinds));
+        self.keep_where(|node| up.next_nodes(node).is_empty())
+    }
+
+    /// The roots that have no children either, apart from satellites.
+    ///
+    /// # Errors
+    /// The running call was stopped.
+    pub fn orphans(&self, attachment: &Attachment<'_>) -> Result<Self> {
+        let kinds = with_parent(attachment.kinds);
+        let down = EdgeSteps::new(self.graph(), Direction::In, Some(&kinds));
+        let data = &self.graph().data;
+        let satellites: HashSet<u16> =
+            attachment.satellites.iter().filter_map(|kind| data.kind_at.get(kind.as_str()).copied()).collect();
+        let holds =
+            |node: u32| down.next_nodes(node).iter().any(|held| !satellites.contains(&data.kind_of[*held as usize]));
+        self.roots(attachment)?.keep_where(|node| !holds(node))
+    }
+
+    fn keep_where(&self, keep: impl Fn(u32) -> bool) -> Result<Self> {
+        let mut kept = Vec::new();
+        for node in checked(self.ids()) {
+            let node = *node?;
+            if keep(node) {
+                kept.push(node);
+            }
+        }
+        Ok(self.with_ids(kept))
+    }
+}
+
+fn with_parent(kinds: &[String]) -> Vec<String> {
+    kinds.iter().cloned().chain(["parent".to_owned()]).collect()
 }

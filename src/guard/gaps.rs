@@ -1,4 +1,4 @@
-//! For tests: the longest work that a thread did between two looks at its guard.
+//! For tests: the longest work that a thread did between two checks of its guard.
 //!
 //! Work is measured as time of the processor that this thread used, so that what other threads do in between does not
 //! count.
@@ -9,22 +9,22 @@ use std::collections::BTreeSet;
 use std::panic::Location;
 use std::time::Duration;
 
-/// Where a call of the guard stands: its file, line and column.
-pub type Place = (&'static str, u32, u32);
+/// The file, line and column of a call site of the guard.
+pub type CallPlace = (&'static str, u32, u32);
 
-/// A call that is taken away is there again after so long without a look, which is seen then.
+/// A disabled call site is enabled again after so long without a check, which the test then sees.
 const ENOUGH: Duration = Duration::from_secs(1);
 
-/// How often a call that is taken away is passed until the time is looked at.
+/// How often a disabled call site is passed between two readings of the clock.
 const SELDOM: u32 = 256;
 
 thread_local! {
     static LAST: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     static LONGEST: Cell<Duration> = const { Cell::new(Duration::ZERO) };
-    static AWAY: Cell<Option<Place>> = const { Cell::new(None) };
+    static AWAY: Cell<Option<CallPlace>> = const { Cell::new(None) };
     static PASSED: Cell<u32> = const { Cell::new(0) };
     static IS_NOTING: Cell<bool> = const { Cell::new(false) };
-    static NOTED: RefCell<BTreeSet<Place>> = const { RefCell::new(BTreeSet::new()) };
+    static NOTED: RefCell<BTreeSet<CallPlace>> = const { RefCell::new(BTreeSet::new()) };
 }
 
 fn used() -> Duration {
@@ -33,19 +33,19 @@ fn used() -> Duration {
     Duration::new(seconds.unwrap_or(0), nanoseconds.unwrap_or(0))
 }
 
-/// The guard was asked.
+/// Notes that the guard was asked.
 pub(super) fn looked() {
     let now = used();
     let gap = now.saturating_sub(LAST.replace(now));
     LONGEST.set(LONGEST.get().max(gap));
 }
 
-/// The work of a job.
+/// The measured work of a job.
 #[derive(Clone, Copy)]
 pub struct Worked {
-    /// All of it.
+    /// The whole work.
     pub whole: Duration,
-    /// The most between two looks at the guard, beginning and end included.
+    /// The longest work between two checks of the guard, start and end included.
     pub longest: Duration,
 }
 
@@ -59,7 +59,7 @@ pub fn worked<T>(job: impl FnOnce() -> T) -> (T, Worked) {
     (given, Worked { whole: LAST.get().saturating_sub(began), longest: LONGEST.get() })
 }
 
-/// Whether the call of the guard at this place is taken away.
+/// Whether the call site is disabled.
 pub(super) fn is_away(at: &Location<'static>) -> bool {
     let own = || (at.file(), at.line(), at.column());
     if IS_NOTING.get() {
@@ -72,23 +72,23 @@ pub(super) fn is_away(at: &Location<'static>) -> bool {
     PASSED.set(passed);
     let is_enough = passed.is_multiple_of(SELDOM) && used().saturating_sub(LAST.get()) > ENOUGH;
     if is_enough {
-        // It would not end otherwise.
+        // The job would not end otherwise.
         looked();
         AWAY.set(None);
     }
     !is_enough
 }
 
-/// Runs `job` as if the call of the guard at `place` were not there.
-pub fn without<T>(place: Place, job: impl FnOnce() -> T) -> T {
+/// Runs `job` with the call site at `place` disabled.
+pub fn without<T>(place: CallPlace, job: impl FnOnce() -> T) -> T {
     AWAY.set(Some(place));
     let given = job();
     AWAY.set(None);
     given
 }
 
-/// Runs `job` and notes the places where the guard is asked meanwhile, on this thread.
-pub fn places<T>(job: impl FnOnce() -> T) -> (T, BTreeSet<Place>) {
+/// Runs `job` and gives the call sites of the guard that it passes on this thread.
+pub fn places<T>(job: impl FnOnce() -> T) -> (T, BTreeSet<CallPlace>) {
     IS_NOTING.set(true);
     let given = job();
     IS_NOTING.set(false);

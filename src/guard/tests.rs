@@ -1,9 +1,14 @@
 //! Tests of the guard without scripts.
 
+use super::call_guard::{MOST_HELD_BY_ALL, check_now};
+use super::memory_share::HeldMemory;
 use super::*;
+use crate::diagnostic::{Code, Diagnostic};
+use std::sync::Arc;
+use std::time::Duration;
 
 fn guard(limits: Limits) -> Arc<Guard> {
-    Guard::new(limits, Cancel::default())
+    Guard::new(limits, CancelFlag::default())
 }
 
 #[test]
@@ -42,7 +47,7 @@ fn guards_nest_and_the_inner_one_pays_for_itself() {
         vec![1_u8; 32 << 20]
     };
     assert!(Arc::ptr_eq(&current().expect("the outer one is back"), &outer));
-    room(0).expect("nothing is over its limit");
+    reserve_memory(0).expect("nothing is over its limit");
     assert!(inner.memory() >= 32 << 20, "{}", inner.memory());
     assert!(outer.memory() < 1 << 20, "{}", outer.memory());
     drop(kept);
@@ -78,7 +83,7 @@ fn threads_of_a_call_add_up() {
         threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
     });
     let _entered = guard.enter();
-    assert!(room(0).is_err(), "12 MB are more than 8");
+    assert!(reserve_memory(0).is_err(), "12 MB are more than 8");
     drop(held);
 }
 
@@ -89,14 +94,14 @@ fn waiting_is_not_counted() {
     let paused = guard.pause();
     std::thread::sleep(Duration::from_millis(150));
     drop(paused);
-    assert_eq!(room(0), Ok(()));
+    assert_eq!(reserve_memory(0), Ok(()));
     std::thread::sleep(Duration::from_millis(120));
-    assert_eq!(room(0).expect_err("time is over").message, "the call took longer than 100 ms");
+    assert_eq!(reserve_memory(0).expect_err("time is over").message, "the call took longer than 100 ms");
 }
 
 #[test]
 fn what_stops_first_is_the_verdict() {
-    let cancel = Cancel::default();
+    let cancel = CancelFlag::default();
     let guard = Guard::new(Limits::default(), cancel.clone());
     guard.stop(Diagnostic::new(Code::CANCELLED, "suspended"));
     cancel.cancel();
@@ -109,8 +114,8 @@ fn what_stops_first_is_the_verdict() {
 fn an_allocation_is_asked_for_before_it_is_made() {
     let guard = guard(Limits::default());
     let _entered = guard.enter();
-    assert_eq!(room(1 << 20), Ok(()));
-    assert!(room(usize::MAX).is_err());
+    assert_eq!(reserve_memory(1 << 20), Ok(()));
+    assert!(reserve_memory(usize::MAX).is_err());
     assert!(check().is_err(), "once is always");
 }
 
@@ -120,7 +125,7 @@ fn an_allocation_is_asked_for_before_it_is_made() {
 #[test]
 fn a_cancelled_call_ends_within_a_period_wherever_it_is() {
     for before in [0, 1, 1_000, 1_023, 1_024, 5_000] {
-        let cancel = Cancel::default();
+        let cancel = CancelFlag::default();
         let guard = Guard::new(Limits::default(), cancel.clone());
         let _entered = guard.enter();
         (0..before).for_each(|_| assert_eq!(tick(), Ok(())));
@@ -135,34 +140,38 @@ fn a_cancelled_call_ends_within_a_period_wherever_it_is() {
 //# Work that cannot be stopped once it has begun MUST be refused where it would take longer than the call has left, or 200 ms.
 #[test]
 fn work_that_cannot_be_stopped_is_priced_before_it_begins() {
-    assert_eq!(price("it", usize::MAX, 0), Ok(()), "without a guard there is only the longest that anybody waits");
-    let fault = price("the reader", 3 << 20, 100).expect_err("300 ms are too long for any call");
+    assert_eq!(
+        require_time("it", usize::MAX, 0),
+        Ok(()),
+        "without a guard there is only the longest that anybody waits"
+    );
+    let fault = require_time("the reader", 3 << 20, 100).expect_err("300 ms are too long for any call");
     assert_eq!(fault.message, "the reader reads up to 1953 kB, got 3072 kB");
     let guard = guard(Limits { time: Duration::from_millis(100), ..Limits::default() });
     let _entered = guard.enter();
-    assert_eq!(price("the reader", 1 << 10, 100), Ok(()));
-    let fault = price("the reader", 1_500_000, 100).expect_err("150 ms are longer than the call has");
+    assert_eq!(require_time("the reader", 1 << 10, 100), Ok(()));
+    let fault = require_time("the reader", 1_500_000, 100).expect_err("150 ms are longer than the call has");
     assert!(fault.message.starts_with("the reader may take 150 ms here, and the call has "), "{}", fault.message);
     assert_eq!(fault.code, Code::LIMIT);
 }
 
 #[test]
 fn work_is_counted_until_the_guard_is_asked() {
-    let cancel = Cancel::default();
+    let cancel = CancelFlag::default();
     let guard = Guard::new(Limits::default(), cancel.clone());
     let _entered = guard.enter();
     cancel.cancel();
     let asked = (1..).find(|_| spend(100).is_err()).expect("it ends");
-    assert!(asked <= LOOK / 100 + 1, "{asked} times 100 units");
+    assert!(asked <= PIECE_BYTES / 100 + 1, "{asked} times 100 units");
     assert!(is_over(0), "once is always");
     assert!((0..10).collect_checked::<Vec<i32>>().is_err());
-    assert_eq!(each(0..10).count(), 1, "a fault, and nothing after it");
+    assert_eq!(checked(0..10).count(), 1, "a fault, and nothing after it");
     assert!(guard.ticks() < 100, "work is no step of the script");
 }
 
 #[test]
 fn pieces_of_a_text_are_the_text() {
-    let text = "aé".repeat(LOOK);
+    let text = "aé".repeat(PIECE_BYTES);
     let all: String = pieces(&text).map(|piece| piece.expect("nothing stops it")).collect();
     assert!(all == text && pieces(&text).count() == 3);
     assert_eq!(pieces("").count(), 0);
@@ -170,7 +179,7 @@ fn pieces_of_a_text_are_the_text() {
 
 #[test]
 fn what_is_allocated_and_freed_again_is_work_too() {
-    let cancel = Cancel::default();
+    let cancel = CancelFlag::default();
     let guard = Guard::new(Limits::default(), cancel.clone());
     let _entered = guard.enter();
     assert_eq!(tick(), Ok(()));
@@ -187,7 +196,7 @@ fn what_is_allocated_and_freed_again_is_work_too() {
 //# A loop of a script over slow operations MUST ask the guard within 20 ms and four steps.
 #[test]
 fn slow_steps_ask_the_clock() {
-    let cancel = Cancel::default();
+    let cancel = CancelFlag::default();
     let guard = Guard::new(Limits::default(), cancel.clone());
     let _entered = guard.enter();
     assert_eq!(tick(), Ok(()));
@@ -204,40 +213,40 @@ fn slow_steps_ask_the_clock() {
 //# While all calls together hold too much memory, one that holds more than its share MUST be stopped: addresses have equal shares, and the calls of an address equal shares of its own.
 #[test]
 fn what_all_hold_together_is_bounded() {
-    let guard = |memory: usize| Guard::new(Limits { memory, ..Limits::default() }, Cancel::default());
-    let most = super::TOGETHER as i64;
+    let guard = |memory: usize| Guard::new(Limits { memory, ..Limits::default() }, CancelFlag::default());
+    let most = MOST_HELD_BY_ALL as i64;
     let share = most / 100;
     for (memory, own, (here, guards), (all, addresses), goes_on) in [
         (256 << 20, share + 1, (most + 1, 100), (most + 1, 1), false),
         (256 << 20, share, (most + 1, 100), (most + 1, 1), true),
         (256 << 20, share + 1, (most, 100), (most, 1), true),
         // Whoever is alone may use what it may.
-        (super::TOGETHER * 2, most * 2, (most * 2, 1), (most * 2, 1), true),
-        (super::TOGETHER * 2, most + 1, (most * 2 + 1, 2), (most * 2 + 1, 1), false),
+        (MOST_HELD_BY_ALL * 2, most * 2, (most * 2, 1), (most * 2, 1), true),
+        (MOST_HELD_BY_ALL * 2, most + 1, (most * 2 + 1, 2), (most * 2 + 1, 1), false),
         // One address with a hundred calls, and one with a single call, which holds more than any of them.
         (256 << 20, share * 3, (share * 3, 1), (most + 1, 2), true),
         (256 << 20, share, (most + 1 - share * 3, 100), (most + 1, 2), false),
         (256 << 20, share / 2 - 1, (most + 1 - share * 3, 100), (most + 1, 2), true),
     ] {
         let guard = guard(memory);
-        let together = super::Together { all, addresses, here, guards };
-        let told = guard.judge_together(own, together);
+        let together = HeldMemory { all, addresses, here, guards };
+        let told = guard.check_shared_memory(own, together);
         assert_eq!(told.is_ok(), goes_on, "{own} of {together:?}");
         assert_eq!(guard.verdict().is_none(), goes_on);
     }
     // Addresses of no other test.
-    super::works_for(Some(4_711));
+    super::set_thread_address(Some(4_711));
     let (some, other) = (guard(1 << 30), guard(1 << 30));
-    super::works_for(Some(4_712));
+    super::set_thread_address(Some(4_712));
     let elsewhere = guard(1 << 30);
-    super::works_for(None);
-    let _ = some.account(0, 1 << 40);
+    super::set_thread_address(None);
+    let _ = some.record_usage(0, 1 << 40);
     let together = other.share.add(0);
     assert_eq!((together.here, together.guards), (1 << 40, 2));
     assert!(together.all >= 1 << 40 && together.addresses >= 2, "{together:?}");
     let together = elsewhere.share.add(0);
     assert_eq!((together.here, together.guards), (0, 1));
-    assert!(elsewhere.account(0, 64 << 20).is_ok(), "it is another address that holds too much");
+    assert!(elsewhere.record_usage(0, 64 << 20).is_ok(), "it is another address that holds too much");
     drop(some);
     let together = other.share.add(0);
     assert_eq!((together.here, together.guards), (0, 1), "what is over holds nothing");
@@ -249,26 +258,21 @@ fn what_all_hold_together_is_bounded() {
 //# What a call takes at once MUST count for what all calls hold before it is taken.
 #[test]
 fn what_was_asked_for_counts_until_it_is_there() {
-    let guard = Guard::new(Limits { memory: 64 << 20, ..Limits::default() }, Cancel::default());
+    let guard = Guard::new(Limits { memory: 64 << 20, ..Limits::default() }, CancelFlag::default());
     let _entered = guard.enter();
     let before = guard.memory();
-    super::room(16 << 20).unwrap();
+    super::reserve_memory(16 << 20).unwrap();
     assert!(guard.memory() >= before + (16 << 20), "{}", guard.memory());
     let text = vec![1_u8; 16 << 20];
-    check_now();
+    check_now().unwrap();
     let held = guard.memory();
     assert!((before + (16 << 20)..before + (17 << 20)).contains(&held), "{held}");
     drop(text);
-    check_now();
+    check_now().unwrap();
     assert!(guard.memory() < before + (1 << 20), "{}", guard.memory());
     // What was asked for and not taken does not stay either.
-    super::room(32 << 20).unwrap();
-    check_now();
+    super::reserve_memory(32 << 20).unwrap();
+    check_now().unwrap();
     assert!(guard.memory() < before + (1 << 20), "{}", guard.memory());
-    assert!(super::room(65 << 20).unwrap_err().message.contains("more than 64 MB"));
-}
-
-/// Asks the guard, whatever was counted.
-fn check_now() {
-    super::thread::ask().unwrap();
+    assert!(super::reserve_memory(65 << 20).unwrap_err().message.contains("more than 64 MB"));
 }

@@ -1,78 +1,75 @@
-//! Work of native loops: counted in units, and priced before it begins where a library cannot be stopped within.
+//! The work of native loops: counted in units; and priced in advance where a library cannot be stopped.
 
-use super::place::Place;
-use super::thread::{ask, current};
-use super::{Guard, LOCAL};
+use super::call_guard::{CallSite, check_now, current};
+use super::counters::COUNTERS;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::time::Duration;
 
-/// What a byte weighs that is looked at or copied.
+/// The units of work of a byte that is read or copied.
 pub const BYTE: usize = 1;
 
-/// What an item of a list or an entry of a map weighs that is looked at, copied or moved.
+/// The units of work of an item of a list or an entry of a map that is read, copied or moved.
 pub const ITEM: usize = 32;
 
-/// The bytes of one piece, where a long input is worked through in pieces: as much as is done between two looks.
-pub const LOOK: usize = 64 << 10;
+/// The bytes of one piece of a long input: the work between two checks of the guard.
+pub const PIECE_BYTES: usize = 64 << 10;
 
-/// What cannot be stopped once it has begun takes at most so long: a call must be answered 300 ms after its end.
+/// The longest time for work that cannot be stopped: a call must be answered 300 ms after its end.
 const UNSTOPPABLE: Duration = Duration::from_millis(200);
 
 //= docs/spec.md#scripts
 //# A primitive MUST ask the guard of its call at least once for each 64 kB of work.
-/// Counts `units` of work of a native loop, and raises what the running call's guard has to say once 64 k of them were
-/// counted.
+/// Counts `units` of work of a native loop, and asks the guard of the running call every 64 k units.
 ///
-/// A unit is a byte that is looked at or copied, [`ITEM`] are an item of a list. To be called in every loop over an
-/// input, each turn or each so many turns.
+/// A unit is a byte that is read or copied; an item of a list counts [`ITEM`] units. To be called in every loop over an
+/// input, at each iteration or every few.
 ///
 /// # Errors
 /// The call was stopped: its time, its memory or its steps are used up, or it was cancelled.
 #[inline]
 #[cfg_attr(test, track_caller)]
 pub fn spend(units: usize) -> Result<()> {
-    spend_at(Place::here(), units)
+    spend_at(CallSite::here(), units)
 }
 
 #[inline]
-fn spend_at(place: Place, units: usize) -> Result<()> {
-    if is_due(place, units) { ask() } else { Ok(()) }
+fn spend_at(place: CallSite, units: usize) -> Result<()> {
+    if is_due(place, units) { check_now() } else { Ok(()) }
 }
 
-/// Counts work as [`spend`] does, and tells whether the call is over: for loops that have no way to fail, such as
-/// comparisons. They end early then with any result at all: the guard raises at the next step what ended the call, and
-/// nobody sees what they gave.
+/// Counts work like [`spend`], and gives whether the call is over: for loops that cannot fail, such as comparisons.
+/// They then end early with any result: the guard raises its fault at the next step, and nobody sees the result.
 #[inline]
 #[cfg_attr(test, track_caller)]
 pub fn is_over(units: usize) -> bool {
-    is_due(Place::here(), units) && ask().is_err()
+    is_due(CallSite::here(), units) && check_now().is_err()
 }
 
 #[inline]
-fn is_due(place: Place, units: usize) -> bool {
+fn is_due(place: CallSite, units: usize) -> bool {
     if place.is_away() {
         return false;
     }
-    LOCAL.with(|local| {
-        let left = local.work.get().saturating_sub_unsigned(units);
-        local.work.set(left);
-        left <= 0 || local.is_full()
+    COUNTERS.with(|counters| {
+        let left = counters.work.get().saturating_sub_unsigned(units);
+        counters.work.set(left);
+        left <= 0 || counters.is_full()
     })
 }
 
 //= docs/spec.md#scripts
 //# Work that cannot be stopped once it has begun MUST be refused where it would take longer than the call has left, or 200 ms.
-/// Refuses work that cannot be stopped in between, before it begins: if it would take longer than the call has left, or
-/// longer than any call may go on after its end. `nanoseconds` is what a byte of the input takes at worst, measured.
+/// Refuses work that cannot be stopped if it would take longer than the call has left, or longer than any call may go
+/// on after its end. `nanoseconds` is the measured worst case for a byte of the input.
 ///
 /// # Errors
 /// There is not enough time for `bytes`; or the call was stopped.
 #[cfg_attr(test, track_caller)]
-pub fn price(what: &str, bytes: usize, nanoseconds: u32) -> Result<()> {
-    if Place::here().is_away() {
+pub fn require_time(what: &str, bytes: usize, nanoseconds: u32) -> Result<()> {
+    if CallSite::here().is_away() {
         return Ok(());
     }
-    ask()?;
+    check_now()?;
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
     let needed = Duration::from_nanos(bytes.saturating_mul(nanoseconds.into()));
     if needed > UNSTOPPABLE {
@@ -81,42 +78,31 @@ pub fn price(what: &str, bytes: usize, nanoseconds: u32) -> Result<()> {
         return Err(Diagnostic::new(Code::LIMIT, message).help("read it in parts"));
     }
     match current() {
-        Some(guard) if needed > guard.left() => Err(guard.short_of_time(what, needed)),
+        Some(guard) if needed > guard.time_left() => Err(guard.exceeded_time(what, needed)),
         _ => Ok(()),
     }
 }
 
-/// The time that the running call has left; without a call there is no end.
+/// The time that the running call has left; [`Duration::MAX`] without a call.
 pub fn time_left() -> Duration {
-    current().map_or(Duration::MAX, |guard| guard.left())
+    current().map_or(Duration::MAX, |guard| guard.time_left())
 }
 
-impl Guard {
-    fn left(&self) -> Duration {
-        self.limits().time.saturating_sub(self.elapsed())
-    }
-
-    fn short_of_time(&self, what: &str, needed: Duration) -> Box<Diagnostic> {
-        let (needed, left) = (needed.as_millis(), self.left().as_millis());
-        self.exceeded(format!("{what} may take {needed} ms here, and the call has {left} ms left"), "time_ms")
-    }
-}
-
-/// The items of an iterator, each with what the guard has to say: see [`each`].
-pub struct Checked<I> {
+/// The iterator of [`checked`].
+pub struct CheckedItems<I> {
     items: I,
-    place: Place,
+    place: CallSite,
     is_stopped: bool,
 }
 
-/// The items of `items`, counted as work: a fault, and nothing after it, once the call is stopped. Collecting it into a
-/// `Result` ends there.
+/// Iterates over `items` and counts the work. Once the call is stopped it gives a fault, and nothing after it; so
+/// collecting into a `Result` ends there.
 #[cfg_attr(test, track_caller)]
-pub fn each<I: IntoIterator>(items: I) -> Checked<I::IntoIter> {
-    Checked { items: items.into_iter(), place: Place::here(), is_stopped: false }
+pub fn checked<I: IntoIterator>(items: I) -> CheckedItems<I::IntoIter> {
+    CheckedItems { items: items.into_iter(), place: CallSite::here(), is_stopped: false }
 }
 
-impl<I: Iterator> Iterator for Checked<I> {
+impl<I: Iterator> Iterator for CheckedItems<I> {
     type Item = Result<I::Item>;
 
     #[inline]
@@ -139,32 +125,33 @@ impl<I: Iterator> Iterator for Checked<I> {
     }
 }
 
-/// Iterators, counted as work.
-pub trait Work: Iterator + Sized {
-    /// The items as a `Result` of a collection.
+/// Collects iterators and counts the work.
+pub trait CheckedIterator: Iterator + Sized {
+    /// Collects the items.
     ///
     /// # Errors
-    /// The call was stopped in between.
+    /// The call was stopped meanwhile.
     #[cfg_attr(test, track_caller)]
     fn collect_checked<C: FromIterator<Self::Item>>(self) -> Result<C> {
         let mut stop = None;
-        let items = each(self).map_while(|item| item.map_err(|fault| stop = Some(fault)).ok());
+        let items = checked(self).map_while(|item| item.map_err(|fault| stop = Some(fault)).ok());
         let collected = items.collect();
         stop.map_or(Ok(collected), Err)
     }
 }
 
-impl<I: Iterator> Work for I {}
+impl<I: Iterator> CheckedIterator for I {}
 
-/// A text in pieces of some [`LOOK`] bytes that end between characters, the guard being asked before each.
+/// Splits a text into pieces of about [`PIECE_BYTES`] bytes that end between characters, and asks the guard before each
+/// piece.
 #[cfg_attr(test, track_caller)]
 pub fn pieces(text: &str) -> impl Iterator<Item = Result<&str>> {
-    let (mut rest, place) = (text, Place::here());
+    let (mut rest, place) = (text, CallSite::here());
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
         }
-        let (piece, after) = rest.split_at(rest.ceil_char_boundary(LOOK.min(rest.len())));
+        let (piece, after) = rest.split_at(rest.ceil_char_boundary(PIECE_BYTES.min(rest.len())));
         rest = after;
         Some(spend_at(place, piece.len()).map(|()| piece))
     })

@@ -1,25 +1,30 @@
-//! Each request of the protocol, and what the host makes of it.
+//! Each request of the protocol, and what the server makes of it.
 #![allow(deprecated, reason = "logging and subscribe are deprecated in the newest revision and alive in the others")]
 
-use super::{
-    Connection, Followed, LARGE, Manner, Revision, STATUS, Sender, about, beside, faults, is_removed, level_of,
-    misread, page, published, render, skills, typed, unknown_method,
-};
-use crate::call::{Answer, Completed, Request};
+use super::connection::{Connection, Followed};
+use super::elicitation::ElicitationMode;
+use super::list_items::{resource_item, skill_folder_items, skill_item, skill_items, to_protocol_type};
+use super::lists::{STATUS, paginate, status_item};
+use super::message::{is_removed_method, malformed_params_error, unknown_method_error};
+use super::notices::from_logging_level;
+use super::render::{fault_error, prompt_result, resource_result, unexpected_answer_error, unknown_name_error};
+use super::revision::Revision;
+use super::sender::{LARGE_MESSAGE, RequestSender, run_aside};
+use super::tool_call::{answer_task, call_tool, cancel_task, get_task};
+use crate::call::{Answer, CompletionTarget, Request};
 use crate::diagnostic::Diagnostic;
-use crate::registry::{LONGEST_URI, Part};
+use crate::registry::{LONGEST_URI, PackPart};
 use crate::value::Json;
 use rmcp::model::*;
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, json};
-use std::sync::atomic::Ordering;
 
-/// So many resources are listed at a time.
-const RESOURCES: usize = 100;
+/// How many resources a page has by default.
+const RESOURCE_PAGE_SIZE: usize = 100;
 
 fn revision_of(context: &RequestContext<RoleServer>) -> Revision {
-    Revision::of(context.protocol_version().as_ref())
+    Revision::from_version(context.protocol_version().as_ref())
 }
 
 fn cursor_of(request: Option<&PaginatedRequestParams>) -> Option<&str> {
@@ -33,15 +38,15 @@ fn uri_of(listed: &Json) -> &str {
 macro_rules! finish_list {
     ($self:ident, $result:ident, $revision:ident, $next:ident) => {{
         $result.next_cursor = $next;
-        ($result.ttl_ms, $result.cache_scope) = $self.hints($revision);
-        $self.stamp(&mut $result.meta, $revision);
+        ($result.ttl_ms, $result.cache_scope) = $self.cache_hints($revision);
+        $self.stamp_server_info(&mut $result.meta, $revision);
         Ok($result)
     }};
 }
 
 impl ServerHandler for Connection {
     fn get_info(&self) -> ServerConfig {
-        self.lists(Revision::Stateless).about.clone()
+        self.lists(Revision::Stateless).server_config.clone()
     }
 
     async fn initialize(
@@ -51,8 +56,8 @@ impl ServerHandler for Connection {
     ) -> Result<InitializeResult, ErrorData> {
         context.peer.set_peer_info(request.clone());
         let negotiated = self.negotiate_initialize(&request)?;
-        let revision = Revision::of(Some(&negotiated.protocol_version));
-        let mut result = self.lists(revision).about.clone();
+        let revision = Revision::from_version(Some(&negotiated.protocol_version));
+        let mut result = self.lists(revision).server_config.clone();
         result.protocol_version = negotiated.protocol_version;
         Ok(result)
     }
@@ -60,7 +65,7 @@ impl ServerHandler for Connection {
     async fn discover(&self, _context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         let versions = self.supported_protocol_versions().into_owned();
         let mut result = DiscoverResult::from_server_info(versions, self.get_info());
-        result.ttl_ms = self.host.settings.lists_ttl_ms;
+        result.ttl_ms = self.server.settings.lists_ttl_ms;
         Ok(result)
     }
 
@@ -71,18 +76,18 @@ impl ServerHandler for Connection {
     ) -> Result<ListToolsResult, ErrorData> {
         let revision = revision_of(&context);
         let lists = self.lists(revision);
-        let size = self.host.settings.page_size;
-        let (items, next) = page("tools", &lists.tools, |tool| &tool.name, cursor_of(request.as_ref()), size)?;
+        let size = self.server.settings.page_size;
+        let (items, next) = paginate("tools", &lists.tools, |tool| &tool.name, cursor_of(request.as_ref()), size)?;
         let mut result = ListToolsResult::with_all_items(items);
         finish_list!(self, result, revision, next)
     }
 
     //= docs/spec.md#http
     //# A header that disagrees with the body, or that the tool's schema asks for and is not there, MUST be refused with code -32020.
-    // rmcp compares; for headers that a schema asks for with `x-mcp-header`, it takes the schema from here.
+    // rmcp compares headers with the body; the schemas that ask for headers with `x-mcp-header` come from here.
     fn get_tool(&self, name: &str) -> Option<Tool> {
         let lists = self.lists(Revision::Stateless);
-        lists.calls(name).filter(|calls| calls.asks_headers)?;
+        lists.tool_traits(name).filter(|calls| calls.asks_headers)?;
         lists.tools.iter().find(|tool| tool.name == name).cloned()
     }
 
@@ -91,7 +96,7 @@ impl ServerHandler for Connection {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        self.call(request, (&context).into(), revision_of(&context)).await
+        call_tool(self, request, (&context).into(), revision_of(&context)).await
     }
 
     async fn get_task(
@@ -99,8 +104,8 @@ impl ServerHandler for Connection {
         request: GetTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetTaskResult, ErrorData> {
-        let mut result = GetTaskResult::new(self.task(&request.task_id, (&context).into())?);
-        self.stamp(&mut result.meta, revision_of(&context));
+        let mut result = GetTaskResult::new(get_task(&self.server.tasks, &request.task_id, (&context).into())?);
+        self.stamp_server_info(&mut result.meta, revision_of(&context));
         Ok(result)
     }
 
@@ -109,7 +114,7 @@ impl ServerHandler for Connection {
         request: UpdateTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.answer_task(&request.task_id, request.input_responses, (&context).into())
+        answer_task(&self.server.tasks, &request.task_id, request.input_responses, (&context).into())
     }
 
     async fn cancel_task(
@@ -117,7 +122,7 @@ impl ServerHandler for Connection {
         request: CancelTaskParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.cancel(&request.task_id, (&context).into())
+        cancel_task(&self.server.tasks, &request.task_id, (&context).into())
     }
 
     async fn list_resources(
@@ -126,17 +131,18 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let revision = revision_of(&context);
-        let all = match self.answer(Request::ListResources, Manner::Never, (&context).into(), revision).await? {
+        let all = match self.answer(Request::ListResources, ElicitationMode::Never, (&context).into(), revision).await?
+        {
             Answer::Resources(all) => all,
-            Answer::Fault(fault) => return Err(faults::error(*fault, None, revision)),
-            _ => return Err(faults::surprise()),
+            Answer::Fault(fault) => return Err(fault_error(*fault, None, revision)),
+            _ => return Err(unexpected_answer_error()),
         };
-        let status = about::status();
+        let status = status_item();
         let own = (!all.iter().any(|listed| listed["uri"] == STATUS)).then_some(&status);
         let all: Vec<&Json> = all.iter().chain(own).collect();
-        let size = Some(self.host.settings.page_size.unwrap_or(RESOURCES));
-        let (items, next) = page("resources", &all, |listed| uri_of(listed), cursor_of(request.as_ref()), size)?;
-        let items = items.iter().filter_map(|listed| typed(published::resource(listed, revision))).collect();
+        let size = Some(self.server.settings.page_size.unwrap_or(RESOURCE_PAGE_SIZE));
+        let (items, next) = paginate("resources", &all, |listed| uri_of(listed), cursor_of(request.as_ref()), size)?;
+        let items = items.iter().filter_map(|listed| to_protocol_type(resource_item(listed, revision))).collect();
         let mut result = ListResourcesResult::with_all_items(items);
         finish_list!(self, result, revision, next)
     }
@@ -148,9 +154,9 @@ impl ServerHandler for Connection {
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let revision = revision_of(&context);
         let lists = self.lists(revision);
-        let size = self.host.settings.page_size;
+        let size = self.server.settings.page_size;
         let cursor = cursor_of(request.as_ref());
-        let (items, next) = page("templates", &lists.templates, |item| &item.uri_template, cursor, size)?;
+        let (items, next) = paginate("templates", &lists.templates, |item| &item.uri_template, cursor, size)?;
         let mut result = ListResourceTemplatesResult::with_all_items(items);
         finish_list!(self, result, revision, next)
     }
@@ -164,20 +170,20 @@ impl ServerHandler for Connection {
         let uri = request.uri;
         let (answers, state) = (request.input_responses, request.request_state);
         let request = Request::Read { uri: uri.clone() };
-        let manner = self.manner(&request, answers, state.as_deref(), revision)?;
+        let mode = self.elicitation_mode(&request, answers, state.as_deref(), revision)?;
         let kept = revision.is_stateless().then(|| request.clone());
-        match self.answer(request, manner, (&context).into(), revision).await? {
+        match self.answer(request, mode, (&context).into(), revision).await? {
             Answer::Asks(asks) => Ok(self.input_required(&asks, kept.as_ref(), revision)?.into()),
             Answer::Contents(contents) => {
                 let bytes = contents.bytes();
-                Sender::from(&context).make_room(bytes)?;
-                let render = || render::contents(&contents, revision);
-                let mut result = if bytes > LARGE { beside(render) } else { render() }?;
-                self.stamp(&mut result.meta, revision);
+                RequestSender::from(&context).reserve_answer(bytes)?;
+                let render = || resource_result(&contents, revision);
+                let mut result = if bytes > LARGE_MESSAGE { run_aside(render) } else { render() }?;
+                self.stamp_server_info(&mut result.meta, revision);
                 Ok(result.into())
             }
-            Answer::Fault(fault) => Err(faults::error(*fault, Some(&uri), revision)),
-            _ => Err(faults::surprise()),
+            Answer::Fault(fault) => Err(fault_error(*fault, Some(&uri), revision)),
+            _ => Err(unexpected_answer_error()),
         }
     }
 
@@ -187,9 +193,9 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<ListSkillsResult, ErrorData> {
         let revision = revision_of(&context);
-        let all = skills::entries(&*self.skills((&context).into(), revision).await?);
-        let size = self.host.settings.page_size;
-        let (items, next) = page("skills", &all, |skill| &skill.uri, cursor_of(request.as_ref()), size)?;
+        let all = skill_items(&*self.skills((&context).into(), revision).await?);
+        let size = self.server.settings.page_size;
+        let (items, next) = paginate("skills", &all, |skill| &skill.uri, cursor_of(request.as_ref()), size)?;
         let mut result = ListSkillsResult::with_all_items(items);
         finish_list!(self, result, revision, next)
     }
@@ -201,8 +207,8 @@ impl ServerHandler for Connection {
     ) -> Result<GetSkillResult, ErrorData> {
         let revision = revision_of(&context);
         let mut result =
-            GetSkillResult::new(skills::one(&*self.skills((&context).into(), revision).await?, &request.uri)?);
-        self.stamp(&mut result.meta, revision);
+            GetSkillResult::new(skill_item(&*self.skills((&context).into(), revision).await?, &request.uri)?);
+        self.stamp_server_info(&mut result.meta, revision);
         Ok(result)
     }
 
@@ -212,9 +218,9 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let revision = revision_of(&context);
-        let all = skills::children(&*self.skills((&context).into(), revision).await?, &request.uri)?;
-        let size = self.host.settings.page_size;
-        let (items, next) = page("folder", &all, |item| &item.uri, request.cursor.as_deref(), size)?;
+        let all = skill_folder_items(&*self.skills((&context).into(), revision).await?, &request.uri)?;
+        let size = self.server.settings.page_size;
+        let (items, next) = paginate("folder", &all, |item| &item.uri, request.cursor.as_deref(), size)?;
         let mut result = ListResourcesResult::with_all_items(items);
         finish_list!(self, result, revision, next)
     }
@@ -226,8 +232,8 @@ impl ServerHandler for Connection {
     ) -> Result<ListPromptsResult, ErrorData> {
         let revision = revision_of(&context);
         let lists = self.lists(revision);
-        let size = self.host.settings.page_size;
-        let (items, next) = page("prompts", &lists.prompts, |item| &item.name, cursor_of(request.as_ref()), size)?;
+        let size = self.server.settings.page_size;
+        let (items, next) = paginate("prompts", &lists.prompts, |item| &item.name, cursor_of(request.as_ref()), size)?;
         let mut result = ListPromptsResult::with_all_items(items);
         finish_list!(self, result, revision, next)
     }
@@ -238,10 +244,10 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let revision = revision_of(&context);
-        let registry = self.host.service.registry();
+        let registry = self.server.service.registry();
         if !registry.prompts.iter().any(|prompt| prompt.name == request.name) {
             let known = registry.prompts.iter().map(|prompt| prompt.name.as_str());
-            return Err(faults::unknown(&registry, Part::Prompt, &request.name, known));
+            return Err(unknown_name_error(&registry, PackPart::Prompt, &request.name, known));
         }
         let arguments = request.arguments.unwrap_or_default();
         if let Some((name, _)) = arguments.iter().find(|(_, value)| !value.is_string()) {
@@ -250,17 +256,17 @@ impl ServerHandler for Connection {
         }
         let (answers, state) = (request.input_responses, request.request_state);
         let request = Request::Prompt { name: request.name, arguments: Json::Object(arguments) };
-        let manner = self.manner(&request, answers, state.as_deref(), revision)?;
+        let mode = self.elicitation_mode(&request, answers, state.as_deref(), revision)?;
         let kept = revision.is_stateless().then(|| request.clone());
-        match self.answer(request, manner, (&context).into(), revision).await? {
+        match self.answer(request, mode, (&context).into(), revision).await? {
             Answer::Asks(asks) => Ok(self.input_required(&asks, kept.as_ref(), revision)?.into()),
             Answer::Messages { description, messages } => {
-                let mut result = render::messages(description, messages, revision);
-                self.stamp(&mut result.meta, revision);
+                let mut result = prompt_result(description, messages, revision);
+                self.stamp_server_info(&mut result.meta, revision);
                 Ok(result.into())
             }
-            Answer::Fault(fault) => Err(faults::error(*fault, None, revision)),
-            _ => Err(faults::surprise()),
+            Answer::Fault(fault) => Err(fault_error(*fault, None, revision)),
+            _ => Err(unexpected_answer_error()),
         }
     }
 
@@ -273,13 +279,13 @@ impl ServerHandler for Connection {
         let known = request.context.and_then(|context| context.arguments).unwrap_or_default();
         let known: Map<String, Json> = known.into_iter().map(|(name, value)| (name, json!(value))).collect();
         let of = match request.r#ref {
-            Reference::Prompt(prompt) => Completed::Prompt(prompt.name),
-            Reference::Resource(resource) => Completed::Resource(resource.uri),
+            Reference::Prompt(prompt) => CompletionTarget::Prompt(prompt.name),
+            Reference::Resource(resource) => CompletionTarget::Resource(resource.uri),
             _ => return Err(ErrorData::invalid_params("`ref` is a prompt or a resource template", None)),
         };
         let ArgumentInfo { name, value, .. } = request.argument;
         let request = Request::Complete { of, argument: name, value, context: Json::Object(known) };
-        match self.answer(request, Manner::Never, (&context).into(), revision).await? {
+        match self.answer(request, ElicitationMode::Never, (&context).into(), revision).await? {
             Answer::Completion { mut values, total } => {
                 values.truncate(CompletionInfo::MAX_VALUES);
                 let has_more = total > values.len();
@@ -287,11 +293,11 @@ impl ServerHandler for Connection {
                 let completion = CompletionInfo::with_pagination(values, total, has_more)
                     .map_err(|error| ErrorData::internal_error(error, None))?;
                 let mut result = CompleteResult::new(completion);
-                self.stamp(&mut result.meta, revision);
+                self.stamp_server_info(&mut result.meta, revision);
                 Ok(result)
             }
-            Answer::Fault(fault) => Err(faults::error(*fault, None, revision)),
-            _ => Err(faults::surprise()),
+            Answer::Fault(fault) => Err(fault_error(*fault, None, revision)),
+            _ => Err(unexpected_answer_error()),
         }
     }
 
@@ -301,9 +307,9 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         if revision_of(&context).is_stateless() {
-            return Err(unknown_method("logging/setLevel"));
+            return Err(unknown_method_error("logging/setLevel"));
         }
-        self.level.store(level_of(request.level) as u8, Ordering::Relaxed);
+        self.set_log_level(from_logging_level(request.level));
         Ok(())
     }
 
@@ -319,18 +325,18 @@ impl ServerHandler for Connection {
             let data = (uri.len() <= LONGEST_URI).then(|| json!({ "uri": uri }));
             ErrorData::invalid_params(why, data)
         };
-        self.may_follow(&uri).map_err(refused)?;
-        let contents =
-            match self.answer(Request::Read { uri: uri.clone() }, Manner::Never, (&context).into(), revision).await? {
-                Answer::Contents(contents) => Some(contents),
-                Answer::Fault(fault) if is_not_found(&fault) => {
-                    return Err(faults::error(*fault, Some(&uri), revision));
-                }
-                _ => None,
-            };
-        if self.follow(&uri).map_err(refused)? {
-            self.host.bus.follow(&uri, contents.as_ref());
-        }
+        self.may_subscribe(&uri).map_err(refused)?;
+        let contents = match self
+            .answer(Request::Read { uri: uri.clone() }, ElicitationMode::Never, (&context).into(), revision)
+            .await?
+        {
+            Answer::Contents(contents) => Some(contents),
+            Answer::Fault(fault) if is_not_found(&fault) => {
+                return Err(fault_error(*fault, Some(&uri), revision));
+            }
+            _ => None,
+        };
+        self.subscribe_to(&uri, contents.as_ref()).map_err(refused)?;
         Ok(())
     }
 
@@ -339,9 +345,7 @@ impl ServerHandler for Connection {
         request: UnsubscribeRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        if self.subscribed().remove(&request.uri) {
-            self.host.bus.leave(&request.uri);
-        }
+        self.unsubscribe_from(&request.uri);
         Ok(())
     }
 
@@ -349,20 +353,18 @@ impl ServerHandler for Connection {
         let mut accepted = requested.supported_by(&self.get_info().capabilities);
         if let Some(uris) = &mut accepted.resource_subscriptions {
             let mut room = Followed::default();
-            uris.retain(|uri| self.may_follow(uri).is_ok() && room.take(uri));
+            uris.retain(|uri| self.may_subscribe(uri).is_ok() && room.take(uri));
         }
         Some(accepted)
     }
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
-        self.tell_subscription(&subscription).await;
+        self.serve_subscription(&subscription).await;
         Ok(())
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        if !self.told.swap(true, Ordering::Relaxed) {
-            self.tell_peer(&context.peer).await;
-        }
+        self.forward_events(&context.peer).await;
     }
 
     async fn on_custom_request(
@@ -372,13 +374,13 @@ impl ServerHandler for Connection {
     ) -> Result<CustomResult, ErrorData> {
         //= docs/spec.md#protocol
         //# Parameters that a known method cannot take MUST be refused with code -32602, over every transport.
-        // Over HTTP it is rmcp that reads messages, and what it cannot read as one of its own comes here.
-        if !(revision_of(&context).is_stateless() && is_removed(&request.method))
-            && let Some(wrong) = misread(&request.method, request.params)
+        // Over HTTP rmcp reads messages, and passes requests on that it cannot read as one of its own.
+        if !(revision_of(&context).is_stateless() && is_removed_method(&request.method))
+            && let Some(wrong) = malformed_params_error(&request.method, request.params)
         {
             return Err(wrong);
         }
-        Err(unknown_method(&request.method))
+        Err(unknown_method_error(&request.method))
     }
 }
 

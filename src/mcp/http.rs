@@ -1,115 +1,107 @@
 //! Streamable HTTP: both eras at one address, for those who may come in.
 //!
-//! `gate` says who may; `listening` takes connections and ends them; `answering` has rmcp answer one request, or
-//! `straight` if it is a plain call; `sessions` keeps those of the era of handshakes.
+//! `listener` takes connections, carries their bytes and ends them; `connections` and `activity` know what each is doing
+//! and how much it may use. A request passes `access` and `admission`, where `head_scan` has looked at its head;
+//! `endpoint` answers it, by rmcp or directly if it is a plain call; `sessions` are those of the revisions with
+//! handshakes.
 
+mod access;
 mod activity;
-mod answering;
-mod arrival;
+mod admission;
 mod connections;
-mod counted;
-mod gate;
+mod endpoint;
 mod head_scan;
-mod limits;
-mod listening;
+mod listener;
 mod sessions;
-mod straight;
-mod watched;
 
-pub use gate::{Gate, Listening};
-pub use limits::ConnectionLimits;
+pub use access::{AccessPolicy, HttpOptions};
+pub use activity::ConnectionLimits;
 
-use super::{
-    Carrier, Connection, Ends, Host, Incoming, Place, Revision, Sender, beside, duplicate, long_introduction,
-    message_of, misread_list, read_refused, removed,
-};
+use super::connection::{Connection, McpServer, Shutdown};
 use crate::diagnostic::{Code, Diagnostic, Result};
+use admission::MAX_BODY;
 use arc_swap::ArcSwap;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
-use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use connections::Connections;
+use endpoint::{DirectCalls, HttpEndpoint, RmcpService};
+use listener::{HttpListener, affordable};
+use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
+use sessions::Sessions;
 use std::io;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// Where the protocol is served.
-const PATH: &str = "/mcp";
+/// The limit of a body that was parsed and written anew: `1e15` becomes `1000000000000000.0`.
+const MAX_REWRITTEN_BODY: usize = MAX_BODY * 8;
 
-/// Bytes of the body of a request, at most.
-const BODY: usize = 4 << 20;
-
-/// Bytes of a body that was written anew, at most: `1e15` becomes `1000000000000000.0`.
-const REWRITTEN: usize = BODY * 8;
-
-/// What rmcp answers with.
-type Service = StreamableHttpService<Connection, LocalSessionManager>;
-
-/// How HTTP is served: who may come in, and what connections may use. Both can be read again while it is served.
+/// Who may use the server, and what connections may use. Both can be read again while the server runs.
 #[derive(Clone, Debug)]
 pub struct HttpSettings {
-    /// Who may come in.
-    pub gate: Gate,
-    /// What connections may use; nothing if that cannot be known now: what held goes on, at the start what is usual.
+    /// Who may use the server.
+    pub access: AccessPolicy,
+    /// What connections may use. Nothing if that cannot be known now: at the start defaults apply, later the limits
+    /// stay as they are.
     pub limits: Option<ConnectionLimits>,
 }
 
-/// Reads the settings again; a fault leaves those that hold.
-pub type Renew = Arc<dyn Fn() -> Result<HttpSettings> + Send + Sync>;
+/// Reads the settings again. After an error the settings stay as they are.
+pub type ReloadHttpSettings = Arc<dyn Fn() -> Result<HttpSettings> + Send + Sync>;
 
-/// Serves HTTP until `ended` comes to be. Each time that `renewed` gives something, the settings are read again.
+/// Serves HTTP until `ended` completes. Each time that `reload_requested` completes, the settings are read again.
 ///
 /// # Errors
 /// The address cannot be listened at.
 pub(crate) async fn serve(
-    host: Arc<Host>,
+    server: Arc<McpServer>,
     settings: HttpSettings,
-    renew: Renew,
-    renewed: impl AsyncFnMut(),
+    reload: ReloadHttpSettings,
+    reload_requested: impl AsyncFnMut(),
     ended: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let HttpSettings { gate, limits } = settings;
-    let ends = Ends::default();
+    let HttpSettings { access, limits } = settings;
+    let shutdown = Shutdown::default();
     let streams = CancellationToken::new();
     let manager = Arc::new(sessions::manager());
-    // The gate has checked hosts, origins and sizes, for both ways alike. A body that was written anew may be longer.
+    // Hosts, origins and sizes are checked by `access` and `admission`. A body that was written anew may be longer.
     let config = StreamableHttpServerConfig::default()
         .with_json_response(true)
-        .with_max_request_body_bytes(REWRITTEN)
+        .with_max_request_body_bytes(MAX_REWRITTEN_BODY)
         .disable_allowed_hosts()
         .disable_allowed_origins()
         .with_cancellation_token(streams.clone());
     //= docs/spec.md#http
     //# Both eras MUST be served at one address.
-    let (each, until) = (Arc::clone(&host), ends.clone());
-    let straight = straight::Straight::new(Connection::new(Arc::clone(&host), ends.clone()));
-    let service =
-        Service::new(move || Ok(Connection::new(Arc::clone(&each), until.clone())), Arc::clone(&manager), config);
-    let sessions = sessions::Sessions::new(manager);
-    let listener = listening::Listener::open(&host, gate.address(), limits.unwrap_or_default(), ends, streams).await?;
-    let door = Arc::new(answering::Door { gate: ArcSwap::from_pointee(gate), service, sessions, straight });
-    let renewing = renewing(Arc::clone(&door), Arc::clone(listener.connections()), renew, renewed);
-    listener.serve(Arc::clone(&door), &host, ended, renewing).await;
+    let (shared, until) = (Arc::clone(&server), shutdown.clone());
+    let direct_calls = DirectCalls::new(Connection::new(Arc::clone(&server), shutdown.clone()));
+    let rmcp =
+        RmcpService::new(move || Ok(Connection::new(Arc::clone(&shared), until.clone())), Arc::clone(&manager), config);
+    let sessions = Sessions::new(manager);
+    let listener = HttpListener::open(&server, access.address(), limits.unwrap_or_default(), shutdown, streams).await?;
+    let endpoint = Arc::new(HttpEndpoint { access: ArcSwap::from_pointee(access), rmcp, sessions, direct_calls });
+    let reloading =
+        reload_settings(Arc::clone(&endpoint), Arc::clone(listener.connections()), reload, reload_requested);
+    listener.serve(Arc::clone(&endpoint), &server, ended, reloading).await;
     Ok(())
 }
 
 //= docs/spec.md#http
 //# At SIGHUP, the settings and the token MUST be read again, and the server MUST go on.
 /// Reads the settings again, each time that it is asked for.
-async fn renewing(
-    door: Arc<answering::Door>,
-    connections: Arc<connections::Connections>,
-    renew: Renew,
-    mut renewed: impl AsyncFnMut(),
+async fn reload_settings(
+    endpoint: Arc<HttpEndpoint>,
+    connections: Arc<Connections>,
+    reload: ReloadHttpSettings,
+    mut reload_requested: impl AsyncFnMut(),
 ) {
     loop {
-        renewed().await;
-        let renew = Arc::clone(&renew);
-        let read = tokio::task::spawn_blocking(move || renew()).await;
+        reload_requested().await;
+        let reload = Arc::clone(&reload);
+        let read = tokio::task::spawn_blocking(move || reload()).await;
         match read.unwrap_or_else(|error| Err(Diagnostic::new(Code::INTERNAL, error.to_string()))) {
-            Ok(HttpSettings { gate, limits }) => {
-                door.gate.store(Arc::new(gate));
+            Ok(HttpSettings { access, limits }) => {
+                endpoint.access.store(Arc::new(access));
                 match limits {
                     Some(limits) => {
-                        connections.set_limits(listening::affordable(limits));
+                        connections.set_limits(affordable(limits));
                         tracing::info!("settings and token were read again");
                     }
                     //= docs/spec.md#http

@@ -1,94 +1,116 @@
-//! The lists of a generation, ready for each revision, and the pages that clients ask for.
+//! What the server publishes: its name and instructions, its lists ready for each revision, and pages of them.
 
-use super::{Revision, Settings, about, published};
-use crate::call::Answering;
-use crate::definition::Tasking;
+use super::list_items::{is_wrapped, log_left_out, prompt_item, template_item, to_protocol_type, tool_item};
+use super::revision::Revision;
+use super::settings::ServerSettings;
+use crate::call::RequestHandler;
+use crate::definition::{TaskPolicy, TaskSupport};
+use crate::diagnostic::Diagnostic;
 use crate::guard::Limits;
-use crate::registry::{Registry, ServedTool};
+use crate::registry::{NAME_CLASH, NO_PACK, PackPart, Registry, ServedTool, is_withheld};
 use crate::value::Json;
+use crate::world::NOT_OWNED;
 use arc_swap::ArcSwapOption;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use rayon::prelude::*;
-use rmcp::model::{ClientRequest, ErrorData, Prompt, ResourceTemplate, ServerConfig, Tool};
-use serde::de::DeserializeOwned;
+use rmcp::model::{
+    ClientRequest, ErrorData, Prompt, ResourceTemplate, SKILLS_EXTENSION_ID, ServerConfig, TASKS_EXTENSION_ID, Tool,
+};
 use serde_json::{Map, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What a generation publishes in one revision.
+/// What one generation of packs publishes in one revision.
 pub(crate) struct Lists {
-    /// The generation.
+    /// The packs of the generation.
     pub(crate) registry: Arc<Registry>,
     pub(crate) tools: Vec<Tool>,
     pub(crate) templates: Vec<ResourceTemplate>,
     pub(crate) prompts: Vec<Prompt>,
-    /// What the server says of itself.
-    pub(crate) about: ServerConfig,
-    /// Who it says that it is.
-    pub(crate) itself: Json,
-    calls: HashMap<String, Calls>,
-    /// Bytes of a resource, at most.
-    resource: usize,
+    /// The result of a handshake: capabilities, name and instructions.
+    pub(crate) server_config: ServerConfig,
+    /// Name and version of the server, as results carry them.
+    pub(crate) server_info: Json,
+    tools_by_name: HashMap<String, ToolTraits>,
+    /// The largest limit of bytes of any resource.
+    max_resource_bytes: usize,
 }
 
-/// How a tool is called.
+/// What must be known of a tool to call it.
 #[derive(Clone, Copy)]
-pub(crate) struct Calls {
-    /// Whether its results are wrapped where objects are wanted.
+pub(crate) struct ToolTraits {
+    /// Whether its results are wrapped where the protocol wants objects.
     pub(crate) wrapped: bool,
-    /// Whether its calls run as tasks.
-    pub(crate) tasking: Tasking,
-    /// Whether its schema asks for headers.
+    /// Whether, and for how long, its calls run as tasks.
+    pub(crate) task_policy: TaskPolicy,
+    /// Whether its schema asks for arguments in headers.
     pub(crate) asks_headers: bool,
-    /// Bytes of a result, at most.
-    pub(crate) output: usize,
+    /// The limit of bytes of a result.
+    pub(crate) max_result_bytes: usize,
 }
 
 impl Lists {
-    fn new(settings: &Settings, registry: Arc<Registry>, revision: Revision) -> Self {
+    fn new(settings: &ServerSettings, registry: Arc<Registry>, revision: Revision) -> Self {
         let tool = |served: &Arc<ServedTool>| {
-            published::tool(served, revision).map_err(|error| left_out(&json!(served.name), &error)).ok()
+            tool_item(served, revision).map_err(|error| log_left_out(&json!(served.name), &error)).ok()
         };
         let tools = registry.tools.par_iter().filter_map(tool).collect();
         let templates = registry.resources.iter().filter(|served| served.resource.is_template);
-        let templates = templates.filter_map(|served| typed(published::template(served, revision))).collect();
-        let prompts = registry.prompts.iter().filter_map(|prompt| typed(published::prompt(prompt, revision))).collect();
-        let calls = registry.tools.iter().map(|tool| {
-            let wrapped = tool.output.as_ref().is_some_and(published::is_wrapped);
+        let templates = templates.filter_map(|served| to_protocol_type(template_item(served, revision))).collect();
+        let prompts =
+            registry.prompts.iter().filter_map(|prompt| to_protocol_type(prompt_item(prompt, revision))).collect();
+        let tools_by_name = registry.tools.iter().map(|tool| {
+            let wrapped = tool.output.as_ref().is_some_and(is_wrapped);
             let asks_headers = asks_headers(&tool.input);
-            (tool.name.clone(), Calls { wrapped, tasking: tool.tool.tasking, asks_headers, output: output_of(tool) })
+            (
+                tool.name.clone(),
+                ToolTraits {
+                    wrapped,
+                    task_policy: tool.tool.task_policy,
+                    asks_headers,
+                    max_result_bytes: max_output_bytes(tool),
+                },
+            )
         });
-        let calls = calls.collect();
-        let resource = registry.resources.iter().map(|served| served.checks.limits.output).max().unwrap_or(0);
-        let about = about::config(settings, &registry, revision);
-        let itself = about::implementation(settings, &registry, revision);
-        Self { registry, tools, templates, prompts, about, itself, calls, resource }
+        let tools_by_name = tools_by_name.collect();
+        let max_resource_bytes =
+            registry.resources.iter().map(|served| served.contract.limits.output).max().unwrap_or(0);
+        let server_config = server_config(settings, &registry, revision);
+        let server_info = server_info(settings, &registry, revision);
+        Self { registry, tools, templates, prompts, server_config, server_info, tools_by_name, max_resource_bytes }
     }
 
-    /// Bytes that the answer to a request may have, as far as a limit tells.
-    pub(crate) fn weight(&self, request: &ClientRequest) -> usize {
+    /// How many bytes the answer to a request may have, as far as limits tell.
+    pub(crate) fn answer_bytes(&self, request: &ClientRequest) -> usize {
         let usual = Limits::default().output;
         match request {
-            ClientRequest::CallToolRequest(call) => self.calls.get(&*call.params.name).map_or(0, |calls| calls.output),
-            ClientRequest::ReadResourceRequest(_) => self.resource.max(usual),
+            ClientRequest::CallToolRequest(call) => {
+                self.tools_by_name.get(&*call.params.name).map_or(0, |traits| traits.max_result_bytes)
+            }
+            ClientRequest::ReadResourceRequest(_) => self.max_resource_bytes.max(usual),
             _ => usual,
         }
     }
 
-    /// How a tool is called; nothing if there is no such tool.
-    pub(crate) fn calls(&self, tool: &str) -> Option<Calls> {
-        self.calls.get(tool).copied()
+    /// What must be known of a tool to call it; nothing if there is no such tool.
+    pub(crate) fn tool_traits(&self, tool: &str) -> Option<ToolTraits> {
+        self.tools_by_name.get(tool).copied()
     }
 }
 
-/// The lists of the generation in use, made when they are first asked for.
+/// The lists of the current generation, made when they are first needed, for each revision.
 #[derive(Default)]
-pub(crate) struct Shelf([ArcSwapOption<Lists>; Revision::ALL.len()]);
+pub(crate) struct ListCache([ArcSwapOption<Lists>; Revision::ALL.len()]);
 
-impl Shelf {
-    /// The lists of the generation in use.
-    pub(crate) fn lists(&self, settings: &Settings, service: &dyn Answering, revision: Revision) -> Arc<Lists> {
+impl ListCache {
+    /// The lists of the current generation.
+    pub(crate) fn lists(
+        &self,
+        settings: &ServerSettings,
+        service: &dyn RequestHandler,
+        revision: Revision,
+    ) -> Arc<Lists> {
         let registry = service.registry();
         let slot = &self.0[revision.index()];
         if let Some(lists) = slot.load_full()
@@ -102,43 +124,33 @@ impl Shelf {
     }
 }
 
-/// Bytes of a result of a tool, whichever operation it is of.
-fn output_of(tool: &ServedTool) -> usize {
-    let operations = tool.checks.operations.iter().map(|checks| checks.limits.output);
-    operations.chain([tool.checks.limits.output]).max().unwrap_or(0)
+/// The largest limit of bytes of a result, of all operations of a tool.
+fn max_output_bytes(tool: &ServedTool) -> usize {
+    let operations = tool.contract.operations.iter().map(|checks| checks.limits.output);
+    operations.chain([tool.contract.limits.output]).max().unwrap_or(0)
 }
 
-/// Whether a part of a schema is to be told in a header.
+/// Whether a schema asks for arguments in headers.
 fn asks_headers(schema: &Map<String, Json>) -> bool {
-    schema.contains_key("x-mcp-header") || schema.values().any(within)
+    schema.contains_key("x-mcp-header") || schema.values().any(value_asks_headers)
 }
 
-fn within(value: &Json) -> bool {
+fn value_asks_headers(value: &Json) -> bool {
     match value {
         Json::Object(map) => asks_headers(map),
-        Json::Array(items) => items.iter().any(within),
+        Json::Array(items) => items.iter().any(value_asks_headers),
         _ => false,
     }
 }
 
-/// An item as rmcp's type. What does not fit is left out, and the log says so: `check` is where it is found.
-pub(crate) fn typed<T: DeserializeOwned>(item: Json) -> Option<T> {
-    let name = item.get("name").cloned().unwrap_or_default();
-    serde_json::from_value(item).map_err(|error| left_out(&name, &error)).ok()
-}
-
-fn left_out(name: &Json, error: &serde_json::Error) {
-    tracing::error!(%name, %error, "left out of a list: the protocol does not take it");
-}
-
-/// A page of a list, and the cursor of the next one.
+/// One page of a list, and the cursor of the next one.
 ///
-/// The cursor holds the kind of the list, how far it went, and the name of the last item: after a reload
-/// the list goes on behind that item, wherever it is now.
+/// A cursor holds the kind of the list, the index, and the name of the last item: after a reload the list continues after
+/// that item, wherever it is now.
 ///
 /// # Errors
-/// A cursor that is not one of ours, or not of this list.
-pub(crate) fn page<T: Clone>(
+/// A cursor that this server did not make, or not for this list.
+pub(crate) fn paginate<T: Clone>(
     kind: &str,
     items: &[T],
     name: impl Fn(&T) -> &str,
@@ -147,7 +159,7 @@ pub(crate) fn page<T: Clone>(
 ) -> Result<(Vec<T>, Option<String>), ErrorData> {
     let start = match cursor {
         None | Some("") => 0,
-        Some(cursor) => position(kind, items, &name, cursor)
+        Some(cursor) => cursor_position(kind, items, &name, cursor)
             .ok_or_else(|| ErrorData::invalid_params("the cursor is not one of this list", None))?,
     };
     let end = size.map_or(items.len(), |size| items.len().min(start + size.max(1)));
@@ -158,7 +170,7 @@ pub(crate) fn page<T: Clone>(
     Ok((page, next))
 }
 
-fn position<T>(kind: &str, items: &[T], name: impl Fn(&T) -> &str, cursor: &str) -> Option<usize> {
+fn cursor_position<T>(kind: &str, items: &[T], name: impl Fn(&T) -> &str, cursor: &str) -> Option<usize> {
     let text = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
     let (found, rest) = text.split_once(':')?;
     let (index, last) = rest.split_once(':')?;
@@ -169,6 +181,173 @@ fn position<T>(kind: &str, items: &[T], name: impl Fn(&T) -> &str, cursor: &str)
     Some(items.iter().position(|item| name(item) == last).map_or(index.min(items.len()), |at| at + 1))
 }
 
+/// The result of a handshake.
+pub(crate) fn server_config(settings: &ServerSettings, registry: &Registry, revision: Revision) -> ServerConfig {
+    let mut config = json!({
+        "protocolVersion": revision.name(),
+        "capabilities": capabilities(registry, revision),
+        "serverInfo": server_info(settings, registry, revision),
+    });
+    if let Some(instructions) = instructions(registry) {
+        config["instructions"] = json!(instructions);
+    }
+    // What comes from definitions was checked at loading; the rest is fixed.
+    serde_json::from_value(config).unwrap_or_else(|error| {
+        tracing::error!(%error, "the protocol does not take what we say of ourselves");
+        ServerConfig::default()
+    })
+}
+
+fn capabilities(registry: &Registry, revision: Revision) -> Json {
+    let mut capabilities = json!({
+        "logging": {},
+        "tools": { "listChanged": true },
+        "resources": { "subscribe": true, "listChanged": true },
+        "prompts": { "listChanged": true },
+    });
+    if revision.has_hints() {
+        capabilities["completions"] = json!({});
+    }
+    let mut extensions = Map::new();
+    if registry.has_skills() {
+        extensions.insert(SKILLS_EXTENSION_ID.to_owned(), json!({ "directoryRead": true }));
+    }
+    let has_tasks = registry.tools.iter().any(|served| served.tool.task_policy.task != TaskSupport::Never);
+    if has_tasks && revision.is_stateless() {
+        extensions.insert(TASKS_EXTENSION_ID.to_owned(), json!({}));
+    }
+    if !extensions.is_empty() {
+        capabilities["extensions"] = Json::Object(extensions);
+    }
+    capabilities
+}
+
+/// Name, version, title and icons of the server.
+pub(crate) fn server_info(settings: &ServerSettings, registry: &Registry, revision: Revision) -> Json {
+    let mut info = Map::new();
+    info.insert("name".to_owned(), json!(settings.name));
+    if revision.has_structured() {
+        let only = match registry.packs.as_slice() {
+            [pack] => Some(pack.definition.title.value.clone()),
+            _ => None,
+        };
+        if let Some(title) = settings.title.clone().or(only) {
+            info.insert("title".to_owned(), json!(title));
+        }
+    }
+    info.insert("version".to_owned(), json!(settings.version));
+    if revision.has_icons() {
+        if !settings.icons.is_empty() {
+            info.insert("icons".to_owned(), json!(settings.icons));
+        }
+        if let Some(url) = &settings.website_url {
+            info.insert("websiteUrl".to_owned(), json!(url));
+        }
+    }
+    Json::Object(info)
+}
+
+/// The instructions of each served pack, under its title; if no pack serves, what each pack looked for.
+fn instructions(registry: &Registry) -> Option<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for pack in &registry.packs {
+        let computed = registry.instructions.get(&pack.name).map(String::as_str);
+        let text = computed.or(pack.instructions.as_deref()).map(str::trim);
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
+            parts.push(format!("# {}\n\n{text}", pack.definition.title.value));
+        }
+    }
+    parts.extend(missing_packs(registry));
+    if registry.packs.is_empty() && !registry.dormant.is_empty() {
+        let mut text = String::from("No pack serves in this workspace. Each looked for one of these paths:\n");
+        for (name, markers) in &registry.dormant {
+            let markers: Vec<String> = markers.iter().map(|marker| format!("`{marker}`")).collect();
+            let markers = if markers.is_empty() { "served only by name".to_owned() } else { markers.join(", ") };
+            text.push_str(&format!("\n- {name}: {markers}"));
+        }
+        parts.push(text);
+    }
+    parts.extend(not_served(registry));
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
+/// The packs that the command line, or a file that a person trusted, names and that do not exist: the reason why
+/// nothing serves, or not all. Names in other files are left out: they may be anybody's words.
+fn missing_packs(registry: &Registry) -> impl Iterator<Item = String> {
+    let is_named = |fault: &&Diagnostic| fault.at.is_none() || registry.settings.trusted && fault.is_error();
+    let absent = registry.faults.iter().filter(|fault| fault.code == NO_PACK).filter(is_named);
+    absent.map(|fault| format!("The server was started for a pack that it does not have: {fault}"))
+}
+
+/// How many refusals are listed one by one; `toolsd://status` has them all.
+const MAX_REFUSALS: usize = 8;
+
+/// What is broken or withheld, why, and what the user can do. Untrusted names are told only if they are plain: whoever prepared
+/// the workspace chose them, and a model reads this.
+//= docs/spec.md#reload
+//# A client MUST be told in the instructions, and in `toolsd://status`, what is withheld or refused, why, and what to do.
+fn not_served(registry: &Registry) -> Option<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let is_whole = |pack: &str| registry.refusal(PackPart::Pack, pack).is_some();
+    let told = registry.refused.iter().filter(|refused| refused.part == PackPart::Pack || !is_whole(&refused.pack));
+    // What is withheld is listed below.
+    for refused in told.filter(|refused| !is_withheld(&refused.why)) {
+        let of =
+            if refused.part == PackPart::Pack { String::new() } else { format!(" of the pack `{}`", refused.pack) };
+        lines.push(format!("the {} `{}`{of} is broken: {}", refused.part.name(), refused.name, refused.why));
+    }
+    let clashes = registry.faults.iter().filter(|fault| fault.code == NAME_CLASH);
+    let clashes = clashes.filter(|fault| registry.refused.iter().all(|refused| refused.why != **fault));
+    lines.extend(clashes.map(|fault| format!("{}: the first one has it", fault.message)));
+    let left = lines.len().saturating_sub(MAX_REFUSALS);
+    lines.truncate(MAX_REFUSALS);
+    if left > 0 {
+        lines.push(format!("{left} more are not served"));
+    }
+    let (changeable, untrusted): (Vec<_>, Vec<_>) = registry.withheld().partition(|fault| fault.code == NOT_OWNED);
+    if !untrusted.is_empty() {
+        let mut names: Vec<&str> = untrusted.iter().filter_map(|fault| named_pack(fault)).collect();
+        names.dedup();
+        let of = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
+        lines.push(format!(
+            "files of this workspace are not trusted{of}: the user can read them and run `toolsd trust` in a terminal"
+        ));
+    }
+    if !changeable.is_empty() {
+        lines.push(
+            "files of packs can be changed by others: the user can run `toolsd doctor`, which tells how to mend that"
+                .to_owned(),
+        );
+    }
+    if lines.is_empty() {
+        return None;
+    }
+    let list: String = lines.iter().map(|line| format!("\n- {line}")).collect();
+    Some(format!("# Not served\n\nSome of what this workspace has is not served; `{STATUS}` says more.\n{list}"))
+}
+
+/// The pack of a withheld file, if its name is plain: short, of ASCII letters, digits, `-` and `_`.
+fn named_pack(fault: &Diagnostic) -> Option<&str> {
+    let path = fault.at.as_ref()?.source.path.as_str();
+    let rest = path.strip_prefix(".toolsd/tools.d/")?;
+    let name = rest.split(['/', '.']).next()?;
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    (name.len() <= 40 && name.chars().all(is_plain)).then_some(name)
+}
+
+/// The status resource, as resources are listed.
+pub(crate) fn status_item() -> Json {
+    json!({
+        "uri": STATUS,
+        "name": "status",
+        "title": "Status of this server",
+        "description": "The packs that serve and those that do not, and what is wrong with their files at present.",
+    })
+}
+
+/// The URI of the status resource, which says what is wrong at present.
+pub(crate) const STATUS: &str = "toolsd://status";
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -178,7 +357,7 @@ mod tests {
         let (mut all, mut cursor) = (Vec::new(), None::<String>);
         let mut reload = reload;
         loop {
-            let (page, next) = page("t", &items, |item| item, cursor.as_deref(), Some(2)).unwrap();
+            let (page, next) = paginate("t", &items, |item| item, cursor.as_deref(), Some(2)).unwrap();
             all.extend(page);
             cursor = next;
             if cursor.is_none() {
@@ -200,7 +379,11 @@ mod tests {
     #[test]
     fn a_foreign_cursor_is_refused() {
         for cursor in ["x", "!", "dDowOmE", &URL_SAFE_NO_PAD.encode("other:1:a")] {
-            assert_eq!(page("t", &["a", "b"], |item| item, Some(cursor), None).unwrap_err().code.0, -32602, "{cursor}");
+            assert_eq!(
+                paginate("t", &["a", "b"], |item| item, Some(cursor), None).unwrap_err().code.0,
+                -32602,
+                "{cursor}"
+            );
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Reads one line of the wire: what it is, or which error it gets.
+//! Reads one message of the protocol: what it is, or which error it gets.
 //!
 //! rmcp reads a message by trying each of its types in turn, and what fits none becomes an unknown method.
-//! We look at the method first, so that a known method with wrong parameters is told so, and small calls
+//! Here the method is looked at first, so that a known method with wrong parameters is reported as such, and small calls
 //! are read in one go.
 
-use super::{Unreadable, read_json};
+use super::strict_json::{UnreadableJson, read_json};
 use crate::value::Json;
 use rmcp::model::{
     CancelledNotificationParam, ClientJsonRpcMessage, ClientNotification, ClientRequest, CustomNotification,
@@ -14,63 +14,65 @@ use rmcp::model::{
 use serde::de::DeserializeOwned;
 use serde_json::{Map, json};
 
-/// What a line says.
+/// What a message is.
 #[derive(Debug)]
-pub(crate) enum Incoming {
-    /// A request, and whether it opens a session: `initialize`, or a request that stands alone.
+pub(crate) enum IncomingMessage {
+    /// A request.
     Request {
         /// Its id.
         id: RequestId,
         /// The request.
         request: Box<ClientRequest>,
-        /// Whether the protocol's own loop takes it as the beginning of a session.
+        /// Whether rmcp opens a session with it: `initialize`, or a request that stands alone.
         opens: bool,
     },
-    /// A request is taken back.
+    /// A request is cancelled.
     Cancelled(CancelledNotificationParam),
-    /// Another notification, or the answer to a request of ours.
+    /// Another notification, or an answer of the client.
     Other(Box<ClientJsonRpcMessage>),
-    /// Something that asks for nothing and that nobody can be told about.
+    /// Nothing that needs an answer or that anybody could be told about.
     Nothing,
-    /// No message that we can act on; this error is the answer.
+    /// No message of the protocol; the answer is this error.
     Refused(Option<RequestId>, ErrorData),
 }
 
 /// Reads one line, without its end.
-pub(crate) fn read_message(line: &[u8]) -> Incoming {
+pub(crate) fn parse_line(line: &[u8]) -> IncomingMessage {
     //= docs/spec.md#robustness
     //# No line on standard input MUST make the server panic or hang.
     match read_json(line) {
-        Ok(message) => message_of(message),
-        Err(unreadable) => Incoming::Refused(id_of(&unreadable), unreadable.into()),
+        Ok(message) => parse_message(message),
+        Err(unreadable) => IncomingMessage::Refused(readable_id(&unreadable), unreadable.into()),
     }
 }
 
-/// What a message says whose JSON was read already.
-pub(crate) fn message_of(message: Json) -> Incoming {
+/// Reads a message from JSON.
+pub(crate) fn parse_message(message: Json) -> IncomingMessage {
     match message {
-        Json::Object(message) => read_object(message),
-        Json::Array(_) => refused(None, "batches are not supported, send one message a line"),
-        _ => refused(None, "a message is a JSON object"),
+        Json::Object(message) => parse_object(message),
+        Json::Array(_) => refuse(None, "batches are not supported, send one message a line"),
+        _ => refuse(None, "a message is a JSON object"),
     }
 }
 
-/// The id of a message that could be read, and is refused for what is in it.
-pub(crate) fn id_of(unreadable: &Unreadable) -> Option<RequestId> {
+/// The id of a message that is refused although it could be read.
+pub(crate) fn readable_id(unreadable: &UnreadableJson) -> Option<RequestId> {
     match unreadable {
-        Unreadable::Beyond { id, .. } => read_id(id.clone()),
+        UnreadableJson::NumberOutOfRange { id, .. } => parse_id(id.clone()),
         _ => None,
     }
 }
 
-impl From<Unreadable> for ErrorData {
-    fn from(unreadable: Unreadable) -> Self {
+impl From<UnreadableJson> for ErrorData {
+    fn from(unreadable: UnreadableJson) -> Self {
         match unreadable {
             //= docs/spec.md#protocol
             //# A line that is no JSON MUST be answered with a parse error.
-            Unreadable::Syntax(why) => Self::parse_error(format!("no JSON: {why}"), None),
-            Unreadable::Twice(why) | Unreadable::Beyond { why, .. } => Self::invalid_request(why, None),
-            Unreadable::Many => Self::invalid_request(
+            UnreadableJson::Syntax(why) => Self::parse_error(format!("no JSON: {why}"), None),
+            UnreadableJson::DuplicateKey(why) | UnreadableJson::NumberOutOfRange { why, .. } => {
+                Self::invalid_request(why, None)
+            }
+            UnreadableJson::TooManyValues => Self::invalid_request(
                 "a message has at most 500000 values: pass large inputs as paths or URIs".to_owned(),
                 None,
             ),
@@ -78,117 +80,117 @@ impl From<Unreadable> for ErrorData {
     }
 }
 
-/// An error as it is sent.
+/// An error, as a message.
 pub(crate) fn error_message(id: Option<RequestId>, error: &ErrorData) -> Json {
     json!({ "jsonrpc": "2.0", "id": id.map(RequestId::into_json_value), "error": error })
 }
 
-/// The error for JSON that cannot be read as a message, as it is sent.
-pub(crate) fn read_refused(message: Json) -> Json {
-    let (id, error) = match message_of(message) {
-        Incoming::Refused(id, error) => (id, error),
+/// The error for JSON that cannot be read as a message.
+pub(crate) fn malformed_message_error(message: Json) -> Json {
+    let (id, error) = match parse_message(message) {
+        IncomingMessage::Refused(id, error) => (id, error),
         _ => (None, ErrorData::invalid_request("no message of the protocol", None)),
     };
     error_message(id, &error)
 }
 
-/// The error for a list that was asked for with parameters that are none, such as a cursor that is no text: rmcp reads them
-/// as left out, and answers with the first page.
-pub(crate) fn misread_list(message: &Json) -> Option<Json> {
+/// The error for a list request with malformed parameters, such as a cursor that is no text: rmcp ignores these, and answers
+/// with the first page.
+pub(crate) fn malformed_list_error(message: &Json) -> Option<Json> {
     let _of_a_list = message["method"].as_str().filter(|method| method.ends_with("/list"))?;
-    match message_of(message.clone()) {
-        Incoming::Refused(Some(id), error) if error.code == ErrorCode::INVALID_PARAMS => {
+    match parse_message(message.clone()) {
+        IncomingMessage::Refused(Some(id), error) if error.code == ErrorCode::INVALID_PARAMS => {
             Some(error_message(Some(id), &error))
         }
         _ => None,
     }
 }
 
-/// So many bytes a client may say of itself.
-const MOST_OF_ITSELF: usize = 64 << 10;
+/// How many bytes the parameters of `initialize` may have.
+const MAX_CLIENT_INFO: usize = 64 << 10;
 
 //= docs/spec.md#http
 //# What a client says of itself when it opens a session, which is kept, MUST NOT be larger than 64 kB.
-/// The error for a client that says too much of itself.
-pub(crate) fn long_introduction(message: &Json) -> Option<Json> {
+/// The error for an `initialize` with too large parameters; nothing if they fit.
+pub(crate) fn oversized_client_info_error(message: &Json) -> Option<Json> {
     let size = message["params"].to_string().len();
     let why = || {
         format!(
             "what a client says of itself has {} kB at most, got {} kB: it is kept as long as the session",
-            MOST_OF_ITSELF >> 10,
+            MAX_CLIENT_INFO >> 10,
             size >> 10
         )
     };
-    let id = message.get("id").cloned().and_then(read_id);
-    (size > MOST_OF_ITSELF).then(|| error_message(id, &ErrorData::invalid_params(why(), None)))
+    let id = message.get("id").cloned().and_then(parse_id);
+    (size > MAX_CLIENT_INFO).then(|| error_message(id, &ErrorData::invalid_params(why(), None)))
 }
 
-/// The error for a method that the stateless revision has no longer, in the words of standard streams.
-pub(crate) fn removed(message: &Json) -> Option<Json> {
-    let method = message["method"].as_str().filter(|method| is_removed(method) && *method != "initialize")?;
-    let id = message.get("id").cloned().and_then(read_id)?;
-    Some(error_message(Some(id), &unknown_method(method)))
+/// The error for a method that the stateless revision has no longer, as over standard streams; nothing if it has it.
+pub(crate) fn removed_method_error(message: &Json) -> Option<Json> {
+    let method = message["method"].as_str().filter(|method| is_removed_method(method) && *method != "initialize")?;
+    let id = message.get("id").cloned().and_then(parse_id)?;
+    Some(error_message(Some(id), &unknown_method_error(method)))
 }
 
-/// The error for a method that nobody knows.
-pub(crate) fn unknown_method(method: &str) -> ErrorData {
+/// The error for an unknown method.
+pub(crate) fn unknown_method_error(method: &str) -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("unknown method `{method}`"), None)
 }
 
-/// The error for a request with an id that another one has.
-pub(crate) fn duplicate(message: &Json) -> Json {
-    error_message(message.get("id").cloned().and_then(read_id), &still_running())
+/// The error for a message with the id of a running request.
+pub(crate) fn duplicate_id_error(message: &Json) -> Json {
+    error_message(message.get("id").cloned().and_then(parse_id), &still_running_error())
 }
 
-/// The same.
-pub(crate) fn still_running() -> ErrorData {
+/// The error for a request with the id of a running one.
+pub(crate) fn still_running_error() -> ErrorData {
     ErrorData::invalid_request("a request with this id is still running", None)
 }
 
-/// What is wrong with a request that rmcp could not read as one of its own; nothing if its method is unknown.
-pub(crate) fn misread(method: &str, params: Option<Json>) -> Option<ErrorData> {
-    match read_request(method, params, NumberOrString::Number(0)) {
-        Incoming::Refused(_, error) => Some(error),
-        Incoming::Request { request, .. } if !matches!(*request, ClientRequest::CustomRequest(_)) => {
+/// The error for a request that rmcp could not read as one of its own; nothing if its method is unknown.
+pub(crate) fn malformed_params_error(method: &str, params: Option<Json>) -> Option<ErrorData> {
+    match parse_request(method, params, NumberOrString::Number(0)) {
+        IncomingMessage::Refused(_, error) => Some(error),
+        IncomingMessage::Request { request, .. } if !matches!(*request, ClientRequest::CustomRequest(_)) => {
             Some(ErrorData::invalid_params(format!("malformed parameters of `{method}`"), None))
         }
         _ => None,
     }
 }
 
-/// Whether the stateless revision has a method no longer.
-pub(crate) fn is_removed(method: &str) -> bool {
+/// Whether the stateless revision has removed a method.
+pub(crate) fn is_removed_method(method: &str) -> bool {
     ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"].contains(&method)
 }
 
-fn refused(id: Option<RequestId>, why: impl Into<String>) -> Incoming {
-    Incoming::Refused(id, ErrorData::invalid_request(why.into(), None))
+fn refuse(id: Option<RequestId>, why: impl Into<String>) -> IncomingMessage {
+    IncomingMessage::Refused(id, ErrorData::invalid_request(why.into(), None))
 }
 
-fn read_object(mut message: Map<String, Json>) -> Incoming {
+fn parse_object(mut message: Map<String, Json>) -> IncomingMessage {
     let id = message.remove("id");
-    let id = match id.map(read_id) {
+    let id = match id.map(parse_id) {
         None => None,
         Some(Some(id)) => Some(id),
-        Some(None) => return refused(None, "`id` is a text or a whole number"),
+        Some(None) => return refuse(None, "`id` is a text or a whole number"),
     };
     if message.get("jsonrpc").and_then(Json::as_str) != Some("2.0") {
-        return refused(id, "`jsonrpc` is \"2.0\"");
+        return refuse(id, "`jsonrpc` is \"2.0\"");
     }
     let has_answer = message.contains_key("result") || message.contains_key("error");
     match (message.remove("method"), id) {
-        (Some(_), id) if has_answer => refused(id, "a message has `method`, `result` or `error`, not two of them"),
-        (Some(Json::String(method)), Some(id)) => read_request(&method, message.remove("params"), id),
-        (Some(Json::String(method)), None) => read_notification(&method, message.remove("params")),
-        (Some(_), id) => refused(id, "`method` is a text"),
-        (None, Some(id)) if has_answer => read_answer(message, id),
-        // An error without an id answers nothing that we asked: there is nobody to tell.
-        (None, None) if message.contains_key("error") => Incoming::Nothing,
-        (None, id) => refused(id, "a message has `method`, `result` or `error`"),
+        (Some(_), id) if has_answer => refuse(id, "a message has `method`, `result` or `error`, not two of them"),
+        (Some(Json::String(method)), Some(id)) => parse_request(&method, message.remove("params"), id),
+        (Some(Json::String(method)), None) => parse_notification(&method, message.remove("params")),
+        (Some(_), id) => refuse(id, "`method` is a text"),
+        (None, Some(id)) if has_answer => parse_answer(message, id),
+        // An error without an id answers no request: nobody can be told.
+        (None, None) if message.contains_key("error") => IncomingMessage::Nothing,
+        (None, id) => refuse(id, "a message has `method`, `result` or `error`"),
     }
 }
 
-fn read_id(id: Json) -> Option<RequestId> {
+fn parse_id(id: Json) -> Option<RequestId> {
     match id {
         Json::String(text) => Some(NumberOrString::String(text.into())),
         Json::Number(number) => number.as_i64().map(NumberOrString::Number),
@@ -196,20 +198,20 @@ fn read_id(id: Json) -> Option<RequestId> {
     }
 }
 
-fn read_answer(mut message: Map<String, Json>, id: RequestId) -> Incoming {
+fn parse_answer(mut message: Map<String, Json>, id: RequestId) -> IncomingMessage {
     message.insert("jsonrpc".to_owned(), json!("2.0"));
     message.insert("id".to_owned(), id.clone().into_json_value());
     match serde_json::from_value(Json::Object(message)) {
-        Ok(answer) => Incoming::Other(Box::new(answer)),
-        Err(error) => refused(Some(id), format!("no answer: {error}")),
+        Ok(answer) => IncomingMessage::Other(Box::new(answer)),
+        Err(error) => refuse(Some(id), format!("no answer: {error}")),
     }
 }
 
-fn read_notification(method: &str, params: Option<Json>) -> Incoming {
+fn parse_notification(method: &str, params: Option<Json>) -> IncomingMessage {
     if method == "notifications/cancelled" {
         return match params.map(serde_json::from_value::<CancelledNotificationParam>) {
-            Some(Ok(params)) => Incoming::Cancelled(params),
-            _ => Incoming::Nothing,
+            Some(Ok(params)) => IncomingMessage::Cancelled(params),
+            _ => IncomingMessage::Nothing,
         };
     }
     let notification = match method {
@@ -221,13 +223,13 @@ fn read_notification(method: &str, params: Option<Json>) -> Incoming {
         },
         _ => ClientNotification::CustomNotification(CustomNotification::new(method, params)),
     };
-    Incoming::Other(Box::new(ClientJsonRpcMessage::notification(notification)))
+    IncomingMessage::Other(Box::new(ClientJsonRpcMessage::notification(notification)))
 }
 
-fn read_request(method: &str, params: Option<Json>, id: RequestId) -> Incoming {
+fn parse_request(method: &str, params: Option<Json>, id: RequestId) -> IncomingMessage {
     let wrong = |error: &str| {
         let message = format!("malformed parameters of `{method}`: {error}");
-        Incoming::Refused(Some(id.clone()), ErrorData::invalid_params(message, None))
+        IncomingMessage::Refused(Some(id.clone()), ErrorData::invalid_params(message, None))
     };
     let mut params = match params {
         None => Map::new(),
@@ -243,10 +245,10 @@ fn read_request(method: &str, params: Option<Json>, id: RequestId) -> Incoming {
     let is_stateless = meta.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
     //= docs/spec.md#protocol
     //# A method that the revision in use no longer has MUST be refused as unknown, whatever its parameters.
-    // A handshake is one, whatever else it says of itself.
-    let read = match is_stateless && is_removed(method) && method != "initialize" {
-        true => Ok(custom(method, params)),
-        false => request_of(method, params),
+    // A handshake stays one, whatever its metadata says.
+    let read = match is_stateless && is_removed_method(method) && method != "initialize" {
+        true => Ok(custom_request(method, params)),
+        false => parse_typed_request(method, params),
     };
     let mut request = match read {
         Ok(request) => request,
@@ -255,23 +257,25 @@ fn read_request(method: &str, params: Option<Json>, id: RequestId) -> Incoming {
     let opens = match &request {
         ClientRequest::InitializeRequest(_) => true,
         ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
-        _ => stands_alone(&meta),
+        _ => is_self_contained(&meta),
     };
     if !meta.is_empty() {
         *request.get_meta_mut() = meta;
     }
-    Incoming::Request { id, request: Box::new(request), opens }
+    IncomingMessage::Request { id, request: Box::new(request), opens }
 }
 
-/// Whether a request brings all that the stateless revision asks of it.
-fn stands_alone(meta: &RequestMetaObject) -> bool {
+/// Whether a request has all the metadata that the stateless revision requires.
+fn is_self_contained(meta: &RequestMetaObject) -> bool {
     !meta.is_empty()
         && meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty()
         && meta.protocol_version().is_some_and(|version| ProtocolVersion::KNOWN_VERSIONS.contains(&version))
 }
 
-fn request_of(method: &str, params: Map<String, Json>) -> Result<ClientRequest, serde_json::Error> {
-    fn needed<M: Default, P: DeserializeOwned>(params: Map<String, Json>) -> Result<Request<M, P>, serde_json::Error> {
+fn parse_typed_request(method: &str, params: Map<String, Json>) -> Result<ClientRequest, serde_json::Error> {
+    fn required<M: Default, P: DeserializeOwned>(
+        params: Map<String, Json>,
+    ) -> Result<Request<M, P>, serde_json::Error> {
         serde_json::from_value(Json::Object(params)).map(Request::new)
     }
     fn optional<M: Default, P: DeserializeOwned>(
@@ -280,31 +284,31 @@ fn request_of(method: &str, params: Map<String, Json>) -> Result<ClientRequest, 
         serde_json::from_value(Json::Object(params)).map(RequestOptionalParam::with_param)
     }
     Ok(match method {
-        "tools/call" => ClientRequest::CallToolRequest(needed(params)?),
+        "tools/call" => ClientRequest::CallToolRequest(required(params)?),
         "tools/list" => ClientRequest::ListToolsRequest(optional(params)?),
-        "resources/read" => ClientRequest::ReadResourceRequest(needed(params)?),
+        "resources/read" => ClientRequest::ReadResourceRequest(required(params)?),
         "resources/list" => ClientRequest::ListResourcesRequest(optional(params)?),
         "resources/templates/list" => ClientRequest::ListResourceTemplatesRequest(optional(params)?),
-        "resources/subscribe" => ClientRequest::SubscribeRequest(needed(params)?),
-        "resources/unsubscribe" => ClientRequest::UnsubscribeRequest(needed(params)?),
+        "resources/subscribe" => ClientRequest::SubscribeRequest(required(params)?),
+        "resources/unsubscribe" => ClientRequest::UnsubscribeRequest(required(params)?),
         "prompts/list" => ClientRequest::ListPromptsRequest(optional(params)?),
-        "prompts/get" => ClientRequest::GetPromptRequest(needed(params)?),
-        "resources/directory/read" => ClientRequest::ReadResourceDirectoryRequest(needed(params)?),
+        "prompts/get" => ClientRequest::GetPromptRequest(required(params)?),
+        "resources/directory/read" => ClientRequest::ReadResourceDirectoryRequest(required(params)?),
         "skills/list" => ClientRequest::ListSkillsRequest(optional(params)?),
-        "skills/get" => ClientRequest::GetSkillRequest(needed(params)?),
-        "tasks/get" => ClientRequest::GetTaskRequest(needed(params)?),
-        "tasks/update" => ClientRequest::UpdateTaskRequest(needed(params)?),
-        "tasks/cancel" => ClientRequest::CancelTaskRequest(needed(params)?),
-        "completion/complete" => ClientRequest::CompleteRequest(needed(params)?),
-        "logging/setLevel" => ClientRequest::SetLevelRequest(needed(params)?),
-        "subscriptions/listen" => ClientRequest::SubscriptionsListenRequest(needed(params)?),
-        "initialize" => ClientRequest::InitializeRequest(needed(params)?),
+        "skills/get" => ClientRequest::GetSkillRequest(required(params)?),
+        "tasks/get" => ClientRequest::GetTaskRequest(required(params)?),
+        "tasks/update" => ClientRequest::UpdateTaskRequest(required(params)?),
+        "tasks/cancel" => ClientRequest::CancelTaskRequest(required(params)?),
+        "completion/complete" => ClientRequest::CompleteRequest(required(params)?),
+        "logging/setLevel" => ClientRequest::SetLevelRequest(required(params)?),
+        "subscriptions/listen" => ClientRequest::SubscriptionsListenRequest(required(params)?),
+        "initialize" => ClientRequest::InitializeRequest(required(params)?),
         "server/discover" => ClientRequest::DiscoverRequest(Default::default()),
         "ping" => ClientRequest::PingRequest(RequestNoParam::default()),
-        _ => custom(method, params),
+        _ => custom_request(method, params),
     })
 }
 
-fn custom(method: &str, params: Map<String, Json>) -> ClientRequest {
+fn custom_request(method: &str, params: Map<String, Json>) -> ClientRequest {
     ClientRequest::CustomRequest(CustomRequest::new(method, (!params.is_empty()).then_some(Json::Object(params))))
 }

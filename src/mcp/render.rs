@@ -1,20 +1,24 @@
-//! Results as a revision of the protocol wants them.
+//! Results and faults as a revision of the protocol wants them.
 
-use super::{Revision, published};
-use crate::call::{Contents, Outcome};
-use crate::content::{Block, Content, ResourceBody};
+use super::list_items::{annotations_item, resource_item};
+use super::lists::STATUS;
+use super::revision::Revision;
+use crate::call::{ResourceAnswer, ToolOutcome};
+use crate::content::{Content, ContentBody, ResourceBody};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::registry::{PackPart, Registry};
 use crate::value::{Json, Object};
 use rmcp::model::{
-    CacheScope, CallToolResult, ContentBlock, ErrorData, GetPromptResult, MetaObject, PromptMessage,
+    CacheScope, CallToolResult, ContentBlock, ErrorCode, ErrorData, GetPromptResult, MetaObject, PromptMessage,
     ReadResourceResult, ResourceContents, Role,
 };
 use serde_json::json;
 
-/// The result of a tool. `wrapped` says whether the tool's results are wrapped where objects are wanted
-/// even if they are objects, because its output schema is.
-pub(crate) fn outcome(outcome: Outcome, wrapped: bool, revision: Revision) -> CallToolResult {
+/// The result of a tool. `wrapped` says whether its output schema is wrapped where the protocol wants objects: then results
+/// are wrapped even if they are objects.
+pub(crate) fn tool_result(outcome: ToolOutcome, wrapped: bool, revision: Revision) -> CallToolResult {
     let mut content: Vec<ContentBlock> =
-        outcome.content.into_iter().filter_map(|content| block(content, revision)).collect();
+        outcome.content.into_iter().filter_map(|content| content_block(content, revision)).collect();
     if content.is_empty()
         && let Some(data) = &outcome.structured
     {
@@ -28,7 +32,7 @@ pub(crate) fn outcome(outcome: Outcome, wrapped: bool, revision: Revision) -> Ca
     //# A structured result MUST be rendered as the revision in use allows.
     if revision.has_structured() {
         result.structured_content = outcome.structured.map(|data| {
-            // A failure is not what the schema describes.
+            // The schema does not describe failures.
             let wraps = !revision.is_stateless() && (!data.is_object() || (wrapped && !outcome.failed));
             if wraps { json!({ "result": data }) } else { data }
         });
@@ -39,31 +43,33 @@ pub(crate) fn outcome(outcome: Outcome, wrapped: bool, revision: Revision) -> Ca
     result
 }
 
-/// A block of content; a revision that does not know it gets the nearest that it knows.
-fn block(content: Content, revision: Revision) -> Option<ContentBlock> {
+/// A block of content; for a revision that does not know its type, the nearest block that it knows.
+fn content_block(content: Content, revision: Revision) -> Option<ContentBlock> {
     let content = match content {
-        Content { block: Block::Text(text), annotations: None, meta: None } => return Some(ContentBlock::text(text)),
+        Content { block: ContentBody::Text(text), annotations: None, meta: None } => {
+            return Some(ContentBlock::text(text));
+        }
         content => content,
     };
     let mut json = match &content.block {
-        Block::Audio { data, mime_type } if !revision.has_hints() => json!({
+        ContentBody::Audio { data, mime_type } if !revision.has_hints() => json!({
             "type": "resource",
             "resource": { "uri": "toolsd://content/audio", "mimeType": mime_type, "blob": data },
         }),
-        Block::Link(link) if !revision.has_structured() => {
+        ContentBody::Link(link) if !revision.has_structured() => {
             let uri = link.get("uri").and_then(Json::as_str).unwrap_or_default();
             let name = link.get("title").or_else(|| link.get("name")).and_then(Json::as_str).unwrap_or(uri);
             json!({ "type": "text", "text": format!("[{name}]({uri})") })
         }
-        Block::Link(link) => {
-            let mut json = published::resource(link, revision);
+        ContentBody::Link(link) => {
+            let mut json = resource_item(link, revision);
             json["type"] = json!("resource_link");
             json
         }
         _ => content.to_json(),
     };
     if let Some(annotations) = &content.annotations {
-        json["annotations"] = published::annotations_of(annotations, revision);
+        json["annotations"] = annotations_item(annotations, revision);
     }
     if let (false, Some(map)) = (revision.has_structured(), json.as_object_mut()) {
         map.shift_remove("_meta");
@@ -78,7 +84,7 @@ fn block(content: Content, revision: Revision) -> Option<ContentBlock> {
 }
 
 /// The messages of a prompt.
-pub(crate) fn messages(
+pub(crate) fn prompt_result(
     description: Option<String>,
     messages: Vec<(String, Content)>,
     revision: Revision,
@@ -87,7 +93,7 @@ pub(crate) fn messages(
         .into_iter()
         .filter_map(|(role, content)| {
             let role = if role == "assistant" { Role::Assistant } else { Role::User };
-            Some(PromptMessage::new(role, block(content, revision)?))
+            Some(PromptMessage::new(role, content_block(content, revision)?))
         })
         .collect();
     let mut result = GetPromptResult::new(messages);
@@ -95,21 +101,25 @@ pub(crate) fn messages(
     result
 }
 
-/// The contents of a resource. Nothing at all is an error: a resource that is not there is “not found”.
-pub(crate) fn contents(contents: &Contents, revision: Revision) -> Result<ReadResourceResult, ErrorData> {
+/// The contents of a resource.
+///
+/// # Errors
+/// No contents at all: a resource that does not exist is “not found” instead.
+pub(crate) fn resource_result(contents: &ResourceAnswer, revision: Revision) -> Result<ReadResourceResult, ErrorData> {
     if contents.parts.is_empty() {
         return Err(ErrorData::internal_error("the resource has no contents", None));
     }
-    let parts = contents.parts.iter().map(|(uri, mime_type, body)| part(uri, mime_type.as_deref(), body)).collect();
+    let parts =
+        contents.parts.iter().map(|(uri, mime_type, body)| resource_part(uri, mime_type.as_deref(), body)).collect();
     let mut result = ReadResourceResult::new(parts);
     if revision.is_stateless() {
         result.ttl_ms = Some(contents.ttl_ms.unwrap_or(0));
-        result.cache_scope = Some(scope(contents.cache_scope.as_deref()));
+        result.cache_scope = Some(cache_scope(contents.cache_scope.as_deref()));
     }
     Ok(result)
 }
 
-fn part(uri: &str, mime_type: Option<&str>, body: &ResourceBody) -> ResourceContents {
+fn resource_part(uri: &str, mime_type: Option<&str>, body: &ResourceBody) -> ResourceContents {
     let (uri, mime_type) = (uri.to_owned(), mime_type.map(str::to_owned));
     match body {
         ResourceBody::Text(text) => {
@@ -121,17 +131,101 @@ fn part(uri: &str, mime_type: Option<&str>, body: &ResourceBody) -> ResourceCont
     }
 }
 
-/// Who may keep it: what is not said to be public is private.
-pub(crate) fn scope(name: Option<&str>) -> CacheScope {
+/// Who may cache contents: they are private unless the definition says that they are public.
+fn cache_scope(name: Option<&str>) -> CacheScope {
     if name == Some("public") { CacheScope::Public } else { CacheScope::Private }
+}
+
+/// MCP 2026-07-28: the client lacks a capability that the request needs.
+const MISSING_CAPABILITY: ErrorCode = ErrorCode(-32021);
+
+/// The error for a fault. `uri` is the requested resource, if it was one.
+///
+/// `reject(code, …)` has its own code as `code` of its data, beside `data`. Codes that JSON-RPC reserves are not let through,
+/// except two.
+pub(crate) fn fault_error(fault: Diagnostic, uri: Option<&str>, revision: Revision) -> ErrorData {
+    let message = match &fault.help {
+        Some(help) => format!("{} ({help})", fault.message),
+        None => fault.message.clone(),
+    };
+    let data = fault.data.map(|data| *data);
+    match fault.code.kind() {
+        //= docs/spec.md#protocol
+        //# A resource that is not there MUST be refused with the code of the revision in use.
+        "not_found" if uri.is_some() => {
+            let code = if revision.is_stateless() { ErrorCode::INVALID_PARAMS } else { ErrorCode::RESOURCE_NOT_FOUND };
+            ErrorData::new(code, message, Some(with_uri(data, uri)))
+        }
+        //= docs/spec.md#questions
+        //# A client without a capability that a definition requires MUST be told which one.
+        "capability" if revision.is_stateless() => ErrorData::new(MISSING_CAPABILITY, message, data),
+        "capability" => ErrorData::new(ErrorCode::INVALID_REQUEST, message, data),
+        "not_found" | "arguments" => ErrorData::invalid_params(message, data),
+        "reject" => {
+            let code = data.as_ref().and_then(|data| data.get("code")).and_then(Json::as_i64);
+            let data = data.as_ref().and_then(|data| data.get("data")).filter(|data| !data.is_null()).cloned();
+            ErrorData::new(allowed_code(code), message, data)
+        }
+        _ => {
+            if fault.code != Code::CANCELLED {
+                tracing::warn!(code = %fault.code, %message, "a request failed");
+            }
+            ErrorData::internal_error(message, data)
+        }
+    }
+}
+
+/// The error for an unknown name, with the nearest known one.
+pub(crate) fn unknown_name_error<'a>(
+    registry: &Registry,
+    part: PackPart,
+    name: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> ErrorData {
+    if let Some(refused) = registry.refusal(part, name) {
+        return ErrorData::invalid_params(refused.fault().to_string(), None);
+    }
+    let what = part.name();
+    let mut message = match did_you_mean(name, known) {
+        Some(help) => format!("unknown {what} `{name}` ({help})"),
+        None => format!("unknown {what} `{name}`"),
+    };
+    if registry.withheld().next().is_some() {
+        message.push_str(&format!("; files of this workspace are not used, `{STATUS}` says why"));
+    }
+    ErrorData::invalid_params(message, None)
+}
+
+/// The error for a service that answered something else than it was asked.
+pub(crate) fn unexpected_answer_error() -> ErrorData {
+    ErrorData::internal_error("the host answered something else than it was asked", None)
+}
+
+fn allowed_code(code: Option<i64>) -> ErrorCode {
+    match code.and_then(|code| i32::try_from(code).ok()) {
+        Some(code @ (-32602 | -32603)) => ErrorCode(code),
+        Some(code) if !(-32768..=-32000).contains(&code) => ErrorCode(code),
+        _ => ErrorCode::INTERNAL_ERROR,
+    }
+}
+
+fn with_uri(data: Option<Json>, uri: Option<&str>) -> Json {
+    match data {
+        Some(Json::Object(mut data)) => {
+            data.entry("uri").or_insert_with(|| json!(uri));
+            Json::Object(data)
+        }
+        Some(Json::Null) | None => json!({ "uri": uri }),
+        Some(data) => json!({ "uri": uri, "data": data }),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn data(json: Json) -> Outcome {
-        Outcome { structured: Some(json), ..Outcome::default() }
+    fn data(json: Json) -> ToolOutcome {
+        ToolOutcome { structured: Some(json), ..ToolOutcome::default() }
     }
 
     //= docs/spec.md#protocol
@@ -146,7 +240,7 @@ mod tests {
             (Revision::Icons, Some(json!({ "result": [1] }))),
             (Revision::Stateless, Some(json!([1]))),
         ] {
-            let result = outcome(data(json!([1])), true, revision);
+            let result = tool_result(data(json!([1])), true, revision);
             assert_eq!(result.structured_content, expected);
             assert_eq!(result.content, vec![ContentBlock::text("[1]")]);
         }
@@ -155,21 +249,47 @@ mod tests {
     #[test]
     fn objects_are_wrapped_only_where_the_schema_is() {
         let object = json!({ "a": 1 });
-        assert_eq!(outcome(data(object.clone()), false, Revision::Icons).structured_content, Some(object.clone()));
+        assert_eq!(tool_result(data(object.clone()), false, Revision::Icons).structured_content, Some(object.clone()));
         assert_eq!(
-            outcome(data(object.clone()), true, Revision::Icons).structured_content,
+            tool_result(data(object.clone()), true, Revision::Icons).structured_content,
             Some(json!({ "result": object }))
         );
     }
 
     #[test]
     fn what_a_revision_does_not_know_becomes_what_it_knows() {
-        let link = Content::new(Block::Link(json!({ "uri": "a:b", "name": "b", "icons": [] })));
-        let old = block(link.clone(), Revision::Hints).map(|block| json!(block));
+        let link = Content::new(ContentBody::Link(json!({ "uri": "a:b", "name": "b", "icons": [] })));
+        let old = content_block(link.clone(), Revision::Hints).map(|block| json!(block));
         assert_eq!(old, Some(json!({ "type": "text", "text": "[b](a:b)" })));
-        let new = block(link.clone(), Revision::Structured).map(|block| json!(block));
+        let new = content_block(link.clone(), Revision::Structured).map(|block| json!(block));
         assert_eq!(new, Some(json!({ "type": "resource_link", "uri": "a:b", "name": "b" })));
-        let sound = Content::new(Block::Audio { data: "AA==".to_owned(), mime_type: "audio/wav".to_owned() });
-        assert_eq!(block(sound, Revision::First).map(|block| json!(block)["type"].clone()), Some(json!("resource")));
+        let sound = Content::new(ContentBody::Audio { data: "AA==".to_owned(), mime_type: "audio/wav".to_owned() });
+        assert_eq!(
+            content_block(sound, Revision::First).map(|block| json!(block)["type"].clone()),
+            Some(json!("resource"))
+        );
+    }
+
+    //= docs/spec.md#protocol
+    //= type=test
+    //# A resource that is not there MUST be refused with the code of the revision in use.
+    #[test]
+    fn not_found_has_the_code_of_its_era() {
+        let fault = || *Diagnostic::new(Code::NOT_FOUND, "nothing there");
+        let old = fault_error(fault(), Some("a:b"), Revision::Icons);
+        assert_eq!((old.code.0, old.data), (-32002, Some(json!({ "uri": "a:b" }))));
+        assert_eq!(fault_error(fault(), Some("a:b"), Revision::Stateless).code.0, -32602);
+        assert_eq!(fault_error(fault(), None, Revision::Icons).code.0, -32602);
+    }
+
+    #[test]
+    fn a_script_cannot_use_a_code_of_the_protocol() {
+        let reject = |code: i64| {
+            let fault = Diagnostic::new(Code::REJECT, "no").data(json!({ "code": code, "data": [1] }));
+            fault_error(*fault, None, Revision::Icons)
+        };
+        assert_eq!((reject(7).code.0, reject(7).data), (7, Some(json!([1]))));
+        assert_eq!(reject(-32602).code.0, -32602);
+        assert_eq!(reject(-32021).code.0, -32603);
     }
 }

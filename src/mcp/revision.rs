@@ -2,7 +2,7 @@
 
 use rmcp::model::ProtocolVersion;
 
-/// A revision of MCP that we speak, the oldest first.
+/// A supported revision of MCP, the oldest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Revision {
     /// 2024-11-05.
@@ -21,9 +21,9 @@ impl Revision {
     /// All of them.
     pub(crate) const ALL: [Self; 5] = [Self::First, Self::Hints, Self::Structured, Self::Icons, Self::Stateless];
 
-    /// The revision of a request. A request without one belongs to a session whose handshake is not
-    /// done: the newest revision that has a handshake answers it.
-    pub(crate) fn of(version: Option<&ProtocolVersion>) -> Self {
+    /// The newest revision that a version reaches. A request without a version belongs to a session whose handshake is not done:
+    /// it gets the newest revision with a handshake.
+    pub(crate) fn from_version(version: Option<&ProtocolVersion>) -> Self {
         //= docs/spec.md#protocol
         //# The server MUST serve the revisions 2024-11-05 to 2025-11-25 and 2026-07-28 in one process.
         let Some(version) = version else { return Self::Icons };
@@ -41,7 +41,7 @@ impl Revision {
         }
     }
 
-    /// Its place in [`Self::ALL`].
+    /// Its index in [`Self::ALL`].
     pub(crate) fn index(self) -> usize {
         self as usize
     }
@@ -56,7 +56,7 @@ impl Revision {
         self >= Self::Structured
     }
 
-    /// Icons, and where a server lives.
+    /// Icons, and the website of a server.
     pub(crate) fn has_icons(self) -> bool {
         self >= Self::Icons
     }
@@ -74,9 +74,9 @@ mod tests {
     #[test]
     fn a_version_is_the_newest_revision_that_it_reaches() {
         for revision in Revision::ALL {
-            assert_eq!(Revision::of(Some(&ProtocolVersion::KNOWN_VERSIONS[revision.index()])), revision);
+            assert_eq!(Revision::from_version(Some(&ProtocolVersion::KNOWN_VERSIONS[revision.index()])), revision);
             assert_eq!(Revision::ALL[revision.index()], revision);
         }
-        assert_eq!(Revision::of(None), Revision::Icons);
+        assert_eq!(Revision::from_version(None), Revision::Icons);
     }
 }

@@ -1,7 +1,6 @@
-//! Who sent a request: what it says of itself, and how it is reached while the request is worked on.
+//! Who sent a request, and how its answer gets back: bytes are counted before they are made, and large ones made aside.
 
-use super::LARGE;
-use crate::script::Party;
+use crate::script::CallerId;
 use hyper::header::{HeaderMap, USER_AGENT};
 use hyper::http::request::Parts;
 use rmcp::RoleServer;
@@ -9,45 +8,49 @@ use rmcp::model::{ErrorData, RequestMetaObject};
 use rmcp::service::{Peer, RequestContext};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio_util::sync::CancellationToken;
 
-/// What carries the bytes of answers, and has room for so many.
-pub(crate) trait Carrier: Send + Sync {
-    /// Takes room for an answer that is to be written; `false` if there is none.
+/// The room for bytes of answers that wait to be sent.
+pub(crate) trait AnswerBudget: Send + Sync {
+    /// Reserves room for an answer that is to be made; `false` if there is none.
     fn reserve(&self, bytes: usize) -> bool;
 }
 
-/// Where a request came from.
+/// A client over HTTP.
 #[derive(Clone)]
-pub(crate) struct Place {
-    /// An address, as far as it is told from others.
+pub(crate) struct RemoteClient {
+    /// A hash of its address.
     pub(crate) address: u64,
     /// The number of its connection.
     pub(crate) connection: u64,
-    pub(crate) carrier: Arc<dyn Carrier>,
+    pub(crate) budget: Arc<dyn AnswerBudget>,
 }
 
 /// The sender of a request.
 #[derive(Clone, Copy)]
-pub(crate) struct Sender<'a> {
-    /// What the request says beside its parameters.
+pub(crate) struct RequestSender<'a> {
+    /// The `_meta` of the request.
     pub(crate) meta: &'a RequestMetaObject,
     /// Where notices and questions go; nothing if only the answer can be sent.
     pub(crate) peer: Option<&'a Peer<RoleServer>>,
-    /// Comes to be when the request is taken back.
-    pub(crate) gone: &'a CancellationToken,
-    /// What came with it over HTTP.
+    /// Cancelled when the client cancels the request.
+    pub(crate) cancelled: &'a CancellationToken,
+    /// The headers of the request over HTTP.
     pub(crate) headers: Option<&'a HeaderMap>,
-    /// Where it came from over HTTP.
-    pub(crate) place: Option<&'a Place>,
+    /// The client over HTTP.
+    pub(crate) remote: Option<&'a RemoteClient>,
 }
 
-impl Sender<'_> {
+impl RequestSender<'_> {
     //= docs/spec.md#http
     //# An answer MUST be counted before it is written, and be dropped with a word where too many bytes wait.
-    /// Takes room for an answer.
-    pub(crate) fn make_room(&self, bytes: usize) -> Result<(), ErrorData> {
-        if bytes <= LARGE || self.place.is_none_or(|place| place.carrier.reserve(bytes)) {
+    /// Reserves room for an answer.
+    ///
+    /// # Errors
+    /// The answer is large, and too many bytes wait already.
+    pub(crate) fn reserve_answer(&self, bytes: usize) -> Result<(), ErrorData> {
+        if bytes <= LARGE_MESSAGE || self.remote.is_none_or(|remote| remote.budget.reserve(bytes)) {
             return Ok(());
         }
         let message = format!(
@@ -57,10 +60,10 @@ impl Sender<'_> {
         Err(ErrorData::internal_error(message, None))
     }
 
-    /// With whom its calls take turns. On standard streams there is one client. Over HTTP a client is known by its session;
-    /// without one by what it says of itself, which counts among the clients of its own address only.
-    pub(crate) fn party(&self) -> Party {
-        let Some(headers) = self.headers else { return Party::default() };
+    /// The party whose calls take turns with those of others. On standard streams there is one client. Over HTTP a client is
+    /// known by its session; without one by its name, version and user agent, which count within its own address only.
+    pub(crate) fn party(&self) -> CallerId {
+        let Some(headers) = self.headers else { return CallerId::default() };
         let mut client = DefaultHasher::new();
         match headers.get("mcp-session-id") {
             Some(session) => session.hash(&mut client),
@@ -72,20 +75,66 @@ impl Sender<'_> {
                 headers.get(USER_AGENT).hash(&mut client);
             }
         }
-        let (place, connection) = self.place.map_or((0, 0), |place| (place.address, place.connection));
-        Party { place, client: client.finish(), connection }
+        let (place, connection) = self.remote.map_or((0, 0), |remote| (remote.address, remote.connection));
+        CallerId { address: place, client: client.finish(), connection }
     }
 }
 
-impl<'a> From<&'a RequestContext<RoleServer>> for Sender<'a> {
+impl<'a> From<&'a RequestContext<RoleServer>> for RequestSender<'a> {
     fn from(context: &'a RequestContext<RoleServer>) -> Self {
         let parts = context.extensions.get::<Parts>();
         Self {
             meta: &context.meta,
             peer: Some(&context.peer),
-            gone: &context.ct,
+            cancelled: &context.ct,
             headers: parts.map(|parts| &parts.headers),
-            place: parts.and_then(|parts| parts.extensions.get::<Place>()),
+            remote: parts.and_then(|parts| parts.extensions.get::<RemoteClient>()),
         }
+    }
+}
+
+/// From this size in bytes on, a message takes longer to read or write than other requests should wait.
+pub(crate) const LARGE_MESSAGE: usize = 128 << 10;
+
+/// Does some long work: another thread takes over what this one would do next.
+pub(crate) fn run_aside<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        // There is no other thread to take over.
+        _ => work(),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+    use std::time::Duration;
+
+    //= docs/spec.md#http
+    //= type=test
+    //# While a large body is read or a large answer is written, the requests of others MUST be answered.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn others_go_on_meanwhile() {
+        let (say, heard) = channel();
+        let (begin, begun) = tokio::sync::oneshot::channel();
+        let long = tokio::spawn(async move {
+            run_aside(|| {
+                begin.send(()).unwrap();
+                heard.recv_timeout(Duration::from_secs(30))
+            })
+        });
+        let other = tokio::spawn(async move {
+            begun.await.unwrap();
+            say.send(7)
+        });
+        assert_eq!(long.await.unwrap(), Ok(7), "nobody else had a thread");
+        other.await.unwrap().unwrap();
+    }
+
+    #[tokio::test]
+    async fn where_there_is_one_thread_it_is_done_there() {
+        assert_eq!(run_aside(|| 7), 7);
     }
 }

@@ -1,4 +1,4 @@
-//! Standard input and output, without threads that block where pipes and sockets can do without.
+//! Standard input and output, without blocking threads where pipes and sockets do not need them.
 
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -9,58 +9,57 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 
-/// Where messages come from.
-pub(crate) enum Input {
+/// The stream that messages come from.
+pub(crate) enum StdinStream {
     /// A pipe, as shells and most clients give it.
     Pipe(pipe::Receiver),
     /// A socket, as clients built on libuv give it.
     Socket(UnixStream),
-    /// A file or a terminal: read by a thread that blocks.
+    /// A file or a terminal: read by a blocking thread.
     Blocking(tokio::io::Stdin),
 }
 
-/// Where messages go.
-pub(crate) enum Output {
+/// The stream that messages go to.
+pub(crate) enum StdoutStream {
     /// A pipe.
     Pipe(pipe::Sender),
     /// A socket.
     Socket(UnixStream),
-    /// A file or a terminal, which takes what it is given.
+    /// A file or a terminal, where writes do not wait for long.
     Plain(io::PipeWriter),
 }
 
-/// Takes standard input and output for the protocol. From then on what anything else prints goes to
-/// standard error.
+/// Takes standard input and output for the protocol. From then on everything else that is printed goes to standard error.
 ///
 /// # Errors
 /// The descriptors cannot be duplicated.
-pub(crate) fn take() -> io::Result<(Input, Output)> {
+pub(crate) fn take_standard_streams() -> io::Result<(StdinStream, StdoutStream)> {
     let (stdin, stdout) = (io::stdin(), io::stdout());
     //= docs/spec.md#protocol
     //# Pipes, files and socket pairs MUST all be served.
-    let input = match socket(stdin.as_fd()) {
-        Some(socket) => Input::Socket(socket),
-        None => match receiver(stdin.as_fd()) {
-            Some(pipe) => Input::Pipe(pipe),
-            None => Input::Blocking(tokio::io::stdin()),
+    let input = match open_socket(stdin.as_fd()) {
+        Some(socket) => StdinStream::Socket(socket),
+        None => match open_receiver(stdin.as_fd()) {
+            Some(pipe) => StdinStream::Pipe(pipe),
+            None => StdinStream::Blocking(tokio::io::stdin()),
         },
     };
-    let output = match socket(stdout.as_fd()) {
-        Some(socket) => Output::Socket(socket),
-        None => match sender(stdout.as_fd()) {
-            Some(pipe) => Output::Pipe(pipe),
-            None => Output::Plain(io::PipeWriter::from(stdout.as_fd().try_clone_to_owned()?)),
+    let output = match open_socket(stdout.as_fd()) {
+        Some(socket) => StdoutStream::Socket(socket),
+        None => match open_sender(stdout.as_fd()) {
+            Some(pipe) => StdoutStream::Pipe(pipe),
+            None => StdoutStream::Plain(io::PipeWriter::from(stdout.as_fd().try_clone_to_owned()?)),
         },
     };
     //= docs/spec.md#protocol
     //# Nothing but protocol messages MUST ever be written to standard output while serving.
-    protect();
+    redirect_stdout_to_stderr();
     Ok((input, output))
 }
 
-/// `O_NONBLOCK` sits on the description that we share with whoever gave us the socket: nothing else of
-/// this process may use the standard streams afterwards.
-fn socket(descriptor: BorrowedFd<'_>) -> Option<UnixStream> {
+/// The descriptor as a socket, if it is one. `O_NONBLOCK` is set on the description that is shared with whoever passed the
+/// socket: nothing else in this process may use the standard streams afterwards.
+fn open_socket(descriptor: BorrowedFd<'_>) -> Option<UnixStream> {
     let stream = StdStream::from(descriptor.try_clone_to_owned().ok()?);
     // Only a socket has an address.
     stream.local_addr().ok()?;
@@ -68,31 +67,31 @@ fn socket(descriptor: BorrowedFd<'_>) -> Option<UnixStream> {
     UnixStream::from_std(stream).ok()
 }
 
-/// Opened anew where the system can, so that `O_NONBLOCK` stays ours.
-fn receiver(descriptor: BorrowedFd<'_>) -> Option<pipe::Receiver> {
+/// The descriptor as a pipe, if it is one. It is opened anew where the system can, so that `O_NONBLOCK` is not shared.
+fn open_receiver(descriptor: BorrowedFd<'_>) -> Option<pipe::Receiver> {
     let reopened = cfg!(target_os = "linux").then(|| pipe::OpenOptions::new().open_receiver("/proc/self/fd/0").ok());
-    reopened.flatten().or_else(|| pipe::Receiver::from_owned_fd(copy(descriptor)?).ok())
+    reopened.flatten().or_else(|| pipe::Receiver::from_owned_fd(duplicate_descriptor(descriptor)?).ok())
 }
 
-fn sender(descriptor: BorrowedFd<'_>) -> Option<pipe::Sender> {
+fn open_sender(descriptor: BorrowedFd<'_>) -> Option<pipe::Sender> {
     let reopened = cfg!(target_os = "linux").then(|| pipe::OpenOptions::new().open_sender("/proc/self/fd/1").ok());
-    reopened.flatten().or_else(|| pipe::Sender::from_owned_fd(copy(descriptor)?).ok())
+    reopened.flatten().or_else(|| pipe::Sender::from_owned_fd(duplicate_descriptor(descriptor)?).ok())
 }
 
-fn copy(descriptor: BorrowedFd<'_>) -> Option<OwnedFd> {
+fn duplicate_descriptor(descriptor: BorrowedFd<'_>) -> Option<OwnedFd> {
     descriptor.try_clone_to_owned().ok()
 }
 
-/// A stray line on standard output would break the protocol: standard output becomes standard error.
+/// Redirects standard output to standard error: a stray line on standard output would break the protocol.
 #[allow(unsafe_code, reason = "std has no dup2; both descriptors are open, and nothing of Rust owns number 1")]
-fn protect() {
+fn redirect_stdout_to_stderr() {
     // SAFETY: dup2 takes two numbers and touches no memory; if it fails, nothing has changed.
     unsafe {
         libc::dup2(libc::STDERR_FILENO, libc::STDOUT_FILENO);
     }
 }
 
-impl AsyncRead for Input {
+impl AsyncRead for StdinStream {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match self.get_mut() {
             Self::Pipe(pipe) => Pin::new(pipe).poll_read(context, buffer),
@@ -102,7 +101,7 @@ impl AsyncRead for Input {
     }
 }
 
-impl AsyncWrite for Output {
+impl AsyncWrite for StdoutStream {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         match self.get_mut() {
             Self::Pipe(pipe) => Pin::new(pipe).poll_write(context, bytes),

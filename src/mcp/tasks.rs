@@ -1,7 +1,7 @@
-//! Tasks (SEP-2663): what is known of each call that outlives its request, for whoever began it, until it expires.
+//! Tasks (SEP-2663): what is known of each call that outlives its request, for the client that started it, until it expires.
 
-use crate::definition::Tasking;
-use crate::script::Party;
+use crate::definition::TaskPolicy;
+use crate::script::CallerId;
 use crate::value::Json;
 use rmcp::model::{DetailedTask, InputRequest, InputRequests, InputResponses, Task, TaskPayload, TaskStatus};
 use rmcp::task_manager::current_timestamp;
@@ -10,63 +10,66 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-/// So many tasks run at a time: one that sleeps, or waits for an answer, holds a thread.
-const RUNNING: usize = 128;
-/// So many are kept, those that ended included.
-const KEPT: usize = 512;
-/// Above so many bytes of results that wait to be fetched, no further task begins.
-const BYTES: usize = 64 << 20;
-/// A status message has so many characters, at most.
-const MESSAGE: usize = 1_000;
+/// How many tasks run at a time: one that sleeps, or waits for an answer, holds a thread.
+const MAX_RUNNING: usize = 128;
 
-/// Who began a task: nobody else hears of it.
-pub(crate) type Owner = [u8; 32];
+/// How many tasks are kept, ended ones included.
+const MAX_KEPT: usize = 512;
+
+/// How many bytes of results may wait to be fetched before no further task starts.
+const MAX_RESULT_BYTES: usize = 64 << 20;
+
+/// How many characters a status message may have.
+const MAX_STATUS_CHARS: usize = 1_000;
+
+/// Who started a task: for nobody else it is there.
+pub(crate) type TaskOwner = [u8; 32];
 
 /// All tasks.
 #[derive(Default)]
-pub(crate) struct Tasks(Mutex<State>);
+pub(crate) struct TaskStore(Mutex<TaskTable>);
 
 #[derive(Default)]
-struct State {
-    kept: HashMap<String, Entry>,
-    /// How many did not end yet.
+struct TaskTable {
+    kept: HashMap<String, TaskEntry>,
+    /// The number of tasks that have not ended yet.
     running: usize,
-    /// Bytes of all results.
+    /// The bytes of all results.
     bytes: usize,
 }
 
-struct Entry {
-    owner: Owner,
-    party: Party,
+struct TaskEntry {
+    owner: TaskOwner,
+    party: CallerId,
     task: Task,
     /// The result or the error, once there is one.
     end: Option<TaskPayload>,
     bytes: usize,
-    /// What is asked and not answered.
+    /// The questions that are not answered yet.
     asked: InputRequests,
-    /// How often each key was asked.
+    /// How often each key was used.
     times: HashMap<String, usize>,
     cancelled: CancellationToken,
     answers: mpsc::UnboundedSender<(String, Json)>,
 }
 
-/// A task that has just begun, for whoever runs it.
-pub(crate) struct Begun {
-    /// As its client is told of it.
+/// A task that has just started, for whoever runs it.
+pub(crate) struct StartedTask {
+    /// The task as its client is told of it.
     pub(crate) task: Task,
-    /// Its client wants it no longer.
+    /// Cancelled when its client cancels the task.
     pub(crate) cancelled: CancellationToken,
-    /// Answers to what it asked, by the key that the client was given.
+    /// Answers to its questions, with the keys that the client was given.
     pub(crate) answers: mpsc::UnboundedReceiver<(String, Json)>,
 }
 
-impl Tasks {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl TaskStore {
+    fn state(&self) -> MutexGuard<'_, TaskTable> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins a task; nothing if there are too many, of its client or of all, or their results take too much room.
-    pub(crate) fn begin(&self, owner: Owner, party: Party, tasking: Tasking) -> Option<Begun> {
+    /// Starts a task; nothing if its client, its address or all clients have too many, or their results too many bytes.
+    pub(crate) fn start(&self, owner: TaskOwner, party: CallerId, tasking: TaskPolicy) -> Option<StartedTask> {
         let mut state = self.state();
         if !state.has_room(party) {
             return None;
@@ -80,7 +83,7 @@ impl Tasks {
         task.poll_interval_ms = Some(tasking.poll_ms);
         let (sender, answers) = mpsc::unbounded_channel();
         let cancelled = CancellationToken::new();
-        let entry = Entry {
+        let entry = TaskEntry {
             owner,
             party,
             task: task.clone(),
@@ -93,18 +96,18 @@ impl Tasks {
         };
         state.kept.insert(id, entry);
         state.running += 1;
-        Some(Begun { task, cancelled, answers })
+        Some(StartedTask { task, cancelled, answers })
     }
 
-    /// How many did not end yet.
+    /// The number of tasks that have not ended yet.
     pub(crate) fn running(&self) -> usize {
         self.state().running
     }
 
-    /// How a task stands; nothing if there is none, or somebody else's.
-    pub(crate) fn get(&self, id: &str, owner: &Owner) -> Option<DetailedTask> {
+    /// The state of a task; nothing if its owner has no such task.
+    pub(crate) fn get(&self, id: &str, owner: &TaskOwner) -> Option<DetailedTask> {
         let mut state = self.state();
-        let entry = state.of(id, owner)?;
+        let entry = state.owned(id, owner)?;
         let payload = match &entry.end {
             Some(end) => end.clone(),
             None if entry.asked.is_empty() => TaskPayload::Working,
@@ -113,13 +116,13 @@ impl Tasks {
         Some(DetailedTask::new(entry.task.clone(), payload))
     }
 
-    /// Takes answers; those that nobody waits for are ignored. `false` if there is no such task.
-    pub(crate) fn answer(&self, id: &str, owner: &Owner, answers: InputResponses) -> bool {
+    /// Takes answers; those to no open question are ignored. `false` if the owner has no such task.
+    pub(crate) fn answer(&self, id: &str, owner: &TaskOwner, answers: InputResponses) -> bool {
         let mut state = self.state();
-        let Some(entry) = state.of(id, owner) else { return false };
+        let Some(entry) = state.owned(id, owner) else { return false };
         for (key, answer) in answers {
             if entry.asked.remove(&key).is_some() {
-                // If the task has just ended, nobody takes it.
+                // If the task has just ended, the answer is dropped.
                 let _ = entry.answers.send((key, answer));
                 entry.touch();
             }
@@ -127,10 +130,10 @@ impl Tasks {
         true
     }
 
-    /// Says that its client wants it no longer: it ends soon. `false` if there is no such task.
-    pub(crate) fn cancel(&self, id: &str, owner: &Owner) -> bool {
+    /// Cancels a task, which then ends soon. `false` if the owner has no such task.
+    pub(crate) fn cancel(&self, id: &str, owner: &TaskOwner) -> bool {
         let mut state = self.state();
-        let Some(entry) = state.of(id, owner) else { return false };
+        let Some(entry) = state.owned(id, owner) else { return false };
         if entry.end.is_none() {
             entry.cancelled.cancel();
             entry.asked.clear();
@@ -139,8 +142,8 @@ impl Tasks {
         true
     }
 
-    /// Asks the client; the keys that it is given. One that was used before gets a number, for SEP-2663 has keys that
-    /// are unique as long as the task lives.
+    /// Adds questions for the client; returns the keys that it is given. A key that was used before gets a number: SEP-2663
+    /// wants keys that are unique as long as the task lives.
     pub(crate) fn ask(&self, id: &str, questions: Vec<(String, InputRequest)>) -> Vec<String> {
         let mut state = self.state();
         let Some(entry) = state.kept.get_mut(id) else { return Vec::new() };
@@ -158,24 +161,24 @@ impl Tasks {
         given
     }
 
-    /// Takes back all that was asked.
-    pub(crate) fn ask_no_more(&self, id: &str) {
+    /// Withdraws all open questions.
+    pub(crate) fn withdraw_questions(&self, id: &str) {
         if let Some(entry) = self.state().kept.get_mut(id) {
             entry.asked.clear();
             entry.touch();
         }
     }
 
-    /// Says what a task is doing.
-    pub(crate) fn say(&self, id: &str, message: &str) {
+    /// Sets the status message of a task that runs.
+    pub(crate) fn set_status(&self, id: &str, message: &str) {
         if let Some(entry) = self.state().kept.get_mut(id).filter(|entry| entry.end.is_none()) {
-            entry.task.status_message = Some(message.chars().take(MESSAGE).collect());
+            entry.task.status_message = Some(message.chars().take(MAX_STATUS_CHARS).collect());
             entry.touch();
         }
     }
 
-    /// Keeps how a task ended.
-    pub(crate) fn end(&self, id: &str, end: TaskPayload) {
+    /// Records how a task ended.
+    pub(crate) fn finish(&self, id: &str, end: TaskPayload) {
         let mut state = self.state();
         let Some(entry) = state.kept.get_mut(id).filter(|entry| entry.end.is_none()) else { return };
         entry.bytes = match &end {
@@ -192,8 +195,8 @@ impl Tasks {
         state.bytes += bytes;
     }
 
-    /// Forgets a task.
-    pub(crate) fn forget(&self, id: &str) {
+    /// Removes a task.
+    pub(crate) fn remove(&self, id: &str) {
         let mut state = self.state();
         let Some(entry) = state.kept.remove(id) else { return };
         state.bytes -= entry.bytes;
@@ -203,30 +206,30 @@ impl Tasks {
     }
 }
 
-/// What some tasks take up: those that run, those that are kept, the bytes of their results.
+/// What some tasks use: how many run, how many are kept, the bytes of their results.
 #[derive(Clone, Copy, Default)]
-struct Taken([usize; 3]);
+struct TaskUsage([usize; 3]);
 
-impl Taken {
-    fn add(&mut self, entry: &Entry) {
+impl TaskUsage {
+    fn add(&mut self, entry: &TaskEntry) {
         let Self([running, kept, bytes]) = self;
         *running += usize::from(entry.end.is_none());
         *kept += 1;
         *bytes += entry.bytes;
     }
 
-    /// Whether it is less than so many times what is left of each.
+    /// Whether each is less than `times` times what is left of it.
     fn leaves_room(self, left: [usize; 3], times: usize) -> bool {
         self.0.iter().zip(left).all(|(taken, left)| *taken < left.saturating_mul(times))
     }
 }
 
-impl State {
-    /// Whether a party may begin another task.
-    fn has_room(&self, party: Party) -> bool {
-        let (mut of_client, mut of_place) = (Taken::default(), Taken::default());
-        for entry in self.kept.values().filter(|entry| entry.party.place == party.place) {
-            of_place.add(entry);
+impl TaskTable {
+    /// Whether a party may start another task.
+    fn has_room(&self, party: CallerId) -> bool {
+        let (mut of_client, mut of_address) = (TaskUsage::default(), TaskUsage::default());
+        for entry in self.kept.values().filter(|entry| entry.party.address == party.address) {
+            of_address.add(entry);
             if entry.party.client() == party.client() {
                 of_client.add(entry);
             }
@@ -234,24 +237,24 @@ impl State {
         //= docs/spec.md#tasks
         //# The tasks that run, those that are kept and the bytes of their results MUST each be bounded.
         let left = [
-            RUNNING.saturating_sub(self.running),
-            KEPT.saturating_sub(self.kept.len()),
-            BYTES.saturating_sub(self.bytes),
+            MAX_RUNNING.saturating_sub(self.running),
+            MAX_KEPT.saturating_sub(self.kept.len()),
+            MAX_RESULT_BYTES.saturating_sub(self.bytes),
         ];
         //= docs/spec.md#tasks
         //# The tasks of one client, and those of one address, MUST leave room for those of others.
-        // As much as is left, and three times that for all clients of an address: some is left for the next one.
-        of_client.leaves_room(left, 1) && of_place.leaves_room(left, 3)
+        // A client may use as much as is left, and all clients of an address three times that: some is left for the next one.
+        of_client.leaves_room(left, 1) && of_address.leaves_room(left, 3)
     }
 
     //= docs/spec.md#tasks
     //# A task MUST be there for nobody but the bearer and the session that began it.
-    fn of(&mut self, id: &str, owner: &Owner) -> Option<&mut Entry> {
+    fn owned(&mut self, id: &str, owner: &TaskOwner) -> Option<&mut TaskEntry> {
         self.kept.get_mut(id).filter(|entry| entry.owner == *owner)
     }
 }
 
-impl Entry {
+impl TaskEntry {
     fn touch(&mut self) {
         self.task.last_updated_at = current_timestamp();
     }
@@ -263,16 +266,18 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const ME: Owner = [1; 32];
+    const ME: TaskOwner = [1; 32];
 
-    fn begin(tasks: &Tasks) -> Option<Begun> {
-        tasks.begin(ME, Party::default(), Tasking::default())
+    fn begin(tasks: &TaskStore) -> Option<StartedTask> {
+        tasks.start(ME, CallerId::default(), TaskPolicy::default())
     }
 
-    /// Begins as many as a client may, and says how many that were.
-    fn begin_all(tasks: &Tasks, place: u64, client: u64) -> usize {
+    /// Starts as many tasks as a client may; returns how many.
+    fn begin_all(tasks: &TaskStore, place: u64, client: u64) -> usize {
         (0..)
-            .take_while(|_| tasks.begin(ME, Party { place, client, connection: 0 }, Tasking::default()).is_some())
+            .take_while(|_| {
+                tasks.start(ME, CallerId { address: place, client, connection: 0 }, TaskPolicy::default()).is_some()
+            })
             .count()
     }
 
@@ -285,32 +290,35 @@ mod tests {
     //# The tasks that run, those that are kept and the bytes of their results MUST each be bounded.
     #[test]
     fn what_is_kept_is_bounded_and_what_is_forgotten_makes_room() {
-        let tasks = Tasks::default();
+        let tasks = TaskStore::default();
         // As many clients as it takes, each at an address of its own.
-        for (client, of_each) in [RUNNING / 2, RUNNING / 4, RUNNING / 8].into_iter().enumerate() {
+        for (client, of_each) in [MAX_RUNNING / 2, MAX_RUNNING / 4, MAX_RUNNING / 8].into_iter().enumerate() {
             assert_eq!(begin_all(&tasks, client as u64, 0), of_each);
         }
         let rest: usize = (3..20).map(|place| begin_all(&tasks, place, 0)).sum();
-        assert_eq!((rest, begin_all(&tasks, 99, 0)), (RUNNING / 8, 0));
-        let ids = |tasks: &Tasks| tasks.state().kept.keys().cloned().collect::<Vec<_>>();
+        assert_eq!((rest, begin_all(&tasks, 99, 0)), (MAX_RUNNING / 8, 0));
+        let ids = |tasks: &TaskStore| tasks.state().kept.keys().cloned().collect::<Vec<_>>();
         for round in 0.. {
-            ids(&tasks).iter().for_each(|id| tasks.end(id, done("short")));
+            ids(&tasks).iter().for_each(|id| tasks.finish(id, done("short")));
             if (0..20).map(|place| begin_all(&tasks, place, 0)).sum::<usize>() == 0 {
                 break;
             }
-            assert!(round < 20 && ids(&tasks).len() <= KEPT);
+            assert!(round < 20 && ids(&tasks).len() <= MAX_KEPT);
         }
-        assert_eq!(ids(&tasks).len(), KEPT, "so many are kept");
-        ids(&tasks).iter().for_each(|id| tasks.forget(id));
+        assert_eq!(ids(&tasks).len(), MAX_KEPT, "so many are kept");
+        ids(&tasks).iter().for_each(|id| tasks.remove(id));
         let large = begin(&tasks).unwrap().task.task_id;
-        tasks.end(&large, done(&"x".repeat(BYTES / 2)));
+        tasks.finish(&large, done(&"x".repeat(MAX_RESULT_BYTES / 2)));
         assert!(begin(&tasks).is_none(), "half of all bytes are one client's");
-        let other =
-            tasks.begin(ME, Party { place: 1, client: 1, connection: 0 }, Tasking::default()).unwrap().task.task_id;
-        tasks.end(&other, done(&"x".repeat(BYTES / 2)));
-        assert_eq!(begin_all(&tasks, 2, 2), 0, "{BYTES} bytes are kept");
+        let other = tasks
+            .start(ME, CallerId { address: 1, client: 1, connection: 0 }, TaskPolicy::default())
+            .unwrap()
+            .task
+            .task_id;
+        tasks.finish(&other, done(&"x".repeat(MAX_RESULT_BYTES / 2)));
+        assert_eq!(begin_all(&tasks, 2, 2), 0, "{MAX_RESULT_BYTES} bytes are kept");
         for id in [&large, &large, &other] {
-            tasks.forget(id);
+            tasks.remove(id);
         }
         let state = tasks.state();
         assert_eq!((state.running, state.bytes, state.kept.len()), (0, 0, 0));
@@ -321,11 +329,11 @@ mod tests {
     //# The tasks of one client, and those of one address, MUST leave room for those of others.
     #[test]
     fn neither_a_client_nor_an_address_takes_all_places() {
-        let tasks = Tasks::default();
-        assert_eq!(begin_all(&tasks, 0, 0), RUNNING / 2);
+        let tasks = TaskStore::default();
+        assert_eq!(begin_all(&tasks, 0, 0), MAX_RUNNING / 2);
         let more: usize = (1..100).map(|client| begin_all(&tasks, 0, client)).sum();
-        assert_eq!(more, RUNNING / 4, "all clients of an address");
-        assert_eq!(begin_all(&tasks, 1, 0), RUNNING / 8, "there is room for another address");
+        assert_eq!(more, MAX_RUNNING / 4, "all clients of an address");
+        assert_eq!(begin_all(&tasks, 1, 0), MAX_RUNNING / 8, "there is room for another address");
     }
 
     //= docs/spec.md#tasks
@@ -333,7 +341,7 @@ mod tests {
     //# A task MUST be there for nobody but the bearer and the session that began it.
     #[test]
     fn a_task_is_its_owners_alone() {
-        let tasks = Tasks::default();
+        let tasks = TaskStore::default();
         let begun = begin(&tasks).unwrap();
         let id = &begun.task.task_id;
         let other = [2; 32];
@@ -350,8 +358,8 @@ mod tests {
     //# The id of a task MUST be one that cannot be guessed.
     #[test]
     fn ids_are_random() {
-        let tasks = Tasks::default();
-        let ids: Vec<String> = (0..RUNNING / 2).map(|_| begin(&tasks).unwrap().task.task_id).collect();
+        let tasks = TaskStore::default();
+        let ids: Vec<String> = (0..MAX_RUNNING / 2).map(|_| begin(&tasks).unwrap().task.task_id).collect();
         for id in &ids {
             let random = uuid::Uuid::parse_str(id).unwrap();
             assert_eq!(random.get_version_num(), 4, "122 random bits");
@@ -361,7 +369,7 @@ mod tests {
 
     #[test]
     fn a_question_is_asked_under_a_key_of_its_own_and_answered_once() {
-        let tasks = Tasks::default();
+        let tasks = TaskStore::default();
         let mut begun = begin(&tasks).unwrap();
         let id = begun.task.task_id.clone();
         let question = |key: &str| {
@@ -379,12 +387,12 @@ mod tests {
         assert_eq!(begun.answers.try_recv().unwrap(), ("name".to_owned(), json!("name")));
         assert!(begun.answers.try_recv().is_err());
         assert_eq!(tasks.ask(&id, vec![question("name")]), ["name#2"]);
-        tasks.say(&id, &"x".repeat(MESSAGE + 1));
-        tasks.end(&id, done("ok"));
-        tasks.say(&id, "late");
-        tasks.end(&id, TaskPayload::Cancelled);
+        tasks.set_status(&id, &"x".repeat(MAX_STATUS_CHARS + 1));
+        tasks.finish(&id, done("ok"));
+        tasks.set_status(&id, "late");
+        tasks.finish(&id, TaskPayload::Cancelled);
         let ended = tasks.get(&id, &ME).unwrap();
         assert_eq!(ended.status(), TaskStatus::Completed);
-        assert_eq!(ended.task.status_message.unwrap().len(), MESSAGE);
+        assert_eq!(ended.task.status_message.unwrap().len(), MAX_STATUS_CHARS);
     }
 }

@@ -1,8 +1,8 @@
 //! Tables in comma-separated text (RFC 4180).
 
-use super::Input;
+use super::input::ParserInput;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::{self, ITEM, LOOK, Work};
+use crate::guard::{self, CheckedIterator, ITEM, PIECE_BYTES};
 use crate::value::{Map, Text, Value};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -13,7 +13,7 @@ const CODE: Code = Code("parse.csv");
 
 /// How a table is written, and what is made of it.
 #[derive(Clone, Copy, Debug)]
-pub struct Table<'a> {
+pub struct CsvFormat<'a> {
     /// Whether the first row names the columns: rows are maps then, else lists.
     pub header: bool,
     /// What stands between cells: one ASCII character.
@@ -29,7 +29,7 @@ pub struct Table<'a> {
 /// text behind a closing quote and a quote within a cell that is in none are faults: what was meant cannot be known.
 /// Rows end with `\n`, `\r\n` or `\r`. An empty line is an empty cell in a table of one column; in others, and before
 /// the header, it is no row.
-pub fn rows(input: &Input<'_>, table: Table<'_>) -> Result<Value> {
+pub fn parse_csv(input: &ParserInput<'_>, table: CsvFormat<'_>) -> Result<Value> {
     let separator = match table.separator.as_bytes() {
         &[one] if one.is_ascii() && !matches!(one, b'"' | b'\r' | b'\n') => one,
         _ => {
@@ -37,11 +37,11 @@ pub fn rows(input: &Input<'_>, table: Table<'_>) -> Result<Value> {
             return Err(Diagnostic::new(Code::ARGUMENTS, message).help(r#"use `","`, `";"`, `"\t"` or `"|"`"#));
         }
     };
-    let mut reader = Reader { input, separator, quotes: table.quotes, at: 0 };
+    let mut reader = CsvReader { input, separator, quotes: table.quotes, at: 0 };
     if table.header { with_header(&mut reader) } else { as_lists(&mut reader) }
 }
 
-fn with_header(reader: &mut Reader<'_>) -> Result<Value> {
+fn with_header(reader: &mut CsvReader<'_>) -> Result<Value> {
     let mut rows = Vec::new();
     let mut names: Option<Vec<Text>> = None;
     while let Some(row) = reader.row()? {
@@ -64,7 +64,7 @@ fn with_header(reader: &mut Reader<'_>) -> Result<Value> {
     Ok(Value::List(rows))
 }
 
-fn as_lists(reader: &mut Reader<'_>) -> Result<Value> {
+fn as_lists(reader: &mut CsvReader<'_>) -> Result<Value> {
     let mut rows = Vec::new();
     let mut widest = 0;
     let mut blank = HashSet::new();
@@ -82,7 +82,7 @@ fn as_lists(reader: &mut Reader<'_>) -> Result<Value> {
     inked.collect_checked().map(Value::List)
 }
 
-fn read_names(input: &Input<'_>, row: &Row<'_>) -> Result<Vec<Text>> {
+fn read_names(input: &ParserInput<'_>, row: &CsvRow<'_>) -> Result<Vec<Text>> {
     let names: Vec<Text> = row.cells.iter().map(|name| Text::from(name.trim())).collect_checked()?;
     let mut seen = HashSet::new();
     for name in &names {
@@ -97,7 +97,7 @@ fn read_names(input: &Input<'_>, row: &Row<'_>) -> Result<Vec<Text>> {
 }
 
 /// A row as it is written.
-struct Row<'a> {
+struct CsvRow<'a> {
     cells: Vec<Cow<'a, str>>,
     /// Where it begins.
     start: usize,
@@ -105,28 +105,28 @@ struct Row<'a> {
     is_blank: bool,
 }
 
-impl Row<'_> {
+impl CsvRow<'_> {
     fn values(&self) -> impl Iterator<Item = Value> {
         self.cells.iter().map(|cell| Value::from(&**cell))
     }
 }
 
 /// What follows a cell.
-enum After {
+enum CellEnd {
     Cell,
     Row,
 }
 
-struct Reader<'a> {
-    input: &'a Input<'a>,
+struct CsvReader<'a> {
+    input: &'a ParserInput<'a>,
     separator: u8,
     quotes: bool,
     at: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> CsvReader<'a> {
     /// The next row; none at the end of the text.
-    fn row(&mut self) -> Result<Option<Row<'a>>> {
+    fn row(&mut self) -> Result<Option<CsvRow<'a>>> {
         let start = self.at;
         if start == self.input.text().len() {
             return Ok(None);
@@ -140,8 +140,8 @@ impl<'a> Reader<'a> {
             });
             guard::spend(ITEM)?;
             match self.after()? {
-                After::Cell => {}
-                After::Row => return Ok(Some(Row { cells, start, is_blank })),
+                CellEnd::Cell => {}
+                CellEnd::Row => return Ok(Some(CsvRow { cells, start, is_blank })),
             }
         }
     }
@@ -155,7 +155,7 @@ impl<'a> Reader<'a> {
         let (text, start) = (self.input.text(), self.at);
         let is_end = |byte: &u8| *byte == self.separator || matches!(byte, b'\n' | b'\r');
         let mut end = start;
-        for piece in text.as_bytes()[start..].chunks(LOOK) {
+        for piece in text.as_bytes()[start..].chunks(PIECE_BYTES) {
             let length = piece.iter().position(is_end).unwrap_or(piece.len());
             guard::spend(length)?;
             end += length;
@@ -193,16 +193,16 @@ impl<'a> Reader<'a> {
     }
 
     /// Goes over what ends the cell.
-    fn after(&mut self) -> Result<After> {
+    fn after(&mut self) -> Result<CellEnd> {
         let next = self.peek();
         self.at += usize::from(next.is_some());
         match next {
-            Some(byte) if byte == self.separator => Ok(After::Cell),
+            Some(byte) if byte == self.separator => Ok(CellEnd::Cell),
             Some(b'\r') if self.peek() == Some(b'\n') => {
                 self.at += 1;
-                Ok(After::Row)
+                Ok(CellEnd::Row)
             }
-            None | Some(b'\r' | b'\n') => Ok(After::Row),
+            None | Some(b'\r' | b'\n') => Ok(CellEnd::Row),
             Some(_) => Err(self.fault(self.at - 1, "text behind the double quote that closes a cell")),
         }
     }
@@ -217,7 +217,7 @@ impl<'a> Reader<'a> {
 /// Where the next double quote stands.
 fn quote_from(text: &str, from: usize) -> Result<Option<usize>> {
     let mut at = from;
-    for piece in text.as_bytes()[from..].chunks(LOOK) {
+    for piece in text.as_bytes()[from..].chunks(PIECE_BYTES) {
         let found = memchr::memchr(b'"', piece);
         guard::spend(found.unwrap_or(piece.len()) + 1)?;
         if let Some(found) = found {

@@ -1,6 +1,7 @@
 //! YAML between `---` fences at the very beginning of a text.
 
-use super::{Input, Refused, yaml};
+use super::input::ParserInput;
+use super::yaml::{self, YamlError};
 use crate::diagnostic::Result;
 use crate::value::{Map, Value};
 
@@ -12,7 +13,7 @@ const FENCE: &str = "---";
 /// then `error` says why, with the line. `from` and `to` are the lines of the fences, 0 if they are not there,
 /// `body_line` the line after the front matter. Fences are lines of `---` alone; white space may follow. Only the
 /// guard makes it fail.
-pub fn front_matter(input: &Input<'_>) -> Result<Value> {
+pub fn parse_front_matter(input: &ParserInput<'_>) -> Result<Value> {
     let mut lines = input.text().split_inclusive('\n');
     let Some(first) = lines.next().filter(|line| is_fence(line)) else { return Ok(shape(Value::Null, None, 0, 0)) };
     let (from, mut to, mut line) = (first.len(), first.len(), 2);
@@ -33,14 +34,14 @@ fn is_fence(line: &str) -> bool {
 
 fn read(text: &str) -> Result<(Value, Option<String>)> {
     let error = |line: usize, message: &str| Some(format!("line {}: {message}", line + 1));
-    Ok(match yaml::parse(text)? {
+    Ok(match yaml::parse_text(text)? {
         Ok(data @ Value::Map(_)) => (data, None),
         Ok(Value::Null) => (Value::Map(Map::new()), None),
         Ok(other) => {
             let message = format!("front matter is a map, this is a {}", other.kind().name());
             (Value::Null, error(1, &message))
         }
-        Err(Refused { message, help, line, .. }) => (Value::Null, error(line, &format!("{message} ({help})"))),
+        Err(YamlError { message, help, line, .. }) => (Value::Null, error(line, &format!("{message} ({help})"))),
     })
 }
 
@@ -61,7 +62,7 @@ mod tests {
     use serde_json::json;
 
     fn read(text: &str) -> serde_json::Value {
-        front_matter(&Input::of(&text.into())).expect("it never fails").to_json()
+        parse_front_matter(&ParserInput::from_value(&text.into())).expect("it never fails").to_json()
     }
 
     #[test]

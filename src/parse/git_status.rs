@@ -1,6 +1,6 @@
 //! What `git status --porcelain=v2 -z` prints (git-status(1), “Porcelain Format Version 2”).
 
-use super::Input;
+use super::input::ParserInput;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::{Map, Value};
@@ -14,7 +14,7 @@ const CODE: Code = Code("parse.git_status");
 /// upstream. `state` is `modified`, `type_changed`, `added`, `deleted`, `renamed`, `copied`, `unmerged`, `untracked` or
 /// `ignored`: that of the index if it differs from the commit, else that of the work tree; `staged` and `unstaged`
 /// tell which of the two differ. `from` is the old path of what was renamed or copied.
-pub fn git_status(input: &Input<'_>) -> Result<Value> {
+pub fn parse_git_status(input: &ParserInput<'_>) -> Result<Value> {
     let names = ["head", "upstream", "ahead", "behind", "oid"];
     let mut branch: Map = names.into_iter().map(|name| (name.into(), Value::Null)).collect();
     let mut entries = Vec::new();
@@ -42,7 +42,7 @@ pub fn git_status(input: &Input<'_>) -> Result<Value> {
     Ok(Value::map([("branch", Value::Map(branch)), ("entries", Value::List(entries))]))
 }
 
-fn unknown(input: &Input<'_>, at: usize) -> Box<Diagnostic> {
+fn unknown(input: &ParserInput<'_>, at: usize) -> Box<Diagnostic> {
     input.fault(CODE, at, "this is no record of git's status").help("ask git for `status --porcelain=v2 -z --branch`")
 }
 
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn records_become_entries() {
-        let status = git_status(&Input::of(&STATUS.into())).expect("it is git's").to_json();
+        let status = parse_git_status(&ParserInput::from_value(&STATUS.into())).expect("it is git's").to_json();
         let branch = json!({ "head": "main", "upstream": "origin/main", "ahead": 1, "behind": 2, "oid": "1f2e" });
         assert_eq!(status["branch"], branch);
         assert_eq!(
@@ -133,9 +133,10 @@ mod tests {
 
     #[test]
     fn a_new_repository_has_no_commit_and_other_texts_are_refused() {
-        let status = git_status(&Input::of(&"# branch.oid (initial)\0# branch.head main\0".into())).expect("fine");
+        let status = parse_git_status(&ParserInput::from_value(&"# branch.oid (initial)\0# branch.head main\0".into()))
+            .expect("fine");
         assert_eq!(status.to_json()["branch"]["oid"], json!(null));
-        let fault = git_status(&Input::of(&"? a\0 M src/a.rs\n".into())).err();
+        let fault = parse_git_status(&ParserInput::from_value(&"? a\0 M src/a.rs\n".into())).err();
         assert_eq!(fault.map(|fault| fault.code), Some(CODE));
     }
 
@@ -145,7 +146,7 @@ mod tests {
         //# A parser MUST NOT panic, whatever text it is given.
         #[test]
         fn it_never_panics(text in "([12u?!#] |[MAR.]{2} |[a-c] ?|\0){0,20}") {
-            let _ = git_status(&Input::of(&text.as_str().into()));
+            let _ = parse_git_status(&ParserInput::from_value(&text.as_str().into()));
         }
     }
 }

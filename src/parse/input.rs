@@ -7,23 +7,23 @@ use crate::value::{Kind, Value};
 use std::sync::Arc;
 
 /// The kinds that a reader takes.
-pub const TEXTS: &[Kind] = &[Kind::Text, Kind::Document];
+pub const TEXT_KINDS: &[Kind] = &[Kind::Text, Kind::Document];
 
 /// The name of a text that has none.
 const NAMELESS: &str = "text";
 
 /// A text to read. A byte order mark at its beginning is no part of it.
 #[derive(Clone, Copy)]
-pub struct Input<'a> {
+pub struct ParserInput<'a> {
     text: &'a str,
     /// The bytes of the byte order mark.
     mark: usize,
     document: Option<&'a Document>,
 }
 
-impl<'a> Input<'a> {
-    /// The text in a value of one of the kinds [`TEXTS`].
-    pub fn of(value: &'a Value) -> Self {
+impl<'a> ParserInput<'a> {
+    /// The text in a value of one of the kinds [`TEXT_KINDS`].
+    pub fn from_value(value: &'a Value) -> Self {
         let document = value.as_object::<Document>();
         let whole = document.map_or_else(|| value.as_text().unwrap_or_default(), Document::text);
         let text = whole.strip_prefix('\u{feff}').unwrap_or(whole);
@@ -37,7 +37,7 @@ impl<'a> Input<'a> {
 
     /// The document, made now if it is a plain text.
     pub fn document(&self) -> Document {
-        self.document.cloned().unwrap_or_else(|| Document::of(self.source()))
+        self.document.cloned().unwrap_or_else(|| Document::from_source(self.source()))
     }
 
     fn source(&self) -> Arc<Source> {
@@ -76,11 +76,11 @@ mod tests {
     #[test]
     fn a_fault_names_the_document_and_counts_characters() {
         let text = Value::from("\u{feff}a\nöä\n");
-        let input = Input::of(&text);
+        let input = ParserInput::from_value(&text);
         let fault = input.fault(Code::PARSE, input.offset(2, 2), "bad");
         assert_eq!(fault.to_string(), "text:2:2: bad");
         let document = Value::handle(Document::new("x.csv", "a"));
-        let input = Input::of(&document);
+        let input = ParserInput::from_value(&document);
         assert_eq!(input.fault(Code::PARSE, input.offset(9, 9), "bad").to_string(), "x.csv:1:2: bad");
     }
 }

@@ -1,8 +1,10 @@
-//! JSON, each fault with its line and column.
+//! JSON: its value, each fault with its line and column; and its whole numbers beyond 64 bits, which readers would round
+//! without a word.
 
-use super::{Input, Plain, digits};
-use crate::diagnostic::{Code, Result};
-use crate::guard;
+use super::input::ParserInput;
+use super::value_seed::ValueSeed;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard::{self, ITEM};
 use crate::value::Value;
 use serde::de::DeserializeSeed;
 use std::cell::Cell;
@@ -12,17 +14,17 @@ const CODE: Code = Code("parse.json");
 
 /// The value of a JSON text (RFC 8259). Of a key that stands twice the last value counts; whole numbers beyond 64
 /// bits and nesting beyond 127 levels are faults `parse.json`.
-pub fn json(input: &Input<'_>) -> Result<Value> {
+pub fn parse_json(input: &ParserInput<'_>) -> Result<Value> {
     let mut deserializer = serde_json::Deserializer::from_str(input.text());
     let is_rounded = Cell::new(false);
-    let plain = Plain { last_wins: true, is_rounded: &is_rounded };
+    let plain = ValueSeed { last_wins: true, is_rounded: &is_rounded };
     let read = plain.deserialize(&mut deserializer).and_then(|value| deserializer.end().map(|()| value));
     guard::check()?;
     if read.is_ok()
         && is_rounded.get()
-        && let Some(beyond) = digits::beyond(input.text())?
+        && let Some(beyond) = find_oversized_integer(input.text())?
     {
-        return Err(input.fault(CODE, beyond.at, beyond.message).help(digits::HELP));
+        return Err(input.fault(CODE, beyond.at, beyond.message).help(OVERSIZED_INTEGER_HELP));
     }
     read.map_err(|error| {
         // serde_json counts columns in bytes, and from 0 at the end of a text that ends with a line feed.
@@ -35,7 +37,7 @@ pub fn json(input: &Input<'_>) -> Result<Value> {
 
 /// The next step, by what the message is about.
 fn help(message: &str) -> &'static str {
-    const HELP: &[(&str, &str)] = &[
+    const HINTS: &[(&str, &str)] = &[
         ("recursion", "at most 127 lists and maps within each other are read"),
         ("trailing comma", "no comma stands before a closing bracket"),
         ("trailing characters", "a JSON text is one value; of JSON Lines parse each line"),
@@ -43,9 +45,137 @@ fn help(message: &str) -> &'static str {
         ("key must be a string", "keys stand in double quotes, and no comma before a closing bracket"),
         ("control character", "write it as an escape: `\\n`, `\\t`, `\\u0000`"),
     ];
-    HELP.iter()
+    HINTS
+        .iter()
         .find(|(word, _)| message.contains(word))
         .map_or("JSON has double quotes, and no comments: RFC 8259", |(_, help)| help)
+}
+
+/// An integer of a JSON text that does not fit into 64 bits.
+#[derive(Debug, PartialEq, Eq)]
+pub struct OversizedInteger {
+    /// The byte where it begins.
+    pub at: usize,
+    /// What was wrong, with the number as it is written and the way to it.
+    pub message: String,
+}
+
+/// The help of a fault about an [`OversizedInteger`].
+pub const OVERSIZED_INTEGER_HELP: &str =
+    "integers go from -9223372036854775808 to 9223372036854775807; write a longer one as a text, in quotes";
+
+/// How many digits of a number a message shows.
+const TOLD: usize = 40;
+
+/// The first integer beyond 64 bits in a JSON text: readers round such numbers without an error.
+///
+/// # Errors
+/// The running call was stopped.
+pub fn find_oversized_integer(text: &str) -> Result<Option<OversizedInteger>> {
+    JsonScan { text, at: 0, way: Vec::new() }.first()
+}
+
+/// Refuses a JSON text with an integer beyond 64 bits, as a fault of arguments.
+///
+/// # Errors
+/// There is one; the running call was stopped.
+pub fn refuse_oversized_integers(text: &str) -> Result<()> {
+    match find_oversized_integer(text)? {
+        None => Ok(()),
+        Some(beyond) => Err(Diagnostic::new(Code::ARGUMENTS, beyond.message).help(OVERSIZED_INTEGER_HELP)),
+    }
+}
+
+enum PathStep<'a> {
+    Index(usize),
+    /// The key as it is written; none while one is awaited.
+    Key(Option<&'a str>),
+}
+
+struct JsonScan<'a> {
+    text: &'a str,
+    at: usize,
+    way: Vec<PathStep<'a>>,
+}
+
+impl<'a> JsonScan<'a> {
+    fn first(mut self) -> Result<Option<OversizedInteger>> {
+        while let Some(byte) = self.text.as_bytes().get(self.at) {
+            let start = self.at;
+            self.at += 1;
+            match byte {
+                b'[' => self.way.push(PathStep::Index(0)),
+                b'{' => self.way.push(PathStep::Key(None)),
+                b']' | b'}' => drop(self.way.pop()),
+                b',' => match self.way.last_mut() {
+                    Some(PathStep::Index(index)) => *index += 1,
+                    Some(PathStep::Key(key)) => *key = None,
+                    None => {}
+                },
+                b'"' => {
+                    let written = self.string()?;
+                    if let Some(PathStep::Key(key @ None)) = self.way.last_mut() {
+                        *key = Some(written);
+                    }
+                }
+                b'-' | b'0'..=b'9' => {
+                    let written = self.number(start)?;
+                    if written.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit())
+                        && written.parse::<i64>().is_err()
+                    {
+                        return Ok(Some(OversizedInteger { at: start, message: self.message(written) }));
+                    }
+                }
+                _ => {}
+            }
+            guard::spend(ITEM)?;
+        }
+        Ok(None)
+    }
+
+    /// What stands in the quotes that were opened.
+    fn string(&mut self) -> Result<&'a str> {
+        let start = self.at;
+        while let Some(found) = memchr::memchr2(b'"', b'\\', &self.text.as_bytes()[self.at..]) {
+            guard::spend(ITEM + found)?;
+            let end = self.at + found;
+            if self.text.as_bytes()[end] == b'"' {
+                self.at = end + 1;
+                return Ok(&self.text[start..end]);
+            }
+            self.at = (end + 2).min(self.text.len());
+        }
+        self.at = self.text.len();
+        Ok(&self.text[start..])
+    }
+
+    fn number(&mut self, start: usize) -> Result<&'a str> {
+        let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
+        let rest = &self.text.as_bytes()[self.at..];
+        let length = rest.iter().take_while(|byte| is_part(byte)).count();
+        self.at += length;
+        guard::spend(length)?;
+        Ok(&self.text[start..self.at])
+    }
+
+    fn message(&self, written: &str) -> String {
+        let way: Vec<String> = self.way.iter().map(PathStep::shown).collect();
+        let way = way.concat();
+        let place = if way.is_empty() { String::new() } else { format!(" at `{way}`") };
+        let shown = written.get(..TOLD).map_or_else(|| written.to_owned(), |start| format!("{start}…"));
+        format!("the whole number {shown}{place} is beyond 64 bits")
+    }
+}
+
+impl PathStep<'_> {
+    fn shown(&self) -> String {
+        const LONGEST: usize = 64;
+        match self {
+            Self::Index(index) => format!("[{index}]"),
+            Self::Key(None) => String::new(),
+            Self::Key(Some(key)) => format!(".{}", key.chars().take(LONGEST).collect::<String>()),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -55,7 +185,7 @@ mod tests {
     use serde_json::json as tree;
 
     fn read(text: &str) -> Result<serde_json::Value> {
-        json(&Input::of(&text.into())).map(|value| value.to_json())
+        parse_json(&ParserInput::from_value(&text.into())).map(|value| value.to_json())
     }
 
     fn fault(text: &str) -> String {
@@ -97,6 +227,31 @@ mod tests {
         fn what_is_written_is_read_again(text in any::<String>(), number in any::<i64>()) {
             let written = tree!({ text.clone(): [number, text] });
             prop_assert_eq!(read(&written.to_string()), Ok(written));
+        }
+    }
+
+    fn told(text: &str) -> Option<(usize, String)> {
+        find_oversized_integer(text).expect("nothing stops it").map(|beyond| (beyond.at, beyond.message))
+    }
+
+    #[test]
+    fn it_is_told_where_it_stands_and_nothing_else_is() {
+        let text = r#"{"a\"1": "99999999999999999999", "b": [1, {"c": [0.5, -9223372036854775809]}]}"#;
+        let (at, message) = told(text).expect("it is beyond");
+        assert!(text[at..].starts_with("-9223372036854775809"));
+        assert_eq!(message, "the whole number -9223372036854775809 at `.b[1].c[1]` is beyond 64 bits");
+        assert_eq!(told("18446744073709551616").map(|told| told.0), Some(0));
+        for fine in ["[9223372036854775807, -9223372036854775808]", "1e30", "99999999999999999999.5", "\"1\"", ""] {
+            assert_eq!(told(fine), None, "{fine}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_finds_exactly_what_a_reader_rounds(number in any::<i128>(), shift in 0_u32..127, deep in 0_usize..3) {
+            let number = number >> shift;
+            let text = format!("{}{number}{}", "[".repeat(deep), "]".repeat(deep));
+            prop_assert_eq!(told(&text).is_some(), i64::try_from(number).is_err(), "{}", text);
         }
     }
 }

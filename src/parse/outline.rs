@@ -1,21 +1,18 @@
 //! Functions and classes of source code, found by a scanner that knows strings, comments and brackets but no grammar.
 
-mod braces;
-mod head;
-mod indent;
-mod scan;
+mod tokens;
 #[cfg(test)]
 mod tests;
 
 use crate::diagnostic::Result;
 use crate::document::Document;
+use crate::guard;
 use crate::value::Value;
-use head::{Declared, declared};
-use scan::{Token, tokens};
+use tokens::{CodeToken, QuoteSyntax, tokens};
 
 /// How a language shows what belongs together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
+pub enum BlockLayout {
     /// By indentation, as Python does.
     Indent,
     /// By braces: Rust, JavaScript, TypeScript, Java, Go, C and their like.
@@ -24,8 +21,8 @@ pub enum Layout {
 
 /// A function or class.
 #[derive(Debug, PartialEq, Eq)]
-struct Entry {
-    kind: Sort,
+struct OutlineEntry {
+    kind: OutlineKind,
     name: String,
     /// From 1; where its name stands.
     line: usize,
@@ -35,13 +32,13 @@ struct Entry {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sort {
+enum OutlineKind {
     Class,
     Function,
     Method,
 }
 
-impl Sort {
+impl OutlineKind {
     fn name(self) -> &'static str {
         match self {
             Self::Class => "class",
@@ -51,13 +48,13 @@ impl Sort {
     }
 }
 
-impl Entry {
+impl OutlineEntry {
     /// What entries within it have as their parent.
     fn path(&self) -> String {
         self.parent.as_ref().map_or_else(|| self.name.clone(), |parent| format!("{parent}.{}", self.name))
     }
 
-    fn value(self) -> Value {
+    fn into_value(self) -> Value {
         Value::map([
             ("kind", self.kind.name().into()),
             ("name", self.name.into()),
@@ -74,10 +71,416 @@ impl Entry {
 ///
 /// Not told apart from their neighbours are macros, and code that the preprocessor cuts in two; functions that have
 /// no braces around their body are left out.
-pub fn outline(document: &Document, layout: Layout) -> Result<Vec<Value>> {
+pub fn outline(document: &Document, layout: BlockLayout) -> Result<Vec<Value>> {
     let entries = match layout {
-        Layout::Indent => indent::entries(document.text())?,
-        Layout::Braces => braces::entries(document.text(), scan::Tongue::of(document))?,
+        BlockLayout::Indent => indented_entries(document.text())?,
+        BlockLayout::Braces => braced_entries(document.text(), QuoteSyntax::detect(document))?,
     };
-    Ok(entries.into_iter().map(Entry::value).collect())
+    Ok(entries.into_iter().map(OutlineEntry::into_value).collect())
+}
+
+/// What is open at the end of a line.
+#[derive(Default)]
+struct LineState {
+    /// The quotes of a text of several lines.
+    quotes: Option<&'static str>,
+    /// Round, square and curly brackets.
+    brackets: usize,
+    /// The line ended with a backslash.
+    joined: bool,
+}
+
+/// The functions and classes of a text.
+fn indented_entries(text: &str) -> Result<Vec<OutlineEntry>> {
+    let mut entries: Vec<OutlineEntry> = Vec::new();
+    // Indentation and place of what the current line lies in.
+    let mut open: Vec<(usize, usize)> = Vec::new();
+    let mut state = LineState::default();
+    let mut last = 0;
+    for (at, line) in text.lines().enumerate() {
+        guard::check()?;
+        let begins = state.quotes.is_none() && state.brackets == 0 && !state.joined;
+        let code = line.trim_start();
+        if begins && (code.is_empty() || code.starts_with('#')) {
+            continue;
+        }
+        if begins {
+            let indent = indentation(line);
+            while let Some((_, entry)) = open.pop_if(|(around, _)| *around >= indent) {
+                entries[entry].end_line = last;
+            }
+            if let Some((is_class, name)) = declared_in_line(code) {
+                let around = open.last().map(|(_, entry)| &entries[*entry]);
+                let kind = match around {
+                    _ if is_class => OutlineKind::Class,
+                    Some(OutlineEntry { kind: OutlineKind::Class, .. }) => OutlineKind::Method,
+                    _ => OutlineKind::Function,
+                };
+                let parent = around.map(OutlineEntry::path);
+                open.push((indent, entries.len()));
+                entries.push(OutlineEntry { kind, name: name.to_owned(), line: at + 1, end_line: at + 1, parent });
+            }
+        }
+        state.pass(line);
+        last = at + 1;
+    }
+    for (_, entry) in open {
+        entries[entry].end_line = last;
+    }
+    Ok(entries)
+}
+
+/// Columns before the first sign; a tab goes to the next multiple of eight, as in Python.
+fn indentation(line: &str) -> usize {
+    line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).fold(0, |column, byte| match byte {
+        b'\t' => (column / 8 + 1) * 8,
+        _ => column + 1,
+    })
+}
+
+/// The name that a line declares, and whether it is that of a class.
+fn declared_in_line(code: &str) -> Option<(bool, &str)> {
+    let code = code.strip_prefix("async").filter(|rest| rest.starts_with([' ', '\t'])).map_or(code, str::trim_start);
+    let (is_class, rest) = match code.strip_prefix("class") {
+        Some(rest) => (true, rest),
+        None => (false, code.strip_prefix("def")?),
+    };
+    let name = rest.strip_prefix([' ', '\t'])?.trim_start();
+    let end = name.find(|sign: char| !sign.is_alphanumeric() && sign != '_').unwrap_or(name.len());
+    let follows = name[end..].trim_start();
+    (end > 0 && follows.starts_with(['(', ':', '['])).then_some((is_class, &name[..end]))
+}
+
+impl LineState {
+    /// Goes over a line.
+    fn pass(&mut self, line: &str) {
+        let mut rest = line;
+        self.joined = false;
+        loop {
+            if let Some(quotes) = self.quotes {
+                let Some(end) = end_of_text(rest, quotes) else {
+                    return;
+                };
+                self.quotes = None;
+                rest = &rest[end..];
+            }
+            let Some(at) = rest.find(['"', '\'', '#', '(', ')', '[', ']', '{', '}', '\\']) else { return };
+            let (sign, after) = (rest.as_bytes()[at], &rest[at + 1..]);
+            rest = after;
+            match sign {
+                b'#' => return,
+                b'(' | b'[' | b'{' => self.brackets += 1,
+                b')' | b']' | b'}' => self.brackets = self.brackets.saturating_sub(1),
+                b'\\' => self.joined = after.trim_end().is_empty(),
+                quote => {
+                    let (one, three) = if quote == b'"' { ("\"", "\"\"\"") } else { ("'", "'''") };
+                    if after.as_bytes().starts_with(&[quote, quote]) {
+                        self.quotes = Some(three);
+                        rest = &after[2..];
+                    } else {
+                        // A text of one line that is not closed ends with the line.
+                        let Some(end) = end_of_text(after, one) else { return };
+                        rest = &after[end..];
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The place after the closing quotes; a sign after a backslash closes nothing.
+fn end_of_text(text: &str, quotes: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        at += memchr::memchr2(b'\\', quotes.as_bytes()[0], &bytes[at..])?;
+        if bytes[at] == b'\\' {
+            at += 2;
+        } else if bytes[at..].starts_with(quotes.as_bytes()) {
+            return Some(at + quotes.len());
+        } else {
+            at += 1;
+        }
+    }
+    None
+}
+
+/// An open bracket.
+struct OpenBracket<'a> {
+    sign: u8,
+    /// The words before it, where they go on after it.
+    head: Option<Vec<CodeToken<'a>>>,
+    /// The entry that ends with it.
+    entry: Option<usize>,
+    /// The innermost entry here.
+    inside: Option<usize>,
+    /// Whether functions are declared here without a word for it.
+    bare: bool,
+}
+
+struct BraceReader<'a> {
+    entries: Vec<OutlineEntry>,
+    open: Vec<OpenBracket<'a>>,
+    /// How many round, square and curly brackets are open.
+    counts: [usize; 3],
+    /// The words since the last statement ended.
+    head: Vec<CodeToken<'a>>,
+    /// The last word but one between the first brackets of the head: in Go the class of a method.
+    receiver: Option<&'a str>,
+}
+
+/// The functions and classes of a text.
+fn braced_entries(text: &str, tongue: QuoteSyntax) -> Result<Vec<OutlineEntry>> {
+    let mut reader =
+        BraceReader { entries: Vec::new(), open: Vec::new(), counts: [0; 3], head: Vec::new(), receiver: None };
+    for token in tokens(text, tongue)? {
+        guard::check()?;
+        match token.text {
+            "(" | "[" => {
+                reader.head.push(token);
+                reader.bracket(token);
+            }
+            "{" => reader.brace(token),
+            ")" | "]" | "}" => reader.close(token),
+            ";" => reader.head.clear(),
+            _ => reader.head.push(token),
+        }
+    }
+    let last = text.lines().count();
+    for open in reader.open {
+        if let Some(entry) = open.entry {
+            reader.entries[entry].end_line = last;
+        }
+    }
+    Ok(reader.entries)
+}
+
+fn bracket_index(sign: u8) -> usize {
+    match sign {
+        b'(' => 0,
+        b'[' => 1,
+        _ => 2,
+    }
+}
+
+impl<'a> BraceReader<'a> {
+    fn inside(&self) -> Option<usize> {
+        self.open.last().and_then(|open| open.inside)
+    }
+
+    fn push(&mut self, open: OpenBracket<'a>) {
+        self.counts[bracket_index(open.sign)] += 1;
+        self.open.push(open);
+    }
+
+    /// A bracket whose words do not end the head: round, square, or a brace within a type.
+    fn bracket(&mut self, token: CodeToken<'a>) {
+        let head = Some(std::mem::take(&mut self.head));
+        let sign = token.text.as_bytes()[0];
+        self.push(OpenBracket { sign, head, entry: None, inside: self.inside(), bare: false });
+    }
+
+    fn brace(&mut self, token: CodeToken<'a>) {
+        if matches!(self.head.last().map(|last| last.text), Some("<" | ":" | "|" | "&")) {
+            return self.bracket(token);
+        }
+        let head = std::mem::take(&mut self.head);
+        let receiver = self.receiver.take();
+        let bare = self.open.last().is_none_or(|open| open.bare);
+        let declared = declared_by_head(&head, receiver, bare);
+        let bare = match &declared {
+            Some(declared) => declared.is_class,
+            // A namespace, or a module: what is allowed around it is allowed in it. Not so in a statement.
+            None => bare && !head.iter().any(|token| matches!(token.text, "(" | "=")),
+        };
+        let entry = declared.map(|declared| self.enter(&declared));
+        self.push(OpenBracket { sign: b'{', head: None, entry, inside: entry.or(self.inside()), bare });
+    }
+
+    fn enter(&mut self, declared: &Declaration<'a>) -> usize {
+        let around = self.inside().map(|at| &self.entries[at]);
+        let kind = match around {
+            _ if declared.is_class => OutlineKind::Class,
+            _ if declared.owner.is_some() => OutlineKind::Method,
+            Some(OutlineEntry { kind: OutlineKind::Class, .. }) => OutlineKind::Method,
+            _ => OutlineKind::Function,
+        };
+        let parent = declared.owner.map(str::to_owned).or_else(|| around.map(OutlineEntry::path));
+        let (name, line) = (declared.name.text.to_owned(), declared.name.line);
+        self.entries.push(OutlineEntry { kind, name, line, end_line: line, parent });
+        self.entries.len() - 1
+    }
+
+    /// A closing bracket closes the nearest of its kind and all within; without one it is passed over.
+    fn close(&mut self, token: CodeToken<'a>) {
+        let sign = match token.text {
+            ")" => b'(',
+            "]" => b'[',
+            _ => b'{',
+        };
+        if self.counts[bracket_index(sign)] == 0 {
+            return;
+        }
+        let between = std::mem::take(&mut self.head);
+        while let Some(open) = self.open.pop() {
+            self.counts[bracket_index(open.sign)] -= 1;
+            if let Some(entry) = open.entry {
+                self.entries[entry].end_line = token.line;
+            }
+            if open.sign == sign {
+                self.head = open.head.unwrap_or_default();
+                break;
+            }
+        }
+        if sign != b'{' {
+            if sign == b'(' && matches!(self.head.as_slice(), [.., func, _] if func.text == "func") {
+                // `(r *Ring)`, `(r Ring[T])`: the first name after that of the variable.
+                let named = between.iter().filter(|token| token.text.starts_with(char::is_alphabetic));
+                self.receiver = named.take(2).last().map(|token| token.text);
+            }
+            self.head.push(token);
+        }
+    }
+}
+
+/// A declaration.
+#[derive(Debug, PartialEq, Eq)]
+struct Declaration<'a> {
+    is_class: bool,
+    name: CodeToken<'a>,
+    /// The class that the head itself names: `func (r Ring) turn`, `Ring::turn`.
+    owner: Option<&'a str>,
+}
+
+const CLASSES: &[&str] = &["class", "struct", "enum", "interface", "trait", "union", "record", "object", "protocol"];
+
+/// Words before a bracket and a brace that declare nothing.
+const STATEMENTS: &[&str] = &[
+    "if",
+    "for",
+    "foreach",
+    "while",
+    "switch",
+    "catch",
+    "synchronized",
+    "return",
+    "match",
+    "loop",
+    "with",
+    "using",
+    "lock",
+    "when",
+    "select",
+    "do",
+    "else",
+    "new",
+    "await",
+    "sizeof",
+    "typeof",
+    "super",
+    "this",
+    "fixed",
+    "guard",
+];
+
+/// What a head declares. `bare` tells whether a function may be declared there without a word for it, as in C and in
+/// classes: what stands between brackets in the head was left out, the brackets are there.
+fn declared_by_head<'a>(head: &[CodeToken<'a>], receiver: Option<&'a str>, bare: bool) -> Option<Declaration<'a>> {
+    // Parameters of types may have `=` too, and stand between a name and its bracket.
+    let outer = without_angles(head);
+    let assigned = outer.iter().position(|token| token.text == "=");
+    function(head, receiver).or_else(|| match assigned {
+        Some(at) => assigned_function(&outer, at),
+        None => class(head).or_else(|| if bare { bare_function(&outer) } else { None }),
+    })
+}
+
+fn is_name(token: &CodeToken<'_>) -> bool {
+    token.text.starts_with(|sign: char| sign.is_alphabetic() || matches!(sign, '_' | '$'))
+}
+
+/// `fn name`, `function name`, `function* name`, `fun name`, `func name`, `func (r Ring) name`.
+fn function<'a>(head: &[CodeToken<'a>], receiver: Option<&'a str>) -> Option<Declaration<'a>> {
+    let at = head.iter().position(|token| matches!(token.text, "fn" | "function" | "func" | "fun"))?;
+    let mut rest = head[at + 1..].iter().skip_while(|token| token.text == "*");
+    let first = rest.next()?;
+    let plain = |name: CodeToken<'a>| Declaration { is_class: false, name, owner: None };
+    if is_name(first) {
+        return Some(plain(*first));
+    }
+    let name = rest.nth(usize::from(first.text == "(")).filter(|name| is_name(name));
+    let name = name.filter(|_| head[at].text == "func" && first.text == "(")?;
+    Some(Declaration { owner: receiver, ..plain(*name) })
+}
+
+/// `class Name`, `enum class Name`, `impl Trait for Name`, `type Name struct`.
+fn class<'a>(head: &[CodeToken<'a>]) -> Option<Declaration<'a>> {
+    let class = |name: &CodeToken<'a>| Declaration { is_class: true, name: *name, owner: None };
+    if let Some(at) = head.iter().position(|token| token.text == "impl") {
+        let outer = without_angles(&head[at + 1..]);
+        let outer = outer.split(|token| token.text == "where").next().unwrap_or_default();
+        let of = outer.rsplit(|token| token.text == "for").next().unwrap_or_default();
+        // Of a path the last name counts.
+        return of.iter().rfind(|token| is_name(token)).map(class);
+    }
+    let at = head.iter().position(|token| CLASSES.contains(&token.text))?;
+    let follows = head[at + 1..].iter().find(|token| !CLASSES.contains(&token.text)).filter(|token| is_name(token));
+    match (at.checked_sub(2).map(|at| head[at].text), follows) {
+        (Some("type"), _) => Some(class(&head[at - 1])),
+        // `struct ring *turn(…) {` is a function of C, `class A(…) : B() {` a class of Kotlin.
+        (_, Some(name)) if head[at].text != "struct" || !head.iter().any(|token| token.text == "(") => {
+            Some(class(name))
+        }
+        _ => None,
+    }
+}
+
+/// The words outside of `<…>`.
+fn without_angles<'a>(words: &[CodeToken<'a>]) -> Vec<CodeToken<'a>> {
+    let mut depth = 0_usize;
+    let mut outer = Vec::with_capacity(words.len());
+    for word in words {
+        match word.text {
+            "<" => depth += 1,
+            ">" => depth = depth.saturating_sub(1),
+            _ if depth == 0 => outer.push(*word),
+            _ => {}
+        }
+    }
+    outer
+}
+
+/// `name = (…) => {`, `name = function (…) {`, `const name: Type = async x => {`.
+fn assigned_function<'a>(head: &[CodeToken<'a>], at: usize) -> Option<Declaration<'a>> {
+    let is_function = head.last()?.text == "=>" || head[at + 1..].iter().any(|token| token.text == "function");
+    let before = head[..at].split(|token| token.text == ":").next()?;
+    let name = before.last().filter(|name| is_function && is_name(name))?;
+    Some(Declaration { is_class: false, name: *name, owner: None })
+}
+
+/// `int name(…) {`, `name(…): Type {`, `Ring::turn(…) const {`: the name before the first bracket, annotations apart.
+fn bare_function<'a>(head: &[CodeToken<'a>]) -> Option<Declaration<'a>> {
+    let mut from = 0;
+    loop {
+        let bracket = from + head[from..].iter().position(|token| token.text == "(")?;
+        let name = head[..bracket].last().filter(|name| is_name(name) && !STATEMENTS.contains(&name.text))?;
+        if is_annotation(&head[from..bracket]) {
+            from = bracket + 1;
+            continue;
+        }
+        let owner = match &head[..bracket - 1] {
+            [.., owner, colons] if colons.text == "::" && is_name(owner) => Some(owner.text),
+            _ => None,
+        };
+        return Some(Declaration { is_class: false, name: *name, owner });
+    }
+}
+
+/// Whether the words end with `@Name`, or `@a.b.Name`.
+fn is_annotation(words: &[CodeToken<'_>]) -> bool {
+    let path = words.iter().rev().skip_while(|token| is_name(token) || token.text == ".");
+    let length = words.iter().rev().take_while(|token| is_name(token) || token.text == ".").count();
+    // `@Test void run(` ends with two names that no dot joins: that is no annotation.
+    let joined = words[words.len() - length..].windows(2).all(|pair| is_name(&pair[0]) != is_name(&pair[1]));
+    joined && path.take(1).any(|token| token.text == "@")
 }

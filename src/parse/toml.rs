@@ -1,14 +1,12 @@
 //! TOML into a tree whose every key and value knows its place; everything that TOML allows and JSON lacks is a fault.
 
-mod step;
-mod unpacked;
-
-pub use unpacked::unpacked;
+mod packed;
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::source::{Place, Source};
 use crate::value::Json;
+use packed::{PackedItem, PackedStep};
 use std::ops::Range;
 use std::sync::Arc;
 use toml::Spanned;
@@ -19,7 +17,7 @@ pub const TOML_SYNTAX: Code = Code("toml-syntax");
 /// TOML that JSON has no form for: bare dates, `nan`, integers out of range.
 pub const TOML_VALUE: Code = Code("toml-value");
 
-/// What a byte takes the parser at worst, in nanoseconds: it cannot be stopped, so 4 MB are read at most.
+/// What the parser takes per byte at worst, in nanoseconds: it cannot be interrupted, so at most 4 MB are read.
 const READING: u32 = 47;
 
 /// The work of an entry or an item of the tree.
@@ -36,61 +34,61 @@ pub enum Dates {
 
 /// A value and where it was written.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub struct TomlNode {
     /// What it is.
-    pub item: Item,
+    pub item: TomlItem,
     /// Where the value is; for a table with a header, the header.
     pub at: Place,
 }
 
 /// What a node is.
 #[derive(Clone, Debug)]
-pub enum Item {
+pub enum TomlItem {
     /// `true`, `false`, a number or a text.
     Scalar(Json),
     /// `[ … ]`, or the tables of one `[[name]]`.
-    List(Vec<Node>),
+    List(Vec<TomlNode>),
     /// `{ … }` or `[name]`: keys in the order they were written, each with its place.
-    Table(Vec<Entry>),
+    Table(Vec<TomlEntry>),
 }
 
 /// One key of a table.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub struct TomlEntry {
     /// The key.
     pub key: String,
     /// Where the key is.
     pub at: Place,
     /// Its value.
-    pub node: Node,
+    pub node: TomlNode,
 }
 
-impl Node {
+impl TomlNode {
     /// The word for what it is.
     pub fn kind(&self) -> &'static str {
         match &self.item {
-            Item::Scalar(Json::Bool(_)) => "a boolean",
-            Item::Scalar(Json::Number(number)) if number.is_f64() => "a float",
-            Item::Scalar(Json::Number(_)) => "an integer",
-            Item::Scalar(Json::Null) => "null",
-            Item::Scalar(_) => "a text",
-            Item::List(_) => "a list",
-            Item::Table(_) => "a table",
+            TomlItem::Scalar(Json::Bool(_)) => "a boolean",
+            TomlItem::Scalar(Json::Number(number)) if number.is_f64() => "a float",
+            TomlItem::Scalar(Json::Number(_)) => "an integer",
+            TomlItem::Scalar(Json::Null) => "null",
+            TomlItem::Scalar(_) => "a text",
+            TomlItem::List(_) => "a list",
+            TomlItem::Table(_) => "a table",
         }
     }
 
     /// The keys of a table; none for anything else.
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[TomlEntry] {
         match &self.item {
-            Item::Table(entries) => entries,
+            TomlItem::Table(entries) => entries,
             _ => &[],
         }
     }
 
     /// The items of a list; none for anything else.
-    pub fn items(&self) -> &[Node] {
+    pub fn items(&self) -> &[TomlNode] {
         match &self.item {
-            Item::List(items) => items,
+            TomlItem::List(items) => items,
             _ => &[],
         }
     }
@@ -98,7 +96,7 @@ impl Node {
     /// The text, if it is one.
     pub fn text(&self) -> Option<&str> {
         match &self.item {
-            Item::Scalar(Json::String(text)) => Some(text),
+            TomlItem::Scalar(Json::String(text)) => Some(text),
             _ => None,
         }
     }
@@ -106,9 +104,9 @@ impl Node {
     /// The tree without its places.
     pub fn to_json(&self) -> Json {
         match &self.item {
-            Item::Scalar(value) => value.clone(),
-            Item::List(items) => Json::Array(items.iter().map(Self::to_json).collect()),
-            Item::Table(entries) => {
+            TomlItem::Scalar(value) => value.clone(),
+            TomlItem::List(items) => Json::Array(items.iter().map(Self::to_json).collect()),
+            TomlItem::Table(entries) => {
                 Json::Object(entries.iter().map(|entry| (entry.key.clone(), entry.node.to_json())).collect())
             }
         }
@@ -138,7 +136,7 @@ pub fn unescape(part: &str) -> String {
 }
 
 /// Reads a TOML text to its end. The tree holds what could be read.
-pub fn parse(source: &Arc<Source>, dates: Dates, faults: &mut Vec<Diagnostic>) -> Node {
+pub fn parse(source: &Arc<Source>, dates: Dates, faults: &mut Vec<Diagnostic>) -> TomlNode {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     for error in errors {
         let span = error.span().unwrap_or(0..0);
@@ -151,8 +149,8 @@ pub fn parse(source: &Arc<Source>, dates: Dates, faults: &mut Vec<Diagnostic>) -
 ///
 /// # Errors
 /// The first fault; the text is longer than what is read without being stopped in between; the call was stopped.
-pub fn parse_to_fault(source: &Arc<Source>, dates: Dates) -> Result<Node> {
-    guard::price("the reader of TOML", source.text.len(), READING)?;
+pub fn parse_to_fault(source: &Arc<Source>, dates: Dates) -> Result<TomlNode> {
+    guard::require_time("the reader of TOML", source.text.len(), READING)?;
     let table =
         DeTable::parse(&source.text).map_err(|error| syntax(source, error.message(), error.span().unwrap_or(0..0)))?;
     let mut faults = Vec::new();
@@ -164,9 +162,9 @@ pub fn parse_to_fault(source: &Arc<Source>, dates: Dates) -> Result<Node> {
     }
 }
 
-fn tree(source: &Arc<Source>, table: &DeTable<'_>, dates: Dates, faults: &mut Vec<Diagnostic>) -> Node {
-    let mut reader = Reader { source, dates, faults };
-    Node { item: Item::Table(reader.table(table)), at: source.place(0..0) }
+fn tree(source: &Arc<Source>, table: &DeTable<'_>, dates: Dates, faults: &mut Vec<Diagnostic>) -> TomlNode {
+    let mut reader = TomlReader { source, dates, faults };
+    TomlNode { item: TomlItem::Table(reader.table(table)), at: source.place(0..0) }
 }
 
 /// A syntax fault in our words where the parser's are hard to read.
@@ -182,18 +180,18 @@ fn syntax(source: &Arc<Source>, message: &str, span: Range<usize>) -> Box<Diagno
     Diagnostic::new(TOML_SYNTAX, message).at(source.place(span)).help(help)
 }
 
-struct Reader<'a> {
+struct TomlReader<'a> {
     source: &'a Arc<Source>,
     dates: Dates,
     faults: &'a mut Vec<Diagnostic>,
 }
 
-impl Reader<'_> {
-    fn table(&mut self, table: &DeTable<'_>) -> Vec<Entry> {
+impl TomlReader<'_> {
+    fn table(&mut self, table: &DeTable<'_>) -> Vec<TomlEntry> {
         table
             .iter()
             .take_while(|_| !guard::is_over(ENTRY))
-            .map(|(key, value)| Entry {
+            .map(|(key, value)| TomlEntry {
                 key: key.get_ref().to_string(),
                 at: self.source.place(key.span()),
                 node: self.value(value),
@@ -201,25 +199,25 @@ impl Reader<'_> {
             .collect()
     }
 
-    fn value(&mut self, value: &Spanned<DeValue<'_>>) -> Node {
+    fn value(&mut self, value: &Spanned<DeValue<'_>>) -> TomlNode {
         let at = self.source.place(value.span());
         let item = match value.get_ref() {
-            DeValue::String(text) => Item::Scalar(Json::String(text.to_string())),
-            DeValue::Boolean(flag) => Item::Scalar(Json::Bool(*flag)),
-            DeValue::Integer(number) => Item::Scalar(self.integer(number, &at)),
-            DeValue::Float(number) => Item::Scalar(self.float(number, &at)),
-            DeValue::Datetime(date) if self.dates == Dates::Texts => Item::Scalar(Json::String(date.to_string())),
+            DeValue::String(text) => TomlItem::Scalar(Json::String(text.to_string())),
+            DeValue::Boolean(flag) => TomlItem::Scalar(Json::Bool(*flag)),
+            DeValue::Integer(number) => TomlItem::Scalar(self.integer(number, &at)),
+            DeValue::Float(number) => TomlItem::Scalar(self.float(number, &at)),
+            DeValue::Datetime(date) if self.dates == Dates::Texts => TomlItem::Scalar(Json::String(date.to_string())),
             DeValue::Datetime(date) => {
                 let fault = Diagnostic::new(TOML_VALUE, format!("a bare date: `{date}`"));
                 self.faults.push(*fault.at(at.clone()).help(format!("put it in quotes: \"{date}\"")));
-                Item::Scalar(Json::String(date.to_string()))
+                TomlItem::Scalar(Json::String(date.to_string()))
             }
-            DeValue::Array(items) => {
-                Item::List(items.iter().take_while(|_| !guard::is_over(ENTRY)).map(|item| self.value(item)).collect())
-            }
-            DeValue::Table(table) => Item::Table(self.table(table)),
+            DeValue::Array(items) => TomlItem::List(
+                items.iter().take_while(|_| !guard::is_over(ENTRY)).map(|item| self.value(item)).collect(),
+            ),
+            DeValue::Table(table) => TomlItem::Table(self.table(table)),
         };
-        Node { item, at }
+        TomlNode { item, at }
     }
 
     fn integer(&mut self, number: &DeInteger<'_>, at: &Place) -> Json {
@@ -247,12 +245,50 @@ impl Reader<'_> {
     }
 }
 
+/// The tree that the build packed into `bytes`, with its places in `source`; `None` if it cannot be read.
+pub fn unpacked(source: &Arc<Source>, bytes: &[u8]) -> Option<TomlNode> {
+    TreeUnpacker { source, rest: bytes }.node()
+}
+
+struct TreeUnpacker<'a> {
+    source: &'a Arc<Source>,
+    rest: &'a [u8],
+}
+
+impl<'a> TreeUnpacker<'a> {
+    fn step(&mut self) -> Option<PackedStep<'a>> {
+        let (step, rest) = postcard::take_from_bytes(self.rest).ok()?;
+        self.rest = rest;
+        Some(step)
+    }
+
+    fn node(&mut self) -> Option<TomlNode> {
+        let PackedStep { start, end, item } = self.step()?;
+        let item = match item {
+            PackedItem::Boolean(flag) => TomlItem::Scalar(Json::Bool(flag)),
+            PackedItem::Integer(number) => TomlItem::Scalar(Json::from(number)),
+            PackedItem::Float(number) => TomlItem::Scalar(Json::from(number)),
+            PackedItem::Text(text) => TomlItem::Scalar(Json::from(text)),
+            PackedItem::List(items) => TomlItem::List((0..items).map(|_| self.node()).collect::<Option<_>>()?),
+            PackedItem::Table(entries) => TomlItem::Table((0..entries).map(|_| self.entry()).collect::<Option<_>>()?),
+            PackedItem::Key(_) => return None,
+        };
+        Some(TomlNode { item, at: self.source.place(start as usize..end as usize) })
+    }
+
+    fn entry(&mut self) -> Option<TomlEntry> {
+        let PackedStep { start, end, item: PackedItem::Key(key) } = self.step()? else { return None };
+        let at = self.source.place(start as usize..end as usize);
+        Some(TomlEntry { key: key.to_owned(), at, node: self.node()? })
+    }
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> (Node, Vec<Diagnostic>) {
+    fn read(text: &str) -> (TomlNode, Vec<Diagnostic>) {
         let mut faults = Vec::new();
         let node = parse(&Source::new("a.toml", text), Dates::Refused, &mut faults);
         (node, faults)

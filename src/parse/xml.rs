@@ -1,12 +1,12 @@
 //! XML 1.0 as a tree of elements behind a handle.
 
-mod bounds;
+#[cfg(test)]
+mod tests;
 
-use super::Input;
+use super::input::ParserInput;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::{Json, Kind, Map, Object, Text, Value, no_field};
-use bounds::{DEPTH, out_of_bounds};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// The code of its faults.
 const CODE: Code = Code("parse.xml");
 
-/// At most so many elements, texts and comments.
+/// The most elements, texts and comments.
 const NODES: u32 = 4_000_000;
 
 /// How an entity is declared, which grows without a bound where it stands for others, and an attribute, which an element
@@ -25,20 +25,20 @@ const DECLARED: [&[u8]; 2] = [b"<!ENTITY", b"<!ATTLIST"];
 /// An element. Its children are the items of the handle.
 #[derive(Clone)]
 pub struct Xml {
-    tree: Arc<Tree>,
+    tree: Arc<XmlTree>,
     at: usize,
 }
 
-struct Tree {
+struct XmlTree {
     /// In document order.
-    elements: Vec<Element>,
+    elements: Vec<XmlElement>,
     /// The text of all elements, in document order.
     text: String,
     /// The children of all elements; each has a run of them.
     children: Vec<u32>,
 }
 
-struct Element {
+struct XmlElement {
     name: Text,
     attributes: Vec<(Text, Text)>,
     line: usize,
@@ -51,8 +51,8 @@ impl Xml {
     /// The root element of a text. Names are without their prefix; where two attributes differ in nothing else, the later
     /// one keeps its own. A document type declaration is passed over, but for one that declares entities or attributes, which is
     /// refused: so there are no entities but the five of XML, and no attributes but those that stand there. So are more than 256 levels of elements, or a thousand attributes of one.
-    pub fn parse(input: &Input<'_>) -> Result<Value> {
-        if let Some((at, message, help)) = out_of_bounds(input.text())? {
+    pub fn parse(input: &ParserInput<'_>) -> Result<Value> {
+        if let Some((at, message, help)) = find_out_of_bounds(input.text())? {
             return Err(input.fault(CODE, at, message).help(help));
         }
         let options = roxmltree::ParsingOptions {
@@ -83,7 +83,7 @@ impl Xml {
             };
             input.fault(CODE, at, message).help(help)
         })?;
-        let tree = Tree::read(input, &document)?;
+        let tree = XmlTree::read(input, &document)?;
         Ok(Value::handle(Self { tree: Arc::new(tree), at: 0 }))
     }
 
@@ -115,7 +115,7 @@ impl Xml {
         Value::handle(Self { tree: Arc::clone(&self.tree), at })
     }
 
-    fn element(&self) -> &Element {
+    fn element(&self) -> &XmlElement {
         &self.tree.elements[self.at]
     }
 
@@ -132,8 +132,8 @@ impl Xml {
     }
 }
 
-impl Tree {
-    fn read(input: &Input<'_>, document: &roxmltree::Document<'_>) -> Result<Self> {
+impl XmlTree {
+    fn read(input: &ParserInput<'_>, document: &roxmltree::Document<'_>) -> Result<Self> {
         let mut tree = Self { elements: Vec::new(), text: String::new(), children: Vec::new() };
         let (mut seen, mut line) = (0, 1);
         // The elements around the current place, with the node each ends with and the children found so far.
@@ -158,7 +158,7 @@ impl Tree {
                     children.push(u32::try_from(at).unwrap_or(u32::MAX));
                 }
                 open.push((node.id(), at, Vec::new()));
-                tree.elements.push(Element {
+                tree.elements.push(XmlElement {
                     name: node.tag_name().name().into(),
                     attributes: attributes_of(&node),
                     line,
@@ -272,5 +272,97 @@ impl Object for Xml {
     }
 }
 
-#[cfg(test)]
-mod tests;
+/// Elements within elements beyond this are refused.
+const DEPTH: usize = 256;
+
+/// Attributes of one element beyond this are refused: each is compared with each.
+const ATTRIBUTES: usize = 1_000;
+
+/// Where it is, what is wrong, and the next step.
+type OutOfBounds = (usize, String, &'static str);
+
+/// The next step where there is too much.
+const FLATTER: &str = "split the text, or write it flatter";
+
+/// The first place that exceeds a limit, and why: the XML library takes quadratic time there. One pass over the tags, which
+/// need not be well-formed.
+fn find_out_of_bounds(text: &str) -> Result<Option<OutOfBounds>> {
+    //= docs/spec.md#robustness
+    //# A parser MUST NOT panic, whatever text it is given.
+    let bytes = text.as_bytes();
+    let (mut at, mut depth) = (0, 0_usize);
+    while let Some(found) = bytes.get(at..).and_then(|rest| memchr::memchr(b'<', rest)) {
+        guard::check()?;
+        let start = at + found;
+        if let Some(wrong) = wrong_reference(bytes, at..start)? {
+            return Ok(Some(wrong));
+        }
+        let rest = &bytes[start..];
+        let special = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>")];
+        if let Some((begin, end)) = special.iter().find(|(begin, _)| rest.starts_with(begin.as_bytes())) {
+            let inner = &rest[begin.len()..];
+            let length = memchr::memmem::find(inner, end.as_bytes()).map_or(inner.len(), |found| found + end.len());
+            at = start + begin.len() + length;
+            continue;
+        }
+        let (length, attributes) = scan_tag(rest);
+        at = start + length;
+        if let Some(wrong) = wrong_reference(bytes, start..at)? {
+            return Ok(Some(wrong));
+        }
+        if attributes > ATTRIBUTES {
+            return Ok(Some((start, format!("an element has more than {ATTRIBUTES} attributes"), FLATTER)));
+        }
+        match rest.get(1) {
+            Some(b'/') => depth = depth.saturating_sub(1),
+            Some(b'!') | None => {}
+            _ if bytes[start..at].ends_with(b"/>") => {}
+            _ => depth += 1,
+        }
+        if depth > DEPTH {
+            return Ok(Some((start, format!("elements are nested more than {DEPTH} levels deep"), FLATTER)));
+        }
+    }
+    wrong_reference(bytes, at.min(bytes.len())..bytes.len())
+}
+
+/// The first reference in a part of a text to what is no character (XML 1.0, 4.1): the reader below would put a stand-in
+/// for it.
+fn wrong_reference(bytes: &[u8], part: Range<usize>) -> Result<Option<OutOfBounds>> {
+    let mut from = part.start;
+    while let Some(found) = memchr::memmem::find(&bytes[from..part.end], b"&#") {
+        guard::check()?;
+        let start = from + found;
+        from = start + 2;
+        let Some(length) = memchr::memchr(b';', &bytes[from..part.end.min(from + MOST_DIGITS)]) else { continue };
+        let digits = std::str::from_utf8(&bytes[from..from + length]).unwrap_or_default();
+        let number = match digits.strip_prefix('x') {
+            Some(digits) => u32::from_str_radix(digits, 16),
+            None => digits.parse(),
+        };
+        let is_character = |one: char| matches!(one, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..);
+        if !number.is_ok_and(|number| char::from_u32(number).is_some_and(is_character)) {
+            let help = "write the character itself, or leave it out";
+            return Ok(Some((start, format!("`&#{digits};` is no character"), help)));
+        }
+    }
+    Ok(None)
+}
+
+/// A longer number is no character, however many zeros it begins with.
+const MOST_DIGITS: usize = 32;
+
+/// The length of a tag, and how many attributes it has.
+fn scan_tag(text: &[u8]) -> (usize, usize) {
+    let (mut at, mut attributes) = (1, 0);
+    while let Some(sign) = text.get(at) {
+        match sign {
+            b'>' => return (at + 1, attributes),
+            b'=' => attributes += 1,
+            b'"' | b'\'' => at += memchr::memchr(*sign, &text[at + 1..]).map_or(text.len(), |found| found + 1),
+            _ => {}
+        }
+        at += 1;
+    }
+    (text.len(), attributes)
+}

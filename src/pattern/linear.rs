@@ -1,12 +1,12 @@
 //! Patterns without look-around: the fastest engine that can be stopped in time.
 //!
-//! Short texts go to the engine of the `regex` crate, which cannot be asked in between: its work is at most the size of the
-//! pattern times the bytes of the text. Of longer texts it gets one window after the other, if a window is known to hold
-//! every match that begins in it. Else they go to a lazy DFA that gives up when it has to build too many states, and from
-//! there to a [`machine`] that asks the guard.
+//! Short texts go to the engine of the `regex` crate, which cannot be interrupted: its work is at most the size of the
+//! pattern times the bytes of the text. Longer texts are searched window by window, if a window is known to contain every
+//! match that begins in it. Otherwise they go to a lazy DFA, which gives up when it has to build too many states, and then
+//! to a [`pike_vm`] that asks the guard.
 
-use super::reach::Reach;
-use super::{Found, machine, meter};
+use super::captures::Captures;
+use super::{cost, pike_vm};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use regex_automata::hybrid::{dfa, regex as hybrid};
 use regex_automata::meta;
@@ -14,25 +14,25 @@ use regex_automata::nfa::thompson::{self, NFA, WhichCaptures};
 use regex_automata::util::prefilter::Prefilter;
 use regex_automata::util::primitives::NonMaxUsize;
 use regex_automata::{Anchored, Input, MatchErrorKind, MatchKind};
-use regex_syntax::hir::Hir;
+use regex_syntax::hir::{Class, Hir, HirKind};
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError, TryLockError};
 
-/// The size of a pattern times the bytes of a text up to which nothing is asked in between: some 40 ms, after which the
-/// guard is asked in any case.
-const AT_ONCE: u64 = 4 * meter::PERIOD;
-/// Bytes of a compiled automaton.
+/// The size of a pattern times the bytes of a text up to which a search is not interrupted: about 40 ms. The guard is asked
+/// afterwards.
+const AT_ONCE: u64 = 4 * cost::PERIOD;
+/// The most bytes of a compiled automaton.
 const COMPILED: usize = 4 << 20;
-/// Bytes of states that a lazy DFA keeps.
+/// The most bytes of states that a lazy DFA keeps.
 const STATES: usize = 1 << 20;
-/// How often a lazy DFA may throw its states away before it has to prove that they are worth it.
+/// How often a lazy DFA may clear its states before it has to show that they pay off.
 const CLEARED: usize = 3;
-/// Engines that wait for their next text beside the first: for texts that several threads search.
+/// How many caches are kept besides the first, for patterns that several threads use at once.
 const SPARE: usize = 3;
 
-/// What is asked of a search.
+/// What a search is to find out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum SearchGoal {
     /// Whether there is a match.
     Existence,
     /// Where it is.
@@ -41,79 +41,80 @@ pub enum Wanted {
     Groups,
 }
 
-/// Where a search begins: with a shorter text, and less to lose, it goes to the first.
+/// The engines in the order in which a search tries them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Way {
+pub enum SearchStage {
     /// The engine of the `regex` crate.
-    AtOnce,
+    Meta,
     /// The lazy DFA.
-    Lazily,
-    /// The machine that asks the guard.
+    LazyDfa,
+    /// The simulation that asks the guard.
     #[cfg_attr(not(test), allow(dead_code, reason = "other searches come to it by themselves"))]
-    Asking,
+    PikeVm,
 }
 
 /// How far a sequence of searches over one text has come.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Progress {
-    /// The lazy DFA gave up on what begins before this byte.
+pub struct SearchProgress {
+    /// The lazy DFA gave up on matches that begin before this byte.
     slow_before: usize,
 }
 
-/// A compiled pattern.
-pub struct Linear {
+/// A compiled pattern without look-around.
+pub struct LinearEngine {
     hir: Hir,
     engine: meta::Regex,
     /// The parts of the pattern, counted repeats written out.
     size: u64,
     reach: Reach,
-    /// The first that it tries, whatever the text: tests try them all.
-    way: Way,
-    /// [`AT_ONCE`]: tests take less, so that short texts have windows.
+    /// The first engine that it tries: tests try all of them.
+    stage: SearchStage,
+    /// [`AT_ONCE`]; less in tests, so that short texts have windows.
     at_once: u64,
-    first: Mutex<Option<Workplace>>,
-    spare: Mutex<Vec<Workplace>>,
-    /// For long texts, made when the first comes.
-    long: OnceLock<Long>,
+    first: Mutex<Option<EngineCache>>,
+    spare: Mutex<Vec<EngineCache>>,
+    /// Compiled when the first long text is searched.
+    long: OnceLock<LongTextEngines>,
     long_spare: Mutex<Vec<hybrid::Cache>>,
 }
 
-/// What an engine needs to write on while it works.
-struct Workplace {
+/// The mutable memory of a search.
+struct EngineCache {
     cache: meta::Cache,
     slots: Vec<Option<NonMaxUsize>>,
 }
 
 /// The engines for long texts.
-struct Long {
-    /// Nothing where the pattern is too large for one.
+struct LongTextEngines {
+    /// `None` if the pattern is too large for one.
     lazy: Option<hybrid::Regex>,
     nfa: NFA,
 }
 
-impl Linear {
-    /// Compiles a pattern whose measure was accepted.
+impl LinearEngine {
+    /// Compiles a pattern whose size was checked.
     ///
     /// # Errors
     /// The compiled form would be too large.
     pub fn new(hir: Hir, size: u64) -> Result<Self> {
         let config = meta::Config::new().nfa_size_limit(Some(COMPILED)).hybrid_cache_capacity(STATES);
-        let engine = meta::Builder::new().configure(config).build_from_hir(&hir).map_err(|error| too_large(&error))?;
+        let engine =
+            meta::Builder::new().configure(config).build_from_hir(&hir).map_err(|error| pattern_too_large(&error))?;
         let (first, spare, long_spare) = (Mutex::default(), Mutex::default(), Mutex::default());
-        let reach = Reach::of(&hir);
-        let (way, at_once, long) = (Way::AtOnce, AT_ONCE, OnceLock::new());
-        Ok(Self { hir, engine, size, reach, way, at_once, first, spare, long, long_spare })
+        let reach = Reach::from_hir(&hir);
+        let (stage, at_once, long) = (SearchStage::Meta, AT_ONCE, OnceLock::new());
+        Ok(Self { hir, engine, size, reach, stage, at_once, first, spare, long, long_spare })
     }
 
-    /// The same pattern, that tries no way before this one.
+    /// The same pattern, starting with this engine.
     #[cfg(test)]
-    pub fn beginning_with(self, way: Way) -> Self {
-        Self { way, ..self }
+    pub fn starting_at(self, stage: SearchStage) -> Self {
+        Self { stage, ..self }
     }
 
-    /// The same pattern, that asks after so many bytes of a text.
+    /// The same pattern, with windows of this many bytes.
     #[cfg(test)]
-    pub fn by_steps_of(self, bytes: u64) -> Self {
+    pub fn with_step(self, bytes: u64) -> Self {
         Self { at_once: self.size * bytes, ..self }
     }
 
@@ -130,50 +131,64 @@ impl Linear {
     /// The first match that begins at `at` or later.
     ///
     /// # Errors
-    /// What the guard has to say.
+    /// The running call was stopped.
     //= docs/spec.md#robustness
     //# A search for a pattern MUST ask the guard within a bounded number of steps, whatever the pattern and the text.
-    pub fn find(&self, text: &str, at: usize, wanted: Wanted, progress: &mut Progress) -> Result<Option<Found>> {
-        if self.way == Way::AtOnce {
+    pub fn find(
+        &self,
+        text: &str,
+        at: usize,
+        wanted: SearchGoal,
+        progress: &mut SearchProgress,
+    ) -> Result<Option<Captures>> {
+        if self.stage == SearchStage::Meta {
             let step = usize::try_from(self.at_once / self.size).unwrap_or(usize::MAX);
             if text.len() - at < step {
-                return self.metered(text, at..text.len(), wanted);
+                return self.search_metered(text, at..text.len(), wanted);
             }
-            if let Some(answer) = self.by_windows(text, at, step, wanted)? {
+            if let Some(answer) = self.search_windows(text, at, step, wanted)? {
                 return Ok(answer);
             }
         }
-        if at >= progress.slow_before && self.way <= Way::Lazily {
-            match self.lazily(text, at, wanted, progress)? {
-                Lazy::None => return Ok(None),
-                Lazy::Match(_) if wanted == Wanted::Existence => return Ok(Some(Found::default())),
-                Lazy::Match(span) if wanted == Wanted::Span => return Ok(Some(Found { groups: vec![Some(span)] })),
-                Lazy::Match(span) => return self.groups_of(text, span).map(Some),
-                Lazy::GaveUp => {}
+        if at >= progress.slow_before && self.stage <= SearchStage::LazyDfa {
+            match self.search_lazily(text, at, wanted, progress)? {
+                LazyOutcome::None => return Ok(None),
+                LazyOutcome::Match(_) if wanted == SearchGoal::Existence => return Ok(Some(Captures::default())),
+                LazyOutcome::Match(span) if wanted == SearchGoal::Span => {
+                    return Ok(Some(Captures { groups: vec![Some(span)] }));
+                }
+                LazyOutcome::Match(span) => return self.groups_of(text, span).map(Some),
+                LazyOutcome::GaveUp => {}
             }
         }
         let width = match wanted {
-            Wanted::Existence => 0,
-            Wanted::Span => 2,
-            Wanted::Groups => self.engine.group_info().slot_len(),
+            SearchGoal::Existence => 0,
+            SearchGoal::Span => 2,
+            SearchGoal::Groups => self.engine.group_info().slot_len(),
         };
-        let slots = machine::search(&self.long().nfa, text, at..text.len(), false, width)?;
-        Ok(slots.map(|slots| of_slots(slots.chunks_exact(2).map(|pair| pair[0].zip(pair[1])))))
+        let slots = pike_vm::search(&self.long().nfa, text, at..text.len(), false, width)?;
+        Ok(slots.map(|slots| captures_from_slots(slots.chunks_exact(2).map(|pair| pair[0].zip(pair[1])))))
     }
 
-    /// The engine of the `regex` crate, and what it costs.
-    fn metered(&self, text: &str, range: Range<usize>, wanted: Wanted) -> Result<Option<Found>> {
-        meter::spend(self.size.saturating_mul(range.len() as u64 + 1))?;
-        Ok(self.at_once(Input::new(text).range(range), wanted))
+    /// Searches with the engine of the `regex` crate, and counts the steps.
+    fn search_metered(&self, text: &str, range: Range<usize>, wanted: SearchGoal) -> Result<Option<Captures>> {
+        cost::spend(self.size.saturating_mul(range.len() as u64 + 1))?;
+        Ok(self.search_at_once(Input::new(text).range(range), wanted))
     }
 
-    /// The same, over windows of some `step` bytes; nothing where a window may not hold what begins in it.
-    fn by_windows(&self, text: &str, at: usize, step: usize, wanted: Wanted) -> Result<Option<Option<Found>>> {
+    /// The same, in windows of about `step` bytes; `None` if a window may not contain what begins in it.
+    fn search_windows(
+        &self,
+        text: &str,
+        at: usize,
+        step: usize,
+        wanted: SearchGoal,
+    ) -> Result<Option<Option<Captures>>> {
         let mut from = at;
         while let Some(window) = self.reach.window(text, from, step) {
-            let found = self.metered(text, from..window.end, wanted)?;
+            let found = self.search_metered(text, from..window.end, wanted)?;
             // What begins behind the window's own part may be cut off: the next window has the whole of it.
-            let holds = |found: &Found| wanted == Wanted::Existence || found.span().start < window.next;
+            let holds = |found: &Captures| wanted == SearchGoal::Existence || found.span().start < window.next;
             if window.end == text.len() || found.as_ref().is_some_and(holds) {
                 return Ok(Some(found));
             }
@@ -182,28 +197,28 @@ impl Linear {
         Ok(None)
     }
 
-    /// The groups of a match that is known.
-    fn groups_of(&self, text: &str, span: Range<usize>) -> Result<Found> {
+    /// The groups of a match whose span is known.
+    fn groups_of(&self, text: &str, span: Range<usize>) -> Result<Captures> {
         let most = self.size.saturating_mul(span.len() as u64 + 1);
-        let found = if most <= self.at_once && self.way <= Way::Lazily {
-            meter::spend(most)?;
-            self.at_once(Input::new(text).range(span.clone()).anchored(Anchored::Yes), Wanted::Groups)
+        let found = if most <= self.at_once && self.stage <= SearchStage::LazyDfa {
+            cost::spend(most)?;
+            self.search_at_once(Input::new(text).range(span.clone()).anchored(Anchored::Yes), SearchGoal::Groups)
         } else {
             let width = self.engine.group_info().slot_len();
-            let slots = machine::search(&self.long().nfa, text, span.clone(), true, width)?;
-            slots.map(|slots| of_slots(slots.chunks_exact(2).map(|pair| pair[0].zip(pair[1]))))
+            let slots = pike_vm::search(&self.long().nfa, text, span.clone(), true, width)?;
+            slots.map(|slots| captures_from_slots(slots.chunks_exact(2).map(|pair| pair[0].zip(pair[1]))))
         };
-        Ok(found.unwrap_or_else(|| Found { groups: vec![Some(span)] }))
+        Ok(found.unwrap_or_else(|| Captures { groups: vec![Some(span)] }))
     }
 
     /// The engine of the `regex` crate.
-    fn at_once(&self, input: Input<'_>, wanted: Wanted) -> Option<Found> {
+    fn search_at_once(&self, input: Input<'_>, wanted: SearchGoal) -> Option<Captures> {
         match self.first.try_lock() {
-            Ok(mut first) => self.work(first.get_or_insert_with(|| self.workplace()), &input, wanted),
+            Ok(mut first) => self.search_in(first.get_or_insert_with(|| self.new_cache()), &input, wanted),
             Err(TryLockError::Poisoned(_) | TryLockError::WouldBlock) => {
                 let taken = lock(&self.spare).pop();
-                let mut place = taken.unwrap_or_else(|| self.workplace());
-                let found = self.work(&mut place, &input, wanted);
+                let mut place = taken.unwrap_or_else(|| self.new_cache());
+                let found = self.search_in(&mut place, &input, wanted);
                 let mut spare = lock(&self.spare);
                 if spare.len() < SPARE {
                     spare.push(place);
@@ -213,40 +228,46 @@ impl Linear {
         }
     }
 
-    fn workplace(&self) -> Workplace {
+    fn new_cache(&self) -> EngineCache {
         let slots = vec![None; self.engine.group_info().slot_len()];
-        Workplace { cache: self.engine.create_cache(), slots }
+        EngineCache { cache: self.engine.create_cache(), slots }
     }
 
-    fn work(&self, place: &mut Workplace, input: &Input<'_>, wanted: Wanted) -> Option<Found> {
-        let Workplace { cache, slots } = place;
+    fn search_in(&self, place: &mut EngineCache, input: &Input<'_>, wanted: SearchGoal) -> Option<Captures> {
+        let EngineCache { cache, slots } = place;
         match wanted {
-            Wanted::Existence => {
-                self.engine.search_half_with(cache, &input.clone().earliest(true)).map(|_| Found::default())
+            SearchGoal::Existence => {
+                self.engine.search_half_with(cache, &input.clone().earliest(true)).map(|_| Captures::default())
             }
-            Wanted::Span => {
-                self.engine.search_with(cache, input).map(|found| Found { groups: vec![Some(found.range())] })
+            SearchGoal::Span => {
+                self.engine.search_with(cache, input).map(|found| Captures { groups: vec![Some(found.range())] })
             }
-            Wanted::Groups => {
+            SearchGoal::Groups => {
                 slots.fill(None);
                 self.engine.search_slots_with(cache, input, slots)?;
-                Some(of_slots(slots.chunks_exact(2).map(|pair| Some((pair[0]?.get(), pair[1]?.get())))))
+                Some(captures_from_slots(slots.chunks_exact(2).map(|pair| Some((pair[0]?.get(), pair[1]?.get())))))
             }
         }
     }
 
-    /// The lazy DFA, until it gives up.
-    fn lazily(&self, text: &str, at: usize, wanted: Wanted, progress: &mut Progress) -> Result<Lazy> {
+    /// Searches with the lazy DFA until it gives up.
+    fn search_lazily(
+        &self,
+        text: &str,
+        at: usize,
+        wanted: SearchGoal,
+        progress: &mut SearchProgress,
+    ) -> Result<LazyOutcome> {
         let Some(lazy) = &self.long().lazy else {
             progress.slow_before = usize::MAX;
-            return Ok(Lazy::GaveUp);
+            return Ok(LazyOutcome::GaveUp);
         };
         let taken = lock(&self.long_spare).pop();
         let mut cache = taken.unwrap_or_else(|| lazy.create_cache());
-        let before = Effort::of(&cache);
-        let input = Input::new(text).range(at..).earliest(wanted == Wanted::Existence);
+        let before = LazyDfaUsage::measure(&cache);
+        let input = Input::new(text).range(at..).earliest(wanted == SearchGoal::Existence);
         let answer = lazy.try_search(&mut cache, &input);
-        let built = Effort::of(&cache).since(&before);
+        let built = LazyDfaUsage::measure(&cache).since(&before);
         let mut spare = lock(&self.long_spare);
         if spare.len() < SPARE {
             spare.push(cache);
@@ -254,68 +275,68 @@ impl Linear {
         drop(spare);
         // It may have looked at all that is left, whatever it found. A step between states that are there takes a fraction of
         // one that builds a state.
-        meter::spend(((text.len() - at) as u64 / 8).saturating_add(built.saturating_mul(self.size)))?;
+        cost::spend(((text.len() - at) as u64 / 8).saturating_add(built.saturating_mul(self.size)))?;
         Ok(match answer.map_err(|error| error.kind().clone()) {
-            Ok(None) => Lazy::None,
-            Ok(Some(found)) => Lazy::Match(found.range()),
+            Ok(None) => LazyOutcome::None,
+            Ok(Some(found)) => LazyOutcome::Match(found.range()),
             Err(MatchErrorKind::Quit { offset, .. }) => {
                 progress.slow_before = offset + 1;
-                Lazy::GaveUp
+                LazyOutcome::GaveUp
             }
             Err(_) => {
                 progress.slow_before = usize::MAX;
-                Lazy::GaveUp
+                LazyOutcome::GaveUp
             }
         })
     }
 
-    fn long(&self) -> &Long {
-        self.long.get_or_init(|| Long::new(&self.hir, self.size))
+    fn long(&self) -> &LongTextEngines {
+        self.long.get_or_init(|| LongTextEngines::new(&self.hir, self.size))
     }
 
-    /// The bytes that its engines keep for the next text.
-    pub fn kept(&self) -> usize {
-        let first = self.first.try_lock().ok().and_then(|first| first.as_ref().map(Workplace::bytes)).unwrap_or(0);
-        let spare: usize = lock(&self.spare).iter().map(Workplace::bytes).sum();
+    /// The bytes of its caches and of the engines for long texts.
+    pub fn kept_bytes(&self) -> usize {
+        let first = self.first.try_lock().ok().and_then(|first| first.as_ref().map(EngineCache::bytes)).unwrap_or(0);
+        let spare: usize = lock(&self.spare).iter().map(EngineCache::bytes).sum();
         let long: usize = lock(&self.long_spare).iter().map(hybrid::Cache::memory_usage).sum();
-        let compiled = self.long.get().map_or(0, Long::bytes);
+        let compiled = self.long.get().map_or(0, LongTextEngines::bytes);
         first + spare + long + compiled
     }
 }
 
 /// What the lazy DFA found.
-enum Lazy {
+enum LazyOutcome {
     None,
     Match(Range<usize>),
     GaveUp,
 }
 
-/// How much a lazy DFA has built.
-struct Effort {
+/// How many states a lazy DFA has built, measured by its memory.
+struct LazyDfaUsage {
     cleared: usize,
     bytes: usize,
 }
 
-impl Effort {
-    fn of(cache: &hybrid::Cache) -> Self {
+impl LazyDfaUsage {
+    fn measure(cache: &hybrid::Cache) -> Self {
         let (forward, reverse) = cache.as_parts();
         Self { cleared: forward.clear_count() + reverse.clear_count(), bytes: cache.memory_usage() }
     }
 
-    /// States built since, estimated: one takes some 256 bytes, and as much work as ten steps.
+    /// The work since `before` in steps, estimated: a state takes about 256 bytes and the work of ten steps.
     fn since(&self, before: &Self) -> u64 {
         let cleared = self.cleared.saturating_sub(before.cleared) * STATES;
         ((self.bytes + cleared).saturating_sub(before.bytes) / 256 * 10) as u64
     }
 }
 
-impl Workplace {
+impl EngineCache {
     fn bytes(&self) -> usize {
         self.cache.memory_usage() + self.slots.len() * size_of::<Option<NonMaxUsize>>()
     }
 }
 
-impl Long {
+impl LongTextEngines {
     fn new(hir: &Hir, size: u64) -> Self {
         let compile = |config: thompson::Config| thompson::Compiler::new().configure(config).build_from_hir(hir).ok();
         // It was compiled before, so it can be again; should it not, nothing matches.
@@ -345,19 +366,88 @@ impl Long {
     }
 }
 
-fn of_slots(groups: impl Iterator<Item = Option<(usize, usize)>>) -> Found {
-    Found { groups: groups.map(|ends| ends.map(|(start, end)| start..end)).collect() }
+fn captures_from_slots(groups: impl Iterator<Item = Option<(usize, usize)>>) -> Captures {
+    Captures { groups: groups.map(|ends| ends.map(|(start, end)| start..end)).collect() }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn too_large(error: &meta::BuildError) -> Box<Diagnostic> {
+fn pattern_too_large(error: &meta::BuildError) -> Box<Diagnostic> {
     let message = match error.size_limit() {
         Some(most) => format!("the pattern is too large: compiled it has more than {} MB", most >> 20),
         None => format!("the pattern cannot be compiled: {error}"),
     };
     Diagnostic::new(Code::ARGUMENTS, message)
         .help("write the counts of its repeats smaller, or search for fewer things at a time")
+}
+
+/// With longer matches most of a window would be searched twice.
+const SHORT: usize = 4_096;
+
+/// How far a match may reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// At most this many bytes.
+    Bytes(usize),
+    /// To the end of its line at most: it never contains a line feed.
+    Line,
+    /// Unbounded.
+    Far,
+}
+
+/// A part of a text that is searched at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SearchWindow {
+    /// Where it ends: every match that begins before `next` ends before this.
+    pub end: usize,
+    /// Where the next one begins.
+    pub next: usize,
+}
+
+impl Reach {
+    /// The reach of the matches of a pattern.
+    pub fn from_hir(hir: &Hir) -> Self {
+        match hir.properties().maximum_len() {
+            Some(most) if most <= SHORT => Self::Bytes(most),
+            _ if !takes_line_feeds(hir) => Self::Line,
+            _ => Self::Far,
+        }
+    }
+
+    /// The window of about `step` bytes that begins at `from`; `None` if it would have to be much longer.
+    pub fn window(self, text: &str, from: usize, step: usize) -> Option<SearchWindow> {
+        let next = text.ceil_char_boundary(from.saturating_add(step).min(text.len()));
+        match self {
+            Self::Bytes(most) if most <= step => {
+                let end = text.ceil_char_boundary(next.saturating_add(most).min(text.len()));
+                Some(SearchWindow { end, next })
+            }
+            Self::Line => {
+                let longest = next.saturating_add(step).min(text.len());
+                let line = memchr::memchr(b'\n', &text.as_bytes()[next..longest]);
+                let end = line.map(|line| next + line + 1).or((longest == text.len()).then_some(longest))?;
+                Some(SearchWindow { end, next: end })
+            }
+            Self::Bytes(_) | Self::Far => None,
+        }
+    }
+}
+
+/// Whether a match may contain a line feed.
+pub(super) fn takes_line_feeds(hir: &Hir) -> bool {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => false,
+        HirKind::Literal(literal) => literal.0.contains(&b'\n'),
+        HirKind::Class(Class::Unicode(class)) => {
+            class.ranges().iter().any(|range| (range.start()..=range.end()).contains(&'\n'))
+        }
+        HirKind::Class(Class::Bytes(class)) => {
+            class.ranges().iter().any(|range| (range.start()..=range.end()).contains(&b'\n'))
+        }
+        HirKind::Repetition(repetition) => takes_line_feeds(&repetition.sub),
+        HirKind::Capture(capture) => takes_line_feeds(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().any(takes_line_feeds),
+    }
 }

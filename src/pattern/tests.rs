@@ -1,12 +1,12 @@
 //! What patterns find, when they stop, and what is refused.
 
 use super::*;
-use crate::guard::{Cancel, Guard, Limits};
+use crate::guard::{CancelFlag, Guard, Limits};
 use proptest::prelude::*;
 use std::time::Duration;
 
 fn fault(pattern: &str) -> String {
-    Pattern::of(pattern).err().map_or_else(String::new, |fault| fault.message)
+    Pattern::compile_cached(pattern).err().map_or_else(String::new, |fault| fault.message)
 }
 
 /// All matches, each with all groups.
@@ -54,9 +54,9 @@ fn a_pattern_that_is_too_large_says_what_is() {
 
 #[test]
 fn patterns_are_compiled_once() {
-    let first = Pattern::of("a+").expect("valid");
+    let first = Pattern::compile_cached("a+").expect("valid");
     let others = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| Pattern::of("a+").expect("valid"))).collect();
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| Pattern::compile_cached("a+").expect("valid"))).collect();
         threads.into_iter().map(|thread| thread.join().expect("it ends")).collect::<Vec<_>>()
     });
     assert!(others.iter().all(|other| Arc::ptr_eq(&first, other)));
@@ -64,15 +64,15 @@ fn patterns_are_compiled_once() {
 
 #[test]
 fn look_around_works_and_runaway_patterns_stop() {
-    let pattern = Pattern::of(r"(?<=\$)(?<price>\d+)").expect("valid");
+    let pattern = Pattern::compile_cached(r"(?<=\$)(?<price>\d+)").expect("valid");
     let found = pattern.first("a $42").expect("it ends").expect("it is there");
     assert_eq!(found.span(), 3..5);
     assert_eq!(pattern.groups("a $42", &found).get("price"), Some(&Value::from("42")));
-    let runaway = Pattern::of(r"^(?:(a|a|aa)+)+\1$").expect("valid");
+    let runaway = Pattern::compile_cached(r"^(?:(a|a|aa)+)+\1$").expect("valid");
     let fault = runaway.is_match(&"a".repeat(64).replace("aa", "ab")).err();
     let endless = runaway.is_match(&format!("{}b", "a".repeat(200))).err();
     assert!(fault.is_none() && endless.is_some_and(|fault| fault.code == Code::LIMIT));
-    let words = Pattern::of(r"(\w)(?=\1)").expect("valid");
+    let words = Pattern::compile_cached(r"(\w)(?=\1)").expect("valid");
     let spans: Vec<_> =
         all(&words, "é aa bbb éé").expect("it ends").into_iter().filter_map(|one| one[0].clone()).collect();
     assert_eq!(spans, [3..4, 6..7, 7..8, 10..12]);
@@ -84,9 +84,9 @@ fn look_around_works_and_runaway_patterns_stop() {
 #[test]
 fn a_text_that_is_too_long_for_look_around_is_searched_line_by_line() {
     let long = format!("{}ab\n", "a line of some words\n".repeat(360_000));
-    let pattern = Pattern::of("(?<=a)b$|(?m)(?<=a)b$").expect("valid");
+    let pattern = Pattern::compile_cached("(?<=a)b$|(?m)(?<=a)b$").expect("valid");
     assert!(pattern.first(&long).is_err(), "`$` is the end of the text");
-    let pattern = Pattern::of("(?m)(?<=a)b$").expect("valid");
+    let pattern = Pattern::compile_cached("(?m)(?<=a)b$").expect("valid");
     assert_eq!(all(&pattern, &long).expect("it ends")[0][0], Some(long.len() - 2..long.len() - 1));
     assert_eq!(pattern.is_match(&long), Ok(true));
     let fault = pattern.is_match(&"a".repeat(20 << 20)).expect_err("it is one line");
@@ -96,7 +96,10 @@ fn a_text_that_is_too_long_for_look_around_is_searched_line_by_line() {
     );
     for pattern in [r"(?<=a)b\s", r"(?=a)[^c]", r"(?s)(?=a).", "^(?=a)", r"(?=a)b?\z", r"(?=a)a|\n", r"(?R)(?m)(?=a)^"]
     {
-        let fault = Pattern::of(pattern).expect("valid").is_match(&long).expect_err("it may see further than a line");
+        let fault = Pattern::compile_cached(pattern)
+            .expect("valid")
+            .is_match(&long)
+            .expect_err("it may see further than a line");
         let message =
             "the text has 7382 kB; a pattern of this size with look-around or back references searches up to ";
         assert!(fault.message.starts_with(message), "{pattern}: {fault}");
@@ -126,15 +129,15 @@ proptest! {
     #[test]
     fn line_by_line_the_same_is_found(at in 0..LINE_BY_LINE.len(), text in "[ab \n]{0,40}", bytes in 8_u64..40) {
         let pattern = LINE_BY_LINE[at];
-        let found = |looking: &Looking| {
+        let found = |looking: &LookAroundEngine| {
             let mut all = Vec::new();
             let each = looking.each(&text, |found| { all.push(found); Ok(ControlFlow::Continue(())) });
             each.map(|()| (all, looking.is_match(&text)))
         };
-        let new = || Looking::new(pattern).expect("valid").expect("small");
+        let new = || LookAroundEngine::new(pattern).expect("valid").expect("small");
         let whole = found(&new()).expect("it is short");
         // One line may be longer than what is searched at once.
-        if let Ok(windows) = found(&new().by_steps_of(bytes)) {
+        if let Ok(windows) = found(&new().with_step(bytes)) {
             prop_assert_eq!(windows, whole);
         } else {
             prop_assert!(text.lines().any(|line| line.len() as u64 >= bytes), "{} {:?} {}", pattern, text, bytes);
@@ -144,7 +147,7 @@ proptest! {
 
 #[test]
 fn groups_that_took_no_part_are_null() {
-    let pattern = Pattern::of("(a)|(?<b>b)").expect("valid");
+    let pattern = Pattern::compile_cached("(a)|(?<b>b)").expect("valid");
     let found = pattern.first("b").expect("it ends").expect("it is there");
     let groups = Value::Map(pattern.groups("b", &found));
     assert_eq!(groups.to_json(), serde_json::json!({ "0": "b", "1": null, "2": "b", "b": "b" }));
@@ -153,8 +156,8 @@ fn groups_that_took_no_part_are_null() {
 /// What a cancelled call finds out from a search: the guard is asked within a bounded number of steps, so a search that
 /// would take minutes ends.
 fn stops(pattern: &str, text: &str) {
-    let pattern = Pattern::of(pattern).expect("valid");
-    let cancel = Cancel::default();
+    let pattern = Pattern::compile_cached(pattern).expect("valid");
+    let cancel = CancelFlag::default();
     cancel.cancel();
     let guard = Guard::new(Limits { time: Duration::from_secs(3_600), ..Limits::default() }, cancel);
     let _entered = guard.enter();
@@ -195,7 +198,7 @@ fn the_worst_patterns_stop() {
         stops(pattern, &random[..4 << 10]);
     }
     // Many short searches are as long as a long one.
-    let (pattern, cancel) = (Pattern::of("(?:[ab]{1,100}){1,10}c").expect("valid"), Cancel::default());
+    let (pattern, cancel) = (Pattern::compile_cached("(?:[ab]{1,100}){1,10}c").expect("valid"), CancelFlag::default());
     cancel.cancel();
     let guard = Guard::new(Limits::default(), cancel);
     let _entered = guard.enter();
@@ -210,12 +213,12 @@ fn the_worst_patterns_stop() {
 fn the_last_resort_stops_too() {
     let pattern = Pattern::compile("(a+)c").expect("valid");
     let Engine::Linear(linear) = pattern.engine else { panic!("it has no look-around") };
-    let (linear, text) = (linear.beginning_with(linear::Way::Asking), "ab".repeat(1 << 19));
-    for wanted in [Wanted::Existence, Wanted::Span, Wanted::Groups] {
+    let (linear, text) = (linear.starting_at(linear::SearchStage::PikeVm), "ab".repeat(1 << 19));
+    for wanted in [SearchGoal::Existence, SearchGoal::Span, SearchGoal::Groups] {
         // It is asked at the beginning, too, where there is still time.
-        let guard = Guard::new(Limits { time: Duration::from_millis(2), ..Limits::default() }, Cancel::default());
+        let guard = Guard::new(Limits { time: Duration::from_millis(2), ..Limits::default() }, CancelFlag::default());
         let _entered = guard.enter();
-        let fault = linear.find(&text, 0, wanted, &mut Progress::default()).err();
+        let fault = linear.find(&text, 0, wanted, &mut SearchProgress::default()).err();
         assert_eq!(fault.map(|fault| fault.code), Some(Code::LIMIT), "{wanted:?}");
     }
 }
@@ -229,7 +232,7 @@ fn a_match_at_the_edge_of_a_window_is_whole() {
     {
         let mut ours = Pattern::compile(pattern).expect("valid");
         let Engine::Linear(linear) = ours.engine else { panic!("it has no look-around") };
-        ours.engine = Engine::Linear(Box::new(linear.by_steps_of(step)));
+        ours.engine = Engine::Linear(Box::new(linear.with_step(step)));
         let known = regex::Regex::new(pattern).expect("valid");
         assert_eq!(all(&ours, text).expect("it ends"), expected(&known, text), "{pattern} in {text:?} by {step}");
     }
@@ -286,12 +289,12 @@ proptest! {
         let ours = Pattern::compile(&pattern).expect("regex accepts it");
         prop_assert_eq!(&all(&ours, &text).expect("it ends"), &expected);
         prop_assert_eq!(ours.is_match(&text).expect("it ends"), known.is_match(&text));
-        for way in [linear::Way::Lazily, linear::Way::Asking] {
+        for stage in [linear::SearchStage::LazyDfa, linear::SearchStage::PikeVm] {
             let mut other = Pattern::compile(&pattern).expect("regex accepts it");
             let Engine::Linear(linear) = other.engine else { panic!("it has no look-around") };
-            other.engine = Engine::Linear(Box::new(linear.beginning_with(way)));
-            prop_assert_eq!(&all(&other, &text).expect("it ends"), &expected, "{:?}", way);
-            prop_assert_eq!(other.is_match(&text).expect("it ends"), known.is_match(&text), "{:?}", way);
+            other.engine = Engine::Linear(Box::new(linear.starting_at(stage)));
+            prop_assert_eq!(&all(&other, &text).expect("it ends"), &expected, "{:?}", stage);
+            prop_assert_eq!(other.is_match(&text).expect("it ends"), known.is_match(&text), "{:?}", stage);
         }
     }
 
@@ -301,8 +304,49 @@ proptest! {
         let Ok(known) = regex::Regex::new(&pattern) else { return Ok(()) };
         let mut ours = Pattern::compile(&pattern).expect("regex accepts it");
         let Engine::Linear(linear) = ours.engine else { panic!("it has no look-around") };
-        ours.engine = Engine::Linear(Box::new(linear.by_steps_of(step)));
+        ours.engine = Engine::Linear(Box::new(linear.with_step(step)));
         prop_assert_eq!(&all(&ours, &text).expect("it ends"), &expected(&known, &text));
         prop_assert_eq!(ours.is_match(&text).expect("it ends"), known.is_match(&text));
+    }
+}
+
+//= docs/spec.md#robustness
+//= type=test
+//# The compiled patterns of the process MUST NOT take more than 8 MB, with what their engines keep.
+#[test]
+fn what_was_not_used_for_longest_goes() {
+    let store = PatternCache::new(2 << 20);
+    let first = store.get("first").expect("valid");
+    for number in 0..500 {
+        let pattern = store.get(&format!(r"[a-z]+{number}\d*")).expect("valid");
+        assert!(pattern.is_match("abc 12").is_ok());
+        store.recount(&pattern);
+        assert!(store.lock().bytes <= store.most);
+        assert!(Arc::ptr_eq(&first, &store.get("first").expect("valid")), "it is used all the time");
+    }
+    let entries = store.lock();
+    let counted: usize = entries.by_text.values().map(|known| known.bytes() + ENTRY + 2 * known.text().len()).sum();
+    assert_eq!(entries.bytes, counted, "each is counted with what it keeps");
+    assert!(!entries.by_text.contains_key(r"[a-z]+7\d*"), "it was used once");
+    assert!(entries.by_text.len() > 10, "{}", entries.by_text.len());
+}
+
+#[test]
+fn what_a_search_keeps_counts() {
+    let store = PatternCache::new(64 << 20);
+    let pattern = store.get(r"(?:[a-z]{1,20}x){1,20}y").expect("valid");
+    let before = store.lock().bytes;
+    let text: String = (0..20_000_u32).map(|at| char::from(b'a' + (at * at % 26) as u8)).collect();
+    assert!(pattern.is_match(&text).is_ok());
+    store.recount(&pattern);
+    assert!(store.lock().bytes > before + 1_000, "{before} {}", store.lock().bytes);
+}
+
+#[test]
+fn many_large_patterns_stay_within_the_bound() {
+    for number in 0..300 {
+        let pattern = compile_cached(&format!(r"\w{{20}}{number}")).expect("valid");
+        assert!(pattern.is_match("many large patterns").is_ok());
+        assert!(bytes() <= MOST, "{}", bytes());
     }
 }

@@ -1,10 +1,20 @@
-//! The schemas of forms: the flat subset that elicitation allows, checked key by key.
+//! The schemas of forms: the flat subset that elicitation allows, checked key by key; and what a schema does not allow.
 
-use super::Violation;
 use crate::diagnostic::did_you_mean;
 use crate::parse::toml::escape;
 use crate::value::Json;
 use serde_json::{Map, json};
+
+/// One thing that a schema does not allow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SchemaViolation {
+    /// Where in the value: a JSON pointer.
+    pub pointer: String,
+    /// What is wrong.
+    pub message: String,
+    /// What is allowed, or the nearest name.
+    pub help: Option<String>,
+}
 
 /// The formats of texts that a form knows.
 const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
@@ -20,7 +30,7 @@ const KEYS: &[(&str, &[&str])] = &[
 
 /// The schema of a form from what an author wrote: the schema, or only its properties. Its root says that it is an
 /// object.
-pub fn schema_of(written: &Json) -> Json {
+pub fn complete_schema(written: &Json) -> Json {
     let is_schema = written.get("type").is_some_and(Json::is_string)
         || written
             .get("properties")
@@ -37,10 +47,10 @@ pub fn schema_of(written: &Json) -> Json {
 }
 
 /// What of a schema elicitation does not allow (MCP 2025-11-25, `PrimitiveSchemaDefinition`): each by its JSON pointer.
-pub fn flaws(schema: &Json) -> Vec<Violation> {
+pub fn find_violations(schema: &Json) -> Vec<SchemaViolation> {
     let mut found = Vec::new();
     let mut flaw = |pointer: String, message: String, help: String| {
-        found.push(Violation { pointer, message, help: Some(help) });
+        found.push(SchemaViolation { pointer, message, help: Some(help) });
     };
     if schema["type"] != "object" {
         flaw("/type".into(), "the schema of a form is an object".into(), "`type = \"object\"`".into());
@@ -55,7 +65,7 @@ pub fn flaws(schema: &Json) -> Vec<Violation> {
     let empty = Map::new();
     let properties = schema["properties"].as_object().unwrap_or(&empty);
     for (name, field) in properties {
-        of_field(name, field, &mut flaw);
+        check_field(name, field, &mut flaw);
     }
     for (at, name) in schema["required"].as_array().into_iter().flatten().enumerate() {
         let known = name.as_str().is_some_and(|name| properties.contains_key(name));
@@ -68,13 +78,13 @@ pub fn flaws(schema: &Json) -> Vec<Violation> {
     found
 }
 
-type Tell<'a> = &'a mut dyn FnMut(String, String, String);
+type ReportFlaw<'a> = &'a mut dyn FnMut(String, String, String);
 
 fn pointer(base: &str, key: &str) -> String {
     format!("{base}/{}", escape(key))
 }
 
-fn of_field(name: &str, field: &Json, flaw: Tell<'_>) {
+fn check_field(name: &str, field: &Json, flaw: ReportFlaw<'_>) {
     let base = pointer("/properties", name);
     let kind = field["type"].as_str().unwrap_or_default();
     let Some((_, keys)) = KEYS.iter().find(|(known, _)| *known == kind) else {
@@ -141,7 +151,7 @@ mod tests {
 
     #[test]
     fn all_forms_of_enum_and_defaults_are_allowed() {
-        let schema = schema_of(&json!({
+        let schema = complete_schema(&json!({
             "single": { "type": "string", "enum": ["a", "b"], "default": "a" },
             "titled": { "type": "string", "oneOf": [{ "const": "a", "title": "A" }] },
             "legacy": { "type": "string", "enum": ["a", "b"], "enumNames": ["A", "B"] },
@@ -150,7 +160,7 @@ mod tests {
             "age": { "type": "integer", "minimum": 0, "default": 30 },
             "properties": { "type": "boolean", "default": true },
         }));
-        assert_eq!(flaws(&schema), Vec::new());
+        assert_eq!(find_violations(&schema), Vec::new());
         assert_eq!(defaults(&schema), json!({ "single": "a", "age": 30, "properties": true }));
     }
 
@@ -166,7 +176,7 @@ mod tests {
                 "odd": { "type": "string", "enum": ["a"], "enumNames": [] },
             }
         });
-        let places: Vec<String> = flaws(&schema).into_iter().map(|flaw| flaw.pointer).collect();
+        let places: Vec<String> = find_violations(&schema).into_iter().map(|flaw| flaw.pointer).collect();
         let expected = [
             "/additionalProperties",
             "/properties/name/format",

@@ -1,8 +1,10 @@
-//! What a running primitive can reach: the world within its grants, the graph, the pack, the client.
+//! The host of a call: what a running primitive can reach of the world, the graph, the pack and the client.
 
-use super::{Asked, Memory};
+use super::form::SchemaViolation;
+use super::memory::PackMemory;
+use super::question::AskedQuestion;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::graph::{Entry, Functions, Graph};
+use crate::graph::{ChangeEntry, Functions, Graph};
 use crate::value::{Json, Value};
 use crate::world::World;
 use std::sync::Arc;
@@ -29,7 +31,7 @@ pub trait Host: Send + Sync {
     }
 
     /// The changes of the graph that are pending, the oldest first.
-    fn changes(&self) -> Vec<Arc<Entry>> {
+    fn changes(&self) -> Vec<Arc<ChangeEntry>> {
         Vec::new()
     }
 
@@ -42,13 +44,13 @@ pub trait Host: Send + Sync {
     ///
     /// # Errors
     /// What `act` fails with; the call's effect does not let it; there is no graph.
-    fn change(&self, _name: &str, _act: &dyn Fn(Value) -> Result<Value>) -> Result<Arc<Entry>> {
+    fn change(&self, _name: &str, _act: &dyn Fn(Value) -> Result<Value>) -> Result<Arc<ChangeEntry>> {
         Err(no_graph())
     }
 
     /// Takes back the last change, or all from the last to the one with this id; the last one first. Nothing if there
     /// is none.
-    fn undo(&self, _to: Option<&str>) -> Result<Option<Vec<Arc<Entry>>>> {
+    fn undo(&self, _to: Option<&str>) -> Result<Option<Vec<Arc<ChangeEntry>>>> {
         Err(no_graph())
     }
 
@@ -74,7 +76,7 @@ pub trait Host: Send + Sync {
     fn pack_file(&self, path: &str) -> Result<PackFile>;
 
     /// What is wrong with a value by a JSON Schema: every violation at once, none if it fits.
-    fn validate(&self, value: &Json, schema: &Json) -> Result<Vec<Violation>>;
+    fn validate(&self, value: &Json, schema: &Json) -> Result<Vec<SchemaViolation>>;
 
     /// Milliseconds since 1970-01-01T00:00:00Z, constant within a call.
     fn now_ms(&self) -> i64;
@@ -91,7 +93,7 @@ pub trait Host: Send + Sync {
     /// # Errors
     /// There is nobody to ask, here is no place for it, or no answer fits. A call that must end to be answered is
     /// ended: its guard is stopped.
-    fn ask(&self, _asked: &[Asked]) -> Result<Vec<Value>> {
+    fn ask(&self, _asked: &[AskedQuestion]) -> Result<Vec<Value>> {
         Err(Diagnostic::new(Code::ASK, "nobody can be asked here").help("ask in a tool, a prompt or a read"))
     }
 
@@ -108,8 +110,8 @@ pub trait Host: Send + Sync {
         false
     }
 
-    /// What the pack remembers between calls; nothing where what comes out must depend on files alone.
-    fn memory(&self) -> Option<&Memory> {
+    /// What the pack remembers between calls; `None` where results must depend on files alone.
+    fn memory(&self) -> Option<&PackMemory> {
         None
     }
 
@@ -140,22 +142,11 @@ fn no_graph() -> Box<Diagnostic> {
 }
 
 /// The memory of the pack that a call works for.
-pub fn memory_of<'a>(context: &Context<'a>) -> Result<&'a Memory> {
+pub fn memory_of<'a>(context: &Context<'a>) -> Result<&'a PackMemory> {
     context.host.memory().ok_or_else(|| {
         Diagnostic::new(Code::SCRIPT, "nothing is remembered here")
             .help("remember and recall in tools, prompts and reads; a graph depends on files alone")
     })
-}
-
-/// One thing that a schema does not allow.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
-    /// Where in the value: a JSON pointer.
-    pub pointer: String,
-    /// What is wrong.
-    pub message: String,
-    /// What is allowed, or the nearest name.
-    pub help: Option<String>,
 }
 
 /// A file that came with the pack, or that a layer above put in its place.
@@ -173,7 +164,7 @@ pub struct PackFile {
 pub enum Notice {
     /// How far it has come.
     Progress {
-        /// So much is done.
+        /// How much is done.
         done: f64,
         /// Of so much, if that is known.
         total: Option<f64>,
@@ -190,7 +181,7 @@ pub enum Notice {
         data: Json,
     },
     /// A list is another one now.
-    Changed(Listed),
+    Changed(ListKind),
     /// A resource holds something else now.
     Updated {
         /// Its URI.
@@ -201,13 +192,13 @@ pub enum Notice {
 /// What is listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the words say it")]
-pub enum Listed {
+pub enum ListKind {
     Tools,
     Prompts,
     Resources,
 }
 
-impl Listed {
+impl ListKind {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Tools, Self::Prompts, Self::Resources];
 

@@ -1,4 +1,4 @@
-//! What a pack remembers between calls: plain data in the memory of the process, bounded.
+//! What a pack remembers between calls: JSON in the memory of the process, bounded in size.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
@@ -7,36 +7,36 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// So many bytes are remembered for one pack, as JSON.
+/// The most bytes of JSON that one pack may remember.
 const MOST_BYTES: usize = 4 << 20;
 
-/// So many keys are remembered for one pack.
+/// The most keys that one pack may remember.
 const MOST_KEYS: usize = 10_000;
 
 /// The memory of one pack. It ends with the process.
 #[derive(Default)]
-pub struct Memory(Mutex<Kept>);
+pub struct PackMemory(Mutex<MemoryState>);
 
 #[derive(Default)]
-struct Kept {
-    entries: BTreeMap<String, Entry>,
+struct MemoryState {
+    entries: BTreeMap<String, MemoryEntry>,
     /// The keys by when they were remembered: the oldest one is forgotten first.
     order: BTreeMap<u64, String>,
     count: u64,
     bytes: usize,
 }
 
-struct Entry {
+struct MemoryEntry {
     value: Json,
     bytes: usize,
     order: u64,
     until_ms: Option<i64>,
 }
 
-/// Counts what is written to it, as far as it fits into the memory and the call goes on.
-struct Length(usize);
+/// A writer that counts bytes, and fails when they exceed the memory or the call was stopped.
+struct ByteCounter(usize);
 
-impl io::Write for Length {
+impl io::Write for ByteCounter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0 += bytes.len();
         // A piece may be as short as one letter: it costs more than its bytes.
@@ -49,66 +49,66 @@ impl io::Write for Length {
     }
 }
 
-impl Memory {
-    /// Remembers a value under a key, for so many milliseconds if that is said; `null` forgets it. Where there is no
+impl PackMemory {
+    /// Remembers a value under a key, for `ttl_ms` milliseconds if given; `null` forgets it. Where there is no
     /// room, what was remembered longest ago is forgotten.
     ///
     /// # Errors
     /// The value alone is larger than the memory, or the call is over.
     pub fn remember(&self, key: &str, value: Json, now_ms: i64, ttl_ms: Option<i64>) -> Result<()> {
-        let mut length = Length(key.len());
+        let mut length = ByteCounter(key.len());
         if serde_json::to_writer(&mut length, &value).is_err() {
             guard::check()?;
-            let message = format!("`{}` cannot be remembered: it has more than {} kB", short(key), MOST_BYTES >> 10);
+            let message = format!("`{}` cannot be remembered: it has more than {} kB", shorten(key), MOST_BYTES >> 10);
             return Err(Diagnostic::new(Code::LIMIT, message).help("keep larger things in files"));
         }
         let bytes = length.0;
-        let mut kept = self.lock();
-        kept.forget(key);
+        let mut state = self.lock();
+        state.forget(key);
         if value.is_null() {
             return Ok(());
         }
         //= docs/spec.md#memory
         //# What a pack remembers MUST be bounded; what was remembered longest ago MUST be forgotten first.
-        while kept.bytes + bytes > MOST_BYTES || kept.entries.len() >= MOST_KEYS {
-            let Some((_, oldest)) = kept.order.first_key_value().map(|(at, key)| (*at, key.clone())) else { break };
-            kept.forget(&oldest);
+        while state.bytes + bytes > MOST_BYTES || state.entries.len() >= MOST_KEYS {
+            let Some((_, oldest)) = state.order.first_key_value().map(|(at, key)| (*at, key.clone())) else { break };
+            state.forget(&oldest);
         }
-        let order = kept.count;
-        kept.count += 1;
-        kept.bytes += bytes;
-        kept.order.insert(order, key.to_owned());
+        let order = state.count;
+        state.count += 1;
+        state.bytes += bytes;
+        state.order.insert(order, key.to_owned());
         let until_ms = ttl_ms.map(|ttl| now_ms.saturating_add(ttl));
-        kept.entries.insert(key.to_owned(), Entry { value, bytes, order, until_ms });
+        state.entries.insert(key.to_owned(), MemoryEntry { value, bytes, order, until_ms });
         Ok(())
     }
 
     /// What is remembered under a key.
     pub fn recall(&self, key: &str, now_ms: i64) -> Option<Json> {
-        let kept = self.lock();
-        let entry = kept.entries.get(key)?;
+        let state = self.lock();
+        let entry = state.entries.get(key)?;
         entry.holds(now_ms).then(|| entry.value.clone())
     }
 
     /// All that is remembered under keys that begin so, sorted by key.
     pub fn remembered(&self, start: &str, now_ms: i64) -> Vec<(String, Json)> {
-        let kept = self.lock();
-        let from = kept.entries.range(start.to_owned()..).take_while(|(key, _)| key.starts_with(start));
+        let state = self.lock();
+        let from = state.entries.range(start.to_owned()..).take_while(|(key, _)| key.starts_with(start));
         from.filter(|(_, entry)| entry.holds(now_ms)).map(|(key, entry)| (key.clone(), entry.value.clone())).collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
+    fn lock(&self) -> MutexGuard<'_, MemoryState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Entry {
+impl MemoryEntry {
     fn holds(&self, now_ms: i64) -> bool {
         self.until_ms.is_none_or(|until| now_ms < until)
     }
 }
 
-impl Kept {
+impl MemoryState {
     fn forget(&mut self, key: &str) {
         if let Some(entry) = self.entries.remove(key) {
             self.bytes -= entry.bytes;
@@ -117,7 +117,7 @@ impl Kept {
     }
 }
 
-fn short(key: &str) -> &str {
+fn shorten(key: &str) -> &str {
     &key[..key.floor_char_boundary(60)]
 }
 
@@ -132,7 +132,7 @@ mod tests {
     //# What a pack remembers MUST be bounded; what was remembered longest ago MUST be forgotten first.
     #[test]
     fn the_oldest_is_forgotten_first_and_the_size_is_kept() {
-        let memory = Memory::default();
+        let memory = PackMemory::default();
         for number in 0..MOST_KEYS + 5 {
             memory.remember(&format!("key {number:06}"), json!(number), 0, None).unwrap();
         }
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_time_to_live_ends_and_null_forgets() {
-        let memory = Memory::default();
+        let memory = PackMemory::default();
         memory.remember("a/1", json!(1), 1_000, Some(500)).unwrap();
         memory.remember("a/2", json!(2), 1_000, None).unwrap();
         memory.remember("b", json!(3), 1_000, None).unwrap();

@@ -1,4 +1,4 @@
-//! What a client can be asked, how its answers are judged, and how a script sees them.
+//! Questions to the client: what can be asked, how answers are validated, and how scripts see them.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::{Json, Kind, Object, Value, no_field};
@@ -8,14 +8,14 @@ use serde_json::json;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// What is asked for.
-    pub wish: Wish,
+    pub kind: QuestionKind,
     /// Whether a client that cannot be asked so is no fault: then the answer is `()`.
     pub optional: bool,
 }
 
 /// What a question asks for.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Wish {
+pub enum QuestionKind {
     /// The user fills in a form: a message and a flat schema.
     Form {
         /// What the user reads.
@@ -38,14 +38,14 @@ pub enum Wish {
 
 /// A question on its way to the client.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
-    /// Its key: answers are told apart by it.
+pub struct AskedQuestion {
+    /// Its key, which identifies the answer.
     pub key: String,
     /// The question; without one it is declared in the definition.
     pub question: Option<Question>,
 }
 
-impl Wish {
+impl QuestionKind {
     /// The capability that a client needs for it, as `client_has` names it.
     pub fn capability(&self) -> &'static str {
         match self {
@@ -56,8 +56,13 @@ impl Wish {
         }
     }
 
-    /// What is wrong with an answer as the protocol brings it. `fits` tells what of a content the schema does not allow.
-    pub fn problem(&self, answer: &Json, fits: impl FnOnce(&Json, &Json) -> Result<Vec<String>>) -> Option<String> {
+    /// What is wrong with an answer of the client, if anything. `fits` validates the content against the schema and returns
+    /// the violations.
+    pub fn answer_problem(
+        &self,
+        answer: &Json,
+        fits: impl FnOnce(&Json, &Json) -> Result<Vec<String>>,
+    ) -> Option<String> {
         let action = || answer.get("action").and_then(Json::as_str).unwrap_or_default();
         match self {
             Self::Form { .. } | Self::Visit { .. } if !["accept", "decline", "cancel"].contains(&action()) => {
@@ -87,8 +92,8 @@ impl Wish {
         }
     }
 
-    /// An answer without a problem, as a script sees it.
-    pub fn told(&self, answer: &Json) -> Value {
+    /// A valid answer as a value for scripts.
+    pub fn answer_value(&self, answer: &Json) -> Value {
         match self {
             Self::Form { .. } => {
                 Value::from_json(&json!({ "action": answer["action"], "content": content_of(answer) }))
@@ -111,7 +116,7 @@ impl Wish {
     }
 }
 
-/// What a user filled in: an empty map, where nothing came.
+/// The content that a user filled in; an empty object if there is none.
 fn content_of(answer: &Json) -> Json {
     match (answer["action"].as_str(), answer.get("content")) {
         (Some("accept"), Some(content)) if !content.is_null() => content.clone(),
@@ -136,11 +141,11 @@ impl Object for Question {
     }
 
     fn to_json(&self) -> Json {
-        match &self.wish {
-            Wish::Form { message, schema } => json!({ "message": message, "schema": schema }),
-            Wish::Visit { message, url } => json!({ "message": message, "url": url }),
-            Wish::Sample(params) => params.clone(),
-            Wish::Roots => json!({ "roots": true }),
+        match &self.kind {
+            QuestionKind::Form { message, schema } => json!({ "message": message, "schema": schema }),
+            QuestionKind::Visit { message, url } => json!({ "message": message, "url": url }),
+            QuestionKind::Sample(params) => params.clone(),
+            QuestionKind::Roots => json!({ "roots": true }),
         }
     }
 }
@@ -151,7 +156,7 @@ pub const CAPABILITIES: [&str; 7] =
 
 /// Whether a client has a capability, named with dots, such as `elicitation.url`; an extension by its whole name.
 ///
-/// MCP 2025-11-25: a client that says `elicitation: {}` fills in forms; one that names modes has just those.
+/// MCP 2025-11-25: a client with `elicitation: {}` fills in forms; one that names modes has just those.
 pub fn has_capability(capabilities: &Json, name: &str) -> bool {
     let elicitation = capabilities.get("elicitation").and_then(Json::as_object);
     match name {
@@ -166,9 +171,8 @@ pub fn has_capability(capabilities: &Json, name: &str) -> bool {
     }
 }
 
-/// The fault of a client that cannot be asked, or lacks what a tool needs. Its data tells what is required, in the
-/// form of the protocol.
-pub fn lacking(what: &str, names: &[&str]) -> Box<Diagnostic> {
+/// The fault of a client without the capabilities that `what` needs. Its data holds them in the form of the protocol.
+pub fn missing_capability(what: &str, names: &[&str]) -> Box<Diagnostic> {
     let mut required = json!({});
     for name in names {
         let mut within = &mut required;
@@ -205,11 +209,11 @@ mod tests {
 
     #[test]
     fn what_is_lacking_is_told_as_the_protocol_does() {
-        let fault = lacking("`x`", &["elicitation.url", "sampling"]);
+        let fault = missing_capability("`x`", &["elicitation.url", "sampling"]);
         let required = json!({ "requiredCapabilities": { "elicitation": { "url": {} }, "sampling": {} } });
         assert_eq!(fault.data.as_deref(), Some(&required));
         let required = json!({ "requiredCapabilities": { "extensions": { "example.org/a.b": {} } } });
-        assert_eq!(lacking("`x`", &["example.org/a.b"]).data.as_deref(), Some(&required));
+        assert_eq!(missing_capability("`x`", &["example.org/a.b"]).data.as_deref(), Some(&required));
     }
 
     //= docs/spec.md#questions
@@ -217,14 +221,14 @@ mod tests {
     //# An answer MUST be validated against the schema that was asked for.
     #[test]
     fn answers_are_judged_by_what_was_asked() {
-        let form = Wish::Form { message: String::new(), schema: json!({ "type": "object" }) };
+        let form = QuestionKind::Form { message: String::new(), schema: json!({ "type": "object" }) };
         let well = |_: &Json, _: &Json| Ok(Vec::new());
         let ill = |_: &Json, _: &Json| Ok(vec!["no".to_owned()]);
-        assert_eq!(form.problem(&json!({ "action": "accept", "content": {} }), well), None);
-        assert_eq!(form.problem(&json!({ "action": "accept" }), ill), Some("no".to_owned()));
-        assert_eq!(form.problem(&json!({ "action": "decline" }), ill), None);
-        assert!(form.problem(&json!(12345), well).is_some());
-        assert!(Wish::Roots.problem(&json!({ "roots": [{}] }), well).is_some());
-        assert!(Wish::Sample(json!({})).problem(&json!({ "content": "x" }), well).is_some());
+        assert_eq!(form.answer_problem(&json!({ "action": "accept", "content": {} }), well), None);
+        assert_eq!(form.answer_problem(&json!({ "action": "accept" }), ill), Some("no".to_owned()));
+        assert_eq!(form.answer_problem(&json!({ "action": "decline" }), ill), None);
+        assert!(form.answer_problem(&json!(12345), well).is_some());
+        assert!(QuestionKind::Roots.answer_problem(&json!({ "roots": [{}] }), well).is_some());
+        assert!(QuestionKind::Sample(json!({})).answer_problem(&json!({ "content": "x" }), well).is_some());
     }
 }

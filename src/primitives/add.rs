@@ -1,7 +1,7 @@
 //! `add`: a node.
 
 use crate::diagnostic::Result;
-use crate::graph::{Transaction, record_in};
+use crate::graph::{Transaction, record_into};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
 use crate::value::{Kind, Value};
 
@@ -42,5 +42,5 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     if let Some(transaction) = args.value("f").as_object::<Transaction>() {
         return transaction.add(kind, id, args.value("fields"), args.value("parent"));
     }
-    record_in(args.value("f"), |recording| recording.add(kind, id, args.value("fields"), args.value("parent")))
+    record_into(args.value("f"), |recording| recording.add(kind, id, args.value("fields"), args.value("parent")))
 }

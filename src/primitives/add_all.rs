@@ -1,7 +1,7 @@
 //! `add_all`: many children at once.
 
 use crate::diagnostic::Result;
-use crate::graph::record_in;
+use crate::graph::record_into;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
@@ -28,7 +28,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let records = args.list("records")?;
-    record_in(args.value("f"), |recording| {
+    record_into(args.value("f"), |recording| {
         recording.add_all(args.text("kind"), args.value("parent"), &records, args.text("key"))
     })
 }

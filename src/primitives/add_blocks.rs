@@ -1,9 +1,9 @@
 //! `add_blocks`: the blocks of a text as nodes.
 
 use crate::diagnostic::Result;
-use crate::graph::{Blocks, record_in};
-use crate::parse::blocks::{Rules, blocks};
-use crate::parse::{Input, TEXTS};
+use crate::graph::{BlockMapping, record_into};
+use crate::parse::blocks::{BlockRules, parse_blocks};
+use crate::parse::{ParserInput, TEXT_KINDS};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
@@ -14,7 +14,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     summary: "Adds a node for each block of a text, children for its items and sections, and its references, all at once, and gives how many blocks there are. Of several blocks with one id the last counts, where the first one stands.",
     params: &[
         required("f", &[Kind::Fragment, Kind::Builder], "The fragment of a file, or the builder."),
-        required("text", TEXTS, "The text, or a document."),
+        required("text", TEXT_KINDS, "The text, or a document."),
         required("rules", &[Kind::Map], "What a block is: the rules of `parse_blocks`."),
         required(
             "nodes",
@@ -49,8 +49,8 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    let (rules, how) = (Rules::read(args.value("rules"))?, Blocks::read(&args.map("nodes")?)?);
-    let found = blocks(&Input::of(args.value("text")).document(), &rules)?;
-    let count = record_in(args.value("f"), |recording| recording.add_blocks(&found, &rules, &how))?;
+    let (rules, how) = (BlockRules::read(args.value("rules"))?, BlockMapping::parse(&args.map("nodes")?)?);
+    let found = parse_blocks(&ParserInput::from_value(args.value("text")).document(), &rules)?;
+    let count = record_into(args.value("f"), |recording| recording.add_blocks(&found, &rules, &how))?;
     Ok(Value::Integer(i64::try_from(count).unwrap_or(i64::MAX)))
 }

@@ -1,7 +1,7 @@
 //! `add_once`: a node, unless there is one.
 
 use crate::diagnostic::Result;
-use crate::graph::record_in;
+use crate::graph::record_into;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
 use crate::value::{Kind, Value};
 
@@ -28,5 +28,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let (kind, id) = (args.text("kind"), args.value("id"));
-    record_in(args.value("f"), |recording| recording.add_once(kind, id, args.value("fields"), args.value("parent")))
+    record_into(args.value("f"), |recording| recording.add_once(kind, id, args.value("fields"), args.value("parent")))
 }

@@ -24,6 +24,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, mut args: Args) -> Result<Value> {
-    let nodes = Nodes::given(args.value("nodes"))?;
+    let nodes = Nodes::from_value(args.value("nodes"))?;
     Ok(Value::handle(nodes.among(&crate::sequence::items(&mut args, "ids")?)?))
 }

@@ -21,5 +21,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(Value::handle(Nodes::given(args.value("nodes"))?.ancestors()?))
+    Ok(Value::handle(Nodes::from_value(args.value("nodes"))?.ancestors()?))
 }

@@ -1,7 +1,7 @@
 //! `ask`: one question for the client.
 
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Asked, Context, Effect, Example, Family, Primitive, Question, optional, required};
+use crate::primitive::{Args, AskedQuestion, Context, Effect, Example, Family, Primitive, Question, optional, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.
@@ -31,6 +31,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let question = args.object::<Question>("question").cloned();
-    let answers = context.host.ask(&[Asked { key: args.text("key").to_owned(), question }])?;
+    let answers = context.host.ask(&[AskedQuestion { key: args.text("key").to_owned(), question }])?;
     Ok(answers.into_iter().next().unwrap_or(Value::Null))
 }

@@ -1,8 +1,8 @@
 //! `ask_all`: several questions for the client at once.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::each;
-use crate::primitive::{Args, Asked, Context, Effect, Example, Family, Primitive, Question, required};
+use crate::guard::checked;
+use crate::primitive::{Args, AskedQuestion, Context, Effect, Example, Family, Primitive, Question, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.
@@ -28,20 +28,20 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    let asked: Vec<Asked> = match args.value("questions") {
-        Value::List(_) => args.texts("questions")?.into_iter().map(|key| Asked { key, question: None }).collect(),
-        _ => each(args.map("questions")?).map(|one| one.and_then(|(key, value)| question(&key, &value))).collect::<Result<_>>()?,
+    let asked: Vec<AskedQuestion> = match args.value("questions") {
+        Value::List(_) => args.texts("questions")?.into_iter().map(|key| AskedQuestion { key, question: None }).collect(),
+        _ => checked(args.map("questions")?).map(|one| one.and_then(|(key, value)| question(&key, &value))).collect::<Result<_>>()?,
     };
     let answers = context.host.ask(&asked)?;
     Ok(Value::map(asked.into_iter().map(|asked| asked.key).zip(answers)))
 }
 
-fn question(key: &str, value: &Value) -> Result<Asked> {
+fn question(key: &str, value: &Value) -> Result<AskedQuestion> {
     let question = value.as_object::<Question>().cloned();
     if question.is_none() && !value.is_null() {
         let message = format!("`{key}` is no question, but {}", value.kind().name());
         return Err(Diagnostic::new(Code::ARGUMENTS, message)
             .help("make one by `form`, `form_url`, `sample` or `client_roots`; `()` stands for the declared one"));
     }
-    Ok(Asked { key: key.to_owned(), question })
+    Ok(AskedQuestion { key: key.to_owned(), question })
 }

@@ -1,8 +1,8 @@
 //! `audio`: a block with a sound.
 
-use crate::content::{Block, Content};
+use crate::content::{Content, ContentBody};
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, blocks, required};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, parameters, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.
@@ -13,8 +13,8 @@ pub const PRIMITIVE: Primitive = Primitive {
     params: &[
         required("data", &[Kind::Text, Kind::Bytes], "Base64, or the bytes."),
         required("mime_type", &[Kind::Text], "Its MIME type, as `audio/wav`."),
-        blocks::ANNOTATIONS,
-        blocks::META,
+        parameters::ANNOTATIONS,
+        parameters::META,
     ],
     returns: Kind::Content,
     effect: Effect::Pure,
@@ -29,7 +29,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    let data = blocks::base64_of(&args, "data")?;
+    let data = parameters::base64_from_args(&args, "data")?;
     let mime_type = args.text("mime_type").to_owned();
-    Ok(Value::handle(Content::new(Block::Audio { data, mime_type }).of_options(&args)?))
+    Ok(Value::handle(parameters::annotated(Content::new(ContentBody::Audio { data, mime_type }), &args)?))
 }

@@ -1,8 +1,8 @@
 //! `blob`: a resource's bytes.
 
-use crate::content::{Block, Content, ResourceBody};
+use crate::content::{Content, ContentBody, ResourceBody};
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, blocks, option, required};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, parameters, option, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.
@@ -14,7 +14,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         required("data", &[Kind::Text, Kind::Bytes], "Base64, or the bytes."),
         option("mime_type", &[Kind::Text], "Its MIME type; left out, that of the definition."),
         option("uri", &[Kind::Text], "Its URI; left out, the one that was asked for."),
-        blocks::META,
+        parameters::META,
     ],
     returns: Kind::Content,
     effect: Effect::Pure,
@@ -26,8 +26,8 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    let body = ResourceBody::Blob(blocks::base64_of(&args, "data")?);
+    let body = ResourceBody::Blob(parameters::base64_from_args(&args, "data")?);
     let mime_type = args.text_or("mime_type").map(str::to_owned);
     let uri = args.text_or("uri").unwrap_or_default().to_owned();
-    Ok(Value::handle(Content::new(Block::Resource { uri, mime_type, body }).of_options(&args)?))
+    Ok(Value::handle(parameters::annotated(Content::new(ContentBody::Resource { uri, mime_type, body }), &args)?))
 }

@@ -12,7 +12,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     summary: "The groups of the first match of `regex` in `text`, by number (0 is the whole) and by name, or (); a group that took no part is ().",
     params: &[
         required("text", &[Kind::Text], "The text."),
-        regular::REGEX,
+        parameters::REGEX,
     ],
     returns: Kind::Map,
     effect: Effect::Pure,
@@ -28,6 +28,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    let (pattern, text) = (Pattern::of(args.text("regex"))?, args.text("text"));
+    let (pattern, text) = (Pattern::compile_cached(args.text("regex"))?, args.text("text"));
     Ok(Value::from(pattern.first(text)?.map(|found| pattern.groups(text, &found))))
 }

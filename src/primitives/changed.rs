@@ -31,7 +31,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    let graph = Graph::given(args.value("g"), &[])?;
+    let graph = Graph::from_value(args.value("g"), &[])?;
     let Some(body) = args.function("body") else { return Ok(Value::Handle(graph)) };
-    Ok(Value::Handle(Transaction::on(&graph, |transaction| body.call(vec![transaction]))?))
+    Ok(Value::Handle(Transaction::apply_to(&graph, |transaction| body.call(vec![transaction]))?))
 }

@@ -30,5 +30,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(Value::handle(Nodes::given(args.value("nodes"))?.children(args.texts_or("kinds")?.as_deref())?))
+    Ok(Value::handle(Nodes::from_value(args.value("nodes"))?.children(args.texts_or("kinds")?.as_deref())?))
 }

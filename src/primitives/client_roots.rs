@@ -1,7 +1,7 @@
 //! `client_roots`: a question for the folders that the client works in.
 
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, Question, Wish, option};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, Question, QuestionKind, option};
 use crate::value::{Kind, Value};
 
 /// The declaration.
@@ -17,5 +17,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(Value::handle(Question { wish: Wish::Roots, optional: args.flag("optional") }))
+    Ok(Value::handle(Question { kind: QuestionKind::Roots, optional: args.flag("optional") }))
 }

@@ -16,5 +16,5 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::gives(r#"" a\n  b\tc ".collapse()"#, r#""a b c""#),
         Example::gives(r#"collapse(" \n")"#, r#""""#),
     ],
-    run: |_, args| letters::collapsed(args.text("text")).map(Value::from),
+    run: |_, args| letters::collapse_whitespace(args.text("text")).map(Value::from),
 };

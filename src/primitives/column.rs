@@ -36,6 +36,6 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     }
     match args.object::<Rows>("nodes") {
         Some(rows) => rows.column(field).map(Value::List),
-        None => Nodes::given(args.value("nodes"))?.column(field).map(Value::List),
+        None => Nodes::from_value(args.value("nodes"))?.column(field).map(Value::List),
     }
 }

@@ -1,6 +1,6 @@
 //! `compact`: what is there, without what is `()`.
 
-use crate::guard::Work;
+use crate::guard::CheckedIterator;
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};

@@ -33,17 +33,17 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
-    if let Some(answer) = sequence::own_answer(&args, "contains", "within", &["what"]) {
+    if let Some(answer) = sequence::perform_on_receiver(&args, "contains", "within", &["what"]) {
         return answer;
     }
     let what = args.take("what");
     let found = match args.value("within") {
         Value::Text(text) => letters::find(text, part(&what)?)?.is_some(),
         Value::Map(map) => map.contains_key(part(&what)?),
-        Value::List(items) => items.iter().any(|item| order::same(item, &what)),
+        Value::List(items) => items.iter().any(|item| order::is_equal(item, &what)),
         Value::Handle(handle) => match (handle.downcast::<Set>(), handle.length()) {
             (Some(set), _) => set.contains(&what),
-            (None, Some(_)) => sequence::items(&mut args, "within")?.iter().any(|item| order::same(item, &what)),
+            (None, Some(_)) => sequence::items(&mut args, "within")?.iter().any(|item| order::is_equal(item, &what)),
             (None, None) => has_key(&**handle, part(&what)?),
         },
         _ => false,

@@ -33,13 +33,13 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
-    if let Some(answer) = sequence::own_answer(&args, "count_by", "list", &["key"]) {
+    if let Some(answer) = sequence::perform_on_receiver(&args, "count_by", "list", &["key"]) {
         return answer;
     }
     let mut counts = Map::new();
     for item in sequence::items(&mut args, "list")? {
         guard::spend(ITEM)?;
-        let label = sequence::label(&sequence::key(&item, args.value("key"))?)?;
+        let label = sequence::map_key(&sequence::key(&item, args.value("key"))?)?;
         let count = counts.get(&label).and_then(Value::as_integer).unwrap_or(0);
         counts.insert(label, Value::Integer(count + 1));
     }

@@ -38,7 +38,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    let nodes = Nodes::given_whole(args.value("nodes"))?;
+    let nodes = Nodes::from_value_with_edges(args.value("nodes"))?;
     let (cycles, doubts) = nodes.cycles_and_doubts(args.texts_or("kinds")?.as_deref())?;
     if doubts > 0 {
         let data = format!("{doubts} of {} cycles may not be the shortest of their groups, which are too large", cycles.len());

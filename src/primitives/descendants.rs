@@ -24,5 +24,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(Value::handle(Nodes::given_whole(args.value("nodes"))?.descendants(args.texts_or("kinds")?.as_deref())?))
+    Ok(Value::handle(
+        Nodes::from_value_with_edges(args.value("nodes"))?.descendants(args.texts_or("kinds")?.as_deref())?,
+    ))
 }

@@ -56,7 +56,7 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     }
     let context = args.integer_or("context").map_or(3, |context| usize::try_from(context).unwrap_or(0)).min(MOST_LINES);
     let names = (args.text_or("from").unwrap_or("a"), args.text_or("to").unwrap_or("b"));
-    guard::price("`diff`", a.len() + b.len(), SPLITTING)?;
+    guard::require_time("`diff`", a.len() + b.len(), SPLITTING)?;
     // A rough diff is found when the time is over; the guard says then that it is.
     let rough = Instant::now() + guard::time_left().min(UNSTOPPABLE);
     // A line ends where `diff` and `patch` see its end, at a line feed: a lone carriage return is a letter.

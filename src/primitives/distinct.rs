@@ -24,5 +24,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(Value::List(Nodes::given(args.value("nodes"))?.distinct(args.text("field"))?))
+    Ok(Value::List(Nodes::from_value(args.value("nodes"))?.distinct(args.text("field"))?))
 }

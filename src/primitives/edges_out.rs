@@ -24,6 +24,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    let nodes = Nodes::given_whole(args.value("nodes"))?;
+    let nodes = Nodes::from_value_with_edges(args.value("nodes"))?;
     nodes.edges_out(args.texts_or("kinds")?.as_deref()).map(Value::handle)
 }

@@ -1,8 +1,8 @@
 //! `edit_front_matter`: keys of a front matter set and removed, and nothing else touched.
 
 use crate::diagnostic::Result;
-use crate::edit::{self, FrontMatter, Quote};
-use crate::parse::TEXTS;
+use crate::edit::{self, FrontMatterOptions, QuoteStyle};
+use crate::parse::TEXT_KINDS;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Value};
 
@@ -12,7 +12,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     family: Family::Edit,
     summary: "`text` with the keys of `changes` set in its front matter, those whose value is `()` removed. Only the lines of what changes are touched: comments, quotes, the order of keys, line ends and items that stay are kept; a text without front matter gets one. What is read from the result is exactly what was asked for, or it is a fault `parse.front_matter`.",
     params: &[
-        required("text", TEXTS, "The text, or a document: then faults name its path."),
+        required("text", TEXT_KINDS, "The text, or a document: then faults name its path."),
         required("changes", &[Kind::Map], "The new value of each key; a list or a map is given as a whole."),
         option("before", &[Kind::Text], "New keys stand before this one; without it, or if it is not there, last."),
         option(
@@ -47,9 +47,9 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    let how = FrontMatter {
+    let how = FrontMatterOptions {
         before: args.text_or("before").map(str::to_owned),
-        quote: args.text_or("quote").map(Quote::of).transpose()?,
+        quote: args.text_or("quote").map(QuoteStyle::parse).transpose()?,
         order: args.texts("order")?,
     };
     edit::edit_front_matter(args.value("text"), &args.json("changes")?, &how).map(Value::from)

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::edit::{self, SectionEdit};
-use crate::parse::{Input, TEXTS};
+use crate::parse::{ParserInput, TEXT_KINDS};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Value};
 
@@ -12,7 +12,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     family: Family::Edit,
     summary: "`text` with one section of it appended to or replaced. A section goes to the next heading of its level or above; blank lines and `---` rules at its end are no part of it; headings in code, quotes and lists are none. Line ends are kept, all else is untouched.",
     params: &[
-        required("text", TEXTS, "The Markdown text, or a document: then faults name its path."),
+        required("text", TEXT_KINDS, "The Markdown text, or a document: then faults name its path."),
         required(
             "heading",
             &[Kind::Text],
@@ -60,6 +60,6 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
         }
     };
     let value = args.value("text");
-    let edited = edit::edit_section(&Input::of(value), args.text("heading"), edit, args.flag("create"))?;
-    Ok(edit::with_mark_of(value, edited).into())
+    let edited = edit::edit_section(&ParserInput::from_value(value), args.text("heading"), edit, args.flag("create"))?;
+    Ok(edit::with_byte_order_mark_of(value, edited).into())
 }

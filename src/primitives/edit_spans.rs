@@ -3,7 +3,7 @@
 use crate::diagnostic::Result;
 use crate::document::Document;
 use crate::edit;
-use crate::parse::TEXTS;
+use crate::parse::TEXT_KINDS;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
@@ -13,7 +13,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     family: Family::Edit,
     summary: "`text` with spans of its characters replaced, all at once: places are those before the edit. What comes is put in as it is. Edits that overlap are a fault.",
     params: &[
-        required("text", TEXTS, "The text, or a document."),
+        required("text", TEXT_KINDS, "The text, or a document."),
         required(
             "edits",
             &[Kind::List],
@@ -33,5 +33,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    edit::edit_spans(&Document::of_value(args.value("text")), &edit::edits_of(&args.list("edits")?)?).map(Value::from)
+    edit::edit_spans(&Document::from_value(args.value("text")), &edit::edits_from_values(&args.list("edits")?)?).map(Value::from)
 }

@@ -3,7 +3,7 @@
 use crate::guard::{self, ITEM};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::edit;
-use crate::parse::{Input, TEXTS};
+use crate::parse::{ParserInput, TEXT_KINDS};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Value};
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     family: Family::Edit,
     summary: "`text` with each `{{token}}` replaced by the value of that name; values are not looked at again, nothing else is interpreted. A token without a value, a value without a token and a `{{` that begins no token are faults `tokens`.",
     params: &[
-        required("text", TEXTS, "The text, or a document: then faults name its path."),
+        required("text", TEXT_KINDS, "The text, or a document: then faults name its path."),
         required("tokens", &[Kind::Map], "The value of each token: a text, a number or a truth value."),
         option("spare", &[Kind::List], "Names whose values may be given though the text has no such token."),
     ],
@@ -45,5 +45,5 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
         };
         values.insert(name.to_string(), text);
     }
-    edit::fill(&Input::of(args.value("text")), &values, &args.texts("spare")?)
+    edit::fill(&ParserInput::from_value(args.value("text")), &values, &args.texts("spare")?)
 }

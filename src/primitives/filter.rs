@@ -27,6 +27,6 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let Some(keep) = args.function("keep") else { return Ok(Value::Null) };
     match args.object::<Edges>("nodes") {
         Some(edges) => edges.filter(keep).map(Value::handle),
-        None => Nodes::given(args.value("nodes"))?.filter(keep).map(Value::handle),
+        None => Nodes::from_value(args.value("nodes"))?.filter(keep).map(Value::handle),
     }
 }

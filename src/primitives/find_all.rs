@@ -13,7 +13,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     summary: "All matches of `regex` in `text`, none overlapping: the text, its groups by number and name, its line from 1, and its place in characters from 0.",
     params: &[
         required("text", &[Kind::Text], "The text."),
-        regular::REGEX,
+        parameters::REGEX,
         option("limit", &[Kind::Integer], "At most so many."),
     ],
     returns: Kind::List,
@@ -34,7 +34,7 @@ const MOST: usize = 250_000;
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let limit = args.integer_or("limit").map(|limit| usize::try_from(limit).unwrap_or(0));
-    let pattern = Pattern::of(args.text("regex"))?;
+    let pattern = Pattern::compile_cached(args.text("regex"))?;
     find(&pattern, args.text("text"), limit).map(Value::List)
 }
 
@@ -76,7 +76,7 @@ mod tests {
             text in "[aäß\n ]{0,20}",
             regex in prop::sample::select(vec!["a|ß", "", ".", "(?s).", "(?=ä)", r"\b", "a*"]),
         ) {
-            let matches = find(&Pattern::of(regex).expect("valid"), &text, None).expect("it ends");
+            let matches = find(&Pattern::compile_cached(regex).expect("valid"), &text, None).expect("it ends");
             prop_assert!(matches.len() <= text.chars().count() + 1);
             for found in matches.iter().map(Value::to_json) {
                 let at = found["at"].as_u64().map_or(0, |at| at as usize);

@@ -1,7 +1,7 @@
 //! `find_files`: the files that match globs.
 
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, find, find_of};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, parameters};
 use crate::value::{Kind, Value};
 
 /// The declaration.
@@ -9,7 +9,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "find_files",
     family: Family::Files,
     summary: "The paths of the files that match one of `globs`, each once, sorted bytewise, without a leading `./`.",
-    params: &[find::GLOBS, find::ROOT, find::SKIP, find::HIDDEN, find::IGNORE, find::FOLLOW, find::DEPTH],
+    params: &[parameters::GLOBS, parameters::ROOT, parameters::SKIP, parameters::HIDDEN, parameters::IGNORE, parameters::FOLLOW, parameters::DEPTH],
     returns: Kind::List,
     effect: Effect::Reads,
     examples: &[
@@ -44,6 +44,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    let files = find_of(&args)?.files(context.host.world().as_ref())?;
+    let files = parameters::find_from_args(&args)?.files(context.host.world().as_ref())?;
     Ok(Value::list(files.into_iter().map(Value::from)))
 }

@@ -3,9 +3,9 @@
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::pattern::Pattern;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, find, find_of, option, regular};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, parameters};
 use crate::value::{Kind, Text, Value};
-use crate::world::{World, text};
+use crate::world::{World, read_text};
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
@@ -15,14 +15,14 @@ pub const PRIMITIVE: Primitive = Primitive {
     family: Family::Files,
     summary: "Every match of `regex` in the files that match `globs`, in the order of files and places: `path`, `line` from 1, the matched `text`, and its `groups` by number and name. Files that are no UTF-8 are passed over; any other file that cannot be searched, such as one that is too large, is a fault that names it, or with `faults` an item of its own.",
     params: &[
-        find::GLOBS,
-        regular::REGEX,
-        find::ROOT,
-        find::SKIP,
-        find::HIDDEN,
-        find::IGNORE,
-        find::FOLLOW,
-        find::DEPTH,
+        parameters::GLOBS,
+        parameters::REGEX,
+        parameters::ROOT,
+        parameters::SKIP,
+        parameters::HIDDEN,
+        parameters::IGNORE,
+        parameters::FOLLOW,
+        parameters::DEPTH,
         option("limit", &[Kind::Integer], "At most so many matches."),
         option(
             "faults",
@@ -78,9 +78,9 @@ const SHARE: usize = 32;
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let limit = args.integer_or("limit").map_or(MOST + 1, |limit| usize::try_from(limit).unwrap_or(0));
-    let pattern = Pattern::of(args.text("regex"))?;
+    let pattern = Pattern::compile_cached(args.text("regex"))?;
     let world = context.host.world().as_ref();
-    let files = find_of(&args)?.files(world)?;
+    let files = parameters::find_from_args(&args)?.files(world)?;
     let search = Search { world, pattern: &pattern, limit, tells: args.flag("faults") };
     let shares: Vec<&[String]> = files.chunks(SHARE).collect();
     let found: Vec<OnceLock<Result<Vec<Value>>>> = shares.iter().map(|_| OnceLock::new()).collect();
@@ -114,13 +114,13 @@ impl Search<'_> {
         let mut matches = Vec::new();
         for path in files {
             guard::check()?;
-            let searched = text::read_text(self.world, path).and_then(|text| self.one(path, &text, &mut matches));
+            let searched = read_text(self.world, path).and_then(|text| self.one(path, &text, &mut matches));
             match searched {
                 Err(fault) if fault.code != Code::UTF8 => {
                     //= docs/spec.md#robustness
                     //# A file that cannot be searched MUST be named, and MUST NOT keep the others from being searched if the caller says so.
                     // What ends the call is none of the file.
-                    guard::going()?;
+                    guard::check_stopped()?;
                     let fault = of_file(path, fault);
                     if !self.tells {
                         return Err(fault);
@@ -165,8 +165,8 @@ fn of_file(path: &str, mut fault: Box<Diagnostic>) -> Box<Diagnostic> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guard::{Cancel, Guard, Limits};
-    use crate::world::memory::Memory;
+    use crate::guard::{CancelFlag, Guard, Limits};
+    use crate::world::memory::MemoryWorld;
 
     //= docs/spec.md#robustness
     //= type=test
@@ -174,10 +174,10 @@ mod tests {
     #[test]
     fn a_file_that_cannot_be_searched_is_named_and_the_others_are_searched() {
         let long = "a".repeat(12 << 20);
-        let world = Memory::with([("a.md", "tea"), ("b.md", long.as_str()), ("d.md", "tea")]).expect("they can be");
+        let world = MemoryWorld::with([("a.md", "tea"), ("b.md", long.as_str()), ("d.md", "tea")]).expect("they can be");
         world.write("c.md", b"\xff").expect("it can be");
         let files = ["a.md", "b.md", "c.md", "d.md", "e.md"].map(str::to_owned);
-        let pattern = Pattern::of("(?=t)te*a").expect("valid");
+        let pattern = Pattern::compile_cached("(?=t)te*a").expect("valid");
         let search = |tells| Search { world: &world, pattern: &pattern, limit: 9, tells }.all(&files);
         let fault = search(false).expect_err("one file is one long line");
         assert!(fault.message.starts_with("`b.md`: the text has a longer line"), "{fault}");
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(paths, ["a.md", "b.md", "d.md", "e.md"]);
         assert!(told[0]["fault"].is_null() && told[2]["line"] == 1, "{told}");
         assert_eq!(told[3]["fault"], "there is no file `e.md`");
-        let guard = Guard::new(Limits::default(), Cancel::default());
+        let guard = Guard::new(Limits::default(), CancelFlag::default());
         let _entered = guard.enter();
         guard.exceeded("it is over".to_owned(), "time_ms");
         assert_eq!(search(true).expect_err("it is over").message, "it is over");

@@ -1,8 +1,8 @@
 //! `find_links`: the links of a Markdown text.
 
 use crate::diagnostic::Result;
-use crate::document::{Document, links};
-use crate::guard::{Work, each};
+use crate::document::{Document, find_links};
+use crate::guard::{CheckedIterator, checked};
 use crate::letters;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
@@ -30,8 +30,8 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    let document = Document::of_value(args.value("document"));
-    let found = links(&document)?;
+    let document = Document::from_value(args.value("document"));
+    let found = find_links(&document)?;
     let places = places(&document, found.iter().flat_map(|link| [link.span.start, link.span.end]))?;
     let place = |at: usize| places.get(&at).map_or((Value::Null, Value::Null), |(line, column)| ((*line).into(), (*column).into()));
     let shown = |link: crate::document::Link| {
@@ -56,7 +56,7 @@ fn places(document: &Document, bytes: impl Iterator<Item = usize>) -> Result<Has
     bytes.sort_unstable();
     let mut places = HashMap::with_capacity(bytes.len());
     let (mut last_line, mut seen, mut column) = (0, 0, 0);
-    for at in each(bytes) {
+    for at in checked(bytes) {
         let at = at?;
         let line = ranges.partition_point(|range| range.start <= at).saturating_sub(1);
         if line != last_line {

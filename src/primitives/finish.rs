@@ -21,5 +21,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(Value::Handle(Graph::given(args.value("g"), &[])?))
+    Ok(Value::Handle(Graph::from_value(args.value("g"), &[])?))
 }

@@ -18,7 +18,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
-    if let Some(answer) = sequence::own_answer(&args, "first", "list", &[]) {
+    if let Some(answer) = sequence::perform_on_receiver(&args, "first", "list", &[]) {
         return answer;
     }
     Ok(Value::from(match args.take("list") {

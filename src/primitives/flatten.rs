@@ -22,7 +22,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
-    if let Some(answer) = sequence::own_answer(&args, "flatten", "list", &[]) {
+    if let Some(answer) = sequence::perform_on_receiver(&args, "flatten", "list", &[]) {
         return answer;
     }
     let mut flat = Vec::new();
@@ -55,5 +55,5 @@ fn room_for(list: &Vec<Value>, more: usize) -> Result<()> {
     if wanted <= list.capacity() || more < 1_024 {
         return Ok(());
     }
-    guard::room(wanted.saturating_mul(size_of::<Value>()))
+    guard::reserve_memory(wanted.saturating_mul(size_of::<Value>()))
 }

@@ -2,8 +2,8 @@
 
 use crate::bounded::price;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::primitive::form::{defaults, flaws, schema_of};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, Question, Wish, option, required};
+use crate::primitive::form::{defaults, find_violations, complete_schema};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, Question, QuestionKind, option, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.
@@ -40,10 +40,10 @@ const CHECKING: u32 = 20;
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     price("a form", args.value("fields"), CHECKING)?;
-    let schema = schema_of(&args.json("fields")?);
+    let schema = complete_schema(&args.json("fields")?);
     //= docs/spec.md#questions
     //# A form that elicitation does not allow MUST be refused before the client sees it.
-    let flawed = flaws(&schema).into_iter().next();
+    let flawed = find_violations(&schema).into_iter().next();
     let flawed = match flawed {
         Some(flaw) => Some(flaw),
         None => {
@@ -61,6 +61,6 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
             None => fault,
         });
     }
-    let wish = Wish::Form { message: args.text("message").to_owned(), schema };
-    Ok(Value::handle(Question { wish, optional: args.flag("optional") }))
+    let wish = QuestionKind::Form { message: args.text("message").to_owned(), schema };
+    Ok(Value::handle(Question { kind: wish, optional: args.flag("optional") }))
 }

@@ -1,7 +1,7 @@
 //! `form_url`: a question that the user answers at an address.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, Question, Wish, option, required};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, Question, QuestionKind, option, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.
@@ -37,6 +37,6 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
         return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{url}` is no address that a user may be sent to"))
             .help("`https://…`, or `http://localhost…`"));
     }
-    let wish = Wish::Visit { message: args.text("message").to_owned(), url: url.to_owned() };
-    Ok(Value::handle(Question { wish, optional: args.flag("optional") }))
+    let wish = QuestionKind::Visit { message: args.text("message").to_owned(), url: url.to_owned() };
+    Ok(Value::handle(Question { kind: wish, optional: args.flag("optional") }))
 }

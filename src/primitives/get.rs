@@ -32,7 +32,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let kind = args.text("kind");
-    let graph = Graph::given(args.value("g"), &[kind.to_owned()])?;
+    let graph = Graph::from_value(args.value("g"), &[kind.to_owned()])?;
     let found = match args.value("id") {
         Value::Integer(id) => graph.get(kind, &id.to_string()),
         id => graph.get(kind, id.as_text().unwrap_or_default()),

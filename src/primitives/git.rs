@@ -4,7 +4,7 @@ use crate::diagnostic::Result;
 use crate::primitive::git;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive};
 use crate::value::{Kind, Value};
-use crate::world::run::Needs;
+use crate::world::run::RequiredGrant;
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -23,5 +23,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    git::run(context, &args, Needs::WriteGit)
+    git::run(context, &args, RequiredGrant::WriteGit)
 }

@@ -1,7 +1,7 @@
 //! `group_by`: The items of `list` by their `key`, as a map of lists in their order; items without one are under `()`.
 
 use crate::diagnostic::Result;
-use crate::guard::{self, ITEM, Work};
+use crate::guard::{self, CheckedIterator, ITEM};
 use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Text, Value};
@@ -33,13 +33,13 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
-    if let Some(answer) = sequence::own_answer(&args, "group_by", "list", &["key"]) {
+    if let Some(answer) = sequence::perform_on_receiver(&args, "group_by", "list", &["key"]) {
         return answer;
     }
     let mut groups: BTreeMap<Text, Vec<Value>> = BTreeMap::new();
     for item in sequence::items(&mut args, "list")? {
         guard::spend(ITEM)?;
-        let label = sequence::label(&sequence::key(&item, args.value("key"))?)?;
+        let label = sequence::map_key(&sequence::key(&item, args.value("key"))?)?;
         groups.entry(label).or_default().push(item);
     }
     groups.into_iter().map(|(label, items)| (label, Value::List(items))).collect_checked().map(Value::Map)

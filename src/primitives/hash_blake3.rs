@@ -21,7 +21,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     ],
     run: |_, args| {
         let mut hasher = blake3::Hasher::new();
-        for piece in args.bytes("data").chunks(guard::LOOK) {
+        for piece in args.bytes("data").chunks(guard::PIECE_BYTES) {
             guard::spend(piece.len())?;
             hasher.update(piece);
         }

@@ -27,7 +27,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let mut hasher = Sha256::new();
-    for piece in args.bytes("data").chunks(guard::LOOK) {
+    for piece in args.bytes("data").chunks(guard::PIECE_BYTES) {
         guard::spend(piece.len())?;
         hasher.update(piece);
     }

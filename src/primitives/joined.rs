@@ -1,7 +1,7 @@
 //! `joined`: lines as one passage.
 
 use crate::diagnostic::Result;
-use crate::document::Lines;
+use crate::document::{Lines, Passage};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
@@ -18,5 +18,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(args.object::<Lines>("lines").map(|lines| Value::handle(lines.joined())).into())
+    Ok(args.object::<Lines>("lines").map(|lines| Value::handle(Passage::from_lines(lines))).into())
 }

@@ -1,6 +1,6 @@
 //! `keys`: The keys of `map`, in its order.
 
-use crate::guard::Work;
+use crate::guard::CheckedIterator;
 use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Value};

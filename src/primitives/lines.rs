@@ -26,7 +26,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    let document = Document::of_value(args.value("document"));
+    let document = Document::from_value(args.value("document"));
     let (from, to) = (args.integer_or("from").unwrap_or(1), args.integer_or("to").unwrap_or(i64::MAX));
     Ok(Value::handle(document.lines(from, to)))
 }

@@ -1,7 +1,7 @@
 //! `locate`: where a quote stands in a passage.
 
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::document::{Found, Passage, Way};
+use crate::document::{LocatedQuote, Passage, QuoteTolerance};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
 use crate::value::{Kind, Value};
 
@@ -42,26 +42,26 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let ways = match args.texts_or("ways")? {
-        Some(names) => names.iter().map(|name| way(name)).collect::<Result<Vec<Way>>>()?,
-        None => Way::ALL.to_vec(),
+        Some(names) => names.iter().map(|name| way(name)).collect::<Result<Vec<QuoteTolerance>>>()?,
+        None => QuoteTolerance::ALL.to_vec(),
     };
     let quote = args.text("quote");
     let found = match args.object::<Passage>("passage") {
         Some(passage) => passage.locate(quote, &ways)?,
-        None => Passage::of_text(args.text("passage")).locate(quote, &ways)?,
+        None => Passage::from_text(args.text("passage")).locate(quote, &ways)?,
     };
-    let to_value = |found: Found| {
+    let to_value = |found: LocatedQuote| {
         let (line, end_line) = found.lines.unzip();
-        let how = found.how.name().into();
+        let how = found.tolerance.name().into();
         let spans = Value::handle(found.spans);
         Value::map([("spans", spans), ("how", how), ("line", line.into()), ("end_line", end_line.into())])
     };
     Ok(found.map(to_value).into())
 }
 
-fn way(name: &str) -> Result<Way> {
-    Way::ALL.into_iter().find(|way| way.name() == name).ok_or_else(|| {
+fn way(name: &str) -> Result<QuoteTolerance> {
+    QuoteTolerance::ALL.into_iter().find(|way| way.name() == name).ok_or_else(|| {
         let fault = Diagnostic::new(Code::ARGUMENTS, format!("`locate` has no way `{name}`"));
-        fault.help(did_you_mean(name, Way::ALL.map(Way::name)).unwrap_or_default())
+        fault.help(did_you_mean(name, QuoteTolerance::ALL.map(QuoteTolerance::name)).unwrap_or_default())
     })
 }

@@ -1,7 +1,7 @@
 //! `marker_blocks`: blocks of lines that begin with a marker.
 
 use crate::diagnostic::Result;
-use crate::document::{Block, Document, Part, marker_blocks};
+use crate::document::{MarkerBlock, Document, MarkedLine, marker_blocks};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Value};
 
@@ -36,7 +36,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    let document = Document::of_value(args.value("document"));
+    let document = Document::from_value(args.value("document"));
     let leads: Vec<usize> = match args.value("leads") {
         Value::Integer(lead) => usize::try_from(*lead).into_iter().collect(),
         _ => args.list("leads")?.iter().filter_map(|lead| usize::try_from(lead.as_integer()?).ok()).collect(),
@@ -45,8 +45,8 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     Ok(Value::list(blocks.iter().map(block)))
 }
 
-fn block(block: &Block<'_>) -> Value {
-    let part = |part: &Part<'_>| {
+fn block(block: &MarkerBlock<'_>) -> Value {
+    let part = |part: &MarkedLine<'_>| {
         Value::map([("marker", part.marker.into()), ("text", part.text.into()), ("line", part.line.into())])
     };
     Value::map([

@@ -11,7 +11,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     summary: "Whether the regular expression `regex` occurs in `text`.",
     params: &[
         required("text", &[Kind::Text], "The text."),
-        regular::REGEX,
+        parameters::REGEX,
     ],
     returns: Kind::Bool,
     effect: Effect::Pure,
@@ -20,5 +20,5 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::gives(r#""ab".matches("(?i)B")"#, r#"true"#),
         Example::fails(r#""a".matches("(a")"#, "unclosed group at character 1"),
     ],
-    run: |_, args| Ok(Pattern::of(args.text("regex"))?.is_match(args.text("text"))?.into()),
+    run: |_, args| Ok(Pattern::compile_cached(args.text("regex"))?.is_match(args.text("text"))?.into()),
 };

@@ -1,7 +1,7 @@
 //! `merge_into`: a node, merged with the one there is.
 
 use crate::diagnostic::Result;
-use crate::graph::record_in;
+use crate::graph::record_into;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Value};
 
@@ -29,7 +29,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let (kind, id, max) = (args.text("kind"), args.value("id"), args.map("max")?);
-    record_in(args.value("f"), |recording| {
+    record_into(args.value("f"), |recording| {
         recording.merge_into(kind, id, args.value("fields"), args.value("parent"), &max)
     })
 }

@@ -24,11 +24,11 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
-    if let Some(answer) = sequence::own_answer(&args, "min", "list", &[]) {
+    if let Some(answer) = sequence::perform_on_receiver(&args, "min", "list", &[]) {
         return answer;
     }
     let mut best: Option<Value> = None;
-    for item in guard::each(sequence::items(&mut args, "list")?) {
+    for item in guard::checked(sequence::items(&mut args, "list")?) {
         let item = item?;
         if best.as_ref().is_none_or(|best| order::compare(&item, best).is_lt()) {
             best = Some(item);

@@ -1,7 +1,7 @@
 //! `nearest`: The texts that are most like another.
 
 use crate::diagnostic::Result;
-use crate::likeness;
+use crate::similarity;
 use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Value};
@@ -30,9 +30,9 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
     let items = sequence::items(&mut args, "list")?;
     let texts: Vec<&str> = items.iter().filter_map(Value::as_text).collect();
     let Some(limit) = args.integer_or("limit") else {
-        let near = likeness::nearest(args.text("text"), &texts, 1)?;
+        let near = similarity::nearest(args.text("text"), &texts, 1)?;
         return Ok(Value::from(near.first().map(|place| texts[*place])));
     };
-    let near = likeness::nearest(args.text("text"), &texts, usize::try_from(limit).unwrap_or(0))?;
+    let near = similarity::nearest(args.text("text"), &texts, usize::try_from(limit).unwrap_or(0))?;
     Ok(Value::list(near.into_iter().map(|place| texts[place].into())))
 }

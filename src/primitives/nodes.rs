@@ -32,7 +32,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let kinds = args.texts_or("kinds")?.unwrap_or_default();
     if kinds.is_empty() && args.given("kinds").is_some() {
-        return Ok(Value::handle(Graph::given(args.value("g"), &[])?.nodes(&[]).slice(0, Some(0))));
+        return Ok(Value::handle(Graph::from_value(args.value("g"), &[])?.nodes(&[]).slice(0, Some(0))));
     }
-    Ok(Value::handle(Graph::given(args.value("g"), &kinds)?.nodes(&kinds)))
+    Ok(Value::handle(Graph::from_value(args.value("g"), &kinds)?.nodes(&kinds)))
 }

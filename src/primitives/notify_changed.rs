@@ -1,7 +1,7 @@
 //! `notify_changed`: a list is another one now.
 
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::primitive::{Args, Context, Effect, Example, Family, Listed, Notice, Primitive, required};
+use crate::primitive::{Args, Context, Effect, Example, Family, ListKind, Notice, Primitive, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.
@@ -21,9 +21,9 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let name = args.text("list");
-    let Some(list) = Listed::ALL.into_iter().find(|list| list.name() == name) else {
+    let Some(list) = ListKind::ALL.into_iter().find(|list| list.name() == name) else {
         let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no list `{name}`"));
-        let names = Listed::ALL.map(Listed::name);
+        let names = ListKind::ALL.map(ListKind::name);
         return Err(fault.help(did_you_mean(name, names).unwrap_or_else(|| names.join(", "))));
     };
     context.host.notify(Notice::Changed(list));

@@ -29,7 +29,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     //# What the function of `once` wrote MUST reach the disk when it ends well.
     let make_it = || make.call(Vec::new());
     let value = match context.host.world().staged() {
-        Some(staged) => staged.recorded(make_it)?,
+        Some(staged) => staged.settle_recorded(make_it)?,
         None => make_it()?,
     };
     if matches!(value, Value::Function(_)) {

@@ -41,7 +41,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let (edges, satellites) = (args.texts("edges")?, args.texts("satellites")?);
-    let mut nodes = Nodes::given_whole(args.value("nodes"))?;
+    let mut nodes = Nodes::from_value_with_edges(args.value("nodes"))?;
     if let Some(kinds) = args.texts_or("kinds")? {
         nodes = nodes.of_kind_named(&kinds)?;
     }

@@ -1,8 +1,8 @@
 //! `outline`: functions and classes of source code.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::parse::outline::{Layout, outline};
-use crate::parse::{Input, TEXTS};
+use crate::parse::outline::{BlockLayout, outline};
+use crate::parse::{ParserInput, TEXT_KINDS};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
@@ -14,7 +14,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     params: &[
         required(
             "text",
-            TEXTS,
+            TEXT_KINDS,
             "The source code, or a document: `.rs` at the end of its path tells lifetimes from quotes.",
         ),
         required(
@@ -38,12 +38,12 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let layout = match args.text("layout") {
-        "indent" => Layout::Indent,
-        "braces" => Layout::Braces,
+        "indent" => BlockLayout::Indent,
+        "braces" => BlockLayout::Braces,
         other => {
             let message = format!("`layout` of `outline` is `indent` or `braces`, got `{other}`");
             return Err(Diagnostic::new(Code::ARGUMENTS, message));
         }
     };
-    outline(&Input::of(args.value("text")).document(), layout).map(Value::List)
+    outline(&ParserInput::from_value(args.value("text")).document(), layout).map(Value::List)
 }

@@ -34,6 +34,6 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let length = usize::try_from(args.integer("length")).unwrap_or(0);
     let missing = length.saturating_sub(letters::count(text)?);
     bounded::reserve(text.len().saturating_add(missing.saturating_mul(4)))?;
-    let fill = letters::fill(by, missing)?;
+    let fill = letters::repeat_to_length(by, missing)?;
     Ok((text.to_owned() + fill.as_str()).into())
 }

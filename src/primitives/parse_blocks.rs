@@ -1,8 +1,8 @@
 //! `parse_blocks`: blocks of a text by rules.
 
 use crate::diagnostic::Result;
-use crate::parse::blocks::{Block, Rules, blocks};
-use crate::parse::{Input, TEXTS};
+use crate::parse::blocks::{BlockRules, ParsedBlock, parse_blocks};
+use crate::parse::{ParserInput, TEXT_KINDS};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
@@ -12,7 +12,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     family: Family::Parse,
     summary: "The blocks that `rules` find in a text: `line`, `end_line`, the named `groups` of the start and the end line, `fields`, `items`, `sections`, `lists`, the `text` between start and end line, and with sections the `preamble` before the first of them without the lines of fields.",
     params: &[
-        required("text", TEXTS, "The text, or a document."),
+        required("text", TEXT_KINDS, "The text, or a document."),
         required(
             "rules",
             &[Kind::Map],
@@ -35,7 +35,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    let rules = Rules::read(args.value("rules"))?;
-    let found = blocks(&Input::of(args.value("text")).document(), &rules)?;
-    Ok(Value::list(found.into_iter().map(Block::into_value)))
+    let rules = BlockRules::read(args.value("rules"))?;
+    let found = parse_blocks(&ParserInput::from_value(args.value("text")).document(), &rules)?;
+    Ok(Value::list(found.into_iter().map(ParsedBlock::into_value)))
 }

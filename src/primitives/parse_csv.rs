@@ -1,7 +1,7 @@
 //! `parse_csv`: the rows of a table in comma-separated text.
 
 use crate::diagnostic::Result;
-use crate::parse::{self, Input, TEXTS, Table};
+use crate::parse::{CsvFormat, ParserInput, TEXT_KINDS, parse_csv};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Value};
 
@@ -11,7 +11,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     family: Family::Parse,
     summary: "The rows of a table (RFC 4180), cells being texts: maps by the names in the first row, or lists. A quote that is not closed, and one that RFC 4180 does not allow, is a fault; an empty line is an empty cell in a table of one column, else no row.",
     params: &[
-        required("text", TEXTS, "The text, or a document: then faults name its path."),
+        required("text", TEXT_KINDS, "The text, or a document: then faults name its path."),
         option("header", &[Kind::Bool], "Whether the first row names the columns; `true` if left out."),
         option("quotes", &[Kind::Bool], "Whether double quotes enclose cells; `true` if left out. If `false`, they are letters like others."),
         option("separator", &[Kind::Text], "One ASCII character between the cells; a comma if left out."),
@@ -31,6 +31,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let unless_told = |option| args.given(option).is_none() || args.flag(option);
     let separator = args.text_or("separator").unwrap_or(",");
-    let table = Table { header: unless_told("header"), separator, quotes: unless_told("quotes") };
-    parse::rows(&Input::of(args.value("text")), table)
+    let table = CsvFormat { header: unless_told("header"), separator, quotes: unless_told("quotes") };
+    parse_csv(&ParserInput::from_value(args.value("text")), table)
 }

@@ -1,7 +1,7 @@
 //! `parse_front_matter`: the YAML between `---` fences at the beginning of a text.
 
 use crate::diagnostic::Result;
-use crate::parse::{self, Input, TEXTS};
+use crate::parse::{ParserInput, TEXT_KINDS, parse_front_matter};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
@@ -10,7 +10,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_front_matter",
     family: Family::Parse,
     summary: "The front matter of a text: `data` is its map, `error` says what is wrong, with the line; `from` and `to` are the lines of the fences, 0 if they are not there, `body_line` is the line after it. It never fails.",
-    params: &[required("text", TEXTS, "The text, or a document: then faults name its path.")],
+    params: &[required("text", TEXT_KINDS, "The text, or a document: then faults name its path.")],
     returns: Kind::Map,
     effect: Effect::Pure,
     examples: &[
@@ -31,5 +31,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    parse::front_matter(&Input::of(args.value("text")))
+    parse_front_matter(&ParserInput::from_value(args.value("text")))
 }

@@ -1,7 +1,7 @@
 //! `parse_git_status`: the branch and the changed files in what git's status prints.
 
 use crate::diagnostic::Result;
-use crate::parse::{self, Input, TEXTS};
+use crate::parse::{ParserInput, TEXT_KINDS, parse_git_status};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
@@ -10,7 +10,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_git_status",
     family: Family::Parse,
     summary: "The branch and the entries in what `git status --porcelain=v2 -z --branch` prints.",
-    params: &[required("text", TEXTS, "The output of git.")],
+    params: &[required("text", TEXT_KINDS, "The output of git.")],
     returns: Kind::Map,
     effect: Effect::Pure,
     examples: &[
@@ -24,5 +24,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    parse::git_status(&Input::of(args.value("text")))
+    parse_git_status(&ParserInput::from_value(args.value("text")))
 }

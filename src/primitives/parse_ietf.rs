@@ -31,5 +31,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(parse_ietf(&Document::of_value(args.value("document")))?.into_value())
+    Ok(parse_ietf(&Document::from_value(args.value("document")))?.into_value())
 }

@@ -1,7 +1,7 @@
 //! `parse_json`: a JSON text as a value.
 
 use crate::diagnostic::Result;
-use crate::parse::{self, Input, TEXTS};
+use crate::parse::{ParserInput, TEXT_KINDS, parse_json};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
@@ -10,7 +10,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_json",
     family: Family::Parse,
     summary: "The value of a JSON text; of a key that stands twice the last value counts; what is no JSON is a fault `parse.json` with its place.",
-    params: &[required("text", TEXTS, "The text, or a document: then faults name its path.")],
+    params: &[required("text", TEXT_KINDS, "The text, or a document: then faults name its path.")],
     returns: Kind::Any,
     effect: Effect::Pure,
     examples: &[
@@ -21,5 +21,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    parse::json(&Input::of(args.value("text")))
+    parse_json(&ParserInput::from_value(args.value("text")))
 }

@@ -1,7 +1,7 @@
 //! `parse_markdown`: a CommonMark text in sections.
 
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::document::{Anchor, Document, Markdown, Title, parse_markdown};
+use crate::document::{AnchorStyle, Document, MarkdownOptions, TitleStyle, parse_markdown};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Value};
 
@@ -47,10 +47,10 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    let anchor = chosen(&args, "slug", [("ascii", Anchor::Ascii), ("github", Anchor::Github)])?;
-    let title = chosen(&args, "title", [("plain", Title::Plain), ("source", Title::Source)])?;
-    let how = Markdown { anchor, title, attributes: args.flag("attributes") };
-    Ok(parse_markdown(&Document::of_value(args.value("document")), how)?.into_value())
+    let anchor = chosen(&args, "slug", [("ascii", AnchorStyle::Ascii), ("github", AnchorStyle::Github)])?;
+    let title = chosen(&args, "title", [("plain", TitleStyle::Plain), ("source", TitleStyle::Source)])?;
+    let how = MarkdownOptions { anchor, title, attributes: args.flag("attributes") };
+    Ok(parse_markdown(&Document::from_value(args.value("document")), how)?.into_value())
 }
 
 /// What an option of words chooses; the first, if it was left out.

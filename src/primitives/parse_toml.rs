@@ -2,9 +2,9 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, ITEM};
-use crate::parse::toml::{Dates, Item, Node, TOML_SYNTAX, TOML_VALUE, parse_to_fault};
-use crate::parse::{Input, TEXTS};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, Violation, option, required};
+use crate::parse::toml::{Dates, TomlItem, TomlNode, TOML_SYNTAX, TOML_VALUE, parse_to_fault};
+use crate::parse::{ParserInput, TEXT_KINDS};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, SchemaViolation, option, required};
 use crate::source::Place;
 use crate::value::{Frozen, Json, Kind, Map, Value};
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     family: Family::Parse,
     summary: "The map of a TOML text; bare dates are texts; what is no TOML, or does not fit `schema`, is a fault `parse.toml` with its place.",
     params: &[
-        required("text", TEXTS, "The text, or a document: then faults name its path."),
+        required("text", TEXT_KINDS, "The text, or a document: then faults name its path."),
         option(
             "lines",
             &[Kind::Bool],
@@ -41,7 +41,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 const CODE: Code = Code("parse.toml");
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    let document = Input::of(args.value("text")).document();
+    let document = ParserInput::from_value(args.value("text")).document();
     let tree = parse_to_fault(document.source(), Dates::Texts).map_err(|mut fault| {
         if [TOML_SYNTAX, TOML_VALUE].contains(&fault.code) {
             fault.code = CODE;
@@ -62,14 +62,14 @@ fn schema_of(schema: &Value) -> Json {
     schema.as_object::<Frozen>().map_or_else(|| schema.to_json(), |frozen| frozen.json().clone())
 }
 
-fn value(node: &Node, lines: bool) -> Value {
+fn value(node: &TomlNode, lines: bool) -> Value {
     if guard::is_over(ITEM) {
         return Value::Null;
     }
     match &node.item {
-        Item::Scalar(scalar) => Value::from_json(scalar),
-        Item::List(items) => items.iter().map(|item| value(item, lines)).collect::<Vec<_>>().into(),
-        Item::Table(entries) => {
+        TomlItem::Scalar(scalar) => Value::from_json(scalar),
+        TomlItem::List(items) => items.iter().map(|item| value(item, lines)).collect::<Vec<_>>().into(),
+        TomlItem::Table(entries) => {
             let mut map: Map =
                 entries.iter().map(|entry| (Arc::from(entry.key.as_str()), value(&entry.node, lines))).collect();
             if lines {
@@ -81,12 +81,12 @@ fn value(node: &Node, lines: bool) -> Value {
 }
 
 /// The first violation, at the place of what it is about: a key that is not allowed is pointed at itself.
-fn misfit(tree: &Node, violations: Vec<Violation>) -> Box<Diagnostic> {
+fn misfit(tree: &TomlNode, violations: Vec<SchemaViolation>) -> Box<Diagnostic> {
     let mut places: HashMap<String, Place> = HashMap::new();
     tree.places("", &mut |pointer, place| {
         places.insert(pointer, place.clone());
     });
-    let mut all: Vec<(Option<Place>, Violation)> =
+    let mut all: Vec<(Option<Place>, SchemaViolation)> =
         violations.into_iter().map(|one| (places.get(&one.pointer).cloned(), one)).collect();
     all.sort_by_key(|(place, _)| place.as_ref().map(|place| place.span.start));
     let data: Vec<Json> = all.iter().map(|(place, one)| told(place.as_ref(), one)).collect();
@@ -101,7 +101,7 @@ fn misfit(tree: &Node, violations: Vec<Violation>) -> Box<Diagnostic> {
     }
 }
 
-fn told(place: Option<&Place>, violation: &Violation) -> Json {
+fn told(place: Option<&Place>, violation: &SchemaViolation) -> Json {
     let at = place.map(ToString::to_string);
     serde_json::json!({ "at": at, "pointer": violation.pointer, "message": violation.message, "help": violation.help })
 }

@@ -1,7 +1,7 @@
 //! `parse_xml`: an XML text as a tree of elements.
 
 use crate::diagnostic::Result;
-use crate::parse::{Input, TEXTS, Xml};
+use crate::parse::{ParserInput, TEXT_KINDS, Xml};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
@@ -10,7 +10,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_xml",
     family: Family::Parse,
     summary: "The root element of an XML text. An element has `name`, `text` (of it and all below), `line` and `attributes`, names without prefix; its items are its child elements. Entities that a text declares itself are refused.",
-    params: &[required("text", TEXTS, "The text, or a document: then faults name its path.")],
+    params: &[required("text", TEXT_KINDS, "The text, or a document: then faults name its path.")],
     returns: Kind::Xml,
     effect: Effect::Pure,
     examples: &[
@@ -24,5 +24,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    Xml::parse(&Input::of(args.value("text")))
+    Xml::parse(&ParserInput::from_value(args.value("text")))
 }

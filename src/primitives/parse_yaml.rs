@@ -1,7 +1,7 @@
 //! `parse_yaml`: a YAML text as a value.
 
 use crate::diagnostic::Result;
-use crate::parse::{self, Input, TEXTS};
+use crate::parse::{ParserInput, TEXT_KINDS, parse_yaml};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
@@ -10,7 +10,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_yaml",
     family: Family::Parse,
     summary: "The value of a YAML 1.2 text; `yes`, `no`, `on` and `off` are texts, so are dates, `1_000`, what JSON cannot say (`.inf`, `.nan`) and whole numbers beyond 64 bits; `0123` is 123, `0o17` is 15, `0x1F` is 31: the core schema decides. Keys are texts as they are written, a key that stands twice is a fault `parse.yaml`.",
-    params: &[required("text", TEXTS, "The text, or a document: then faults name its path.")],
+    params: &[required("text", TEXT_KINDS, "The text, or a document: then faults name its path.")],
     returns: Kind::Any,
     effect: Effect::Pure,
     examples: &[
@@ -25,5 +25,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    parse::yaml(&Input::of(args.value("text")))
+    parse_yaml(&ParserInput::from_value(args.value("text")))
 }

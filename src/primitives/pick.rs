@@ -1,6 +1,6 @@
 //! `pick`: The named fields of a map, node or row, in the order of `names`; a field that it may have but has not is ().
 
-use crate::guard::each;
+use crate::guard::checked;
 use crate::diagnostic::Result;
 use crate::primitive::*;
 use crate::sequence;
@@ -26,11 +26,11 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    if let Some(answer) = sequence::own_answer(&args, "pick", "from", &["names"]) {
+    if let Some(answer) = sequence::perform_on_receiver(&args, "pick", "from", &["names"]) {
         return answer;
     }
     let from = args.value("from");
     let field = |name: String| sequence::field(from, &name).map(|value| (name.into(), value));
-    let fields = each(args.texts("names")?).map(|name| field(name?)).collect::<Result<Vec<_>>>()?;
+    let fields = checked(args.texts("names")?).map(|name| field(name?)).collect::<Result<Vec<_>>>()?;
     Ok(Record::value(fields))
 }

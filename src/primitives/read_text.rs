@@ -3,7 +3,7 @@
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
-use crate::world::text;
+use crate::world;
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -37,5 +37,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(text::read_text(context.host.world().as_ref(), args.path("path")?)?.into())
+    Ok(world::read_text(context.host.world().as_ref(), args.path("path")?)?.into())
 }

@@ -3,7 +3,7 @@
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
-use crate::world::text;
+use crate::world;
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -40,5 +40,5 @@ fn run(context: &Context<'_>, mut args: Args) -> Result<Value> {
     if world.stat(args.path("path")?)?.is_none() {
         return Ok(args.take("other"));
     }
-    Ok(text::read_text(world, args.path("path")?)?.into())
+    Ok(world::read_text(world, args.path("path")?)?.into())
 }

@@ -1,7 +1,7 @@
 //! `refer`: a reference between nodes.
 
 use crate::diagnostic::Result;
-use crate::graph::{Transaction, record_in};
+use crate::graph::{Transaction, record_into};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Value};
 
@@ -47,6 +47,6 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     if let Some(transaction) = args.value("f").as_object::<Transaction>() {
         return transaction.link(from, to, args.text("kind"), &needs, &labels).map(|()| Value::Null);
     }
-    record_in(args.value("f"), |recording| recording.refer(from, to, args.text("kind"), &needs, &labels))?;
+    record_into(args.value("f"), |recording| recording.refer(from, to, args.text("kind"), &needs, &labels))?;
     Ok(Value::Null)
 }

@@ -2,7 +2,7 @@
 
 use crate::bounded::BoundedText;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::pattern::{Found, Pattern};
+use crate::pattern::{Captures, Pattern};
 use crate::primitive::*;
 use crate::value::{Kind, Value};
 use std::ops::ControlFlow;
@@ -14,7 +14,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     summary: "`text` with each match of `regex` in it replaced by `by`.",
     params: &[
         required("text", &[Kind::Text], "The text."),
-        regular::REGEX,
+        parameters::REGEX,
         required(
             "by",
             &[Kind::Text, Kind::Function],
@@ -34,7 +34,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    let (pattern, text) = (Pattern::of(args.text("regex"))?, args.text("text"));
+    let (pattern, text) = (Pattern::compile_cached(args.text("regex"))?, args.text("text"));
     let by = args.text_or("by").map(|by| read_replacement(by, &pattern)).transpose()?;
     let mut replaced = BoundedText::default();
     let mut done = 0;
@@ -63,16 +63,16 @@ fn no_text(by: &Value) -> Box<Diagnostic> {
 
 /// A part of a replacement.
 #[derive(Debug, PartialEq)]
-enum Part<'a> {
+enum ReplacementPart<'a> {
     Literal(&'a str),
     Group(usize),
 }
 
-fn expand(parts: &[Part<'_>], text: &str, found: &Found, replaced: &mut BoundedText) -> Result<()> {
+fn expand(parts: &[ReplacementPart<'_>], text: &str, found: &Captures, replaced: &mut BoundedText) -> Result<()> {
     for part in parts {
         match part {
-            Part::Literal(literal) => replaced.push(literal)?,
-            Part::Group(number) => replaced.push(found.group(*number).map_or("", |span| &text[span]))?,
+            ReplacementPart::Literal(literal) => replaced.push(literal)?,
+            ReplacementPart::Group(number) => replaced.push(found.group(*number).map_or("", |span| &text[span]))?,
         }
     }
     Ok(())
@@ -80,26 +80,26 @@ fn expand(parts: &[Part<'_>], text: &str, found: &Found, replaced: &mut BoundedT
 
 /// Reads `$1`, `$name`, `${name}` and `$$`; a dollar before anything else is one. A group that the pattern does not
 /// have is a fault, where the regex crates silently put nothing.
-fn read_replacement<'a>(by: &'a str, pattern: &Pattern) -> Result<Vec<Part<'a>>> {
+fn read_replacement<'a>(by: &'a str, pattern: &Pattern) -> Result<Vec<ReplacementPart<'a>>> {
     let mut parts = Vec::new();
     let mut rest = by;
     while let Some(dollar) = memchr::memchr(b'$', rest.as_bytes()) {
-        parts.push(Part::Literal(&rest[..dollar]));
+        parts.push(ReplacementPart::Literal(&rest[..dollar]));
         let after = &rest[dollar + 1..];
         if let Some(after) = after.strip_prefix('$') {
-            parts.push(Part::Literal("$"));
+            parts.push(ReplacementPart::Literal("$"));
             rest = after;
             continue;
         }
         let (name, taken) = group_name(after);
         if name.is_empty() {
-            parts.push(Part::Literal("$"));
+            parts.push(ReplacementPart::Literal("$"));
         } else {
-            parts.push(Part::Group(group(name, pattern)?));
+            parts.push(ReplacementPart::Group(group(name, pattern)?));
         }
         rest = &after[taken..];
     }
-    parts.push(Part::Literal(rest));
+    parts.push(ReplacementPart::Literal(rest));
     Ok(parts)
 }
 
@@ -133,23 +133,23 @@ mod tests {
 
     #[test]
     fn a_replacement_is_read_as_documented() {
-        let pattern = Pattern::of("(?<a>x)(y)").expect("valid");
+        let pattern = Pattern::compile_cached("(?<a>x)(y)").expect("valid");
         let read = |by| {
             read_replacement(by, &pattern)
-                .map(|parts| parts.into_iter().filter(|part| *part != Part::Literal("")).collect())
+                .map(|parts| parts.into_iter().filter(|part| *part != ReplacementPart::Literal("")).collect())
         };
         assert_eq!(read("$12"), Err(group("12", &pattern).expect_err("there are two groups")));
         assert_eq!(read("${1}2$a_"), Err(group("a_", &pattern).expect_err("`a` is another name")));
-        assert_eq!(read("${a}_"), Ok(vec![Part::Group(1), Part::Literal("_")]));
+        assert_eq!(read("${a}_"), Ok(vec![ReplacementPart::Group(1), ReplacementPart::Literal("_")]));
         assert_eq!(
             read("5 $, ${}$"),
             Ok(vec![
-                Part::Literal("5 "),
-                Part::Literal("$"),
-                Part::Literal(", "),
-                Part::Literal("$"),
-                Part::Literal("{}"),
-                Part::Literal("$"),
+                ReplacementPart::Literal("5 "),
+                ReplacementPart::Literal("$"),
+                ReplacementPart::Literal(", "),
+                ReplacementPart::Literal("$"),
+                ReplacementPart::Literal("{}"),
+                ReplacementPart::Literal("$"),
             ])
         );
     }

@@ -1,6 +1,6 @@
 //! `reply`: a result whose data and words differ.
 
-use crate::guard::each;
+use crate::guard::checked;
 use crate::content::{Content, Reply};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option};
@@ -30,7 +30,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let content = match args.given("content") {
         None => Vec::new(),
-        Some(Value::List(blocks)) => each(blocks).map(|one| block(one?)).collect::<Result<_>>()?,
+        Some(Value::List(blocks)) => checked(blocks).map(|one| block(one?)).collect::<Result<_>>()?,
         Some(one) => vec![block(one)?],
     };
     Ok(Value::handle(Reply { structured: args.value("structured").clone(), content }))

@@ -1,8 +1,8 @@
 //! `resource`: a resource with its contents.
 
-use crate::content::{Block, Content, ResourceBody};
+use crate::content::{Content, ContentBody, ResourceBody};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, blocks, option};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, parameters, option};
 use crate::value::{Kind, Value};
 
 /// The declaration.
@@ -15,8 +15,8 @@ pub const PRIMITIVE: Primitive = Primitive {
         option("mime_type", &[Kind::Text], "Its MIME type."),
         option("text", &[Kind::Text], "What it holds; either this or `blob`."),
         option("blob", &[Kind::Text, Kind::Bytes], "What it holds, as base64 or bytes; either this or `text`."),
-        blocks::ANNOTATIONS,
-        blocks::META,
+        parameters::ANNOTATIONS,
+        parameters::META,
     ],
     returns: Kind::Content,
     effect: Effect::Pure,
@@ -37,9 +37,9 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     };
     let body = match (args.text_or("text"), args.given("blob")) {
         (Some(text), None) => ResourceBody::Text(text.to_owned()),
-        (None, Some(_)) => ResourceBody::Blob(blocks::base64_of(&args, "blob")?),
+        (None, Some(_)) => ResourceBody::Blob(parameters::base64_from_args(&args, "blob")?),
         _ => return Err(Diagnostic::new(Code::ARGUMENTS, "`resource` takes either `text` or `blob`")),
     };
     let mime_type = args.text_or("mime_type").map(str::to_owned);
-    Ok(Value::handle(Content::new(Block::Resource { uri: uri.to_owned(), mime_type, body }).of_options(&args)?))
+    Ok(Value::handle(parameters::annotated(Content::new(ContentBody::Resource { uri: uri.to_owned(), mime_type, body }), &args)?))
 }

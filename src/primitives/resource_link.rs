@@ -1,8 +1,8 @@
 //! `resource_link`: a resource to be read by whoever wants it.
 
-use crate::content::{Block, Content};
+use crate::content::{Content, ContentBody};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, blocks, option};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, parameters, option};
 use crate::value::{Kind, Value};
 
 /// The declaration.
@@ -17,8 +17,8 @@ pub const PRIMITIVE: Primitive = Primitive {
         option("description", &[Kind::Text], "What it holds."),
         option("mime_type", &[Kind::Text], "Its MIME type."),
         option("size", &[Kind::Integer], "Its bytes."),
-        blocks::ANNOTATIONS,
-        blocks::META,
+        parameters::ANNOTATIONS,
+        parameters::META,
     ],
     returns: Kind::Content,
     effect: Effect::Pure,
@@ -43,5 +43,5 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
             link.insert(key.to_owned(), value.json()?);
         }
     }
-    Ok(Value::handle(Content::new(Block::Link(link.into())).of_options(&args)?))
+    Ok(Value::handle(parameters::annotated(Content::new(ContentBody::Link(link.into())), &args)?))
 }

@@ -23,5 +23,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    Err(Fault::of(args.value("error")))
+    Err(Fault::from_thrown(args.value("error")))
 }

@@ -21,7 +21,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
-    if let Some(answer) = sequence::own_answer(&args, "reverse", "list", &[]) {
+    if let Some(answer) = sequence::perform_on_receiver(&args, "reverse", "list", &[]) {
         return answer;
     }
     let mut items = sequence::items(&mut args, "list")?;

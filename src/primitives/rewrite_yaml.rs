@@ -3,7 +3,7 @@
 use crate::bounded::reserve_for;
 use crate::diagnostic::Result;
 use crate::edit;
-use crate::parse::{Input, TEXTS};
+use crate::parse::{ParserInput, TEXT_KINDS};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Value};
 
@@ -13,7 +13,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     family: Family::Edit,
     summary: "The YAML map `text` written anew as the dumpers of Python do, with the keys of `changes` set and those whose value is `()` removed. Values that stay keep their shape (`[…]`, `{…}`, blocks of lines, numbers, inner order); texts lose quotes that they do not need; comments stay only within lists and maps. An entry with an anchor, an alias or a tag stays as it is written; an alias that loses its anchor is written out, and what would lose a tag is a fault `parse.yaml`. To touch nothing but what changes, use `edit_front_matter`.",
     params: &[
-        required("text", TEXTS, "The text, or a document: then faults name its path."),
+        required("text", TEXT_KINDS, "The text, or a document: then faults name its path."),
         required("changes", &[Kind::Map], "The new value of each key; a list or a map is given as a whole."),
         option("order", &[Kind::List], "The outermost keys that come first, in this order; the others follow by name."),
     ],
@@ -40,6 +40,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     reserve_for(args.value("text"), 3)?;
-    let input = Input::of(args.value("text"));
+    let input = ParserInput::from_value(args.value("text"));
     edit::rewrite_yaml(&input, &args.json("changes")?, &args.texts("order")?).map(Value::from)
 }

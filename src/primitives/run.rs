@@ -2,10 +2,10 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
-use crate::primitive::git;
+use crate::primitive::program_outcome::{ANY_BYTES, ended, let_through, no_text};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, optional, required};
 use crate::value::{Bytes, Kind, Value};
-use crate::world::run::{Command, Confinement, Needs};
+use crate::world::run::{ProgramCommand, Confinement, RequiredGrant};
 use std::time::Duration;
 
 /// The declaration.
@@ -57,7 +57,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     if !(0.0..=MOST_SECONDS).contains(&seconds) {
         return Err(wrong(format!("`timeout_s` is {seconds}"), "it lies between 0 and 86400"));
     }
-    let command = Command {
+    let command = ProgramCommand {
         program: args.text("program").to_owned(),
         arguments: args.texts("args")?,
         folder: args.text_or("folder").unwrap_or(".").to_owned(),
@@ -65,7 +65,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
         env: env.collect::<Result<_>>()?,
         time: Duration::from_secs_f64(seconds),
         most: most << 10,
-        needs: Needs::Program,
+        needs: RequiredGrant::Program,
         confinement: Confinement::default(),
         stop: guard::check,
     };
@@ -74,11 +74,11 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let checks = args.value("check").is_null() || args.flag("check");
     let mut bytes = None;
     if args.flag("any_bytes") {
-        notes.extend(git::let_through(&mut ran, &mut bytes));
-    } else if let Some(fault) = git::no_text(&command, &ran).filter(|_| ran.code == 0 || !checks) {
-        return with_notes(Err(fault.help(git::ANY_BYTES)), notes);
+        notes.extend(let_through(&mut ran, &mut bytes));
+    } else if let Some(fault) = no_text(&command, &ran).filter(|_| ran.code == 0 || !checks) {
+        return with_notes(Err(fault.help(ANY_BYTES)), notes);
     }
-    let mut ended = git::ended(&command, ran, Code("run"), checks);
+    let mut ended = ended(&command, ran, Code("run"), checks);
     if let (Ok(Value::Map(fields)), Some(bytes)) = (&mut ended, bytes) {
         fields.insert("bytes".into(), Bytes::value(bytes));
     }

@@ -1,8 +1,8 @@
 //! `sample`: a question that the client's model answers.
 
-use crate::guard::each;
+use crate::guard::checked;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, Question, Wish, option, required};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, Question, QuestionKind, option, required};
 use crate::value::{Json, Kind, Value};
 use serde_json::json;
 
@@ -42,7 +42,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let messages: Vec<Json> = match args.text_or("prompt") {
         Some(text) => vec![said("user", json!({ "type": "text", "text": text }))],
-        None => each(&args.list("prompt")?).map(|one| message(one?)).collect::<Result<_>>()?,
+        None => checked(&args.list("prompt")?).map(|one| message(one?)).collect::<Result<_>>()?,
     };
     let tokens = args.integer_or("max_tokens").unwrap_or(MOST_TOKENS).clamp(1, i64::from(u32::MAX));
     let mut params = json!({ "messages": messages, "maxTokens": tokens });
@@ -55,7 +55,7 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     if let Some(stop) = args.texts_or("stop")? {
         params["stopSequences"] = json!(stop);
     }
-    Ok(Value::handle(Question { wish: Wish::Sample(params), optional: args.flag("optional") }))
+    Ok(Value::handle(Question { kind: QuestionKind::Sample(params), optional: args.flag("optional") }))
 }
 
 fn message(value: &Value) -> Result<Json> {

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::Nodes;
-use crate::guard::{self, BYTE, ITEM, Work, each};
+use crate::guard::{self, BYTE, CheckedIterator, ITEM, checked};
 use crate::letters;
 use crate::primitive::*;
 use crate::sequence;
@@ -54,7 +54,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 const LONGEST: usize = 64 << 10;
 
 fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
-    if let Some(answer) = sequence::own_answer(&args, "search", "list", &["query", "fields", "limit", "any"]) {
+    if let Some(answer) = sequence::perform_on_receiver(&args, "search", "list", &["query", "fields", "limit", "any"]) {
         return answer;
     }
     let query = Query::read(args.text("query"), args.flag("any"))?;
@@ -109,7 +109,7 @@ struct Query {
 
 /// How well an item fits: the least comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Rank {
+enum SearchRank {
     Phrase,
     AllWords,
     SomeWords(Reverse<usize>),
@@ -124,14 +124,14 @@ impl Query {
         }
         let query = letters::to_lower(query.trim())?;
         let quoted = query.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-        let phrase = letters::collapsed(quoted.unwrap_or(&query))?;
+        let phrase = letters::collapse_whitespace(quoted.unwrap_or(&query))?;
         if phrase.is_empty() {
             return Err(Diagnostic::new(Code::ARGUMENTS, "the query is empty").help("give a word, or a \"phrase\""));
         }
         let mut words: Vec<&str> = Vec::new();
         if quoted.is_none() {
             let mut seen = HashSet::new();
-            for word in each(phrase.split(' ')) {
+            for word in checked(phrase.split(' ')) {
                 let word = word?;
                 if seen.insert(word) {
                     words.push(word);
@@ -142,9 +142,9 @@ impl Query {
         Ok(Self { words: words.into_iter().map(finder).collect(), phrase: finder(&phrase), any })
     }
 
-    fn rank(&self, has: impl Fn(&Finder<'_>) -> Result<bool>) -> Result<Option<Rank>> {
+    fn rank(&self, has: impl Fn(&Finder<'_>) -> Result<bool>) -> Result<Option<SearchRank>> {
         if has(&self.phrase)? {
-            return Ok(Some(Rank::Phrase));
+            return Ok(Some(SearchRank::Phrase));
         }
         let mut hits = 0;
         for word in &self.words {
@@ -152,8 +152,8 @@ impl Query {
         }
         Ok(match hits {
             0 => None,
-            _ if hits == self.words.len() => Some(Rank::AllWords),
-            _ => self.any.then_some(Rank::SomeWords(Reverse(hits))),
+            _ if hits == self.words.len() => Some(SearchRank::AllWords),
+            _ => self.any.then_some(SearchRank::SomeWords(Reverse(hits))),
         })
     }
 }
@@ -200,8 +200,8 @@ fn gather(value: &Value, texts: &mut Vec<String>) -> Result<()> {
         Value::Map(map) => map.values().try_for_each(|value| gather(value, texts)),
         Value::Handle(handle) => gather(&Value::from_json(&handle.to_json()), texts),
         plain => {
-            if let Some(word) = sequence::word(plain) {
-                texts.push(letters::collapsed(&letters::to_lower(&word)?)?);
+            if let Some(word) = sequence::scalar_text(plain) {
+                texts.push(letters::collapse_whitespace(&letters::to_lower(&word)?)?);
             }
             Ok(())
         }
@@ -212,7 +212,7 @@ fn gather(value: &Value, texts: &mut Vec<String>) -> Result<()> {
 mod tests {
     use super::*;
 
-    fn rank(query: &str, any: bool, text: &str) -> Option<Rank> {
+    fn rank(query: &str, any: bool, text: &str) -> Option<SearchRank> {
         let query = Query::read(query, any).expect("not empty");
         let texts = read(&text.into(), None).expect("a text can be read");
         query.rank(|part| has(&texts, part)).expect("nothing stops it")
@@ -220,12 +220,12 @@ mod tests {
 
     #[test]
     fn the_phrase_comes_before_the_words() {
-        assert_eq!(rank("Pot must", false, "a POT\n MUST"), Some(Rank::Phrase));
-        assert_eq!(rank("must pot", false, "a POT MUST"), Some(Rank::AllWords));
+        assert_eq!(rank("Pot must", false, "a POT\n MUST"), Some(SearchRank::Phrase));
+        assert_eq!(rank("must pot", false, "a POT MUST"), Some(SearchRank::AllWords));
         assert_eq!(rank("must x", false, "a POT MUST"), None);
-        assert_eq!(rank("must x", true, "a POT MUST"), Some(Rank::SomeWords(Reverse(1))));
+        assert_eq!(rank("must x", true, "a POT MUST"), Some(SearchRank::SomeWords(Reverse(1))));
         assert_eq!(rank("\"must pot\"", true, "a POT MUST"), None);
-        assert!(Rank::SomeWords(Reverse(2)) < Rank::SomeWords(Reverse(1)));
+        assert!(SearchRank::SomeWords(Reverse(2)) < SearchRank::SomeWords(Reverse(1)));
         assert!(Query::read("\"\"", false).is_err());
     }
 }

@@ -37,6 +37,6 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let columns = args.texts("columns")?;
     match args.object::<Edges>("nodes") {
         Some(edges) => edges.select(&columns).map(Value::handle),
-        None => Nodes::given(args.value("nodes"))?.select(&columns).map(Value::handle),
+        None => Nodes::from_value(args.value("nodes"))?.select(&columns).map(Value::handle),
     }
 }

@@ -34,7 +34,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
-    if let Some(answer) = sequence::own_answer(&args, "set", "list", &["name", "value"]) {
+    if let Some(answer) = sequence::perform_on_receiver(&args, "set", "list", &["name", "value"]) {
         return answer;
     }
     if args.given("name").is_some() {

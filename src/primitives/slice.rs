@@ -1,6 +1,6 @@
 //! `slice`: a part of a sequence.
 
-use crate::guard::Work;
+use crate::guard::CheckedIterator;
 use crate::diagnostic::Result;
 use crate::graph::{Edges, Nodes, Rows};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};

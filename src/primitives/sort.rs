@@ -1,8 +1,8 @@
 //! `sort`: a list in order, by its items or by keys.
 
 use crate::diagnostic::Result;
-use crate::guard::{self, ITEM, Work};
-use crate::order::{self, By, SortKey};
+use crate::guard::{self, CheckedIterator, ITEM};
+use crate::order::{self, SortBy, SortKey};
 use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Value};
@@ -37,10 +37,10 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
-    if let Some(answer) = sequence::own_answer(&args, "sort", "list", &["by"]) {
+    if let Some(answer) = sequence::perform_on_receiver(&args, "sort", "list", &["by"]) {
         return answer;
     }
-    let keys = SortKey::read(args.value("by"))?;
+    let keys = SortKey::parse(args.value("by"))?;
     let items = sequence::items(&mut args, "list")?;
     if keys.is_empty() {
         return order::sorted(items, order::compare).map(Value::List);
@@ -57,7 +57,7 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
 
 fn key_of(item: &Value, key: &SortKey) -> Result<Value> {
     match &key.by {
-        By::Field(name) => sequence::field(item, name),
-        By::Function(function) => function.call(vec![item.clone()]),
+        SortBy::Field(name) => sequence::field(item, name),
+        SortBy::Function(function) => function.call(vec![item.clone()]),
     }
 }

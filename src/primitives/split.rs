@@ -1,6 +1,6 @@
 //! `split`: The parts of `text` between the separators; an empty separator gives the characters.
 
-use crate::guard::{self, ITEM, Work};
+use crate::guard::{self, ITEM, CheckedIterator};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::*;
 use crate::value::{Kind, Value};

@@ -1,7 +1,7 @@
 //! `split_lines`: The lines of `text` without their ends (LF or CRLF); an end at the very end opens no further line.
 
 use crate::diagnostic::Result;
-use crate::guard::{self, Work};
+use crate::guard::{self, CheckedIterator};
 use crate::primitive::*;
 use crate::value::{Kind, Value};
 

@@ -35,7 +35,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    let direction = Direction::read(args.text("direction"))?;
-    let nodes = Nodes::given_whole(args.value("nodes"))?;
+    let direction = Direction::parse(args.text("direction"))?;
+    let nodes = Nodes::from_value_with_edges(args.value("nodes"))?;
     nodes.step(direction, args.texts_or("kinds")?.as_deref()).map(Value::handle)
 }

@@ -31,9 +31,9 @@ fn part(text: &str, from: i64, count: Option<i64>) -> Result<&str> {
         ..0 => letters::count(text)?.saturating_sub(size(from.saturating_neg())),
         from => size(from),
     };
-    let rest = &text[letters::byte_of(text, skipped)?..];
+    let rest = &text[letters::byte_index(text, skipped)?..];
     match count {
-        Some(count) => Ok(&rest[..letters::byte_of(rest, size(count))?]),
+        Some(count) => Ok(&rest[..letters::byte_index(rest, size(count))?]),
         None => Ok(rest),
     }
 }

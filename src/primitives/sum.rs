@@ -30,7 +30,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
-    if let Some(answer) = sequence::own_answer(&args, "sum", "list", &["by"]) {
+    if let Some(answer) = sequence::perform_on_receiver(&args, "sum", "list", &["by"]) {
         return answer;
     }
     let mut whole = 0_i64;

@@ -1,8 +1,8 @@
 //! `text`: a block of text.
 
-use crate::content::{Block, Content};
+use crate::content::{Content, ContentBody};
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, blocks, required};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, parameters, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.
@@ -10,7 +10,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "text",
     family: Family::Content,
     summary: "A block of text for a result or a prompt.",
-    params: &[required("words", &[Kind::Text], "The text."), blocks::ANNOTATIONS, blocks::META],
+    params: &[required("words", &[Kind::Text], "The text."), parameters::ANNOTATIONS, parameters::META],
     returns: Kind::Content,
     effect: Effect::Pure,
     examples: &[
@@ -24,5 +24,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(Value::handle(Content::new(Block::Text(args.text("words").to_owned())).of_options(&args)?))
+    Ok(Value::handle(parameters::annotated(Content::new(ContentBody::Text(args.text("words").to_owned())), &args)?))
 }

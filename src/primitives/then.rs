@@ -24,5 +24,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(Value::handle(Nodes::given(args.value("nodes"))?.then(&Nodes::given(args.value("others"))?)?))
+    Ok(Value::handle(Nodes::from_value(args.value("nodes"))?.then(&Nodes::from_value(args.value("others"))?)?))
 }

@@ -1,7 +1,7 @@
 //! `to_dot`: a Graphviz digraph.
 
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, draw};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, parameters};
 use crate::value::{Kind, Value};
 
 /// The declaration.
@@ -9,7 +9,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "to_dot",
     family: Family::Graph,
     summary: "The nodes and the edges between them as a Graphviz digraph.",
-    params: draw::PARAMS,
+    params: parameters::DRAWING,
     returns: Kind::Text,
     effect: Effect::Pure,
     examples: &[Example::gives(
@@ -20,5 +20,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    draw::drawn(&args, |nodes, drawing| nodes.to_dot(drawing)).map(Value::from)
+    parameters::draw_as_asked(&args, |nodes, drawing| nodes.to_dot(drawing)).map(Value::from)
 }

@@ -3,7 +3,7 @@
 use crate::bounded::{BoundedText, BoundedWriter, reserve_for};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
-use crate::value::{Kind, Value, ordered};
+use crate::value::{Kind, Value, order_keys};
 use serde::Serialize;
 
 /// The declaration.
@@ -38,7 +38,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     // Once as JSON, once as its text.
     reserve_for(args.value("value"), 2)?;
-    let json = ordered(args.json("value")?, &args.texts("order")?);
+    let json = order_keys(args.json("value")?, &args.texts("order")?);
     let mut text = BoundedWriter::default();
     let written = match args.integer_or("indent") {
         None => json.serialize(&mut serde_json::Serializer::new(&mut text)),

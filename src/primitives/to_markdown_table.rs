@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Result;
 use crate::bounded::BoundedText;
-use crate::guard::each;
+use crate::guard::checked;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Json, Kind, Value};
 use std::collections::HashSet;
@@ -40,7 +40,7 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let mut columns = args.texts("columns")?;
     if columns.is_empty() {
         let mut known = HashSet::new();
-        for key in each(rows.iter().filter_map(Json::as_object).flat_map(|row| row.keys())) {
+        for key in checked(rows.iter().filter_map(Json::as_object).flat_map(|row| row.keys())) {
             let key = key?;
             if known.insert(key) {
                 columns.push(key.clone());

@@ -4,7 +4,7 @@ use crate::bounded::{price, reserve_for};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::parse;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
-use crate::value::{Kind, Value, ordered};
+use crate::value::{Kind, Value, order_keys};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -47,7 +47,7 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     // As JSON, as what is written from it, and as the text that grows.
     reserve_for(args.value("value"), 3)?;
     price("the writer of YAML", args.value("value"), WRITING)?;
-    let tree = ordered(args.json("value")?, &args.texts("order")?);
+    let tree = order_keys(args.json("value")?, &args.texts("order")?);
     match args.text_or("style") {
         None | Some("indented") => parse::yaml_text(&tree).map(Value::from),
         Some("flush") => parse::yaml_flush(&tree).map(Value::from),

@@ -1,8 +1,8 @@
 //! `tokens`: the runs of letters in a text, or in a field of nodes.
 
-use crate::guard::Work;
+use crate::guard::CheckedIterator;
 use crate::diagnostic::Result;
-use crate::graph::{Nodes, tokens_in};
+use crate::graph::{Nodes, lowercase_tokens};
 use crate::order::Set;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
 use crate::value::{Kind, Value};
@@ -30,8 +30,8 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let found = match args.value("of") {
-        Value::Text(text) => tokens_in(text)?,
-        nodes => Nodes::given(nodes)?.tokens(args.text_or("field").unwrap_or("text"))?,
+        Value::Text(text) => lowercase_tokens(text)?,
+        nodes => Nodes::from_value(nodes)?.tokens(args.text_or("field").unwrap_or("text"))?,
     };
     Set::new(found.into_iter().map(Value::Text).collect_checked()?).map(Value::handle)
 }

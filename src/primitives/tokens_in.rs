@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Result;
 use crate::edit;
-use crate::parse::{Input, TEXTS};
+use crate::parse::{ParserInput, TEXT_KINDS};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
@@ -11,7 +11,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "tokens_in",
     family: Family::Edit,
     summary: "The names of the `{{token}}`s in `text`, each once, in order: the closed set that `fill` takes. A `{{` that begins no token is a fault `tokens`.",
-    params: &[required("text", TEXTS, "The text, or a document: then faults name its path.")],
+    params: &[required("text", TEXT_KINDS, "The text, or a document: then faults name its path.")],
     returns: Kind::List,
     effect: Effect::Pure,
     examples: &[
@@ -22,5 +22,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(Value::list(edit::tokens(&Input::of(args.value("text")))?.into_iter().map(Value::from)))
+    Ok(Value::list(edit::token_names(&ParserInput::from_value(args.value("text")))?.into_iter().map(Value::from)))
 }

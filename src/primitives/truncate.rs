@@ -35,11 +35,11 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
 
 /// White space before the mark goes: `a …` reads as if a word were left out.
 fn truncated(text: &str, length: usize, mark: &str) -> Result<String> {
-    if letters::byte_of(text, length)? == text.len() {
+    if letters::byte_index(text, length)? == text.len() {
         return Ok(text.to_owned());
     }
-    let mark = &mark[..letters::byte_of(mark, length)?];
-    let kept = &text[..letters::byte_of(text, length - letters::count(mark)?)?];
+    let mark = &mark[..letters::byte_index(mark, length)?];
+    let kept = &text[..letters::byte_index(text, length - letters::count(mark)?)?];
     Ok(if mark.is_empty() { kept.to_owned() } else { format!("{}{mark}", kept.trim_end()) })
 }
 

@@ -1,7 +1,7 @@
 //! `unique`: The items of `list`, each once, where it stands first; `1` and `1.0` are equal.
 
 use crate::diagnostic::Result;
-use crate::guard::{Work, each};
+use crate::guard::{CheckedIterator, checked};
 use crate::order;
 use crate::primitive::*;
 use crate::sequence;
@@ -23,14 +23,14 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
-    if let Some(answer) = sequence::own_answer(&args, "unique", "list", &[]) {
+    if let Some(answer) = sequence::perform_on_receiver(&args, "unique", "list", &[]) {
         return answer;
     }
     let items = sequence::items(&mut args, "list")?;
     let mut places: Vec<usize> = order::sorted((0..items.len()).collect(), |a, b| order::compare(&items[*a], &items[*b]))?;
-    places.dedup_by(|later, earlier| order::same(&items[*later], &items[*earlier]));
+    places.dedup_by(|later, earlier| order::is_equal(&items[*later], &items[*earlier]));
     let mut first = vec![false; items.len()];
-    for place in each(places) {
+    for place in checked(places) {
         first[place?] = true;
     }
     let once = items.into_iter().zip(first).filter(|(_, first)| *first).map(|(item, _)| item);

@@ -1,6 +1,6 @@
 //! `values`: The values of `map`, in the order of its keys.
 
-use crate::guard::Work;
+use crate::guard::CheckedIterator;
 use crate::primitive::*;
 use crate::sequence;
 use crate::value::{Kind, Value};

@@ -1,7 +1,7 @@
 //! `walk`: all that edges lead to.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::graph::{Direction, Nodes, Walking};
+use crate::graph::{Direction, Nodes, WalkOptions};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Value};
 
@@ -51,12 +51,12 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
             return Err(fault.help("known: `breadth`, `depth`"));
         }
     };
-    let walking = Walking {
-        direction: Direction::read(args.text("direction"))?,
+    let walking = WalkOptions {
+        direction: Direction::parse(args.text("direction"))?,
         kinds: kinds.as_deref(),
         depth: args.integer_or("depth").map(|depth| usize::try_from(depth).unwrap_or(0)),
         depth_first,
         back: args.flag("back"),
     };
-    Ok(Value::handle(Nodes::given_whole(args.value("nodes"))?.walk(&walking)?))
+    Ok(Value::handle(Nodes::from_value_with_edges(args.value("nodes"))?.walk(&walking)?))
 }

@@ -49,5 +49,5 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     if let Some(edges) = args.object::<Edges>("nodes") {
         return Ok(Value::handle(edges.where_(&args.map("tests")?)?));
     }
-    Ok(Value::handle(Nodes::given(args.value("nodes"))?.where_(&args.map("tests")?)?))
+    Ok(Value::handle(Nodes::from_value(args.value("nodes"))?.where_(&args.map("tests")?)?))
 }

@@ -2,12 +2,11 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
-use crate::primitive::lock_note::{self, Left};
 use crate::primitive::time;
 use crate::primitive::{Args, Context, Effect, Example, Family, LogLevel, Notice, Primitive, optional, required};
 use crate::value::{Function, Json, Kind, Value};
 use crate::world::staged::settle;
-use crate::world::{Attempt, Lock, World};
+use crate::world::{LockAttempt, Lock, World};
 use serde_json::{Map, json};
 use std::time::{Duration, Instant};
 
@@ -73,7 +72,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     if let Some(note) = &stale {
         warn(context, path, note);
     }
-    lock.note(&lock_note::write(lock.pid(), also, &time::format(world.now_ms(), None)?, &said))?;
+    lock.note(&write_note(lock.pid(), also, &time::format(world.now_ms(), None)?, &said))?;
     let waited_ms = i64::try_from(waited.as_millis()).unwrap_or(i64::MAX);
     let stale = stale.map_or(Value::Null, |note| Value::from_json(&note.into()));
     let told = Value::map([
@@ -90,9 +89,9 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
 //= docs/spec.md#writes
 //# A lock whose holder died MUST be taken over, and the process that died MUST be told.
 fn stale(world: &dyn World, path: &str, text: &str) -> Result<Option<Map<String, Json>>> {
-    match lock_note::left(text) {
-        Left::Nothing => Ok(None),
-        Left::Note(note) => {
+    match read_lock_file(text) {
+        LockFileContent::Nothing => Ok(None),
+        LockFileContent::Note(note) => {
             // Our own are wiped whenever a lock is let go; and who is just dying still counts as alive.
             let is_ours = note.contains_key("since");
             let pid = note["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok());
@@ -100,7 +99,7 @@ fn stale(world: &dyn World, path: &str, text: &str) -> Result<Option<Map<String,
         }
         //= docs/spec.md#writes
         //# A file that holds something else than the note of a lock MUST NOT be locked.
-        Left::Other => {
+        LockFileContent::Other => {
             let message = format!("`{path}` cannot be locked: it holds something else than the note of a lock");
             Err(Diagnostic::new(Code::WORLD, message).help("lock a file of its own beside it, such as `.lock-NAME`"))
         }
@@ -140,8 +139,8 @@ fn seconds(given: &Value) -> Result<f64> {
 fn taken(context: &Context<'_>, path: &str, timeout: Duration) -> Result<(Box<dyn Lock>, Duration)> {
     let world = context.host.world();
     let (began, mut pause) = (Instant::now(), Duration::from_millis(1));
-    guard::room(0)?;
-    if let Attempt::Held(lock) = world.lock(path)? {
+    guard::reserve_memory(0)?;
+    if let LockAttempt::Held(lock) = world.lock(path)? {
         return Ok((lock, Duration::ZERO));
     }
     let mut had = None;
@@ -149,14 +148,14 @@ fn taken(context: &Context<'_>, path: &str, timeout: Duration) -> Result<(Box<dy
     //# A call that waits for a lock MUST NOT keep other calls from running, and MUST end when it is cancelled.
     context.host.aside(&mut || {
         loop {
-            guard::room(0)?;
+            guard::reserve_memory(0)?;
             match world.lock(path)? {
-                Attempt::Held(lock) => {
+                LockAttempt::Held(lock) => {
                     had = Some(lock);
                     return Ok(());
                 }
-                Attempt::Busy(note) if began.elapsed() >= timeout => return Err(locked(path, &note, timeout)),
-                Attempt::Busy(_) => {}
+                LockAttempt::Busy(note) if began.elapsed() >= timeout => return Err(locked(path, &note, timeout)),
+                LockAttempt::Busy(_) => {}
             }
             let guard = guard::current();
             let _not_the_scripts = guard.as_ref().map(|guard| guard.pause());
@@ -171,7 +170,7 @@ fn taken(context: &Context<'_>, path: &str, timeout: Duration) -> Result<(Box<dy
 //= docs/spec.md#writes
 //# A lock that is not had in time MUST be a fault of kind `locked` that names the holder.
 fn locked(path: &str, note: &str, timeout: Duration) -> Box<Diagnostic> {
-    let holder = if let Left::Note(note) = lock_note::left(note) { note.into() } else { Json::Null };
+    let holder = if let LockFileContent::Note(note) = read_lock_file(note) { note.into() } else { Json::Null };
     let told = match (holder.get("pid"), holder.get("since").and_then(Json::as_str)) {
         (Some(pid), Some(since)) => format!(" by process {pid} since {since}"),
         _ => String::new(),
@@ -180,4 +179,88 @@ fn locked(path: &str, note: &str, timeout: Duration) -> Box<Diagnostic> {
     Diagnostic::new(Code("locked"), message)
         .data(json!({ "path": path, "holder": holder, "timeout_s": timeout.as_secs_f64() }))
         .help("try again later, or wait longer by `timeout_s`")
+}
+
+/// The fields in which holders name their process: ours, and those of other systems.
+const PIDS: [&str; 3] = ["pid", "owner_pid", "process_id"];
+
+/// What the file of a lock says.
+#[derive(Clone, Debug, PartialEq)]
+enum LockFileContent {
+    /// Nothing.
+    Nothing,
+    /// A note: an object with the process `pid`.
+    Note(Map<String, Json>),
+    /// Something else: it is no lock's file.
+    Other,
+}
+
+/// Reads what stands in the file of a lock: our note, an object that names a process, or a bare number of one.
+fn read_lock_file(text: &str) -> LockFileContent {
+    let text = text.trim();
+    if text.is_empty() {
+        return LockFileContent::Nothing;
+    }
+    if let Ok(Json::Object(mut note)) = serde_json::from_str(text) {
+        let pid = PIDS.iter().find_map(|name| pid_of(note.get(*name)?));
+        let Some(pid) = pid else { return LockFileContent::Other };
+        note.insert("pid".to_owned(), json!(pid));
+        return LockFileContent::Note(note);
+    }
+    // As daemons write it: the number, and perhaps the host on the next line.
+    match text.lines().next().and_then(|line| line.trim().parse::<u32>().ok()) {
+        Some(pid) if text.lines().count() <= 2 => LockFileContent::Note(Map::from_iter([("pid".to_owned(), json!(pid))])),
+        _ => LockFileContent::Other,
+    }
+}
+
+fn pid_of(value: &Json) -> Option<u32> {
+    match value {
+        Json::String(text) => text.parse().ok(),
+        value => value.as_u64().and_then(|pid| u32::try_from(pid).ok()),
+    }
+}
+
+/// The note of a holder: the process, which may have a further name, since when, and what it says of itself. Fields of a
+/// map stand beside the others.
+fn write_note(pid: u32, also: Option<&str>, since: &str, said: &Json) -> String {
+    let mut note = Map::from_iter([("pid".to_owned(), json!(pid)), ("since".to_owned(), json!(since))]);
+    note.extend(also.map(|name| (name.to_owned(), json!(pid))));
+    match said {
+        Json::Null => {}
+        Json::Object(fields) => {
+            for (name, value) in fields {
+                note.entry(name.clone()).or_insert_with(|| value.clone());
+            }
+        }
+        other => _ = note.insert("note".to_owned(), other.clone()),
+    }
+    Json::Object(note).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_of_several_systems_are_read_and_other_files_are_told_apart() {
+        let pid = |text: &str| match read_lock_file(text) {
+            LockFileContent::Note(note) => note["pid"].clone(),
+            other => json!(format!("{other:?}")),
+        };
+        assert_eq!(pid("{\"pid\": 7, \"since\": \"x\"}\n"), json!(7));
+        assert_eq!(pid("{\"owner_pid\": \"8\"}"), json!(8));
+        assert_eq!(pid("4242\nhost\n"), json!(4242));
+        assert_eq!(pid("  \n"), json!("Nothing"));
+        for text in ["{\"title\": \"x\"}", "[1]", "one\n", "7\n8\n9\n", "{\"pid\": -1}", "{\"pid\": 1"] {
+            assert_eq!(pid(text), json!("Other"), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_the_holder_says_stands_beside_its_process() {
+        let note = write_note(7, None, "2026-01-01T00:00:00Z", &json!({ "resource_id": "WP01", "pid": 9 }));
+        assert_eq!(note, r#"{"pid":7,"since":"2026-01-01T00:00:00Z","resource_id":"WP01"}"#);
+        assert_eq!(write_note(7, None, "x", &json!("brewing")), r#"{"pid":7,"since":"x","note":"brewing"}"#);
+    }
 }

@@ -1,6 +1,6 @@
 //! `without`: a set of nodes, or a list, without what another one holds.
 
-use crate::guard::each;
+use crate::guard::checked;
 use crate::diagnostic::Result;
 use crate::graph::{Node, Nodes};
 use crate::order::Set;
@@ -34,10 +34,10 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_context: &Context<'_>, mut args: Args) -> Result<Value> {
     let is_nodes = |value: &Value| value.as_object::<Nodes>().is_some() || value.as_object::<Node>().is_some();
     if is_nodes(args.value("nodes")) && is_nodes(args.value("others")) {
-        return Ok(Value::handle(Nodes::given(args.value("nodes"))?.without(&Nodes::given(args.value("others"))?)?));
+        return Ok(Value::handle(Nodes::from_value(args.value("nodes"))?.without(&Nodes::from_value(args.value("others"))?)?));
     }
     let others = Set::new(items(&mut args, "others")?)?;
-    let kept = each(items(&mut args, "nodes")?).filter(|item| item.as_ref().map_or(true, |item| !others.contains(item)));
+    let kept = checked(items(&mut args, "nodes")?).filter(|item| item.as_ref().map_or(true, |item| !others.contains(item)));
     kept.collect::<Result<_>>().map(Value::List)
 }
 

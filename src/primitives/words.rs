@@ -24,7 +24,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let text = args.text("text");
     let mut words = Vec::new();
-    Pattern::of(r"\w+")?.each(text, |found| {
+    Pattern::compile_cached(r"\w+")?.each(text, |found| {
         words.push(text[found.span()].into());
         Ok(ControlFlow::Continue(()))
     })?;

@@ -2,7 +2,7 @@
 
 use crate::letters;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard::{self, BYTE, ITEM, Work};
+use crate::guard::{self, BYTE, ITEM, CheckedIterator};
 use crate::primitive::*;
 use crate::value::{Kind, Value};
 

@@ -1,35 +1,32 @@
-//! The layers that packs come from: the first one that has a file wins, an empty file removes it.
+//! The layers that packs come from, those inside the binary first: a higher layer's file stands for the one below it, an
+//! empty file removes it.
 
-use super::embedded::{Content, embedded_layer};
-use super::trust::Trust;
-use super::workspace_files::{admitted, owned_files};
-use crate::definition::Care;
+use super::trust::WorkspaceTrust;
+use super::workspace_files::{WORKSPACE_FOLDER, owned_files, trusted_files};
+use crate::definition::Validation;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Source;
 use crate::world::World;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
-/// The folders of a layer that packs are made of.
-pub const FOLDERS: [&str; 3] = ["tools.d", "prompts", "templates"];
 /// The origin of the layer inside the binary.
 pub const EMBEDDED: &str = "embedded";
+
 /// The file of a layer in which `eject` notes the hashes of the originals.
 pub const EJECTED: &str = "ejected.json";
-/// The folder of a workspace that is a layer.
-pub const WORKSPACE_FOLDER: &str = ".toolsd";
 
 /// One layer.
 #[derive(Clone)]
 pub struct Layer {
     /// `embedded`, `user`, `workspace`, or the folder named by `--dir`.
     pub origin: String,
-    /// Its files, rooted so that `tools.d` and the others lie at the top, or, if it needs trust, in `.toolsd`; nothing for
-    /// those inside the binary.
+    /// Its files, with `tools.d` and the others at the root or, if it needs trust, in `.toolsd`; none for the layer inside
+    /// the binary.
     pub world: Option<Arc<dyn World>>,
     /// What a person allowed, if the layer needs it: that of the workspace does.
-    pub trust: Option<Trust>,
+    pub trust: Option<WorkspaceTrust>,
 }
 
 /// A file of a layer.
@@ -37,7 +34,7 @@ pub struct Layer {
 pub struct LayerFile {
     /// The layer it came from.
     pub origin: String,
-    /// Its text; nothing if it is no UTF-8.
+    /// Its text; none if it is not UTF-8.
     pub source: Option<Arc<Source>>,
     /// The tree of its text, if it is a definition inside the binary.
     pub tree: &'static [u8],
@@ -47,9 +44,31 @@ pub struct LayerFile {
     hash: OnceLock<[u8; 32]>,
 }
 
+/// A file inside the binary.
+struct EmbeddedFile {
+    /// Its path from the root.
+    path: &'static str,
+    content: EmbeddedContent,
+}
+
+/// What is in a file.
+#[derive(Clone, Copy)]
+enum EmbeddedContent {
+    /// A text, and the tree of it if it is a definition.
+    Text(&'static str, &'static [u8]),
+    /// Anything else.
+    Bytes(&'static [u8]),
+}
+
+static FILES: &[EmbeddedFile] = {
+    // The names that the build script writes.
+    use {EmbeddedContent as Content, EmbeddedFile as Embedded};
+    &include!(concat!(env!("OUT_DIR"), "/packs.rs"))
+};
+
 impl LayerFile {
     /// A file of the layer `origin`.
-    pub(super) fn new(origin: &str, path: &str, bytes: &[u8]) -> Self {
+    fn new(origin: &str, path: &str, bytes: &[u8]) -> Self {
         let text = std::str::from_utf8(bytes).ok();
         Self {
             origin: origin.to_owned(),
@@ -61,12 +80,12 @@ impl LayerFile {
     }
 
     /// A file inside the binary.
-    pub(super) fn embedded(path: &str, content: Content) -> Self {
+    fn embedded(path: &str, content: EmbeddedContent) -> Self {
         match content {
-            Content::Bytes(bytes) => Self::new(EMBEDDED, path, bytes),
-            Content::Text(text, tree) => Self {
+            EmbeddedContent::Bytes(bytes) => Self::new(EMBEDDED, path, bytes),
+            EmbeddedContent::Text(text, tree) => Self {
                 origin: EMBEDDED.to_owned(),
-                source: Some(Source::of(path, Cow::Borrowed(text))),
+                source: Some(Source::from_text(path, Cow::Borrowed(text))),
                 tree,
                 binary: Arc::default(),
                 hash: OnceLock::new(),
@@ -85,18 +104,34 @@ impl LayerFile {
     }
 }
 
+/// The layer of these files: made once, since they stay as they are.
+fn embedded_layer() -> &'static BTreeMap<String, LayerFile> {
+    static LAYER: LazyLock<BTreeMap<String, LayerFile>> = LazyLock::new(|| {
+        FILES.iter().map(|file| (file.path.to_owned(), LayerFile::embedded(file.path, file.content))).collect()
+    });
+    &LAYER
+}
+
+/// Path from the root and bytes of each file.
+pub fn embedded_files() -> impl Iterator<Item = (&'static str, &'static [u8])> {
+    FILES.iter().map(|file| match file.content {
+        EmbeddedContent::Text(text, _) => (file.path, text.as_bytes()),
+        EmbeddedContent::Bytes(bytes) => (file.path, bytes),
+    })
+}
+
 /// All files that are in use, by their path from the root.
 #[derive(Clone, Debug, Default)]
-pub struct Files {
+pub struct PackFiles {
     /// Path and file.
     pub by_path: BTreeMap<String, LayerFile>,
     /// What an empty file removed: path, and the layer of the empty file.
     pub removed: Vec<(String, String)>,
 }
 
-impl Files {
+impl PackFiles {
     /// Files in memory: path from the root, and text.
-    pub fn of_texts<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+    pub fn from_texts<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let file = |(path, text): (&str, &str)| (path.to_owned(), LayerFile::new("memory", path, text.as_bytes()));
         Self { by_path: texts.into_iter().map(file).collect(), removed: Vec::new() }
     }
@@ -140,7 +175,7 @@ impl Files {
     }
 
     /// The files of one pack, those shared by all packs included.
-    pub fn of_pack(&self, pack: &str) -> Self {
+    pub fn for_pack(&self, pack: &str) -> Self {
         let belongs = |path: &str| {
             let Some((folder, rest)) = path.split_once('/') else { return false };
             match rest.split_once('/') {
@@ -158,14 +193,14 @@ impl Files {
         self.texts("tools.d/", ".toml").map(|source| source.text.len()).sum()
     }
 
-    /// How closely a start must look at them: a test holds that those of the binary are sound, as long as none comes
-    /// from another layer and none is removed by one.
-    pub fn care(&self) -> Care {
+    /// How closely they must be validated. A test ensures that the files inside the binary are sound; that holds as long as no
+    /// other layer adds or removes one.
+    pub fn validation(&self) -> Validation {
         let embedded = self.removed.is_empty() && self.by_path.values().all(|file| file.origin == EMBEDDED);
-        if embedded { Care::Known } else { Care::Full }
+        if embedded { Validation::Skipped } else { Validation::Full }
     }
 
-    /// One hash of all paths, layers and contents; those inside the binary stay the same for as long as it runs.
+    /// One hash of all paths, layers and contents. Contents inside the binary are left out: they do not change while it runs.
     pub fn hash(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         for (path, file) in &self.by_path {
@@ -189,8 +224,8 @@ impl Files {
     fn warn_of_moved_originals(&self, layer: &Layer, read: &BTreeMap<String, LayerFile>, faults: &mut Vec<Diagnostic>) {
         let Some(world) = &layer.world else { return };
         let noted = match &layer.trust {
-            Some(_) => ejected(world.as_ref(), &format!("{WORKSPACE_FOLDER}/{EJECTED}")),
-            None => ejected(world.as_ref(), EJECTED),
+            Some(_) => read_ejected(world.as_ref(), &format!("{WORKSPACE_FOLDER}/{EJECTED}")),
+            None => read_ejected(world.as_ref(), EJECTED),
         };
         for (path, recorded) in noted {
             let Some(original) = self.by_path.get(&path) else { continue };
@@ -211,25 +246,20 @@ impl Files {
 }
 
 /// The hashes of originals that `eject` noted in a layer: path and hash in hexadecimal digits.
-pub fn ejected(layer: &dyn World, path: &str) -> BTreeMap<String, String> {
+pub fn read_ejected(layer: &dyn World, path: &str) -> BTreeMap<String, String> {
     let Ok(Some(_)) = layer.stat(path) else { return BTreeMap::new() };
     layer.read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
-}
-
-/// Whether a file is none of a pack: editors leave such beside it. Folders of samples may have names like that.
-pub fn is_hidden(path: &str) -> bool {
-    crate::world::path::name(path).starts_with('.')
 }
 
 fn read_layer(layer: &Layer, faults: &mut Vec<Diagnostic>) -> BTreeMap<String, LayerFile> {
     let Some(world) = &layer.world else { return embedded_layer().clone() };
     let file = |path: String, bytes: Vec<u8>| {
-        // What was looked at is what is compiled: the bytes are read once.
+        // The bytes are read once, so those that were checked are those that are compiled.
         let file = LayerFile::new(&layer.origin, &path, &bytes);
         (path, file)
     };
     if let Some(trust) = &layer.trust {
-        let admitted = admitted(world.as_ref(), trust, faults).into_iter();
+        let admitted = trusted_files(world.as_ref(), trust, faults).into_iter();
         let within =
             |path: String| path.strip_prefix(WORKSPACE_FOLDER).map(|path| path.trim_start_matches('/').to_owned());
         return admitted.filter_map(|(path, bytes)| Some(file(within(path)?, bytes))).collect();

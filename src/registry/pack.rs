@@ -1,22 +1,27 @@
-//! A pack: its definitions merged, its scripts, templates and schemas compiled.
+//! A pack: the definitions of its files as one, its scripts, templates and schemas compiled.
 
-use super::compiling::Compiling;
-use super::skills::skills;
-use super::{Checks, Files, Merged, Settings, Skill, Texts, configure, merge, texts};
+use super::contract::{CallContract, ContractCompiler, ToolSchemas};
+use super::layers::{LayerFile, PackFiles};
+use super::settings::{WorkspaceSettings, configure};
+use super::skills::{Skill, pack_skills};
 use crate::definition::{
-    Care, Checker, Definitions, GraphDefinition, Located, ObjectSchema, PackDefinition, Prompt, Resource, Tool,
+    Checker, Definitions, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, Prompt, Resource, Tool,
+    Validation, code, read_definitions, read_embedded,
 };
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::Limits;
+use crate::parse::toml::TOML_SYNTAX;
 use crate::primitive::Effect;
 use crate::script::Program;
+use crate::source::{Place, Source};
 use crate::template::Templates;
 use crate::value::{Frozen, Json, Value};
-use crate::world::World;
-use crate::world::granted::{Allowed, Granted};
+use crate::world::granted::GrantedWorld;
+use crate::world::{GrantedAccess, World};
+use rayon::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 /// A pack.
 pub struct Pack {
@@ -30,46 +35,46 @@ pub struct Pack {
     pub skills: Vec<Arc<Skill>>,
     /// The functions that find skills, each with its script.
     pub skill_lists: Vec<(String, Located<String>)>,
-    /// What it was made into.
-    pub made: Made,
+    /// Its compiled form.
+    pub compiled: CompiledPack,
 }
 
-/// What a pack was made into.
-pub struct Made {
+/// The compiled form of a pack.
+pub struct CompiledPack {
     /// The hash of all that it was made of: files, settings, root.
     pub hash: [u8; 32],
     /// Its files, and those shared by all packs.
-    pub files: Files,
+    pub files: PackFiles,
     /// Its scripts.
     pub program: Program,
     /// Its templates.
-    pub templates: Texts,
+    pub templates: LazyTemplates,
     /// `[graph]`.
     pub graph: Option<GraphDefinition>,
     /// `[data]`: frozen tables.
     pub data: BTreeMap<String, Value>,
     /// Its configuration, defaults filled in.
     pub config: Value,
-    /// Checks another configuration, as a case has it.
+    /// Checks another configuration, such as that of a case.
     pub config_checker: Option<Checker>,
-    /// The folder it works in; nothing in a pack that is not called.
+    /// The folder it works in; none in a pack that is not called.
     pub root: Option<Arc<dyn World>>,
     /// The limits of a build of its graph.
     pub build_limits: Limits,
-    /// The root within the grants, by what a call may do: nothing, read, write, run. Grants are compiled once.
-    granted: [OnceLock<Result<Arc<Granted>>>; 4],
+    /// The root within the grants, by the effect of a call: pure, reads, writes, runs. Grants are compiled once.
+    granted: [OnceLock<Result<Arc<GrantedWorld>>>; 4],
 }
 
 impl Pack {
     /// The root of the pack, limited to its grants and to what a call does at most.
-    pub fn world(&self, effect: Effect) -> Result<Arc<Granted>> {
+    pub fn world(&self, effect: Effect) -> Result<Arc<GrantedWorld>> {
         let index = match effect {
             Effect::Pure => 0,
             Effect::Reads | Effect::Changes => 1,
             Effect::Writes => 2,
             Effect::Runs => 3,
         };
-        let granted = self.made.granted[index].get_or_init(|| match &self.made.root {
+        let granted = self.compiled.granted[index].get_or_init(|| match &self.compiled.root {
             Some(root) => self.grant(root, effect),
             None => Err(Diagnostic::new(Code::INTERNAL, format!("the pack `{}` has no root", self.name))),
         });
@@ -77,19 +82,19 @@ impl Pack {
     }
 
     /// Another world, limited in the same way.
-    pub fn grant(&self, world: &Arc<dyn World>, effect: Effect) -> Result<Arc<Granted>> {
+    pub fn grant(&self, world: &Arc<dyn World>, effect: Effect) -> Result<Arc<GrantedWorld>> {
         grant(&self.definition, world, effect)
     }
 }
 
 /// A world limited to the grants of a pack and to what a call does at most. A grant that is no glob is a fault.
-pub fn grant(pack: &PackDefinition, world: &Arc<dyn World>, effect: Effect) -> Result<Arc<Granted>> {
-    Ok(Arc::new(Granted::new(Arc::clone(world), allowed(pack, effect))?))
+pub fn grant(pack: &PackDefinition, world: &Arc<dyn World>, effect: Effect) -> Result<Arc<GrantedWorld>> {
+    Ok(Arc::new(GrantedWorld::new(Arc::clone(world), allowed(pack, effect))?))
 }
 
-fn allowed(pack: &PackDefinition, effect: Effect) -> Allowed {
+fn allowed(pack: &PackDefinition, effect: Effect) -> GrantedAccess {
     let grants = &pack.grants;
-    Allowed {
+    GrantedAccess {
         read: grants.read.clone(),
         write: grants.write.clone(),
         env: grants.env.clone(),
@@ -101,14 +106,14 @@ fn allowed(pack: &PackDefinition, effect: Effect) -> Allowed {
     }
 }
 
-impl Default for Made {
+impl Default for CompiledPack {
     /// Nothing: a pack that can be listed, but not called.
     fn default() -> Self {
         Self {
             hash: [0; 32],
-            files: Files::default(),
+            files: PackFiles::default(),
             program: Program::default(),
-            templates: texts::ready(Templates::default()),
+            templates: loaded_templates(Templates::default()),
             graph: None,
             data: BTreeMap::new(),
             config: Value::Null,
@@ -120,17 +125,14 @@ impl Default for Made {
     }
 }
 
-/// The schemas of a tool: of its arguments as published, of its result, and what a call is held to.
-pub type Schemas = (ObjectSchema, Option<ObjectSchema>, Checks);
-
-/// A pack with all that is wrong with it: what `check` looks at.
+/// A compiled pack with all its faults: what `check` examines.
 pub struct PackParts {
     /// Its name.
     pub name: String,
     /// The hash of all that it is made of.
     pub hash: [u8; 32],
     /// Its files, and those shared by all packs.
-    pub files: Files,
+    pub files: PackFiles,
     /// Its definitions, of all its files.
     pub definitions: Definitions,
     /// `[pack]`, or what stands for it.
@@ -138,39 +140,45 @@ pub struct PackParts {
     /// Its scripts.
     pub program: Program,
     /// Its templates.
-    pub templates: Texts,
+    pub templates: LazyTemplates,
     /// Its configuration, defaults filled in.
     pub config: Json,
     /// Checks another configuration.
     pub config_checker: Option<Checker>,
-    /// For each tool: the published schema, the schema of the result, what a call is held to.
-    pub tools: Vec<Schemas>,
-    /// For each resource: what a read is held to.
-    pub resources: Vec<Checks>,
-    /// For each prompt: what getting it is held to.
-    pub prompts: Vec<Checks>,
+    /// The schemas of each tool.
+    pub tools: Vec<ToolSchemas>,
+    /// The contract of each resource.
+    pub resources: Vec<CallContract>,
+    /// The contract of each prompt.
+    pub prompts: Vec<CallContract>,
     /// The skills that come with it.
     pub skills: Vec<Arc<Skill>>,
     /// What is wrong.
     pub faults: Vec<Diagnostic>,
 }
 
-/// Compiles a pack whose definitions are read. Of one that is known to be sound, what a start does not need waits for the
-/// first call.
-pub fn compile(name: &str, hash: [u8; 32], files: Files, merged: Merged, settings: &Settings) -> PackParts {
+/// Compiles a pack whose definitions are read. If it is known to be sound, what is not needed at the start is compiled when
+/// it is first called.
+pub fn compile_pack(
+    name: &str,
+    hash: [u8; 32],
+    files: PackFiles,
+    merged: MergedDefinitions,
+    settings: &WorkspaceSettings,
+) -> PackParts {
     let scripts: Vec<_> = files.texts("tools.d/", ".rhai").cloned().collect();
-    let others = || Others::of(name, &files, &merged, settings);
+    let others = || CompiledParts::compile(name, &files, &merged, settings);
     //= docs/spec.md#scripts
     //# A script MUST be compiled once for each time its pack is loaded, and not again for a call.
-    let program = Program::later(&scripts);
-    let is_needed = merged.care == Care::Full || merged.definitions.computes();
-    let ready = || if is_needed { program.ready().to_vec() } else { Vec::new() };
+    let program = Program::deferred(&scripts);
+    let is_needed = merged.validation == Validation::Full || merged.definitions.has_computed_texts();
+    let ready = || if is_needed { program.diagnostics().to_vec() } else { Vec::new() };
     let (broken, others) = rayon::join(ready, others);
-    let Merged { definitions, pack, mut faults, .. } = merged;
+    let MergedDefinitions { definitions, pack, mut faults, .. } = merged;
     faults.extend(broken);
     faults.extend(others.faults);
-    let Others { templates, config, config_checker, tools, resources, prompts, .. } = others;
-    let skills = skills(&definitions.skills, &files, &mut faults).into_iter().map(Arc::new).collect();
+    let CompiledParts { templates, config, config_checker, tools, resources, prompts, .. } = others;
+    let skills = pack_skills(&definitions.skills, &files, &mut faults).into_iter().map(Arc::new).collect();
     let name = name.to_owned();
     PackParts {
         name,
@@ -191,25 +199,25 @@ pub fn compile(name: &str, hash: [u8; 32], files: Files, merged: Merged, setting
 }
 
 /// What of a pack is compiled beside its scripts.
-struct Others {
-    templates: Texts,
+struct CompiledParts {
+    templates: LazyTemplates,
     config: Json,
     config_checker: Option<Checker>,
-    tools: Vec<Schemas>,
-    resources: Vec<Checks>,
-    prompts: Vec<Checks>,
+    tools: Vec<ToolSchemas>,
+    resources: Vec<CallContract>,
+    prompts: Vec<CallContract>,
     faults: Vec<Diagnostic>,
 }
 
-impl Others {
-    fn of(name: &str, files: &Files, merged: &Merged, settings: &Settings) -> Self {
-        let Merged { definitions, pack, care, .. } = merged;
-        let (templates, mut faults) = match care {
-            Care::Known => (texts::later(files, definitions), Vec::new()),
-            Care::Full => texts::compiled(files, definitions),
+impl CompiledParts {
+    fn compile(name: &str, files: &PackFiles, merged: &MergedDefinitions, settings: &WorkspaceSettings) -> Self {
+        let MergedDefinitions { definitions, pack, validation, .. } = merged;
+        let (templates, mut faults) = match validation {
+            Validation::Skipped => (lazy_templates(files, definitions), Vec::new()),
+            Validation::Full => compile_templates(files, definitions),
         };
-        let (config, config_checker) = configure(name, pack, &definitions.defs, settings, *care, &mut faults);
-        let compiling = Compiling { definitions, pack, settings, care: *care };
+        let (config, config_checker) = configure(name, pack, &definitions.defs, settings, *validation, &mut faults);
+        let compiling = ContractCompiler { definitions, pack, settings, validation: *validation };
         let tools = compiling.tools(&mut faults);
         let resources = compiling.resources(&mut faults);
         let prompts = definitions.prompts.iter().map(|prompt| compiling.prompt(prompt, &mut faults)).collect();
@@ -219,9 +227,9 @@ impl Others {
 
 impl PackParts {
     /// Reads and compiles a pack, all of it.
-    pub fn read(name: &str, hash: [u8; 32], files: Files, settings: &Settings) -> Self {
-        let merged = merge(name, &files, Care::Full);
-        compile(name, hash, files, merged, settings)
+    pub fn read(name: &str, hash: [u8; 32], files: PackFiles, settings: &WorkspaceSettings) -> Self {
+        let merged = merge_definitions(name, &files, Validation::Full);
+        compile_pack(name, hash, files, merged, settings)
     }
 
     /// The instructions at a path, filled in; a text without braces needs no template.
@@ -240,8 +248,12 @@ impl PackParts {
     }
 
     /// The pack, to be served in `root`, and what assembly needs besides.
-    pub(super) fn into_pack(self, root: Option<Arc<dyn World>>, settings: &Settings) -> (Arc<Pack>, Published) {
-        // Those that a function fills are computed when somebody is there to read them.
+    pub(super) fn into_pack(
+        self,
+        root: Option<Arc<dyn World>>,
+        settings: &WorkspaceSettings,
+    ) -> (Arc<Pack>, PublishedDefinitions) {
+        // Instructions with a `context` function are computed when a client asks for them.
         let instructions = self.pack.instructions.as_ref().filter(|_| self.pack.context.is_none());
         let instructions = instructions.and_then(|path| self.instructions(&path.value));
         let build_limits = self.definitions.graph.as_ref().map(|graph| graph.limits).unwrap_or_default();
@@ -250,7 +262,7 @@ impl PackParts {
         let lists = definitions.skills.into_iter().filter_map(|one| Some((one.script, one.list?)));
         let skill_lists = lists.collect();
         let data = definitions.data.into_iter().map(|(name, table)| (name.value, Frozen::value(Arc::new(table))));
-        let made = Made {
+        let compiled = CompiledPack {
             hash: self.hash,
             files: self.files,
             program: self.program,
@@ -264,8 +276,8 @@ impl PackParts {
             granted: Default::default(),
         };
         let pack =
-            Pack { name: self.name, definition: self.pack, instructions, skills: self.skills, skill_lists, made };
-        let published = Published {
+            Pack { name: self.name, definition: self.pack, instructions, skills: self.skills, skill_lists, compiled };
+        let published = PublishedDefinitions {
             tools: definitions.tools.into_iter().zip(self.tools).collect(),
             resources: definitions.resources.into_iter().zip(self.resources).collect(),
             prompts: definitions.prompts.into_iter().zip(self.prompts).collect(),
@@ -274,9 +286,158 @@ impl PackParts {
     }
 }
 
-/// The definitions of a pack with what calls of them are held to.
-pub(super) struct Published {
-    pub(super) tools: Vec<(Tool, Schemas)>,
-    pub(super) resources: Vec<(Resource, Checks)>,
-    pub(super) prompts: Vec<(Prompt, Checks)>,
+/// The definitions of a pack, each with its contract.
+pub(super) struct PublishedDefinitions {
+    pub(super) tools: Vec<(Tool, ToolSchemas)>,
+    pub(super) resources: Vec<(Resource, CallContract)>,
+    pub(super) prompts: Vec<(Prompt, CallContract)>,
+}
+
+/// A name, or a table, that stands twice.
+pub const NAME_CLASH: Code = Code("name-clash");
+
+/// The definitions of a pack, read.
+pub struct MergedDefinitions {
+    /// Those of all files.
+    pub definitions: Definitions,
+    /// `[pack]`, or what stands for it.
+    pub pack: PackDefinition,
+    /// What is wrong with them.
+    pub faults: Vec<Diagnostic>,
+    /// How closely they were validated, and are from here on.
+    pub validation: Validation,
+}
+
+/// Reads every definition file of a pack, in the order of their paths. A table that occurs twice is reported, and the first
+/// one counts.
+pub fn merge_definitions(name: &str, files: &PackFiles, validation: Validation) -> MergedDefinitions {
+    let mut all = Definitions::default();
+    let mut faults = Vec::new();
+    let written: Vec<_> = files.by_path.iter().filter(|(path, _)| is_definition(path)).collect();
+    // Files are independent of each other, so they are read in parallel.
+    let read = |file: &LayerFile| match (&file.source, validation) {
+        (Some(source), Validation::Full) => Some(read_definitions(source)),
+        (Some(source), Validation::Skipped) => Some(read_embedded(source, file.tree)),
+        (None, _) => None,
+    };
+    let found: Vec<_> = written.par_iter().map(|(_, file)| read(file)).collect();
+    for ((path, file), found) in written.into_iter().zip(found) {
+        let (Some(source), Some((definitions, broken))) = (&file.source, found) else {
+            faults.push(*Diagnostic::new(Code::UTF8, format!("`{path}` is no UTF-8")));
+            continue;
+        };
+        faults.extend(broken);
+        // One that removes a file below is not here. An editor may just be about to write it.
+        if source.text.trim_ascii().is_empty() {
+            let message =
+                format!("`{path}` is empty: it defines nothing, and there is no such file below that it removes");
+            faults
+                .push(*Diagnostic::new(TOML_SYNTAX, message).at(source.place(0..0)).help("write it, or take it away"));
+        }
+        add_definitions(&mut all, definitions, source, &mut faults);
+    }
+    let pack = all.pack.clone().unwrap_or_else(|| default_definition(name, files));
+    if let Some(wanted) = &pack.prompt_tool {
+        if all.prompts.is_empty() {
+            let fault = Diagnostic::new(code::MISSING_KEY, "`prompt_tool` in a pack without prompts");
+            faults.push(*fault.at(wanted.name.at.clone()).help("define a `[[prompt]]`, or leave it out"));
+        } else {
+            all.tools.push(wanted.tool(&all.prompts));
+        }
+    }
+    MergedDefinitions { definitions: all, pack, faults, validation }
+}
+
+fn is_definition(path: &str) -> bool {
+    path.starts_with("tools.d/") && path.ends_with(".toml")
+}
+
+fn add_definitions(all: &mut Definitions, more: Definitions, source: &Arc<Source>, faults: &mut Vec<Diagnostic>) {
+    let head = source.place(0..0);
+    if let Some(pack) = more.pack {
+        match &all.pack {
+            Some(first) => faults.push(duplicate("`[pack]` stands twice in one pack", &pack.title.at, &first.title.at)),
+            None => all.pack = Some(pack),
+        }
+    }
+    if let Some(graph) = more.graph {
+        match &all.graph {
+            Some(first) => faults.push(duplicate("`[graph]` stands twice in one pack", &head, &first.script.at)),
+            None => all.graph = Some(graph),
+        }
+    }
+    all.data.extend(more.data);
+    all.defs.extend(more.defs);
+    all.tools.extend(more.tools);
+    all.resources.extend(more.resources);
+    all.prompts.extend(more.prompts);
+    all.skills.extend(more.skills);
+    all.cases.extend(more.cases);
+}
+
+fn duplicate(message: &str, at: &Place, first: &Place) -> Diagnostic {
+    *Diagnostic::new(NAME_CLASH, message).at(at.clone()).help(format!("the first one stands at {first}"))
+}
+
+/// The definition of a pack without `[pack]`: it always serves, and has no grants.
+fn default_definition(name: &str, files: &PackFiles) -> PackDefinition {
+    let source = files.texts("tools.d/", ".toml").next().cloned();
+    let source = source.unwrap_or_else(|| Source::new(format!("tools.d/{name}.toml"), ""));
+    PackDefinition {
+        title: Located { value: name.to_owned(), at: source.place(0..0) },
+        version: "0.0.0".to_owned(),
+        when: None,
+        root: Vec::new(),
+        instructions: None,
+        context: None,
+        grants: Grants::default(),
+        run_at: Vec::new(),
+        config: None,
+        limits: LimitsOverride::default(),
+        prompt_tool: None,
+        on_error: None,
+        icons: Vec::new(),
+    }
+}
+
+/// Templates that are compiled when they are first asked for, or that are already.
+pub type LazyTemplates = LazyLock<Templates, Box<dyn FnOnce() -> Templates + Send>>;
+
+/// The texts of the templates of a pack.
+struct TemplateSources {
+    files: Vec<Arc<Source>>,
+    inline: Vec<(String, Place)>,
+}
+
+/// Compiles the templates of a pack, and says what is wrong with them.
+fn compile_templates(files: &PackFiles, definitions: &Definitions) -> (LazyTemplates, Vec<Diagnostic>) {
+    let (templates, faults) = TemplateSources::collect(files, definitions).compile();
+    (loaded_templates(templates), faults)
+}
+
+/// The templates of a pack that are known to be sound: compiled when they are first asked for.
+fn lazy_templates(files: &PackFiles, definitions: &Definitions) -> LazyTemplates {
+    let written = TemplateSources::collect(files, definitions);
+    LazyLock::new(Box::new(move || written.compile().0))
+}
+
+/// Templates that are compiled already.
+fn loaded_templates(templates: Templates) -> LazyTemplates {
+    LazyLock::new(Box::new(move || templates))
+}
+
+impl TemplateSources {
+    fn collect(files: &PackFiles, definitions: &Definitions) -> Self {
+        let texts = files.texts("prompts/", "").chain(files.texts("templates/", ".hbs"));
+        let inline = definitions.inline_templates().into_iter().map(|(text, at)| (text.to_owned(), at.clone()));
+        Self { files: texts.cloned().collect(), inline: inline.collect() }
+    }
+
+    fn compile(self) -> (Templates, Vec<Diagnostic>) {
+        let (mut templates, mut faults) = Templates::compile(&self.files);
+        for (text, at) in &self.inline {
+            faults.extend(templates.add_inline(text, at));
+        }
+        (templates, faults)
+    }
 }

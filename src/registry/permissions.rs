@@ -1,19 +1,18 @@
 //! What one file asks for: grants, effects, limits, packs and roots, so that a later version of it that asks for more is
 //! noticed.
 
-mod narrower;
 #[cfg(test)]
 mod tests;
 
-use super::Registry;
-use super::config::default_paths;
 use crate::definition::{
-    Definitions, Git, Grants, HttpOverride, LimitsOverride, PackDefinition, ProgramGrant, Server, Tool, Workspace,
-    read, read_workspace,
+    Definitions, Grants, HttpOverride, LimitsOverride, PackDefinition, ProgramGrant, ServerDefinition, Tool,
+    WorkspaceDefinition, read_definitions, read_workspace,
 };
 use crate::guard::Limits;
 use crate::source::Source;
-use narrower::{covers_glob, covers_variable};
+use crate::value::Json;
+use crate::world::path;
+use crate::world::run::GitAccess;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -36,46 +35,57 @@ const LISTS: [(&str, &str); 10] = [
     ("prefix ", "names begin with:"),
     ("server ", "tells clients of the server:"),
 ];
+
 /// What single programs may do: the name of the program follows, and behind a tab what it may.
 const PROGRAM_NETWORK: &str = "run-network ";
+
 const PROGRAM_READS: &str = "run-read ";
+
 const PROGRAM_WRITES: &str = "run-write ";
+
 const PROGRAM_STARTS: &str = "run-start ";
+
 const PROGRAM_VARIABLES: &str = "run-env ";
+
 const GIT: &str = "git";
+
 /// That there is a graph: its limits count, written or not.
 const HAS_GRAPH: &str = "graph";
+
 const EFFECT: &str = "effect ";
+
 const EFFECTS: [&str; 5] = ["pure", "reads", "changes", "writes", "runs"];
+
 const LIMIT: &str = "limit ";
+
 /// Who has the limits of a build; no tool has such a name.
 const GRAPH: &str = "[graph]";
+
 /// How long the build of a graph may take where nobody says, in milliseconds.
 const BUILD_MS: u64 = 60_000;
 
 impl Permissions {
     /// What a file of a pack asks for: a definition; anything else asks for nothing, and neither does what is not served
     /// because of a fault.
-    pub fn of_file(path: &str, bytes: &[u8]) -> Self {
-        Self::of_served_file(path, bytes).unwrap_or_default()
+    pub fn from_file(path: &str, bytes: &[u8]) -> Self {
+        Self::from_served_file(path, bytes).unwrap_or_default()
     }
 
     /// The same; `None` if nothing of the pack can be served with this file, whatever it asks for.
-    pub fn of_served_file(path: &str, bytes: &[u8]) -> Option<Self> {
+    pub fn from_served_file(path: &str, bytes: &[u8]) -> Option<Self> {
         if !path.ends_with(".toml") {
             return Some(Self::default());
         }
         let source = Source::new(path, String::from_utf8_lossy(bytes));
-        let stem = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".toml");
-        let (definitions, faults) = read(&source);
-        Some(Self::of_definitions(stem, &definitions.sound(&faults)?))
+        let (definitions, faults) = read_definitions(&source);
+        Some(Self::from_definitions(&definitions.sound(&faults)?))
     }
 
     /// What definitions ask for.
-    pub fn of_definitions(pack: &str, definitions: &Definitions) -> Self {
+    pub fn from_definitions(definitions: &Definitions) -> Self {
         let mut asked = Self::default();
         if let Some(definition) = &definitions.pack {
-            asked.add_pack(pack, definition);
+            asked.add_pack(definition);
         }
         for tool in &definitions.tools {
             asked.add_tool(tool);
@@ -88,28 +98,25 @@ impl Permissions {
     }
 
     /// What the `[pack]` of a pack asks for.
-    pub fn of_pack(name: &str, pack: &PackDefinition) -> Self {
+    pub fn from_pack(pack: &PackDefinition) -> Self {
         let mut asked = Self::default();
-        asked.add_pack(name, pack);
+        asked.add_pack(pack);
         asked
     }
 
     /// What a pack that serves may do, in the words in which trust is asked for: its grants, its limits, the effects of
     /// its tools.
-    pub fn of_served(registry: &Registry, name: &str) -> Self {
-        let mut asked = Self::default();
-        for pack in registry.packs.iter().filter(|pack| pack.name == name) {
-            asked.add_pack(name, &pack.definition);
-        }
-        registry.tools.iter().filter(|tool| tool.pack.name == name).for_each(|served| asked.add_tool(&served.tool));
+    pub fn from_served<'a>(pack: &PackDefinition, tools: impl Iterator<Item = &'a Tool>) -> Self {
+        let mut asked = Self::from_pack(pack);
+        tools.for_each(|tool| asked.add_tool(tool));
         asked
     }
 
     /// What a `toolsd.toml` asks for.
-    pub fn of_settings(source: &Arc<Source>) -> Self {
+    pub fn from_settings(source: &Arc<Source>) -> Self {
         let mut asked = Self::default();
         // Every field is named: a new one has to say whether it lets packs do more.
-        let Workspace { serve, packs, prefixes, roots, limits, server, http } = read_workspace(source).0;
+        let WorkspaceDefinition { serve, packs, prefixes, roots, limits, server, http } = read_workspace(source).0;
         asked.extend("prefix ", prefixes.iter().map(|(name, prefix)| format!("{} = {prefix}", name.value)));
         asked.add_http(&http);
         asked.add_server(&server);
@@ -123,9 +130,9 @@ impl Permissions {
         asked
     }
 
-    fn add_server(&mut self, server: &Server) {
+    fn add_server(&mut self, server: &ServerDefinition) {
         // Every field is named: a new one is to be shown too.
-        let Server { name, title, website_url, icons, page_size, lists_ttl_ms } = server;
+        let ServerDefinition { name, title, website_url, icons, page_size, lists_ttl_ms } = server;
         let icons = (!icons.is_empty()).then(|| icons.len().to_string());
         let all = [
             ("name", name.clone()),
@@ -173,7 +180,7 @@ impl Permissions {
         self.0.extend(values.into_iter().map(|value| (format!("{kind}{value}"), 1)));
     }
 
-    fn add_pack(&mut self, name: &str, pack: &PackDefinition) {
+    fn add_pack(&mut self, pack: &PackDefinition) {
         // Every field is named: a new one has to say whether it lets the pack do more.
         let PackDefinition {
             title: _,
@@ -191,16 +198,16 @@ impl Permissions {
             icons: _,
         } = pack;
         let Grants { read, write, env, run, git } = grants;
-        self.extend("read ", read.iter().cloned().chain(default_paths(name, pack)));
+        self.extend("read ", read.iter().cloned().chain(pack.config_paths(&Json::Null, "")));
         self.extend("write ", write.iter().cloned());
         self.extend("env ", env.iter().cloned());
         run.iter().for_each(|grant| self.add_program(grant, read, write));
         self.extend("root-marker ", root.iter().filter(|marker| *marker != ".").cloned());
         match git {
-            Git::None => {}
-            Git::Read => drop(self.0.insert(GIT.to_owned(), 1)),
-            Git::Write => drop(self.0.insert(GIT.to_owned(), 2)),
-            Git::Fetch => drop(self.0.insert(GIT.to_owned(), 3)),
+            GitAccess::None => {}
+            GitAccess::Read => drop(self.0.insert(GIT.to_owned(), 1)),
+            GitAccess::Write => drop(self.0.insert(GIT.to_owned(), 2)),
+            GitAccess::Fetch => drop(self.0.insert(GIT.to_owned(), 3)),
         }
         self.add_limits("", limits);
     }
@@ -237,7 +244,7 @@ impl Permissions {
 
     /// How far a permission goes, whether it is written or not: a limit that is not written is that of the pack, or the
     /// usual one.
-    fn reach(&self, key: &str) -> u64 {
+    fn level(&self, key: &str) -> u64 {
         if let Some(reach) = self.0.get(key) {
             return *reach;
         }
@@ -255,16 +262,16 @@ impl Permissions {
         }
     }
 
-    /// What of this was not asked for before, or not as far.
+    /// The permissions that exceed those of `before`: new ones, and wider ones.
     //= docs/spec.md#trust
     //# A trusted edit MUST NOT widen what its file asks for: no grant, no effect, no limit.
     //= docs/spec.md#trust
     //# A trusted edit that asks for the same or for less MUST be used without asking.
-    pub fn beyond(&self, before: &Self) -> Self {
+    pub fn exceeding(&self, before: &Self) -> Self {
         let limits = before.0.keys().filter(|key| key.starts_with(LIMIT) && self.has_owner(key));
         let keys: BTreeSet<&String> = self.0.keys().filter(|key| *key != HAS_GRAPH).chain(limits).collect();
-        let wider = keys.into_iter().filter(|key| self.reach(key) > before.reach(key) && !before.covers(key));
-        Self(wider.map(|key| (key.clone(), self.reach(key))).collect())
+        let wider = keys.into_iter().filter(|key| self.level(key) > before.level(key) && !before.covers(key));
+        Self(wider.map(|key| (key.clone(), self.level(key))).collect())
     }
 
     /// Whether what a limit is one of is still there: a tool or a graph that is gone uses nothing.
@@ -285,9 +292,9 @@ impl Permissions {
         any("read ", covers_glob)
             .or_else(|| any("write ", covers_glob))
             .or_else(|| any("env ", covers_variable))
-            .or_else(|| any(PROGRAM_READS, of_one_program))
-            .or_else(|| any(PROGRAM_WRITES, of_one_program))
-            .or_else(|| any(PROGRAM_STARTS, of_one_program))
+            .or_else(|| any(PROGRAM_READS, covers_program))
+            .or_else(|| any(PROGRAM_WRITES, covers_program))
+            .or_else(|| any(PROGRAM_STARTS, covers_program))
             .unwrap_or(false)
     }
 
@@ -297,7 +304,7 @@ impl Permissions {
     }
 
     /// What a program may, in words: what it may read and write only where that is not what the pack may in all.
-    fn of_program(&self, program: &str, whole: &Self) -> String {
+    fn describe_program(&self, program: &str, whole: &Self) -> String {
         let of = |kind: &str| -> Vec<&str> {
             let values = self.0.keys().filter_map(|key| key.strip_prefix(kind)?.split_once('\t'));
             values.filter(|(name, _)| *name == program).map(|(_, value)| value).collect()
@@ -307,16 +314,20 @@ impl Permissions {
         more.extend(self.0.contains_key(&format!("{PROGRAM_NETWORK}{program}")).then(|| "with the network".to_owned()));
         for (kind, of_pack, word) in [(PROGRAM_READS, "read ", "reads"), (PROGRAM_WRITES, "write ", "writes")] {
             let own = of(kind);
-            // Of a program that ran before, only what is new is here: that it has nothing new says nothing.
+            // For a program that was granted before, only new permissions are here; an empty list then means nothing.
             let is_whole = self.0.contains_key(&format!("run {program}"));
             if own != pack(of_pack) && (is_whole || !own.is_empty()) {
-                more.push(if own.is_empty() { format!("{word} nothing") } else { format!("{word} {}", listed(&own)) });
+                more.push(if own.is_empty() {
+                    format!("{word} nothing")
+                } else {
+                    format!("{word} {}", quoted_list(&own))
+                });
             }
         }
         let starts = of(PROGRAM_STARTS);
-        more.extend((!starts.is_empty()).then(|| format!("starts {}", listed(&starts))));
+        more.extend((!starts.is_empty()).then(|| format!("starts {}", quoted_list(&starts))));
         let variables = of(PROGRAM_VARIABLES);
-        more.extend((!variables.is_empty()).then(|| format!("environment: {}", listed(&variables))));
+        more.extend((!variables.is_empty()).then(|| format!("environment: {}", quoted_list(&variables))));
         if more.is_empty() { String::new() } else { format!(" ({})", more.join("; ")) }
     }
 
@@ -336,20 +347,20 @@ impl Permissions {
         };
         let programs: BTreeSet<String> = self.0.keys().filter(|key| !is_of_pack(key)).filter_map(of).collect();
         let here = programs.into_iter().filter(|program| !self.0.contains_key(&format!("run {program}")));
-        here.map(|program| format!("{program:?}{}", self.of_program(&program, whole))).collect()
+        here.map(|program| format!("{program:?}{}", self.describe_program(&program, whole))).collect()
     }
 
-    /// In words, one part for each kind: `reads "."`, `git: write`.
-    pub fn words(&self) -> Vec<String> {
-        self.words_within(self)
+    /// Describes them in words, one entry for each kind: `reads "."`, `git: write`.
+    pub fn describe(&self) -> Vec<String> {
+        self.describe_within(self)
     }
 
-    /// The same of a part of what a file asks for: what a program may touch is told beside what its pack may in all.
-    pub fn words_within(&self, whole: &Self) -> Vec<String> {
+    /// The same for a part of the permissions `whole`: what a program may touch is described relative to what its pack may.
+    pub fn describe_within(&self, whole: &Self) -> Vec<String> {
         let mut words = Vec::new();
         for (kind, word) in LISTS {
             let named = |value: &str| match kind {
-                "run " => format!("{value:?}{}", self.of_program(value, whole)),
+                "run " => format!("{value:?}{}", self.describe_program(value, whole)),
                 _ => format!("{value:?}"),
             };
             let mut values: Vec<String> = self.0.keys().filter_map(|key| key.strip_prefix(kind)).map(named).collect();
@@ -380,14 +391,14 @@ impl Permissions {
 }
 
 /// Whether a grant of a program covers another one: of the same program.
-fn of_one_program(before: &str, after: &str) -> bool {
+fn covers_program(before: &str, after: &str) -> bool {
     match (before.split_once('\t'), after.split_once('\t')) {
         (Some((one, before)), Some((other, after))) => one == other && covers_glob(before, after),
         _ => false,
     }
 }
 
-fn listed(values: &[&str]) -> String {
+fn quoted_list(values: &[&str]) -> String {
     values.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().join(", ")
 }
 
@@ -406,13 +417,63 @@ const LIMITS: [LimitKind; 5] = [
     ("depth", |limits| limits.depth, || Limits::default().depth as u64),
 ];
 
+/// What makes a part of a glob more than a name.
+const SPECIAL: [char; 5] = ['*', '?', '[', '{', '\\'];
+
+/// Whether the glob `before` covers all that `after` covers. If their texts do not show it, the answer is no.
+fn covers_glob(before: &str, after: &str) -> bool {
+    // Braces of `${NAME}` are not those of a glob.
+    let (before, after) = (normalize_glob(before), normalize_glob(after));
+    if before == after {
+        return true;
+    }
+    let (folder, only_below) = match before.as_str() {
+        "**" => (".", false),
+        before => before.strip_suffix("/**").map_or((before, false), |folder| (folder, true)),
+    };
+    // A `..` may lead anywhere, and so may a first part that is not known.
+    if folder.contains(SPECIAL) || after.contains("..") || after.starts_with(['{', '[', '\\']) {
+        return false;
+    }
+    let names: Vec<&str> = after.split('/').take_while(|name| !name.contains(SPECIAL)).collect();
+    let is_glob = names.len() < after.split('/').count();
+    let start = if names.is_empty() { ".".to_owned() } else { names.join("/") };
+    let is_within = match folder {
+        "." => !start.starts_with(['/', '~', '$']),
+        folder => path::is_below(&start, folder),
+    };
+    // `a/**` is what lies below `a`, and not what `a` itself may be.
+    is_within && (is_glob || !only_below || start != folder)
+}
+
+/// Whether all variables that `after` covers are covered by `before`: `*` at the end stands for any rest.
+fn covers_variable(before: &str, after: &str) -> bool {
+    let after = after.strip_suffix('*').unwrap_or(after);
+    before.strip_suffix('*').is_some_and(|start| after.starts_with(start))
+}
+
+fn normalize_glob(glob: &str) -> String {
+    let clean = match glob.starts_with("./") || glob.ends_with('/') {
+        true => path::clean(glob),
+        false => glob.to_owned(),
+    };
+    let mut shown = String::new();
+    let mut rest = clean.as_str();
+    while let Some((before, after)) = rest.split_once("${") {
+        let (name, next) = after.split_once('}').unwrap_or((after, ""));
+        shown.push_str(&format!("{before}${name}"));
+        rest = next;
+    }
+    shown + rest
+}
+
 #[cfg(test)]
 mod properties {
     use super::*;
     use proptest::prelude::*;
 
     fn of(text: &str) -> Permissions {
-        Permissions::of_file("tools.d/a.toml", text.as_bytes())
+        Permissions::from_file("tools.d/a.toml", text.as_bytes())
     }
 
     /// The grants of a pack: which of a few globs, how far git goes, the time of a call.
@@ -448,8 +509,8 @@ mod properties {
                 || after.2 > before.2
                 || time(after.3) > time(before.3);
             let [one, other] = [&before, &after].map(|(read, run, git, time)| of(&written(read, run, *git, *time)));
-            prop_assert_eq!(!other.beyond(&one).is_empty(), wider, "{:?} after {:?}", other.words(), one.words());
-            prop_assert!(one.beyond(&one).is_empty());
+            prop_assert_eq!(!other.exceeding(&one).is_empty(), wider, "{:?} after {:?}", other.describe(), one.describe());
+            prop_assert!(one.exceeding(&one).is_empty());
         }
     }
 
@@ -470,10 +531,10 @@ mod properties {
             ("b", "effect = \"pure\"\nlimits = { time_ms = 50, depth = 65 }", "b depth = 65"),
         ] {
             let after = of(&format!("{a}{}", tool(name, rest)));
-            assert_eq!(after.beyond(&before).words().join("; "), beyond, "{rest}");
+            assert_eq!(after.exceeding(&before).describe().join("; "), beyond, "{rest}");
         }
         let with = |effect: &str| of(&format!("{a}{}{}", tool("b", b), tool("c", &format!("effect = \"{effect}\""))));
-        assert!(with("reads").beyond(&before).is_empty(), "a new tool may do what the others of its file do");
-        assert_eq!(with("writes").beyond(&before).words(), ["tools: c (writes)"]);
+        assert!(with("reads").exceeding(&before).is_empty(), "a new tool may do what the others of its file do");
+        assert_eq!(with("writes").exceeding(&before).describe(), ["tools: c (writes)"]);
     }
 }

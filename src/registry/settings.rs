@@ -1,17 +1,19 @@
-//! `toolsd.toml` of a workspace: read, and cut down to what an untrusted file may say.
+//! `toolsd.toml` of a workspace: read, cut down to what an untrusted file may say; and the configuration of each pack, checked
+//! by the pack's schema.
 
-use super::trust::{Trust, UNTRUSTED};
-use crate::definition::{HttpOverride, LimitsOverride, Server, Workspace, read_workspace};
-use crate::diagnostic::{Code, Diagnostic};
+use super::trust::{UNTRUSTED, WorkspaceTrust};
+use crate::definition::{
+    Checker, HttpOverride, LimitsOverride, Located, PackDefinition, SETTINGS_FILE, Schema, ServerDefinition,
+    Validation, WorkspaceDefinition, read_workspace,
+};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::guard::Limits;
 use crate::source::Source;
 use crate::value::Json;
 use crate::world::World;
+use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// The name of the file.
-pub const SETTINGS: &str = "toolsd.toml";
 
 /// No such file that a person wrote is larger, in bytes: it is read before anybody trusted it.
 const MOST_BYTES: u64 = 64 << 10;
@@ -20,9 +22,9 @@ const MOST_FAULTS: usize = 50;
 
 /// What the file says; empty if there is none.
 #[derive(Clone, Debug, Default)]
-pub struct Settings {
+pub struct WorkspaceSettings {
     /// Its contents. If it is not trusted, only `packs` and `limits` are left.
-    pub workspace: Workspace,
+    pub workspace: WorkspaceDefinition,
     /// Whether a person allowed the file: if not, limits only go down, and paths stay out.
     pub trusted: bool,
     /// Whether something of it is not used, because it is not trusted or has faults.
@@ -31,15 +33,15 @@ pub struct Settings {
     pub hash: [u8; 32],
 }
 
-impl Settings {
+impl WorkspaceSettings {
     /// Reads the file of a workspace to its end. What an untrusted file may not say is left out, with a warning; of one
     /// that others can change nothing is used, whatever was trusted.
-    pub fn load(workspace: &dyn World, trust: &Trust) -> (Self, Vec<Diagnostic>) {
-        // A symlink that leads nowhere is looked at too: it is told.
-        let bytes = match workspace.stat(SETTINGS) {
+    pub fn load(workspace: &dyn World, trust: &WorkspaceTrust) -> (Self, Vec<Diagnostic>) {
+        // A broken symlink is read too, so that it is reported.
+        let bytes = match workspace.stat(SETTINGS_FILE) {
             Ok(None) => return (Self::default(), Vec::new()),
             Ok(Some(stat)) if stat.size > MOST_BYTES => Err(too_large(stat.size)),
-            Ok(Some(_)) | Err(_) => workspace.read_owned(SETTINGS),
+            Ok(Some(_)) | Err(_) => workspace.read_owned(SETTINGS_FILE),
         };
         // It may have grown meanwhile.
         let in_bounds = |bytes: Vec<u8>| match bytes.len() as u64 {
@@ -50,11 +52,11 @@ impl Settings {
             Ok(bytes) => bytes,
             Err(fault) => return (Self { is_cut: true, ..Self::default() }, vec![*fault]),
         };
-        let source = Source::new(SETTINGS, String::from_utf8_lossy(&bytes));
+        let source = Source::new(SETTINGS_FILE, String::from_utf8_lossy(&bytes));
         let (mut workspace_file, mut faults) = read_workspace(&source);
-        let refused = trust.check(SETTINGS, &bytes, workspace.now_ms()).err();
+        let refused = trust.check(SETTINGS_FILE, &bytes, workspace.now_ms()).err();
         if let Some(why) = &refused {
-            faults.extend(without_powers(&mut workspace_file, &source, why));
+            faults.extend(remove_powers(&mut workspace_file, &source, why));
         }
         let trusted = refused.is_none();
         told_in_part(&mut faults);
@@ -64,7 +66,7 @@ impl Settings {
         (Self { workspace: workspace_file, trusted, is_cut, hash: *hasher.finalize().as_bytes() }, faults)
     }
 
-    /// What is put before the public names of a pack; mostly nothing.
+    /// The prefix of the public names of a pack; usually empty.
     pub fn prefix(&self, pack: &str) -> &str {
         let prefixes = &self.workspace.prefixes;
         prefixes.iter().find(|(name, _)| name.value == pack).map_or("", |(_, prefix)| prefix)
@@ -104,7 +106,7 @@ impl Settings {
 //# A `toolsd.toml` that is larger than 64 kB MUST NOT be read, and of very many faults of it only the first ones MUST be told, and how many there are.
 fn too_large(size: u64) -> Box<Diagnostic> {
     let message =
-        format!("`{SETTINGS}` has {} kB, and is not used: at most {} kB are read", size >> 10, MOST_BYTES >> 10);
+        format!("`{SETTINGS_FILE}` has {} kB, and is not used: at most {} kB are read", size >> 10, MOST_BYTES >> 10);
     Diagnostic::new(Code::LIMIT, message).help("take out what is no setting")
 }
 
@@ -118,13 +120,13 @@ pub fn told_in_part(faults: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Takes from an untrusted file all that decides what is served, where and under which name; each key is told.
+/// Removes from an untrusted file all that decides what is served, where, and under which name; each key is reported.
 //= docs/spec.md#trust
 //# An untrusted `toolsd.toml` MUST NOT choose packs, roots or names, MUST NOT raise a limit, and MUST NOT name a path.
-fn without_powers(file: &mut Workspace, source: &Arc<Source>, why: &Diagnostic) -> Option<Diagnostic> {
+fn remove_powers(file: &mut WorkspaceDefinition, source: &Arc<Source>, why: &Diagnostic) -> Option<Diagnostic> {
     // Every field is named: a new one has to say whether an untrusted file may set it.
-    let Workspace { serve, packs, prefixes, roots, limits, server, http } = std::mem::take(file);
-    let server_is_set = server != Server::default();
+    let WorkspaceDefinition { serve, packs, prefixes, roots, limits, server, http } = std::mem::take(file);
+    let server_is_set = server != ServerDefinition::default();
     let names = [
         ("serve", serve.is_some()),
         ("prefixes", !prefixes.is_empty()),
@@ -134,7 +136,7 @@ fn without_powers(file: &mut Workspace, source: &Arc<Source>, why: &Diagnostic) 
     ];
     let unused: Vec<String> =
         names.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| format!("`{name}`")).collect();
-    *file = Workspace { packs, limits, ..Workspace::default() };
+    *file = WorkspaceDefinition { packs, limits, ..WorkspaceDefinition::default() };
     let (list, verb) = match unused.as_slice() {
         [] => return None,
         [one] => (one.clone(), "is"),
@@ -148,4 +150,89 @@ fn without_powers(file: &mut Workspace, source: &Arc<Source>, why: &Diagnostic) 
         ),
     );
     Some(*fault.warning().at(source.place(0..0)).help("read the file, then run `toolsd trust`"))
+}
+
+/// The configuration, its checker, and what is wrong with it. Of an untrusted file nothing that is a path (`format = "path"`) is used.
+pub fn configure(
+    name: &str,
+    pack: &PackDefinition,
+    defs: &[(Located<String>, Schema)],
+    settings: &WorkspaceSettings,
+    validation: Validation,
+    faults: &mut Vec<Diagnostic>,
+) -> (Json, Option<Checker>) {
+    let mut config = settings.config(name);
+    let written = settings.workspace.packs.iter().find(|(pack, _)| pack.value == name);
+    let Some(schema) = &pack.config else {
+        if let (Some((at, _)), Some(first)) = (written, config.as_object().and_then(|map| map.keys().next())) {
+            let message = format!("the pack `{name}` has no configuration, so no `{first}`");
+            faults.push(*Diagnostic::new(Code("config"), message).at(at.at.clone()).help("remove the table"));
+        }
+        return (json!({}), None);
+    };
+    let checker = match schema.publish(defs).map(Checker::lazy) {
+        // The schema is known to be sound and the configuration is not written: nothing can be wrong.
+        Ok(checker) if validation == Validation::Skipped && written.is_none() => {
+            checker.fill_defaults(&mut config);
+            return (config, Some(checker));
+        }
+        Ok(checker) => checker,
+        Err(fault) => {
+            let place = schema.place("").cloned();
+            faults.push(*match place {
+                Some(place) => fault.at(place),
+                None => fault,
+            });
+            return (config, None);
+        }
+    };
+    if !settings.trusted {
+        remove_paths(name, &mut config, pack, faults);
+    }
+    for problem in checker.check(&config) {
+        let fault =
+            Diagnostic::new(Code("config"), format!("`[packs.{name}]` of `{SETTINGS_FILE}`: {}", problem.message));
+        let fault = match problem.help {
+            Some(help) => fault.help(help),
+            None => fault,
+        };
+        let place = written.and_then(|(_, written)| written.place(&problem.pointer));
+        faults.push(*match place.or(written.map(|(name, _)| &name.at)) {
+            Some(place) => fault.at(place.clone()),
+            None => fault,
+        });
+    }
+    checker.fill_defaults(&mut config);
+    (config, Some(checker))
+}
+
+/// The paths that the configuration of a pack names (`format = "path"`): a person who writes one grants it. Of an
+/// untrusted file only the defaults count. Relative ones begin at `workspace`.
+pub fn granted_paths(name: &str, pack: &PackDefinition, settings: &WorkspaceSettings, workspace: &str) -> Vec<String> {
+    let written = if settings.trusted { settings.config(name) } else { json!({}) };
+    pack.config_paths(&written, workspace)
+}
+
+fn remove_paths(pack: &str, config: &mut Json, definition: &PackDefinition, faults: &mut Vec<Diagnostic>) {
+    let Some(map) = config.as_object_mut() else { return };
+    for (name, _) in definition.path_properties() {
+        if map.shift_remove(name).is_some() {
+            let message =
+                format!("`{name}` of `[packs.{pack}]` is not used: it is a path, and `{SETTINGS_FILE}` is not trusted");
+            faults
+                .push(*Diagnostic::new(Code("untrusted"), message).warning().help("read it, then run `toolsd trust`"));
+        }
+    }
+}
+
+/// The code of the fault below.
+pub const NO_PACK: Code = Code("unknown-pack");
+
+/// The fault of a pack that `toolsd.toml`, or the command line, names and that is not there.
+pub fn unknown_pack(name: &str, known: &[String]) -> Box<Diagnostic> {
+    let fault = Diagnostic::new(NO_PACK, format!("there is no pack `{name}`"));
+    match did_you_mean(name, known.iter().map(String::as_str)) {
+        Some(help) => fault.help(help),
+        None => fault.help("run `toolsd list --where`"),
+    }
 }

@@ -1,18 +1,18 @@
-//! Skills: folders with a `SKILL.md`, as the Skills extension serves them (SEP-2640); those among a pack's files here.
+//! Skills: folders with a `SKILL.md`, as the Skills extension serves them (SEP-2640), among the files of a pack or found by a
+//! script in the workspace.
 
-mod found;
-mod reading;
-
-pub use found::{Digests, found_skill};
-pub use reading::Rejected;
-
-use super::{Files, Pack};
+use super::layers::{LayerFile, PackFiles};
 use crate::definition::{Located, SkillsDefinition};
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::parse::{ParserInput, parse_front_matter};
+use crate::source::{Place, Source};
 use crate::value::Json;
-use reading::{Origin, advice, digest, encoded, read};
+use crate::world::recorded::YOUNG_MS;
+use crate::world::{Stat, WalkOptions, World, path};
+use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::fmt::Write as _;
+use std::sync::Mutex;
 
 /// The file that makes a folder a skill.
 pub const SKILL_FILE: &str = "SKILL.md";
@@ -50,77 +50,24 @@ impl Skill {
     }
 }
 
-/// The skills that are served, found by their URIs and by those of their files.
-#[derive(Clone, Default)]
-pub struct Skills {
-    skills: BTreeMap<String, (Arc<Pack>, Arc<Skill>)>,
-    /// Of each file: the URI of its skill, and its place there.
-    files: HashMap<String, (String, usize)>,
-}
-
-impl Skills {
-    /// Adds one. If its URI is taken, nothing happens, and the pack that has it comes back.
-    pub fn add(&mut self, pack: &Arc<Pack>, skill: &Arc<Skill>) -> Option<&Arc<Pack>> {
-        if self.skills.contains_key(&skill.uri) {
-            return self.skills.get(&skill.uri).map(|(first, _)| first);
-        }
-        for (at, file) in skill.files.iter().enumerate() {
-            // A file of a skill within a skill is a file of both, and the same.
-            self.files.entry(file.uri.clone()).or_insert_with(|| (skill.uri.clone(), at));
-        }
-        self.skills.insert(skill.uri.clone(), (Arc::clone(pack), Arc::clone(skill)));
-        None
-    }
-
-    /// The skill with this URI, and its pack.
-    pub fn get(&self, uri: &str) -> Option<&(Arc<Pack>, Arc<Skill>)> {
-        self.skills.get(uri)
-    }
-
-    /// The file of a skill with this URI, its skill, and the pack.
-    pub fn file(&self, uri: &str) -> Option<(&Arc<Pack>, &Arc<Skill>, &SkillFile)> {
-        let (skill, at) = self.files.get(uri)?;
-        let (pack, skill) = self.skills.get(skill)?;
-        Some((pack, skill, skill.files.get(*at)?))
-    }
-
-    /// All of them, in the order of their URIs.
-    pub fn iter(&self) -> impl Iterator<Item = &(Arc<Pack>, Arc<Skill>)> {
-        self.skills.values()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.skills.is_empty()
-    }
-}
-
-impl PartialEq for Skills {
-    fn eq(&self, other: &Self) -> bool {
-        self.iter().map(|(_, skill)| skill).eq(other.iter().map(|(_, skill)| skill))
-    }
-}
-
-impl std::fmt::Debug for Skills {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_list().entries(self.skills.keys()).finish()
-    }
-}
-
 /// The skills in the folders that a pack names, in the order of their URIs. One that is broken is left out, with a
 /// warning: it never takes the others with it.
-pub(super) fn skills(definitions: &[SkillsDefinition], files: &Files, faults: &mut Vec<Diagnostic>) -> Vec<Skill> {
+pub(super) fn pack_skills(
+    definitions: &[SkillsDefinition],
+    files: &PackFiles,
+    faults: &mut Vec<Diagnostic>,
+) -> Vec<Skill> {
     let mut found: BTreeMap<String, Skill> = BTreeMap::new();
     for dir in definitions.iter().flat_map(|definition| &definition.dirs) {
         let mut any = false;
-        for folder in folders(&dir.value, files) {
+        for folder in skill_folders(&dir.value, files) {
             any = true;
-            match skill(dir, &folder, files) {
+            match pack_skill(dir, &folder, files) {
                 Ok((skill, more)) => {
                     faults.extend(more);
                     if let Some(first) = found.insert(skill.uri.clone(), skill) {
                         let message = format!("two skills are `{}`", first.uri);
-                        faults.push(*advice(message, &dir.at, "skills of one folder have names of their own"));
+                        faults.push(*skill_warning(message, &dir.at, "skills of one folder have names of their own"));
                     }
                 }
                 //= docs/spec.md#skills
@@ -130,58 +77,219 @@ pub(super) fn skills(definitions: &[SkillsDefinition], files: &Files, faults: &m
         }
         if !any {
             let message = format!("there is no skill below `{}`", dir.value);
-            faults.push(*advice(message, &dir.at, "a skill is a folder with a SKILL.md among the pack's files"));
+            faults.push(*skill_warning(message, &dir.at, "a skill is a folder with a SKILL.md among the pack's files"));
         }
     }
     found.into_values().collect()
 }
 
 /// The folders below this one that hold a `SKILL.md`.
-fn folders(dir: &str, files: &Files) -> Vec<String> {
+fn skill_folders(dir: &str, files: &PackFiles) -> Vec<String> {
     let below = format!("{}/", dir.trim_end_matches('/'));
     let skill_file = |path: &&String| path.starts_with(&below) && path.ends_with(&format!("/{SKILL_FILE}"));
     files.by_path.keys().filter(skill_file).map(|path| path[..path.len() - SKILL_FILE.len() - 1].to_owned()).collect()
 }
 
 /// The skill in a folder, and what should be better about it.
-fn skill(dir: &Located<String>, folder: &str, files: &Files) -> Result<(Skill, Vec<Diagnostic>)> {
+fn pack_skill(dir: &Located<String>, folder: &str, files: &PackFiles) -> Result<(Skill, Vec<Diagnostic>)> {
     let path = format!("{folder}/{SKILL_FILE}");
     let source = files.by_path.get(&path).and_then(|file| file.source.as_ref());
     let Some(source) = source else {
-        return Err(advice(format!("`{path}` is no UTF-8"), &dir.at, "a SKILL.md is a text"));
+        return Err(skill_warning(format!("`{path}` is no UTF-8"), &dir.at, "a SKILL.md is a text"));
     };
     let outer = folder.strip_prefix(dir.value.trim_end_matches('/')).unwrap_or_default();
     let outer = outer.rsplit_once('/').map_or("", |(outer, _)| outer).trim_start_matches('/');
-    let origin = Origin { path: &path, text: &source.text, at: &source.place(0..0), is_found: false };
+    let origin = SkillSource { path: &path, text: &source.text, at: &source.place(0..0), is_found: false };
     let base = |name: &str| if outer.is_empty() { name.to_owned() } else { format!("{outer}/{name}") };
-    read(&origin, base, |base| Ok(manifest(folder, base, files)))
+    read_skill(&origin, base, |base| Ok(pack_manifest(folder, base, files)))
 }
 
-fn manifest(folder: &str, base: &str, files: &Files) -> Vec<SkillFile> {
+fn pack_manifest(folder: &str, base: &str, files: &PackFiles) -> Vec<SkillFile> {
     let below = format!("{folder}/");
     let inside = files.by_path.iter().filter_map(|(path, file)| Some((path, path.strip_prefix(&below)?, file)));
-    let one = |(path, rest, file): (&String, &str, &super::LayerFile)| SkillFile {
-        uri: format!("{base}/{}", encoded(rest)),
+    let one = |(path, rest, file): (&String, &str, &LayerFile)| SkillFile {
+        uri: format!("{base}/{}", encode_path(rest)),
         path: path.clone(),
-        digest: digest(file.bytes()),
+        digest: sha256_digest(file.bytes()),
         size: file.bytes().len() as u64,
     };
     inside.map(one).collect()
+}
+
+/// The hashes of files, valid for as long as their metadata do not change.
+#[derive(Default)]
+pub struct FileDigests(Mutex<HashMap<String, (Stat, String)>>);
+
+impl FileDigests {
+    /// The digest of a file and its size in bytes.
+    fn digest(&self, world: &dyn World, path: &str, stat: Option<Stat>) -> Result<(String, u64)> {
+        let known = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get(path).cloned();
+        if let (Some((before, digest)), Some(now)) = (&known, stat)
+            && *before == now
+        {
+            return Ok((digest.clone(), now.size));
+        }
+        let at_ms = world.now_ms();
+        let bytes = world.read(path)?;
+        let digest = sha256_digest(&bytes);
+        // A file may have changed twice within the resolution of a recent time stamp.
+        if let Some(stat) = stat.filter(|stat| stat.modified_ns <= i128::from(at_ms - YOUNG_MS) * 1_000_000) {
+            let mut known = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            known.insert(path.to_owned(), (stat, digest.clone()));
+        }
+        Ok((digest, bytes.len() as u64))
+    }
+}
+
+/// The skill in a folder of a world, and what should be better about it. Its URIs begin with `skill://` and `at`, or
+/// its name if that is not given. Links within it are left out.
+pub fn read_found_skill(
+    world: &dyn World,
+    dir: &str,
+    at: Option<&str>,
+    digests: &FileDigests,
+) -> std::result::Result<(Skill, Vec<Diagnostic>), SkillRejection> {
+    let dir = path::clean(dir);
+    let file = path::join(&dir, SKILL_FILE);
+    let nowhere = Source::new(&file, "").place(0..0);
+    let left_out = |why: &str| skill_warning(format!("`{file}` is left out: {why}"), &nowhere, "a SKILL.md is a text");
+    let bytes = world.read(&file).map_err(|fault| left_out(&fault.message))?;
+    let text = String::from_utf8(bytes).map_err(|_| left_out("it is no UTF-8"))?;
+    let source = Source::new(&file, &text);
+    let origin = SkillSource { path: &file, text: &text, at: &source.place(0..0), is_found: true };
+    let base = |name: &str| at.map_or_else(|| name.to_owned(), |at| at.trim_matches('/').to_owned());
+    read_skill(&origin, base, |base| workspace_manifest(world, &dir, base, digests))
+}
+
+fn workspace_manifest(world: &dyn World, dir: &str, base: &str, digests: &FileDigests) -> Result<Vec<SkillFile>> {
+    let walk = WalkOptions { from: dir.to_owned(), hidden: true, ignore: false, follow: false, depth: None };
+    let files = world.walk(&walk)?.files;
+    let stats = world.stat_all(&files.iter().map(String::as_str).collect::<Vec<_>>());
+    let below = if dir == "." { String::new() } else { format!("{dir}/") };
+    let mut manifest = Vec::with_capacity(files.len());
+    for (path, stat) in files.into_iter().zip(stats) {
+        let (digest, size) = digests.digest(world, &path, stat?)?;
+        let uri = format!("{base}/{}", encode_path(path.strip_prefix(&below).unwrap_or(&path)));
+        manifest.push(SkillFile { uri, path, digest, size });
+    }
+    Ok(manifest)
+}
+
+/// A skill that cannot be served as it is.
+const SKILL: Code = Code("skill");
+
+/// Why a skill is left out: a warning.
+pub type SkillRejection = Box<Diagnostic>;
+
+/// What one skill should hold at most (SEP-2640).
+const MOST_FILES: usize = 512;
+
+const MOST_BYTES: u64 = 16 * 1024 * 1024;
+
+/// The longest description, in characters (Agent Skills).
+const LONGEST: usize = 1_024;
+
+const RULES: &str = "it needs `name`, of at most 64 lower-case letters, digits and single hyphens, and `description`, \
+                     of at most 1024 characters";
+
+/// A `SKILL.md`.
+struct SkillSource<'a> {
+    pub path: &'a str,
+    pub text: &'a str,
+    pub at: &'a Place,
+    pub is_found: bool,
+}
+
+/// Reads a skill. `base` makes the path of its URIs from its name, `manifest` its files from `skill://` and that path.
+/// Returns the skill and its warnings.
+fn read_skill(
+    origin: &SkillSource<'_>,
+    base: impl FnOnce(&str) -> String,
+    manifest: impl FnOnce(&str) -> Result<Vec<SkillFile>>,
+) -> std::result::Result<(Skill, Vec<Diagnostic>), SkillRejection> {
+    let refused = |message: &str| skill_warning(format!("`{}` is left out: {message}", origin.path), origin.at, RULES);
+    let read =
+        parse_front_matter(&ParserInput::from_value(&origin.text.into())).map_err(|fault| refused(&fault.message))?;
+    let read = read.to_json();
+    if let Some(error) = read["error"].as_str() {
+        return Err(refused(error));
+    }
+    let frontmatter = read["data"].clone();
+    let name = frontmatter["name"].as_str().unwrap_or_default();
+    if !is_name(name) {
+        return Err(refused(&format!("`{name}` is no name of a skill")));
+    }
+    match frontmatter["description"].as_str().map(|text| text.trim().chars().count()) {
+        None | Some(0) => return Err(refused("it has no `description`")),
+        Some(length) if length > LONGEST => return Err(refused(&format!("its `description` has {length} characters"))),
+        Some(_) => {}
+    }
+    let path = base(name);
+    if path.rsplit('/').next() != Some(name) {
+        return Err(refused(&format!("its path `{path}` does not end in its name `{name}`")));
+    }
+    let base = format!("skill://{}", encode_path(&path));
+    let mut files = manifest(&base).map_err(|fault| refused(&fault.message))?;
+    files.sort_by(|one, other| one.uri.cmp(&other.uri));
+    let uri = format!("{base}/{SKILL_FILE}");
+    if !files.iter().any(|file| file.uri == uri) {
+        return Err(refused("it is a symlink"));
+    }
+    //= docs/spec.md#skills
+    //# A skill of more than 512 files or 16 MiB SHOULD be told of.
+    let size: u64 = files.iter().map(|file| file.size).sum();
+    let mut faults = Vec::new();
+    if files.len() > MOST_FILES || size > MOST_BYTES {
+        let message = format!("the skill `{name}` has {} files of {size} bytes", files.len());
+        faults.push(*skill_warning(message, origin.at, "clients may refuse more than 512 files or 16 MiB"));
+    }
+    Ok((Skill { uri, frontmatter, files, is_found: origin.is_found }, faults))
+}
+
+/// A warning about a skill.
+fn skill_warning(message: String, at: &Place, help: &str) -> Box<Diagnostic> {
+    Diagnostic::new(SKILL, message).warning().at(at.clone()).help(help)
+}
+
+/// Agent Skills: at most 64 of `a-z0-9-`, no hyphen at an end, no two in a row.
+fn is_name(name: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=64).contains(&name.len())
+        && name.bytes().all(allowed)
+        && !name.starts_with('-')
+        && !name.ends_with('-')
+        && !name.contains("--")
+}
+
+/// The segments of a path as a URI writes them (RFC 3986 §3.3).
+fn encode_path(path: &str) -> String {
+    use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+    const SEGMENTS: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+    utf8_percent_encode(path, SEGMENTS).to_string()
+}
+
+/// `sha256:` and the hash in hex.
+fn sha256_digest(bytes: &[u8]) -> String {
+    let mut text = String::from("sha256:");
+    for byte in Sha256::digest(bytes) {
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::source::Source;
+    use crate::world::memory::MemoryWorld;
 
     fn read(texts: &[(&str, &str)]) -> (Vec<Skill>, Vec<String>) {
         let source = Source::new("tools.d/tea.toml", "x");
         let dir = Located { value: "templates/tea/skills".to_owned(), at: source.place(0..1) };
         let mut faults = Vec::new();
-        let files = Files::of_texts(texts.iter().copied());
+        let files = PackFiles::from_texts(texts.iter().copied());
         let definition = SkillsDefinition { dirs: vec![dir], list: None, script: String::new() };
-        let found = skills(&[definition], &files, &mut faults);
+        let found = pack_skills(&[definition], &files, &mut faults);
         (found, faults.into_iter().map(|fault| fault.message).collect())
     }
 
@@ -212,5 +320,48 @@ mod tests {
         assert_eq!(found.iter().map(|skill| skill.uri.as_str()).collect::<Vec<_>>(), ["skill://good/SKILL.md"]);
         assert_eq!(faults.len(), 2, "{faults:?}");
         assert_eq!(read(&[]).1, ["there is no skill below `templates/tea/skills`"]);
+    }
+
+    const BREW: &str = "---\nname: brew\ndescription: Brews.\n---\nBoil.\n";
+
+    fn uris(skill: &Skill) -> Vec<&str> {
+        skill.files.iter().map(|file| file.uri.as_str()).collect()
+    }
+
+    #[test]
+    fn a_skill_is_hashed_again_only_where_it_changed() {
+        let world = MemoryWorld::with([("~/a/tea pot/SKILL.md", BREW), ("~/a/tea pot/more/x.txt", "hello")]).unwrap();
+        world.advance_ms(YOUNG_MS + 1);
+        let digests = FileDigests::default();
+        let found = || read_found_skill(&world, "~/a/tea pot/", Some("set/brew"), &digests).unwrap().0;
+        let first = found();
+        assert_eq!(uris(&first), ["skill://set/brew/SKILL.md", "skill://set/brew/more/x.txt"]);
+        assert_eq!(first, found());
+        world.write("~/a/tea pot/more/x.txt", b"hullo").unwrap();
+        let second = found();
+        assert_eq!(first.files[0], second.files[0]);
+        assert_ne!(first.files[1].digest, second.files[1].digest);
+        world.write("~/a/tea pot/more/x.txt", b"hallo").unwrap();
+        assert_ne!(second.files[1].digest, found().files[1].digest);
+    }
+
+    #[test]
+    fn what_the_extension_does_not_take_is_left_out() {
+        let long = format!("---\nname: brew\ndescription: {}\n---\n", "x".repeat(1_025));
+        let texts = [("a/SKILL.md", BREW), ("b/SKILL.md", "x"), ("c/SKILL.md", long.as_str())];
+        let world = MemoryWorld::with(texts).unwrap();
+        let told = |dir: &str, at: Option<&str>| {
+            read_found_skill(&world, dir, at, &FileDigests::default())
+                .map(|(skill, _)| skill.uri)
+                .map_err(|why| why.message)
+        };
+        assert_eq!(told("a", None).unwrap(), "skill://brew/SKILL.md");
+        assert_eq!(
+            told("a", Some("x/pot")).unwrap_err(),
+            "`a/SKILL.md` is left out: its path `x/pot` does not end in its name `brew`"
+        );
+        assert_eq!(told("b", None).unwrap_err(), "`b/SKILL.md` is left out: `` is no name of a skill");
+        assert_eq!(told("c", None).unwrap_err(), "`c/SKILL.md` is left out: its `description` has 1025 characters");
+        assert_eq!(told("d", None).unwrap_err(), "`d/SKILL.md` is left out: there is no file `d/SKILL.md`");
     }
 }

@@ -1,8 +1,9 @@
 //! Which files of a workspace a person allowed to be used, with which permissions, and until when edits of them count.
 
-use super::{Permissions, SETTINGS};
+use super::permissions::Permissions;
+use crate::definition::SETTINGS_FILE;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::{Attempt, World};
+use crate::world::{LockAttempt, World};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -23,15 +24,15 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// What a person allowed in one workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Trust {
+pub struct WorkspaceTrust {
     /// By the path from the root of the workspace.
-    pub files: BTreeMap<String, Trusted>,
+    pub files: BTreeMap<String, TrustedFile>,
 }
 
 /// A file as a person allowed it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Trusted {
+pub struct TrustedFile {
     /// The BLAKE3 of its bytes in hexadecimal digits.
     pub hash: String,
     /// What it asked for when it was shown.
@@ -46,7 +47,7 @@ pub struct Trusted {
 pub struct TrustRecord {
     format: u64,
     /// By the absolute path of the workspace.
-    pub workspaces: BTreeMap<String, Trust>,
+    pub workspaces: BTreeMap<String, WorkspaceTrust>,
 }
 
 impl Default for TrustRecord {
@@ -95,7 +96,7 @@ impl TrustRecord {
 
 fn lock(folder: &dyn World) -> Result<Box<dyn crate::world::Lock>> {
     for _ in 0..ATTEMPTS {
-        if let Attempt::Held(lock) = folder.lock(LOCK)? {
+        if let LockAttempt::Held(lock) = folder.lock(LOCK)? {
             return Ok(lock);
         }
         std::thread::sleep(PAUSE);
@@ -104,20 +105,23 @@ fn lock(folder: &dyn World) -> Result<Box<dyn crate::world::Lock>> {
         .help("wait until it ends, then try again"))
 }
 
-impl Trust {
-    /// Whether anything is said of a file: one of which nothing is said need not be read.
-    pub fn knows(&self, path: &str) -> bool {
+impl WorkspaceTrust {
+    /// Whether there is a record of a file; a file without one need not be read.
+    pub fn has_record(&self, path: &str) -> bool {
         self.files.contains_key(path)
     }
 
-    /// Allows a file as it is now; edits of it count for as long as they did.
+    /// Trusts a file as it is now; how long edits of it are trusted stays as it was.
     pub fn allow(&mut self, path: &str, bytes: &[u8], permissions: Permissions) {
         let edits_until = self.files.get(path).and_then(|known| known.edits_until);
-        self.files.insert(path.to_owned(), Trusted { hash: hash(bytes), permissions, edits_until });
+        self.files.insert(path.to_owned(), TrustedFile { hash: hash_hex(bytes), permissions, edits_until });
     }
 
-    /// Refuses a file whose bytes are not those that were allowed, unless edits of it count `now_ms` and it asks for no
-    /// more than it did. The fault says why.
+    /// Checks whether a file may be used.
+    ///
+    /// # Errors
+    /// Its bytes are not those that were trusted, and either edits of it are not trusted at `now_ms`, or it asks for more than
+    /// before.
     //= docs/spec.md#trust
     //# A file of the workspace MUST NOT be used unless its bytes are those that a person trusted, or edits of that very file were trusted and have not expired.
     pub fn check(&self, path: &str, bytes: &[u8], now_ms: i64) -> Result<()> {
@@ -125,20 +129,20 @@ impl Trust {
         let Some(known) = self.files.get(path) else {
             return refused(format!("`{path}` is not trusted and so not used"), READ_IT);
         };
-        if known.hash == hash(bytes) {
+        if known.hash == hash_hex(bytes) {
             return Ok(());
         }
-        let Some(until) = known.edits_until.filter(|_| path != SETTINGS) else {
+        let Some(until) = known.edits_until.filter(|_| path != SETTINGS_FILE) else {
             return refused(format!("`{path}` has changed since it was trusted, and so is not used"), CHANGED);
         };
         if until <= now_ms {
             return refused(format!("`{path}` has changed, and edits of it are trusted no more"), CHANGED);
         }
         // The last good state goes on serving, and what is wrong is told as that.
-        let Some(asks) = Permissions::of_served_file(path, bytes) else { return Ok(()) };
-        let beyond = asks.beyond(&known.permissions);
+        let Some(asks) = Permissions::from_served_file(path, bytes) else { return Ok(()) };
+        let beyond = asks.exceeding(&known.permissions);
         if !beyond.is_empty() {
-            let wants = beyond.words_within(&asks).join("; ");
+            let wants = beyond.describe_within(&asks).join("; ");
             let why = format!("`{path}` now asks for more than it was trusted with, and so is not used: {wants}");
             return refused(why, READ_IT);
         }
@@ -151,6 +155,6 @@ const CHANGED: &str =
     "read it, then run `toolsd trust`; `toolsd trust --edits FILE` has later edits of a file used without asking";
 
 /// The BLAKE3 of bytes in hexadecimal digits.
-pub fn hash(bytes: &[u8]) -> String {
+pub fn hash_hex(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_string()
 }

@@ -1,25 +1,31 @@
 //! The pack files of a workspace, and of the other layers on the disk: found without following links, each let in only if
 //! it is the user's; those of a workspace only if they were trusted.
 
-use super::trust::UNTRUSTED;
-use super::{FOLDERS, Trust, WORKSPACE_FOLDER, is_hidden};
+use super::trust::{UNTRUSTED, WorkspaceTrust};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::source::Source;
-use crate::world::ownership::{NOT_OWNED, linked};
 use crate::world::{EntryKind, World, path};
+use crate::world::{NOT_OWNED, symlink_fault};
 
-/// More entries than a person could have read are none of a pack.
+/// The folders of a layer that packs are made of.
+pub const FOLDERS: [&str; 3] = ["tools.d", "prompts", "templates"];
+
+/// The folder of a workspace that is a layer.
+pub const WORKSPACE_FOLDER: &str = ".toolsd";
+
+/// The most entries of a layer: more than this nobody has read.
 const MOST_ENTRIES: usize = 10_000;
+
 /// Folders in folders, at most.
 const MOST_DEPTH: usize = 32;
 
-/// The paths of the pack files, from the root of the workspace, in their order; what cannot be used is told.
+/// The sorted paths of the pack files, from the root of the workspace; what cannot be used is reported.
 pub fn workspace_files(workspace: &dyn World, faults: &mut Vec<Diagnostic>) -> Vec<String> {
     files_below(workspace, WORKSPACE_FOLDER, faults)
 }
 
-/// The files of a layer that needs no trust, by their path from its root, each read once; those that others can change are
-/// told, and not used.
+/// The files of a layer that needs no trust, by their path from its root, each read once. Files that others can change are
+/// reported, and not used.
 //= docs/spec.md#trust
 //# A file of the user's packs, or of a folder that `--dir` names, MUST NOT be used if another user than this one or root owns it or can change it.
 pub(super) fn owned_files(layer: &dyn World, faults: &mut Vec<Diagnostic>) -> Vec<(String, Vec<u8>)> {
@@ -34,7 +40,7 @@ pub(super) fn owned_files(layer: &dyn World, faults: &mut Vec<Diagnostic>) -> Ve
 }
 
 fn files_below(workspace: &dyn World, layer: &str, faults: &mut Vec<Diagnostic>) -> Vec<String> {
-    let mut looking = Looking { workspace, faults, files: Vec::new(), entries: 0 };
+    let mut looking = FolderScan { workspace, faults, files: Vec::new(), entries: 0 };
     if matches!(workspace.stat(layer), Ok(None)) {
         return Vec::new();
     }
@@ -57,13 +63,17 @@ fn files_below(workspace: &dyn World, layer: &str, faults: &mut Vec<Diagnostic>)
     files
 }
 
-/// The bytes of the pack files that may be used, by their path from the root of the workspace; why others may not is told.
-pub(super) fn admitted(workspace: &dyn World, trust: &Trust, faults: &mut Vec<Diagnostic>) -> Vec<(String, Vec<u8>)> {
+/// The bytes of the trusted pack files, by their path from the root of the workspace; why others are not used is reported.
+pub(super) fn trusted_files(
+    workspace: &dyn World,
+    trust: &WorkspaceTrust,
+    faults: &mut Vec<Diagnostic>,
+) -> Vec<(String, Vec<u8>)> {
     let mut admitted = Vec::new();
     let now = workspace.now_ms();
     for file in workspace_files(workspace, faults) {
-        // A file of which nothing is known is not read: it may be anything, and of any size.
-        let bytes = if trust.knows(&file) { workspace.read_owned(&file) } else { Ok(Vec::new()) };
+        // A file without a record of trust is not read: it may be of any size.
+        let bytes = if trust.has_record(&file) { workspace.read_owned(&file) } else { Ok(Vec::new()) };
         //= docs/spec.md#definitions
         //# A file of the workspace layer MUST NOT be used before its content was trusted.
         match bytes.and_then(|bytes| trust.check(&file, &bytes, now).map(|()| bytes)) {
@@ -87,14 +97,14 @@ pub fn is_withheld(fault: &Diagnostic) -> bool {
     fault.code == UNTRUSTED || fault.code == NOT_OWNED
 }
 
-struct Looking<'a> {
+struct FolderScan<'a> {
     workspace: &'a dyn World,
     faults: &'a mut Vec<Diagnostic>,
     files: Vec<String>,
     entries: usize,
 }
 
-impl Looking<'_> {
+impl FolderScan<'_> {
     fn folder(&mut self, folder: &str, depth: usize) -> Result<()> {
         if depth > MOST_DEPTH {
             return Err(too_many(format!("the folder `{folder}` lies more than {MOST_DEPTH} folders deep")));
@@ -111,7 +121,7 @@ impl Looking<'_> {
             let path = path::join(folder, &entry.name);
             match entry.entry {
                 _ if is_hidden(&path) && entry.entry != EntryKind::Folder => {}
-                _ if entry.link => self.faults.push(*linked(&path)),
+                _ if entry.link => self.faults.push(*symlink_fault(&path)),
                 EntryKind::Folder => self.folder(&path, depth + 1)?,
                 EntryKind::File => self.files.push(path),
                 EntryKind::Other => {}
@@ -123,4 +133,9 @@ impl Looking<'_> {
 
 fn too_many(message: String) -> Box<Diagnostic> {
     Diagnostic::new(Code::LIMIT, message).warning().help("no pack file of this layer is used: remove what is none")
+}
+
+/// Whether a file is hidden and so belongs to no pack, such as those that editors leave. Folders may have such names.
+pub fn is_hidden(path: &str) -> bool {
+    path::name(path).starts_with('.')
 }

@@ -1,34 +1,77 @@
-//! Values to rhai's and back. Small ones are copied, handles and functions are wrapped.
+//! Values between the host and rhai: small ones are copied, handles and functions are wrapped, faults are thrown.
 
-use super::{Closure, Running, kind_of_type};
+use super::execution::{Execution, current};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, ITEM};
-use crate::value::{Handle, Map, Value};
-use rhai::{Array, Dynamic, FnPtr, ImmutableString, NativeCallContext};
+use crate::value::{Fault, Handle, Map, Value};
+use rhai::{Array, Dynamic, EvalAltResult, FnPtr, GlobalRuntimeState, ImmutableString, NativeCallContext, Position};
 use std::any::Any;
 use std::sync::Arc;
+
+/// What a native function gives to rhai.
+pub(super) type RhaiResult<T = Dynamic> = std::result::Result<T, Box<EvalAltResult>>;
 
 /// A handle, as rhai holds it: one type for all kinds.
 #[derive(Clone)]
 pub(super) struct HandleBox(pub(super) Handle);
 
 /// How deep a value may be nested: deeper ones come from a mistake, and their drop would use up the stack.
-const DEPTH: usize = 128;
+const MAX_DEPTH: usize = 128;
 
 /// Bytes of a text from which on the guard is asked before it is copied.
-const LONG: usize = 64 << 10;
+const LONG_TEXT: usize = 64 << 10;
 
-/// Where functions in the values come from: without it they cannot be converted.
-pub(super) type Origin<'a, 'b> = Option<(&'a NativeCallContext<'b>, &'a Arc<Running>)>;
+/// Where the functions in a value come from: without it they cannot be converted.
+pub(super) type ClosureOrigin<'a, 'b> = Option<(&'a NativeCallContext<'b>, &'a Arc<Execution>)>;
 
-/// From rhai.
-pub(super) fn to_value(from: &Dynamic, origin: Origin<'_, '_>) -> Result<Value> {
-    convert(from, origin, DEPTH)
+/// A function pointer with all that is needed to call it, on this thread or another.
+pub(super) struct Closure {
+    pointer: FnPtr,
+    /// The state of the caller, with the source set to the file that the closure stands in, so that its faults
+    /// name that file.
+    pub(super) state: GlobalRuntimeState,
+    position: Position,
+    pub(super) execution: Arc<Execution>,
 }
 
-fn convert(from: &Dynamic, origin: Origin<'_, '_>, depth: usize) -> Result<Value> {
+impl Closure {
+    pub(super) fn new(context: &NativeCallContext<'_>, pointer: &FnPtr, execution: &Arc<Execution>) -> Self {
+        let mut state = context.global_runtime_state().clone();
+        if let Some(path) = execution.program.path_of_closure(pointer.fn_name()) {
+            state.source = Some(path.into());
+        }
+        let position = context.call_position();
+        Self { pointer: pointer.clone(), state, position, execution: Arc::clone(execution) }
+    }
+
+    pub(super) fn pointer(&self) -> FnPtr {
+        self.pointer.clone()
+    }
+
+    /// Calls it from a native verb: faults stay rhai's, so that its frames are kept.
+    pub(super) fn call_raw(&self, arguments: &mut [Dynamic]) -> RhaiResult {
+        self.pointer.call_raw(&self.context(), None, arguments)
+    }
+
+    /// The context of a call that it makes.
+    pub(super) fn context(&self) -> NativeCallContext<'_> {
+        let engine = &self.execution.program.engine;
+        let source = self.state.source.as_deref();
+        NativeCallContext::new_with_all_fields(engine, self.pointer.fn_name(), source, &self.state, self.position)
+    }
+}
+
+/// Converts a value of rhai's.
+///
+/// # Errors
+/// It is nested too deep, is no value of the host, or the guard stopped the call.
+pub(super) fn to_value(from: &Dynamic, origin: ClosureOrigin<'_, '_>) -> Result<Value> {
+    convert(from, origin, MAX_DEPTH)
+}
+
+fn convert(from: &Dynamic, origin: ClosureOrigin<'_, '_>, depth: usize) -> Result<Value> {
     guard::spend(ITEM)?;
-    // Questions that only look at the kind come first: lists of many numbers pass here.
+    // Tests that only look at the kind come first: lists of many numbers pass here.
     if from.is_int()
         && let Ok(number) = from.as_int()
     {
@@ -40,8 +83,8 @@ fn convert(from: &Dynamic, origin: Origin<'_, '_>, depth: usize) -> Result<Value
     if from.is_string()
         && let Ok(text) = from.as_immutable_string_ref()
     {
-        if text.len() >= LONG {
-            guard::room(text.len())?;
+        if text.len() >= LONG_TEXT {
+            guard::reserve_memory(text.len())?;
             guard::spend(text.len())?;
         }
         return Ok(Value::Text(Arc::from(text.as_str())));
@@ -55,13 +98,13 @@ fn convert(from: &Dynamic, origin: Origin<'_, '_>, depth: usize) -> Result<Value
         return Ok(Value::Handle(Arc::clone(&handle.0)));
     }
     if depth == 0 {
-        return Err(Diagnostic::new(Code::LIMIT, format!("a value is nested more than {DEPTH} levels deep")));
+        return Err(Diagnostic::new(Code::LIMIT, format!("a value is nested more than {MAX_DEPTH} levels deep")));
     }
     if from.is_array()
         && let Ok(list) = from.as_array_ref()
     {
-        if list.len() >= LONG / size_of::<Value>() {
-            guard::room(list.len().saturating_mul(size_of::<Value>()))?;
+        if list.len() >= LONG_TEXT / size_of::<Value>() {
+            guard::reserve_memory(list.len().saturating_mul(size_of::<Value>()))?;
         }
         let mut items = Vec::with_capacity(list.len());
         for item in list.iter() {
@@ -78,10 +121,10 @@ fn convert(from: &Dynamic, origin: Origin<'_, '_>, depth: usize) -> Result<Value
             .collect::<Result<Map>>()
             .map(Value::Map);
     }
-    rare(from, origin)
+    convert_rare(from, origin)
 }
 
-fn rare(from: &Dynamic, origin: Origin<'_, '_>) -> Result<Value> {
+fn convert_rare(from: &Dynamic, origin: ClosureOrigin<'_, '_>) -> Result<Value> {
     if let Ok(number) = from.as_float() {
         return Ok(Value::Float(number));
     }
@@ -90,7 +133,7 @@ fn rare(from: &Dynamic, origin: Origin<'_, '_>) -> Result<Value> {
     }
     if let Some(pointer) = from.read_lock::<FnPtr>() {
         return match origin {
-            Some((context, running)) => Ok(Value::Function(Arc::new(Closure::new(context, &pointer, running)))),
+            Some((context, execution)) => Ok(Value::Function(Arc::new(Closure::new(context, &pointer, execution)))),
             None => Err(Diagnostic::new(Code::SCRIPT, "a function cannot leave its script")
                 .help("return what it gives, not the function itself")),
         };
@@ -99,7 +142,7 @@ fn rare(from: &Dynamic, origin: Origin<'_, '_>) -> Result<Value> {
     Err(Diagnostic::new(Code::ARGUMENTS, message).help("a range can be walked by `for` only"))
 }
 
-/// Into rhai. Nothing but `()` is given for the rest, once the running call is over: see [`guard::is_over`].
+/// Converts a value into one of rhai's. Once the running call is over the rest becomes `()`: see [`guard::is_over`].
 pub(super) fn from_value(value: Value) -> Dynamic {
     if guard::is_over(ITEM + value.as_text().map_or(0, str::len)) {
         return Dynamic::UNIT;
@@ -119,5 +162,38 @@ pub(super) fn from_value(value: Value) -> Dynamic {
             Dynamic::from_map(map.into_iter().map(|(key, value)| ((&*key).into(), from_value(value))).collect())
         }
         Value::Handle(handle) => Dynamic::from(HandleBox(handle)),
+    }
+}
+
+/// A fault of a primitive as rhai throws it. What a guard raised cannot be caught.
+pub(super) fn raise(fault: Box<Diagnostic>, context: &NativeCallContext<'_>) -> Box<EvalAltResult> {
+    let position = context.call_position();
+    if guard::current().is_some_and(|guard| guard.verdict().is_some()) {
+        return EvalAltResult::ErrorTerminated(Dynamic::UNIT, position).into();
+    }
+    let fault = match (&fault.at, current()) {
+        (None, Ok(execution)) => match execution.program.place(context.call_source().unwrap_or_default(), position) {
+            Some(place) => fault.at(place),
+            None => fault,
+        },
+        _ => fault,
+    };
+    let Value::Handle(handle) = Fault::value(fault) else { unreachable!("a fault is a handle") };
+    EvalAltResult::ErrorRuntime(Dynamic::from(HandleBox(handle)), position).into()
+}
+
+/// The word for a type of rhai's.
+pub(super) fn kind_of_type(name: &str) -> &str {
+    match name {
+        "i64" | "INT" => "integer",
+        "f64" | "FLOAT" => "float",
+        "array" | "Array" => "list",
+        "Map" => "map",
+        "Fn" | "FnPtr" => "function",
+        "char" | "string" | "ImmutableString" | "&str | ImmutableString | String" => "text",
+        "blob" | "Blob" => "bytes",
+        name if name.contains("HandleBox") => "handle",
+        name if name.contains("Range") || name.starts_with("range") => "range",
+        name => name,
     }
 }

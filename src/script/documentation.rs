@@ -8,63 +8,66 @@ use std::fmt::Write;
 //# Signatures and documentation MUST be generated from the table of primitives.
 /// The text of `toolsd.d.rhai`: a definition file that editors for rhai read. Sorted by name; one entry for each
 /// number of arguments.
-pub fn definitions() -> String {
+pub fn rhai_definitions() -> String {
     let mut text = String::from("// Generated from the table of primitives: do not edit.\nmodule static;\n");
     for primitive in ALL {
         for arity in primitive.arities() {
             text.push('\n');
-            comments(&mut text, primitive);
+            write_comments(&mut text, primitive);
             let positional: Vec<&Param> = primitive.positional().take(arity).collect();
             let mut params: Vec<String> =
-                positional.iter().map(|param| format!("{}: {}", param.name, kinds(param, "|"))).collect();
+                positional.iter().map(|param| format!("{}: {}", param.name, join_kinds(param, "|"))).collect();
             if params.len() < arity {
                 params.push("options: map".to_owned());
             }
-            line(&mut text, &format!("fn {}({}) -> {};", primitive.name, params.join(", "), primitive.returns.name()));
+            write_line(
+                &mut text,
+                &format!("fn {}({}) -> {};", primitive.name, params.join(", "), primitive.returns.name()),
+            );
         }
     }
     text
 }
 
-fn comments(text: &mut String, primitive: &Primitive) {
-    line(text, &format!("/// {}\n///", primitive.summary));
+fn write_comments(text: &mut String, primitive: &Primitive) {
+    write_line(text, &format!("/// {}\n///", primitive.summary));
     for param in primitive.params {
-        line(text, &format!("/// * {}", parameter(param)));
+        write_line(text, &format!("/// * {}", describe_parameter(param)));
     }
-    line(text, &format!("///\n/// Effect: {}.\n///\n/// ```rhai", primitive.effect.name()));
+    write_line(text, &format!("///\n/// Effect: {}.\n///\n/// ```rhai", primitive.effect.name()));
     for example in primitive.examples {
         for row in example.script.lines() {
-            line(text, &format!("/// {row}"));
+            write_line(text, &format!("/// {row}"));
         }
-        line(text, &format!("/// // {}", outcome(&example.gives)));
+        write_line(text, &format!("/// // {}", describe_outcome(&example.gives)));
     }
-    line(text, "/// ```");
+    write_line(text, "/// ```");
 }
 
 /// A parameter in one line: name, kinds, whether it may be left out, what it means.
-pub fn parameter(param: &Param) -> String {
+pub fn describe_parameter(param: &Param) -> String {
     let need = match param.need {
         Need::Required => "",
         Need::Optional => ", may be left out",
         Need::Option => ", option",
     };
-    format!("`{}` ({}{need}): {}", param.name, kinds(param, " or "), param.doc)
+    format!("`{}` ({}{need}): {}", param.name, join_kinds(param, " or "), param.doc)
 }
 
-fn kinds(param: &Param, between: &str) -> String {
+fn join_kinds(param: &Param, between: &str) -> String {
     let names: Vec<&str> = param.kinds.iter().map(|kind| kind.name()).collect();
     names.join(between)
 }
 
 /// What an example gives, in one line.
-pub fn outcome(gives: &Gives) -> String {
+pub fn describe_outcome(gives: &Gives) -> String {
     match gives {
         Gives::Json(json) => format!("gives {}", json.split_whitespace().collect::<Vec<_>>().join(" ")),
         Gives::Fault(message) => format!("fails: {message}"),
     }
 }
 
-fn line(text: &mut String, line: &str) {
+fn write_line(text: &mut String, line: &str) {
     // Writing to a text does not fail.
     let _ = writeln!(text, "{line}");
 }
@@ -78,7 +81,7 @@ mod tests {
     //# Signatures and documentation MUST be generated from the table of primitives.
     #[test]
     fn every_primitive_is_in_the_definitions() {
-        let text = definitions();
+        let text = rhai_definitions();
         for primitive in ALL {
             assert!(text.contains(&format!("\nfn {}(", primitive.name)), "{}", primitive.name);
         }

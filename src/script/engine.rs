@@ -1,22 +1,29 @@
-//! The settings of rhai, and the one module of functions that all packs share.
+//! The engine: rhai's settings, and the native functions that all packs share: verbs of the language, and primitives.
 
-use super::{current, language, register_operators, register_primitive};
+use super::convert::{HandleBox, RhaiResult, from_value, raise, to_value};
+use super::execution::{at_call_level, current};
+use super::iteration::sequence_verb;
+use super::language;
 use crate::guard;
-use crate::primitive::{LogLevel, Notice};
+use crate::primitive::{Context, LogLevel, Need, Notice, Param, Primitive};
 use crate::primitives;
-use crate::value::Json;
+use crate::value::{Json, Kind, Value};
 use rhai::packages::{
     ArithmeticPackage, BasicIteratorPackage, BasicMathPackage, BasicStringPackage, LogicPackage, Package,
 };
-use rhai::{Dynamic, Engine, Module, OptimizationLevel, Shared};
+use rhai::{
+    Array, Dynamic, Engine, FnPtr, FuncRegistration, INT, ImmutableString, Map, Module, NativeCallContext,
+    OptimizationLevel, RhaiFunc, Shared,
+};
+use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// The most levels of calls that a pack can ask for: what the stacks of the script threads hold.
-pub(super) const MOST_LEVELS: usize = 256;
+pub(super) const MAX_CALL_LEVELS: usize = 256;
 
 /// How deep an expression may be nested, in debug builds and release builds alike.
-const EXPRESSION_DEPTH: usize = 128;
+const MAX_EXPRESSION_DEPTH: usize = 128;
 
 /// Verbs of the language that rhai itself resolves.
 const KEYWORDS: &[(&str, usize)] = &[
@@ -33,11 +40,11 @@ const KEYWORDS: &[(&str, usize)] = &[
 /// An engine without scripts yet.
 pub(super) fn empty_engine() -> Engine {
     let mut engine = Engine::new_raw();
-    engine.register_global_module(Shared::clone(standard()));
+    engine.register_global_module(Shared::clone(native_functions()));
     engine
         .set_strict_variables(true)
-        .set_max_call_levels(MOST_LEVELS)
-        .set_max_expr_depths(EXPRESSION_DEPTH, EXPRESSION_DEPTH)
+        .set_max_call_levels(MAX_CALL_LEVELS)
+        .set_max_expr_depths(MAX_EXPRESSION_DEPTH, MAX_EXPRESSION_DEPTH)
         .set_optimization_level(OptimizationLevel::None)
         .disable_symbol("eval")
         .disable_symbol("import")
@@ -51,17 +58,17 @@ pub(super) fn empty_engine() -> Engine {
 }
 
 fn log(level: LogLevel, text: &str) {
-    if let Ok(running) = current() {
-        running.host.notify(Notice::Log { level, data: Json::from(text) });
+    if let Ok(execution) = current() {
+        execution.host.notify(Notice::Log { level, data: Json::from(text) });
     }
 }
 
-static STANDARD: OnceLock<Shared<Module>> = OnceLock::new();
+static NATIVE_FUNCTIONS: OnceLock<Shared<Module>> = OnceLock::new();
 
 /// What is left of rhai's own functions, our verbs of the language, and the primitives, the later ones before
 /// the earlier where they take the same.
-fn standard() -> &'static Shared<Module> {
-    STANDARD.get_or_init(|| {
+fn native_functions() -> &'static Shared<Module> {
+    NATIVE_FUNCTIONS.get_or_init(|| {
         let mut module = Module::new();
         ArithmeticPackage::init(&mut module);
         LogicPackage::init(&mut module);
@@ -79,26 +86,164 @@ fn standard() -> &'static Shared<Module> {
 }
 
 /// Makes what all scripts share, if nobody has yet: a start does so beside other work.
-pub fn prepare() {
-    standard();
+pub fn prepare_engine() {
+    native_functions();
+}
+
+/// More combinations of types than this are left to the fallback.
+const MAX_SIGNATURES: usize = 16;
+
+/// Adds every arity of a primitive to the module.
+fn register_primitive(module: &mut Module, primitive: &'static Primitive) {
+    for arity in primitive.arities() {
+        let mut signatures = signatures_of(primitive, arity);
+        signatures.push(vec![TypeId::of::<Dynamic>(); arity]);
+        for types in signatures {
+            let params = (0..arity).map(|at| primitive.positional().nth(at).map_or("options", |param| param.name));
+            FuncRegistration::new(primitive.name).with_params_info(params).set_into_module_raw(
+                module,
+                types,
+                RhaiFunc::Method {
+                    func: Arc::new(move |context, arguments| match context {
+                        Some(context) => call_primitive(primitive, &context, arguments),
+                        None => Err("a primitive is called without a context".into()),
+                    }),
+                    has_context: true,
+                    is_pure: true,
+                    is_volatile: true,
+                },
+            );
+        }
+    }
+}
+
+/// Operators on handles, and the primitives they stand for.
+const OPERATORS: &[(&str, &str)] = &[("|", "spans_union"), ("&", "spans_intersect"), ("-", "spans_without")];
+
+/// Adds the operators whose primitives there are.
+fn register_operators(module: &mut Module) {
+    for (operator, name) in OPERATORS {
+        let Some(primitive) = primitives::find(name) else { continue };
+        FuncRegistration::new(*operator).with_purity(true).with_volatility(true).set_into_module(
+            module,
+            move |context: NativeCallContext, a: HandleBox, b: HandleBox| {
+                let (mut a, mut b) = (Dynamic::from(a), Dynamic::from(b));
+                call_primitive(primitive, &context, &mut [&mut a, &mut b])
+            },
+        );
+    }
+}
+
+/// The combinations of types that the kinds of the parameters stand for, for one number of arguments.
+fn signatures_of(primitive: &'static Primitive, arity: usize) -> Vec<Vec<TypeId>> {
+    let mut signatures = vec![Vec::new()];
+    for at in 0..arity {
+        let types = primitive.positional().nth(at).map_or_else(|| vec![TypeId::of::<Map>()], types_of);
+        let wider = signatures
+            .iter()
+            .flat_map(|signature: &Vec<TypeId>| {
+                types.iter().map(|id| signature.iter().copied().chain([*id]).collect::<Vec<_>>())
+            })
+            .collect::<Vec<_>>();
+        signatures = wider;
+        if signatures.len() > MAX_SIGNATURES {
+            return Vec::new();
+        }
+    }
+    signatures
+}
+
+fn types_of(param: &Param) -> Vec<TypeId> {
+    let mut types: Vec<TypeId> = param.kinds.iter().flat_map(|kind| types_of_kind(*kind)).collect();
+    if param.need != Need::Required {
+        types.push(TypeId::of::<()>());
+    }
+    types.sort_unstable();
+    types.dedup();
+    types
+}
+
+fn types_of_kind(kind: Kind) -> Vec<TypeId> {
+    match kind {
+        Kind::Any => vec![TypeId::of::<Dynamic>()],
+        Kind::Null => vec![TypeId::of::<()>()],
+        Kind::Bool => vec![TypeId::of::<bool>()],
+        Kind::Integer => vec![TypeId::of::<INT>()],
+        Kind::Float => vec![TypeId::of::<f64>(), TypeId::of::<INT>()],
+        Kind::Text => vec![TypeId::of::<ImmutableString>()],
+        Kind::List => vec![TypeId::of::<Array>(), TypeId::of::<HandleBox>()],
+        Kind::Map => vec![TypeId::of::<Map>(), TypeId::of::<HandleBox>()],
+        Kind::Function => vec![TypeId::of::<FnPtr>()],
+        _ => vec![TypeId::of::<HandleBox>()],
+    }
+}
+
+fn call_primitive(
+    primitive: &'static Primitive,
+    context: &NativeCallContext<'_>,
+    arguments: &mut [&mut Dynamic],
+) -> RhaiResult {
+    if let Some(outcome) = call_sequence_verb(primitive, context, arguments) {
+        return outcome;
+    }
+    let run = || {
+        // A call that was answered in its place has no more effects, whatever its next tick will say.
+        guard::check_stopped()?;
+        let execution = current()?;
+        let values: Vec<Value> = arguments
+            .iter()
+            .map(|argument| to_value(argument, Some((context, &execution))))
+            .collect::<crate::diagnostic::Result<_>>()?;
+        let arguments = primitive.accept(values)?;
+        let host = Context { host: &*execution.host, functions: &execution.functions };
+        let given = (primitive.run)(&host, arguments)?;
+        // What a stopped call gives was cut short: nobody may see it, or keep it.
+        guard::check()?;
+        let given = from_value(given);
+        guard::check().map(|()| given)
+    };
+    at_call_level(context.call_level(), run).map_err(|fault| raise(fault, context))
+}
+
+/// A verb that rhai has for lists (`map`, `filter`, `len`, …) works on every sequence, also where a primitive of
+/// that name is meant for other kinds: `nodes.filter(…)` is the primitive, `lines.filter(…)` the verb.
+fn call_sequence_verb(
+    primitive: &'static Primitive,
+    context: &NativeCallContext<'_>,
+    arguments: &mut [&mut Dynamic],
+) -> Option<RhaiResult> {
+    let first = primitive.positional().next()?;
+    let verb = sequence_verb(primitive.name)?;
+    let handle = match arguments.first()?.read_lock::<HandleBox>() {
+        Some(handle) => handle.0.clone(),
+        None => return None,
+    };
+    handle.length()?;
+    let meant = first.kinds.iter().any(|kind| {
+        *kind == Kind::Any || *kind == handle.kind() || (*kind == Kind::List && handle.kind() == Kind::Frozen)
+    });
+    if meant {
+        return None;
+    }
+    Some(verb(context, &handle, &mut arguments[1..]))
 }
 
 /// The names that a script may call, with the numbers of arguments they take: for rules and faults.
-static KNOWN: OnceLock<BTreeMap<String, BTreeSet<usize>>> = OnceLock::new();
+static KNOWN_FUNCTIONS: OnceLock<BTreeMap<String, BTreeSet<usize>>> = OnceLock::new();
 
-fn all_known() -> &'static BTreeMap<String, BTreeSet<usize>> {
-    KNOWN.get_or_init(|| known(standard()))
+fn known_functions() -> &'static BTreeMap<String, BTreeSet<usize>> {
+    KNOWN_FUNCTIONS.get_or_init(|| list_functions(native_functions()))
 }
 
 /// rhai tells its functions as texts, such as `len(list: &mut Array) -> INT`.
-fn known(module: &Module) -> BTreeMap<String, BTreeSet<usize>> {
+fn list_functions(module: &Module) -> BTreeMap<String, BTreeSet<usize>> {
     let mut known: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
     for signature in module.gen_fn_signatures_with_mapper(std::borrow::Cow::Borrowed) {
         let Some((name, rest)) = signature.split_once('(') else { continue };
         if name.is_empty() || !name.chars().all(|letter| letter.is_alphanumeric() || letter == '_') {
             continue;
         }
-        known.entry(name.to_owned()).or_default().insert(parameters(rest));
+        known.entry(name.to_owned()).or_default().insert(count_parameters(rest));
     }
     for (name, arity) in KEYWORDS {
         known.entry((*name).to_owned()).or_default().insert(*arity);
@@ -107,7 +252,7 @@ fn known(module: &Module) -> BTreeMap<String, BTreeSet<usize>> {
 }
 
 /// Counts the parameters before the closing bracket; commas within inner brackets are not between them.
-fn parameters(rest: &str) -> usize {
+fn count_parameters(rest: &str) -> usize {
     let mut depth = 0_usize;
     let mut commas = 0;
     let mut empty = true;
@@ -127,11 +272,11 @@ fn parameters(rest: &str) -> usize {
 /// The names of all functions that a script can call without defining them: primitives and verbs of the
 /// language. Sorted.
 pub fn known_names() -> impl Iterator<Item = &'static str> {
-    all_known().keys().map(String::as_str)
+    known_functions().keys().map(String::as_str)
 }
 
 /// The numbers of arguments that the native function `name` takes; empty if there is none. The receiver of a
 /// method counts. `call` and `curry` take any number above those told.
 pub fn known_arities(name: &str) -> Vec<usize> {
-    all_known().get(name).map(|arities| arities.iter().copied().collect()).unwrap_or_default()
+    known_functions().get(name).map(|arities| arities.iter().copied().collect()).unwrap_or_default()
 }

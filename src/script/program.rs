@@ -1,98 +1,65 @@
-//! The scripts of one pack, compiled: functions by script and name, run for a host under a guard.
+//! The scripts of one pack as a program: compiled when they are first needed, run for a host under a guard, surveyed.
 
-use super::{
-    Cells, MOST_LEVELS, Program, Running, Survey, at_level, captures_at_the_top, compile, current, empty_engine, enter,
-    from_value, level, number, parallel, to_value, watch, within,
-};
-use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use super::captured_variables::CapturedVariablesGuard;
+use super::compile::compile;
+use super::compiled::{CompiledScripts, FunctionSignature, Script};
+use super::engine::MAX_CALL_LEVELS;
+use super::execution::{Execution, at_call_level, enter};
+use super::functions::{ScriptFunctions, call_function, run_parallel};
+use super::survey::{ScriptSurvey, survey_script};
+use crate::diagnostic::{Diagnostic, Result};
 use crate::graph::Functions;
-use crate::guard::{self, Cancel, Guard, Limits};
-use crate::primitive::Host;
+use crate::guard::{self, Guard};
+use crate::primitive::{Effect, Host};
+use crate::primitives;
 use crate::source::{Place, Source};
 use crate::value::Value;
-use rhai::{AST, Caches, Dynamic, Engine, EvalContext, Module, Position, Scope, Shared};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
+use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
-/// A function of a script.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FunctionName {
-    /// Its name.
-    pub name: String,
-    /// The number of its parameters.
-    pub arity: usize,
-    /// Where its body begins.
-    pub at: Place,
-}
+/// The compiled scripts of one pack. Cloning it copies a pointer.
+#[derive(Clone)]
+pub struct Program(Arc<DeferredScripts>);
 
-/// What a program shares with everything that runs it.
-pub(super) struct Inner {
-    /// Tells it from every other program of this process.
-    number: u64,
-    /// Whether a name means the same function wherever it is seen, so that what was found once holds.
-    is_clear: bool,
-    pub(super) engine: Engine,
-    /// Sorted by path.
-    pub(super) scripts: Vec<Script>,
-    /// Which script a closure stands in, and how many parameters it has besides the captured ones.
-    closures: HashMap<String, (usize, usize)>,
-    fingerprint: [u8; 32],
-    /// Made when first asked for.
-    pub(super) surveys: OnceLock<Vec<Survey>>,
-}
-
-/// One script.
-pub(super) struct Script {
-    pub(super) source: Arc<Source>,
-    pub(super) ast: AST,
-    /// Its functions as a module: with the constants of its top level, where it has any.
-    module: Shared<Module>,
-    /// Whether its functions are seen by the other scripts: `lib.rhai` and `graph.rhai`.
-    pub(super) shared: bool,
-    /// Its functions in the order they are written; found when first asked for.
-    names: OnceLock<Vec<FunctionName>>,
-}
-
-impl Inner {
-    /// Compiles scripts; what is wrong with them, and a file with a fault is left out.
-    pub(super) fn compile(sources: &[Arc<Source>]) -> (Arc<Self>, Vec<Diagnostic>) {
-        let mut engine = empty_engine();
-        let mut faults = Vec::new();
-        let mut scripts: Vec<Script> = sources
-            .iter()
-            .filter_map(|source| read(&engine, source).map_err(|found| faults.extend(found)).ok())
-            .collect();
-        scripts.sort_by(|a, b| a.source.path.cmp(&b.source.path));
-        watch(&mut engine, &scripts);
-        // The library comes first, so that the top level of the others may use it.
-        for shared in [true, false] {
-            for script in scripts.iter_mut().filter(|script| script.shared == shared) {
-                if let Err(fault) = evaluate(&engine, script) {
-                    faults.push(*fault);
-                }
-                if shared {
-                    engine.register_global_module(Shared::clone(&script.module));
-                }
-            }
-        }
-        let inner = Inner {
-            number: number(),
-            is_clear: is_clear(&scripts),
-            closures: closures(&scripts),
-            fingerprint: fingerprint(sources),
-            engine,
-            scripts,
-            surveys: OnceLock::new(),
-        };
-        (Arc::new(inner), faults)
-    }
+struct DeferredScripts {
+    sources: Vec<Arc<Source>>,
+    /// With what is wrong with them.
+    compiled: OnceLock<(Arc<CompiledScripts>, Vec<Diagnostic>)>,
+    surveys: OnceLock<Vec<ScriptSurvey>>,
 }
 
 impl Program {
-    /// Runs a native job as if `script` had called it: primitives in it, and functions it calls, reach `host`
-    /// and pay to `guard`. The build of a graph is such a job. What the guard raised is the outcome.
-    pub fn within<T>(
+    /// Compiles the scripts of a pack: path and text of each. The faults of all files are reported; a file that
+    /// has one is left out.
+    pub fn compile<P: AsRef<str>, T: AsRef<str>>(files: &[(P, T)]) -> (Self, Vec<Diagnostic>) {
+        let sources: Vec<Arc<Source>> =
+            files.iter().map(|(path, text)| Source::new(path.as_ref(), text.as_ref())).collect();
+        let program = Self::deferred(&sources);
+        let faults = program.diagnostics().to_vec();
+        (program, faults)
+    }
+
+    /// Scripts that are compiled when the first of their functions, or of their faults, is asked for.
+    pub fn deferred(sources: &[Arc<Source>]) -> Self {
+        Self(Arc::new(DeferredScripts {
+            sources: sources.to_vec(),
+            compiled: OnceLock::new(),
+            surveys: OnceLock::new(),
+        }))
+    }
+
+    /// What is wrong with the scripts, which are compiled now if they are not yet.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.compiled_with_faults().1
+    }
+
+    /// Runs a native job as if `script` had called it: primitives in it, and functions it calls, reach `host` and count
+    /// for `guard`. The build of a graph is such a job.
+    ///
+    /// # Errors
+    /// What the guard raised, else what `job` returned.
+    pub fn run_native<T>(
         &self,
         script: &str,
         host: Arc<dyn Host>,
@@ -100,13 +67,14 @@ impl Program {
         job: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
         let _guarded = guard.enter();
-        let depth = guard.limits().depth.min(MOST_LEVELS);
-        let held = Held(Arc::default());
-        let functions = self.functions_of(script);
-        let running = Running { program: Arc::clone(self.inner()), host, functions, cells: Arc::clone(&held.0) };
-        let _entered = enter(Arc::new(running));
-        let result = at_level(MOST_LEVELS - depth, job);
-        match (guard::room(0), result) {
+        let depth = guard.limits().depth.min(MAX_CALL_LEVELS);
+        let captured = CapturedVariablesGuard(Arc::default());
+        let functions = self.functions_seen_by(script);
+        let program = Arc::clone(self.compiled());
+        let execution = Execution { program, host, functions, captured: Arc::clone(&captured.0) };
+        let _entered = enter(Arc::new(execution));
+        let result = at_call_level(MAX_CALL_LEVELS - depth, job);
+        match (guard::reserve_memory(0), result) {
             (Err(stop), Err(fault)) if fault.code == stop.code => Err(fault),
             (Err(stop), _) => Err(stop),
             (Ok(()), result) => result,
@@ -115,27 +83,23 @@ impl Program {
 
     /// The paths of its scripts, sorted.
     pub fn scripts(&self) -> impl Iterator<Item = &str> {
-        self.inner().scripts.iter().map(|script| script.source.path.as_str())
+        self.compiled().scripts.iter().map(|script| script.source.path.as_str())
     }
 
     /// The functions of a script, in the order they are written.
-    pub fn functions(&self, script: &str) -> &[FunctionName] {
-        let Some(script) = self.inner().script(script) else { return &[] };
-        script.names.get_or_init(|| {
-            let function = |(name, arity, at): (&str, _, _)| FunctionName { name: name.to_owned(), arity, at };
-            let mut functions: Vec<FunctionName> = script.definitions().map(function).collect();
-            functions.sort_by_key(|function| function.at.span.start);
-            functions
-        })
+    pub fn functions(&self, script: &str) -> &[FunctionSignature] {
+        self.compiled().script(script).map_or(&[], Script::signatures)
     }
 
     /// The functions as `script` sees them: its own, then those of the library.
-    pub fn functions_of(&self, script: &str) -> Arc<dyn Functions> {
-        Arc::new(Bound { program: Arc::clone(self.inner()), script: script.to_owned() })
+    pub fn functions_seen_by(&self, script: &str) -> Arc<dyn Functions> {
+        Arc::new(ScriptFunctions { program: Arc::clone(self.compiled()), script: script.to_owned() })
     }
 
-    /// Runs a function of a script for a host. What the guard raised is the outcome, whatever the script
-    /// returned.
+    /// Runs a function of a script for a host.
+    ///
+    /// # Errors
+    /// What the guard raised, whatever the script returned; else the fault of the script.
     pub fn run(
         &self,
         script: &str,
@@ -144,230 +108,160 @@ impl Program {
         host: Arc<dyn Host>,
         guard: Arc<Guard>,
     ) -> Result<Value> {
-        self.within(script, host, guard, || self.inner().call(script, function, arguments))
+        self.run_native(script, host, guard, || call_function(self.compiled(), script, function, arguments))
     }
-}
 
-/// The captured variables of a run: emptied when it ends, also by a panic.
-struct Held(Arc<Cells>);
+    /// The surveys of its scripts, sorted by path.
+    pub fn surveys(&self) -> &[ScriptSurvey] {
+        self.0.surveys.get_or_init(|| self.compiled().scripts.iter().map(survey_script).collect())
+    }
 
-impl Drop for Held {
-    fn drop(&mut self) {
-        self.0.empty();
+    /// The survey of one script.
+    pub fn survey(&self, script: &str) -> Option<&ScriptSurvey> {
+        self.surveys().iter().find(|survey| survey.source.path == script)
+    }
+
+    /// What a function does at most, over all it calls: by name, in its script and the library, by `Fn("name")`, and
+    /// by the name given to a primitive.
+    pub fn strongest_effect(&self, script: &str, function: &str) -> EffectChain {
+        let mut strongest = EffectChain { effect: Effect::Pure, calls: Vec::new() };
+        self.walk(script, function, |name, calls| {
+            let effect = primitives::find(name).map_or(Effect::Pure, |primitive| primitive.effect);
+            if effect > strongest.effect {
+                strongest = EffectChain { effect, calls: calls() };
+            }
+            ControlFlow::Continue(())
+        });
+        strongest
+    }
+
+    /// The calls that lead from a function to the first of these primitives, outermost first; nothing if it reaches
+    /// none of them.
+    pub fn find_calls_to(&self, script: &str, function: &str, primitives: &[&str]) -> Option<Vec<(String, Place)>> {
+        let mut found = None;
+        self.walk(script, function, |name, calls| {
+            if !primitives.contains(&name) {
+                return ControlFlow::Continue(());
+            }
+            found = Some(calls());
+            ControlFlow::Break(())
+        });
+        found
+    }
+
+    /// The functions that a function may call, itself among them: the path of the script of each, and its name.
+    pub fn reachable_functions(&self, script: &str, function: &str) -> Vec<(&str, &str)> {
+        let visited = self.walk(script, function, |_, _| ControlFlow::Continue(()));
+        let named = |node: FunctionIndex| {
+            let survey = self.surveys().get(node.script)?;
+            Some((survey.source.path.as_str(), survey.functions.get(node.function)?.name.as_str()))
+        };
+        visited.into_iter().filter_map(named).collect()
+    }
+
+    /// Visits what a function calls that is no function of the pack, the nearest first, each with a way to tell the
+    /// calls that lead there, outermost first. Gives the functions that were visited.
+    fn walk(
+        &self,
+        script: &str,
+        function: &str,
+        mut visit: impl FnMut(&str, &dyn Fn() -> Vec<(String, Place)>) -> ControlFlow<()>,
+    ) -> Vec<FunctionIndex> {
+        let mut came_from: HashMap<FunctionIndex, Option<(FunctionIndex, String, Place)>> = HashMap::new();
+        let mut queue: VecDeque<FunctionIndex> = self.nodes_named(script, function).collect();
+        for node in &queue {
+            came_from.insert(*node, None);
+        }
+        while let Some(node) = queue.pop_front() {
+            let survey = &self.surveys()[node.script];
+            for (name, at, is_call) in survey.named_in(node.function) {
+                let targets: Vec<FunctionIndex> = self.nodes_named(&survey.source.path, name).collect();
+                let calls = || trace_calls(&came_from, node, (name, at));
+                if is_call && targets.is_empty() && visit(name, &calls).is_break() {
+                    return came_from.into_keys().collect();
+                }
+                for target in targets {
+                    came_from.entry(target).or_insert_with(|| {
+                        queue.push_back(target);
+                        Some((node, name.to_owned(), at.clone()))
+                    });
+                }
+            }
+        }
+        came_from.into_keys().collect()
+    }
+
+    /// The functions that a name stands for in a script: its own, else those of the library.
+    fn nodes_named<'a>(&'a self, script: &'a str, name: &'a str) -> impl Iterator<Item = FunctionIndex> + 'a {
+        let nodes_of = move |(at, survey): (usize, &'a ScriptSurvey)| {
+            let functions = survey.functions.iter().enumerate().filter(move |(_, known)| known.name == name);
+            functions.map(move |(function, _)| FunctionIndex { script: at, function })
+        };
+        let all = || self.surveys().iter().enumerate();
+        let own: Vec<FunctionIndex> =
+            all().filter(|(_, survey)| survey.source.path == script).flat_map(nodes_of).collect();
+        let shared = all().filter(|(at, _)| self.compiled().scripts[*at].shared).flat_map(nodes_of);
+        let shared: Vec<FunctionIndex> = if own.is_empty() { shared.collect() } else { Vec::new() };
+        own.into_iter().chain(shared)
+    }
+
+    fn compiled(&self) -> &Arc<CompiledScripts> {
+        &self.compiled_with_faults().0
+    }
+
+    fn compiled_with_faults(&self) -> &(Arc<CompiledScripts>, Vec<Diagnostic>) {
+        self.0.compiled.get_or_init(|| compile(&self.0.sources))
     }
 }
 
 /// As seen by no script in particular: the library first, then whatever script has the function.
 impl Functions for Program {
     fn call(&self, name: &str, arguments: Vec<Value>) -> Result<Value> {
-        Bound { program: Arc::clone(self.inner()), script: String::new() }.call(name, arguments)
+        ScriptFunctions { program: Arc::clone(self.compiled()), script: String::new() }.call(name, arguments)
     }
 
     fn fingerprint(&self) -> [u8; 32] {
-        self.inner().fingerprint
+        self.compiled().fingerprint
     }
 
     fn parallel(&self, jobs: usize, job: &(dyn Fn(usize) + Sync)) {
-        parallel(jobs, job);
+        run_parallel(jobs, job);
     }
 }
 
-/// The functions as one script sees them.
-struct Bound {
-    program: Arc<Inner>,
-    script: String,
-}
-
-impl Functions for Bound {
-    fn call(&self, name: &str, arguments: Vec<Value>) -> Result<Value> {
-        let outer = current()?;
-        let functions = Arc::new(Self { program: Arc::clone(&self.program), script: self.script.clone() });
-        let (program, host, cells) = (Arc::clone(&self.program), Arc::clone(&outer.host), Arc::clone(&outer.cells));
-        let running = Running { program, host, functions, cells };
-        let _entered = enter(Arc::new(running));
-        self.program.call(&self.script, name, arguments)
-    }
-
-    fn fingerprint(&self) -> [u8; 32] {
-        self.program.fingerprint
-    }
-
-    fn parallel(&self, jobs: usize, job: &(dyn Fn(usize) + Sync)) {
-        parallel(jobs, job);
+/// Without scripts.
+impl Default for Program {
+    fn default() -> Self {
+        Self::deferred(&[])
     }
 }
 
-impl Inner {
-    pub(super) fn script(&self, path: &str) -> Option<&Script> {
-        let at = self.scripts.binary_search_by(|script| script.source.path.as_str().cmp(path)).ok()?;
-        self.scripts.get(at)
-    }
-
-    /// The scripts in which a name used in `path` is looked for, in that order.
-    fn seen_from<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a Script> {
-        let others = self.scripts.iter().filter(move |script| script.source.path != path);
-        self.script(path).into_iter().chain(others.filter(move |script| script.shared || path.is_empty()))
-    }
-
-    fn call(&self, path: &str, name: &str, arguments: Vec<Value>) -> Result<Value> {
-        guard::check()?;
-        let arity = arguments.len();
-        let has = |script: &&Script| script.module.get_script_fn(name, arity).is_some();
-        let script = self.seen_from(path).find(has).ok_or_else(|| self.missing(path, name, arity))?;
-        let mut state = self.engine.new_global_runtime_state();
-        state.lib.push(Shared::clone(&script.module));
-        state.source = Some(script.source.path.as_str().into());
-        state.level = level();
-        let mut arguments: Vec<Dynamic> = arguments.into_iter().map(from_value).collect();
-        let mut arguments: Vec<&mut Dynamic> = arguments.iter_mut().collect();
-        let mut call = |caches: &mut Caches| {
-            EvalContext::new(&self.engine, &mut state, caches, &mut Scope::new(), None).call_fn_raw(
-                name,
-                false,
-                false,
-                &mut arguments,
-            )
-        };
-        let called = match self.is_clear {
-            true => within((self.number, &script.source.path), call),
-            false => call(&mut Caches::new()),
-        };
-        let result = called.map_err(|fault| {
-            let fault = self.diagnose(*fault, Some(&script.source.path));
-            // A stop has lost its position on the way out: the function that was entered is all that is known.
-            match script.definitions().find(|it| it.0 == name && it.1 == arity) {
-                Some((_, _, at)) if fault.at.is_none() => fault.at(at),
-                _ => fault,
-            }
-        })?;
-        to_value(&result, None)
-    }
-
-    fn missing(&self, path: &str, name: &str, arity: usize) -> Box<Diagnostic> {
-        let plural = if arity == 1 { "" } else { "s" };
-        let fault =
-            Diagnostic::new(Code::SCRIPT, format!("`{path}` has no function `{name}` with {arity} argument{plural}"));
-        let names: Vec<&str> = self.seen_from(path).flat_map(|script| script.definitions().map(|it| it.0)).collect();
-        let own = self.seen_from(path).flat_map(Script::definitions).find(|it| it.0 == name);
-        match own {
-            Some((_, parameters, at)) => fault.help(format!("it has {parameters} parameters, at {at}")),
-            None => match did_you_mean(name, names.iter().copied()) {
-                Some(help) => fault.help(help),
-                None => fault,
-            },
-        }
-    }
-
-    pub(super) fn path_of_closure(&self, name: &str) -> Option<&str> {
-        self.closures.get(name).map(|(script, _)| self.scripts[*script].source.path.as_str())
-    }
-
-    pub(super) fn parameters_of_closure(&self, name: &str) -> Option<usize> {
-        self.closures.get(name).map(|(_, parameters)| *parameters)
-    }
-
-    pub(super) fn arities(&self, name: &str) -> impl Iterator<Item = usize> {
-        self.scripts.iter().flat_map(Script::definitions).filter(move |it| it.0 == name).map(|it| it.1)
-    }
-
-    pub(super) fn function_names(&self) -> impl Iterator<Item = &str> {
-        self.scripts.iter().flat_map(|script| script.definitions().map(|it| it.0))
-    }
+/// What a function does at most, and the calls that lead there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EffectChain {
+    /// The effect.
+    pub effect: Effect,
+    /// The calls, outermost first; the last one is of the primitive that has the effect. Empty if it is pure.
+    pub calls: Vec<(String, Place)>,
 }
 
-impl Script {
-    /// Its named functions: name, number of parameters, where the body begins.
-    pub(super) fn definitions(&self) -> impl Iterator<Item = (&str, usize, Place)> {
-        self.ast.iter_functions().filter(|function| !is_closure(function.name)).map(|function| {
-            let start = self.ast.shared_lib().get_script_fn(function.name, function.params.len());
-            let start = start.map_or(Position::NONE, |definition| definition.body.start_position());
-            let offset = self.source.offset(start.line().unwrap_or(1), start.position().unwrap_or(1));
-            (function.name, function.params.len(), self.source.place(offset..offset + 1))
-        })
+/// A function of a script, by their indexes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct FunctionIndex {
+    script: usize,
+    function: usize,
+}
+
+fn trace_calls(
+    came_from: &HashMap<FunctionIndex, Option<(FunctionIndex, String, Place)>>,
+    mut node: FunctionIndex,
+    last: (&str, &Place),
+) -> Vec<(String, Place)> {
+    let mut calls = vec![(last.0.to_owned(), last.1.clone())];
+    while let Some(Some((caller, name, at))) = came_from.get(&node) {
+        calls.push((name.clone(), at.clone()));
+        node = *caller;
     }
-}
-
-/// rhai names its closures so.
-pub(super) fn is_closure(name: &str) -> bool {
-    name.starts_with("anon$")
-}
-
-#[cfg(test)]
-thread_local! {
-    /// How many scripts were compiled on this thread.
-    pub(super) static COMPILED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
-}
-
-fn read(engine: &Engine, source: &Arc<Source>) -> std::result::Result<Script, Vec<Diagnostic>> {
-    #[cfg(test)]
-    COMPILED.with(|compiled| compiled.set(compiled.get() + 1));
-    let mut ast = compile(engine, source)?;
-    ast.set_source(source.path.as_str());
-    let name = source.path.rsplit('/').next().unwrap_or_default();
-    let module = ast.shared_lib().clone();
-    let shared = matches!(name, "lib.rhai" | "graph.rhai");
-    Ok(Script { source: Arc::clone(source), module, ast, shared, names: OnceLock::new() })
-}
-
-/// Runs the top level, which may hold constants, and makes a module of the functions.
-fn evaluate(engine: &Engine, script: &mut Script) -> Result<()> {
-    if script.ast.statements().is_empty() && !script.shared {
-        return Ok(());
-    }
-    if captures_at_the_top(script) {
-        return Err(Diagnostic::new(Code::SCRIPT, "a closure at the top level of the script captures a variable")
-            .help("the top level may hold constants and functions only: move it into a function")
-            .at(script.source.place(0..1)));
-    }
-    let limits = Limits { time: Duration::from_secs(1), memory: 64 << 20, ..Limits::default() };
-    let guard = Guard::new(limits, Cancel::default());
-    let _entered = guard.enter();
-    match Module::eval_ast_as_new(Scope::new(), &script.ast, engine) {
-        Ok(module) => {
-            script.module = module.into();
-            Ok(())
-        }
-        Err(fault) => {
-            let position = fault.position();
-            let start = script.source.offset(position.line().unwrap_or(1), position.position().unwrap_or(1));
-            let mut fault = fault;
-            fault.clear_position();
-            let message = guard.verdict().map_or_else(|| fault.to_string(), |stop| stop.message);
-            Err(Diagnostic::new(Code::SCRIPT, format!("the top level of the script fails: {message}"))
-                .help("the top level may hold constants and functions only")
-                .at(script.source.place(start..start + 1)))
-        }
-    }
-}
-
-/// Whether no function of a library has the name and number of parameters of another script's function.
-fn is_clear(scripts: &[Script]) -> bool {
-    let named = |script: &Script| -> Vec<(String, usize)> {
-        script.ast.iter_functions().map(|it| (it.name.to_owned(), it.params.len())).collect()
-    };
-    let mut times: HashMap<(String, usize), usize> = HashMap::new();
-    scripts.iter().flat_map(named).for_each(|it| *times.entry(it).or_default() += 1);
-    let libraries = scripts.iter().filter(|script| script.shared);
-    libraries.flat_map(named).all(|it| times.get(&it) == Some(&1))
-}
-
-fn closures(scripts: &[Script]) -> HashMap<String, (usize, usize)> {
-    let closures_of = |(at, script): (usize, &Script)| {
-        let closures = script.ast.iter_functions().filter(|function| is_closure(function.name));
-        closures.map(|function| (function.name.to_owned(), (at, function.params.len()))).collect::<Vec<_>>()
-    };
-    scripts.iter().enumerate().flat_map(closures_of).collect()
-}
-
-fn fingerprint(sources: &[Arc<Source>]) -> [u8; 32] {
-    let mut sorted: Vec<&Arc<Source>> = sources.iter().collect();
-    sorted.sort_by(|a, b| a.path.cmp(&b.path));
-    let mut hash = blake3::Hasher::new();
-    for source in sorted {
-        for part in [source.path.as_str(), &source.text] {
-            hash.update(&(part.len() as u64).to_le_bytes());
-            hash.update(part.as_bytes());
-        }
-    }
-    hash.finalize().into()
+    calls.reverse();
+    calls
 }

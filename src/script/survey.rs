@@ -1,37 +1,32 @@
 //! What a script says, as plain data: definitions, calls, reads of arguments. Rules need no rhai.
 
-mod walk;
-
-use super::Program;
-use crate::primitive::Effect;
-use crate::primitives;
+use super::compiled::{Script, is_closure};
 use crate::source::{Place, Source};
-use std::collections::{HashMap, VecDeque};
-use std::ops::ControlFlow;
+use rhai::{ASTNode, Expr, FnCallExpr, Position, Stmt};
 use std::sync::Arc;
 
 /// One script, surveyed by itself: before anything is merged, so that every place is in this file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Survey {
+pub struct ScriptSurvey {
     /// The script.
     pub source: Arc<Source>,
     /// Its named functions, in the order they are written.
-    pub functions: Vec<Definition>,
+    pub functions: Vec<FunctionDefinition>,
     /// Every call in it, but for operators.
-    pub calls: Vec<Call>,
+    pub calls: Vec<CallSite>,
     /// Every property read of a parameter: `args.x`, `args["x"]`, `args?.x`.
-    pub reads: Vec<Read>,
+    pub reads: Vec<ParameterRead>,
     /// Every assignment to a parameter, or to a part of one: the caller does not see it.
-    pub assignments: Vec<Assignment>,
+    pub assignments: Vec<ParameterAssignment>,
     /// Every closure that names the variable whose method it is passed to: rhai refuses it when it runs.
-    pub captures: Vec<Capture>,
+    pub captures: Vec<ReceiverCapture>,
     /// Every `Fn(…)`.
-    pub pointers: Vec<Pointer>,
+    pub pointers: Vec<FunctionPointer>,
 }
 
 /// A named function.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Definition {
+pub struct FunctionDefinition {
     /// Its name.
     pub name: String,
     /// The names of its parameters.
@@ -42,7 +37,7 @@ pub struct Definition {
 
 /// A call.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Call {
+pub struct CallSite {
     /// The name that is called.
     pub name: String,
     /// The number of arguments; the receiver of a method counts.
@@ -57,14 +52,14 @@ pub struct Call {
     pub keys: Vec<(usize, String)>,
     /// Where the name stands.
     pub at: Place,
-    /// The named function around it: an index of [`Survey::functions`]. A call in a closure is in the function
+    /// The named function around it: an index of [`ScriptSurvey::functions`]. A call in a closure is in the function
     /// around the closure.
     pub function: Option<usize>,
 }
 
 /// A property read of a parameter.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Read {
+pub struct ParameterRead {
     /// The parameter.
     pub variable: String,
     /// The property.
@@ -77,7 +72,7 @@ pub struct Read {
 
 /// An assignment to a parameter.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Assignment {
+pub struct ParameterAssignment {
     /// The parameter.
     pub parameter: String,
     /// Whether all of it is assigned, not a part: that is harmless.
@@ -90,7 +85,7 @@ pub struct Assignment {
 
 /// A closure that names the variable whose method it is passed to.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Capture {
+pub struct ReceiverCapture {
     /// The variable.
     pub variable: String,
     /// The method.
@@ -101,7 +96,7 @@ pub struct Capture {
 
 /// `Fn("name")`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pointer {
+pub struct FunctionPointer {
     /// The name, if it is a literal text.
     pub name: Option<String>,
     /// Where.
@@ -110,132 +105,19 @@ pub struct Pointer {
     pub function: Option<usize>,
 }
 
-/// What a function does at most, and the calls that lead there.
-#[derive(Clone, Debug, PartialEq)]
-pub struct EffectChain {
-    /// The effect.
-    pub effect: Effect,
-    /// The calls, outermost first; the last one is of the primitive that has the effect. Empty if it is pure.
-    pub calls: Vec<(String, Place)>,
-}
-
-impl Survey {
+impl ScriptSurvey {
     /// The place of the first call, pointer or read in `function` that satisfies a test on calls.
-    pub fn calls_in(&self, function: usize) -> impl Iterator<Item = &Call> {
+    pub fn calls_in(&self, function: usize) -> impl Iterator<Item = &CallSite> {
         self.calls.iter().filter(move |call| call.function == Some(function))
     }
 
     /// The function of that name.
-    pub fn function(&self, name: &str) -> Option<(usize, &Definition)> {
+    pub fn function(&self, name: &str) -> Option<(usize, &FunctionDefinition)> {
         self.functions.iter().enumerate().find(|(_, definition)| definition.name == name)
     }
-}
 
-impl Program {
-    /// The surveys of its scripts, sorted by path.
-    pub fn surveys(&self) -> &[Survey] {
-        self.inner().surveys.get_or_init(|| self.inner().scripts.iter().map(walk::survey).collect())
-    }
-
-    /// The survey of one script.
-    pub fn survey(&self, script: &str) -> Option<&Survey> {
-        self.surveys().iter().find(|survey| survey.source.path == script)
-    }
-
-    /// What a function does at most, over all it calls: by name, in its script and the library, by `Fn("name")`, and
-    /// by the name given to a primitive.
-    pub fn effect(&self, script: &str, function: &str) -> EffectChain {
-        let mut strongest = EffectChain { effect: Effect::Pure, calls: Vec::new() };
-        self.walk(script, function, |name, calls| {
-            let effect = primitives::find(name).map_or(Effect::Pure, |primitive| primitive.effect);
-            if effect > strongest.effect {
-                strongest = EffectChain { effect, calls: calls() };
-            }
-            ControlFlow::Continue(())
-        });
-        strongest
-    }
-
-    /// The calls that lead from a function to the first of these primitives, outermost first; nothing if it reaches
-    /// none of them.
-    pub fn reaches(&self, script: &str, function: &str, primitives: &[&str]) -> Option<Vec<(String, Place)>> {
-        let mut found = None;
-        self.walk(script, function, |name, calls| {
-            if !primitives.contains(&name) {
-                return ControlFlow::Continue(());
-            }
-            found = Some(calls());
-            ControlFlow::Break(())
-        });
-        found
-    }
-
-    /// The functions that a function may call, itself among them: the path of the script of each, and its name.
-    pub fn called_from(&self, script: &str, function: &str) -> Vec<(&str, &str)> {
-        let visited = self.walk(script, function, |_, _| ControlFlow::Continue(()));
-        let named = |node: Node| {
-            let survey = self.surveys().get(node.script)?;
-            Some((survey.source.path.as_str(), survey.functions.get(node.function)?.name.as_str()))
-        };
-        visited.into_iter().filter_map(named).collect()
-    }
-
-    /// Visits what a function calls that is no function of the pack, the nearest first, each with a way to tell the
-    /// calls that lead there, outermost first. Gives the functions that were visited.
-    fn walk(
-        &self,
-        script: &str,
-        function: &str,
-        mut visit: impl FnMut(&str, &dyn Fn() -> Vec<(String, Place)>) -> ControlFlow<()>,
-    ) -> Vec<Node> {
-        let mut came_from: HashMap<Node, Option<(Node, String, Place)>> = HashMap::new();
-        let mut queue: VecDeque<Node> = self.nodes_named(script, function).collect();
-        for node in &queue {
-            came_from.insert(*node, None);
-        }
-        while let Some(node) = queue.pop_front() {
-            let survey = &self.surveys()[node.script];
-            for (name, at, is_call) in survey.named_in(node.function) {
-                let targets: Vec<Node> = self.nodes_named(&survey.source.path, name).collect();
-                let calls = || chain(&came_from, node, (name, at));
-                if is_call && targets.is_empty() && visit(name, &calls).is_break() {
-                    return came_from.into_keys().collect();
-                }
-                for target in targets {
-                    came_from.entry(target).or_insert_with(|| {
-                        queue.push_back(target);
-                        Some((node, name.to_owned(), at.clone()))
-                    });
-                }
-            }
-        }
-        came_from.into_keys().collect()
-    }
-
-    /// The functions that a name stands for in a script: its own, else those of the library.
-    fn nodes_named<'a>(&'a self, script: &'a str, name: &'a str) -> impl Iterator<Item = Node> + 'a {
-        let nodes_of = move |(at, survey): (usize, &'a Survey)| {
-            let functions = survey.functions.iter().enumerate().filter(move |(_, known)| known.name == name);
-            functions.map(move |(function, _)| Node { script: at, function })
-        };
-        let all = || self.surveys().iter().enumerate();
-        let own: Vec<Node> = all().filter(|(_, survey)| survey.source.path == script).flat_map(nodes_of).collect();
-        let shared = all().filter(|(at, _)| self.inner().scripts[*at].shared).flat_map(nodes_of);
-        let shared: Vec<Node> = if own.is_empty() { shared.collect() } else { Vec::new() };
-        own.into_iter().chain(shared)
-    }
-}
-
-/// A function of a script, by their indexes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Node {
-    script: usize,
-    function: usize,
-}
-
-impl Survey {
     /// The names in a function that may stand for functions: called, pointed to, or given as a text.
-    fn named_in(&self, function: usize) -> impl Iterator<Item = (&str, &Place, bool)> {
+    pub(super) fn named_in(&self, function: usize) -> impl Iterator<Item = (&str, &Place, bool)> {
         let calls = self.calls_in(function).flat_map(|call| {
             let texts = call.texts.iter().map(|(_, text)| (text.as_str(), &call.at, false));
             std::iter::once((call.name.as_str(), &call.at, true)).chain(texts)
@@ -245,16 +127,193 @@ impl Survey {
     }
 }
 
-fn chain(
-    came_from: &HashMap<Node, Option<(Node, String, Place)>>,
-    mut node: Node,
-    last: (&str, &Place),
-) -> Vec<(String, Place)> {
-    let mut calls = vec![(last.0.to_owned(), last.1.clone())];
-    while let Some(Some((caller, name, at))) = came_from.get(&node) {
-        calls.push((name.clone(), at.clone()));
-        node = *caller;
+/// What rhai makes of closures, and what is no call by name.
+const NOT_CALLS: &[&str] = &["curry", "Fn", "is_def_var", "is_shared"];
+
+pub(super) fn survey_script(script: &Script) -> ScriptSurvey {
+    let mut walker = SurveyWalker { script, survey: list_definitions(script) };
+    script.ast.walk(&mut |path: &[ASTNode<'_>]| {
+        walker.visit(path);
+        true
+    });
+    let mut survey = walker.survey;
+    // rhai walks the functions in no order.
+    survey.calls.sort_by_key(|call| call.at.span.start);
+    survey.reads.sort_by_key(|read| read.at.span.start);
+    survey.assignments.sort_by_key(|assignment| assignment.at.span.start);
+    survey.captures.sort_by_key(|capture| capture.at.span.start);
+    survey.pointers.sort_by_key(|pointer| pointer.at.span.start);
+    survey
+}
+
+fn list_definitions(script: &Script) -> ScriptSurvey {
+    let lib = script.ast.shared_lib();
+    let named = script.ast.iter_functions().filter(|function| !is_closure(function.name));
+    let mut functions: Vec<FunctionDefinition> = named
+        .filter_map(|function| {
+            let body = &lib.get_script_fn(function.name, function.params.len())?.body;
+            let (start, end) = (offset(script, body.start_position()), offset(script, body.end_position()));
+            let parameters = function.params.iter().map(ToString::to_string).collect();
+            let body = script.source.place(start..end + 1);
+            Some(FunctionDefinition { name: function.name.to_owned(), parameters, body })
+        })
+        .collect();
+    functions.sort_by_key(|function| function.body.span.start);
+    ScriptSurvey {
+        source: Arc::clone(&script.source),
+        functions,
+        calls: Vec::new(),
+        reads: Vec::new(),
+        assignments: Vec::new(),
+        captures: Vec::new(),
+        pointers: Vec::new(),
     }
-    calls.reverse();
-    calls
+}
+
+fn offset(script: &Script, position: Position) -> usize {
+    script.source.offset(position.line().unwrap_or(1), position.position().unwrap_or(1))
+}
+
+struct SurveyWalker<'a> {
+    script: &'a Script,
+    survey: ScriptSurvey,
+}
+
+impl SurveyWalker<'_> {
+    fn visit(&mut self, path: &[ASTNode<'_>]) {
+        let Some((node, above)) = path.split_last() else { return };
+        match node {
+            ASTNode::Expr(Expr::FnCall(call, position)) | ASTNode::Stmt(Stmt::FnCall(call, position)) => {
+                self.call(call, *position, None);
+            }
+            ASTNode::Expr(Expr::MethodCall(call, position)) => {
+                let head = head_of(above);
+                self.call(call, *position, Some(head));
+                self.capture(call, *position, head);
+            }
+            ASTNode::Expr(Expr::Dot(pair, ..) | Expr::Index(pair, ..)) => self.read(&pair.lhs, &pair.rhs),
+            ASTNode::Stmt(Stmt::Assignment(assignment)) => self.assignment(&assignment.1.lhs),
+            _ => {}
+        }
+    }
+
+    fn place(&self, position: Position) -> Place {
+        let start = offset(self.script, position);
+        let rest = &self.script.source.text[start..];
+        let word = rest.find(|letter: char| !(letter.is_alphanumeric() || letter == '_')).unwrap_or(rest.len());
+        self.script.source.place(start..start + word.max(1))
+    }
+
+    fn function_at(&self, at: &Place) -> Option<usize> {
+        self.survey.functions.iter().position(|function| function.body.span.contains(&at.span.start))
+    }
+
+    /// `receiver` is there for a method: the variable at its head, if there is one.
+    fn call(&mut self, call: &FnCallExpr, position: Position, receiver: Option<Option<&str>>) {
+        let at = self.place(position);
+        let function = self.function_at(&at);
+        if call.name == "Fn" {
+            let name = call.args.first().and_then(literal).map(str::to_owned);
+            self.survey.pointers.push(FunctionPointer { name, at, function });
+        } else if !call.is_operator_call() && !NOT_CALLS.contains(&call.name.as_str()) {
+            let first = usize::from(receiver.is_some());
+            let texts = call.args.iter().enumerate();
+            let texts = texts.filter_map(|(index, arg)| Some((index + first, literal(arg)?.to_owned()))).collect();
+            let keys = call.args.iter().enumerate();
+            let keys = keys.flat_map(|(index, arg)| keys_of(arg).map(move |key| (index + first, key))).collect();
+            self.survey.calls.push(CallSite {
+                name: call.name.to_string(),
+                arguments: call.args.len() + first,
+                method: receiver.is_some(),
+                receiver: receiver.flatten().map(str::to_owned),
+                texts,
+                keys,
+                at,
+                function,
+            });
+        }
+    }
+
+    fn capture(&mut self, call: &FnCallExpr, position: Position, head: Option<&str>) {
+        let Some(head) = head else { return };
+        if call.args.iter().any(|arg| captures(arg, head)) {
+            let (variable, method) = (head.to_owned(), call.name.to_string());
+            self.survey.captures.push(ReceiverCapture { variable, method, at: self.place(position) });
+        }
+    }
+
+    fn read(&mut self, on: &Expr, what: &Expr) {
+        let (Some(variable), Some((property, position))) = (variable(on), property(what)) else { return };
+        let at = self.place(position);
+        let Some(function) = self.function_at(&at) else { return };
+        if self.survey.functions[function].parameters.iter().any(|parameter| parameter == variable) {
+            let (variable, property) = (variable.to_owned(), property.to_owned());
+            self.survey.reads.push(ParameterRead { variable, property, at, function });
+        }
+    }
+
+    fn assignment(&mut self, to: &Expr) {
+        let (head, whole) = match to {
+            Expr::Dot(pair, ..) | Expr::Index(pair, ..) => (&pair.lhs, false),
+            other => (other, true),
+        };
+        let Some(name) = variable(head) else { return };
+        let at = self.place(to.start_position());
+        let Some(function) = self.function_at(&at) else { return };
+        if self.survey.functions[function].parameters.iter().any(|parameter| parameter == name) {
+            let parameter = name.to_owned();
+            self.survey.assignments.push(ParameterAssignment { parameter, whole, at, function });
+        }
+    }
+}
+
+/// The variable at the head of the chain that a method stands in.
+fn head_of<'a>(above: &[ASTNode<'a>]) -> Option<&'a str> {
+    let chain = above.iter().rev().map_while(|node| match node {
+        ASTNode::Expr(Expr::Dot(pair, ..) | Expr::Index(pair, ..)) => Some(pair),
+        _ => None,
+    });
+    variable(&chain.last()?.lhs)
+}
+
+fn variable(expression: &Expr) -> Option<&str> {
+    match expression {
+        Expr::Variable(name, ..) if name.2.is_empty() => Some(&name.1),
+        _ => None,
+    }
+}
+
+/// The property at the head of the rest of a chain.
+fn property(expression: &Expr) -> Option<(&str, Position)> {
+    match expression {
+        Expr::Property(property, position) => Some((&property.2, *position)),
+        Expr::StringConstant(text, position) => Some((text, *position)),
+        Expr::Dot(pair, ..) | Expr::Index(pair, ..) => property(&pair.lhs),
+        _ => None,
+    }
+}
+
+fn literal(expression: &Expr) -> Option<&str> {
+    match expression {
+        Expr::StringConstant(text, _) => Some(text),
+        _ => None,
+    }
+}
+
+/// The keys of a map that is written out.
+fn keys_of(expression: &Expr) -> impl Iterator<Item = String> + '_ {
+    let fields = match expression {
+        Expr::Map(map, _) => map.0.as_slice(),
+        _ => &[],
+    };
+    fields.iter().map(|(name, _)| name.name.to_string())
+}
+
+/// Whether an argument is a closure that captures a variable: rhai shares the variable first, in a block.
+fn captures(argument: &Expr, variable: &str) -> bool {
+    let Expr::Stmt(block) = argument else { return false };
+    block.iter().any(|statement| match statement {
+        Stmt::Share(shared) => shared.iter().any(|(name, _)| name.name == variable),
+        _ => false,
+    })
 }

@@ -13,7 +13,7 @@ mod threads;
 
 use super::{Pool, Program};
 use crate::diagnostic::Result;
-use crate::guard::{Cancel, Guard, Limits};
+use crate::guard::{CancelFlag, Guard, Limits};
 use crate::value::{Json, Value};
 use host::TestHost;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ fn run_files(files: &[(&str, &str)], limits: Limits) -> Result<Json> {
     assert!(faults.is_empty(), "{faults:#?}");
     let script = files[0].0.to_owned();
     Pool::new().run(move || {
-        let guard = Guard::new(limits, Cancel::default());
+        let guard = Guard::new(limits, CancelFlag::default());
         let result = program.run(&script, "main", Vec::new(), Arc::new(TestHost::new(&[])), guard);
         result.map(|value| value.to_json())
     })?
@@ -51,7 +51,7 @@ fn value(expression: &str) -> Json {
 #[test]
 fn a_function_runs() {
     let (program, _) = Program::compile(&[("a.rhai", "fn add(a, b) { a + b }")]);
-    let guard = Guard::new(Limits::default(), Cancel::default());
+    let guard = Guard::new(Limits::default(), CancelFlag::default());
     let host = Arc::new(TestHost::new(&[]));
     let result = program.run("a.rhai", "add", vec![1_i64.into(), 2_i64.into()], host, guard);
     assert_eq!(result, Ok(Value::Integer(3)));
@@ -62,14 +62,14 @@ fn a_function_runs() {
 //# A script MUST be compiled once for each time its pack is loaded, and not again for a call.
 #[test]
 fn scripts_are_compiled_at_load_only() {
-    let compiled = || super::program::COMPILED.with(std::cell::Cell::get);
+    let compiled = || super::compile::COMPILED.with(std::cell::Cell::get);
     let before = compiled();
     let files = [("a.rhai", "fn main() { [1, 2].map(|x| twice(x)) }"), ("lib.rhai", "fn twice(x) { x * 2 }")];
     let (program, faults) = Program::compile(&files);
     assert!(faults.is_empty(), "{faults:#?}");
     assert_eq!(compiled() - before, 2);
     for _ in 0..20 {
-        let guard = Guard::new(Limits::default(), Cancel::default());
+        let guard = Guard::new(Limits::default(), CancelFlag::default());
         let result = program.run("a.rhai", "main", Vec::new(), Arc::new(TestHost::new(&[])), guard);
         assert_eq!(result.map(|value| value.to_json()), Ok(serde_json::json!([2, 4])));
     }

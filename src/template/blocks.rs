@@ -1,6 +1,7 @@
 //! `if`, `unless`, `each` and `with` that fail on a parameter which is missing, and take one that is null.
 
-use super::{HELPER, pure};
+use super::fault::HELPER;
+use super::pure;
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::guard;
 use handlebars::{
@@ -15,16 +16,16 @@ const BLOCKS: [&str; 5] = ["if", "unless", "each", "with", "raw"];
 /// The helpers of handlebars itself that are no primitives.
 const INLINE: [&str; 11] = ["lookup", "len", "eq", "ne", "gt", "gte", "lt", "lte", "and", "or", "not"];
 
-/// Registers them over those of handlebars.
+/// Registers them in place of those of handlebars.
 pub fn register(engine: &mut Handlebars<'static>) {
-    engine.register_helper("if", Box::new(Choice { positive: true }));
-    engine.register_helper("unless", Box::new(Choice { positive: false }));
-    engine.register_helper("each", Box::new(Scoped { name: "each" }));
-    engine.register_helper("with", Box::new(Scoped { name: "with" }));
+    engine.register_helper("if", Box::new(ConditionalBlock { positive: true }));
+    engine.register_helper("unless", Box::new(ConditionalBlock { positive: false }));
+    engine.register_helper("each", Box::new(ScopedBlock { name: "each" }));
+    engine.register_helper("with", Box::new(ScopedBlock { name: "with" }));
 }
 
 /// What is wrong with the use of a helper, if anything.
-pub fn misuse(name: &str, block: bool, arguments: usize) -> Option<Box<Diagnostic>> {
+pub fn check_helper(name: &str, block: bool, arguments: usize) -> Option<Box<Diagnostic>> {
     if block && BLOCKS.contains(&name) {
         let fault = || Diagnostic::new(HELPER, format!("`{name}` takes one argument, got {arguments}"));
         return (arguments != 1 && name != "raw").then(|| fault().help(format!("`{{{{#{name} variable}}}}`")));
@@ -48,7 +49,7 @@ pub fn misuse(name: &str, block: bool, arguments: usize) -> Option<Box<Diagnosti
 }
 
 /// The first parameter, which must be there; null counts as there.
-fn given<'a, 'rc>(helper: &'a Helper<'rc>) -> Result<&'a Json, RenderError> {
+fn required_param<'a, 'rc>(helper: &'a Helper<'rc>) -> Result<&'a Json, RenderError> {
     let parameter = helper.param(0).ok_or(RenderErrorReason::ParamNotFoundForIndex("block", 0))?;
     if parameter.is_value_missing() {
         return Err(RenderError::strict_error(parameter.relative_path()));
@@ -56,11 +57,11 @@ fn given<'a, 'rc>(helper: &'a Helper<'rc>) -> Result<&'a Json, RenderError> {
     Ok(parameter.value())
 }
 
-struct Choice {
+struct ConditionalBlock {
     positive: bool,
 }
 
-impl HelperDef for Choice {
+impl HelperDef for ConditionalBlock {
     fn call<'reg: 'rc, 'rc>(
         &self,
         helper: &Helper<'rc>,
@@ -70,7 +71,7 @@ impl HelperDef for Choice {
         out: &mut dyn Output,
     ) -> HelperResult {
         let include_zero = helper.hash_get("includeZero").and_then(|flag| flag.value().as_bool()).unwrap_or(false);
-        let holds = given(helper)?.is_truthy(include_zero) == self.positive;
+        let holds = required_param(helper)?.is_truthy(include_zero) == self.positive;
         match if holds { helper.template() } else { helper.inverse() } {
             Some(template) => template.render(engine, context, render, out),
             None => Ok(()),
@@ -78,11 +79,11 @@ impl HelperDef for Choice {
     }
 }
 
-struct Scoped {
+struct ScopedBlock {
     name: &'static str,
 }
 
-impl HelperDef for Scoped {
+impl HelperDef for ScopedBlock {
     fn call<'reg: 'rc, 'rc>(
         &self,
         helper: &Helper<'rc>,
@@ -91,7 +92,7 @@ impl HelperDef for Scoped {
         render: &mut RenderContext<'reg, 'rc>,
         out: &mut dyn Output,
     ) -> HelperResult {
-        let value = given(helper)?;
+        let value = required_param(helper)?;
         let Some(template) = helper.template().filter(|_| value.is_truthy(true)) else {
             return match helper.inverse() {
                 Some(template) => template.render(engine, context, render, out),
@@ -99,7 +100,7 @@ impl HelperDef for Scoped {
             };
         };
         for block in self.blocks(helper, value, render)? {
-            // Lists within lists multiply: a template pays for its rounds as a script does.
+            // Nested lists multiply, so each iteration counts towards the limits of the call.
             guard::check().map_err(|stop| RenderErrorReason::NestedError(stop))?;
             render.push_block(block);
             let rendered = template.render(engine, context, render, out);
@@ -110,7 +111,7 @@ impl HelperDef for Scoped {
     }
 }
 
-impl Scoped {
+impl ScopedBlock {
     /// The context of each round: one for `with`, one an item for `each`.
     fn blocks<'rc>(
         &self,
@@ -119,7 +120,7 @@ impl Scoped {
         render: &RenderContext<'_, 'rc>,
     ) -> Result<Vec<BlockContext<'rc>>, RenderError> {
         if self.name == "with" {
-            let mut block = block(helper, None, value, None)?;
+            let mut block = block_context(helper, None, value, None)?;
             if let Some(around) = render.block() {
                 block.local_variables_mut().clone_from(around.local_variables());
             }
@@ -140,7 +141,7 @@ impl Scoped {
             .into_iter()
             .enumerate()
             .map(|(at, (segment, key, item))| {
-                let mut block = block(helper, Some(segment), item, Some(key.clone()))?;
+                let mut block = block_context(helper, Some(segment), item, Some(key.clone()))?;
                 block.set_local_var("first", Json::from(at == 0));
                 block.set_local_var("last", Json::from(at == last));
                 block.set_local_var("index", Json::from(at));
@@ -154,7 +155,7 @@ impl Scoped {
 }
 
 /// The context of one round: a path where the value has one, so that `../` leads on, else the value itself.
-fn block<'rc>(
+fn block_context<'rc>(
     helper: &Helper<'rc>,
     segment: Option<String>,
     value: &Json,

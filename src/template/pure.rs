@@ -2,32 +2,32 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::{Functions, Graph};
-use crate::primitive::{self, Effect, Family, Host, Notice, PackFile, Primitive, Violation};
+use crate::primitive::{self, Effect, Family, Host, Notice, PackFile, Primitive, SchemaViolation};
 use crate::value::{Json, Map, Value};
 use crate::world::World;
-use crate::world::memory::Memory;
+use crate::world::memory::MemoryWorld;
 use handlebars::{Context, Handlebars, Helper, HelperDef, RenderContext, RenderError, RenderErrorReason, ScopedJson};
 use std::sync::{Arc, LazyLock};
 
 /// Registers every primitive that [`find`] finds.
 pub fn register(engine: &mut Handlebars<'static>) {
-    for primitive in all() {
-        engine.register_helper(primitive.name, Box::new(Pure { primitive }));
+    for primitive in helper_primitives() {
+        engine.register_helper(primitive.name, Box::new(PrimitiveHelper { primitive }));
     }
 }
 
 /// The primitive of that name, if it is a helper.
 pub fn find(name: &str) -> Option<&'static Primitive> {
-    all().find(|primitive| primitive.name == name)
+    helper_primitives().find(|primitive| primitive.name == name)
 }
 
 /// The names of the primitives that are helpers.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    all().map(|primitive| primitive.name)
+    helper_primitives().map(|primitive| primitive.name)
 }
 
-/// What makes texts and values out of values, and nothing else.
-fn all() -> impl Iterator<Item = &'static Primitive> {
+/// The pure primitives that compute values from values.
+fn helper_primitives() -> impl Iterator<Item = &'static Primitive> {
     crate::primitives::ALL.iter().copied().filter(|primitive| {
         let family = matches!(
             primitive.family,
@@ -37,11 +37,11 @@ fn all() -> impl Iterator<Item = &'static Primitive> {
     })
 }
 
-struct Pure {
+struct PrimitiveHelper {
     primitive: &'static Primitive,
 }
 
-impl HelperDef for Pure {
+impl HelperDef for PrimitiveHelper {
     fn call_inner<'reg: 'rc, 'rc>(
         &self,
         helper: &Helper<'rc>,
@@ -50,7 +50,7 @@ impl HelperDef for Pure {
         render: &mut RenderContext<'reg, 'rc>,
     ) -> std::result::Result<ScopedJson<'rc>, RenderError> {
         if helper.params().is_empty() && helper.hash().is_empty() {
-            return variable(self.primitive.name, context, render);
+            return evaluate_variable(self.primitive.name, context, render);
         }
         let mut values = Vec::with_capacity(helper.params().len() + 1);
         for parameter in helper.params() {
@@ -66,7 +66,7 @@ impl HelperDef for Pure {
         if !options.is_empty() {
             values.push(Value::Map(options));
         }
-        let context = primitive::Context { host: &Nowhere, functions: &NO_FUNCTIONS };
+        let context = primitive::Context { host: &EmptyHost, functions: &NO_FUNCTIONS };
         let result = self.primitive.accept(values).and_then(|arguments| (self.primitive.run)(&context, arguments));
         match result.and_then(|value| value.json()) {
             Ok(json) => Ok(ScopedJson::Derived(json)),
@@ -75,8 +75,8 @@ impl HelperDef for Pure {
     }
 }
 
-/// A name alone is the variable of that name, although a primitive is called so too.
-fn variable<'rc>(
+/// Evaluates a name without arguments: it is the variable of that name, even if a primitive has the same name.
+fn evaluate_variable<'rc>(
     name: &str,
     context: &'rc Context,
     render: &mut RenderContext<'_, 'rc>,
@@ -94,24 +94,24 @@ fn variable<'rc>(
     Ok(ScopedJson::Derived(found))
 }
 
-/// A pure primitive reaches nothing; should one try, it is told so.
-struct Nowhere;
+/// A host without a graph, files or other templates: each access to them is a fault.
+struct EmptyHost;
 
-static WORLD: LazyLock<Arc<dyn World>> = LazyLock::new(|| Arc::new(Memory::new()));
+static WORLD: LazyLock<Arc<dyn World>> = LazyLock::new(|| Arc::new(MemoryWorld::new()));
 static NO_FUNCTIONS: LazyLock<Arc<dyn Functions>> = LazyLock::new(|| Arc::new(NoFunctions));
 
-fn nothing<T>(what: &str) -> Result<T> {
+fn unreachable<T>(what: &str) -> Result<T> {
     let fault = Diagnostic::new(Code::TEMPLATE, format!("a template cannot reach {what}"));
     Err(fault.help("do it in the `context` function"))
 }
 
-impl Host for Nowhere {
+impl Host for EmptyHost {
     fn world(&self) -> &Arc<dyn World> {
         &WORLD
     }
 
     fn graph(&self) -> Result<Arc<Graph>> {
-        nothing("the graph")
+        unreachable("the graph")
     }
 
     fn config(&self) -> Value {
@@ -127,15 +127,15 @@ impl Host for Nowhere {
     }
 
     fn render(&self, _: &str, _: &Json) -> Result<String> {
-        nothing("other templates but by `{{> …}}`")
+        unreachable("other templates but by `{{> …}}`")
     }
 
     fn pack_file(&self, _: &str) -> Result<PackFile> {
-        nothing("files")
+        unreachable("files")
     }
 
-    fn validate(&self, _: &Json, _: &Json) -> Result<Vec<Violation>> {
-        nothing("schemas")
+    fn validate(&self, _: &Json, _: &Json) -> Result<Vec<SchemaViolation>> {
+        unreachable("schemas")
     }
 
     fn now_ms(&self) -> i64 {
@@ -153,7 +153,7 @@ struct NoFunctions;
 
 impl Functions for NoFunctions {
     fn call(&self, _: &str, _: Vec<Value>) -> Result<Value> {
-        nothing("the functions of scripts")
+        unreachable("the functions of scripts")
     }
 
     fn fingerprint(&self) -> [u8; 32] {

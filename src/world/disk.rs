@@ -2,153 +2,71 @@
 //! environment.
 
 mod confine;
-mod ending;
 mod git;
+mod handle;
 mod journal;
 mod lock;
-mod many;
-mod opened;
-mod owned;
-mod pending;
-mod place;
-mod planted;
 mod process;
 mod program;
+mod program_journal;
 mod protected;
-mod real_path;
-mod recovery;
+mod read;
 mod refusal;
-mod repository;
+mod resolve;
 mod roots;
 mod scratch;
-mod secrecy;
-mod shortage;
-mod small_file;
+mod secrets;
+mod system;
 mod temporary;
 #[cfg(test)]
 mod tests;
 mod write;
+mod write_journal;
 
-pub use confine::{Mechanisms, Sandbox, SandboxStatus, choose_sandbox, sandbox_status};
-pub use ending::{end_process, end_programs};
+pub use super::grants::SECRET_VARIABLES;
+pub use confine::{Mechanisms, Sandbox, SandboxStatus, choose_sandbox, sandbox_status, system_mechanisms};
 pub use git::try_git;
-pub use owned::{is_misled, make_private_folder, take_write_from_others};
-pub use place::{
-    CONFIG_BELOW_HOME, TRUST_BELOW_HOME, config_folder, current_folder, home_folder, is_hosts_own, state_folder,
-    trust_folder,
-};
-pub use recovery::{recover, recovered, sweep};
-pub use scratch::Scratch;
-pub use secrecy::{
-    SECRET_VARIABLES, SecretFile, check_secret_place, hide_process, read_secret, read_secret_descriptor,
-    secret_variable,
+pub use handle::Disk;
+pub use journal::recovered;
+pub use process::{end_process, end_programs};
+pub use read::MOST_BYTES;
+pub use scratch::ScratchWorld;
+pub use secrets::{SecretFile, check_secret_place, hide_process, read_secret, read_secret_descriptor, secret_variable};
+pub use system::{
+    CONFIG_BELOW_HOME, TRUST_BELOW_HOME, check_descriptors, check_threads, config_folder, current_folder,
+    fail_at_largest_file, home_folder, is_hosts_own, is_misled, make_private_folder, shortages, state_folder,
+    take_write_from_others, trust_folder,
 };
 
-pub use shortage::{check_descriptors, check_threads, fail_at_largest_file, shortages};
-
-use super::repository::{Done, Repository};
-use super::run::{Command, Needs, ProgramFile, Ran};
-use super::walk::{self, Folders, Found};
-use super::{Attempt, Change, Entry, EntryKind, Standing, Stat, Walk, Walked, World};
-use crate::diagnostic::{Code, Diagnostic, Result};
+use super::effects::{FileChange, FilePolicy, LockAttempt, TargetState, World, no_folder};
+use super::repository::{GitOutput, Repository};
+use super::run::{ProgramCommand, ProgramFile, ProgramOutput, RequiredGrant};
+use super::walk::{self, EntryKind, FolderEntry, FolderSource, Stat, WalkOptions, WalkResult};
+use crate::diagnostic::Result;
 use crate::guard;
-use crate::world::judge::{Judge, Owner};
-use roots::{Roots, fault};
 use rustix::fs::FileType;
-use std::io::{self, Read as _};
 use std::sync::Arc;
+use system::path_fault;
 
-/// A larger file is not read whole.
-pub const MOST_BYTES: u64 = 64 * 1024 * 1024;
-
-/// One folder of the disk, and what other folders were granted.
-///
-/// Files are opened beneath their root, so that neither `..` nor an absolute path nor a symlink leads outside, not even
-/// one that is put in place while a call runs; what a symlink within the roots leads to is handed out by its real name
-/// only: see [`Judge`]. A symlink with an absolute target counts as leading outside, unless there is another root that it
-/// leads into. Names that are no UTF-8 are not seen.
-pub struct Disk {
-    roots: Arc<Roots>,
-    judge: Arc<dyn Judge>,
-    programs: Arc<program::Programs>,
-    /// How programs are confined, if not as everywhere in this process.
-    sandbox: Option<SandboxStatus>,
+/// Finishes or takes away what processes of this user that were killed left: half of what a call wrote, and what their
+/// programs made of names that no grant covers. To be called before anything of a workspace is read, with the folders
+/// of which nothing is believed.
+pub fn recover(roots: &[&str]) {
+    if let Some(told) = journal::choose_folder(roots) {
+        journal::report(told);
+    }
+    write_journal::recover();
+    program_journal::recover();
 }
 
-impl Disk {
-    /// The world of the folder `root`; absolute paths and `~/…` name files below one of the roots that the user
-    /// `granted`, or below `root` itself. The root must be there; another one may come into being later.
-    pub fn new<'a>(root: &str, granted: impl IntoIterator<Item = &'a str>) -> Result<Self> {
-        Self::reaching(root, granted, [])
-    }
-
-    /// The same with folders that no user granted as roots: those that the grants of a pack name by themselves.
-    pub fn reaching<'a>(
-        root: &str,
-        granted: impl IntoIterator<Item = &'a str>,
-        outer: impl IntoIterator<Item = &'a str>,
-    ) -> Result<Self> {
-        Ok(Self::of(Roots::new(root, granted, outer)?))
-    }
-
-    fn sandbox(&self) -> SandboxStatus {
-        self.sandbox.clone().unwrap_or_else(sandbox_status)
-    }
-
-    /// The same with programs confined in another way: on a system that has less, say.
-    #[must_use]
-    pub fn sandboxed(self, sandbox: SandboxStatus) -> Self {
-        Self { sandbox: Some(sandbox), ..self }
-    }
-
-    /// The host's own.
-    fn of(roots: Roots) -> Self {
-        Self { roots: Arc::new(roots), judge: Arc::new(Owner), programs: Arc::default(), sandbox: None }
-    }
-
-    /// The same roots before another judge.
-    fn before(&self, judge: Arc<dyn Judge>) -> Self {
-        Self {
-            roots: Arc::clone(&self.roots),
-            judge,
-            programs: Arc::clone(&self.programs),
-            sandbox: self.sandbox.clone(),
-        }
-    }
-
-    /// What an entry of a folder is, seen through the link that it is: `Other` if it leads nowhere or may not be seen.
-    fn through(&self, path: &str) -> EntryKind {
-        self.stat(path).ok().flatten().map_or(EntryKind::Other, |stat| stat.entry)
-    }
+/// Takes away the temporary folders that killed processes left; nobody waits for it.
+pub fn sweep() {
+    std::thread::spawn(temporary::sweep);
 }
 
-/// Nothing is there, and nothing could be.
-fn is_absent(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename)
-}
-
-/// Refuses what is not a file, or too large.
-fn check_file(path: &str, entry: EntryKind, size: u64) -> Result<()> {
-    match entry {
-        EntryKind::Folder => Err(super::is_folder(path)),
-        EntryKind::Other => Err(Diagnostic::new(Code::WORLD, format!("`{path}` is no file"))
-            .help("devices, pipes and sockets are never opened")),
-        EntryKind::File if size > MOST_BYTES => Err(too_large(path, size)),
-        EntryKind::File => Ok(()),
-    }
-}
-
-/// All bytes of an open file of so many; one that grew beyond what is read is refused.
-fn read_whole(path: &str, file: impl io::Read, size: u64) -> Result<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0).saturating_add(1));
-    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| fault(path, "read", &error))?;
-    check_file(path, EntryKind::File, bytes.len() as u64)?;
-    Ok(bytes)
-}
-
-fn too_large(path: &str, size: u64) -> Box<Diagnostic> {
-    let (size, most) = (size / (1024 * 1024), MOST_BYTES / (1024 * 1024));
-    Diagnostic::new(Code::LIMIT, format!("`{path}` has {size} MB")).help(format!("files of up to {most} MB are read"))
+/// What an entry of a folder is, seen through the link that it is: `Other` if it leads nowhere or may not be seen.
+fn entry_through_link(disk: &Disk, path: &str) -> EntryKind {
+    disk.stat(path).ok().flatten().map_or(EntryKind::Other, |stat| stat.entry)
 }
 
 impl World for Disk {
@@ -156,40 +74,42 @@ impl World for Disk {
         self.roots.main()
     }
 
-    fn judged(self: Arc<Self>, judge: Arc<dyn Judge>) -> Result<Arc<dyn World>> {
-        Ok(Arc::new(self.before(judge)))
+    fn with_policy(self: Arc<Self>, policy: Arc<dyn FilePolicy>) -> Result<Arc<dyn World>> {
+        Ok(Arc::new(self.clone_with_policy(policy)))
     }
 
     fn stat(&self, path: &str) -> Result<Option<Stat>> {
-        self.roots.opened(path, self.judge.as_ref())?.map(|opened| opened.looked_at(self.judge.as_ref())).transpose()
+        resolve::open_path(&self.roots, path, self.policy.as_ref())?
+            .map(|opened| opened.checked_stat(self.policy.as_ref()))
+            .transpose()
     }
 
     fn stat_all(&self, paths: &[&str]) -> Vec<Result<Option<Stat>>> {
-        let known = many::look(&self.roots, paths);
+        let known = resolve::look_all(&self.roots, paths);
         known.into_iter().zip(paths).map(|(known, path)| known.map_or_else(|| self.stat(path), Ok)).collect()
     }
 
     fn read(&self, path: &str) -> Result<Vec<u8>> {
-        self.roots.existing(path, self.judge.as_ref())?.bytes(self.judge.as_ref())
+        resolve::open_existing(&self.roots, path, self.policy.as_ref())?.bytes(self.policy.as_ref())
     }
 
     fn check_owned(&self, path: &str) -> Result<()> {
-        owned::open(&self.roots, path).map(drop)
+        read::open_owned(&self.roots, path).map(drop)
     }
 
     fn read_owned(&self, path: &str) -> Result<Vec<u8>> {
-        owned::read(&self.roots, path)
+        read::read_owned(&self.roots, path)
     }
 
-    fn list(&self, path: &str) -> Result<Vec<Entry>> {
+    fn list(&self, path: &str) -> Result<Vec<FolderEntry>> {
         self.stat(path)?;
         match self.entries(path)? {
-            Some(found) => Ok(found.into_iter().map(Entry::from).collect()),
-            None => Err(super::no_folder(path)),
+            Some(found) => Ok(found),
+            None => Err(no_folder(path)),
         }
     }
 
-    fn walk(&self, walk: &Walk) -> Result<Walked> {
+    fn walk(&self, walk: &WalkOptions) -> Result<WalkResult> {
         self.stat(&walk.from)?;
         walk::walk(self, walk)
     }
@@ -206,7 +126,7 @@ impl World for Disk {
         write::remove_folder(self, path)
     }
 
-    fn apply(&self, changes: &[Change]) -> Result<()> {
+    fn apply(&self, changes: &[FileChange]) -> Result<()> {
         write::apply(self, changes)
     }
 
@@ -214,7 +134,7 @@ impl World for Disk {
         write::may_write(self, path)
     }
 
-    fn may_replace(&self, path: &str) -> Result<Standing> {
+    fn may_replace(&self, path: &str) -> Result<TargetState> {
         write::may_replace(self, path)
     }
 
@@ -231,18 +151,18 @@ impl World for Disk {
     }
 
     fn is_alive(&self, pid: u32) -> bool {
-        process::is_alive(pid)
+        system::is_alive(pid)
     }
 
     fn root_of(&self, path: &str) -> String {
         self.roots.root_of(path).to_owned()
     }
 
-    fn lock(&self, path: &str) -> Result<Attempt> {
+    fn lock(&self, path: &str) -> Result<LockAttempt> {
         lock::lock(self, path)
     }
 
-    fn run(&self, command: &Command) -> Result<Ran> {
+    fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
         process::run(self, command)
     }
 
@@ -258,29 +178,29 @@ impl World for Disk {
         self.roots.real_place(path)
     }
 
-    fn repository(&self, folder: &str, _needs: Needs) -> Result<Repository> {
-        git::find(&self.roots, folder, true)
+    fn repository(&self, folder: &str, _needs: RequiredGrant) -> Result<Repository> {
+        git::find_repository(&self.roots, folder, true)
     }
 
     fn run_git(
         &self,
-        command: &Command,
+        command: &ProgramCommand,
         repository: Option<&Repository>,
         settings: &[(String, String)],
-    ) -> Result<Done> {
+    ) -> Result<GitOutput> {
         git::run(self, command, repository, settings)
     }
 
-    fn hold_repository(&self, repository: &Repository) -> Result<Attempt> {
-        git::hold(repository)
+    fn hold_repository(&self, repository: &Repository) -> Result<LockAttempt> {
+        lock::hold_repository(repository)
     }
 
     fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {
-        Ok(repository::stamp(self.root(), folders))
+        Ok(git::stamp(self.root(), folders))
     }
 
     fn now_ms(&self) -> i64 {
-        place::now_ms()
+        system::now_ms()
     }
 
     fn uuid(&self) -> [u8; 16] {
@@ -288,32 +208,34 @@ impl World for Disk {
     }
 
     fn env(&self, name: &str) -> Option<String> {
-        place::env(name)
+        system::env(name)
     }
 
     fn env_names(&self) -> Vec<String> {
-        place::env_names()
+        system::env_names()
     }
 }
 
-impl Folders for Disk {
-    fn entries(&self, folder: &str) -> Result<Option<Vec<Found>>> {
-        let Some(mut listing) = self.roots.listing(folder, self.judge.as_ref())? else { return Ok(None) };
+impl FolderSource for Disk {
+    fn entries(&self, folder: &str) -> Result<Option<Vec<FolderEntry>>> {
+        let Some(mut listing) = resolve::open_listing(&self.roots, folder, self.policy.as_ref())? else {
+            return Ok(None);
+        };
         let mut found = Vec::new();
-        for (name, kind) in listing.read().map_err(|error| fault(folder, "looked into", &error))? {
+        for (name, kind) in listing.read().map_err(|error| path_fault(folder, "looked into", &error))? {
             let (entry, link) = match kind {
                 FileType::RegularFile => (EntryKind::File, false),
                 FileType::Directory => (EntryKind::Folder, false),
-                FileType::Symlink => (self.through(&walk::child(folder, &name)), true),
+                FileType::Symlink => (entry_through_link(self, &walk::child_path(folder, &name)), true),
                 _ => (EntryKind::Other, false),
             };
-            // In a folder that a link led to, each entry is judged by its real name.
+            // In a folder that a link led to, each entry is checked by its real name.
             let may = |real: &String| {
-                let (asked, real) = (walk::child(folder, &name), walk::child(real, &name));
-                self.judge.may_look(&asked, &real, entry).is_ok()
+                let (asked, real) = (walk::child_path(folder, &name), walk::child_path(real, &name));
+                self.policy.may_look(&asked, &real, entry).is_ok()
             };
             if listing.real.as_ref().is_none_or(may) {
-                found.push(Found { name, entry, link });
+                found.push(FolderEntry { name, entry, link });
             }
         }
         Ok(Some(found))
@@ -328,6 +250,6 @@ impl Folders for Disk {
     }
 
     fn identity(&self, folder: &str) -> Option<(u64, u64)> {
-        self.roots.opened(folder, self.judge.as_ref()).ok().flatten().map(|opened| opened.identity())
+        resolve::open_path(&self.roots, folder, self.policy.as_ref()).ok().flatten().map(|opened| opened.identity())
     }
 }

@@ -1,16 +1,19 @@
-//! Globs over paths: `*`, `?`, `[…]`, `**`, `{a,b}`; and how little of a world must be walked to find what they match.
+//! Globs over paths: `*`, `?`, `[…]`, `**`, `{a,b}`; and finding files and folders by them, with as little walking as
+//! they allow.
 
+use super::effects::World;
 use super::path;
+use super::walk::WalkOptions;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use globset::{GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
 
-/// Braces that stand for more alternatives than this are left to the matcher.
+/// The maximum number of alternatives that braces are expanded to; the matcher handles more.
 const MOST_ALTERNATIVES: usize = 256;
 
-/// Bytes of a glob: it is matched against every path of a walk, and no guard is asked meanwhile.
+/// The maximum length of a glob in bytes: every path of a walk is matched against it, without asking the guard.
 const LONGEST: usize = 1_024;
 
-/// What makes a part of a glob more than a name.
+/// The characters that make a part of a glob more than a plain name.
 const SPECIAL: [char; 5] = ['*', '?', '[', '{', '\\'];
 
 /// Several globs at once. `*` and `?` do not match `/`; `**` as a whole part matches any number of folders.
@@ -18,7 +21,7 @@ const SPECIAL: [char; 5] = ['*', '?', '[', '{', '\\'];
 pub struct Globs {
     set: GlobSet,
     /// One for each glob of the set, in its order.
-    parts: Vec<Parts>,
+    parts: Vec<GlobParts>,
     /// Whether one of them is `**`, which matches all that is relative.
     all: bool,
     /// The folders below which one of them matches everything: found without the matchers.
@@ -27,7 +30,7 @@ pub struct Globs {
 
 /// What is known of one glob.
 #[derive(Clone, Debug)]
-struct Parts {
+struct GlobParts {
     /// The folder that all matches lie below.
     prefix: String,
     /// The number of parts after the prefix, unless one is `**`.
@@ -73,7 +76,7 @@ impl Globs {
         }
     }
 
-    fn matching(&self, path: &str) -> impl Iterator<Item = &Parts> {
+    fn matching(&self, path: &str) -> impl Iterator<Item = &GlobParts> {
         let found = self.set.matches(path).into_iter().map(|at| &self.parts[at]);
         found.filter(move |known| path::is_below(path, &known.prefix))
     }
@@ -139,7 +142,7 @@ fn whole(text: &str) -> std::result::Result<globset::Glob, globset::Error> {
 }
 
 /// The glob from the root of the world, and what is known of it.
-fn compile(glob: &str, base: &str) -> std::result::Result<(String, Parts), globset::Error> {
+fn compile(glob: &str, base: &str) -> std::result::Result<(String, GlobParts), globset::Error> {
     // Each part with its plain name, if it has nothing special.
     let mut parts: Vec<(String, Option<String>)> = Vec::new();
     let from_elsewhere = path::is_absolute(glob) || glob.starts_with("~/");
@@ -164,7 +167,7 @@ fn compile(glob: &str, base: &str) -> std::result::Result<(String, Parts), globs
     let dots = rest.iter().filter(|(part, _)| part.starts_with('.') || part.starts_with("\\."));
     let dotted = dots.map(|(part, _)| Ok(whole(part)?.compile_matcher())).collect::<std::result::Result<_, _>>()?;
     let text: Vec<&str> = parts.iter().map(|(part, _)| part.as_str()).collect();
-    Ok((format!("{root}{}", text.join("/")), Parts { prefix, depth, is_whole, dotted }))
+    Ok((format!("{root}{}", text.join("/")), GlobParts { prefix, depth, is_whole, dotted }))
 }
 
 /// The globs that one with braces stands for; itself if the braces do not close.
@@ -209,10 +212,73 @@ fn braces(glob: &str) -> Option<(usize, Vec<usize>, usize)> {
     None
 }
 
+/// What to look for.
+#[derive(Clone, Debug)]
+pub struct FileSearch {
+    /// What the paths must match; they begin at `root`.
+    pub globs: Vec<String>,
+    /// What is left out, even where `globs` match; these begin at `root`, too.
+    pub skip: Vec<String>,
+    /// The folder that the globs begin at.
+    pub root: String,
+    /// Whether wildcards match names that begin with a dot; a dot that a glob writes out is always matched.
+    pub hidden: bool,
+    /// Whether to leave out `.git` and what ignore files leave out.
+    pub ignore: bool,
+    /// Whether to follow symlinks that stay beneath the root.
+    pub follow: bool,
+    /// How many folders deep below the literal beginning of a glob, at most.
+    pub depth: Option<usize>,
+}
+
+impl FileSearch {
+    /// The files: paths from the root of the world, sorted bytewise, each once.
+    pub fn files(&self, world: &dyn World) -> Result<Vec<String>> {
+        self.run(world, false)
+    }
+
+    /// The folders, in the same way.
+    pub fn folders(&self, world: &dyn World) -> Result<Vec<String>> {
+        self.run(world, true)
+    }
+
+    fn run(&self, world: &dyn World, folders: bool) -> Result<Vec<String>> {
+        let globs = Globs::new(&self.globs, &self.root)?;
+        let skip = Globs::new(&self.skip, &self.root)?;
+        let fits = |path: &str| {
+            (if self.hidden { globs.matches(path) } else { globs.matches_visible(path) })
+                && path != "."
+                && (self.skip.is_empty() || !skip.matches(path))
+        };
+        let mut found = Vec::new();
+        let starts = globs.starts();
+        // What one walk finds is sorted.
+        let several = starts.len() > 1;
+        for (from, depth) in starts {
+            let depth = match (depth, self.depth) {
+                (Some(needed), Some(most)) => Some(needed.min(most)),
+                (needed, most) => needed.or(most),
+            };
+            // A folder is found by looking into it, one step further than the files beside it.
+            let depth = depth.map(|depth| depth + usize::from(folders));
+            let hidden = self.hidden || globs.names_hidden();
+            let walked = world.walk(&WalkOptions { from, hidden, ignore: self.ignore, follow: self.follow, depth })?;
+            let paths = if folders { walked.folders } else { walked.files };
+            found.extend(paths.into_iter().filter(|path| fits(path)));
+        }
+        if several {
+            found.sort_unstable();
+            found.dedup();
+        }
+        Ok(found)
+    }
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+    use crate::world::memory::MemoryWorld;
     use proptest::prelude::*;
 
     #[test]
@@ -262,6 +328,43 @@ mod tests {
         assert_eq!(starts(&["../*.md", "/x/y/*/z"], "a/b"), [start("a", Some(1)), start("/x/y", Some(2))]);
         assert_eq!(starts(&["~/notes/**"], "a"), [start("~/notes", None)]);
         assert!(Globs::new(&["*"], "a[b]").unwrap().matches("a[b]/c"));
+    }
+
+    fn find(globs: &[&str]) -> FileSearch {
+        let globs = globs.iter().map(|glob| (*glob).to_owned()).collect();
+        let skip = Vec::new();
+        FileSearch { globs, skip, root: ".".into(), hidden: false, ignore: true, follow: false, depth: None }
+    }
+
+    fn memory() -> MemoryWorld {
+        let paths = ["a.md", "b/a.md", "b/.c/a.md", ".github/ci/x.yml", "out/x.md", "b/d/e/f.md"];
+        MemoryWorld::with(paths.map(|path| (path, "")).into_iter().chain([(".gitignore", "out\n")])).unwrap()
+    }
+
+    #[test]
+    fn files_are_found_once_and_sorted() {
+        let world = memory();
+        let files = |find: &FileSearch| find.files(&world).unwrap().join(" ");
+        assert_eq!(files(&find(&["b/*.md", "**/*.md", "*.md"])), "a.md b/a.md b/d/e/f.md");
+        assert_eq!(files(&FileSearch { ignore: false, ..find(&["*/*.md"]) }), "b/a.md out/x.md");
+        assert_eq!(files(&FileSearch { hidden: true, ..find(&["b/**/a.md"]) }), "b/.c/a.md b/a.md");
+        assert_eq!(files(&find(&["**/.github/**/*.yml"])), ".github/ci/x.yml");
+        assert_eq!(files(&FileSearch { root: "b".into(), ..find(&["**/*.md", "../*.md"]) }), "a.md b/a.md b/d/e/f.md");
+        assert_eq!(files(&FileSearch { skip: vec!["**/d/**".into()], ..find(&["**/*.md"]) }), "a.md b/a.md");
+        assert_eq!(files(&FileSearch { depth: Some(1), ..find(&["b/**"]) }), "b/a.md");
+        assert_eq!(files(&find(&["absent/**"])), "");
+        assert_eq!(files(&find(&[])), "");
+    }
+
+    #[test]
+    fn folders_are_found() {
+        let world = memory();
+        assert_eq!(find(&["*"]).folders(&world).unwrap(), ["b"]);
+        assert_eq!(find(&["b/**"]).folders(&world).unwrap(), ["b/d", "b/d/e"]);
+        assert_eq!(
+            FileSearch { hidden: true, ..find(&["*", "b/*"]) }.folders(&world).unwrap(),
+            [".github", "b", "b/.c", "b/d"]
+        );
     }
 
     proptest! {

@@ -1,105 +1,52 @@
-//! A view that shows no more of a world than a pack was granted and its definition declared.
+//! A view that limits a world to what the pack was granted and its definition declares.
 
-mod grants;
-mod judging;
 mod programs;
-mod protected;
-mod repositories;
 #[cfg(test)]
 mod tests;
 
-use grants::{ALL_BELOW, below_root, compile};
-use judging::widened;
-pub use programs::is_never;
-pub use protected::protected_name;
-use protected::protected_part;
-
-// No grant covers these variables. They are gone from the environment at the start: this is the second line.
-use super::disk::SECRET_VARIABLES as SECRET;
-use super::glob::Globs;
-use super::judge::Judge;
-use super::repository::{Done, Repository};
-use super::run::{Command, Git, Needs, ProgramFile, ProgramGrant, Ran};
-use super::staged::Staged;
-use super::{Attempt, Change, Entry, EntryKind, Standing, Stat, Walk, Walked, World, path, walk};
+use super::effects::{FileChange, FilePolicy, GRANT_ROOT, LockAttempt, TargetState, World};
+use super::grants::{
+    ALL_BELOW, CompiledGrants, GrantedAccess, SECRET_VARIABLES, below_root, describe_missing_grant, protected_part,
+    undeclared,
+};
+use super::path;
+use super::repository::{GitOutput, Repository, is_repository};
+use super::run::{GitAccess, ProgramCommand, ProgramFile, ProgramOutput, RequiredGrant};
+use super::staging::StagedWrites;
+use super::walk::{self, EntryKind, FolderEntry, Stat, WalkOptions, WalkResult};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// How a user grants a folder.
-pub const GRANT_ROOT: &str = "start with `--root DIR` of its folder, or name that in `roots` of `toolsd.toml` and run `toolsd trust`; then name it by its absolute path";
-
-/// What may be touched. Globs begin at the root; `~`, `$VAR` and `${VAR}` are filled in; one without wildcards
-/// covers what it names and everything below: `.` is all.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Allowed {
-    /// Files that may be read.
-    pub read: Vec<String>,
-    /// Files that may be written.
-    pub write: Vec<String>,
-    /// Variables of the environment; `*` at the end stands for any rest.
-    pub env: Vec<String>,
-    /// Whether the declared effect lets a call read at all.
-    pub may_read: bool,
-    /// Programs that may be run.
-    pub run: Vec<ProgramGrant>,
-    /// How far git goes.
-    pub git: Git,
-    /// Whether the declared effect lets a call write at all.
-    pub may_write: bool,
-    /// Whether the declared effect lets a call run programs.
-    pub may_run: bool,
-}
-
-/// A world within its grants.
-pub struct Granted {
+/// A world limited to the grants of a pack.
+pub struct GrantedWorld {
     world: Arc<dyn World>,
-    rules: Arc<Rules>,
+    rules: Arc<CompiledGrants>,
 }
 
-/// Grants in their compiled form.
-struct Rules {
-    allowed: Allowed,
-    read: Globs,
-    write: Globs,
-    home: Option<String>,
-    /// The folders in the home folder that grants to read name as a whole, as they are written there: `~/…`.
-    at_home: Vec<String>,
-    /// The further roots that the user granted.
-    roots: Vec<String>,
-}
-
-impl Granted {
+impl GrantedWorld {
     /// Limits `world`. A grant that is no glob is a fault; one that names a variable which is not set grants nothing.
-    pub fn new(world: Arc<dyn World>, allowed: Allowed) -> Result<Self> {
-        let roots = world.granted_roots();
-        let read = compile(world.as_ref(), &allowed.read, &roots)?;
-        let write = compile(world.as_ref(), &allowed.write, &roots)?;
-        let home = world.env("HOME");
-        let is_folder =
-            |grant: &&String| path::is_clean_at_home(grant) && !grant.contains(['*', '?', '[', '{', '\\', '$']);
-        let at_home = allowed.read.iter().filter(is_folder).filter(|_| home.is_some()).cloned().collect();
-        let rules = Arc::new(Rules { allowed, read, write, home, at_home, roots });
+    pub fn new(world: Arc<dyn World>, allowed: GrantedAccess) -> Result<Self> {
+        let rules = Arc::new(CompiledGrants::new(world.as_ref(), allowed)?);
         //= docs/spec.md#roots
         //# A grant MUST be checked on the file that was opened, whatever name led to it.
-        let world = world.judged(Arc::clone(&rules) as Arc<dyn Judge>)?;
+        let world = world.with_policy(Arc::clone(&rules) as Arc<dyn FilePolicy>)?;
         Ok(Self { world, rules })
     }
 
-    /// The same grants over a view of [`whole`](Self::whole).
+    /// The same grants over a view of [`inner`](Self::inner).
     #[must_use]
-    pub fn over(&self, world: Arc<dyn World>) -> Self {
+    pub fn with_world(&self, world: Arc<dyn World>) -> Self {
         Self { world, rules: Arc::clone(&self.rules) }
     }
 
-    /// The world that is limited by the names that are asked for: what lies elsewhere than its name says, it hands out by
-    /// the same grants.
-    pub fn whole(&self) -> &Arc<dyn World> {
+    /// The world beneath the view: not limited by names, but with these grants as its policy for symlinks.
+    pub fn inner(&self) -> &Arc<dyn World> {
         &self.world
     }
 
     /// The path as grants see it: clean, `~` filled in, relative if it lies below the root.
-    fn normal<'a>(&self, path: &'a str) -> Cow<'a, str> {
+    fn normalize<'a>(&self, path: &'a str) -> Cow<'a, str> {
         if path::is_clean_below(path) || self.world.is_spelled(path) {
             return Cow::Borrowed(path);
         }
@@ -133,7 +80,7 @@ impl Granted {
         if path.starts_with('~') && self.rules.at_home.iter().any(is_below) && path::is_clean_at_home(path) {
             return true;
         }
-        self.rules.read.matches(&self.normal(path))
+        self.rules.read.matches(&self.normalize(path))
     }
 
     fn check_read(&self, path: &str) -> Result<()> {
@@ -144,10 +91,10 @@ impl Granted {
         }
     }
 
-    /// Folders on the way to something granted may be looked into; what they show is filtered.
+    /// Refuses to list a folder unless it leads to something granted. What a listing shows is filtered.
     fn check_look(&self, path: &str) -> Result<()> {
         self.check_effect(path)?;
-        match self.rules.read.may_match_below(&self.normal(path)) {
+        match self.rules.read.may_match_below(&self.normalize(path)) {
             true => Ok(()),
             false => Err(self.refused(path, "read", &self.rules.allowed.read)),
         }
@@ -155,7 +102,7 @@ impl Granted {
 
     fn check_write(&self, path: &str) -> Result<()> {
         self.check_unprotected(path)?;
-        match self.rules.write.matches(&self.normal(path)) {
+        match self.rules.write.matches(&self.normalize(path)) {
             true => Ok(()),
             false => Err(self.refused(path, "write", &self.rules.allowed.write)),
         }
@@ -166,7 +113,7 @@ impl Granted {
         if !self.rules.allowed.may_write {
             return Err(undeclared(path, "written", "writes"));
         }
-        let normal = self.normal(path);
+        let normal = self.normalize(path);
         //= docs/spec.md#writes
         //# A grant to write MUST NOT cover `.git`, `.toolsd` or `toolsd.toml`.
         if let Some(part) = protected_part(&normal) {
@@ -193,9 +140,47 @@ impl Granted {
         Ok(())
     }
 
+    //= docs/spec.md#roots
+    //# Whether something is there that no grant covers MUST NOT be told, nor through a link that leads to it.
+    /// Refuses a folder to run in that may not be looked into, itself or as what a link leads to.
+    fn check_folder(&self, folder: &str) -> Result<()> {
+        self.check_look(folder)?;
+        self.world.stat(folder).map(drop)
+    }
+
+    /// Whether grants cover a file, or all of a folder: then they cover a name in it that nobody has thought of.
+    fn check_read_below(&self, path: &str) -> Result<()> {
+        self.check_effect(path)?;
+        let is_folder = self.world.stat(path)?.is_some_and(|stat| stat.entry == EntryKind::Folder);
+        let covered = match is_folder {
+            true => self.covers(&path::join(path, ALL_BELOW)),
+            false => self.covers(path),
+        };
+        if covered { Ok(()) } else { Err(self.refused(path, "read", &self.rules.allowed.read)) }
+    }
+
+    /// Whether a normalized path lies below no root: neither that of the pack nor one that the user granted.
+    fn is_foreign(&self, normal: &str) -> bool {
+        !path::is_below(normal, ".") && !self.rules.roots.iter().any(|root| path::is_below(normal, root))
+    }
+
+    /// The folder on the way to a path that git takes for a repository, or would with this path: what it looks for is
+    /// there.
+    /// The root itself is none: whoever starts the host there wants to work in it.
+    fn repository_around<'a>(&self, normal: &'a str) -> Option<&'a str> {
+        let is_there = |at: &str| matches!(self.world.stat(at), Ok(Some(_)));
+        let above = normal.match_indices('/').map(|(at, _)| (&normal[..at], &normal[at + 1..]));
+        let found = above.into_iter().filter(|(folder, _)| !folder.is_empty()).find(|(folder, rest)| {
+            let next = rest.split('/').next().unwrap_or_default();
+            // Most names are none of these: nothing is asked of the system then.
+            is_repository(|name| name.eq_ignore_ascii_case(next) || is_there(&path::join(folder, name)))
+        });
+        found.map(|(folder, _)| folder)
+    }
+
     fn refused(&self, path: &str, verb: &str, granted: &[String]) -> Box<Diagnostic> {
         let fault = Diagnostic::new(Code::WORLD, format!("the pack may not {verb} `{path}`"));
-        let normal = self.normal(path);
+        let normal = self.normalize(path);
         let everywhere = |glob: &String| path::is_below(glob, ".");
         //= docs/spec.md#roots
         //# A path below no granted root MUST be refused with the way to grant it.
@@ -205,20 +190,13 @@ impl Granted {
         let root = if self.is_foreign(&normal) { ", or start with `--root` of its folder" } else { "" };
         // Below the root a grant names it from there.
         let named = if path::is_below(&normal, ".") && path::is_absolute(path) { normal.as_ref() } else { path };
-        fault.help(format!("{}{root}", widened(verb, granted, named)))
+        fault.help(format!("{}{root}", describe_missing_grant(verb, granted, named)))
     }
 }
 
 //= docs/spec.md#scripts
-//# A declared effect MUST hold at run time.
-fn undeclared(path: &str, done: &str, effect: &str) -> Box<Diagnostic> {
-    Diagnostic::new(Code::WORLD, format!("`{path}` may not be {done}: the definition does not declare it"))
-        .help(format!("declare `effect = \"{effect}\"`"))
-}
-
-//= docs/spec.md#scripts
 //# A script MUST NOT reach a file, a variable or a program that its pack was not granted.
-impl World for Granted {
+impl World for GrantedWorld {
     fn root(&self) -> &str {
         self.world.root()
     }
@@ -253,24 +231,24 @@ impl World for Granted {
         self.world.read(path)
     }
 
-    fn list(&self, path: &str) -> Result<Vec<Entry>> {
+    fn list(&self, path: &str) -> Result<Vec<FolderEntry>> {
         self.check_look(path)?;
         let mut entries = self.world.list(path)?;
         let folder = path::clean(path);
         entries.retain(|entry| {
-            let below = walk::child(&folder, &entry.name);
-            let below = self.normal(&below);
+            let below = walk::child_path(&folder, &entry.name);
+            let below = self.normalize(&below);
             self.rules.read.matches(&below)
                 || (entry.entry == EntryKind::Folder && self.rules.read.may_match_below(&below))
         });
         Ok(entries)
     }
 
-    fn walk(&self, walk: &Walk) -> Result<Walked> {
+    fn walk(&self, walk: &WalkOptions) -> Result<WalkResult> {
         self.check_look(&walk.from)?;
         let mut walked = self.world.walk(walk)?;
-        walked.files.retain(|path| self.rules.read.matches(&self.normal(path)));
-        walked.folders.retain(|path| self.rules.read.may_match_below(&self.normal(path)));
+        walked.files.retain(|path| self.rules.read.matches(&self.normalize(path)));
+        walked.folders.retain(|path| self.rules.read.may_match_below(&self.normalize(path)));
         Ok(walked)
     }
 
@@ -289,7 +267,7 @@ impl World for Granted {
         self.world.remove_folder(path)
     }
 
-    fn apply(&self, changes: &[Change]) -> Result<()> {
+    fn apply(&self, changes: &[FileChange]) -> Result<()> {
         changes.iter().try_for_each(|change| self.check_write(&change.path))?;
         self.world.apply(changes)
     }
@@ -301,7 +279,7 @@ impl World for Granted {
 
     fn may_fill(&self, folder: &str) -> Result<()> {
         self.check_unprotected(folder)?;
-        if !self.rules.write.matches(&self.normal(&path::join(folder, ALL_BELOW))) {
+        if !self.rules.write.matches(&self.normalize(&path::join(folder, ALL_BELOW))) {
             let mut refused = self.refused(folder, "write", &self.rules.allowed.write);
             refused.message = format!("the pack may not write all of `{folder}`");
             return Err(refused);
@@ -309,7 +287,7 @@ impl World for Granted {
         self.world.may_fill(folder)
     }
 
-    fn may_replace(&self, path: &str) -> Result<Standing> {
+    fn may_replace(&self, path: &str) -> Result<TargetState> {
         self.check_write(path)?;
         self.world.may_replace(path)
     }
@@ -334,12 +312,12 @@ impl World for Granted {
         self.world.root_of(path)
     }
 
-    fn staged(&self) -> Option<&Staged> {
+    fn staged(&self) -> Option<&dyn StagedWrites> {
         self.world.staged()
     }
 
     /// A lock with a bare name lies in no folder of the workspace.
-    fn lock(&self, path: &str) -> Result<Attempt> {
+    fn lock(&self, path: &str) -> Result<LockAttempt> {
         match path.contains('/') {
             true => self.check_write(path)?,
             false if !self.rules.allowed.may_write => return Err(undeclared(path, "locked", "writes")),
@@ -348,9 +326,9 @@ impl World for Granted {
         self.world.lock(path)
     }
 
-    fn run(&self, command: &Command) -> Result<Ran> {
+    fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
         self.check_run(command)?;
-        self.world.run(&self.confined(command)?)
+        self.world.run(&self.with_confinement(command)?)
     }
 
     fn program(&self, name: &str) -> Result<ProgramFile> {
@@ -369,18 +347,23 @@ impl World for Granted {
         self.check_read_below(path)
     }
 
-    fn repository(&self, folder: &str, needs: Needs) -> Result<Repository> {
+    fn repository(&self, folder: &str, needs: RequiredGrant) -> Result<Repository> {
         self.chosen_repository(folder, needs)
     }
 
-    fn run_git(&self, command: &Command, repository: Option<&Repository>, more: &[(String, String)]) -> Result<Done> {
+    fn run_git(
+        &self,
+        command: &ProgramCommand,
+        repository: Option<&Repository>,
+        more: &[(String, String)],
+    ) -> Result<GitOutput> {
         self.check_run(command)?;
         self.run_git_confined(command, repository, more)
     }
 
-    fn hold_repository(&self, repository: &Repository) -> Result<Attempt> {
+    fn hold_repository(&self, repository: &Repository) -> Result<LockAttempt> {
         let allowed = &self.rules.allowed;
-        if !allowed.may_run || allowed.git < Git::Write {
+        if !allowed.may_run || allowed.git < GitAccess::Write {
             return Err(Diagnostic::new(Code::WORLD, "the pack may not change a repository")
                 .help("allow it in `[pack]` by `grants = { git = \"write\" }`, with `effect = \"runs\"`"));
         }
@@ -388,7 +371,7 @@ impl World for Granted {
     }
 
     fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {
-        let may = self.rules.allowed.may_read && self.rules.allowed.git >= Git::Read;
+        let may = self.rules.allowed.may_read && self.rules.allowed.git >= GitAccess::Read;
         if may { self.world.git_stamp(folders) } else { Ok(None) }
     }
 
@@ -412,7 +395,8 @@ impl World for Granted {
         };
         //= docs/spec.md#memory
         //# The token of the server MUST NOT be seen by scripts.
-        if SECRET.contains(&name) {
+        // They are gone from the environment at the start: this is the second line.
+        if SECRET_VARIABLES.contains(&name) {
             let fault = Diagnostic::new(Code::WORLD, format!("no grant covers the variable `{name}`"));
             return Err(fault.help("it is the host's own; `server()` says whether there is a token"));
         }

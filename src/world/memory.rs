@@ -1,8 +1,8 @@
 //! The world of examples and cases: files in memory, a clock that stands still, ids that count.
 
-use super::judge::Judge;
-use super::walk::{self, Folders, Found};
-use super::{Attempt, Change, Entry, EntryKind, Lock, Stat, Walk, Walked, World, path};
+use super::effects::{FileChange, FilePolicy, Lock, LockAttempt, World, is_folder, no_folder, not_empty};
+use super::path;
+use super::walk::{self, EntryKind, FolderEntry, FolderSource, Stat, WalkOptions, WalkResult};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -13,15 +13,16 @@ const ROOT: &str = "/workspace";
 /// 2026-01-01T00:00:00Z, in milliseconds: the clock of a world that was given none.
 const START_MS: i64 = 1_767_225_600_000;
 
-/// Files in memory: those of the workspace, and those of the home folder, whose paths begin with `~/`. Folders come into being with their files and stay when those go, as on a disk.
+/// Files in memory: those of the workspace, and those of the home folder, whose paths begin with `~/`. Folders come
+/// into being with their files and stay when those go, as on a disk.
 #[derive(Debug)]
-pub struct Memory {
-    held: Arc<RwLock<Held>>,
+pub struct MemoryWorld {
+    held: Arc<RwLock<MemoryState>>,
 }
 
 #[derive(Debug)]
-struct Held {
-    files: BTreeMap<String, File>,
+struct MemoryState {
+    files: BTreeMap<String, MemoryFile>,
     folders: BTreeMap<String, Stat>,
     now_ms: i64,
     /// Grows with each write: inodes, and what keeps two changes apart while the clock stands still.
@@ -35,15 +36,15 @@ struct Held {
 }
 
 #[derive(Debug)]
-struct File {
+struct MemoryFile {
     bytes: Arc<[u8]>,
     stat: Stat,
 }
 
-impl Memory {
+impl MemoryWorld {
     /// An empty world; its clock stands at 2026-01-01T00:00:00Z.
     pub fn new() -> Self {
-        let held = Held {
+        let held = MemoryState {
             files: BTreeMap::new(),
             folders: BTreeMap::new(),
             now_ms: START_MS,
@@ -105,23 +106,23 @@ impl Memory {
         }
     }
 
-    fn read_lock(&self) -> RwLockReadGuard<'_, Held> {
+    fn read_lock(&self) -> RwLockReadGuard<'_, MemoryState> {
         self.held.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write_lock(&self) -> RwLockWriteGuard<'_, Held> {
+    fn write_lock(&self) -> RwLockWriteGuard<'_, MemoryState> {
         self.held.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A lock of a world in memory.
-struct HeldLock {
-    held: Arc<RwLock<Held>>,
+struct MemoryLock {
+    held: Arc<RwLock<MemoryState>>,
     path: String,
     left: String,
 }
 
-impl Lock for HeldLock {
+impl Lock for MemoryLock {
     fn left(&self) -> &str {
         &self.left
     }
@@ -137,19 +138,19 @@ impl Lock for HeldLock {
     }
 }
 
-impl Drop for HeldLock {
+impl Drop for MemoryLock {
     fn drop(&mut self) {
         self.held.write().unwrap_or_else(PoisonError::into_inner).locks.remove(&self.path);
     }
 }
 
-impl Default for Memory {
+impl Default for MemoryWorld {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Held {
+impl MemoryState {
     fn stamp(&mut self, entry: EntryKind, size: usize) -> Stat {
         self.changes += 1;
         let modified_ns = match self.tick_ms {
@@ -198,13 +199,13 @@ fn missing(path: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("there is no file `{path}`"))
 }
 
-impl World for Memory {
+impl World for MemoryWorld {
     fn root(&self) -> &str {
         ROOT
     }
 
     /// In memory there are no links: every name says where its file lies.
-    fn judged(self: Arc<Self>, _judge: Arc<dyn Judge>) -> Result<Arc<dyn World>> {
+    fn with_policy(self: Arc<Self>, _policy: Arc<dyn FilePolicy>) -> Result<Arc<dyn World>> {
         Ok(self)
     }
 
@@ -219,21 +220,21 @@ impl World for Memory {
         let held = self.read_lock();
         match held.files.get(&clean) {
             Some(file) => Ok(file.bytes.to_vec()),
-            None if held.folders.contains_key(&clean) => Err(super::is_folder(path)),
+            None if held.folders.contains_key(&clean) => Err(is_folder(path)),
             None => Err(missing(path)),
         }
     }
 
-    fn list(&self, path: &str) -> Result<Vec<Entry>> {
+    fn list(&self, path: &str) -> Result<Vec<FolderEntry>> {
         let clean = resolve(path)?;
         match self.entries(&clean)? {
-            Some(found) => Ok(found.into_iter().map(Entry::from).collect()),
-            None => Err(super::no_folder(path)),
+            Some(found) => Ok(found),
+            None => Err(no_folder(path)),
         }
     }
 
-    fn walk(&self, walk: &Walk) -> Result<Walked> {
-        walk::spelled(resolve(&walk.from)?, walk, |walk| walk::walk(self, walk))
+    fn walk(&self, walk: &WalkOptions) -> Result<WalkResult> {
+        walk::walk_as_asked(resolve(&walk.from)?, walk, |walk| walk::walk(self, walk))
     }
 
     fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
@@ -244,7 +245,7 @@ impl World for Memory {
         held.make_folder(&folder);
         held.touch_folder(&folder);
         let stat = held.stamp(EntryKind::File, bytes.len());
-        held.files.insert(clean, File { bytes: bytes.into(), stat });
+        held.files.insert(clean, MemoryFile { bytes: bytes.into(), stat });
         Ok(())
     }
 
@@ -261,7 +262,7 @@ impl World for Memory {
         let mut held = self.write_lock();
         let below = format!("{clean}/");
         if held.files.keys().any(|file| file.starts_with(&below)) {
-            return Err(super::not_empty(path));
+            return Err(not_empty(path));
         }
         held.folders.retain(|folder, _| *folder != clean && !folder.starts_with(&below));
         held.touch_folder(path::folder(&clean));
@@ -279,7 +280,7 @@ impl World for Memory {
         Ok(())
     }
 
-    fn apply(&self, changes: &[Change]) -> Result<()> {
+    fn apply(&self, changes: &[FileChange]) -> Result<()> {
         changes.iter().try_for_each(|change| self.may_write(&change.path))?;
         for change in changes {
             match &change.bytes {
@@ -294,18 +295,18 @@ impl World for Memory {
         resolve(path).unwrap_or_else(|_| path::clean(path))
     }
 
-    fn lock(&self, path: &str) -> Result<Attempt> {
+    fn lock(&self, path: &str) -> Result<LockAttempt> {
         let clean = if path.contains('/') { resolve(path)? } else { format!("state:{path}") };
         let mut held = self.write_lock();
         if let Some(note) = held.locks.get(&clean) {
-            return Ok(Attempt::Busy(note.clone()));
+            return Ok(LockAttempt::Busy(note.clone()));
         }
         held.locks.insert(clean.clone(), String::new());
         // Nobody dies in memory; a file of a case may stand for somebody who did.
         let left = held.files.get(&clean).map(|file| String::from_utf8_lossy(&file.bytes).into_owned());
         drop(held);
         let left = left.unwrap_or_default();
-        Ok(Attempt::Held(Box::new(HeldLock { held: Arc::clone(&self.held), path: clean, left })))
+        Ok(LockAttempt::Held(Box::new(MemoryLock { held: Arc::clone(&self.held), path: clean, left })))
     }
 
     fn now_ms(&self) -> i64 {
@@ -331,8 +332,8 @@ impl World for Memory {
     }
 }
 
-impl Folders for Memory {
-    fn entries(&self, folder: &str) -> Result<Option<Vec<Found>>> {
+impl FolderSource for MemoryWorld {
+    fn entries(&self, folder: &str) -> Result<Option<Vec<FolderEntry>>> {
         let held = self.read_lock();
         if !held.folders.contains_key(folder) {
             return Ok(None);
@@ -344,10 +345,10 @@ impl Folders for Memory {
         };
         let files = held.files.range(prefix.clone()..).map(|(path, _)| (path, EntryKind::File));
         let folders = held.folders.range(prefix.clone()..).map(|(path, _)| (path, EntryKind::Folder));
-        let mut found: Vec<Found> = files
+        let mut found: Vec<FolderEntry> = files
             .take_while(|(path, _)| path.starts_with(&prefix))
             .chain(folders.take_while(|(path, _)| path.starts_with(&prefix)))
-            .filter_map(|(path, entry)| Some(Found { name: direct(path)?, entry, link: false }))
+            .filter_map(|(path, entry)| Some(FolderEntry { name: direct(path)?, entry, link: false }))
             .collect();
         found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         Ok(Some(found))

@@ -1,11 +1,11 @@
 //! What running a program needs and gives; that it happens is a matter of the disk.
 
-use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::diagnostic::Result;
 use std::time::Duration;
 
 /// A program and how to run it. There is no shell: each argument arrives as it is.
 #[derive(Clone, Debug)]
-pub struct Command {
+pub struct ProgramCommand {
     /// The program: a name that is looked for in `PATH`, or a path.
     pub program: String,
     /// Its arguments.
@@ -21,7 +21,7 @@ pub struct Command {
     /// How many bytes it may print on either stream.
     pub most: usize,
     /// The grant that covers it.
-    pub needs: Needs,
+    pub needs: RequiredGrant,
     /// What it may touch while it runs.
     pub confinement: Confinement,
     /// Asked again and again while it runs: a fault ends the program.
@@ -30,7 +30,7 @@ pub struct Command {
 
 /// The grant that a command needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Needs {
+pub enum RequiredGrant {
     /// `git = "read"`.
     ReadGit,
     /// `git = "write"`.
@@ -54,11 +54,11 @@ pub struct Confinement {
     /// What it may read, write, make and remove.
     pub write: Vec<String>,
     /// Of git: which files of the working tree it gets to read.
-    pub contents: Contents,
+    pub contents: ReadableFiles,
     /// Of git: which files of the working tree it is going to change.
-    pub changed: Changed,
+    pub changed: ChangedFiles,
     /// Which further processes it may start.
-    pub processes: Processes,
+    pub processes: ChildProcesses,
     /// Files, and folders with all below them, that it may start as programs in turn, and read.
     pub start: Vec<String>,
     /// Whether it may open sockets to the network.
@@ -67,10 +67,10 @@ pub struct Confinement {
     pub judged: Option<ProgramFile>,
 }
 
-/// Which files of a working tree git gets to read for a pack. It lists all folders, and asks for the kind, size and times
-/// of all files: else it would say that what it cannot see is gone.
+/// Which files of a working tree git gets to read for a pack. It lists all folders, and asks for the kind, size and
+/// times of all files: else it would say that what it cannot see is gone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Contents {
+pub enum ReadableFiles {
     /// What the grants to read cover.
     #[default]
     Covered,
@@ -82,7 +82,7 @@ pub enum Contents {
 
 /// Which files of a working tree git is going to write or remove.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Changed {
+pub enum ChangedFiles {
     /// None.
     #[default]
     None,
@@ -113,7 +113,7 @@ pub struct ProgramGrant {
 
 /// Which processes a program may start in turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Processes {
+pub enum ChildProcesses {
     /// None at all.
     #[default]
     None,
@@ -125,7 +125,7 @@ pub enum Processes {
 
 /// How far git goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Git {
+pub enum GitAccess {
     /// Not at all.
     #[default]
     None,
@@ -143,7 +143,7 @@ pub struct ProgramFile {
     /// The path that it is started by.
     pub path: String,
     /// The files that are executed: itself, then what interprets or loads it.
-    pub files: Vec<RealFile>,
+    pub files: Vec<ExecutedFile>,
     /// Every name of these files by which they were reached, and every symlink on the way.
     pub names: Vec<String>,
     /// Every folder on the way, with its device and its inode.
@@ -152,7 +152,7 @@ pub struct ProgramFile {
 
 /// A file that is executed, where it really lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RealFile {
+pub struct ExecutedFile {
     /// Its path, free of symlinks.
     pub path: String,
     /// Its device and its inode.
@@ -163,7 +163,7 @@ pub struct RealFile {
 
 /// How a program ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ran {
+pub struct ProgramOutput {
     /// Its exit code; 128 and the number of the signal that ended it.
     pub code: i64,
     /// What it printed.
@@ -174,7 +174,7 @@ pub struct Ran {
     pub notes: Vec<String>,
 }
 
-impl Command {
+impl ProgramCommand {
     /// The command as a person would type it, cut.
     pub fn line(&self) -> String {
         // A word of the host's own that nobody typed.
@@ -186,10 +186,4 @@ impl Command {
             false => line,
         }
     }
-}
-
-/// The fault of a world that has no programs.
-pub fn nowhere(program: &str) -> Box<Diagnostic> {
-    Diagnostic::new(Code::WORLD, format!("there is no program `{program}` in a world of memory"))
-        .help("a case that runs programs needs `world = \"disk\"`")
 }

@@ -1,15 +1,15 @@
-//! A view that keeps what a call writes until it ends well: the call sees its writes, the disk does not.
+//! A view that keeps the writes of a call back until it succeeds: the call sees them, the disk does not.
 
-mod look;
-mod seal;
-mod taken;
 #[cfg(test)]
 mod tests;
-mod world;
-pub use seal::Seal;
 
+use super::effects::{FileChange, Lock, LockAttempt, TargetState, World, is_folder, no_folder, not_empty};
+use super::path;
 use super::recorded::ContentHash;
-use super::{Change, EntryKind, Stat, World, path};
+use super::repository::{GitOutput, Repository};
+use super::run::{ProgramCommand, ProgramFile, ProgramOutput, RequiredGrant};
+use super::staging::{StagedContent, StagedFile, StagedMark, StagedWrites, WriteSeal};
+use super::walk::{self, EntryKind, FolderEntry, FolderSource, Stat, WalkOptions, WalkResult};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,28 +18,29 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// A file is no longer as the call saw it.
 pub const CONFLICT: Code = Code("conflict");
 
-/// Tells stamps of staged files apart, from each other and from those of a disk.
+/// Makes the stamps of staged files unique among each other and those of a disk.
 static STAMPS: AtomicU64 = AtomicU64::new(1);
 
-/// Within a process one flush happens after the other: what one checked holds until it has written.
+/// Serialises the flushes of a process: what one has checked still holds when it writes.
 static FLUSHING: Mutex<()> = Mutex::new(());
 
 /// The writes of one call over a world. Paths are compared in the spelling of that world; a staged file is not seen
 /// through a symlink that leads to its folder.
-pub struct Staged {
+pub struct StagedWorld {
     under: Arc<dyn World>,
     /// Nothing reaches the world beneath.
     is_dry: bool,
-    held: Mutex<Held>,
-    locks: Arc<Mutex<BTreeSet<String>>>,
+    held: Mutex<StagedState>,
+    /// The names of the locks that the call holds.
+    locks: LockNames,
     /// Grows with whatever makes a file look different to the call.
     epoch: AtomicU64,
-    seal: Arc<Seal>,
+    seal: Arc<WriteSeal>,
 }
 
 #[derive(Default)]
-struct Held {
-    files: BTreeMap<String, File>,
+struct StagedState {
+    files: BTreeMap<String, StagedContent>,
     /// Folders that came into being, or whose entries changed.
     folders: BTreeMap<String, Stat>,
     /// Folders that are removed, once the files are.
@@ -48,57 +49,21 @@ struct Held {
     seen: BTreeMap<String, Option<ContentHash>>,
     flushes: u64,
     /// Writes that reached the disk, and programs that ran, for which the call must not run again.
-    deeds: u64,
+    effects: u64,
     /// What has reached the disk.
     written: Vec<StagedFile>,
 }
 
-impl Held {
+impl StagedState {
     /// Whether a folder, or one above it, was removed.
     fn is_gone(&self, folder: &str) -> bool {
         self.gone.contains(folder) || above(folder).any(|at| self.gone.contains(at))
     }
 }
 
-#[derive(Clone)]
-struct File {
-    /// Nothing if it is removed.
-    bytes: Option<Arc<[u8]>>,
-    like: Option<String>,
-    stat: Stat,
-}
-
-/// A staged change.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StagedFile {
-    /// The path.
-    pub path: String,
-    /// `created`, `changed` or `removed`.
-    pub change: &'static str,
-}
-
-/// What was staged at a moment, to come back to.
-pub struct Mark {
-    files: BTreeMap<String, File>,
-    folders: BTreeMap<String, Stat>,
-    gone: BTreeSet<String>,
-    flushes: u64,
-}
-
-/// Runs `work`; what is staged reaches the disk if it ends well, and what it staged is dropped if not.
-pub fn settle<T>(world: &dyn World, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let Some(staged) = world.staged() else { return work() };
-    let mark = staged.mark();
-    let ended = work().and_then(|value| staged.flush().map(|_| value));
-    if ended.is_err() {
-        staged.rollback(mark);
-    }
-    ended
-}
-
-impl Staged {
-    /// Begins with nothing staged. A dry one keeps to the end what is staged, takes no lock and runs no program that
-    /// changes something.
+impl StagedWorld {
+    /// A view of `under` with nothing staged. In a dry run nothing reaches `under`, no lock is taken, and no program
+    /// runs that changes something.
     pub fn new(under: Arc<dyn World>, is_dry: bool) -> Self {
         Self {
             under,
@@ -110,74 +75,149 @@ impl Staged {
         }
     }
 
-    /// What keeps its writes from the disk for good.
-    pub fn seal(&self) -> Arc<Seal> {
-        Arc::clone(&self.seal)
-    }
-
-    /// Grows with whatever makes a file look different to the call: its writes, what it dropped, a lock, a program.
-    pub fn epoch(&self) -> u64 {
-        self.epoch.load(Ordering::Acquire)
-    }
-
-    /// Says that the world beneath may have changed by what the call did.
-    pub fn touch(&self) {
+    /// Notes that the call may have changed the world beneath.
+    fn touch(&self) {
         self.epoch.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Whether nothing is staged.
-    pub fn is_empty(&self) -> bool {
+    fn changes(&self) -> Result<Vec<(FileChange, StagedFile)>> {
+        let files: Vec<(String, StagedContent)> =
+            self.lock_held().files.iter().map(|(path, file)| (path.clone(), file.clone())).collect();
+        let mut changes = Vec::new();
+        for (path, StagedContent { bytes, like, .. }) in files {
+            let before = self.on_disk(&path)?;
+            if before.as_deref() != bytes.as_deref() {
+                let change = match (&before, &bytes) {
+                    (_, None) => "removed",
+                    (Some(_), Some(_)) => "changed",
+                    (None, Some(_)) => "created",
+                };
+                changes.push((FileChange { path: path.clone(), bytes, like }, StagedFile { path, change }));
+            }
+        }
+        Ok(changes)
+    }
+
+    fn on_disk(&self, path: &str) -> Result<Option<Vec<u8>>> {
+        match self.under.stat(path)? {
+            Some(_) => self.under.read(path).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn put(&self, path: &str, bytes: Option<Arc<[u8]>>, like: Option<String>) -> Result<()> {
+        //= docs/spec.md#writes
+        //# A grant to write MUST NOT cover a path through a symlink.
+        self.under.may_write(path)?;
+        let key = self.under.spelled(path);
+        let stands = |held: &StagedState, at: &str| held.files.get(at).is_some_and(|file| file.bytes.is_some());
+        let mut held = self.lock_held();
+        if held.folders.contains_key(&key) || above(&key).any(|at| stands(&held, at)) {
+            return Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be written: a folder is in its place")));
+        }
+        let size = bytes.as_ref().map_or(0, |bytes| bytes.len());
+        let stat = self.stamp(EntryKind::File, size);
+        self.touch_folders(&mut held, &key)?;
+        if bytes.is_some() {
+            held.gone.retain(|folder| !key.starts_with(&format!("{folder}/")));
+        }
+        held.files.insert(key, StagedContent { bytes, like, stat });
+        drop(held);
+        self.touch();
+        Ok(())
+    }
+
+    fn stamp(&self, entry: EntryKind, size: usize) -> Stat {
+        let number = STAMPS.fetch_add(1, Ordering::Relaxed);
+        let modified_ns = i128::from(self.under.now_ms()) * 1_000_000 + i128::from(number % 1_000_000);
+        Stat { entry, size: size as u64, modified_ns, inode: number | 1 << 63 }
+    }
+
+    /// The folder of a file has other entries than before; those above it came into being if they were not there.
+    fn touch_folders(&self, held: &mut StagedState, path: &str) -> Result<()> {
+        for folder in above(path) {
+            let known = held.folders.get(folder).copied();
+            let there = self.under.stat(folder)?;
+            let stamp = self.stamp(EntryKind::Folder, 0);
+            let inode = known.or(there).map_or(stamp.inode, |stat| stat.inode);
+            held.folders.insert(folder.to_owned(), Stat { inode, ..stamp });
+            if there.is_some() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn lock_held(&self) -> MutexGuard<'_, StagedState> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    //= docs/spec.md#writes
+    //# What is staged MUST reach the disk before a program runs.
+    fn ran_after_flush<T>(&self, command: &ProgramCommand, run: impl FnOnce() -> Result<T>) -> Result<T> {
+        if command.needs == RequiredGrant::ReadGit {
+            return run();
+        }
+        //= docs/spec.md#writes
+        //# A dry run MUST NOT change a file nor run a program that changes something.
+        if self.is_dry {
+            let message = format!("a dry run ends before `{}`", command.line());
+            return Err(Diagnostic::new(Code::WORLD, message).help("what a program does cannot be taken back"));
+        }
+        self.flush()?;
+        self.lock_held().effects += 1;
+        let ran = run();
+        self.touch();
+        ran
+    }
+}
+
+/// Runs `work`. If it succeeds, everything staged in `world` is flushed; if it fails, what it staged is dropped.
+pub fn settle<T>(world: &dyn World, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    match world.staged() {
+        Some(staged) => staged.settle(work),
+        None => work(),
+    }
+}
+
+impl StagedWrites for StagedWorld {
+    fn seal(&self) -> Arc<WriteSeal> {
+        Arc::clone(&self.seal)
+    }
+
+    fn epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
+    }
+
+    fn is_empty(&self) -> bool {
         let held = self.lock_held();
         held.files.is_empty() && held.gone.is_empty()
     }
 
-    /// Whether the call did what it must not do again: wrote to the disk, or ran a program, outside of
-    /// [`recorded`](Self::recorded).
-    pub fn has_flushed(&self) -> bool {
-        self.lock_held().deeds > 0
+    fn effect_count(&self) -> u64 {
+        self.lock_held().effects
     }
 
-    /// Runs `work`, whose value is kept for other runs of the call: what it wrote reaches the disk, and need not keep the
-    /// call from running again.
-    pub fn recorded<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        let before = self.lock_held().deeds;
-        let ended = settle(self, work);
-        if ended.is_ok() {
-            self.lock_held().deeds = before;
-        }
-        ended
+    fn set_effect_count(&self, count: u64) {
+        self.lock_held().effects = count;
     }
 
-    /// A program ran that may have changed something.
-    pub(in crate::world) fn ran(&self) {
-        self.lock_held().deeds += 1;
-    }
-
-    /// The locks that the call holds, sorted: the names or paths by which it took them, as the world spells them.
-    pub fn held_locks(&self) -> Vec<String> {
+    fn held_locks(&self) -> Vec<String> {
         self.locks.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 
-    /// Whether the call holds a lock.
-    pub fn holds_lock(&self) -> bool {
-        !self.locks.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
-    }
-
-    /// What would change on the disk, sorted by path; a file that is written as it is does not change.
-    pub fn files(&self) -> Result<Vec<StagedFile>> {
+    fn files(&self) -> Result<Vec<StagedFile>> {
         Ok(self.changes()?.into_iter().map(|(_, told)| told).collect())
     }
 
-    /// What the call has changed on the disk so far, in order; of a dry one what it would have changed.
-    pub fn written(&self) -> Result<Vec<StagedFile>> {
+    fn written(&self) -> Result<Vec<StagedFile>> {
         match self.is_dry {
             true => self.files(),
             false => Ok(self.lock_held().written.clone()),
         }
     }
 
-    /// Drops what is staged.
-    pub fn drop_all(&self) {
+    fn drop_all(&self) {
         let mut held = self.lock_held();
         held.files.clear();
         held.folders.clear();
@@ -186,10 +226,9 @@ impl Staged {
         self.touch();
     }
 
-    /// What is staged now, for [`rollback`](Self::rollback).
-    pub fn mark(&self) -> Mark {
+    fn mark(&self) -> StagedMark {
         let held = self.lock_held();
-        Mark {
+        StagedMark {
             files: held.files.clone(),
             folders: held.folders.clone(),
             gone: held.gone.clone(),
@@ -197,8 +236,7 @@ impl Staged {
         }
     }
 
-    /// Drops what was staged since; what has reached the disk meanwhile stays there.
-    pub fn rollback(&self, mark: Mark) {
+    fn rollback(&self, mark: StagedMark) {
         let mut held = self.lock_held();
         let reached = held.flushes != mark.flushes;
         held.files = if reached { BTreeMap::new() } else { mark.files };
@@ -208,14 +246,12 @@ impl Staged {
         self.touch();
     }
 
-    /// Lets what is staged reach the world beneath, all or nothing as far as that world can; tells what changed.
-    ///
     //= docs/spec.md#writes
     //# A write MUST be refused if the file changed on disk since the call read it.
-    pub fn flush(&self) -> Result<Vec<StagedFile>> {
+    fn flush(&self) -> Result<Vec<StagedFile>> {
         let _unsealed = self.seal.hold()?;
         let _one_at_a_time = FLUSHING.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut changes, told): (Vec<Change>, Vec<StagedFile>) = self.changes()?.into_iter().unzip();
+        let (mut changes, told): (Vec<FileChange>, Vec<StagedFile>) = self.changes()?.into_iter().unzip();
         // In the order of the call: what puts a part elsewhere before it takes it away leaves it twice, if the process
         // is killed in between, and never nowhere.
         changes.sort_by_cached_key(|change| self.lock_held().files.get(&change.path).map(|file| file.stat.inode));
@@ -243,7 +279,7 @@ impl Staged {
             held.seen.insert(change.path, change.bytes.map(|bytes| *blake3::hash(&bytes).as_bytes()));
         }
         held.flushes += u64::from(!told.is_empty());
-        held.deeds += u64::from(!told.is_empty());
+        held.effects += u64::from(!told.is_empty());
         held.written.extend(told.iter().cloned());
         held.files.clear();
         held.folders.clear();
@@ -252,85 +288,319 @@ impl Staged {
         Ok(told)
     }
 
-    /// Stages that a file lies elsewhere. Its permissions go with it.
-    pub fn rename(&self, from: &str, to: &str) -> Result<()> {
+    fn rename(&self, from: &str, to: &str) -> Result<()> {
         let bytes = self.read(from)?;
         let key = self.under.spelled(from);
         let like = self.lock_held().files.get(&key).and_then(|file| file.like.clone());
         self.remove(from)?;
         self.put(to, Some(bytes.into()), Some(like.unwrap_or(key)))
     }
+}
 
-    fn changes(&self) -> Result<Vec<(Change, StagedFile)>> {
-        let files: Vec<(String, File)> =
-            self.lock_held().files.iter().map(|(path, file)| (path.clone(), file.clone())).collect();
-        let mut changes = Vec::new();
-        for (path, File { bytes, like, .. }) in files {
-            let before = self.on_disk(&path)?;
-            if before.as_deref() != bytes.as_deref() {
-                let change = match (&before, &bytes) {
-                    (_, None) => "removed",
-                    (Some(_), Some(_)) => "changed",
-                    (None, Some(_)) => "created",
-                };
-                changes.push((Change { path: path.clone(), bytes, like }, StagedFile { path, change }));
+//= docs/spec.md#writes
+//# What a call writes MUST be seen by the call itself: in files, in globs and in its graph.
+impl World for StagedWorld {
+    fn root(&self) -> &str {
+        self.under.root()
+    }
+
+    fn stat(&self, path: &str) -> Result<Option<Stat>> {
+        let key = self.under.spelled(path);
+        {
+            let held = self.lock_held();
+            if let Some(stat) = held.folders.get(&key) {
+                return Ok(Some(*stat));
+            }
+            if held.is_gone(&key) {
+                return Ok(None);
+            }
+            if let Some(file) = held.files.get(&key) {
+                return Ok(file.bytes.is_some().then_some(file.stat));
             }
         }
-        Ok(changes)
-    }
-
-    fn on_disk(&self, path: &str) -> Result<Option<Vec<u8>>> {
-        match self.under.stat(path)? {
-            Some(_) => self.under.read(path).map(Some),
-            None => Ok(None),
+        let stat = self.under.stat(path)?;
+        if stat.is_none() {
+            self.lock_held().seen.insert(key, None);
         }
+        Ok(stat)
     }
 
-    fn put(&self, path: &str, bytes: Option<Arc<[u8]>>, like: Option<String>) -> Result<()> {
-        //= docs/spec.md#writes
-        //# A grant to write MUST NOT cover a path through a symlink.
-        self.under.may_write(path)?;
+    fn read(&self, path: &str) -> Result<Vec<u8>> {
         let key = self.under.spelled(path);
-        let stands = |held: &Held, at: &str| held.files.get(at).is_some_and(|file| file.bytes.is_some());
+        if let Some(file) = self.lock_held().files.get(&key) {
+            return file.bytes.as_ref().map(|bytes| bytes.to_vec()).ok_or_else(|| missing(path));
+        }
+        let bytes = self.under.read(path)?;
+        self.lock_held().seen.insert(key, Some(*blake3::hash(&bytes).as_bytes()));
+        Ok(bytes)
+    }
+
+    fn list(&self, path: &str) -> Result<Vec<FolderEntry>> {
+        match self.entries(path)? {
+            Some(found) => Ok(found),
+            None => self.under.list(path),
+        }
+    }
+
+    fn walk(&self, walk: &WalkOptions) -> Result<WalkResult> {
+        if self.is_empty() {
+            return self.under.walk(walk);
+        }
+        walk::walk_as_asked(self.under.spelled(&walk.from), walk, |walk| walk::walk(self, walk))
+    }
+
+    fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
+        self.put(path, Some(bytes.into()), None)
+    }
+
+    fn remove(&self, path: &str) -> Result<()> {
+        match self.stat(path)? {
+            Some(stat) if stat.entry == EntryKind::Folder => Err(is_folder(path)),
+            Some(_) => self.put(path, None, None),
+            None => Err(missing(path)),
+        }
+    }
+
+    /// Stages the removal of a folder; the files in it must have been removed before.
+    fn remove_folder(&self, path: &str) -> Result<()> {
+        match self.stat(path)? {
+            Some(stat) if stat.entry == EntryKind::Folder => {}
+            _ => return Err(no_folder(path)),
+        }
+        let below = WalkOptions { from: path.to_owned(), hidden: true, ignore: false, follow: false, depth: None };
+        if !self.walk(&below)?.files.is_empty() {
+            return Err(not_empty(path));
+        }
+        let key = self.under.spelled(path);
         let mut held = self.lock_held();
-        if held.folders.contains_key(&key) || above(&key).any(|at| stands(&held, at)) {
-            return Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be written: a folder is in its place")));
-        }
-        let size = bytes.as_ref().map_or(0, |bytes| bytes.len());
-        let stat = self.stamp(EntryKind::File, size);
+        let inside = format!("{key}/");
+        held.folders.retain(|folder, _| *folder != key && !folder.starts_with(&inside));
         self.touch_folders(&mut held, &key)?;
-        if bytes.is_some() {
-            held.gone.retain(|folder| !key.starts_with(&format!("{folder}/")));
-        }
-        held.files.insert(key, File { bytes, like, stat });
+        held.gone.insert(key);
         drop(held);
         self.touch();
         Ok(())
     }
 
-    fn stamp(&self, entry: EntryKind, size: usize) -> Stat {
-        let number = STAMPS.fetch_add(1, Ordering::Relaxed);
-        let modified_ns = i128::from(self.under.now_ms()) * 1_000_000 + i128::from(number % 1_000_000);
-        Stat { entry, size: size as u64, modified_ns, inode: number | 1 << 63 }
+    fn may_write(&self, path: &str) -> Result<()> {
+        self.under.may_write(path)
     }
 
-    /// The folder of a file has other entries than before; those above it came into being if they were not there.
-    fn touch_folders(&self, held: &mut Held, path: &str) -> Result<()> {
-        for folder in above(path) {
-            let known = held.folders.get(folder).copied();
-            let there = self.under.stat(folder)?;
-            let stamp = self.stamp(EntryKind::Folder, 0);
-            let inode = known.or(there).map_or(stamp.inode, |stat| stat.inode);
-            held.folders.insert(folder.to_owned(), Stat { inode, ..stamp });
-            if there.is_some() {
-                break;
-            }
+    fn may_fill(&self, folder: &str) -> Result<()> {
+        self.under.may_fill(folder)
+    }
+
+    fn may_replace(&self, path: &str) -> Result<TargetState> {
+        self.under.may_replace(path)
+    }
+
+    fn spelled(&self, path: &str) -> String {
+        self.under.spelled(path)
+    }
+
+    fn granted_roots(&self) -> Vec<String> {
+        self.under.granted_roots()
+    }
+
+    fn is_alive(&self, pid: u32) -> bool {
+        self.under.is_alive(pid)
+    }
+
+    fn root_of(&self, path: &str) -> String {
+        self.under.root_of(path)
+    }
+
+    fn staged(&self) -> Option<&dyn StagedWrites> {
+        Some(self)
+    }
+
+    /// The lock is the call's: it cannot take it twice.
+    fn lock(&self, path: &str) -> Result<LockAttempt> {
+        let key = if path.contains('/') { self.under.spelled(path) } else { path.to_owned() };
+        let attempt = take_lock(&self.locks, key, path, || match self.is_dry {
+            true => Ok(LockAttempt::Held(Box::new(DryLock))),
+            false => self.under.lock(path),
+        })?;
+        if matches!(attempt, LockAttempt::Held(_)) {
+            self.touch();
         }
+        Ok(attempt)
+    }
+
+    fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
+        self.ran_after_flush(command, || self.under.run(command))
+    }
+
+    fn may_read(&self, path: &str) -> Result<()> {
+        self.under.may_read(path)
+    }
+
+    fn repository(&self, folder: &str, needs: RequiredGrant) -> Result<Repository> {
+        self.under.repository(folder, needs)
+    }
+
+    fn run_git(
+        &self,
+        command: &ProgramCommand,
+        repository: Option<&Repository>,
+        settings: &[(String, String)],
+    ) -> Result<GitOutput> {
+        self.ran_after_flush(command, || self.under.run_git(command, repository, settings))
+    }
+
+    fn hold_repository(&self, repository: &Repository) -> Result<LockAttempt> {
+        match self.is_dry {
+            true => Ok(LockAttempt::Held(Box::new(DryLock))),
+            false => self.under.hold_repository(repository),
+        }
+    }
+
+    fn program(&self, name: &str) -> Result<ProgramFile> {
+        self.under.program(name)
+    }
+
+    fn program_below(&self, program: &ProgramFile, places: &[String]) -> Result<Vec<String>> {
+        self.under.program_below(program, places)
+    }
+
+    fn real_place(&self, path: &str) -> String {
+        self.under.real_place(path)
+    }
+
+    /// Git does not see what is staged, so nothing can be told while something is.
+    fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {
+        if self.is_empty() { self.under.git_stamp(folders) } else { Ok(None) }
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.under.now_ms()
+    }
+
+    fn uuid(&self) -> [u8; 16] {
+        self.under.uuid()
+    }
+
+    fn env(&self, name: &str) -> Option<String> {
+        self.under.env(name)
+    }
+
+    fn may_env(&self, name: &str) -> Result<()> {
+        self.under.may_env(name)
+    }
+
+    fn env_names(&self) -> Vec<String> {
+        self.under.env_names()
+    }
+}
+
+impl FolderSource for StagedWorld {
+    fn entries(&self, folder: &str) -> Result<Option<Vec<FolderEntry>>> {
+        let key = self.under.spelled(folder);
+        let under = match self.under.stat(folder)? {
+            Some(stat) if stat.entry == EntryKind::Folder => Some(self.under.list(folder)?),
+            _ => None,
+        };
+        let held = self.lock_held();
+        if (under.is_none() || held.is_gone(&key)) && !held.folders.contains_key(&key) {
+            return Ok(None);
+        }
+        let mut found: BTreeMap<String, (EntryKind, bool)> =
+            under.into_iter().flatten().map(|entry| (entry.name, (entry.entry, entry.link))).collect();
+        let inside = |path: &String| path::folder(path) == key && *path != key;
+        for path in held.gone.iter().filter(|path| inside(path)) {
+            found.remove(path::name(path));
+        }
+        for path in held.folders.keys().filter(|path| inside(path)) {
+            found.insert(path::name(path).to_owned(), (EntryKind::Folder, false));
+        }
+        for (path, file) in held.files.iter().filter(|(path, _)| inside(path)) {
+            match file.bytes {
+                Some(_) => found.insert(path::name(path).to_owned(), (EntryKind::File, false)),
+                None => found.remove(path::name(path)),
+            };
+        }
+        Ok(Some(found.into_iter().map(|(name, (entry, link))| FolderEntry { name, entry, link }).collect()))
+    }
+
+    fn top(&self, from: &str) -> String {
+        self.under.root_of(from)
+    }
+
+    fn ignore_file(&self, path: &str) -> Option<String> {
+        self.read(path).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn identity(&self, folder: &str) -> Option<(u64, u64)> {
+        self.stat(folder).ok().flatten().map(|stat| (0, stat.inode))
+    }
+}
+
+/// The names of the locks that the call holds.
+type LockNames = Arc<Mutex<BTreeSet<String>>>;
+
+/// The lock of a dry run, which keeps nobody else waiting.
+struct DryLock;
+
+impl Lock for DryLock {
+    fn left(&self) -> &str {
+        ""
+    }
+
+    fn pid(&self) -> u32 {
+        0
+    }
+
+    fn note(&mut self, _text: &str) -> Result<()> {
         Ok(())
     }
+}
 
-    fn lock_held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+/// A lock whose name is in the list of held locks as long as it lives.
+struct TrackedLock {
+    lock: Box<dyn Lock>,
+    name: String,
+    names: LockNames,
+}
+
+/// Tries to take a lock that the call does not hold yet. `path` is how the script names it.
+fn take_lock(
+    names: &LockNames,
+    name: String,
+    path: &str,
+    attempt: impl FnOnce() -> Result<LockAttempt>,
+) -> Result<LockAttempt> {
+    //= docs/spec.md#writes
+    //# Taking a lock that the call holds already MUST be a fault.
+    if names.lock().unwrap_or_else(PoisonError::into_inner).contains(&name) {
+        return Err(Diagnostic::new(Code::SCRIPT, format!("the call holds the lock `{path}` already"))
+            .help("take it once, around all that needs it"));
+    }
+    Ok(match attempt()? {
+        LockAttempt::Held(lock) => {
+            names.lock().unwrap_or_else(PoisonError::into_inner).insert(name.clone());
+            LockAttempt::Held(Box::new(TrackedLock { lock, name, names: Arc::clone(names) }))
+        }
+        busy @ LockAttempt::Busy(_) => busy,
+    })
+}
+
+impl Lock for TrackedLock {
+    fn left(&self) -> &str {
+        self.lock.left()
+    }
+
+    fn pid(&self) -> u32 {
+        self.lock.pid()
+    }
+
+    fn note(&mut self, text: &str) -> Result<()> {
+        self.lock.note(text)
+    }
+}
+
+impl Drop for TrackedLock {
+    fn drop(&mut self) {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.name);
     }
 }
 
@@ -340,4 +610,8 @@ fn above(path: &str) -> impl Iterator<Item = &str> {
         let folder = path::folder(at);
         (folder != *at && *at != "~").then_some(folder)
     })
+}
+
+fn missing(path: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::WORLD, format!("there is no file `{path}`"))
 }

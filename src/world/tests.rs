@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::disk::Disk;
-use super::memory::Memory;
+use super::memory::MemoryWorld;
 use super::*;
 
 const FILES: [(&str, &str); 10] = [
@@ -18,15 +18,15 @@ const FILES: [(&str, &str); 10] = [
     ("built/out.md", "o"),
 ];
 
-fn walk(from: &str, hidden: bool, ignore: bool, depth: Option<usize>) -> Walk {
-    Walk { from: from.into(), hidden, ignore, follow: true, depth }
+fn walk(from: &str, hidden: bool, ignore: bool, depth: Option<usize>) -> WalkOptions {
+    WalkOptions { from: from.into(), hidden, ignore, follow: true, depth }
 }
 
 fn check(world: &dyn World) {
     for (path, text) in FILES {
         world.write(path, text.as_bytes()).unwrap();
     }
-    let found = |walk: &Walk| world.walk(walk).unwrap().files.join(" ");
+    let found = |walk: &WalkOptions| world.walk(walk).unwrap().files.join(" ");
     assert_eq!(found(&walk(".", false, true, None)), "Z.md a.md docs/deep/er/d.md docs/keep.log");
     assert_eq!(found(&walk("", false, true, Some(1))), "Z.md a.md");
     assert_eq!(found(&walk("./docs/", true, true, Some(2))), "docs/.ignore docs/keep.log");
@@ -34,8 +34,8 @@ fn check(world: &dyn World) {
     assert_eq!(found(&walk("built", false, true, None)), "", "an ignored folder stays ignored");
     assert_eq!(found(&walk("built", false, false, None)), "built/out.md");
     assert_eq!(found(&walk(".hidden", false, true, None)), ".hidden/h.md");
-    assert_eq!(world.walk(&walk("absent", true, false, None)), Ok(Walked::default()));
-    assert_eq!(world.walk(&walk("a.md", true, false, None)), Ok(Walked::default()));
+    assert_eq!(world.walk(&walk("absent", true, false, None)), Ok(WalkResult::default()));
+    assert_eq!(world.walk(&walk("a.md", true, false, None)), Ok(WalkResult::default()));
     let folders = world.walk(&walk("docs", false, true, None)).unwrap().folders;
     assert_eq!(folders, ["docs", "docs/deep", "docs/deep/er"]);
     check_files(world);
@@ -92,17 +92,17 @@ fn the_disk_does_as_expected() {
 
 #[test]
 fn the_memory_does_as_expected() {
-    check(&Memory::new());
+    check(&MemoryWorld::new());
 }
 
 #[test]
 fn a_recording_does_as_what_it_records() {
-    check(&recorded::Recorded::new(std::sync::Arc::new(Memory::new())));
+    check(&recorded::RecordedWorld::new(std::sync::Arc::new(MemoryWorld::new())));
 }
 
 #[test]
 fn memory_counts_ids_and_keeps_a_home() {
-    let memory = Memory::with([("~/notes/n.md", "n"), ("a.md", "a")]).unwrap();
+    let memory = MemoryWorld::with([("~/notes/n.md", "n"), ("a.md", "a")]).unwrap();
     assert_eq!((memory.uuid()[15], memory.uuid()[15]), (1, 2));
     assert_eq!(memory.read("~/notes/n.md").unwrap(), b"n");
     assert_eq!(memory.walk(&walk("~/notes", false, false, None)).unwrap().files, ["~/notes/n.md"]);

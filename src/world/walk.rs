@@ -1,22 +1,85 @@
-//! One walk for every world: what is hidden, what `.gitignore` leaves out, how loops end, in which order.
+//! Entries of folders, and one walk over them for every world: what is hidden, what `.gitignore` leaves out, how
+//! loops end, in which order.
 
-use super::{Entry, EntryKind, Walk, Walked, path};
+use super::path;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::sync::{Arc, OnceLock};
+
+/// What is known of a file without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stat {
+    /// File, folder, or something else.
+    pub entry: EntryKind,
+    /// Bytes.
+    pub size: u64,
+    /// Nanoseconds since 1970 of the last change to its bytes or to what is known of it, whichever is later:
+    /// so a tool that sets the time of modification back is seen.
+    pub modified_ns: i128,
+    /// The inode: a file replaced by a rename has another one.
+    pub inode: u64,
+}
+
+/// What an entry of a folder is. A symlink is what it leads to, if that lies beneath the root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EntryKind {
+    /// A file.
+    File,
+    /// A folder.
+    Folder,
+    /// A device, a pipe, a socket, or a symlink that leads nowhere or outside.
+    Other,
+}
+
+/// One entry of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderEntry {
+    /// Its name, without a path.
+    pub name: String,
+    /// What it is.
+    pub entry: EntryKind,
+    /// Whether it is a symlink.
+    pub link: bool,
+}
+
+/// How to walk.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct WalkOptions {
+    /// The folder to begin at; `.` or the empty text is the root.
+    pub from: String,
+    /// Whether to look at names that begin with a dot.
+    pub hidden: bool,
+    /// Whether to leave out `.git` and what `.gitignore` and `.ignore` files beneath the root leave out.
+    pub ignore: bool,
+    /// Whether to follow symlinks that stay beneath the root; else they are left out. Loops end.
+    pub follow: bool,
+    /// How many folders deep, at most: with 1 only the entries of the first folder are found.
+    pub depth: Option<usize>,
+}
+
+/// What a walk found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WalkResult {
+    /// The files: paths relative to the root, sorted bytewise.
+    pub files: Vec<String>,
+    /// The folders looked into, the first one included: paths relative to the root, sorted bytewise.
+    pub folders: Vec<String>,
+    /// Whether a symlink was followed, or would have been if it led to something.
+    pub linked: bool,
+}
 
 /// The files that say what a walk leaves out, the stronger one first. Only those between the root of the
 /// world and the entry count: a user's own excludes and those above the root would make results differ
 /// from one machine to the next.
 pub(super) const IGNORE_FILES: [&str; 2] = [".ignore", ".gitignore"];
 
-/// A walk that looks into more folders than this is a mistake, or a trap.
+/// The maximum number of folders of a walk: more are a mistake, or a trap.
 const MOST_FOLDERS: usize = 500_000;
 
 /// What a walk needs to know of a world.
-pub(super) trait Folders {
+pub(super) trait FolderSource {
     /// The entries of a folder, sorted by name; nothing if it cannot be looked into.
-    fn entries(&self, folder: &str) -> Result<Option<Vec<Found>>>;
+    fn entries(&self, folder: &str) -> Result<Option<Vec<FolderEntry>>>;
 
     /// The root that the clean path `from` lies beneath: above it no ignore file counts.
     fn top(&self, _from: &str) -> String {
@@ -30,52 +93,36 @@ pub(super) trait Folders {
     fn identity(&self, folder: &str) -> Option<(u64, u64)>;
 }
 
-/// An entry of a folder.
-pub(super) struct Found {
-    /// Its name.
-    pub(super) name: String,
-    /// What it is, or what the symlink leads to.
-    pub(super) entry: EntryKind,
-    /// Whether it is a symlink.
-    pub(super) link: bool,
-}
-
-impl From<Found> for Entry {
-    fn from(found: Found) -> Self {
-        Self { name: found.name, entry: found.entry, link: found.link }
-    }
-}
-
 /// A folder still to be looked into.
-struct Open {
+struct PendingFolder {
     path: String,
     /// How many folders deep it lies; the first one is 0.
     depth: usize,
-    rules: Option<Arc<Rules>>,
+    rules: Option<Arc<IgnoreRules>>,
     /// The folders above it that were entered, kept only where links are followed.
-    above: Option<Arc<Above>>,
+    above: Option<Arc<EnteredFolder>>,
     /// Whether it is a link: only one of these can close a loop.
     link: bool,
 }
 
-struct Above {
+struct EnteredFolder {
     path: String,
     /// Looked up when a link below may lead here.
     identity: OnceLock<Option<(u64, u64)>>,
-    next: Option<Arc<Above>>,
+    next: Option<Arc<EnteredFolder>>,
 }
 
 /// The ignore files of one folder, and of those above it.
-struct Rules {
+struct IgnoreRules {
     folder: String,
     files: [Gitignore; 2],
-    above: Option<Arc<Rules>>,
+    above: Option<Arc<IgnoreRules>>,
 }
 
 /// Walks. A folder that is not there, or lies in an ignored one, gives nothing.
-pub(super) fn walk(folders: &dyn Folders, walk: &Walk) -> Result<Walked> {
+pub(super) fn walk(folders: &dyn FolderSource, walk: &WalkOptions) -> Result<WalkResult> {
     let from = path::clean(&walk.from);
-    let mut walked = Walked::default();
+    let mut walked = WalkResult::default();
     let rules = match walk.ignore {
         true => match rules_above(folders, &from) {
             Some(rules) => rules,
@@ -85,9 +132,10 @@ pub(super) fn walk(folders: &dyn Folders, walk: &Walk) -> Result<Walked> {
     };
     // A link to a folder above the first one leads to it again.
     let outer = if walk.follow { folders_above(&folders.top(&from), &from) } else { Vec::new() };
-    let above =
-        outer.into_iter().fold(None, |next, path| Some(Arc::new(Above { path, identity: OnceLock::new(), next })));
-    let mut open = vec![Open { path: from, depth: 0, rules, above, link: false }];
+    let above = outer
+        .into_iter()
+        .fold(None, |next, path| Some(Arc::new(EnteredFolder { path, identity: OnceLock::new(), next })));
+    let mut open = vec![PendingFolder { path: from, depth: 0, rules, above, link: false }];
     while let Some(folder) = open.pop() {
         enter(folders, walk, folder, &mut open, &mut walked)?;
         if walked.folders.len() > MOST_FOLDERS {
@@ -100,20 +148,26 @@ pub(super) fn walk(folders: &dyn Folders, walk: &Walk) -> Result<Walked> {
     Ok(walked)
 }
 
-fn enter(folders: &dyn Folders, walk: &Walk, folder: Open, open: &mut Vec<Open>, walked: &mut Walked) -> Result<()> {
+fn enter(
+    folders: &dyn FolderSource,
+    walk: &WalkOptions,
+    folder: PendingFolder,
+    open: &mut Vec<PendingFolder>,
+    walked: &mut WalkResult,
+) -> Result<()> {
     if folder.link && is_above(folders, folder.above.as_deref(), folders.identity(&folder.path)) {
         return Ok(());
     }
     let Some(entries) = folders.entries(&folder.path)? else { return Ok(()) };
     let rules = if walk.ignore { rules_of(folders, &folder, &entries) } else { None };
     let (path, identity) = (folder.path.clone(), OnceLock::new());
-    let above = walk.follow.then(|| Arc::new(Above { path, identity, next: folder.above.clone() }));
+    let above = walk.follow.then(|| Arc::new(EnteredFolder { path, identity, next: folder.above.clone() }));
     for found in entries {
         if (found.link && !walk.follow) || (!walk.hidden && found.name.starts_with('.')) {
             continue;
         }
         walked.linked |= found.link;
-        let path = child(&folder.path, &found.name);
+        let path = child_path(&folder.path, &found.name);
         let is_folder = found.entry == EntryKind::Folder;
         if is_ignored(rules.as_deref(), &path, is_folder) || (walk.ignore && found.name == ".git") {
             continue;
@@ -122,7 +176,7 @@ fn enter(folders: &dyn Folders, walk: &Walk, folder: Open, open: &mut Vec<Open>,
             EntryKind::File => walked.files.push(path),
             EntryKind::Folder if walk.depth.is_none_or(|depth| folder.depth + 1 < depth) => {
                 let (rules, above, link) = (rules.clone(), above.clone(), found.link);
-                open.push(Open { path, depth: folder.depth + 1, rules, above, link });
+                open.push(PendingFolder { path, depth: folder.depth + 1, rules, above, link });
             }
             _ => {}
         }
@@ -132,7 +186,7 @@ fn enter(folders: &dyn Folders, walk: &Walk, folder: Open, open: &mut Vec<Open>,
 }
 
 /// The path of an entry, as results show it: without a leading `./`.
-pub(super) fn child(folder: &str, name: &str) -> String {
+pub(super) fn child_path(folder: &str, name: &str) -> String {
     match folder {
         "." => name.to_owned(),
         "/" => format!("/{name}"),
@@ -140,7 +194,7 @@ pub(super) fn child(folder: &str, name: &str) -> String {
     }
 }
 
-fn is_above(folders: &dyn Folders, mut above: Option<&Above>, identity: Option<(u64, u64)>) -> bool {
+fn is_above(folders: &dyn FolderSource, mut above: Option<&EnteredFolder>, identity: Option<(u64, u64)>) -> bool {
     while let Some(one) = above {
         if identity.is_some() && *one.identity.get_or_init(|| folders.identity(&one.path)) == identity {
             return true;
@@ -162,7 +216,11 @@ pub(super) fn folders_above(top: &str, from: &str) -> Vec<String> {
 }
 
 /// Walks from the one spelling of a folder, and tells the paths as they were asked for.
-pub(super) fn spelled(from: String, walk: &Walk, run: impl FnOnce(&Walk) -> Result<Walked>) -> Result<Walked> {
+pub(super) fn walk_as_asked(
+    from: String,
+    walk: &WalkOptions,
+    run: impl FnOnce(&WalkOptions) -> Result<WalkResult>,
+) -> Result<WalkResult> {
     let asked = path::clean(&walk.from);
     let again = |path: String| match path.strip_prefix(&from) {
         Some("") => asked.clone(),
@@ -170,7 +228,7 @@ pub(super) fn spelled(from: String, walk: &Walk, run: impl FnOnce(&Walk) -> Resu
         _ if from == "." => path::join(&asked, &path),
         _ => path,
     };
-    let mut walked = run(&Walk { from: from.clone(), ..walk.clone() })?;
+    let mut walked = run(&WalkOptions { from: from.clone(), ..walk.clone() })?;
     if from != asked {
         walked.files = walked.files.into_iter().map(&again).collect();
         walked.folders = walked.folders.into_iter().map(&again).collect();
@@ -179,11 +237,11 @@ pub(super) fn spelled(from: String, walk: &Walk, run: impl FnOnce(&Walk) -> Resu
 }
 
 /// The rules that hold where the walk begins; nothing if they leave that folder out.
-fn rules_above(folders: &dyn Folders, from: &str) -> Option<Option<Arc<Rules>>> {
-    let mut rules: Option<Arc<Rules>> = None;
+fn rules_above(folders: &dyn FolderSource, from: &str) -> Option<Option<Arc<IgnoreRules>>> {
+    let mut rules: Option<Arc<IgnoreRules>> = None;
     let above = folders_above(&folders.top(from), from);
     for (at, folder) in above.iter().enumerate() {
-        rules = read_rules(folder, rules, |name| folders.ignore_file(&child(folder, name)));
+        rules = read_rules(folder, rules, |name| folders.ignore_file(&child_path(folder, name)));
         let next = above.get(at + 1).map_or(from, String::as_str);
         if is_ignored(rules.as_deref(), next, true) {
             return None;
@@ -192,15 +250,19 @@ fn rules_above(folders: &dyn Folders, from: &str) -> Option<Option<Arc<Rules>>> 
     Some(rules)
 }
 
-fn rules_of(folders: &dyn Folders, folder: &Open, entries: &[Found]) -> Option<Arc<Rules>> {
+fn rules_of(folders: &dyn FolderSource, folder: &PendingFolder, entries: &[FolderEntry]) -> Option<Arc<IgnoreRules>> {
     read_rules(&folder.path, folder.rules.clone(), |name| {
-        let there = entries.binary_search_by(|found| found.name.as_str().cmp(name)).is_ok();
-        there.then(|| folders.ignore_file(&child(&folder.path, name))).flatten()
+        let there = entries.binary_search_by(|entry| entry.name.as_str().cmp(name)).is_ok();
+        there.then(|| folders.ignore_file(&child_path(&folder.path, name))).flatten()
     })
 }
 
 /// The rules of one folder on top of those above; lines that are no patterns are passed over, as git does.
-fn read_rules(folder: &str, above: Option<Arc<Rules>>, text: impl Fn(&str) -> Option<String>) -> Option<Arc<Rules>> {
+fn read_rules(
+    folder: &str,
+    above: Option<Arc<IgnoreRules>>,
+    text: impl Fn(&str) -> Option<String>,
+) -> Option<Arc<IgnoreRules>> {
     let texts = IGNORE_FILES.map(text);
     if texts.iter().all(Option::is_none) {
         return above;
@@ -212,11 +274,11 @@ fn read_rules(folder: &str, above: Option<Arc<Rules>>, text: impl Fn(&str) -> Op
         }
         builder.build().unwrap_or_else(|_| Gitignore::empty())
     });
-    Some(Arc::new(Rules { folder: folder.to_owned(), files, above }))
+    Some(Arc::new(IgnoreRules { folder: folder.to_owned(), files, above }))
 }
 
 /// The nearest rule that speaks of the path decides; `.ignore` files are asked before `.gitignore` files.
-fn is_ignored(rules: Option<&Rules>, path: &str, is_folder: bool) -> bool {
+fn is_ignored(rules: Option<&IgnoreRules>, path: &str, is_folder: bool) -> bool {
     for file in 0..IGNORE_FILES.len() {
         let mut at = rules;
         while let Some(rules) = at {

@@ -10,8 +10,8 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use toolsd::primitive::git::verb::{OptionKind, Verb};
-use toolsd::primitive::git::{reading, writing};
+use toolsd::primitive::git::verb::{GitVerb, OptionKind};
+use toolsd::primitive::git::{read_verbs, write_verbs};
 
 /// Values that ask for something that is there, where the kind of an option is not enough.
 const VALUES: &[(&str, &str, &str)] = &[
@@ -228,7 +228,7 @@ pub fn before(yard: &Yard, folder: &Path, verb: &str) {
     }
 }
 
-fn value(verb: &Verb, name: &str, kind: OptionKind) -> Value {
+fn value(verb: &GitVerb, name: &str, kind: OptionKind) -> Value {
     let given = VALUES.iter().filter(|(of, option, _)| *option == name && (of.is_empty() || *of == verb.name));
     if let Some((_, _, text)) = given.max_by_key(|(of, _, _)| of.len())
         && !matches!(kind, OptionKind::Flag(_))
@@ -268,7 +268,7 @@ fn value(verb: &Verb, name: &str, kind: OptionKind) -> Value {
 }
 
 /// Each verb alone, and with each of its options.
-pub fn questions(verbs: impl Iterator<Item = &'static Verb>) -> Vec<(&'static Verb, &'static str, Value)> {
+pub fn questions(verbs: impl Iterator<Item = &'static GitVerb>) -> Vec<(&'static GitVerb, &'static str, Value)> {
     let mut found = Vec::new();
     for verb in verbs.filter(|verb| !verb.words.is_empty()) {
         let mut needed = Map::new();
@@ -332,7 +332,7 @@ const OWN: &[&str] = &[
 ];
 
 /// What a person types for it, and what is typed into git.
-fn typed(verb: &Verb, options: &Value) -> (Vec<String>, Vec<u8>) {
+fn typed(verb: &GitVerb, options: &Value) -> (Vec<String>, Vec<u8>) {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
@@ -388,7 +388,7 @@ fn typed(verb: &Verb, options: &Value) -> (Vec<String>, Vec<u8>) {
 }
 
 /// The code, and what git prints for a person.
-pub fn plain(yard: &Yard, folder: &Path, verb: &Verb, options: &Value) -> (i64, String, String) {
+pub fn plain(yard: &Yard, folder: &Path, verb: &GitVerb, options: &Value) -> (i64, String, String) {
     let (words, input) = typed(verb, options);
     let mut command = yard.at_home(Command::new("git"));
     for setting in
@@ -423,7 +423,7 @@ fn a_verb_that_looks_says_what_git_says() {
     let yard = template();
     changed(&yard, &yard.workspace());
     fs::remove_file(yard.workspace().join("gone.txt")).unwrap();
-    let questions = questions(reading());
+    let questions = questions(read_verbs());
     let asked: Vec<Value> = questions
         .iter()
         .map(|(verb, _, options)| {
@@ -508,7 +508,7 @@ pub fn copied_repository(yard: &Yard, from: &Path, to: &Path) {
 }
 
 /// The options with a blob for the `@` in lines of an index or a tree.
-pub fn filled(template: &Yard, verb: &Verb, options: &Value) -> Value {
+pub fn filled(template: &Yard, verb: &GitVerb, options: &Value) -> Value {
     if !["mktree", "update_index"].contains(&verb.name) {
         return options.clone();
     }
@@ -521,8 +521,8 @@ pub fn filled(template: &Yard, verb: &Verb, options: &Value) -> Value {
 //# A verb MUST answer what git answers to the same question in the same repository.
 #[test]
 fn a_verb_that_changes_something_leaves_what_git_leaves() {
-    let mut questions = questions(writing());
-    let picking = writing().find(|verb| verb.name == "cherry_pick").unwrap();
+    let mut questions = questions(write_verbs());
+    let picking = write_verbs().find(|verb| verb.name == "cherry_pick").unwrap();
     questions.push((picking, "applied", json!({ "refs": ["v1"] })));
     leaves_what_git_leaves(&Yard::new(), &template(), &questions);
 }
@@ -542,13 +542,13 @@ fn each_option_leaves_with_each_other_git_of_this_machine_what_that_leaves() {
 }
 
 /// Puts some of the questions to each git but the first one, which all others are put to.
-fn with_each_other_git(is_asked: fn(&Verb, &str) -> bool) {
+fn with_each_other_git(is_asked: fn(&GitVerb, &str) -> bool) {
     let gits = gits();
     if gits.len() == 1 {
         eprintln!("only one git is on this machine, in {}: no other one was tried", gits[0].display());
     }
     for git in &gits[1..] {
-        let mut questions = questions(writing());
+        let mut questions = questions(write_verbs());
         questions.retain(|(verb, option, _)| is_asked(verb, option));
         let yard = Yard::new().with_git_of(git);
         let version = yard.plain(&yard.workspace(), &["version"]);
@@ -557,7 +557,7 @@ fn with_each_other_git(is_asked: fn(&Verb, &str) -> bool) {
     }
 }
 
-fn leaves_what_git_leaves(yard: &Yard, template: &Yard, questions: &[(&'static Verb, &'static str, Value)]) {
+fn leaves_what_git_leaves(yard: &Yard, template: &Yard, questions: &[(&'static GitVerb, &'static str, Value)]) {
     let mut asked = Vec::new();
     for (at, (verb, _, options)) in questions.iter().enumerate() {
         let (ours, theirs) = (yard.workspace().join(format!("q{at}")), yard.at(&format!("q{at}")));

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use toolsd::primitive::git::verb::Verb;
-use toolsd::primitive::git::writing;
+use toolsd::primitive::git::verb::GitVerb;
+use toolsd::primitive::git::write_verbs;
 
 /// A name, and what makes a repository one of this kind.
 type Kind = (&'static str, fn(&Yard));
@@ -217,7 +217,7 @@ fn ask(share: usize) {
             let yard = Yard::new();
             let told = put(&yard, &template, &questions, (read, write));
             for (at, ((before, is_changed, name, options), told)) in questions.iter().zip(told).enumerate() {
-                let verb: &Verb = writing().find(|verb| verb.name == *name).unwrap();
+                let verb: &GitVerb = write_verbs().find(|verb| verb.name == *name).unwrap();
                 let (ours, theirs) = (yard.workspace().join(format!("q{at}")), yard.at(&format!("q{at}")));
                 let earlier = all(&yard, &theirs);
                 let (code, _, errors) = plain(&yard, &theirs, verb, &serde_json::from_str(options).unwrap());

@@ -2,7 +2,7 @@
 //! do. A new git with a new setting makes this fail.
 
 use std::process::Command;
-use toolsd::world::repository::known::known;
+use toolsd::world::repository::known_setting;
 
 /// Settings without an effect here, and why. `*` at the end stands for any rest.
 const WITHOUT_EFFECT: &[(&str, &[&str])] = &[
@@ -228,7 +228,7 @@ fn every_setting_of_git_is_judged() {
     let keys = keys();
     assert!(keys.len() > 500, "{keys:?}");
     let is_judged = |key: &&String| {
-        known(key).is_some() || WITHOUT_EFFECT.iter().any(|(_, all)| all.iter().any(|one| covers(one, key)))
+        known_setting(key).is_some() || WITHOUT_EFFECT.iter().any(|(_, all)| all.iter().any(|one| covers(one, key)))
     };
     let open: Vec<&String> = keys.iter().filter(|key| !is_judged(key)).collect();
     assert_eq!(open, Vec::<&String>::new());

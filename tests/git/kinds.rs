@@ -8,8 +8,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::time::Duration;
-use toolsd::primitive::git::verb::Verb;
-use toolsd::primitive::git::{reading, writing};
+use toolsd::primitive::git::verb::GitVerb;
+use toolsd::primitive::git::{read_verbs, write_verbs};
 use toolsd::world::World;
 use toolsd::world::disk::Disk;
 
@@ -192,7 +192,7 @@ fn a_verb_that_looks_says_what_git_says_in_repositories_of_every_kind() {
 
 /// Asks each question in one of so many kinds; each kind is asked other ones.
 fn ask(share: usize) {
-    let all = questions(reading());
+    let all = questions(read_verbs());
     let mut faults = Vec::new();
     let mut used = Vec::new();
     for (number, (kind, make)) in KINDS.iter().enumerate() {
@@ -350,7 +350,7 @@ fn links_and_pointers_of_submodules_change_as_with_git() {
     let answers = answers.as_array().unwrap_or_else(|| panic!("{answers}"));
     let mut faults = Vec::new();
     for (at, ((kind, before, name, options), told)) in CHANGES.iter().zip(answers).enumerate() {
-        let verb: &Verb = writing().find(|verb| verb.name == *name).unwrap();
+        let verb: &GitVerb = write_verbs().find(|verb| verb.name == *name).unwrap();
         let (ours, theirs) = (yard.workspace().join(format!("q{at}")), yard.at(&format!("q{at}")));
         let (code, _, errors) = plain(&yard, &theirs, verb, &serde_json::from_str(options).unwrap());
         let (ours, theirs) = (state(&yard, &ours), state(&yard, &theirs));

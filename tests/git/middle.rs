@@ -5,8 +5,8 @@ use crate::answers::{copied_repository, filled, plain, questions, state, templat
 use crate::yard::Yard;
 use serde_json::{Value, json};
 use std::path::Path;
-use toolsd::primitive::git::verb::Verb;
-use toolsd::primitive::git::writing;
+use toolsd::primitive::git::verb::GitVerb;
+use toolsd::primitive::git::write_verbs;
 
 /// What a working tree is in the middle of, and the commands of git that bring it there from the branch `held`, which
 /// clashes with `main`; the last one stops.
@@ -78,14 +78,14 @@ fn every_verb_that_writes_does_what_git_does_in_the_middle_of_something() {
 
 /// Asks about the branch that is held, and, if `every_verb`, what each verb does alone.
 fn ask(every_verb: bool) {
-    let mut all: Vec<(&Verb, Value)> = HELD
+    let mut all: Vec<(&GitVerb, Value)> = HELD
         .iter()
         .map(|(name, options)| {
-            (writing().find(|verb| verb.name == *name).unwrap(), serde_json::from_str(options).unwrap())
+            (write_verbs().find(|verb| verb.name == *name).unwrap(), serde_json::from_str(options).unwrap())
         })
         .collect();
     if every_verb {
-        let alone = questions(writing()).into_iter().filter(|(_, option, _)| option.is_empty());
+        let alone = questions(write_verbs()).into_iter().filter(|(_, option, _)| option.is_empty());
         // Where another repository is made, nothing of this one matters; and the working trees of a copy are its model's.
         let alone = alone.filter(|(verb, ..)| !["init", "clone", "worktree_prune"].contains(&verb.name));
         all.extend(alone.map(|(verb, _, options)| (verb, options)));

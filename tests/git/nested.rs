@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use toolsd::primitive::git::writing;
+use toolsd::primitive::git::write_verbs;
 
 /// What git knows at the place that a repository has taken.
 const KNOWN: &[&str] = &["a file", "a link", "a folder with a file", "a folder that is to be a file"];
@@ -153,7 +153,7 @@ fn ask(share: usize) {
         let answers = yard.call("say_all", &json!({ "questions": asked }));
         let answers = answers.as_array().unwrap_or_else(|| panic!("{answers}"));
         for (at, (((kind, below), (name, options)), told)) in rows.iter().zip(answers).enumerate() {
-            let verb = writing().find(|verb| verb.name == *name).unwrap();
+            let verb = write_verbs().find(|verb| verb.name == *name).unwrap();
             let (ours, theirs) = (yard.workspace().join(format!("q{at}")), yard.at(&format!("q{at}")));
             let (before, held) = &earlier[at];
             plain(&yard, &theirs, verb, &serde_json::from_str(options).unwrap());

@@ -6,8 +6,8 @@ use crate::yard::Yard;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
-use toolsd::primitive::git::{reading, writing};
-use toolsd::world::repository::known::{Heard, KNOWN};
+use toolsd::primitive::git::{read_verbs, write_verbs};
+use toolsd::world::repository::{HonoredFrom, KNOWN_SETTINGS};
 
 /// A setting, its value, what is so before by git, the verb that it matters for, and its options.
 type Row = (&'static str, &'static str, &'static [&'static str], &'static str, &'static str);
@@ -311,16 +311,17 @@ fn pattern(key: &str) -> String {
 fn every_setting_that_is_known_is_asked_about() {
     let rows: BTreeSet<String> = ROWS.iter().map(|row| pattern(row.0)).collect();
     let without: BTreeSet<String> = WITHOUT.iter().map(|(key, _)| (*key).to_owned()).collect();
-    let known: BTreeSet<String> = KNOWN.iter().map(|known| known.key.to_owned()).collect();
+    let known: BTreeSet<String> = KNOWN_SETTINGS.iter().map(|known| known.key.to_owned()).collect();
     let missing: Vec<_> = known.iter().filter(|key| !rows.contains(*key) && !without.contains(*key)).collect();
     assert!(missing.is_empty(), "neither a row nor a reason: {missing:?}");
     let idle: Vec<_> = without.iter().filter(|key| rows.contains(*key) || !known.contains(*key)).collect();
     assert!(idle.is_empty(), "a reason too many: {idle:?}");
-    let commands: BTreeSet<&str> = reading().chain(writing()).filter_map(|verb| verb.words.first().copied()).collect();
-    for (at, one) in KNOWN.iter().enumerate() {
-        assert!(KNOWN[..at].iter().all(|other| other.key != one.key), "{} stands there twice", one.key);
+    let commands: BTreeSet<&str> =
+        read_verbs().chain(write_verbs()).filter_map(|verb| verb.words.first().copied()).collect();
+    for (at, one) in KNOWN_SETTINGS.iter().enumerate() {
+        assert!(KNOWN_SETTINGS[..at].iter().all(|other| other.key != one.key), "{} stands there twice", one.key);
         assert_eq!(one.key, one.key.to_ascii_lowercase());
-        assert!(one.heard != Heard::Nobody || !one.commands.is_empty(), "{} matters nowhere", one.key);
+        assert!(one.honored_from != HonoredFrom::Nobody || !one.commands.is_empty(), "{} matters nowhere", one.key);
         let unknown = one.commands.iter().find(|command| **command != "*" && !commands.contains(*command));
         assert!(unknown.is_none(), "{}: no verb speaks {unknown:?}", one.key);
     }
@@ -358,7 +359,7 @@ fn a_file_that_the_repository_names_is_told() {
         yard.put("team", "*.own\n*.txt binary\n");
         for (verb, options) in asked {
             yard.put("a.own", "x");
-            let reads = reading().any(|one| one.name == verb);
+            let reads = read_verbs().any(|one| one.name == verb);
             let told = if reads { yard.look(verb, &options) } else { yard.act(verb, &options) };
             let notice = format!("{} (the repository's)", key.to_ascii_lowercase());
             assert!(told["notices"].to_string().contains(&notice), "{key} {verb}: {told}");
@@ -428,7 +429,7 @@ fn a_setting_of_the_user_counts_or_is_told() {
         options["folder"] = json!(format!("q{at}/{below}"));
         options["check"] = json!(false);
         options["any_bytes"] = json!(true);
-        asked.push(json!({ "verb": verb, "options": options, "reads": reading().any(|one| one.name == *verb) }));
+        asked.push(json!({ "verb": verb, "options": options, "reads": read_verbs().any(|one| one.name == *verb) }));
     }
     fs::write(yard.at(".gitconfig"), config).unwrap();
     let answers = yard.call("say_all", &json!({ "questions": asked }));
@@ -436,7 +437,7 @@ fn a_setting_of_the_user_counts_or_is_told() {
     let mut faults = Vec::new();
     let known_here = crate::keys::keys();
     for (at, ((key, value, _, name, options), told)) in ROWS.iter().zip(answers).enumerate() {
-        let verb = reading().chain(writing()).find(|verb| verb.name == *name).unwrap();
+        let verb = read_verbs().chain(write_verbs()).find(|verb| verb.name == *name).unwrap();
         let options: Value = serde_json::from_str(options).unwrap();
         let below = options["folder"].as_str().unwrap_or_default();
         let [ours, theirs, without] = places(at);
@@ -451,7 +452,7 @@ fn a_setting_of_the_user_counts_or_is_told() {
             found
         };
         let (ours, theirs, without) = (seen(&ours), seen(&theirs), seen(&without));
-        let is_text = reading().any(|one| one.name == *name);
+        let is_text = read_verbs().any(|one| one.name == *name);
         if (output == usual || !is_text && *key != "merge.stat") && theirs == without {
             let is_quiet = ["diff.algorithm", "rerere.enabled", "blame.showRoot", "core.safecrlf"].contains(key);
             // An older git does not know of all of them.
@@ -499,9 +500,9 @@ fn a_setting_of_the_user_counts_or_is_told_whatever_is_asked() {
     let yard = template();
     changed(&yard, &yard.workspace());
     write_named(&yard);
-    let mut questions: Vec<_> = questions(reading()).into_iter().map(|(verb, _, options)| (verb, options)).collect();
+    let mut questions: Vec<_> = questions(read_verbs()).into_iter().map(|(verb, _, options)| (verb, options)).collect();
     for (name, format) in FORMATS {
-        let verb = reading().find(|verb| verb.name == *name).unwrap();
+        let verb = read_verbs().find(|verb| verb.name == *name).unwrap();
         let mut options = json!({ "format": format });
         if *name == "show" {
             options["refs"] = json!(["HEAD"]);

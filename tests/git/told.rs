@@ -3,7 +3,7 @@
 use crate::yard::{Yard, gits};
 use serde_json::{Value, json};
 use std::fs;
-use toolsd::primitive::git::reading;
+use toolsd::primitive::git::read_verbs;
 use toolsd::primitive::git::verb::OptionKind;
 
 //= docs/spec.md#git
@@ -241,7 +241,7 @@ const MARKER: &str = "marker-without-a-grant";
 /// Each verb that looks, with each of its options, and with two at a time where more is looked at.
 fn looks() -> Vec<Value> {
     let mut found = Vec::new();
-    for verb in reading().filter(|verb| !verb.words.is_empty()) {
+    for verb in read_verbs().filter(|verb| !verb.words.is_empty()) {
         let value = |name: &str, kind: OptionKind| match kind {
             OptionKind::Flag(_) => json!(true),
             OptionKind::Number(_) | OptionKind::Entry => json!(3),

@@ -5,7 +5,7 @@ use crate::yard::{Yard, gits};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
-use toolsd::primitive::git::writing;
+use toolsd::primitive::git::write_verbs;
 
 /// What no answer may contain: names of files that are not known, or only to the index; and of one that was changed.
 const MARKERS: [&str; 2] = ["marker-without-a-grant", "gone.txt"];
@@ -27,7 +27,7 @@ fn mark(yard: &Yard, folder: &Path, is_staged: bool) {
 fn names_nothing(is_asked: fn(&str) -> bool) {
     let model = template();
     let yard = Yard::new();
-    let asked = questions(writing()).into_iter().filter(|(_, option, _)| is_asked(option));
+    let asked = questions(write_verbs()).into_iter().filter(|(_, option, _)| is_asked(option));
     let asked: Vec<_> = asked.flat_map(|question| [(question.clone(), false), (question, true)]).collect();
     let (mut put, mut covered) = (Vec::new(), vec!["model".to_owned()]);
     for (at, ((verb, _, options), is_staged)) in asked.iter().enumerate() {

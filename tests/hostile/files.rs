@@ -13,11 +13,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use toolsd::diagnostic::Result;
+use toolsd::world::GrantedAccess;
 use toolsd::world::disk::Disk;
-use toolsd::world::granted::{Allowed, Granted};
-use toolsd::world::recorded::Recorded;
-use toolsd::world::staged::Staged;
-use toolsd::world::{Change, EntryKind, Walk, World};
+use toolsd::world::granted::GrantedWorld;
+use toolsd::world::recorded::RecordedWorld;
+use toolsd::world::staged::StagedWorld;
+use toolsd::world::staging::StagedWrites;
+use toolsd::world::{EntryKind, FileChange, WalkOptions, World};
 
 /// What must not come out, and part of the name of the file that holds it.
 const SECRET: &str = "the-secret-of-the-files";
@@ -101,15 +103,21 @@ fn set(house: &House, link: &Link) {
     }
 }
 
-fn granted(house: &House, globs: &[&str]) -> Granted {
+fn granted(house: &House, globs: &[&str]) -> GrantedWorld {
     let disk = Disk::new(house.workspace().to_str().unwrap(), []).unwrap();
     let globs: Vec<String> = globs.iter().map(|glob| (*glob).to_owned()).collect();
-    let allowed = Allowed { read: globs.clone(), write: globs, may_read: true, may_write: true, ..Allowed::default() };
-    Granted::new(Arc::new(disk), allowed).unwrap()
+    let allowed = GrantedAccess {
+        read: globs.clone(),
+        write: globs,
+        may_read: true,
+        may_write: true,
+        ..GrantedAccess::default()
+    };
+    GrantedWorld::new(Arc::new(disk), allowed).unwrap()
 }
 
-fn walk(from: &str) -> Walk {
-    Walk { from: from.into(), hidden: true, ignore: false, follow: true, depth: None }
+fn walk(from: &str) -> WalkOptions {
+    WalkOptions { from: from.into(), hidden: true, ignore: false, follow: true, depth: None }
 }
 
 fn text<T: std::fmt::Debug>(result: Result<T>) -> String {
@@ -123,13 +131,13 @@ const READS: &[Read] = &[
     ("read", |world, path| text(world.read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))),
     ("read hashed", |world, path| {
         text(
-            Recorded::new(Arc::clone(world))
+            RecordedWorld::new(Arc::clone(world))
                 .read_hashed(path)
                 .map(|(bytes, _)| String::from_utf8_lossy(&bytes).into_owned()),
         )
     }),
     ("read by a writing call", |world, path| {
-        let staged = Staged::new(Arc::clone(world), false);
+        let staged = StagedWorld::new(Arc::clone(world), false);
         text(staged.read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }),
     ("stat", |world, path| text(world.stat(path).map(|stat| stat.map(|stat| stat.size)))),
@@ -150,7 +158,7 @@ const READS: &[Read] = &[
         text(world.walk(&walk(path.rsplit_once('/').unwrap().0)).map(|walked| walked.files))
     }),
     ("move from it", |world, path| {
-        let staged = Staged::new(Arc::clone(world), false);
+        let staged = StagedWorld::new(Arc::clone(world), false);
         text(
             staged
                 .rename(path, "pub/moved.txt")
@@ -250,8 +258,8 @@ fn a_link_into_another_root_is_judged_there() {
     assert_eq!(fs::read_to_string(house.workspace().join("pub/bad/hushed.txt")).unwrap(), SECRET, "void");
     let other = house.parent().join("other");
     let disk = Disk::new(house.workspace().to_str().unwrap(), [other.to_str().unwrap()]).unwrap();
-    let allowed = Allowed { read: vec!["pub".into()], may_read: true, ..Allowed::default() };
-    let world = Granted::new(Arc::new(disk), allowed).unwrap();
+    let allowed = GrantedAccess { read: vec!["pub".into()], may_read: true, ..GrantedAccess::default() };
+    let world = GrantedWorld::new(Arc::new(disk), allowed).unwrap();
     for start in ["", "relative_"] {
         assert_eq!(world.read(&format!("pub/{start}good/c.txt")).unwrap(), b"public");
         for path in ["bad/hushed.txt", "bad/../hushed.txt", "good/../hushed.txt"] {
@@ -280,7 +288,8 @@ const WRITES: &[Write] = &[
     (
         "apply",
         |world, path| {
-            let change = |bytes: Option<&[u8]>| Change { path: path.into(), bytes: bytes.map(Into::into), like: None };
+            let change =
+                |bytes: Option<&[u8]>| FileChange { path: path.into(), bytes: bytes.map(Into::into), like: None };
             world.apply(&[change(Some(b"x"))]).or_else(|_| world.apply(&[change(None)]))
         },
         |path| fs::write(path, "x"),
@@ -356,8 +365,8 @@ fn what_is_protected_is_written_by_no_name() {
             let is_lock = *way == "lock" && !name.contains('/');
             assert!(is_lock || write(&world, name).is_err(), "{name} by {way}");
         }
-        let staged = Staged::new(Arc::clone(world.whole()), false);
-        let over = world.over(Arc::new(staged));
+        let staged = StagedWorld::new(Arc::clone(world.inner()), false);
+        let over = world.with_world(Arc::new(staged));
         assert!(over.write(name, b"x").is_err(), "{name} by a call");
     }
     assert!(snapshot(&house) == before);
@@ -468,11 +477,12 @@ fn loops_end_and_a_root_may_go() {
 #[test]
 fn a_grant_with_an_odd_variable_grants_nothing_beyond_the_roots() {
     for value in ["", "/", "..", "../outside", "*", "."] {
-        let memory = toolsd::world::memory::Memory::with([("pub/a.txt", "public"), ("hushed.txt", SECRET)]).unwrap();
+        let memory =
+            toolsd::world::memory::MemoryWorld::with([("pub/a.txt", "public"), ("hushed.txt", SECRET)]).unwrap();
         memory.set_env("ODD", value);
         let read = vec!["$ODD/**".to_owned(), "$ODD".to_owned(), "${ODD}".to_owned()];
-        let allowed = Allowed { read, may_read: true, ..Allowed::default() };
-        let world = Granted::new(Arc::new(memory), allowed).unwrap();
+        let allowed = GrantedAccess { read, may_read: true, ..GrantedAccess::default() };
+        let world = GrantedWorld::new(Arc::new(memory), allowed).unwrap();
         let told = text(world.read("/etc/passwd"));
         assert!(told.contains("may not read") || (told.contains("outside") && !value.is_empty()), "{value:?}: {told}");
         // Only where the variable says so is the root granted.

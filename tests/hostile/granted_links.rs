@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::process::Command as Plain;
 use toolsd::world::World;
 use toolsd::world::disk::Disk;
-use toolsd::world::run::{Command, Confinement, Git, ProgramGrant};
+use toolsd::world::run::{Confinement, GitAccess, ProgramCommand, ProgramGrant};
 
 /// What nothing lets a program change, below the workspace.
 const KEPT: [&str; 5] = [".git/config", ".git/hooks/evil", ".toolsd/tools.d/p.toml", "toolsd.toml", "deep/.git/config"];
@@ -47,7 +47,7 @@ fn changed(house: &House) -> Vec<&'static str> {
     KEPT.into_iter().filter(|name| !is_kept(name)).collect()
 }
 
-fn sh(line: &str) -> Command {
+fn sh(line: &str) -> ProgramCommand {
     command_of("sh", &["-c", line])
 }
 
@@ -71,7 +71,7 @@ fn protected_names_are_kept_whatever_the_grant_calls_their_folder() {
                 true => (vec![], ProgramGrant { write: Some(vec![name.clone()]), ..of_sh() }),
                 false => (vec![name.as_str()], of_sh()),
             };
-            let ran = granted(&house, &write, Git::None, grant).run(&sh(LINE)).unwrap();
+            let ran = granted(&house, &write, GitAccess::None, grant).run(&sh(LINE)).unwrap();
             assert_eq!(changed(&house), [""; 0], "{name}: {ran:?}");
             let plain = fs::read_to_string(house.workspace().join("deep/plain")).unwrap_or_default();
             let is_set_aside = !house.workspace().join("deep/.toolsd").exists();
@@ -93,7 +93,7 @@ fn no_name_lets_a_program_start_what_the_pack_writes() {
         for of_write in names(&house) {
             for (below, within) in [("/out", "/out"), ("", "/out"), ("/out", "")] {
                 let grant = ProgramGrant { start: vec![format!("{of_start}{below}")], ..of_sh() };
-                let world = granted(&house, &[&format!("{of_write}{within}")], Git::None, grant);
+                let world = granted(&house, &[&format!("{of_write}{within}")], GitAccess::None, grant);
                 let ran = world.run(&sh("out/own"));
                 let fault = ran.map(|ran| ran.code).expect_err(&format!("{of_start}{below}: {of_write}{within}"));
                 assert!(fault.message.contains("it may start programs of"), "{fault}");
@@ -108,12 +108,12 @@ fn nothing_is_started_that_git_of_the_pack_wrote() {
     let house = ready();
     fs::create_dir_all(house.workspace().join("scripts")).unwrap();
     for (start, git, is_refused) in [
-        (".git", Git::None, true),
-        ("deep/.git/hooks", Git::None, true),
-        (".", Git::Read, false),
-        (".", Git::Write, true),
-        ("deep", Git::Write, true),
-        ("scripts", Git::Fetch, false),
+        (".git", GitAccess::None, true),
+        ("deep/.git/hooks", GitAccess::None, true),
+        (".", GitAccess::Read, false),
+        (".", GitAccess::Write, true),
+        ("deep", GitAccess::Write, true),
+        ("scripts", GitAccess::Fetch, false),
     ] {
         let grant = ProgramGrant { start: vec![start.to_owned()], ..of_sh() };
         let ran = granted(&house, &[], git, grant).run(&sh("true"));
@@ -135,7 +135,7 @@ fn a_program_that_is_another_one_by_the_time_it_starts_is_not_started() {
     copy_program("/usr/bin/false", &house.parent().join("other"));
     fs::rename(house.parent().join("other"), &tool).unwrap();
     let confinement = Confinement { judged: Some(judged), ..Confinement::default() };
-    let command = Command { confinement, ..command_of(tool.to_str().unwrap(), &[]) };
+    let command = ProgramCommand { confinement, ..command_of(tool.to_str().unwrap(), &[]) };
     let fault = disk.run(&command).unwrap_err();
     assert!(fault.message.contains("changed while it was looked at"), "{fault}");
 }

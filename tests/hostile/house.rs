@@ -10,8 +10,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
+use toolsd::world::GrantedAccess;
 use toolsd::world::disk::Disk;
-use toolsd::world::granted::{Allowed, Granted};
+use toolsd::world::granted::GrantedWorld;
 use toolsd::world::run;
 
 /// The layer of hostile packs.
@@ -125,8 +126,8 @@ pub fn copy_program(from: &str, at: &Path) {
 }
 
 /// A program of `run`, to be started in the root of the workspace.
-pub fn command_of(program: &str, arguments: &[&str]) -> run::Command {
-    run::Command {
+pub fn command_of(program: &str, arguments: &[&str]) -> run::ProgramCommand {
+    run::ProgramCommand {
         program: program.to_owned(),
         arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
         folder: ".".to_owned(),
@@ -134,19 +135,19 @@ pub fn command_of(program: &str, arguments: &[&str]) -> run::Command {
         env: Vec::new(),
         time: Duration::from_secs(60),
         most: 1 << 20,
-        needs: run::Needs::Program,
+        needs: run::RequiredGrant::Program,
         confinement: run::Confinement::default(),
         stop: || Ok(()),
     }
 }
 
 /// The workspace as a pack sees it that may read all of it, write this, and run one program.
-pub fn granted(house: &House, write: &[&str], git: run::Git, program: run::ProgramGrant) -> Granted {
+pub fn granted(house: &House, write: &[&str], git: run::GitAccess, program: run::ProgramGrant) -> GrantedWorld {
     let disk = Disk::new(house.workspace().to_str().unwrap(), []).unwrap();
-    let flags = Allowed { may_read: true, may_write: true, may_run: true, ..Allowed::default() };
+    let flags = GrantedAccess { may_read: true, may_write: true, may_run: true, ..GrantedAccess::default() };
     let write = write.iter().map(|at| (*at).to_owned()).collect();
-    let allowed = Allowed { read: vec![".".to_owned()], write, git, run: vec![program], ..flags };
-    Granted::new(Arc::new(disk), allowed).unwrap()
+    let allowed = GrantedAccess { read: vec![".".to_owned()], write, git, run: vec![program], ..flags };
+    GrantedWorld::new(Arc::new(disk), allowed).unwrap()
 }
 
 /// The most memory that a process had, in MB; nothing where the system does not tell.

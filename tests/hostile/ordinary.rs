@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command as Plain, Stdio};
 use std::time::Duration;
 use toolsd::world::World;
-use toolsd::world::run::{Command, Git, ProgramGrant, Ran};
+use toolsd::world::run::{GitAccess, ProgramCommand, ProgramGrant, ProgramOutput};
 
 /// Lines of a shell that are always right on a Debian: they read the workspace and write `out`.
 const LINES: &[&str] = &[
@@ -243,18 +243,18 @@ fn plain(house: &House, program: &str, line: &str) -> Effects {
     (code, text(&output.stdout), text(&output.stderr), left(&house.workspace().join("out")))
 }
 
-fn run(house: &House, program: &str, line: &str) -> Ran {
+fn run(house: &House, program: &str, line: &str) -> ProgramOutput {
     try_run(house, program, line).unwrap()
 }
 
-fn try_run(house: &House, program: &str, line: &str) -> toolsd::diagnostic::Result<Ran> {
+fn try_run(house: &House, program: &str, line: &str) -> toolsd::diagnostic::Result<ProgramOutput> {
     try_run_with(house, ProgramGrant { program: program.to_owned(), ..ProgramGrant::default() }, line)
 }
 
-fn try_run_with(house: &House, grant: ProgramGrant, line: &str) -> toolsd::diagnostic::Result<Ran> {
+fn try_run_with(house: &House, grant: ProgramGrant, line: &str) -> toolsd::diagnostic::Result<ProgramOutput> {
     let time = Duration::from_secs(120);
-    let command = Command { time, ..command_of(&grant.program, &["-c", line]) };
-    granted(house, &["out"], Git::None, grant).run(&command)
+    let command = ProgramCommand { time, ..command_of(&grant.program, &["-c", line]) };
+    granted(house, &["out"], GitAccess::None, grant).run(&command)
 }
 
 fn confined(house: &House, program: &str, line: &str) -> Effects {

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use toolsd::diagnostic::Result;
 use toolsd::world::World;
-use toolsd::world::run::{Git, ProgramGrant, Ran};
+use toolsd::world::run::{GitAccess, ProgramGrant, ProgramOutput};
 
 /// How the program that is granted leads into the workspace.
 const KINDS: [&str; 15] = [
@@ -106,11 +106,11 @@ fn make(kind: &str, house: &House) -> PathBuf {
     tool
 }
 
-fn run(house: &House, program: &Path, pack: &[&str], own: &[&str]) -> Result<Ran> {
+fn run(house: &House, program: &Path, pack: &[&str], own: &[&str]) -> Result<ProgramOutput> {
     let texts = |list: &[&str]| list.iter().map(|at| (*at).to_owned()).collect::<Vec<_>>();
     let program = program.to_str().unwrap();
     let grant = ProgramGrant { program: program.to_owned(), write: Some(texts(own)), ..ProgramGrant::default() };
-    granted(house, pack, Git::None, grant).run(&command_of(program, &[]))
+    granted(house, pack, GitAccess::None, grant).run(&command_of(program, &[]))
 }
 
 //= docs/spec.md#programs

@@ -12,10 +12,11 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use std::process::{Command as Plain, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
+use toolsd::world::GrantedAccess;
 use toolsd::world::World;
-use toolsd::world::disk::{Disk, Mechanisms, Sandbox, SandboxStatus};
-use toolsd::world::granted::{Allowed, Granted};
-use toolsd::world::run::{Command, Confinement, Needs, Processes, ProgramGrant, Ran};
+use toolsd::world::disk::{Disk, Mechanisms, Sandbox, SandboxStatus, system_mechanisms};
+use toolsd::world::granted::GrantedWorld;
+use toolsd::world::run::{ChildProcesses, Confinement, ProgramCommand, ProgramGrant, ProgramOutput, RequiredGrant};
 
 /// What confines a program.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,7 +35,7 @@ use Layer::{All, Landlock, Old, Seccomp};
 
 impl Layer {
     fn status(self) -> SandboxStatus {
-        let own = Mechanisms::of_this_system().clone();
+        let own = system_mechanisms().clone();
         assert_eq!(own.lacks, None, "this system cannot confine programs: these tests say nothing here");
         let mechanisms = match self {
             All => own,
@@ -81,8 +82,8 @@ fn plain(house: &House, attack: &Attack) -> String {
     String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
 }
 
-fn command(attack: &Attack, needs: Needs, confinement: Confinement) -> Command {
-    Command {
+fn command(attack: &Attack, needs: RequiredGrant, confinement: Confinement) -> ProgramCommand {
+    ProgramCommand {
         program: program(),
         arguments: ARGUMENTS.map(str::to_owned).to_vec(),
         folder: ".".to_owned(),
@@ -97,7 +98,7 @@ fn command(attack: &Attack, needs: Needs, confinement: Confinement) -> Command {
 }
 
 fn disk(house: &House, layer: Layer) -> Disk {
-    Disk::new(house.workspace().to_str().unwrap(), []).unwrap().sandboxed(layer.status())
+    Disk::new(house.workspace().to_str().unwrap(), []).unwrap().with_sandbox(layer.status())
 }
 
 /// As `run` of a pack with these grants starts it.
@@ -107,25 +108,31 @@ fn granted(
     attack: &Attack,
     write: &[&str],
     network: bool,
-) -> toolsd::diagnostic::Result<Ran> {
+) -> toolsd::diagnostic::Result<ProgramOutput> {
     let write = Some(write.iter().map(|at| (*at).to_owned()).collect());
     let grant = ProgramGrant { program: program(), network, write, ..ProgramGrant::default() };
     let read = vec![".".to_owned()];
-    let allowed =
-        Allowed { read, run: vec![grant], may_read: true, may_write: true, may_run: true, ..Allowed::default() };
-    let world = Granted::new(Arc::new(disk(house, layer)), allowed).unwrap();
-    world.run(&command(attack, Needs::Program, Confinement::default()))
+    let allowed = GrantedAccess {
+        read,
+        run: vec![grant],
+        may_read: true,
+        may_write: true,
+        may_run: true,
+        ..GrantedAccess::default()
+    };
+    let world = GrantedWorld::new(Arc::new(disk(house, layer)), allowed).unwrap();
+    world.run(&command(attack, RequiredGrant::Program, Confinement::default()))
 }
 
 /// As git is started, which may start these processes.
-fn as_git(house: &House, layer: Layer, attack: &Attack, processes: Processes) -> Ran {
+fn as_git(house: &House, layer: Layer, attack: &Attack, processes: ChildProcesses) -> ProgramOutput {
     let path = |name: &str| house.workspace().join(name).to_str().unwrap().to_owned();
     let confinement =
         Confinement { read: vec![path(".")], write: vec![path("out")], processes, ..Confinement::default() };
-    disk(house, layer).run(&command(attack, Needs::WriteGit, confinement)).unwrap()
+    disk(house, layer).run(&command(attack, RequiredGrant::WriteGit, confinement)).unwrap()
 }
 
-fn text(ran: &Ran) -> String {
+fn text(ran: &ProgramOutput) -> String {
     String::from_utf8_lossy(&ran.output).into_owned()
 }
 
@@ -296,11 +303,11 @@ fn only_programs_of_the_system_are_started() {
     held(
         &[All, Landlock],
         |_| vec![Attack::new("start", "/usr/bin/true", 0)],
-        |house, layer, attack| text(&as_git(house, layer, attack, Processes::SameProgram)),
+        |house, layer, attack| text(&as_git(house, layer, attack, ChildProcesses::SameProgram)),
     );
     let house = ready();
     let again = Attack::new("start", program(), 0);
-    assert!(text(&as_git(&house, All, &again, Processes::SameProgram)).contains(SUCCESS));
+    assert!(text(&as_git(&house, All, &again, ChildProcesses::SameProgram)).contains(SUCCESS));
 }
 
 #[test]
@@ -311,10 +318,10 @@ fn a_program_that_may_start_none_starts_none() {
             let acts = ["fork", "clone", "clone3", "socketpair"].map(|act| Attack::new(act, ".", 0));
             acts.into_iter().chain([Attack::new("start", program(), 0)]).collect()
         },
-        |house, layer, attack| text(&as_git(house, layer, attack, Processes::None)),
+        |house, layer, attack| text(&as_git(house, layer, attack, ChildProcesses::None)),
     );
     let house = ready();
-    assert!(text(&as_git(&house, All, &Attack::new("thread", ".", 0), Processes::None)).contains(SUCCESS));
+    assert!(text(&as_git(&house, All, &Attack::new("thread", ".", 0), ChildProcesses::None)).contains(SUCCESS));
 }
 
 #[test]
@@ -643,11 +650,11 @@ fn a_program_that_others_could_have_put_there_is_not_run() {
     let run = |program: &str, write: &[&str]| {
         let write = write.iter().map(|at| (*at).to_owned()).collect();
         let run = vec![ProgramGrant { program: program.to_owned(), ..ProgramGrant::default() }];
-        let flags = Allowed { may_read: true, may_write: true, may_run: true, ..Allowed::default() };
-        let allowed = Allowed { read: vec![".".into()], write, run, ..flags };
-        let command = command(&Attack::new("nothing", ".", 0), Needs::Program, Confinement::default());
-        let world = Granted::new(Arc::new(disk(&house, All)), allowed).unwrap();
-        world.run(&Command { program: program.to_owned(), arguments: Vec::new(), input: Vec::new(), ..command })
+        let flags = GrantedAccess { may_read: true, may_write: true, may_run: true, ..GrantedAccess::default() };
+        let allowed = GrantedAccess { read: vec![".".into()], write, run, ..flags };
+        let command = command(&Attack::new("nothing", ".", 0), RequiredGrant::Program, Confinement::default());
+        let world = GrantedWorld::new(Arc::new(disk(&house, All)), allowed).unwrap();
+        world.run(&ProgramCommand { program: program.to_owned(), arguments: Vec::new(), input: Vec::new(), ..command })
     };
     assert_eq!(run(&name, &["out"]).unwrap().code, 0);
     for write in [".", "bin", "**", "bin/tool"] {

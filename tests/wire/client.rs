@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
-use toolsd::mcp::{Settings, serve};
+use toolsd::mcp::{ServerSettings, serve};
 
 /// What every request of the stateless era brings.
 pub fn meta() -> Json {
@@ -29,7 +29,7 @@ pub struct Client {
 
 impl Client {
     /// Starts a server.
-    pub fn start(settings: Settings) -> Self {
+    pub fn start(settings: ServerSettings) -> Self {
         let host = Fixture::new();
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (output, input) = tokio::io::split(ours);

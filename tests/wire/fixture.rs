@@ -5,19 +5,19 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use toolsd::call::{Answer, Answering, Caller, Change, Changes, Contents, Outcome, Request};
-use toolsd::content::{Block, Content, ResourceBody};
+use toolsd::call::{Answer, Caller, ChangeFeed, HostChange, Request, RequestHandler, ResourceAnswer, ToolOutcome};
+use toolsd::content::{Content, ContentBody, ResourceBody};
 use toolsd::definition::*;
 use toolsd::diagnostic::{Code, Diagnostic};
 use toolsd::primitive::{Effect, LogLevel, Notice};
-use toolsd::registry::{Checks, Pack, Registry, ServedPrompt, ServedResource, ServedTool};
+use toolsd::registry::{CallContract, Pack, Registry, ServedPrompt, ServedResource, ServedTool};
 use toolsd::source::Source;
 use toolsd::value::Json;
 
 /// The host.
 pub struct Fixture {
     registry: Arc<Registry>,
-    changes: Changes,
+    changes: ChangeFeed,
     /// What `fix://note` says.
     pub note: Mutex<String>,
     /// How many calls without an end have begun.
@@ -57,7 +57,7 @@ fn pack() -> Arc<Pack> {
         instructions: Some("Call `echo` first.".to_owned()),
         skills: Vec::new(),
         skill_lists: Vec::new(),
-        made: toolsd::registry::Made::default(),
+        compiled: toolsd::registry::CompiledPack::default(),
     })
 }
 
@@ -77,7 +77,7 @@ fn tool(pack: &Arc<Pack>, name: &str, effect: Effect, output: Option<Json>) -> A
             title: Some(format!("Tool {name}")),
             description: at(format!("The tool {name}")),
             describe: None,
-            enabled: Setting::Is(true),
+            enabled: Configurable::Fixed(true),
             effect: at(effect),
             input: schema(input.clone()),
             output: output.clone().map(schema),
@@ -87,15 +87,15 @@ fn tool(pack: &Arc<Pack>, name: &str, effect: Effect, output: Option<Json>) -> A
             on_error: None,
             questions: Arc::from([]),
             requires_client: Vec::new(),
-            tasking: Tasking::default(),
-            hints: Hints::default(),
+            task_policy: TaskPolicy::default(),
+            hints: ToolHints::default(),
             icons: icon(),
             meta: Some(json!({ "example.org/kind": "fixture" })),
             limits: LimitsOverride::default(),
         },
-        input: object(input).unwrap().into(),
-        output: output.map(|output| object(output).unwrap().into()),
-        checks: Checks::default(),
+        input: schema_object(input).unwrap().into(),
+        output: output.map(|output| schema_object(output).unwrap().into()),
+        contract: CallContract::default(),
     })
 }
 
@@ -127,7 +127,7 @@ fn resource(pack: &Arc<Pack>) -> Arc<ServedResource> {
             annotations: Some(json!({ "audience": ["user"], "priority": 0.8, "lastModified": "2026-01-01T00:00:00Z" })),
             meta: None,
         },
-        checks: Checks::default(),
+        contract: CallContract::default(),
     })
 }
 
@@ -149,7 +149,7 @@ fn prompt(pack: &Arc<Pack>) -> Arc<ServedPrompt> {
             name: at("greet".to_owned()),
             title: Some("Greet somebody".to_owned()),
             description: Some("Greets".to_owned()),
-            enabled: Setting::Is(true),
+            enabled: Configurable::Fixed(true),
             list: None,
             arguments: vec![argument],
             messages: Vec::new(),
@@ -161,7 +161,7 @@ fn prompt(pack: &Arc<Pack>) -> Arc<ServedPrompt> {
             icons: icon(),
             meta: None,
         },
-        checks: Checks::default(),
+        contract: CallContract::default(),
     })
 }
 
@@ -189,7 +189,12 @@ impl Fixture {
             ..Registry::default()
         };
         let note = Mutex::new("first".to_owned());
-        Arc::new(Self { registry: Arc::new(registry), changes: Changes::default(), note, spins: AtomicUsize::new(0) })
+        Arc::new(Self {
+            registry: Arc::new(registry),
+            changes: ChangeFeed::default(),
+            note,
+            spins: AtomicUsize::new(0),
+        })
     }
 
     /// Announces what a transcript says: `lists`, `files` (with a new `note`), `resource` or `log`.
@@ -201,12 +206,12 @@ impl Fixture {
         let lists = texts("lists");
         let has = |name: &str| lists.iter().any(|list| list == name);
         self.changes.announce(&match what {
-            what if what["log"].is_string() => Change::Log { level: LogLevel::Warning, data: what["log"].clone() },
+            what if what["log"].is_string() => HostChange::Log { level: LogLevel::Warning, data: what["log"].clone() },
             what if what["resource"].is_string() => {
-                Change::Resource { uri: what["resource"].as_str().unwrap().to_owned() }
+                HostChange::Resource { uri: what["resource"].as_str().unwrap().to_owned() }
             }
-            what if what["files"].is_array() => Change::Files(texts("files")),
-            _ => Change::Lists { tools: has("tools"), prompts: has("prompts"), resources: has("resources") },
+            what if what["files"].is_array() => HostChange::Files(texts("files")),
+            _ => HostChange::Lists { tools: has("tools"), prompts: has("prompts"), resources: has("resources") },
         });
     }
 
@@ -248,12 +253,12 @@ impl Fixture {
             _ => return Answer::Fault(Diagnostic::new(Code::NOT_FOUND, format!("no resource `{uri}`"))),
         };
         let touched = vec![["note.md".to_owned()].into()];
-        Answer::Contents(Contents { parts, ttl_ms: Some(1000), cache_scope: Some("public".to_owned()), touched })
+        Answer::Contents(ResourceAnswer { parts, ttl_ms: Some(1000), cache_scope: Some("public".to_owned()), touched })
     }
 }
 
-fn embedded() -> Block {
-    Block::Resource {
+fn embedded() -> ContentBody {
+    ContentBody::Resource {
         uri: "fix://note".to_owned(),
         mime_type: Some("text/plain".to_owned()),
         body: ResourceBody::Text("first".to_owned()),
@@ -261,15 +266,15 @@ fn embedded() -> Block {
 }
 
 fn call(tool: &str, arguments: &Json, caller: &Caller) -> Answer {
-    let data = |structured: Json| Answer::Tool(Outcome { structured: Some(structured), ..Outcome::default() });
+    let data = |structured: Json| Answer::Tool(ToolOutcome { structured: Some(structured), ..ToolOutcome::default() });
     match tool {
         "echo" => data(json!({ "text": arguments["text"] })),
         "list" => data(json!([1, 2])),
-        "fail" => Answer::Tool(Outcome {
+        "fail" => Answer::Tool(ToolOutcome {
             content: vec![Content::text("{\"error\":\"no\"}")],
             structured: Some(json!({ "error": "no" })),
             failed: true,
-            ..Outcome::default()
+            ..ToolOutcome::default()
         }),
         "reject" => {
             Answer::Fault(Diagnostic::new(Code::REJECT, "never").data(json!({ "code": 7, "data": { "a": 1 } })))
@@ -280,12 +285,12 @@ fn call(tool: &str, arguments: &Json, caller: &Caller) -> Answer {
             let annotations = Some(json!({ "audience": ["assistant"], "lastModified": "2026-01-01T00:00:00Z" }));
             let content = vec![
                 Content { annotations, meta: Some(json!({ "a": 1 })), ..Content::text("words") },
-                Content::new(Block::Image { data: "AA==".to_owned(), mime_type: mime_type() }),
-                Content::new(Block::Audio { data: "AA==".to_owned(), mime_type: "audio/wav".to_owned() }),
+                Content::new(ContentBody::Image { data: "AA==".to_owned(), mime_type: mime_type() }),
+                Content::new(ContentBody::Audio { data: "AA==".to_owned(), mime_type: "audio/wav".to_owned() }),
                 Content::new(embedded()),
-                Content::new(Block::Link(link)),
+                Content::new(ContentBody::Link(link)),
             ];
-            Answer::Tool(Outcome { content, ..Outcome::default() })
+            Answer::Tool(ToolOutcome { content, ..ToolOutcome::default() })
         }
         "talk" => {
             for done in [0.0, 50.0, 50.0, 100.0] {
@@ -294,7 +299,7 @@ fn call(tool: &str, arguments: &Json, caller: &Caller) -> Answer {
             }
             (caller.notices)(Notice::Log { level: LogLevel::Debug, data: json!("quiet") });
             (caller.notices)(Notice::Log { level: LogLevel::Error, data: json!({ "loud": true }) });
-            Answer::Tool(Outcome { content: vec![Content::text("said")], ..Outcome::default() })
+            Answer::Tool(ToolOutcome { content: vec![Content::text("said")], ..ToolOutcome::default() })
         }
         _ => {
             while !caller.cancel.is_cancelled() {
@@ -305,12 +310,12 @@ fn call(tool: &str, arguments: &Json, caller: &Caller) -> Answer {
     }
 }
 
-impl Answering for Fixture {
+impl RequestHandler for Fixture {
     fn registry(&self) -> Arc<Registry> {
         Arc::clone(&self.registry)
     }
 
-    fn changes(&self) -> &Changes {
+    fn changes(&self) -> &ChangeFeed {
         &self.changes
     }
 

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncWriteExt, duplex, split};
-use toolsd::mcp::{Bounds, Settings, serve};
+use toolsd::mcp::{Bounds, ServerSettings, serve};
 
-fn short() -> Settings {
+fn short() -> ServerSettings {
     let bounds = Bounds { grace: Duration::from_millis(100), line: 1 << 20, ..Bounds::default() };
-    Settings { bounds, ..Settings::default() }
+    ServerSettings { bounds, ..ServerSettings::default() }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -44,7 +44,7 @@ async fn the_end_of_input_lets_quick_calls_answer_and_stops_the_others() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn twenty_thousand_calls_are_all_answered() {
-    let mut client = Client::start(Settings::default());
+    let mut client = Client::start(ServerSettings::default());
     client.initialize("2025-11-25").await;
     let count = 20_000;
     let mut answered = HashSet::new();

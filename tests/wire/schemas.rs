@@ -3,7 +3,7 @@
 use super::client::{Client, meta};
 use serde_json::{Value as Json, json};
 use std::path::PathBuf;
-use toolsd::mcp::Settings;
+use toolsd::mcp::ServerSettings;
 
 const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
@@ -134,7 +134,7 @@ fn all_schemas() -> bool {
 async fn every_message_fits_the_schema_of_its_handshake() {
     for revision in LEGACY.into_iter().filter(|_| all_schemas()) {
         let schemas = Schemas::read(revision).unwrap();
-        let mut client = Client::start(Settings::default());
+        let mut client = Client::start(ServerSettings::default());
         let answer = client.initialize(revision).await;
         assert_eq!(answer["result"]["protocolVersion"], revision);
         schemas.check_message(&answer, "InitializeResult");
@@ -164,7 +164,7 @@ async fn every_message_fits_the_schema_of_the_stateless_revision() {
         return;
     }
     let schemas = Schemas::read("2026-07-28").unwrap();
-    let mut client = Client::start(Settings::default());
+    let mut client = Client::start(ServerSettings::default());
     let mut all = talk();
     all.insert(0, ("server/discover", json!({}), "DiscoverResult"));
     let modern = |mut params: Json| {

@@ -7,14 +7,14 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
-use toolsd::mcp::{Settings, serve_stdio};
+use toolsd::mcp::{ServerSettings, serve_stdio};
 
 /// The server that the tests below start; it does nothing unless they do.
 #[test]
 #[ignore = "a part of other tests: it speaks the protocol on its standard streams"]
 fn server() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    let result = runtime.block_on(serve_stdio(Fixture::new(), Settings::default()));
+    let result = runtime.block_on(serve_stdio(Fixture::new(), ServerSettings::default()));
     runtime.shutdown_background();
     std::process::exit(i32::from(result.is_err()));
 }

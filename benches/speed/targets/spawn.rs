@@ -8,7 +8,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 use toolsd::world::World;
 use toolsd::world::disk::{Disk, sandbox_status};
-use toolsd::world::run::{Command, Confinement, Needs, Processes};
+use toolsd::world::run::{ChildProcesses, Confinement, ProgramCommand, RequiredGrant};
 
 /// Confined against plain.
 const TIMES: f64 = 1.3;
@@ -54,8 +54,8 @@ fn compare(host: &str, rounds: usize, setting: &Setting, report: &mut Report) ->
     Ok(())
 }
 
-fn command(folder: &str) -> Command {
-    Command {
+fn command(folder: &str) -> ProgramCommand {
+    ProgramCommand {
         program: "git".to_owned(),
         arguments: vec!["--version".to_owned()],
         folder: ".".to_owned(),
@@ -63,10 +63,10 @@ fn command(folder: &str) -> Command {
         env: Vec::new(),
         time: Duration::from_secs(60),
         most: 1 << 20,
-        needs: Needs::ReadGit,
+        needs: RequiredGrant::ReadGit,
         confinement: Confinement {
             read: vec![folder.to_owned()],
-            processes: Processes::None,
+            processes: ChildProcesses::None,
             ..Confinement::default()
         },
         stop: || Ok(()),

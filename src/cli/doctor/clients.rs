@@ -1,10 +1,9 @@
 //! The configurations of clients that name this server: whether the program and the workspace that they name are there.
 
-use super::super::options::SandboxChoice;
-use super::super::session::variable;
-use super::super::{Command, Line, Session};
-use super::Finding;
-use super::comments::without_comments;
+use super::checks::Finding;
+use crate::cli::command_line::{CliCommand, CommandLine};
+use crate::cli::context::{CommandContext, environment_variable};
+use crate::cli::options::SandboxChoice;
 use crate::diagnostic::Diagnostic;
 use crate::registry::NO_PACK;
 use crate::value::Json;
@@ -14,15 +13,16 @@ use clap::Parser;
 use std::sync::Arc;
 
 /// Where clients keep their servers: in a project …
-const OF_PROJECT: [(&str, &str); 5] = [
+const PROJECT_CONFIGS: [(&str, &str); 5] = [
     ("Claude Code", ".mcp.json"),
     ("VS Code", ".vscode/mcp.json"),
     ("Cursor", ".cursor/mcp.json"),
     ("Gemini CLI", ".gemini/settings.json"),
     ("Codex", ".codex/config.toml"),
 ];
+
 /// … and in the home folder.
-const OF_HOME: [(&str, &str); 9] = [
+const HOME_CONFIGS: [(&str, &str); 9] = [
     ("Claude Code", ".claude.json"),
     ("Claude Desktop", ".config/Claude/claude_desktop_config.json"),
     ("Claude Desktop", "Library/Application Support/Claude/claude_desktop_config.json"),
@@ -33,18 +33,19 @@ const OF_HOME: [(&str, &str); 9] = [
     ("VS Code", ".config/Code/User/mcp.json"),
     ("VS Code", "Library/Application Support/Code/User/mcp.json"),
 ];
+
 /// Deeper tables are no servers.
-const MOST_DEPTH: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// Every server of ours in a configuration that is found.
-pub fn clients(session: &Session) -> Vec<Finding> {
+pub fn clients(context: &CommandContext) -> Vec<Finding> {
     let Ok(disk) = Disk::new("/", []) else { return Vec::new() };
-    let root = session.workspace.root();
+    let root = context.workspace.root();
     let mut places: Vec<(&str, String)> =
-        OF_PROJECT.iter().map(|(client, file)| (*client, path::join(root, file))).collect();
+        PROJECT_CONFIGS.iter().map(|(client, file)| (*client, path::join(root, file))).collect();
     let home = home_folder();
     places.extend(
-        home.iter().flat_map(|home| OF_HOME.iter().map(move |(client, file)| (*client, path::join(home, file)))),
+        home.iter().flat_map(|home| HOME_CONFIGS.iter().map(move |(client, file)| (*client, path::join(home, file)))),
     );
     let mut findings = Vec::new();
     for (client, file) in places {
@@ -57,9 +58,9 @@ pub fn clients(session: &Session) -> Vec<Finding> {
             }
         }
         let read = disk.read(&file).map_err(|fault| fault.message.clone());
-        match read.and_then(|bytes| parsed(&file, &bytes)) {
-            Ok(tree) => servers(&tree, root, 0, &mut |name, server| {
-                findings.push(judged(session, &disk, client, &file, name, server))
+        match read.and_then(|bytes| parse_config(&file, &bytes)) {
+            Ok(tree) => visit_servers(&tree, root, 0, &mut |name, server| {
+                findings.push(check_server(context, &disk, client, &file, name, server))
             }),
             Err(why) => {
                 findings.push(Finding::note("client", format!("{client}: `{file}` cannot be looked at: {why}")))
@@ -73,13 +74,13 @@ pub fn clients(session: &Session) -> Vec<Finding> {
     findings
 }
 
-fn parsed(file: &str, bytes: &[u8]) -> Result<Json, String> {
+fn parse_config(file: &str, bytes: &[u8]) -> Result<Json, String> {
     let text = String::from_utf8_lossy(bytes);
     match file.ends_with(".toml") {
         true => toml::from_str(&text).map_err(|fault| fault.message().to_owned()),
         // These read their files so; the others do not.
         false if [".vscode/", "/Code/User/", ".gemini/"].iter().any(|part| file.contains(part)) => {
-            serde_json::from_str(&without_comments(&text)).map_err(|fault| fault.to_string())
+            serde_json::from_str(&strip_comments(&text)).map_err(|fault| fault.to_string())
         }
         false => serde_json::from_str(&text).map_err(|fault| fault.to_string()),
     }
@@ -87,8 +88,8 @@ fn parsed(file: &str, bytes: &[u8]) -> Result<Json, String> {
 
 /// Visits every server that is ours and of this workspace: a table of servers may lie below each project, which is named
 /// by its folder.
-fn servers(tree: &Json, workspace: &str, depth: usize, visit: &mut impl FnMut(&str, &Json)) {
-    if depth > MOST_DEPTH {
+fn visit_servers(tree: &Json, workspace: &str, depth: usize, visit: &mut impl FnMut(&str, &Json)) {
+    if depth > MAX_DEPTH {
         return;
     }
     for (key, value) in tree.as_object().into_iter().flatten() {
@@ -96,7 +97,7 @@ fn servers(tree: &Json, workspace: &str, depth: usize, visit: &mut impl FnMut(&s
             let all = value.as_object().into_iter().flatten();
             all.filter(|(_, server)| is_ours(server)).for_each(|(name, server)| visit(name, server));
         } else if !path::is_absolute(key) || path::is_below(workspace, &path::clean(key)) {
-            servers(value, workspace, depth + 1, visit);
+            visit_servers(value, workspace, depth + 1, visit);
         }
     }
 }
@@ -105,7 +106,7 @@ fn is_ours(server: &Json) -> bool {
     server.get("command").and_then(Json::as_str).is_some_and(|command| path::name(command) == "toolsd")
 }
 
-fn judged(session: &Session, disk: &Disk, client: &str, file: &str, name: &str, server: &Json) -> Finding {
+fn check_server(context: &CommandContext, disk: &Disk, client: &str, file: &str, name: &str, server: &Json) -> Finding {
     let says = |what: String| format!("{client}, `{file}`: the server `{name}` {what}");
     let command = server.get("command").and_then(Json::as_str).unwrap_or_default();
     // The client finds it in a `PATH` of its own; which that is, nobody else knows.
@@ -120,28 +121,28 @@ fn judged(session: &Session, disk: &Disk, client: &str, file: &str, name: &str, 
         }
     };
     let words = server.get("args").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
-    let line = match serving(words) {
+    let line = match parse_arguments(words) {
         Ok(line) => line,
         Err(why) => {
             return Finding::broken("client", says(format!("is not started by its arguments: {why}")))
                 .next("the arguments begin with `serve`; `toolsd serve --help` lists the others");
         }
     };
-    if let Some((what, next)) = broken(session, disk, server, &line) {
+    if let Some((what, next)) = find_breakage(context, disk, server, &line) {
         return Finding::broken("client", says(what)).next(next);
     }
-    if let Some((what, next)) = noted(server, &line) {
+    if let Some((what, next)) = find_weakness(server, &line) {
         return Finding::note("client", says(what)).next(next);
     }
-    let folder = line.shared.workspace.as_deref().or_else(|| working_folder(server));
+    let folder = line.options.workspace.as_deref().or_else(|| working_folder(server));
     let place = folder.map_or("the folder that the client works in".to_owned(), |folder| format!("`{folder}`"));
-    Finding::well("client", says(format!("starts `{program}` in {place}")))
+    Finding::ok("client", says(format!("starts `{program}` in {place}")))
 }
 
 /// Why the server does not start or does not serve what it names, and the next step.
-fn broken(session: &Session, disk: &Disk, server: &Json, line: &Line) -> Option<(String, String)> {
-    let Command::Serve(serve) = &line.command else { return None };
-    if let Some((option, at)) = absent(disk, line) {
+fn find_breakage(context: &CommandContext, disk: &Disk, server: &Json, line: &CommandLine) -> Option<(String, String)> {
+    let CliCommand::Serve(serve) = &line.command else { return None };
+    if let Some((option, at)) = missing_path(disk, line) {
         let next = format!("correct `{option}`: the server does not start");
         return Some((format!("names `{option} {at}`, and there is no `{at}`"), next));
     }
@@ -157,17 +158,17 @@ fn broken(session: &Session, disk: &Disk, server: &Json, line: &Line) -> Option<
     }
     let own = server.get("env");
     let handed = |name: &str| own.and_then(|own| own.get(name)?.as_str()).map(str::to_owned);
-    if let Some(fault) = serve.fault_of_secrets(is_known, handed) {
+    if let Some(fault) = serve.fault_of_secrets(is_absolute, handed) {
         let next = fault.help.clone().unwrap_or_else(|| "the server does not start".to_owned());
         return Some((format!("is not started: {}", fault.message), next));
     }
-    let fault = fault_of_start(session, server, line)?;
+    let fault = fault_of_start(context, server, line)?;
     Some((fault.message.clone(), fault.help.clone().unwrap_or_else(|| "correct its arguments".to_owned())))
 }
 
 /// What is worth a look, and the next step.
-fn noted(server: &Json, line: &Line) -> Option<(String, String)> {
-    if line.shared.sandbox != SandboxChoice::Require {
+fn find_weakness(server: &Json, line: &CommandLine) -> Option<(String, String)> {
+    if line.options.sandbox != SandboxChoice::Require {
         return Some((
             "starts with `--sandbox` weakened: programs of packs may run unconfined".to_owned(),
             "leave out `--sandbox` to have them confined, or refused".to_owned(),
@@ -188,40 +189,40 @@ fn noted(server: &Json, line: &Line) -> Option<(String, String)> {
 
 /// The first option that names what is not there, without which the server does not start. What is relative, or filled in
 /// by the client, is known to it alone.
-fn absent<'a>(disk: &Disk, line: &'a Line) -> Option<(&'static str, &'a str)> {
-    named(line).filter(|(_, at)| is_known(at)).find(|(_, at)| matches!(disk.stat(at), Ok(None)))
+fn missing_path<'a>(disk: &Disk, line: &'a CommandLine) -> Option<(&'static str, &'a str)> {
+    named(line).filter(|(_, at)| is_absolute(at)).find(|(_, at)| matches!(disk.stat(at), Ok(None)))
 }
 
 /// Every folder and file that the arguments name, with its option.
-fn named(line: &Line) -> impl Iterator<Item = (&'static str, &str)> {
-    let workspace = line.shared.workspace.iter().map(|at| ("--workspace", at.as_str()));
+fn named(line: &CommandLine) -> impl Iterator<Item = (&'static str, &str)> {
+    let workspace = line.options.workspace.iter().map(|at| ("--workspace", at.as_str()));
     let secrets = match &line.command {
-        Command::Serve(serve) => Some(serve.secret_files()),
+        CliCommand::Serve(serve) => Some(serve.secret_files()),
         _ => None,
     };
-    let further = line.shared.roots.iter().map(|at| ("--root", at.as_str()));
-    let packs = line.shared.dirs.iter().map(|at| ("--dir", at.as_str()));
+    let further = line.options.roots.iter().map(|at| ("--root", at.as_str()));
+    let packs = line.options.dirs.iter().map(|at| ("--dir", at.as_str()));
     workspace.chain(further).chain(packs).chain(secrets.into_iter().flatten())
 }
 
 /// What keeps the server from starting, or from serving a pack that it names, as it would find it itself. Where folders are
 /// relative or filled in by the client, it is not known.
-fn fault_of_start(session: &Session, server: &Json, line: &Line) -> Option<Diagnostic> {
-    let mut shared = line.shared.clone();
-    if !shared.dirs.iter().chain(&shared.roots).chain(&shared.workspace).all(|at| is_known(at)) {
+fn fault_of_start(context: &CommandContext, server: &Json, line: &CommandLine) -> Option<Diagnostic> {
+    let mut options = line.options.clone();
+    if !options.dirs.iter().chain(&options.roots).chain(&options.workspace).all(|at| is_absolute(at)) {
         return None;
     }
-    shared.audit = false;
-    let named = shared.workspace.clone().or_else(|| working_folder(server).map(str::to_owned));
-    let folder = named.unwrap_or_else(|| session.workspace.root().to_owned());
-    let roots: Vec<&str> = shared.roots.iter().map(String::as_str).collect();
+    options.audit = false;
+    let named = options.workspace.clone().or_else(|| working_folder(server).map(str::to_owned));
+    let folder = named.unwrap_or_else(|| context.workspace.root().to_owned());
+    let roots: Vec<&str> = options.roots.iter().map(String::as_str).collect();
     let of_option =
         |fault: Box<Diagnostic>| Some(*fault).map(|fault| told(&fault, "names a folder that cannot be used"));
     let workspace: Arc<dyn World> = match Disk::new(&folder, roots) {
         Ok(disk) => Arc::new(disk),
         Err(fault) => return of_option(fault),
     };
-    let server = Session { shared, terminal: session.terminal, workspace };
+    let server = CommandContext { options, terminal: context.terminal, workspace };
     let registry = match server.service() {
         Ok(service) => service.registry(),
         Err(fault) => return of_option(fault),
@@ -236,13 +237,13 @@ fn told(fault: &Diagnostic, what: &str) -> Diagnostic {
 }
 
 /// Whether a path is the same for the client as for us: one that is relative, or filled in by the client, is known to it alone.
-fn is_known(at: &str) -> bool {
+fn is_absolute(at: &str) -> bool {
     path::is_absolute(at) && !at.contains("${")
 }
 
 /// The folder in which a client starts it, if it says so.
 fn working_folder(server: &Json) -> Option<&str> {
-    server.get("cwd").and_then(Json::as_str).filter(|folder| is_known(folder))
+    server.get("cwd").and_then(Json::as_str).filter(|folder| is_absolute(folder))
 }
 
 /// Whether a client has it and does not start it.
@@ -259,21 +260,66 @@ fn another_home(server: &Json) -> Option<(&'static str, &str, &'static str)> {
         ("XDG_CONFIG_HOME", "your own packs are others there"),
     ];
     let mut set = follows.into_iter().filter_map(|(name, what)| Some((name, own.get(name)?.as_str()?, what)));
-    set.find(|(name, value, _)| !value.contains("${") && variable(name).as_deref() != Some(*value))
+    set.find(|(name, value, _)| !value.contains("${") && environment_variable(name).as_deref() != Some(*value))
 }
 
 /// The command line that a client's arguments make, if it serves; else what is wrong with it.
-fn serving<'a>(words: impl Iterator<Item = &'a str>) -> Result<Line, String> {
-    let read = Line::try_parse_from(std::iter::once("toolsd").chain(words));
+fn parse_arguments<'a>(words: impl Iterator<Item = &'a str>) -> Result<CommandLine, String> {
+    let read = CommandLine::try_parse_from(std::iter::once("toolsd").chain(words));
     let line = read.map_err(|error| {
         let told = error.to_string();
         let told = told.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
         if told.is_empty() { "they name no command".to_owned() } else { told }
     })?;
     match line.command {
-        Command::Serve(_) => Ok(line),
+        CliCommand::Serve(_) => Ok(line),
         _ => Err("they name another command than `serve`".to_owned()),
     }
+}
+
+/// The same text with blanks in the place of comments and of such commas: everything else stands where it stood.
+fn strip_comments(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        let length = match letter {
+            '"' => string_length(rest),
+            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
+            letter => letter.len_utf8(),
+        };
+        let (part, next) = rest.split_at(length);
+        match part.starts_with('/') && length > 1 {
+            true => plain.extend(part.chars().map(|letter| if letter == '\n' { '\n' } else { ' ' })),
+            false => plain.push_str(part),
+        }
+        rest = next;
+    }
+    strip_trailing_commas(&plain)
+}
+
+/// The bytes of a text in quotes, both included.
+fn string_length(text: &str) -> usize {
+    let mut escaped = false;
+    let end = text.bytes().enumerate().skip(1).find(|(_, byte)| {
+        let ends = *byte == b'"' && !escaped;
+        escaped = *byte == b'\\' && !escaped;
+        ends
+    });
+    end.map_or(text.len(), |(at, _)| at + 1)
+}
+
+fn strip_trailing_commas(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(letter) = rest.chars().next() {
+        let length = if letter == '"' { string_length(rest) } else { letter.len_utf8() };
+        let (part, next) = rest.split_at(length);
+        let is_last = part == "," && next.trim_start().starts_with(['}', ']']);
+        plain.push_str(if is_last { " " } else { part });
+        rest = next;
+    }
+    plain
 }
 
 #[cfg(test)]
@@ -282,7 +328,7 @@ mod tests {
 
     #[test]
     fn arguments_that_start_no_server_are_told_as_the_command_line_tells_them() {
-        let told = |words: &[&str]| serving(words.iter().copied()).map(|line| line.shared.workspace);
+        let told = |words: &[&str]| parse_arguments(words.iter().copied()).map(|line| line.options.workspace);
         assert_eq!(told(&["serve", "--workspace", "${workspaceFolder}"]), Ok(Some("${workspaceFolder}".to_owned())));
         assert_eq!(told(&["--workspace=/x", "serve", "--http", "127.0.0.1:8000"]), Ok(Some("/x".to_owned())));
         assert!(told(&["sreve"]).is_err_and(|why| why.contains("'sreve'")));
@@ -290,8 +336,19 @@ mod tests {
         assert!(told(&["list"]).is_err_and(|why| why.contains("another command")));
         assert!(told(&[]).is_err());
         assert!(
-            serving(["serve", "--sandbox", "off"].into_iter())
-                .is_ok_and(|line| line.shared.sandbox == SandboxChoice::Off)
+            parse_arguments(["serve", "--sandbox", "off"].into_iter())
+                .is_ok_and(|line| line.options.sandbox == SandboxChoice::Off)
         );
+    }
+
+    #[test]
+    fn comments_go_and_texts_stay() {
+        let text = "{ // why\n \"a\": \"// no \\\" comment /*\", /* two\nlines */ \"b\": [1, 2, ], // \"x\n \"ö\": \"\\\\\", }";
+        let read: Result<serde_json::Value, _> = serde_json::from_str(&strip_comments(text));
+        let wanted = serde_json::json!({ "a": "// no \" comment /*", "b": [1, 2], "ö": "\\" });
+        assert_eq!(read.expect("it is plain"), wanted);
+        for odd in ["", "/", "\"", "/*", "//", "\"\\", "/*/", ",", "ö,/"] {
+            assert!(strip_comments(odd).len() <= odd.len(), "{odd}");
+        }
     }
 }

@@ -1,34 +1,29 @@
-//! Checks values by a schema: compiled once, offline, in linear time, every violation at once.
+//! Validates values by a schema, which is compiled once and offline: linear time, all violations at once.
 
-use super::defaults::Plan;
-use super::{ObjectSchema, PATH, code, problems_of, regular};
+use super::document::ObjectSchema;
+use super::keyword::{PATH, follow_reference};
+use super::violation::{describe_error, shorten};
+use crate::definition::code;
 use crate::diagnostic::{Diagnostic, Result};
+use crate::pattern::Pattern;
+use crate::primitive::SchemaViolation;
 use crate::value::Json;
-use jsonschema::{PatternOptions, Validator};
-use std::sync::OnceLock;
-
-/// One violation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    /// Where in the value: a JSON pointer.
-    pub pointer: String,
-    /// What is wrong with it; never quotes a value at length.
-    pub message: String,
-    /// What is allowed, or the nearest name.
-    pub help: Option<String>,
-}
+use jsonschema::paths::Location;
+use jsonschema::{Keyword, PatternOptions, ValidationError, Validator};
+use serde_json::Map;
+use std::sync::{Arc, OnceLock};
 
 /// A compiled schema.
 pub struct Checker {
     given: ObjectSchema,
-    /// Made of it when it is first needed, and so are the next.
+    /// This and the next two are made of `given` when they are first needed.
     root: OnceLock<Json>,
-    validator: OnceLock<Result<Compiled>>,
-    plan: OnceLock<Plan>,
+    validator: OnceLock<Result<CompiledSchema>>,
+    plan: OnceLock<DefaultsPlan>,
 }
 
-/// What checks values.
-struct Compiled {
+/// The validator of a schema.
+struct CompiledSchema {
     validator: Validator,
     /// The sizes of its patterns for names.
     names: u64,
@@ -38,20 +33,23 @@ struct Compiled {
 const PROBLEMS: usize = 50;
 
 impl Checker {
-    /// Compiles a schema whose references are resolved (`published` or `resolved`).
+    /// Compiles a schema whose references are resolved (`Schema::publish` or `Schema::resolve`).
     pub fn new(schema: impl Into<ObjectSchema>) -> Result<Self> {
-        let checker = Self::later(schema);
-        checker.ready()?;
+        let checker = Self::lazy(schema);
+        checker.compile_now()?;
         Ok(checker)
     }
 
-    /// A schema that is known to be sound: it is compiled when a value is first checked.
-    pub fn later(schema: impl Into<ObjectSchema>) -> Self {
+    /// A checker of a schema that is known to be sound: it is compiled when a value is first checked.
+    pub fn lazy(schema: impl Into<ObjectSchema>) -> Self {
         Self { given: schema.into(), root: OnceLock::new(), validator: OnceLock::new(), plan: OnceLock::new() }
     }
 
-    /// Compiles what waits for it; a schema that cannot be used is a fault.
-    pub fn ready(&self) -> Result<()> {
+    /// Compiles the schema now.
+    ///
+    /// # Errors
+    /// The schema cannot be used.
+    pub fn compile_now(&self) -> Result<()> {
         self.validator().map(|_| ())
     }
 
@@ -60,24 +58,25 @@ impl Checker {
         self.root.get_or_init(|| Json::Object((*self.given).clone()))
     }
 
-    fn validator(&self) -> Result<&Compiled> {
+    fn validator(&self) -> Result<&CompiledSchema> {
         self.validator.get_or_init(|| compile(self.schema())).as_ref().map_err(Clone::clone)
     }
 
     /// Every violation, in the order of the schema, each once.
-    pub fn check(&self, value: &Json) -> Vec<Problem> {
-        let whole = |message: String, help: Option<String>| vec![Problem { pointer: String::new(), message, help }];
+    pub fn check(&self, value: &Json) -> Vec<SchemaViolation> {
+        let whole =
+            |message: String, help: Option<String>| vec![SchemaViolation { pointer: String::new(), message, help }];
         let validator = match self.validator() {
             Err(fault) => return whole(fault.message, fault.help),
-            Ok(Compiled { validator, names }) => match regular::too_many_names(value, *names) {
+            Ok(CompiledSchema { validator, names }) => match too_many_names(value, *names) {
                 Some(message) => return whole(format!("the value {message}"), None),
                 None if validator.is_valid(value) => return Vec::new(),
                 None => validator,
             },
         };
-        let mut problems: Vec<Problem> = Vec::new();
+        let mut problems: Vec<SchemaViolation> = Vec::new();
         for error in validator.iter_errors(value) {
-            for problem in problems_of(&error, self.schema(), value) {
+            for problem in describe_error(&error, self.schema(), value) {
                 if !problems.contains(&problem) {
                     problems.push(problem);
                 }
@@ -92,23 +91,23 @@ impl Checker {
 
     /// Fills in the defaults of the root and of nested objects that are there, behind what is there.
     pub fn fill_defaults(&self, value: &mut Json) {
-        self.plan.get_or_init(|| Plan::of(self.schema())).fill(value);
+        self.plan.get_or_init(|| DefaultsPlan::from_schema(self.schema())).fill(value);
     }
 }
 
-fn compile(schema: &Json) -> Result<Compiled> {
-    let names = regular::of_names(schema)?;
+fn compile(schema: &Json) -> Result<CompiledSchema> {
+    let names = name_pattern_sizes(schema)?;
     let built = jsonschema::draft202012::options()
         .offline()
         .should_validate_formats(true)
         .should_ignore_unknown_formats(false)
         .with_format(PATH, |_: &str| true)
         .with_pattern_options(PatternOptions::regex())
-        .with_keyword("pattern", regular::keyword)
+        .with_keyword("pattern", pattern_keyword)
         .build(schema);
-    let built = built.map(|validator| Compiled { validator, names });
+    let built = built.map(|validator| CompiledSchema { validator, names });
     built.map_err(|error| {
-        let message = super::shorten(&error.masked().to_string(), 300);
+        let message = shorten(&error.masked().to_string(), 300);
         let place = error.instance_path().to_string();
         Diagnostic::new(code::SCHEMA_VALUE, format!("the schema cannot be used: {message}")).help(if place.is_empty() {
             "JSON Schema 2020-12".to_owned()
@@ -118,15 +117,166 @@ fn compile(schema: &Json) -> Result<Compiled> {
     })
 }
 
+/// The sizes of all patterns for names, times the bytes of all names of a value: the validator matches names itself, and
+/// cannot be asked meanwhile.
+const MOST: u64 = 20_000_000;
+
+/// Compiles a pattern of a schema: look-around and back-references are refused.
+///
+/// # Errors
+/// What is wrong with it, as the end of a sentence.
+pub fn linear_pattern(pattern: &str) -> std::result::Result<Arc<Pattern>, String> {
+    let read = Pattern::compile_cached(pattern).map_err(|fault| {
+        let message = fault.message.strip_prefix("invalid regular expression: ");
+        message.unwrap_or(&fault.message).to_owned()
+    })?;
+    if read.looks_around() { Err("it looks around, or refers back".to_owned()) } else { Ok(read) }
+}
+
+/// The keyword `pattern`.
+struct PatternKeyword(Arc<Pattern>);
+
+/// Makes the keyword `pattern` for the validator.
+fn pattern_keyword<'a>(
+    _: &'a Map<String, Json>,
+    value: &'a Json,
+    _: Location,
+) -> std::result::Result<Box<dyn for<'i> Keyword<'i>>, ValidationError<'a>> {
+    let pattern = value.as_str().ok_or_else(|| "a pattern is a text".to_owned()).and_then(linear_pattern);
+    pattern.map(|pattern| Box::new(PatternKeyword(pattern)) as _).map_err(ValidationError::schema)
+}
+
+impl<'i> Keyword<'i> for PatternKeyword {
+    fn validate(&self, value: &'i Json) -> std::result::Result<(), ValidationError<'i>> {
+        match self.is_valid(value) {
+            true => Ok(()),
+            false => Err(ValidationError::custom(self.0.text())),
+        }
+    }
+
+    /// The guard of the call reports what stopped a search.
+    fn is_valid(&self, value: &'i Json) -> bool {
+        value.as_str().is_none_or(|text| self.0.is_match(text).unwrap_or(false))
+    }
+}
+
+/// The total size of the patterns that a schema has for names of properties.
+///
+/// # Errors
+/// One of them cannot be used.
+fn name_pattern_sizes(schema: &Json) -> Result<u64> {
+    let mut size: u64 = 0;
+    let mut open = vec![schema];
+    while let Some(part) = open.pop() {
+        match part {
+            Json::Array(items) => open.extend(items),
+            Json::Object(map) => {
+                let names = map.get("patternProperties").and_then(Json::as_object).into_iter().flatten();
+                for (pattern, _) in names {
+                    let read = linear_pattern(pattern).map_err(|reason| {
+                        let message = format!("the pattern `{}` cannot be used: {reason}", shorten(pattern, 120));
+                        Diagnostic::new(code::SCHEMA_PATTERN, message)
+                    })?;
+                    size = size.saturating_add(read.size());
+                }
+                open.extend(map.values());
+            }
+            _ => {}
+        }
+    }
+    Ok(size)
+}
+
+/// Says so if a value has more names than patterns of this size can be matched with.
+fn too_many_names(value: &Json, size: u64) -> Option<String> {
+    let (mut bytes, mut open) = (0_u64, vec![value]);
+    while let Some(part) = open.pop().filter(|_| size > 0) {
+        match part {
+            Json::Array(items) => open.extend(items),
+            Json::Object(map) => {
+                bytes += map.keys().map(|name| name.len() as u64).sum::<u64>();
+                open.extend(map.values());
+            }
+            _ => {}
+        }
+    }
+    let most = MOST / size.max(1);
+    (bytes > most).then(|| format!("has names of {} kB in all; at most {} kB", bytes >> 10, most >> 10))
+}
+
+/// What to fill in, worked out once.
+#[derive(Debug, Default)]
+struct DefaultsPlan {
+    defaults: Vec<(String, Json)>,
+    nested: Vec<(String, DefaultsPlan)>,
+}
+
+/// Definitions that refer to themselves are followed this far.
+const DEPTH: usize = 8;
+
+impl DefaultsPlan {
+    /// The plan of a schema whose references are resolved.
+    fn from_schema(root: &Json) -> Self {
+        let mut plan = Self::default();
+        plan.add(root, root, DEPTH);
+        plan
+    }
+
+    fn add(&mut self, schema: &Json, root: &Json, depth: usize) {
+        let (Some(map), Some(deeper)) = (schema.as_object(), depth.checked_sub(1)) else { return };
+        if let Some(target) =
+            map.get("$ref").and_then(Json::as_str).and_then(|reference| follow_reference(reference, root))
+        {
+            self.add(target, root, deeper);
+        }
+        for part in map.get("allOf").and_then(Json::as_array).into_iter().flatten() {
+            self.add(part, root, deeper);
+        }
+        for (name, property) in map.get("properties").and_then(Json::as_object).into_iter().flatten() {
+            if let Some(default) = default_value(property, root, deeper)
+                && !self.defaults.iter().any(|(known, _)| known == name)
+            {
+                self.defaults.push((name.clone(), default.clone()));
+            }
+            let mut inner = Self::default();
+            inner.add(property, root, deeper);
+            if !inner.defaults.is_empty() || !inner.nested.is_empty() {
+                self.nested.push((name.clone(), inner));
+            }
+        }
+    }
+
+    /// Fills in what is missing, behind what is there.
+    fn fill(&self, json: &mut Json) {
+        let Some(map) = json.as_object_mut() else { return };
+        for (name, default) in &self.defaults {
+            map.entry(name.as_str()).or_insert_with(|| default.clone());
+        }
+        for (name, plan) in &self.nested {
+            if let Some(value) = map.get_mut(name) {
+                plan.fill(value);
+            }
+        }
+    }
+}
+
+fn default_value<'a>(property: &'a Json, root: &'a Json, depth: usize) -> Option<&'a Json> {
+    if let Some(default) = property.get("default") {
+        return Some(default);
+    }
+    let target = follow_reference(property.get("$ref")?.as_str()?, root)?;
+    default_value(target, root, depth.checked_sub(1)?)
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::super::object;
     use super::*;
+    use crate::definition::schema_object;
     use serde_json::json;
 
     fn said(schema: &Json, value: &Json) -> Vec<String> {
-        let problems = Checker::new(object(schema.clone()).unwrap()).unwrap().check(value);
+        let problems = Checker::new(schema_object(schema.clone()).unwrap()).unwrap().check(value);
         problems.into_iter().map(|p| format!("{} {} ({})", p.pointer, p.message, p.help.unwrap_or_default())).collect()
     }
 
@@ -203,7 +353,7 @@ mod tests {
             },
             "anyOf": [{ "properties": { "never": { "default": 1 } } }]
         });
-        let checker = Checker::new(object(schema).unwrap()).unwrap();
+        let checker = Checker::new(schema_object(schema).unwrap()).unwrap();
         let mut value = json!({ "page": {} });
         checker.fill_defaults(&mut value);
         assert_eq!(value, json!({ "page": { "size": 5 }, "limit": 10 }));
@@ -211,7 +361,7 @@ mod tests {
 
     #[test]
     fn nothing_is_fetched_and_patterns_are_linear() {
-        let is_refused = |schema: Json| object(schema).and_then(Checker::new).is_err();
+        let is_refused = |schema: Json| schema_object(schema).and_then(Checker::new).is_err();
         assert!(is_refused(json!({ "$ref": "https://example.com/s.json" })));
         assert!(is_refused(json!({ "pattern": "(?=a)b" })));
         assert!(is_refused(json!({ "format": "nosuch" })));

@@ -1,12 +1,12 @@
 //! The keywords of JSON Schema 2020-12 and what each takes (its meta-schema, as a table).
 
-use super::escape;
+use crate::parse::toml::escape;
 use crate::value::Json;
 use std::fmt::{Display, Formatter};
 
 /// What a keyword takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Takes {
+pub enum KeywordValue {
     /// A schema.
     Schema,
     /// A list of schemas, at least one.
@@ -41,7 +41,7 @@ pub enum Takes {
     Any,
 }
 
-impl Takes {
+impl KeywordValue {
     /// What it takes, in words.
     pub fn describe(self) -> &'static str {
         match self {
@@ -95,71 +95,71 @@ pub const FORMATS: [&str; 20] = [
 ];
 
 /// Every keyword of JSON Schema 2020-12, and the ones of earlier drafts that clients still read.
-pub const KEYWORDS: &[(&str, Takes)] = &[
-    ("$schema", Takes::Text),
-    ("$id", Takes::Text),
-    ("$anchor", Takes::Text),
-    ("$ref", Takes::Reference),
-    ("$dynamicRef", Takes::Reference),
-    ("$dynamicAnchor", Takes::Text),
-    ("$vocabulary", Takes::Any),
-    ("$comment", Takes::Text),
-    ("$defs", Takes::SchemaMap),
-    ("definitions", Takes::SchemaMap),
-    ("type", Takes::Type),
-    ("enum", Takes::Values),
-    ("enumNames", Takes::Texts),
-    ("const", Takes::Any),
-    ("title", Takes::Text),
-    ("description", Takes::Text),
-    ("default", Takes::Any),
-    ("examples", Takes::Values),
-    ("deprecated", Takes::Flag),
-    ("readOnly", Takes::Flag),
-    ("writeOnly", Takes::Flag),
-    ("multipleOf", Takes::Positive),
-    ("minimum", Takes::Number),
-    ("maximum", Takes::Number),
-    ("exclusiveMinimum", Takes::Number),
-    ("exclusiveMaximum", Takes::Number),
-    ("minLength", Takes::Count),
-    ("maxLength", Takes::Count),
-    ("pattern", Takes::Pattern),
-    ("format", Takes::Format),
-    ("contentEncoding", Takes::Text),
-    ("contentMediaType", Takes::Text),
-    ("contentSchema", Takes::Schema),
-    ("items", Takes::Schema),
-    ("prefixItems", Takes::Schemas),
-    ("contains", Takes::Schema),
-    ("minContains", Takes::Count),
-    ("maxContains", Takes::Count),
-    ("minItems", Takes::Count),
-    ("maxItems", Takes::Count),
-    ("uniqueItems", Takes::Flag),
-    ("unevaluatedItems", Takes::Schema),
-    ("properties", Takes::SchemaMap),
-    ("patternProperties", Takes::SchemaMap),
-    ("additionalProperties", Takes::Schema),
-    ("unevaluatedProperties", Takes::Schema),
-    ("propertyNames", Takes::Schema),
-    ("required", Takes::Texts),
-    ("dependentRequired", Takes::TextsMap),
-    ("dependentSchemas", Takes::SchemaMap),
-    ("minProperties", Takes::Count),
-    ("maxProperties", Takes::Count),
-    ("allOf", Takes::Schemas),
-    ("anyOf", Takes::Schemas),
-    ("oneOf", Takes::Schemas),
-    ("not", Takes::Schema),
-    ("if", Takes::Schema),
-    ("then", Takes::Schema),
-    ("else", Takes::Schema),
+pub const KEYWORDS: &[(&str, KeywordValue)] = &[
+    ("$schema", KeywordValue::Text),
+    ("$id", KeywordValue::Text),
+    ("$anchor", KeywordValue::Text),
+    ("$ref", KeywordValue::Reference),
+    ("$dynamicRef", KeywordValue::Reference),
+    ("$dynamicAnchor", KeywordValue::Text),
+    ("$vocabulary", KeywordValue::Any),
+    ("$comment", KeywordValue::Text),
+    ("$defs", KeywordValue::SchemaMap),
+    ("definitions", KeywordValue::SchemaMap),
+    ("type", KeywordValue::Type),
+    ("enum", KeywordValue::Values),
+    ("enumNames", KeywordValue::Texts),
+    ("const", KeywordValue::Any),
+    ("title", KeywordValue::Text),
+    ("description", KeywordValue::Text),
+    ("default", KeywordValue::Any),
+    ("examples", KeywordValue::Values),
+    ("deprecated", KeywordValue::Flag),
+    ("readOnly", KeywordValue::Flag),
+    ("writeOnly", KeywordValue::Flag),
+    ("multipleOf", KeywordValue::Positive),
+    ("minimum", KeywordValue::Number),
+    ("maximum", KeywordValue::Number),
+    ("exclusiveMinimum", KeywordValue::Number),
+    ("exclusiveMaximum", KeywordValue::Number),
+    ("minLength", KeywordValue::Count),
+    ("maxLength", KeywordValue::Count),
+    ("pattern", KeywordValue::Pattern),
+    ("format", KeywordValue::Format),
+    ("contentEncoding", KeywordValue::Text),
+    ("contentMediaType", KeywordValue::Text),
+    ("contentSchema", KeywordValue::Schema),
+    ("items", KeywordValue::Schema),
+    ("prefixItems", KeywordValue::Schemas),
+    ("contains", KeywordValue::Schema),
+    ("minContains", KeywordValue::Count),
+    ("maxContains", KeywordValue::Count),
+    ("minItems", KeywordValue::Count),
+    ("maxItems", KeywordValue::Count),
+    ("uniqueItems", KeywordValue::Flag),
+    ("unevaluatedItems", KeywordValue::Schema),
+    ("properties", KeywordValue::SchemaMap),
+    ("patternProperties", KeywordValue::SchemaMap),
+    ("additionalProperties", KeywordValue::Schema),
+    ("unevaluatedProperties", KeywordValue::Schema),
+    ("propertyNames", KeywordValue::Schema),
+    ("required", KeywordValue::Texts),
+    ("dependentRequired", KeywordValue::TextsMap),
+    ("dependentSchemas", KeywordValue::SchemaMap),
+    ("minProperties", KeywordValue::Count),
+    ("maxProperties", KeywordValue::Count),
+    ("allOf", KeywordValue::Schemas),
+    ("anyOf", KeywordValue::Schemas),
+    ("oneOf", KeywordValue::Schemas),
+    ("not", KeywordValue::Schema),
+    ("if", KeywordValue::Schema),
+    ("then", KeywordValue::Schema),
+    ("else", KeywordValue::Schema),
 ];
 
-/// The way from a schema to one inside it; displayed as a part of a JSON pointer.
+/// The step from a schema to one inside it; displayed as a part of a JSON pointer.
 #[derive(Clone, Copy)]
-pub enum Step<'a> {
+pub enum SchemaStep<'a> {
     /// The value of a keyword.
     Keyword(&'static str),
     /// One of the list of a keyword.
@@ -168,7 +168,7 @@ pub enum Step<'a> {
     Name(&'static str, &'a str),
 }
 
-impl Display for Step<'_> {
+impl Display for SchemaStep<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Keyword(keyword) => write!(f, "/{keyword}"),
@@ -178,16 +178,21 @@ impl Display for Step<'_> {
     }
 }
 
-/// The schemas inside a keyword's value, each with the way there from the keyword's schema.
+/// The schemas inside a keyword's value, each with the step that leads to it.
 pub fn subschemas<'a>(
     keyword: &'static str,
-    takes: Takes,
+    takes: KeywordValue,
     value: &'a Json,
-) -> impl Iterator<Item = (Step<'a>, &'a Json)> {
-    let one = (takes == Takes::Schema).then_some((Step::Keyword(keyword), value));
-    let items = value.as_array().filter(|_| takes == Takes::Schemas).into_iter().flatten();
-    let items = items.enumerate().map(move |(index, item)| (Step::Item(keyword, index), item));
-    let named = value.as_object().filter(|_| takes == Takes::SchemaMap).into_iter().flatten();
-    let named = named.map(move |(name, schema)| (Step::Name(keyword, name), schema));
+) -> impl Iterator<Item = (SchemaStep<'a>, &'a Json)> {
+    let one = (takes == KeywordValue::Schema).then_some((SchemaStep::Keyword(keyword), value));
+    let items = value.as_array().filter(|_| takes == KeywordValue::Schemas).into_iter().flatten();
+    let items = items.enumerate().map(move |(index, item)| (SchemaStep::Item(keyword, index), item));
+    let named = value.as_object().filter(|_| takes == KeywordValue::SchemaMap).into_iter().flatten();
+    let named = named.map(move |(name, schema)| (SchemaStep::Name(keyword, name), schema));
     one.into_iter().chain(items).chain(named)
+}
+
+/// Resolves a reference within the schema `root`.
+pub fn follow_reference<'a>(reference: &str, root: &'a Json) -> Option<&'a Json> {
+    root.pointer(reference.strip_prefix('#')?)
 }

@@ -1,13 +1,16 @@
-//! What is wrong with a schema as it was written: found at load, each fault at its place.
+//! Lints a schema as it was written; each fault has its place.
 
-use super::keyword::{FORMATS, TYPES};
-use super::{KEYWORDS, Schema, Takes, code, escape, subschemas};
+use super::checker::linear_pattern;
+use super::document::Schema;
+use super::keyword::{FORMATS, KEYWORDS, KeywordValue, TYPES, subschemas};
+use crate::definition::code;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::parse::toml::escape;
 use crate::value::Json;
 
 /// What a schema is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum SchemaRole {
     /// The arguments of a tool: its root is an object.
     Input,
     /// The result of a tool: any root.
@@ -18,17 +21,17 @@ pub enum Role {
     Shared,
 }
 
-/// Every fault of a schema: keywords, their values, formats, patterns, references that lead out of the pack.
-pub fn lint(schema: &Schema, role: Role) -> Vec<Diagnostic> {
+/// Reports every fault of a schema: keywords, their values, formats, patterns, references that lead out of the pack.
+pub fn lint_schema(schema: &Schema, role: SchemaRole) -> Vec<Diagnostic> {
     let mut linter = Linter { schema, faults: Vec::new() };
-    if matches!(role, Role::Input | Role::Config) {
-        linter.root(role);
+    if matches!(role, SchemaRole::Input | SchemaRole::Config) {
+        linter.check_root(role);
     }
-    linter.schema(&schema.json, "", 0);
+    linter.check_schema(&schema.json, "", 0);
     linter.faults
 }
 
-/// Deeper nesting than this is refused: nobody reads it, and walking it costs stack.
+/// The deepest nesting that is accepted: walking a schema uses stack.
 const DEPTH: usize = 64;
 
 struct Linter<'a> {
@@ -45,8 +48,8 @@ impl Linter<'_> {
         });
     }
 
-    fn root(&mut self, role: Role) {
-        let what = if role == Role::Input { "the arguments of a tool" } else { "the configuration of a pack" };
+    fn check_root(&mut self, role: SchemaRole) {
+        let what = if role == SchemaRole::Input { "the arguments of a tool" } else { "the configuration of a pack" };
         match self.schema.json.get("type") {
             Some(Json::String(kind)) if kind == "object" => {}
             Some(_) => self.fault(
@@ -64,7 +67,7 @@ impl Linter<'_> {
         }
     }
 
-    fn schema(&mut self, json: &Json, pointer: &str, depth: usize) {
+    fn check_schema(&mut self, json: &Json, pointer: &str, depth: usize) {
         if depth > DEPTH {
             return self.fault(
                 code::SCHEMA_VALUE,
@@ -80,7 +83,7 @@ impl Linter<'_> {
                 return self.fault(
                     code::SCHEMA_VALUE,
                     pointer,
-                    format!("a schema is a table, got {}", kind(other)),
+                    format!("a schema is a table, got {}", kind_name(other)),
                     "`{ type = \"…\" }`",
                 );
             }
@@ -95,49 +98,51 @@ impl Linter<'_> {
                 }
                 continue;
             };
-            self.value(name, *takes, value, &at);
+            self.check_value(name, *takes, value, &at);
             for (inner, schema) in subschemas(name, *takes, value) {
-                self.schema(schema, &format!("{pointer}{inner}"), depth + 1);
+                self.check_schema(schema, &format!("{pointer}{inner}"), depth + 1);
             }
         }
     }
 
-    fn value(&mut self, name: &str, takes: Takes, value: &Json, at: &str) {
+    fn check_value(&mut self, name: &str, takes: KeywordValue, value: &Json, at: &str) {
         let texts = |items: &Json| items.as_array().is_some_and(|items| items.iter().all(Json::is_string));
         let fits = match takes {
-            Takes::Any | Takes::Schema => true,
-            Takes::Schemas | Takes::Values => value.as_array().is_some_and(|items| !items.is_empty()),
-            Takes::SchemaMap => value.is_object(),
-            Takes::TextsMap => value.as_object().is_some_and(|map| map.values().all(texts)),
-            Takes::Text => value.is_string(),
-            Takes::Texts => texts(value) && differ(value),
-            Takes::Number => value.is_number(),
-            Takes::Positive => value.as_f64().is_some_and(|number| number > 0.0),
-            Takes::Count => value.as_u64().is_some(),
-            Takes::Flag => value.is_boolean(),
-            Takes::Type => return self.types(value, at),
-            Takes::Pattern => return self.pattern(value, at),
-            Takes::Format => return self.format(value, at),
-            Takes::Reference => return self.reference(value, at),
+            KeywordValue::Any | KeywordValue::Schema => true,
+            KeywordValue::Schemas | KeywordValue::Values => value.as_array().is_some_and(|items| !items.is_empty()),
+            KeywordValue::SchemaMap => value.is_object(),
+            KeywordValue::TextsMap => value.as_object().is_some_and(|map| map.values().all(texts)),
+            KeywordValue::Text => value.is_string(),
+            KeywordValue::Texts => texts(value) && all_differ(value),
+            KeywordValue::Number => value.is_number(),
+            KeywordValue::Positive => value.as_f64().is_some_and(|number| number > 0.0),
+            KeywordValue::Count => value.as_u64().is_some(),
+            KeywordValue::Flag => value.is_boolean(),
+            KeywordValue::Type => return self.check_types(value, at),
+            KeywordValue::Pattern => return self.check_pattern(value, at),
+            KeywordValue::Format => return self.check_format(value, at),
+            KeywordValue::Reference => return self.check_reference(value, at),
         };
         if !fits {
-            self.wrong(name, takes, value, at);
+            self.report_wrong(name, takes, value, at);
         }
     }
 
-    fn wrong(&mut self, name: &str, takes: Takes, value: &Json, at: &str) {
+    fn report_wrong(&mut self, name: &str, takes: KeywordValue, value: &Json, at: &str) {
         self.fault(
             code::SCHEMA_VALUE,
             at,
-            format!("`{name}` takes {}, got {}", takes.describe(), kind(value)),
+            format!("`{name}` takes {}, got {}", takes.describe(), kind_name(value)),
             "JSON Schema 2020-12",
         );
     }
 
-    fn types(&mut self, value: &Json, at: &str) {
-        let many = value.as_array().filter(|items| !items.is_empty() && differ(value));
+    fn check_types(&mut self, value: &Json, at: &str) {
+        let many = value.as_array().filter(|items| !items.is_empty() && all_differ(value));
         let one = value.as_str().map(|_| std::slice::from_ref(value));
-        let Some(items) = many.map(Vec::as_slice).or(one) else { return self.wrong("type", Takes::Type, value, at) };
+        let Some(items) = many.map(Vec::as_slice).or(one) else {
+            return self.report_wrong("type", KeywordValue::Type, value, at);
+        };
         for (index, item) in items.iter().enumerate() {
             let at = if many.is_some() { format!("{at}/{index}") } else { at.to_owned() };
             match item.as_str() {
@@ -146,14 +151,16 @@ impl Linter<'_> {
                     let help = did_you_mean(name, TYPES).unwrap_or_default();
                     self.fault(code::SCHEMA_VALUE, &at, format!("there is no type `{name}`"), help);
                 }
-                None => self.wrong("type", Takes::Type, item, &at),
+                None => self.report_wrong("type", KeywordValue::Type, item, &at),
             }
         }
     }
 
-    fn pattern(&mut self, value: &Json, at: &str) {
-        let Some(pattern) = value.as_str() else { return self.wrong("pattern", Takes::Pattern, value, at) };
-        if let Err(reason) = super::regular::read(pattern) {
+    fn check_pattern(&mut self, value: &Json, at: &str) {
+        let Some(pattern) = value.as_str() else {
+            return self.report_wrong("pattern", KeywordValue::Pattern, value, at);
+        };
+        if let Err(reason) = linear_pattern(pattern) {
             self.fault(
                 code::SCHEMA_PATTERN,
                 at,
@@ -163,16 +170,18 @@ impl Linter<'_> {
         }
     }
 
-    fn format(&mut self, value: &Json, at: &str) {
-        let Some(format) = value.as_str() else { return self.wrong("format", Takes::Format, value, at) };
+    fn check_format(&mut self, value: &Json, at: &str) {
+        let Some(format) = value.as_str() else { return self.report_wrong("format", KeywordValue::Format, value, at) };
         if !FORMATS.contains(&format) {
             let help = did_you_mean(format, FORMATS).unwrap_or_else(|| format!("known: {}", FORMATS.join(", ")));
             self.fault(code::SCHEMA_FORMAT, at, format!("there is no format `{format}`"), help);
         }
     }
 
-    fn reference(&mut self, value: &Json, at: &str) {
-        let Some(reference) = value.as_str() else { return self.wrong("$ref", Takes::Reference, value, at) };
+    fn check_reference(&mut self, value: &Json, at: &str) {
+        let Some(reference) = value.as_str() else {
+            return self.report_wrong("$ref", KeywordValue::Reference, value, at);
+        };
         if !reference.starts_with('#') {
             let message = format!("`{reference}` is not in this pack");
             self.fault(
@@ -186,7 +195,7 @@ impl Linter<'_> {
 }
 
 /// Whether all items of a list differ.
-fn differ(value: &Json) -> bool {
+fn all_differ(value: &Json) -> bool {
     let items = value.as_array().map(Vec::as_slice).unwrap_or_default();
     let mut texts: Vec<&str> = items.iter().filter_map(Json::as_str).collect();
     let count = texts.len();
@@ -196,7 +205,7 @@ fn differ(value: &Json) -> bool {
 }
 
 /// The word for a JSON value.
-fn kind(value: &Json) -> &'static str {
+fn kind_name(value: &Json) -> &'static str {
     match value {
         Json::Null => "null",
         Json::Bool(_) => "a boolean",

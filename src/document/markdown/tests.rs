@@ -3,9 +3,10 @@
 use super::*;
 use proptest::prelude::*;
 
-const SOURCE: Markdown = Markdown { anchor: Anchor::Ascii, title: Title::Source, attributes: true };
+const SOURCE: MarkdownOptions =
+    MarkdownOptions { anchor: AnchorStyle::Ascii, title: TitleStyle::Source, attributes: true };
 
-fn read_as(text: &str, how: Markdown) -> Sections {
+fn read_as(text: &str, how: MarkdownOptions) -> Sections {
     parse_markdown(&Document::new("a.md", text), how).unwrap_or_default()
 }
 
@@ -57,17 +58,17 @@ proptest! {
         parts in prop::collection::vec(prop::sample::select(PARTS), 1..5),
         heading in prop::sample::select(HEADINGS),
         line_end in prop::sample::select(&["\n", "\r\n"][..]),
-        anchor in prop::sample::select(&[Anchor::Ascii, Anchor::Github][..]),
+        anchor in prop::sample::select(&[AnchorStyle::Ascii, AnchorStyle::Github][..]),
     ) {
         // A word in front, so that a number is no list, and none behind is part of a closing mark.
         let join = |of: fn(&(&str, &str)) -> String| parts.iter().map(of).collect::<Vec<_>>().join(" , ");
         let written = format!("see {}.", join(|part| part.0.to_owned()));
         let seen = format!("see {}.", join(|part| part.1.to_owned()));
         let text = format!("{}\n\nbody\n\n[r]: u\n", heading.replace('T', &written)).replace('\n', line_end);
-        let sections = read_as(&text, Markdown { anchor, ..Markdown::default() }).sections;
+        let sections = read_as(&text, MarkdownOptions { anchor, ..MarkdownOptions::default() }).sections;
         prop_assert_eq!(sections.len(), 1, "{:?}", text);
         prop_assert_eq!(&sections[0].title, &seen, "{:?}", text);
-        let slug = if anchor == Anchor::Ascii { ascii_slug(&seen, "-") } else { github_slug(&seen, "-") };
+        let slug = if anchor == AnchorStyle::Ascii { ascii_slug(&seen, "-") } else { github_slug(&seen, "-") };
         prop_assert_eq!(Ok(&sections[0].id), slug.as_ref());
     }
 }
@@ -75,14 +76,16 @@ proptest! {
 #[test]
 fn a_plain_title_may_begin_and_end_with_marks() {
     for (written, seen) in PARTS {
-        let section = read_as(&format!("# {written}\n\n[r]: u\n"), Markdown::default()).sections.remove(0);
+        let section = read_as(&format!("# {written}\n\n[r]: u\n"), MarkdownOptions::default()).sections.remove(0);
         assert_eq!(section.title, *seen, "{written}");
     }
-    let of = |text: &str| read_as(text, Markdown { attributes: true, ..Markdown::default() }).sections.remove(0);
+    let of = |text: &str| {
+        read_as(text, MarkdownOptions { attributes: true, ..MarkdownOptions::default() }).sections.remove(0)
+    };
     assert_eq!((of("# `a` {#b}").id, of("# `a` {#b}").title), ("b".to_owned(), "a".to_owned()));
     assert_eq!(of("a *b*  \r\n`c`\\\r\nd\r\n===").title, "a b c d");
     assert_eq!((of("##").id, of("# <b></b>").title), (String::new(), String::new()));
-    assert_eq!(read_as("# *T*\n\n`a` [b](c)", Markdown::default()).summary.as_deref(), Some("a b"));
+    assert_eq!(read_as("# *T*\n\n`a` [b](c)", MarkdownOptions::default()).summary.as_deref(), Some("a b"));
 }
 
 #[test]
@@ -106,7 +109,7 @@ fn attributes_give_the_id() {
     check("## A {#cust .k}\n## A\n## A", &[("cust", "A"), ("a", "A"), ("a-1", "A")]);
     check("## foo `x` {#id}\n## {#only}", &[("id", "foo `x`"), ("only", "## {#only}")]);
     check("## b ## {#q3}\n## Y {#z} q", &[("q3", "b"), ("y-z-q", "Y {#z} q")]);
-    let plain = Markdown { anchor: Anchor::Github, title: Title::Source, attributes: false };
+    let plain = MarkdownOptions { anchor: AnchorStyle::Github, title: TitleStyle::Source, attributes: false };
     let read = parse_markdown(&Document::new("a.md", "# A *b* {#c}"), plain).unwrap_or_default();
     assert_eq!((&*read.sections[0].id, &*read.sections[0].title), ("a-b-c", "A *b* {#c}"));
 }
@@ -157,4 +160,73 @@ proptest! {
             prop_assert!(section.lines.texts().all(|line| text.contains(line)));
         }
     }
+}
+
+fn found(text: &str) -> Vec<(&'static str, String, String)> {
+    let links = find_links(&Document::new("a.md", text)).unwrap();
+    links.into_iter().map(|link| (link.kind.name(), link.text, link.destination)).collect()
+}
+
+#[test]
+fn links_are_found_as_commonmark_reads_them() {
+    let text = "[a *b*](x.md#y) ![i](p.png) <https://e.com> `[c](d)` [n][] [gone][q]\n\n[n]: <z z.md>\n";
+    let wanted = [
+        ("inline", "a b", "x.md#y"),
+        ("image", "i", "p.png"),
+        ("autolink", "https://e.com", "https://e.com"),
+        ("reference", "n", "z z.md"),
+    ];
+    assert_eq!(found(text), wanted.map(|(kind, text, to)| (kind, text.to_owned(), to.to_owned())));
+    assert_eq!(found("```\n[a](b)\n```\n    [c](d)\n"), []);
+}
+
+#[test]
+fn markup_goes_and_words_stay() {
+    assert_eq!(
+        plain_text("Entity: `Thing` **bold** [link](https://e.com) [x][y]").unwrap(),
+        "Entity: Thing bold link x"
+    );
+    assert_eq!(plain_text("").unwrap(), "");
+    assert_eq!(plain_text("# A *b*\n\n- c\n- d\n\n> e\n\n```\nf\n```\ng").unwrap(), "A b\nc\nd\ne\nf\ng");
+}
+
+proptest! {
+    #[test]
+    fn spans_lie_within_the_text(text in "[\\[\\]()<>`!a:/\n -]{0,60}") {
+        for link in find_links(&Document::new("a", text.clone())).unwrap() {
+            prop_assert!(text.get(link.span.clone()).is_some(), "{:?}", link);
+        }
+    }
+}
+
+#[test]
+fn marks_and_blanks_before_an_item_are_levels() {
+    let cases = [("text", 0, false), ("> > a", 2, false), ("- 1. + a", 3, false), (">", 1, true), ("", 0, true)];
+    for (line, depth, is_blank) in cases {
+        assert_eq!(nesting_depth(line), (depth, is_blank), "{line}");
+    }
+    assert_eq!(nesting_depth("        code"), (0, false));
+    assert_eq!(nesting_depth("-no"), (0, false));
+    assert!(nesting_depth(&format!("{}- a", " ".repeat(220))).0 > DEPTH);
+}
+
+//= docs/spec.md#primitives
+//= type=test
+//# Markdown nested more than 100 levels deep MUST be refused before it is read.
+#[test]
+fn what_is_nested_too_deep_is_refused_with_its_line() {
+    for mark in [">", "> ", "- ", "1. ", "* > "] {
+        let text = format!("# t\n{}a\n", mark.repeat(101));
+        let fault = check_markdown_limits(&text).expect_err(mark);
+        assert_eq!(fault.message, "line 2: quotes and lists are nested more than 100 levels deep");
+        assert_eq!(check_markdown_limits(&format!("{}a\n", mark.repeat(50))), Ok(()));
+    }
+}
+
+#[test]
+fn what_is_too_long_to_be_stopped_is_refused() {
+    assert_eq!(check_markdown_limits(&"a b c\n\n".repeat(100_000)), Ok(()));
+    let fault = check_markdown_limits(&"a".repeat(2 << 20)).expect_err("one paragraph");
+    assert_eq!(fault.message, "a paragraph of Markdown reads up to 976 kB, got 2048 kB");
+    assert!(check_markdown_limits(&"\n".repeat(64 << 20)).is_err());
 }

@@ -5,10 +5,10 @@ use proptest::prelude::*;
 use serde_json::json;
 
 fn edit(block: &str, changes: &Json) -> String {
-    edit_with(block, changes, &FrontMatter::default())
+    edit_with(block, changes, &FrontMatterOptions::default())
 }
 
-fn edit_with(block: &str, changes: &Json, how: &FrontMatter) -> String {
+fn edit_with(block: &str, changes: &Json, how: &FrontMatterOptions) -> String {
     let text = format!("---\n{block}---\nbody\n");
     let edited =
         edit_front_matter(&text.as_str().into(), changes, how).unwrap_or_else(|fault| panic!("{fault}\n{text}"));
@@ -27,7 +27,7 @@ fn tags_of_what_stays_in_a_flowing_list_stay() {
         ("{b: !x 1, c: 2}", json!({ "b": 1, "c": 3 }), "{b: !x 1, c: 3}"),
     ] {
         let text = list(before);
-        let edited = edit_front_matter(&text.as_str().into(), &json!({ "a": wanted }), &FrontMatter::default());
+        let edited = edit_front_matter(&text.as_str().into(), &json!({ "a": wanted }), &FrontMatterOptions::default());
         assert_eq!(edited.map_err(|fault| fault.to_string()), Ok(list(after)), "{before}");
     }
 }
@@ -107,7 +107,8 @@ fn maps_are_edited_key_by_key() {
 
 #[test]
 fn keys_come_and_go() {
-    let before = FrontMatter { before: Some("h".into()), quote: Some(Quote::Double), order: vec!["z".into()] };
+    let before =
+        FrontMatterOptions { before: Some("h".into()), quote: Some(QuoteStyle::Double), order: vec!["z".into()] };
     assert_eq!(
         edit_with("a: 1\n\n# about h\nh: []\n", &json!({ "b": "x", "z": 2 }), &before),
         "a: 1\n\nz: 2\nb: \"x\"\n# about h\nh: []\n"
@@ -125,11 +126,11 @@ fn line_ends_and_the_mark_stay() {
     let text = "\u{feff}---\r\na: 1 # c\r\nl:\r\n- x\r\n---\r\nbody\n";
     let changes = json!({ "a": "one\ntwo", "l": ["x", "w"], "z": { "k": 1 } });
     assert_eq!(
-        edit_front_matter(&text.into(), &changes, &FrontMatter::default()),
+        edit_front_matter(&text.into(), &changes, &FrontMatterOptions::default()),
         Ok("\u{feff}---\r\na: |- # c\r\n  one\r\n  two\r\nl:\r\n- x\r\n- w\r\nz:\r\n  k: 1\r\n---\r\nbody\n".into())
     );
     assert_eq!(
-        edit_front_matter(&"\u{feff}# T\r\n".into(), &json!({ "a": 1 }), &FrontMatter::default()),
+        edit_front_matter(&"\u{feff}# T\r\n".into(), &json!({ "a": 1 }), &FrontMatterOptions::default()),
         Ok("\u{feff}---\r\na: 1\r\n---\r\n# T\r\n".into())
     );
 }
@@ -145,7 +146,7 @@ fn long_lists_take_no_long_time() {
 #[test]
 fn what_cannot_be_said_is_a_fault_and_never_a_wrong_text() {
     let fault = |text: &str, changes: &Json| {
-        let result = edit_front_matter(&text.into(), changes, &FrontMatter::default());
+        let result = edit_front_matter(&text.into(), changes, &FrontMatterOptions::default());
         result.expect_err("it cannot be edited").to_string()
     };
     let told = fault("---\na: &x 1\nb: *x\n---\n", &json!({ "a": null }));
@@ -180,8 +181,11 @@ fn any_block() -> impl Strategy<Value = (String, Vec<(String, Json)>)> {
         let mut block = String::new();
         let mut said = Vec::new();
         for (at, (value, indent, flow, remark)) in entries.into_iter().enumerate() {
-            let style =
-                Style { quote: [Quote::Plain, Quote::Single, Quote::Double][indent], bare: false, item_indent: indent };
+            let style = YamlStyle {
+                quote: [QuoteStyle::Plain, QuoteStyle::Single, QuoteStyle::Double][indent],
+                bare: false,
+                item_indent: indent,
+            };
             let key = format!("k{at}");
             if remark {
                 block.push_str(&format!("# about {at}\n"));
@@ -231,12 +235,12 @@ proptest! {
         };
         let end = if carriage { "\r\n" } else { "\n" };
         let text = with_line_end(&format!("---\n{block}---\nbody\n"), end);
-        let edited = edit_front_matter(&text.as_str().into(), &json!({ &key: new }), &FrontMatter::default());
+        let edited = edit_front_matter(&text.as_str().into(), &json!({ &key: new }), &FrontMatterOptions::default());
         let edited = match edited {
             Ok(edited) => edited,
             Err(fault) => return Err(TestCaseError::fail(format!("{fault}\n{text}"))),
         };
-        let read = Found::in_text(&Input::of(&edited.as_str().into())).expect("it can be read");
+        let read = FoundFrontMatter::find(&ParserInput::from_value(&edited.as_str().into())).expect("it can be read");
         let mut wanted: Map = said.iter().map(|(key, value)| (key.as_str().into(), Value::from_json(value))).collect();
         if new.is_null() { wanted.remove(key.as_str()) } else { wanted.insert(key.as_str().into(), Value::from_json(&new)) };
         prop_assert_eq!(read.data, wanted, "{}", edited);
@@ -261,9 +265,9 @@ proptest! {
         before in any::<bool>(),
     ) {
         let text = format!("---\n{block}\n---\n");
-        let how = FrontMatter { before: before.then(|| "b".to_owned()), ..FrontMatter::default() };
+        let how = FrontMatterOptions { before: before.then(|| "b".to_owned()), ..FrontMatterOptions::default() };
         if let Ok(edited) = edit_front_matter(&text.as_str().into(), &json!({ "a": new, "b": [new] }), &how) {
-            let read = Found::in_text(&Input::of(&edited.as_str().into())).expect("it can be read");
+            let read = FoundFrontMatter::find(&ParserInput::from_value(&edited.as_str().into())).expect("it can be read");
             prop_assert_eq!(read.data.get("b"), Some(&Value::list([Value::from_json(&new)])));
         }
     }

@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn edit(text: &str, heading: &str, edit: SectionEdit<'_>, create: bool) -> Result<String> {
-    edit_section(&Input::of(&text.into()), heading, edit, create)
+    edit_section(&ParserInput::from_value(&text.into()), heading, edit, create)
 }
 
 #[test]

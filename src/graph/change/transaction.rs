@@ -1,60 +1,64 @@
-//! A transaction: the verbs that a script changes a graph with, each checked before it is done.
+//! Transactions, and the log of the successful ones.
 
-use super::{Draft, EdgeRecord, End, Graph, NONE, Node, Nodes, Operation, Rewiring, assemble, plain, record};
+use super::assemble::assemble;
+use super::draft::{Draft, DraftOperation, EdgeEnd, EdgeRecord, Rewiring};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::graph::{Edge, Edges};
-use crate::guard::{self, ITEM, each};
+use crate::graph::edges::{Edge, Edges};
+use crate::graph::nodes::{Node, Nodes};
+use crate::graph::snapshot::{Graph, NONE};
+use crate::graph::stored_value::{node_fields, to_stored};
+use crate::guard::{self, ITEM, checked};
 use crate::value::{Json, Kind, Map, Object, Text, Value};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What the function of `change` gets as `tx`. It can be used until that function ends.
+/// The argument `tx` of the function of `change`. It can be used until that function ends.
 #[derive(Clone)]
-pub struct Transaction(Arc<Mutex<Option<Working>>>);
+pub struct Transaction(Arc<Mutex<Option<TransactionState>>>);
 
-/// What a transaction has done.
-pub(in crate::graph) struct Working {
+/// The state of a transaction.
+pub(in crate::graph) struct TransactionState {
     pub draft: Draft,
-    pub operations: Vec<Operation>,
+    pub operations: Vec<DraftOperation>,
     /// The next number of a node or an edge.
     pub next: u32,
-    /// The snapshot of the draft, if it was asked for since the last operation.
+    /// The snapshot of the draft, if it was read since the last operation.
     snapshot: Option<Arc<Graph>>,
 }
 
 impl Transaction {
-    pub(in crate::graph) fn begin(draft: Draft, next: u32, snapshot: Arc<Graph>) -> Self {
-        let working = Working { draft, operations: Vec::new(), next, snapshot: Some(snapshot) };
+    pub(in crate::graph) fn new(draft: Draft, next: u32, snapshot: Arc<Graph>) -> Self {
+        let working = TransactionState { draft, operations: Vec::new(), next, snapshot: Some(snapshot) };
         Self(Arc::new(Mutex::new(Some(working))))
     }
 
-    /// A transaction on a graph that is no pack's: what it makes is another graph.
+    /// Runs a transaction on a graph that belongs to no pack, and gives the changed graph.
     ///
     /// # Errors
-    /// What `act` fails with.
-    pub fn on(graph: &Arc<Graph>, act: impl FnOnce(Value) -> Result<Value>) -> Result<Arc<Graph>> {
-        let most = graph.parts.slots.len().max(graph.parts.edges.len());
+    /// `act` fails.
+    pub fn apply_to(graph: &Arc<Graph>, act: impl FnOnce(Value) -> Result<Value>) -> Result<Arc<Graph>> {
+        let most = graph.data.slots.len().max(graph.data.edges.len());
         let next = u32::try_from(most).unwrap_or(NONE);
-        let transaction = Self::begin(Draft::new(Arc::clone(graph)), next, Arc::clone(graph));
+        let transaction = Self::new(Draft::new(Arc::clone(graph)), next, Arc::clone(graph));
         let ended = act(Value::handle(transaction.clone()));
         let working = transaction.end()?;
         ended?;
         working.graph()
     }
 
-    /// Ends it: what was done so far.
-    pub(in crate::graph) fn end(&self) -> Result<Working> {
-        self.lock().take().ok_or_else(over)
+    /// Ends the transaction, and gives its state.
+    pub(in crate::graph) fn end(&self) -> Result<TransactionState> {
+        self.lock().take().ok_or_else(ended_fault)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Working>> {
+    fn lock(&self) -> MutexGuard<'_, Option<TransactionState>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn with<T>(&self, act: impl FnOnce(&mut Working) -> Result<T>) -> Result<T> {
-        act(self.lock().as_mut().ok_or_else(over)?)
+    fn with<T>(&self, act: impl FnOnce(&mut TransactionState) -> Result<T>) -> Result<T> {
+        act(self.lock().as_mut().ok_or_else(ended_fault)?)
     }
 
-    /// The graph with what was done so far.
+    /// The graph with the operations so far.
     pub fn graph(&self) -> Result<Arc<Graph>> {
         self.with(|working| {
             if let Some(graph) = &working.snapshot {
@@ -66,62 +70,62 @@ impl Transaction {
         })
     }
 
-    /// A node, after all others. An id that is taken is a fault.
+    /// Adds a node after all others. An id that is taken is a fault.
     pub fn add(&self, kind: &str, id: &Value, fields: &Value, parent: &Value) -> Result<Value> {
-        let mut fields = record(fields)?;
+        let mut fields = node_fields(fields)?;
         fields.retain(|_, value| !value.is_null());
-        let id = id_of(id)?;
+        let id = parse_id(id)?;
         self.with(|working| {
-            working.no_other(kind, &id)?;
-            working.no_derived(kind, &fields)?;
+            working.require_free_id(kind, &id)?;
+            working.require_stored(kind, &fields)?;
             let parent = if parent.is_null() { None } else { Some(working.node(parent)?) };
             let path = parent.map_or_else(|| "".into(), |parent| working.draft.path_of(parent));
-            let node = working.number()?;
-            working.run(Operation::Add { node, kind: kind.into(), id: id.clone(), fields, parent, path });
+            let node = working.next_number()?;
+            working.run(DraftOperation::Add { node, kind: kind.into(), id: id.clone(), fields, parent, path });
             Ok(Value::Text(id.clone()))
         })
     }
 
-    /// Nodes go, with all that lies in them and the edges that leave them.
+    /// Removes nodes, their descendants, and the edges that leave them.
     pub fn remove(&self, nodes: &Value) -> Result<()> {
         self.with(|working| {
             for node in working.nodes(nodes)? {
-                // It may have gone with one before it.
+                // It may have been removed with a node before it.
                 if working.draft.is_alive(node) {
-                    working.run(Operation::Remove(node));
+                    working.run(DraftOperation::Remove(node));
                 }
             }
             Ok(())
         })
     }
 
-    /// Fields of a node get these values; `()` takes one away.
+    /// Sets fields of a node; `()` removes one.
     pub fn set(&self, node: &Value, fields: &Value) -> Result<()> {
-        let fields = record(fields)?;
+        let fields = node_fields(fields)?;
         self.with(|working| {
             let node = working.node(node)?;
             let kind = working.draft.kind_of(node).clone();
-            working.no_derived(&kind, &fields)?;
-            working.run(Operation::Set(node, fields));
+            working.require_stored(&kind, &fields)?;
+            working.run(DraftOperation::Set(node, fields));
             Ok(())
         })
     }
 
-    /// A node gets another id.
+    /// Changes the id of a node.
     pub fn rename(&self, node: &Value, id: &Value) -> Result<()> {
-        let id = id_of(id)?;
+        let id = parse_id(id)?;
         self.with(|working| {
             let node = working.node(node)?;
             if *working.draft.id_of(node) != id {
                 let kind = working.draft.kind_of(node).clone();
-                working.no_other(&kind, &id)?;
-                working.run(Operation::Rename(node, id));
+                working.require_free_id(&kind, &id)?;
+                working.run(DraftOperation::Rename(node, id));
             }
             Ok(())
         })
     }
 
-    /// A node comes to stand before or after another one, to lie in another one, or both.
+    /// Moves a node before or after another one, into another one, or both.
     pub fn place(&self, node: &Value, before: &Value, after: &Value, parent: Option<&Value>) -> Result<()> {
         self.with(|working| {
             let node = working.node(node)?;
@@ -129,7 +133,7 @@ impl Transaction {
                 if !beside.is_null() {
                     let beside = working.node(beside)?;
                     if beside != node {
-                        working.run(Operation::Place(node, beside, behind));
+                        working.run(DraftOperation::Place(node, beside, behind));
                     }
                 }
             }
@@ -144,36 +148,36 @@ impl Transaction {
                 }
                 above = working.draft.parent_of(at);
             }
-            working.run(Operation::Enter(node, parent));
+            working.run(DraftOperation::Enter(node, parent));
             Ok(())
         })
     }
 
-    /// An edge, after all others. Where an end, or one of `needs`, is not there, it is broken until it is.
+    /// Adds an edge after all others. It is broken as long as an end or one of `needs` does not exist.
     pub fn link(&self, from: &Value, to: &Value, kind: &str, needs: &[Value], labels: &[Value]) -> Result<()> {
-        let labels = labels.iter().cloned().map(plain).collect::<Result<_>>()?;
+        let labels = labels.iter().cloned().map(to_stored).collect::<Result<_>>()?;
         self.with(|working| {
             let from = working.end(from)?;
             let path = from.node.map_or_else(|| "".into(), |node| working.draft.path_of(node));
             let (to, needs) = (working.end(to)?, working.ends(needs)?);
-            let edge = working.number()?;
-            working.run(Operation::Link(edge, EdgeRecord { from, to, kind: kind.into(), needs, labels, path }));
+            let edge = working.next_number()?;
+            working.run(DraftOperation::Link(edge, EdgeRecord { from, to, kind: kind.into(), needs, labels, path }));
             Ok(())
         })
     }
 
-    /// Edges go.
+    /// Removes edges.
     pub fn unlink(&self, edges: &Value) -> Result<()> {
         self.with(|working| {
             for edge in working.edges(edges)? {
                 guard::spend(ITEM)?;
-                working.run(Operation::Unlink(edge));
+                working.run(DraftOperation::Unlink(edge));
             }
             Ok(())
         })
     }
 
-    /// An edge leads elsewhere, or gets another kind, other needs, other labels; what is `None` stays.
+    /// Changes the target, the kind, the needs or the labels of edges; `None` leaves a part as it is.
     pub fn rewire(
         &self,
         edge: &Value,
@@ -182,7 +186,7 @@ impl Transaction {
         needs: Option<&[Value]>,
         labels: Option<&[Value]>,
     ) -> Result<()> {
-        let labels = labels.map(|labels| labels.iter().cloned().map(plain).collect::<Result<_>>()).transpose()?;
+        let labels = labels.map(|labels| labels.iter().cloned().map(to_stored).collect::<Result<_>>()).transpose()?;
         self.with(|working| {
             let to = to.map(|to| working.end(to)).transpose()?;
             let needs = needs.map(|needs| working.ends(needs)).transpose()?;
@@ -193,14 +197,14 @@ impl Transaction {
                 guard::spend((1 + carried) * ITEM)?;
                 let change =
                     Rewiring { kind: kind.clone(), to: to.clone(), needs: needs.clone(), labels: labels.clone() };
-                working.run(Operation::Rewire(edge, change));
+                working.run(DraftOperation::Rewire(edge, change));
             }
             Ok(())
         })
     }
 }
 
-impl Working {
+impl TransactionState {
     /// The snapshot of the draft.
     pub fn graph(&self) -> Result<Arc<Graph>> {
         match &self.snapshot {
@@ -209,13 +213,13 @@ impl Working {
         }
     }
 
-    fn run(&mut self, operation: Operation) {
+    fn run(&mut self, operation: DraftOperation) {
         self.draft.apply(&operation);
         self.operations.push(operation);
         self.snapshot = None;
     }
 
-    fn number(&mut self) -> Result<u32> {
+    fn next_number(&mut self) -> Result<u32> {
         let number = self.next;
         self.next = number.checked_add(1).filter(|next| *next != NONE).ok_or_else(|| {
             Diagnostic::new(Code::LIMIT, "a graph cannot be changed so often")
@@ -224,7 +228,7 @@ impl Working {
         Ok(number)
     }
 
-    fn no_other(&self, kind: &str, id: &str) -> Result<()> {
+    fn require_free_id(&self, kind: &str, id: &str) -> Result<()> {
         match self.draft.find(Some(kind), id) {
             None => Ok(()),
             Some(_) => Err(Diagnostic::new(Code::ARGUMENTS, format!("there is a {kind} `{id}` already"))
@@ -232,7 +236,7 @@ impl Working {
         }
     }
 
-    fn no_derived(&self, kind: &str, fields: &Map) -> Result<()> {
+    fn require_stored(&self, kind: &str, fields: &Map) -> Result<()> {
         let groups = self.draft.base.groups.iter().filter(|group| &**group.kind() == kind);
         let mut derived = groups.flat_map(|group| group.fields());
         match derived.find(|name| fields.contains_key(*name)) {
@@ -242,12 +246,12 @@ impl Working {
         }
     }
 
-    /// The nodes behind a node, a set of nodes, an id, `#{ kind, id }`, or a list of these.
+    /// The numbers of a node, a set of nodes, an id, `#{ kind, id }`, or a list of these.
     fn nodes(&self, value: &Value) -> Result<Vec<u32>> {
         match value {
             Value::List(all) => all.iter().map(|one| self.node(one)).collect(),
             Value::Handle(handle) => match handle.downcast::<Nodes>() {
-                Some(nodes) => nodes.iter().map(|node| self.own(&node)).collect(),
+                Some(nodes) => nodes.iter().map(|node| self.node_number(&node)).collect(),
                 None => Ok(vec![self.node(value)?]),
             },
             one => Ok(vec![self.node(one)?]),
@@ -256,9 +260,9 @@ impl Working {
 
     fn node(&self, value: &Value) -> Result<u32> {
         if let Some(node) = value.as_object::<Node>() {
-            return self.own(node);
+            return self.node_number(node);
         }
-        let (kind, id) = named(value)?;
+        let (kind, id) = parse_name(value)?;
         self.draft.find(kind.as_deref(), &id).ok_or_else(|| {
             let what = kind.as_deref().unwrap_or("node");
             let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no {what} `{id}` in the graph"));
@@ -270,8 +274,8 @@ impl Working {
         })
     }
 
-    /// The number of a node that a script holds, from this snapshot or one before it.
-    fn own(&self, node: &Node) -> Result<u32> {
+    /// The number in the draft of a node that a script holds, of this snapshot or an earlier one.
+    fn node_number(&self, node: &Node) -> Result<u32> {
         let graph = node.graph();
         let number = if Arc::ptr_eq(graph, &self.draft.base) {
             Some(node.number())
@@ -289,26 +293,26 @@ impl Working {
         })
     }
 
-    fn end(&self, value: &Value) -> Result<End> {
+    fn end(&self, value: &Value) -> Result<EdgeEnd> {
         if let Some(node) = value.as_object::<Node>() {
-            let number = self.own(node)?;
-            return Ok(End { node: Some(number), kind: Some(node.kind_name()), id: node.key() });
+            let number = self.node_number(node)?;
+            return Ok(EdgeEnd { node: Some(number), kind: Some(node.kind_name()), id: node.key() });
         }
-        let (kind, id) = named(value)?;
-        Ok(End { node: self.draft.find(kind.as_deref(), &id), kind, id })
+        let (kind, id) = parse_name(value)?;
+        Ok(EdgeEnd { node: self.draft.find(kind.as_deref(), &id), kind, id })
     }
 
-    fn ends(&self, values: &[Value]) -> Result<Vec<End>> {
-        each(values).map(|value| self.end(value?)).collect()
+    fn ends(&self, values: &[Value]) -> Result<Vec<EdgeEnd>> {
+        checked(values).map(|value| self.end(value?)).collect()
     }
 
-    /// The edges behind an edge, a set or a list of edges.
+    /// The numbers of an edge, a set or a list of edges.
     fn edges(&self, value: &Value) -> Result<Vec<u32>> {
         if let Some(edge) = value.as_object::<Edge>() {
-            return Ok(vec![self.own_edge(edge)?]);
+            return Ok(vec![self.edge_number(edge)?]);
         }
         if let Some(edges) = value.as_object::<Edges>() {
-            return each(edges.iter()).map(|edge| self.own_edge(&edge?)).collect();
+            return checked(edges.iter()).map(|edge| self.edge_number(&edge?)).collect();
         }
         let Value::List(all) = value else {
             return Err(Diagnostic::new(Code::ARGUMENTS, format!("edges are asked for, got {}", value.kind().name())));
@@ -316,7 +320,7 @@ impl Working {
         Ok(all.iter().map(|one| self.edges(one)).collect::<Result<Vec<_>>>()?.concat())
     }
 
-    fn own_edge(&self, edge: &Edge) -> Result<u32> {
+    fn edge_number(&self, edge: &Edge) -> Result<u32> {
         let (graph, number) = (edge.graph(), edge.number());
         let found = if Arc::ptr_eq(graph, &self.draft.base) {
             Some(number)
@@ -331,25 +335,25 @@ impl Working {
     }
 }
 
-/// So many names are looked at for the nearest one.
+/// The most ids among which the nearest one is searched.
 const MOST_NAMES: usize = 20_000;
 
-fn over() -> Box<Diagnostic> {
+fn ended_fault() -> Box<Diagnostic> {
     Diagnostic::new(Code::ARGUMENTS, "the transaction is over").help("change the graph inside of the function")
 }
 
-fn id_of(value: &Value) -> Result<Text> {
-    named(value).map(|(_, id)| id)
+fn parse_id(value: &Value) -> Result<Text> {
+    parse_name(value).map(|(_, id)| id)
 }
 
-/// Kind and id: of a text, an integer, or `#{ kind, id }`.
-fn named(value: &Value) -> Result<(Option<Text>, Text)> {
+/// Parses the kind and id of a node: a text, an integer, or `#{ kind, id }`.
+fn parse_name(value: &Value) -> Result<(Option<Text>, Text)> {
     match value {
         Value::Text(id) => Ok((None, id.clone())),
         Value::Integer(number) => Ok((None, number.to_string().into())),
         Value::Map(map) => {
             let kind = map.get("kind").and_then(Value::as_text).map(Text::from);
-            named(map.get("id").unwrap_or(&Value::Null)).map(|(_, id)| (kind, id))
+            parse_name(map.get("id").unwrap_or(&Value::Null)).map(|(_, id)| (kind, id))
         }
         other => {
             let message = format!("a node is named by its id, got {}", other.kind().name());
@@ -376,5 +380,67 @@ impl Object for Transaction {
 
     fn equals(&self, other: &dyn Object) -> bool {
         other.downcast::<Self>().is_some_and(|other| Arc::ptr_eq(&self.0, &other.0))
+    }
+}
+
+/// A successful transaction: its description and its operations.
+pub struct ChangeEntry {
+    /// The unique id.
+    pub id: Text,
+    /// The name of the change.
+    pub name: Text,
+    /// The time, as RFC 3339 has it.
+    pub at: Text,
+    /// The data that the transaction gave.
+    pub data: Value,
+    pub(super) operations: Vec<DraftOperation>,
+}
+
+impl ChangeEntry {
+    /// The map that scripts see: `id`, `name`, `at`, `data`.
+    pub fn to_value(&self) -> Value {
+        let texts = [("id", &self.id), ("name", &self.name), ("at", &self.at)];
+        let texts = texts.into_iter().map(|(name, text)| (name, Value::Text(text.clone())));
+        Value::map(texts.chain([("data", self.data.clone())]))
+    }
+}
+
+/// The log of pending changes and its result. It is immutable.
+pub(in crate::graph) struct ChangeLog {
+    pub draft: Draft,
+    pub graph: Arc<Graph>,
+    pub entries: Vec<Arc<ChangeEntry>>,
+    /// The next number of a node or an edge.
+    pub next: u32,
+}
+
+impl ChangeLog {
+    /// Creates an empty log.
+    pub fn new(base: Arc<Graph>) -> Self {
+        let most = base.data.slots.len().max(base.data.edges.len());
+        let next = u32::try_from(most).unwrap_or(NONE);
+        Self { draft: Draft::new(Arc::clone(&base)), graph: base, entries: Vec::new(), next }
+    }
+
+    /// A copy with one more entry, which made this draft.
+    pub fn with_entry(&self, entry: Arc<ChangeEntry>, draft: Draft, graph: Arc<Graph>, next: u32) -> Self {
+        let entries = self.entries.iter().cloned().chain([entry]).collect();
+        Self { draft, graph, entries, next }
+    }
+
+    /// A copy without the last `count` entries: applies the others to the base again.
+    ///
+    //= docs/spec.md#changes
+    //# Undoing a change MUST restore the graph exactly: nodes, fields, edges, and the order of all of them.
+    pub fn without_last(&self, count: usize) -> Result<Self> {
+        let entries = self.entries[..self.entries.len().saturating_sub(count)].to_vec();
+        let mut draft = Draft::new(Arc::clone(&self.draft.base));
+        draft.unlisted = Arc::clone(&self.draft.unlisted);
+        for entry in &entries {
+            guard::check()?;
+            entry.operations.iter().for_each(|operation| draft.apply(operation));
+        }
+        let graph = if entries.is_empty() { Arc::clone(&draft.base) } else { assemble(&draft)? };
+        Ok(Self { draft, graph, entries, next: self.next })
     }
 }

@@ -1,12 +1,12 @@
 //! Building: merges, faults, references, derived fields.
 
 use super::*;
-use crate::graph::{Build, Store};
+use crate::graph::{BuildPlan, GraphStore};
 
 fn build(files: &[(&str, &str)], functions: Fake) -> Result<Arc<Graph>> {
     let world: Arc<dyn World> = Files::of(files);
     let functions = functions.with("read", read_lines).shared();
-    Store::default().fresh(&Build {
+    GraphStore::default().fresh(&BuildPlan {
         world: &world,
         functions: &functions,
         entry: "build",
@@ -57,7 +57,7 @@ fn a_fault_of_one_file_does_not_stop_the_rest() {
 //# A file that is too large for what its function does with it MUST be a fault of that file, and not of the build.
 #[test]
 fn what_is_too_large_is_a_fault_of_its_file_and_what_stops_the_call_ends_the_build() {
-    let guard = crate::guard::Guard::new(crate::guard::Limits::default(), crate::guard::Cancel::default());
+    let guard = crate::guard::Guard::new(crate::guard::Limits::default(), crate::guard::CancelFlag::default());
     let _entered = guard.enter();
     let built = |word: &str| {
         let files = [("a", format!("{word} too much")), ("b", "node n 1".to_owned()), ("c", String::new())];
@@ -118,7 +118,7 @@ fn a_builder_can_be_read_after_a_barrier_and_while_it_grows() {
 
 fn numbers(count: i64, derived: impl Fn(&Arc<Graph>, i64) -> Result<Value> + Send + Sync + 'static) -> Arc<Graph> {
     let function = move |arguments: Vec<Value>| {
-        let graph = Graph::of(&arguments[0]).unwrap();
+        let graph = Graph::from_handle(&arguments[0]).unwrap();
         let Value::Handle(node) = &arguments[1] else { panic!("a node") };
         derived(&graph, node.field("at")?.as_integer().unwrap())
     };
@@ -148,7 +148,7 @@ fn derived_fields_are_computed_once_and_can_be_asked_like_others() {
         assert_eq!(graph.get("n", "2").unwrap().field("other"), Ok(Value::Null));
         assert_eq!(calls.load(Ordering::Relaxed), 1);
         assert_eq!(keys(&all.where_(&map(r#"{ "square": 4 }"#)).unwrap()), ["2"]);
-        let sorted = all.sort(&crate::order::SortKey::read(&"-square".into()).unwrap()).unwrap();
+        let sorted = all.sort(&crate::order::SortKey::parse(&"-square".into()).unwrap()).unwrap();
         assert_eq!(sorted.at(0).unwrap().key(), (count - 1).to_string().into());
         assert_eq!(calls.load(Ordering::Relaxed), usize::try_from(count).unwrap());
     }

@@ -1,7 +1,7 @@
 //! Properties of changes: undone is as it was, a draft is its snapshot, a failure leaves nothing, one after the other.
 
 use super::*;
-use crate::graph::{Build, Changing, Label, Origin, Store, Transaction};
+use crate::graph::{BuildPlan, ChangeLabel, ChangeSession, GraphOrigin, GraphStore, Transaction};
 use proptest::prelude::*;
 
 /// One step of a random transaction, over few ids so that they clash. What does not fit is skipped.
@@ -70,7 +70,7 @@ fn run(tx: &Value, step: &Step) -> Result<()> {
 struct Place {
     files: Arc<Files>,
     functions: Arc<dyn Functions>,
-    store: Arc<Store>,
+    store: Arc<GraphStore>,
 }
 
 impl Place {
@@ -87,7 +87,7 @@ impl Place {
             .with("level", |arguments| {
                 let node = arguments[1].as_object::<crate::graph::Node>().unwrap();
                 let read = |node: &crate::graph::Node| node.field("level").unwrap_or(Value::Null).to_json().to_string();
-                let near = Graph::of(&arguments[0]).unwrap().nodes(&names(&["n"]));
+                let near = Graph::from_handle(&arguments[0]).unwrap().nodes(&names(&["n"]));
                 let said: Vec<String> = near.iter().map(|near| format!("{}{}", read(&near), near.key())).collect();
                 Ok(Value::map([("near", Value::from(format!("{} {}", said.join(" "), read(node))))]))
             })
@@ -102,17 +102,23 @@ impl Place {
         Self { files, functions, store: Arc::default() }
     }
 
-    fn origin(&self) -> Result<Origin> {
+    fn origin(&self) -> Result<GraphOrigin> {
         let world: Arc<dyn World> = Arc::clone(&self.files) as _;
         let stamp = Value::list(self.files.paths().into_iter().map(Value::from));
         let within = &|_: Arc<dyn World>, run: &mut dyn FnMut() -> Result<()>| run();
-        self.store.origin(&Build { world: &world, functions: &self.functions, entry: "build", config: &stamp, within })
+        self.store.origin(&BuildPlan {
+            world: &world,
+            functions: &self.functions,
+            entry: "build",
+            config: &stamp,
+            within,
+        })
     }
 
     /// A call that makes one transaction of these steps.
     fn change(&self, name: usize, steps: &[Step]) {
-        let turn = Changing::begin(&self.store).unwrap();
-        let label = Label { id: name.to_string().into(), name: "steps".into(), at: "now".into() };
+        let turn = ChangeSession::begin(&self.store).unwrap();
+        let label = ChangeLabel { id: name.to_string().into(), name: "steps".into(), at: "now".into() };
         let act = |tx: Value| {
             steps.iter().for_each(|step| drop(run(&tx, step)));
             Ok(Value::Null)
@@ -174,13 +180,10 @@ fn check(graph: &Arc<Graph>) -> std::result::Result<(), TestCaseError> {
             prop_assert_eq!(!field(end).is_null(), there, "{} {:?}", end, field(key));
         }
     }
-    let parts = &graph.parts;
+    let data = &graph.data;
     for (node, at) in graph.nodes(&[]).iter().zip(0_u32..) {
         prop_assert_eq!(node.number(), at);
-        prop_assert_eq!(
-            parts.kinds[usize::from(parts.kind_of[at as usize])].nodes[parts.rank[at as usize] as usize],
-            at
-        );
+        prop_assert_eq!(data.kinds[usize::from(data.kind_of[at as usize])].nodes[data.rank[at as usize] as usize], at);
     }
     Ok(())
 }
@@ -218,7 +221,7 @@ proptest! {
         }
         // One back and again: redone is as it was, too.
         let last = rounds.len() - 1;
-        let turn = Changing::begin(&place.store).unwrap();
+        let turn = ChangeSession::begin(&place.store).unwrap();
         prop_assert_eq!(&*turn.undo().unwrap().unwrap().id, last.to_string());
         turn.commit();
         drop(turn);
@@ -227,7 +230,7 @@ proptest! {
         prop_assert_eq!(&whole(&place.now()), &before[last + 1]);
         // To one in the middle, then to the first.
         for to in [rounds.len() / 2, 0] {
-            let turn = Changing::begin(&place.store).unwrap();
+            let turn = ChangeSession::begin(&place.store).unwrap();
             let undone = turn.undo_to(&to.to_string()).unwrap();
             prop_assert_eq!(undone.is_some(), turn.entries().len() == to && place.store.entries().len() > to);
             turn.commit();
@@ -252,7 +255,7 @@ fn references_break_and_heal() {
     assert_eq!((broken[0]["to"].as_str(), broken[1].as_object()), (Some("4"), None));
     place.change(2, &[Step::Rename(5, 4), Step::Rename(4, 1)]);
     assert!(place.now().broken().unwrap().is_empty(), "the one to 5 follows to 4 and to 1");
-    let turn = Changing::begin(&place.store).unwrap();
+    let turn = ChangeSession::begin(&place.store).unwrap();
     assert_eq!(turn.undo_to("0").unwrap().unwrap().len(), 3);
     turn.commit();
     assert_eq!(whole(&place.now()), before);
@@ -268,8 +271,8 @@ fn references_break_and_heal() {
 fn a_failure_leaves_nothing() {
     let place = Place::of(&names(&["node n 1", "node m 2"]));
     let before = whole(&place.now());
-    let turn = Changing::begin(&place.store).unwrap();
-    let label = |id: &str| Label { id: id.into(), name: "x".into(), at: "now".into() };
+    let turn = ChangeSession::begin(&place.store).unwrap();
+    let label = |id: &str| ChangeLabel { id: id.into(), name: "x".into(), at: "now".into() };
     let failed = turn.change(
         label("a"),
         || place.origin(),
@@ -313,7 +316,7 @@ fn files_that_move_on_are_told_and_wait() {
     place.files.put("f0", "node n 8");
     assert_eq!(keys(&place.now().nodes(&[])), ["1", "2"]);
     assert_eq!(place.store.stale_files(&place.origin().unwrap()), ["f0", "f1"]);
-    let turn = Changing::begin(&place.store).unwrap();
+    let turn = ChangeSession::begin(&place.store).unwrap();
     assert_eq!(turn.discard(), 1);
     turn.commit();
     assert_eq!(keys(&place.now().nodes(&[])), ["8", "7"]);
@@ -330,10 +333,10 @@ fn one_after_the_other() {
             let place = &place;
             scope.spawn(move || {
                 for round in 0..25 {
-                    let turn = Changing::begin(&place.store).unwrap();
+                    let turn = ChangeSession::begin(&place.store).unwrap();
                     let count = turn.graph().map_or(0, |graph| graph.unwrap().len());
                     let id = (100 + thread * 25 + round).to_string();
-                    let label = Label { id: id.as_str().into(), name: "x".into(), at: "now".into() };
+                    let label = ChangeLabel { id: id.as_str().into(), name: "x".into(), at: "now".into() };
                     let add = |tx: Value| {
                         let tx = tx.as_object::<Transaction>().unwrap();
                         tx.add("n", &id.as_str().into(), &Value::Null, &Value::Null)

@@ -1,10 +1,10 @@
 //! Diagrams.
 
 use super::*;
-use crate::graph::Drawing;
+use crate::graph::DiagramOptions;
 
-fn drawing() -> Drawing<'static> {
-    Drawing { direction: "LR", label: "title", class: Some("state"), kinds: None }
+fn drawing() -> DiagramOptions<'static> {
+    DiagramOptions { direction: "LR", label: "title", class: Some("state"), kinds: None }
 }
 
 #[test]
@@ -25,6 +25,6 @@ fn labels_cannot_leave_their_quotes() {
         all.to_dot(&drawing()).unwrap(),
         "digraph {\n    rankdir=LR;\n    n0 [label=\"say \\\"]; click a\\\\ <b>\\nend\", class=\"in_progress\"];\n    n1 [label=\"\"];\n    n0 -> n1 [label=\"leads \\\"to\\\"\"];\n}\n"
     );
-    assert!(all.to_dot(&Drawing { direction: "UP", ..drawing() }).is_err());
+    assert!(all.to_dot(&DiagramOptions { direction: "UP", ..drawing() }).is_err());
     assert!(all.slice(1, None).to_dot(&drawing()).unwrap().contains("n0 [label=\"\"]"));
 }

@@ -1,8 +1,8 @@
 //! Finding texts through lookups, values of the whole graph, and definitions that take the place of others.
 
 use super::*;
-use crate::graph::Blocks;
-use crate::parse::blocks::{Rules, blocks};
+use crate::graph::BlockMapping;
+use crate::parse::blocks::{BlockRules, parse_blocks};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -27,7 +27,7 @@ proptest! {
     ) {
         let graph = of_texts(&texts);
         let all = graph.nodes(&names(&["n"]));
-        let each = all.with(all.ids().to_vec());
+        let each = all.with_ids(all.ids().to_vec());
         let tests = [
             json!({ "text": { "contains": part, "fold": true } }),
             json!({ "text": { "contains": part } }),
@@ -54,7 +54,7 @@ proptest! {
 #[test]
 fn values_of_the_graph_are_computed_once_and_nodes_among_them_stay_nodes() {
     let long = |arguments: Vec<Value>| {
-        let graph = Graph::of(&arguments[0]).unwrap();
+        let graph = Graph::from_handle(&arguments[0]).unwrap();
         let nodes = graph.nodes(&names(&["n"])).slice(1, None);
         let count = Value::Integer(i64::try_from(nodes.len()).unwrap());
         Ok(Value::map([("rest", Value::handle(nodes)), ("count", count)]))
@@ -62,7 +62,7 @@ fn values_of_the_graph_are_computed_once_and_nodes_among_them_stay_nodes() {
     let fake = Arc::new(
         Fake::default()
             .with("rest_of", long)
-            .with("round", |arguments| Graph::of(&arguments[0]).unwrap().field("round"))
+            .with("round", |arguments| Graph::from_handle(&arguments[0]).unwrap().field("round"))
             .with("wrong", |_| Ok(Value::map([("cuont", Value::Integer(1))]))),
     );
     let builder = Builder::new(Arc::clone(&fake) as _);
@@ -87,14 +87,14 @@ fn values_of_the_graph_are_computed_once_and_nodes_among_them_stay_nodes() {
 fn the_last_definition_counts_where_the_first_one_stood_and_nothing_of_the_first_is_left() {
     let rules = json!({ "start": r"^# (?<id>\w+): (?<title>.*)$", "fields": { "needs": "^needs: (.*)$" }, "lists": { "needs": {} },
         "items": { "item": r"^(?<label>[A-Z])\. (?<text>.+)$" } });
-    let rules = Rules::read(&Value::from_json(&rules)).unwrap();
+    let rules = BlockRules::read(&Value::from_json(&rules)).unwrap();
     let how = json!({ "kind": "r", "id": "id", "fields": ["title"], "items": { "kind": "i", "key": "label", "fields": ["text"] },
         "references": { "needs": "needs" } });
     let Value::Map(how) = Value::from_json(&how) else { unreachable!() };
-    let how = Blocks::read(&how).unwrap();
+    let how = BlockMapping::parse(&how).unwrap();
     let builder = Builder::new(Fake::default().shared());
     let add = |text: &str| {
-        let found = blocks(&Document::new("a", text), &rules).unwrap();
+        let found = parse_blocks(&Document::new("a", text), &rules).unwrap();
         builder.record(|recording| recording.add_blocks(&found, &rules, &how)).unwrap();
     };
     add("# x: one\nneeds: y\nA. one\nB. two\n# y: two\nneeds: x-B\nA. three");

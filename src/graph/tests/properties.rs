@@ -1,7 +1,7 @@
 //! Properties: a rebuild equals a build, orders are total, walks end.
 
 use super::*;
-use crate::graph::{Build, Direction, Store, Walking};
+use crate::graph::{BuildPlan, Direction, GraphStore, WalkOptions};
 use crate::order::SortKey as By;
 use proptest::prelude::*;
 
@@ -52,7 +52,7 @@ fn apply(files: &Files, edit: &Edit) {
     }
 }
 
-fn fresh(store: &Store, files: &Arc<Files>) -> Arc<Graph> {
+fn fresh(store: &GraphStore, files: &Arc<Files>) -> Arc<Graph> {
     let listed = Arc::clone(files);
     let functions = Fake::default()
         .with("read", read_lines)
@@ -68,7 +68,7 @@ fn fresh(store: &Store, files: &Arc<Files>) -> Arc<Graph> {
     // The stamp stands for the folder that `find_files` would have recorded.
     let stamp = Value::list(files.paths().into_iter().map(Value::from));
     let within = &|_: Arc<dyn World>, run: &mut dyn FnMut() -> Result<()>| run();
-    store.fresh(&Build { world: &world, functions: &functions, entry: "build", config: &stamp, within }).unwrap()
+    store.fresh(&BuildPlan { world: &world, functions: &functions, entry: "build", config: &stamp, within }).unwrap()
 }
 
 proptest! {
@@ -77,11 +77,11 @@ proptest! {
     #[test]
     fn a_rebuild_equals_a_build(rounds in prop::collection::vec(prop::collection::vec(edit(), 1..4), 1..6)) {
         let files = Files::of(&[]);
-        let store = Store::default();
+        let store = GraphStore::default();
         for edits in rounds {
             edits.iter().for_each(|edit| apply(&files, edit));
             let kept = fresh(&store, &files);
-            let anew = fresh(&Store::default(), &files);
+            let anew = fresh(&GraphStore::default(), &files);
             prop_assert_eq!(dump(&kept), dump(&anew));
         }
     }
@@ -110,8 +110,8 @@ proptest! {
             let world: Arc<dyn World> = Arc::clone(&files) as _;
             let (functions, within) = (functions.shared(), |_: Arc<dyn World>, run: &mut dyn FnMut() -> _| run());
             let (entry, config) = ("build", &Value::Null);
-            let graph = Store::default()
-                .fresh(&Build { world: &world, functions: &functions, entry, config, within: &within })
+            let graph = GraphStore::default()
+                .fresh(&BuildPlan { world: &world, functions: &functions, entry, config, within: &within })
                 .unwrap();
             let derived = graph.nodes(&[]).iter().map(|node| node.field("twice").is_ok()).collect::<Vec<_>>();
             (dump(&graph), graph.to_json(), derived)
@@ -123,19 +123,19 @@ proptest! {
     fn every_order_is_total_and_every_walk_ends(lines in prop::collection::vec(line(), 0..40), seed in any::<u64>()) {
         let text: Vec<String> = lines.into_iter().filter(|line| !line.starts_with("fail")).collect();
         let files = Files::of(&[("f0", &text.join("\n"))]);
-        let graph = fresh(&Store::default(), &files);
+        let graph = fresh(&GraphStore::default(), &files);
         let all = graph.nodes(&[]);
         let mut shuffled: Vec<u32> = all.ids().to_vec();
         shuffled.sort_by_key(|id| (u64::from(*id) + 1).wrapping_mul(seed | 1).rotate_left(17));
-        let shuffled = all.with(shuffled);
+        let shuffled = all.with_ids(shuffled);
         for by in ["level", "-line", "key", "kind"] {
-            let by = By::read(&by.into()).unwrap();
+            let by = By::parse(&by.into()).unwrap();
             prop_assert_eq!(keys(&all.sort(&by).unwrap()), keys(&shuffled.sort(&by).unwrap()));
         }
         for kinds in [None, Some(names(&["uses", "parent"]))] {
             for direction in [Direction::In, Direction::Out, Direction::Both] {
                 for depth_first in [false, true] {
-                    let walking = Walking { direction, kinds: kinds.as_deref(), depth: None, depth_first, back: false };
+                    let walking = WalkOptions { direction, kinds: kinds.as_deref(), depth: None, depth_first, back: false };
                     for node in all.iter() {
                         let mut met = keys_with_kind(&node.alone().walk(&walking).unwrap());
                         let count = met.len();

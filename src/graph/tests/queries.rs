@@ -117,16 +117,16 @@ fn sort_is_total() {
         ("[]", "oolong sencha assam kyusu small large"),
     ];
     for (by, wanted) in cases {
-        let orderings = SortKey::read(&json(by)).unwrap();
+        let orderings = SortKey::parse(&json(by)).unwrap();
         assert_eq!(keys(&all().sort(&orderings).unwrap()).join(" "), wanted, "{by}");
-        let backwards = all().sort(&SortKey::read(&"-key".into()).unwrap()).unwrap();
+        let backwards = all().sort(&SortKey::parse(&"-key".into()).unwrap()).unwrap();
         assert_eq!(keys(&backwards.sort(&orderings).unwrap()).join(" "), wanted, "{by}, whatever the order before");
     }
     let length = closure(|node| match node {
         Value::Handle(node) => node.field("key").unwrap().as_text().map_or(0, str::len).into(),
         _ => Value::Null,
     });
-    let sorted = all().sort(&SortKey::read(&Value::Function(length)).unwrap()).unwrap();
+    let sorted = all().sort(&SortKey::parse(&Value::Function(length)).unwrap()).unwrap();
     assert_eq!(keys(&sorted).join(" "), "assam kyusu small large oolong sencha");
 }
 
@@ -233,12 +233,12 @@ proptest! {
         let even = map(r#"{ "even": true }"#);
         let mut before = whole.clone();
         for by in sorts.iter().chain(&sorts) {
-            let sort = SortKey::read(&json(&format!("[{}]", by.join(",")))).unwrap();
+            let sort = SortKey::parse(&json(&format!("[{}]", by.join(",")))).unwrap();
             for set in [&whole, &before, &whole.where_(&even).unwrap(), &whole.slice(1, Some(3))] {
                 let mut wanted: Vec<Node> = set.iter().collect();
                 let key = |node: &Node, key: &SortKey| match &key.by {
-                    crate::order::By::Field(name) => node.field(name).unwrap(),
-                    crate::order::By::Function(_) => unreachable!(),
+                    crate::order::SortBy::Field(name) => node.field(name).unwrap(),
+                    crate::order::SortBy::Function(_) => unreachable!(),
                 };
                 wanted.sort_by(|left, right| {
                     let of = |node: &Node| sort.iter().map(|by| key(node, by)).collect::<Vec<_>>();
@@ -264,7 +264,7 @@ fn folded_texts_are_those_of_the_nodes_in_their_order() {
     };
     for _ in 0..2 {
         assert_eq!(folded(&all(), "level"), "MUST MAY  SHOULD  ");
-        let sorted = all().sort(&SortKey::read(&"-key".into()).unwrap()).unwrap();
+        let sorted = all().sort(&SortKey::parse(&"-key".into()).unwrap()).unwrap();
         assert_eq!(folded(&sorted, "level"), " MAY MUST  SHOULD ");
         assert_eq!(folded(&SHOP.nodes(&names(&["cup"])), "parent.level"), "SHOULD SHOULD");
     }

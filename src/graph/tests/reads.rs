@@ -1,7 +1,7 @@
 //! Derived fields with `reads`: kept while nothing that they read changed, and always as a fresh build has them.
 
 use super::*;
-use crate::graph::{Build, Node, Store};
+use crate::graph::{BuildPlan, GraphStore, Node};
 use crate::order::SortKey as By;
 use crate::value::Kind;
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ struct Bench {
     functions: Arc<dyn Functions>,
     /// How often each derived function was called.
     calls: Arc<Mutex<BTreeMap<&'static str, usize>>>,
-    store: Store,
+    store: GraphStore,
 }
 
 /// A kind's derived fields: kind, field, function, reads.
@@ -53,24 +53,30 @@ impl Bench {
             let counted = Arc::clone(&calls);
             functions = functions.with(name, move |arguments| {
                 *counted.lock().unwrap().entry(name).or_default() += 1;
-                let graph = Graph::of(&arguments[0]).unwrap();
+                let graph = Graph::from_handle(&arguments[0]).unwrap();
                 Ok(Value::map([(field_of(name), run(&graph, arguments[1].as_object().unwrap()))]))
             });
         }
-        Self { files, functions: functions.shared(), calls, store: Store::default() }
+        Self { files, functions: functions.shared(), calls, store: GraphStore::default() }
     }
 
-    fn fresh(&self, store: &Store) -> Arc<Graph> {
+    fn fresh(&self, store: &GraphStore) -> Arc<Graph> {
         let world: Arc<dyn World> = Arc::clone(&self.files) as _;
         let within = &|_: Arc<dyn World>, run: &mut dyn FnMut() -> Result<()>| run();
         // Every build is a new one: a file without nodes changes.
         self.files.put("stamp", &self.files.clock.load(Ordering::Relaxed).to_string());
         store
-            .fresh(&Build { world: &world, functions: &self.functions, entry: "build", config: &Value::Null, within })
+            .fresh(&BuildPlan {
+                world: &world,
+                functions: &self.functions,
+                entry: "build",
+                config: &Value::Null,
+                within,
+            })
             .unwrap()
     }
 
-    fn answers(&self, store: &Store) -> Json {
+    fn answers(&self, store: &GraphStore) -> Json {
         let graph = self.fresh(store);
         let nodes = graph.nodes(&names(&["n"]));
         let column = |name: &str| {
@@ -106,12 +112,12 @@ fn seen(nodes: &Nodes) -> Value {
 
 fn given(graph: &Arc<Graph>, kind: &str) -> Result<Nodes> {
     let kinds = names(&[kind]);
-    Graph::given(&Value::Handle(Arc::clone(graph) as _), &kinds).map(|graph| graph.nodes(&kinds))
+    Graph::from_value(&Value::Handle(Arc::clone(graph) as _), &kinds).map(|graph| graph.nodes(&kinds))
 }
 
 fn all(graph: &Arc<Graph>, node: &Node) -> Value {
     let nodes = given(graph, "m").unwrap();
-    let sorted = nodes.then(&node.alone()).unwrap().sort(&By::read(&"level".into()).unwrap()).unwrap();
+    let sorted = nodes.then(&node.alone()).unwrap().sort(&By::parse(&"level".into()).unwrap()).unwrap();
     let children = node.alone().children(Some(&names(&["m"]))).unwrap();
     let ancestors = nodes
         .ancestors()
@@ -122,7 +128,7 @@ fn all(graph: &Arc<Graph>, node: &Node) -> Value {
 fn some(graph: &Arc<Graph>, node: &Node) -> Value {
     let nodes = given(graph, "m").unwrap();
     let got = graph.get("m", "3").map_or(Value::Null, |node| node.key().into());
-    let sorted = nodes.then(&node.alone()).unwrap().sort(&By::read(&"level".into()).unwrap()).unwrap();
+    let sorted = nodes.then(&node.alone()).unwrap().sort(&By::parse(&"level".into()).unwrap()).unwrap();
     let odd = nodes.where_(&map(r#"{ "level": "MUST" }"#)).map_or(0, |nodes| nodes.len());
     Value::list([
         seen(&nodes),
@@ -149,10 +155,10 @@ fn wild(graph: &Arc<Graph>, node: &Node) -> Value {
     let whole = Value::handle(node.alone());
     let faults = [
         given(graph, "n").map(|_| ()),
-        Graph::given(&handle, &[]).map(|_| ()),
+        Graph::from_value(&handle, &[]).map(|_| ()),
         graph.field("title").map(|_| ()),
         graph.field("faults").map(|_| ()),
-        Nodes::given_whole(&whole).map(|_| ()),
+        Nodes::from_value_with_edges(&whole).map(|_| ()),
         node.alone().children(None).map(|_| ()),
         node.parent().map(|_| ()),
         node.field("plain").map(|_| ()),
@@ -161,7 +167,7 @@ fn wild(graph: &Arc<Graph>, node: &Node) -> Value {
     let columns: Vec<Value> =
         given(graph, "m").unwrap().column("parent.key").unwrap_or_else(|fault| vec![fault.message.into()]);
     let told = faults.map(|fault| fault.map_or_else(|fault| fault.message.into(), |()| Value::Null));
-    assert!(crate::graph::is_limited());
+    assert!(crate::graph::has_limited_reads());
     Value::list(told.into_iter().chain(columns))
 }
 
@@ -193,7 +199,7 @@ proptest! {
                     _ => bench.files.put(&format!("f{file}"), &lines.join("\n")),
                 }
             }
-            prop_assert_eq!(bench.answers(&bench.store), bench.answers(&Store::default()));
+            prop_assert_eq!(bench.answers(&bench.store), bench.answers(&GraphStore::default()));
         }
     }
 }
@@ -224,7 +230,7 @@ fn only_what_read_something_else_is_computed_again() {
     bench.files.delete("c");
     bench.files.put("cc", "\nnode n 3");
     assert_eq!(counted(&[]), [1, 1, 1], "another file");
-    assert!(bench.store.kept.len() <= 40);
+    assert!(bench.store.derived_cache.len() <= 40);
 }
 
 #[test]
@@ -250,7 +256,7 @@ fn nothing_is_seen_but_what_is_named() {
         "`wild` reads nodes of the kind `k`, which its `reads` does not name",
     ];
     assert_eq!(told, serde_json::json!(expected));
-    assert!(!crate::graph::is_limited());
+    assert!(!crate::graph::has_limited_reads());
 }
 
 #[test]
@@ -261,7 +267,7 @@ fn what_is_kept_holds_no_snapshot() {
     let set = crate::order::Set::new(vec![node()]).unwrap();
     let record = graph.get("n", "1").unwrap().pick(&names(&["x"])).unwrap();
     let held = Value::list([node(), Value::handle(rows), Value::handle(set), record]);
-    let kept = crate::graph::plain(held).unwrap();
+    let kept = crate::graph::stored_value::to_stored(held).unwrap();
     assert_eq!(kept.to_json(), serde_json::json!(["1", [{ "key": "1", "x": 1 }], ["1"], { "x": 1 }]));
     let Value::List(items) = &kept else { panic!("a list") };
     assert_eq!(items[2].kind(), Kind::Set);

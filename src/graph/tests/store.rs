@@ -1,14 +1,14 @@
 //! The store: always fresh, changed files only, one build at a time.
 
 use super::*;
-use crate::graph::{Build, Store};
+use crate::graph::{BuildPlan, GraphStore};
 
 struct Bench {
     files: Arc<Files>,
     functions: Arc<dyn Functions>,
     /// How often the scan function was called.
     scanned: Arc<AtomicUsize>,
-    store: Store,
+    store: GraphStore,
 }
 
 impl Bench {
@@ -28,14 +28,14 @@ impl Bench {
                 builder.downcast::<Builder>().unwrap().scan(&files.files, "read", &Value::Null)?;
                 Ok(Value::Null)
             });
-        Self { files, functions: functions.shared(), scanned, store: Store::default() }
+        Self { files, functions: functions.shared(), scanned, store: GraphStore::default() }
     }
 
     /// The script finds files through the world of the build, as `find_files` does.
     fn fresh(&self) -> Result<Arc<Graph>> {
         let world: Arc<dyn World> = Arc::clone(&self.files) as _;
         let walker = Arc::new(Walker(Mutex::default()));
-        self.store.fresh(&Build {
+        self.store.fresh(&BuildPlan {
             world: &world,
             functions: &self.functions,
             entry: "build",
@@ -52,7 +52,7 @@ impl Bench {
     }
 }
 
-const WALK: Walk = Walk { from: String::new(), hidden: false, ignore: false, follow: false, depth: None };
+const WALK: WalkOptions = WalkOptions { from: String::new(), hidden: false, ignore: false, follow: false, depth: None };
 
 struct Walker(Mutex<Option<Arc<dyn World>>>);
 
@@ -102,11 +102,16 @@ fn a_failed_build_is_told_and_tried_again() {
         })
         .shared();
     let world: Arc<dyn World> = files;
-    let store = Store::default();
-    let build =
-        Build { world: &world, functions: &functions, entry: "build", config: &Value::Null, within: &|_, run| run() };
+    let store = GraphStore::default();
+    let build = BuildPlan {
+        world: &world,
+        functions: &functions,
+        entry: "build",
+        config: &Value::Null,
+        within: &|_, run| run(),
+    };
     assert_eq!(store.fresh(&build).err().unwrap().message, "bad settings");
-    assert!(store.last().is_none());
+    assert!(store.last_graph().is_none());
     fails.store(false, Ordering::Relaxed);
     assert!(store.fresh(&build).unwrap().is_empty());
 }
@@ -123,11 +128,11 @@ fn one_builds_and_the_others_wait() {
         })
         .shared();
     let world: Arc<dyn World> = Files::of(&[]);
-    let store = Store::default();
+    let store = GraphStore::default();
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                let build = Build {
+                let build = BuildPlan {
                     world: &world,
                     functions: &functions,
                     entry: "build",
@@ -162,20 +167,20 @@ fn what_stands_is_given_while_another_is_built() {
     let world: Arc<dyn World> = Arc::clone(&files) as _;
     let read = |world: Arc<dyn World>, run: &mut dyn FnMut() -> Result<()>| world.read("a").and_then(|_| run());
     let config = Value::Null;
-    let build = || Build { world: &world, functions: &functions, entry: "build", config: &config, within: &read };
-    let store = Store::default();
-    let first = store.standing(&build()).unwrap();
+    let build = || BuildPlan { world: &world, functions: &functions, entry: "build", config: &config, within: &read };
+    let store = GraphStore::default();
+    let first = store.latest(&build()).unwrap();
     files.put("a", "2");
     std::thread::scope(|scope| {
         let refreshing = scope.spawn(|| store.fresh(&build()).unwrap());
         while builds.load(Ordering::Relaxed) < 2 {
             std::thread::yield_now();
         }
-        assert!(Arc::ptr_eq(&first, &store.standing(&build()).unwrap()));
+        assert!(Arc::ptr_eq(&first, &store.latest(&build()).unwrap()));
         gate.send(()).unwrap();
         let second = refreshing.join().unwrap();
         assert!(!Arc::ptr_eq(&first, &second));
-        assert!(Arc::ptr_eq(&second, &store.standing(&build()).unwrap()));
+        assert!(Arc::ptr_eq(&second, &store.latest(&build()).unwrap()));
     });
 }
 
@@ -192,7 +197,7 @@ fn a_scan_function_reads_nothing_else() {
         })
         .shared();
     let world: Arc<dyn World> = files;
-    let build = Build {
+    let build = BuildPlan {
         world: &world,
         functions: &functions,
         entry: "build",
@@ -202,6 +207,6 @@ fn a_scan_function_reads_nothing_else() {
             run()
         },
     };
-    let graph = Store::default().fresh(&build).unwrap();
+    let graph = GraphStore::default().fresh(&build).unwrap();
     assert_eq!(graph.faults().to_json()[0]["message"], "a scan function reads no other file than its own");
 }

@@ -1,7 +1,8 @@
 //! Measures what the graph promises. Ignored: run it alone, with optimisation.
 
 use super::*;
-use crate::graph::{Recording, assemble};
+use crate::graph::FragmentBuilder;
+use crate::graph::assemble::assemble;
 use crate::order::SortKey as By;
 use std::time::{Duration, Instant};
 
@@ -15,9 +16,9 @@ fn best(rounds: usize, mut act: impl FnMut()) -> Duration {
 }
 
 /// 100 files of 400 requirements, each with three children and a few references.
-fn fragments() -> Vec<Arc<crate::graph::Fragment>> {
+fn fragments() -> Vec<Arc<crate::graph::fragment::Fragment>> {
     let file = |file: usize| {
-        let mut recording = Recording::new(format!("spec/{file}.md").into());
+        let mut recording = FragmentBuilder::new(format!("spec/{file}.md").into());
         for at in 0..400 {
             let number = file * 400 + at;
             let fields = Value::map([
@@ -61,7 +62,7 @@ fn how_fast() {
     let must = map(r#"{ "level": "MUST" }"#);
     println!("where by index {:?}", best(1000, || drop(graph.nodes(&kind).where_(&must))));
     let thousand = graph.nodes(&kind).slice(0, Some(1000));
-    let by = By::read(&"-weight".into()).unwrap();
+    let by = By::parse(&"-weight".into()).unwrap();
     let above = map(r#"{ "weight": { "above": 10 } }"#);
     let sum = || {
         let column = thousand.where_(&above).unwrap().sort(&by).unwrap().column("weight").unwrap();
@@ -73,7 +74,7 @@ fn how_fast() {
     println!("  column {:?}", best(200, || drop(thousand.column("weight"))));
     let lookup = || assert!(graph.get("assertion", "REQ-033333-B").is_some());
     println!("lookup by id {:?}", best(1000, lookup));
-    let by_title = By::read(&"title".into()).unwrap();
+    let by_title = By::parse(&"title".into()).unwrap();
     println!("sort 40000 by text {:?}", best(3, || drop(graph.nodes(&kind).sort(&by_title))));
     println!("scan 160000 by kind {:?}", best(3, || drop(graph.nodes(&[]).where_(&map(r#"{ "kind": "assertion" }"#)))));
 }
@@ -83,7 +84,7 @@ fn how_fast() {
 #[ignore = "a measurement"]
 #[allow(clippy::print_stdout)]
 fn how_fast_changes_are() {
-    use crate::graph::{Label, Store, Transaction};
+    use crate::graph::{ChangeLabel, GraphStore, Transaction};
     let files = Files::of(&[]);
     for file in 0..100 {
         let mut lines = Vec::new();
@@ -104,17 +105,17 @@ fn how_fast_changes_are() {
         })
         .shared();
     let world: Arc<dyn World> = Arc::clone(&files) as _;
-    let store = Arc::new(Store::default());
+    let store = Arc::new(GraphStore::default());
     let within = &|_: Arc<dyn World>, run: &mut dyn FnMut() -> Result<()>| run();
     let build =
-        crate::graph::Build { world: &world, functions: &functions, entry: "build", config: &Value::Null, within };
+        crate::graph::BuildPlan { world: &world, functions: &functions, entry: "build", config: &Value::Null, within };
     let start = Instant::now();
     let graph = Arc::clone(store.origin(&build).unwrap().graph());
     println!("{} nodes, {} edges, built in {:?}", graph.len(), graph.edges().len(), start.elapsed());
-    let turn = crate::graph::Changing::begin(&store).unwrap();
+    let turn = crate::graph::ChangeSession::begin(&store).unwrap();
     let one = |name: &str, act: &dyn Fn(&Transaction) -> Result<()>| {
         let start = Instant::now();
-        let label = Label { id: name.into(), name: name.into(), at: "now".into() };
+        let label = ChangeLabel { id: name.into(), name: name.into(), at: "now".into() };
         let act = |tx: Value| act(tx.as_object::<Transaction>().unwrap()).map(|()| Value::Null);
         turn.change(label, || store.origin(&build), act).unwrap();
         println!("{name} {:?}", start.elapsed());
@@ -161,7 +162,7 @@ fn traced() -> (Arc<Files>, Arc<dyn Functions>, Arc<AtomicUsize>) {
         })
         .with("state", move |arguments| {
             second.fetch_add(1, Ordering::Relaxed);
-            let graph = Graph::of(&arguments[0]).unwrap();
+            let graph = Graph::from_handle(&arguments[0]).unwrap();
             Ok(Value::map([("citations", Value::List(graph.nodes(&names(&["a"])).column("key")?))]))
         })
         .with("build", move |arguments| {
@@ -180,10 +181,10 @@ fn traced() -> (Arc<Files>, Arc<dyn Functions>, Arc<AtomicUsize>) {
 fn how_fast_after_an_edit() {
     let (files, functions, called) = traced();
     let world: Arc<dyn World> = Arc::clone(&files) as _;
-    let store = crate::graph::Store::default();
+    let store = crate::graph::GraphStore::default();
     let within = &|_: Arc<dyn World>, run: &mut dyn FnMut() -> Result<()>| run();
     let build =
-        crate::graph::Build { world: &world, functions: &functions, entry: "build", config: &Value::Null, within };
+        crate::graph::BuildPlan { world: &world, functions: &functions, entry: "build", config: &Value::Null, within };
     let read = |graph: &Arc<Graph>| {
         let start = Instant::now();
         let annotations = graph.nodes(&names(&["a"])).column("section").unwrap().len();
@@ -202,7 +203,7 @@ fn how_fast_after_an_edit() {
         let graph = store.fresh(&build).unwrap();
         println!("build {:?}", start.elapsed());
         read(&graph);
-        let anew = crate::graph::Store::default().fresh(&build).unwrap();
+        let anew = crate::graph::GraphStore::default().fresh(&build).unwrap();
         let all = |graph: &Arc<Graph>| graph.nodes(&names(&["r"])).column("citations").unwrap();
         assert!(all(&graph) == all(&anew));
         called.store(0, Ordering::Relaxed);

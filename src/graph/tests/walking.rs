@@ -1,7 +1,7 @@
 //! Walks, cycles, order, roots.
 
 use super::*;
-use crate::graph::{Attachment, Direction, Walking};
+use crate::graph::{Attachment, Direction, WalkOptions};
 
 fn ring() -> Arc<Graph> {
     graph(
@@ -25,8 +25,8 @@ fn ring() -> Arc<Graph> {
     )
 }
 
-fn walking(direction: Direction, kinds: Option<&[String]>) -> Walking<'_> {
-    Walking { direction, kinds, depth: None, depth_first: false, back: false }
+fn walking(direction: Direction, kinds: Option<&[String]>) -> WalkOptions<'_> {
+    WalkOptions { direction, kinds, depth: None, depth_first: false, back: false }
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn a_walk_meets_each_node_once_and_ends() {
     assert_eq!(keys(&a.walk(&walking(Direction::Out, None)).unwrap()), ["b", "c", "d"]);
     assert_eq!(keys(&a.walk(&walking(Direction::In, None)).unwrap()), ["c", "b"]);
     assert_eq!(keys(&a.walk(&walking(Direction::Both, None)).unwrap()), ["b", "c", "d"]);
-    let near = Walking { depth: Some(1), ..walking(Direction::Out, None) };
+    let near = WalkOptions { depth: Some(1), ..walking(Direction::Out, None) };
     assert_eq!(keys(&a.walk(&near).unwrap()), ["b"]);
     let kinds = names(&["knows"]);
     assert!(a.walk(&walking(Direction::Out, Some(&kinds))).unwrap().is_empty());

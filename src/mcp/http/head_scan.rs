@@ -1,20 +1,21 @@
-//! Looks at the bytes of a head for what the HTTP library lets pass or mends: a line that ends without CR, a body whose
-//! length is said twice or is coded in a way of its own, a target with a fragment, a head that is too long. Where a head
-//! ends its body begins, and behind that the next head, so that requests which are sent ahead of their answers are looked at
-//! like any others.
+//! Scans the bytes of heads for what the HTTP library accepts or repairs: a line that ends without CR, a body with two lengths
+//! or an unusual coding, a target with a fragment, a head that is too long. Bodies are skipped, so that pipelined requests
+//! are scanned like any others.
 
 use hyper::StatusCode;
 use std::collections::VecDeque;
 
-/// So much of a line is kept: a field with a length fits, with some space around it.
-const LINE: usize = 64;
+/// How many bytes of a line are kept: a field with a length fits, with some space around it.
+const KEPT_LINE: usize = 64;
+
 const LENGTH: &[u8] = b"content-length:";
+
 const ENCODING: &[u8] = b"transfer-encoding:";
 
-/// Bytes of a head, at most.
-pub(crate) const HEAD: usize = 64 << 10;
+/// The limit of a head, in bytes.
+pub(crate) const MAX_HEAD: usize = 64 << 10;
 
-/// What is wrong with a head.
+/// A fault of a head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HeadFault {
     pub(crate) status: StatusCode,
@@ -27,30 +28,30 @@ impl HeadFault {
     }
 }
 
-/// What is said of a head behind which nothing may be read, if there is another one all the same.
-const BEHIND: HeadFault = HeadFault::bad("a request behind one that ends the connection");
+/// The fault of a head behind one after which nothing may be read.
+const AFTER_LAST: HeadFault = HeadFault::bad("a request behind one that ends the connection");
 
 /// The state of a head that arrives in pieces.
 #[derive(Debug)]
 struct HeadScan {
     /// The beginning of the current line, in lower case.
-    start: [u8; LINE],
+    start: [u8; KEPT_LINE],
     /// Bytes of the current line.
     length: usize,
     last: u8,
     lines: usize,
     lengths: usize,
     encodings: usize,
-    /// A coding of the body that is not the one that every reader knows.
+    /// Whether the body has a coding other than `chunked`.
     odd_coding: bool,
-    /// The target has a part that clients keep for themselves.
+    /// Whether the target has a fragment, which clients must not send.
     fragment: bool,
-    /// Bytes of the head so far.
+    /// The bytes of the head so far.
     size: usize,
-    /// Bytes of the body; nothing if the field that says so is no number.
+    /// The length of the body; nothing if its field is no number.
     body: Option<u64>,
     bare_newline: bool,
-    /// The empty line was read: what follows is body.
+    /// Whether the empty line was read, and the body follows.
     ended: bool,
 }
 
@@ -58,11 +59,11 @@ struct HeadScan {
 #[derive(Debug, Default)]
 pub(crate) struct Heads {
     current: HeadScan,
-    /// Bytes of a body that come before the next head.
+    /// The bytes of a body that come before the next head.
     body: u64,
-    /// Heads that were read to their end and not asked for yet, with what is wrong with them.
+    /// The faults of complete heads that were not asked for yet.
     read: VecDeque<Option<HeadFault>>,
-    /// The connection ends with the last head that was read.
+    /// Whether the connection ends after the last head.
     is_last: bool,
 }
 
@@ -77,7 +78,7 @@ impl Heads {
             bytes = &bytes[head..];
             if self.current.ended {
                 let ended = std::mem::take(&mut self.current);
-                // Where a body in chunks ends is not known here: the connection is closed behind it.
+                // Where a chunked body ends is not known here: the connection is closed after it.
                 self.is_last = ended.fault().is_some() || ended.encodings > 0;
                 self.body = ended.body.unwrap_or(0);
                 self.read.push_back(ended.fault());
@@ -85,23 +86,23 @@ impl Heads {
         }
     }
 
-    /// Whether each request whose head was read is there to its end, as far as that can be known here, and which of them
-    /// wait for those before them.
-    pub(crate) fn whole(&self) -> Option<usize> {
+    /// The number of complete requests that wait for those before them; nothing if a request is incomplete, or that cannot be
+    /// known here.
+    pub(crate) fn complete_requests(&self) -> Option<usize> {
         (self.body == 0 && self.current.size == 0 && !self.is_last).then_some(self.read.len())
     }
 
-    /// What is wrong with the next head.
-    pub(crate) fn fault(&mut self) -> Option<HeadFault> {
-        // A head that the HTTP library has read and this has not is one that both read otherwise.
-        self.read.pop_front().unwrap_or(Some(BEHIND))
+    /// The fault of the next head.
+    pub(crate) fn next_fault(&mut self) -> Option<HeadFault> {
+        // A head that the HTTP library has read and the scan has not is one that they read differently.
+        self.read.pop_front().unwrap_or(Some(AFTER_LAST))
     }
 }
 
 impl Default for HeadScan {
     fn default() -> Self {
         Self {
-            start: [0; LINE],
+            start: [0; KEPT_LINE],
             length: 0,
             last: 0,
             lines: 0,
@@ -118,7 +119,7 @@ impl Default for HeadScan {
 }
 
 impl HeadScan {
-    /// Takes the next bytes of the connection, up to the end of the head: how many these are.
+    /// Takes the next bytes of the connection, up to the end of the head; returns how many.
     fn feed(&mut self, bytes: &[u8]) -> usize {
         let mut rest = bytes;
         while !self.ended && !rest.is_empty() {
@@ -148,24 +149,24 @@ impl HeadScan {
         // Empty lines before the first one are allowed (RFC 9112, section 2.2).
         self.ended = is_empty && self.lines > 0;
         self.lines += usize::from(!is_empty);
-        let line = &self.start[..self.length.min(LINE)];
+        let line = &self.start[..self.length.min(KEPT_LINE)];
         if let Some(value) = line.strip_prefix(LENGTH) {
             self.lengths += 1;
-            self.body = if self.length > LINE { None } else { number(value) };
+            self.body = if self.length > KEPT_LINE { None } else { number(value) };
         }
         if let Some(value) = line.strip_prefix(ENCODING) {
             self.encodings += 1;
-            self.odd_coding |= self.length > LINE || value.trim_ascii() != b"chunked";
+            self.odd_coding |= self.length > KEPT_LINE || value.trim_ascii() != b"chunked";
         }
         (self.length, self.last) = (0, 0);
     }
 
-    /// What is wrong with the head, if it was read to its end.
+    /// The fault of a complete head.
     fn fault(&self) -> Option<HeadFault> {
         //= docs/spec.md#http
         //# A request whose head or body is too large MUST be refused, and the server MUST go on.
-        // The HTTP library lets some more pass than it is told to.
-        if self.size > HEAD {
+        // The HTTP library accepts somewhat more than it is told to.
+        if self.size > MAX_HEAD {
             let text = "Request Header Fields Too Large: a head has at most 65536 bytes";
             return Some(HeadFault { status: StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, text });
         }
@@ -185,7 +186,7 @@ impl HeadScan {
     }
 }
 
-/// The digits of a field's value, with space around them and nothing else.
+/// The number in the value of a field: digits, with space around them and nothing else.
 fn number(value: &[u8]) -> Option<u64> {
     let digits = std::str::from_utf8(value.trim_ascii()).ok()?;
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
@@ -203,7 +204,7 @@ mod tests {
         scan.fault().map(|fault| fault.text)
     }
 
-    /// What is wrong with each head of a connection.
+    /// The fault of each head of a connection.
     fn faults(bytes: &[u8], pieces: usize) -> Vec<Option<&'static str>> {
         let mut heads = Heads::default();
         bytes.chunks(pieces).for_each(|piece| heads.feed(piece));
@@ -266,9 +267,9 @@ mod tests {
         );
         assert_eq!(fault("POST /mcp HTTP/1.1\r\nX: #\r\n\r\n"), None);
         let of = |bytes: usize| format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "x".repeat(bytes - 23));
-        assert_eq!((of(HEAD).len(), fault(&of(HEAD))), (HEAD, None));
-        let told = fault(&of(HEAD + 1));
-        assert!(told.is_some_and(|told| told.contains(&HEAD.to_string())), "{told:?}");
+        assert_eq!((of(MAX_HEAD).len(), fault(&of(MAX_HEAD))), (MAX_HEAD, None));
+        let told = fault(&of(MAX_HEAD + 1));
+        assert!(told.is_some_and(|told| told.contains(&MAX_HEAD.to_string())), "{told:?}");
     }
 
     #[test]
@@ -290,11 +291,11 @@ mod tests {
         for end in 1..=text.len() {
             let mut heads = Heads::default();
             heads.feed(&text[..end]);
-            assert_eq!(heads.whole(), (end == text.len()).then_some(1), "{end}");
+            assert_eq!(heads.complete_requests(), (end == text.len()).then_some(1), "{end}");
             heads.feed(&text[end..]);
             heads.feed(text);
-            assert_eq!(heads.whole(), Some(2));
-            assert_eq!((heads.fault(), heads.whole()), (None, Some(1)));
+            assert_eq!(heads.complete_requests(), Some(2));
+            assert_eq!((heads.next_fault(), heads.complete_requests()), (None, Some(1)));
         }
     }
 
@@ -302,7 +303,7 @@ mod tests {
     fn a_head_that_was_not_read_is_a_fault() {
         let mut heads = Heads::default();
         heads.feed(b"GET / HTTP/1.1\r\n\r\n");
-        assert_eq!((heads.fault(), heads.fault()), (None, Some(BEHIND)));
+        assert_eq!((heads.next_fault(), heads.next_fault()), (None, Some(AFTER_LAST)));
     }
 
     proptest! {

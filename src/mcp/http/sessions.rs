@@ -1,69 +1,70 @@
-//! Sessions, which the revisions up to 2025-11-25 have: how long they last, how many there are, and which one goes when
-//! there are too many.
+//! Sessions, which the revisions up to 2025-11-25 have: how long they last, how many there may be, and which one is closed
+//! when there are too many.
 
-use super::LocalSessionManager;
 use rmcp::transport::streamable_http_server::session::SessionManager;
-use rmcp::transport::streamable_http_server::session::local::SessionConfig;
+use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A session that is not heard of for so long is closed; its client begins another.
-const IDLE: Duration = Duration::from_secs(30 * 60);
-/// A client whose connection broke can ask for so long for what it missed of an answer.
-const MISSED: Duration = Duration::from_secs(10);
-/// So many messages of a session wait for whoever takes them; as many are kept to be sent again.
-const MESSAGES: usize = 4;
+/// How long a session may be silent before it is closed; its client begins another.
+const IDLE_TIME: Duration = Duration::from_secs(30 * 60);
+
+/// How long a client whose connection broke can ask for what it missed of an answer.
+const RESUME_TIME: Duration = Duration::from_secs(10);
+
+/// How many messages of a session wait to be taken; as many are kept to be sent again.
+const MESSAGE_CAPACITY: usize = 4;
 
 //= docs/spec.md#http
 //# A session that is over MUST be answered with status 404.
-/// What keeps them; a session that it does not know, rmcp answers with that status.
+/// The session manager of rmcp, which answers a session that it does not know with that status.
 pub(crate) fn manager() -> LocalSessionManager {
     let mut config = SessionConfig::default();
-    config.keep_alive = Some(IDLE);
-    config.completed_cache_ttl = MISSED;
-    config.channel_capacity = MESSAGES;
+    config.keep_alive = Some(IDLE_TIME);
+    config.completed_cache_ttl = RESUME_TIME;
+    config.channel_capacity = MESSAGE_CAPACITY;
     let mut manager = LocalSessionManager::default();
     manager.session_config = config;
     manager
 }
 
-/// All sessions, and what is known of each.
+/// All sessions.
 pub(crate) struct Sessions {
     manager: Arc<LocalSessionManager>,
-    state: Mutex<State>,
+    state: Mutex<SessionTable>,
 }
 
 #[derive(Default)]
-struct State {
-    open: HashMap<String, Known>,
-    /// Those that are being opened, by address.
+struct SessionTable {
+    open: HashMap<String, SessionEntry>,
+    /// The number of sessions that are being opened, by address.
     opening: HashMap<IpAddr, usize>,
 }
 
 /// What is known of a session.
-struct Known {
-    place: IpAddr,
-    heard: Instant,
-    /// The ids of its requests that are worked on.
+struct SessionEntry {
+    address: IpAddr,
+    last_heard: Instant,
+    /// The ids of its running requests.
     running: HashSet<String>,
-    /// How many other requests of it are answered: streams, which last.
-    others: usize,
+    /// The number of its open streams.
+    streams: usize,
 }
 
 /// The place of a session that is being opened.
-pub(crate) struct Opening<'a> {
+pub(crate) struct OpeningSession<'a> {
     sessions: &'a Sessions,
-    place: IpAddr,
+    address: IpAddr,
 }
 
-/// A request of a session, as long as it is answered.
-pub(crate) struct Answered {
+/// A running request of a session, until this is dropped.
+pub(crate) struct SessionRequest {
     sessions: Arc<Sessions>,
     session: String,
-    /// Its id, if it is one that is answered.
+    /// Its id; nothing if it is a stream.
     id: Option<String>,
 }
 
@@ -72,89 +73,91 @@ impl Sessions {
         Arc::new(Self { manager, state: Mutex::default() })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, SessionTable> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     //= docs/spec.md#http
     //# When too many sessions are open, the one that has been silent longest MUST be closed, of the address that has the most; one whose call runs MUST NOT.
-    /// Makes room for a session from a place; nothing if calls run in all there may be.
-    pub(crate) async fn open(&self, place: IpAddr, most: usize) -> Option<Opening<'_>> {
+    /// Makes room for a session of an address; nothing if calls run in as many as there may be.
+    pub(crate) async fn open(&self, address: IpAddr, most: usize) -> Option<OpeningSession<'_>> {
         let alive: HashSet<String> = self.manager.sessions.read().await.keys().map(|id| id.to_string()).collect();
-        let leaving = self.state().make_room(&alive, place, most)?;
+        let leaving = self.state().make_room(&alive, address, most)?;
         for id in leaving {
             tracing::debug!("a session is closed: too many are open, and it has been silent longest");
             if let Err(error) = self.manager.close_session(&id.into()).await {
                 tracing::debug!(%error, "a session was over already");
             }
         }
-        Some(Opening { sessions: self, place })
+        Some(OpeningSession { sessions: self, address })
     }
 
-    /// A request of a session begins; `false` if one with this id is worked on still.
-    pub(crate) fn begin(self: &Arc<Self>, session: &str, id: Option<String>) -> Option<Answered> {
-        if let Some(known) = self.state().open.get_mut(session) {
-            known.heard = Instant::now();
+    /// Begins a request of a session; nothing if one with this id still runs.
+    pub(crate) fn begin(self: &Arc<Self>, session: &str, id: Option<String>) -> Option<SessionRequest> {
+        if let Some(entry) = self.state().open.get_mut(session) {
+            entry.last_heard = Instant::now();
             match &id {
-                Some(id) if !known.running.insert(id.clone()) => return None,
+                Some(id) if !entry.running.insert(id.clone()) => return None,
                 Some(_) => {}
-                None => known.others += 1,
+                None => entry.streams += 1,
             }
         }
-        Some(Answered { sessions: Arc::clone(self), session: session.to_owned(), id })
+        Some(SessionRequest { sessions: Arc::clone(self), session: session.to_owned(), id })
     }
 }
 
-impl State {
-    /// The sessions that are to be closed so that another has room, which then counts; nothing if none may be.
-    fn make_room(&mut self, alive: &HashSet<String>, place: IpAddr, most: usize) -> Option<Vec<String>> {
+impl SessionTable {
+    /// Chooses the sessions that are closed for another one, which counts from then on; nothing if none may be closed.
+    fn make_room(&mut self, alive: &HashSet<String>, address: IpAddr, most: usize) -> Option<Vec<String>> {
         self.open.retain(|id, _| alive.contains(id));
         let mut leaving = Vec::new();
         while self.open.len() + self.opening.values().sum::<usize>() >= most.max(1) {
             let mut counts: HashMap<IpAddr, usize> = self.opening.clone();
-            *counts.entry(place).or_default() += 1;
-            for known in self.open.values() {
-                *counts.entry(known.place).or_default() += 1;
+            *counts.entry(address).or_default() += 1;
+            for entry in self.open.values() {
+                *counts.entry(entry.address).or_default() += 1;
             }
-            let quiet = self.open.iter().filter(|(_, known)| known.running.is_empty());
-            let first = quiet
-                .min_by_key(|(_, known)| (Reverse(counts.get(&known.place).copied()), known.others > 0, known.heard));
+            let quiet = self.open.iter().filter(|(_, entry)| entry.running.is_empty());
+            let first = quiet.min_by_key(|(_, entry)| {
+                (Reverse(counts.get(&entry.address).copied()), entry.streams > 0, entry.last_heard)
+            });
             let id = first.map(|(id, _)| id.clone())?;
             self.open.remove(&id);
             leaving.push(id);
         }
-        *self.opening.entry(place).or_default() += 1;
+        *self.opening.entry(address).or_default() += 1;
         Some(leaving)
     }
 }
 
-impl Opening<'_> {
-    /// It is open now, under this id.
+impl OpeningSession<'_> {
+    /// Notes that the session is open, under this id.
     pub(crate) fn opened(self, id: &str) {
-        let known = Known { place: self.place, heard: Instant::now(), running: HashSet::new(), others: 0 };
-        self.sessions.state().open.insert(id.to_owned(), known);
+        let entry =
+            SessionEntry { address: self.address, last_heard: Instant::now(), running: HashSet::new(), streams: 0 };
+        self.sessions.state().open.insert(id.to_owned(), entry);
     }
 }
 
-impl Drop for Opening<'_> {
+impl Drop for OpeningSession<'_> {
     fn drop(&mut self) {
         let mut state = self.sessions.state();
-        if let Some(count) = state.opening.get_mut(&self.place) {
+        if let Some(count) = state.opening.get_mut(&self.address) {
             *count -= 1;
             if *count == 0 {
-                state.opening.remove(&self.place);
+                state.opening.remove(&self.address);
             }
         }
     }
 }
 
-impl Drop for Answered {
+impl Drop for SessionRequest {
     fn drop(&mut self) {
-        if let Some(known) = self.sessions.state().open.get_mut(&self.session) {
-            known.heard = Instant::now();
+        if let Some(entry) = self.sessions.state().open.get_mut(&self.session) {
+            entry.last_heard = Instant::now();
             match &self.id {
-                Some(id) => drop(known.running.remove(id)),
-                None => known.others = known.others.saturating_sub(1),
+                Some(id) => drop(entry.running.remove(id)),
+                None => entry.streams = entry.streams.saturating_sub(1),
             }
         }
     }
@@ -168,13 +171,13 @@ mod tests {
     const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(127, 0, 0, 1));
     const THERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(127, 0, 0, 2));
 
-    /// Opens one under the next id; what had to leave for it.
-    fn open(state: &mut State, place: IpAddr, most: usize, id: &str) -> Option<Vec<String>> {
+    /// Opens a session with this id; returns the ids of those that were closed for it.
+    fn open(state: &mut SessionTable, address: IpAddr, most: usize, id: &str) -> Option<Vec<String>> {
         let alive = state.open.keys().cloned().collect();
-        let leaving = state.make_room(&alive, place, most)?;
+        let leaving = state.make_room(&alive, address, most)?;
         state.opening.clear();
-        let known = Known { place, heard: Instant::now(), running: HashSet::new(), others: 0 };
-        state.open.insert(id.to_owned(), known);
+        let entry = SessionEntry { address, last_heard: Instant::now(), running: HashSet::new(), streams: 0 };
+        state.open.insert(id.to_owned(), entry);
         Some(leaving)
     }
 
@@ -183,14 +186,14 @@ mod tests {
     //# When too many sessions are open, the one that has been silent longest MUST be closed, of the address that has the most; one whose call runs MUST NOT.
     #[test]
     fn the_most_silent_one_of_the_largest_crowd_goes() {
-        let mut state = State::default();
-        for (place, id) in [(THERE, "other"), (HERE, "first"), (HERE, "second"), (HERE, "third")] {
-            assert_eq!(open(&mut state, place, 4, id), Some(vec![]));
+        let mut state = SessionTable::default();
+        for (address, id) in [(THERE, "other"), (HERE, "first"), (HERE, "second"), (HERE, "third")] {
+            assert_eq!(open(&mut state, address, 4, id), Some(vec![]));
         }
-        state.open.get_mut("first").unwrap().heard = Instant::now();
+        state.open.get_mut("first").unwrap().last_heard = Instant::now();
         assert_eq!(open(&mut state, HERE, 4, "fourth"), Some(vec!["second".to_owned()]));
         state.open.get_mut("third").unwrap().running.insert("1".to_owned());
-        state.open.get_mut("first").unwrap().others = 1;
+        state.open.get_mut("first").unwrap().streams = 1;
         assert_eq!(open(&mut state, THERE, 4, "another"), Some(vec!["fourth".to_owned()]), "a stream and a call run");
         assert_eq!(
             open(&mut state, THERE, 4, "more"),
@@ -198,8 +201,8 @@ mod tests {
             "as many of each: its own crowd"
         );
         assert_eq!(open(&mut state, HERE, 4, "last"), Some(vec!["first".to_owned()]), "streams go before calls");
-        for known in state.open.values_mut() {
-            known.running.insert("1".to_owned());
+        for entry in state.open.values_mut() {
+            entry.running.insert("1".to_owned());
         }
         assert_eq!(open(&mut state, HERE, 4, "none"), None);
         assert_eq!(state.open.len(), 4);

@@ -1,29 +1,29 @@
 //! The rules of blocks: read from a map, every key checked, every regular expression compiled.
 
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::pattern::{Found, Pattern};
+use crate::pattern::{Captures, Pattern};
 use crate::value::{Kind, Map, Text, Value};
 use std::sync::Arc;
 
 /// What a block is; see [`super::blocks`].
-pub struct Rules {
-    pub(super) start: Rule,
-    pub(super) end: Option<Rule>,
+pub struct BlockRules {
+    pub(super) start: LineRule,
+    pub(super) end: Option<LineRule>,
     pub(super) end_takes: bool,
-    pub(super) tail: Option<Rule>,
-    pub(super) fields: Vec<Field>,
-    pub(super) items: Option<Items>,
-    pub(super) sections: Option<Rule>,
+    pub(super) tail: Option<LineRule>,
+    pub(super) fields: Vec<FieldRule>,
+    pub(super) items: Option<ItemRules>,
+    pub(super) sections: Option<LineRule>,
     /// Lines that are no part of the preamble; without it, those that gave a field.
-    pub(super) beside: Option<Rule>,
-    pub(super) lists: Vec<List>,
+    pub(super) beside: Option<LineRule>,
+    pub(super) lists: Vec<ListRule>,
     pub(super) opaque: bool,
 }
 
 /// What one line says about the whole block.
-pub(super) struct Field {
+pub(super) struct FieldRule {
     pub(super) name: Text,
-    pub(super) rule: Rule,
+    pub(super) rule: LineRule,
     /// How words are written, by their lower case.
     words: Map,
     /// What it is where no line says it.
@@ -31,43 +31,43 @@ pub(super) struct Field {
 }
 
 /// Lines of a block that become records.
-pub(super) struct Items {
+pub(super) struct ItemRules {
     /// They come after such a line; without, after the start.
-    pub(super) after: Option<Rule>,
-    pub(super) item: Rule,
+    pub(super) after: Option<LineRule>,
+    pub(super) item: LineRule,
     /// They end before such a line.
-    pub(super) stop: Option<Rule>,
+    pub(super) stop: Option<LineRule>,
     /// Such a line goes on with the item above it.
-    pub(super) continues: Option<Rule>,
+    pub(super) continues: Option<LineRule>,
     /// Whether the text of an item is the line from its group `text` on: to find where a text begins is much faster
     /// than to find where it ends.
     pub(super) rest: bool,
 }
 
 /// How a field is split into records.
-pub(super) struct List {
+pub(super) struct ListRule {
     /// The field, or the group of the start or end line.
     pub(super) name: Text,
     pub(super) separator: Text,
     /// Words that stand for nothing.
     pub(super) none: Vec<Text>,
-    pub(super) item: Option<Rule>,
+    pub(super) item: Option<LineRule>,
     /// What a part gets that the regular expression does not know without it.
     pub(super) prefix: Option<Text>,
 }
 
 /// Names and what they stand for: few, so that a look at all of them is the fastest one.
-pub type Pairs = Vec<(Text, Value)>;
+pub type NamedValues = Vec<(Text, Value)>;
 
 /// A regular expression for one line, and its named groups.
-pub(super) struct Rule {
+pub(super) struct LineRule {
     pattern: Arc<Pattern>,
     names: Vec<(usize, Text)>,
 }
 
-impl Rule {
+impl LineRule {
     fn new(pattern: &str, path: &str) -> Result<Self> {
-        let pattern = Pattern::of(pattern).map_err(|mut fault| {
+        let pattern = Pattern::compile_cached(pattern).map_err(|mut fault| {
             fault.message = format!("rule `{path}`: {}", fault.message);
             fault
         })?;
@@ -81,30 +81,30 @@ impl Rule {
         self.pattern.is_match(line)
     }
 
-    /// Its first match in a line. Most lines have none, and that is told faster than where one is.
-    pub(super) fn find(&self, line: &str) -> Result<Option<Found>> {
+    /// Its first match in a line. Most lines have none, which is faster to find out than where one is.
+    pub(super) fn find(&self, line: &str) -> Result<Option<Captures>> {
         if self.matches(line)? { self.pattern.first(line) } else { Ok(None) }
     }
 
     /// Its first match in a line that most likely has one.
-    pub(super) fn expect(&self, line: &str) -> Result<Option<Found>> {
+    pub(super) fn expect(&self, line: &str) -> Result<Option<Captures>> {
         self.pattern.first(line)
     }
 
     /// Where the group of this name begins, if it took part.
-    pub(super) fn start_of(&self, name: &str, found: &Found) -> Option<usize> {
+    pub(super) fn start_of(&self, name: &str, found: &Captures) -> Option<usize> {
         let number = self.names.iter().find(|(_, known)| &**known == name).map(|(number, _)| *number)?;
         found.group(number).map(|span| span.start)
     }
 
     /// The named groups of a match; `()` for one that took no part.
-    pub(super) fn groups(&self, line: &str, found: &Found) -> Pairs {
+    pub(super) fn groups(&self, line: &str, found: &Captures) -> NamedValues {
         let value = |number: usize| Value::from(found.group(number).map(|span| Value::from(&line[span])));
         self.names.iter().map(|(number, name)| (Arc::clone(name), value(*number))).collect()
     }
 
     /// The group `name`, or else the first one, or else the whole match; `()` if that group took no part.
-    pub(super) fn main_group(&self, name: &str, line: &str, found: &Found) -> Value {
+    pub(super) fn main_group(&self, name: &str, line: &str, found: &Captures) -> Value {
         let named = self.names.iter().find(|(_, known)| &**known == name).map(|(number, _)| *number);
         let number = named.unwrap_or_else(|| usize::from(self.pattern.names().len() > 1));
         found.group(number).map(|span| Value::from(&line[span])).into()
@@ -112,12 +112,12 @@ impl Rule {
 }
 
 /// A map of rules, and the way to it.
-struct Reader {
+struct RuleReader {
     map: Map,
     path: String,
 }
 
-impl Reader {
+impl RuleReader {
     fn new(value: &Value, path: &str, known: &[&str]) -> Result<Self> {
         let map = match value {
             Value::Map(map) => map.clone(),
@@ -152,11 +152,11 @@ impl Reader {
         self.get(key).map(|value| value.as_text().ok_or_else(|| wrong(value))).transpose()
     }
 
-    fn rule(&self, key: &str) -> Result<Option<Rule>> {
-        self.text(key)?.map(|pattern| Rule::new(pattern, &self.path(key))).transpose()
+    fn rule(&self, key: &str) -> Result<Option<LineRule>> {
+        self.text(key)?.map(|pattern| LineRule::new(pattern, &self.path(key))).transpose()
     }
 
-    fn needed(&self, key: &str) -> Result<Rule> {
+    fn needed(&self, key: &str) -> Result<LineRule> {
         self.rule(key)?.ok_or_else(|| {
             let message = format!("`{}` has no `{key}`", self.path);
             Diagnostic::new(Code::ARGUMENTS, message).help(format!("give a regular expression as `{key}`"))
@@ -176,14 +176,14 @@ fn wrong(path: &str, expected: &str, value: &Value) -> Box<Diagnostic> {
     Diagnostic::new(Code::ARGUMENTS, format!("`{path}` is {expected}, got {}", value.kind().name()))
 }
 
-impl Rules {
+impl BlockRules {
     /// The keys of the map.
     const KEYS: &'static [&'static str] =
         &["start", "end", "end_takes", "tail", "fields", "items", "sections", "beside", "lists", "fences"];
 
     /// Reads them. What is unknown, missing or of the wrong kind is a fault `arguments`.
     pub fn read(value: &Value) -> Result<Self> {
-        let rules = Reader::new(value, "rules", Self::KEYS)?;
+        let rules = RuleReader::new(value, "rules", Self::KEYS)?;
         let opaque = match rules.text("fences")? {
             None | Some("opaque") => true,
             Some("plain") => false,
@@ -194,9 +194,9 @@ impl Rules {
         };
         let mut fields = Vec::new();
         if let Some(value) = rules.get("fields") {
-            let reader = Reader::new(value, "rules.fields", &[])?;
+            let reader = RuleReader::new(value, "rules.fields", &[])?;
             for name in reader.map.keys() {
-                fields.push(Field::read(&reader, name)?);
+                fields.push(FieldRule::read(&reader, name)?);
             }
         }
         let rules = Self {
@@ -205,10 +205,10 @@ impl Rules {
             end_takes: rules.flag("end_takes")?,
             tail: rules.rule("tail")?,
             fields,
-            items: rules.get("items").map(Items::read).transpose()?,
+            items: rules.get("items").map(ItemRules::read).transpose()?,
             sections: rules.rule("sections")?,
             beside: rules.rule("beside")?,
-            lists: rules.get("lists").map(List::read_all).transpose()?.unwrap_or_default(),
+            lists: rules.get("lists").map(ListRule::read_all).transpose()?.unwrap_or_default(),
             opaque,
         };
         rules.check_lists()?;
@@ -223,7 +223,7 @@ impl Rules {
     }
 
     /// The named groups of the line, if it ends a block.
-    pub(super) fn end_of(&self, line: &str) -> Result<Option<Pairs>> {
+    pub(super) fn end_of(&self, line: &str) -> Result<Option<NamedValues>> {
         let Some(end) = &self.end else { return Ok(None) };
         Ok(end.find(line)?.map(|found| end.groups(line, &found)))
     }
@@ -243,7 +243,7 @@ impl Rules {
             self.fields.iter().map(|field| &*field.name).chain(groups.map(|(_, name)| &**name)).collect();
         match self.lists.iter().find(|list| !known.contains(&&*list.name)) {
             None => Ok(()),
-            Some(List { name, .. }) => {
+            Some(ListRule { name, .. }) => {
                 let fault =
                     Diagnostic::new(Code::ARGUMENTS, format!("`rules.lists` splits `{name}`, which is no field"));
                 let help = did_you_mean(name, known);
@@ -253,17 +253,17 @@ impl Rules {
     }
 }
 
-impl Field {
+impl FieldRule {
     /// A regular expression, or `#{ find, words, otherwise }`.
-    fn read(fields: &Reader, name: &Text) -> Result<Self> {
+    fn read(fields: &RuleReader, name: &Text) -> Result<Self> {
         let plain = |rule| Self { name: Arc::clone(name), rule, words: Map::new(), otherwise: Value::Null };
         let Some(value @ (Value::Map(_) | Value::Handle(_))) = fields.get(name) else {
             return fields.needed(name).map(plain);
         };
-        let reader = Reader::new(value, &fields.path(name), &["find", "words", "otherwise"])?;
+        let reader = RuleReader::new(value, &fields.path(name), &["find", "words", "otherwise"])?;
         let mut words = Map::new();
         if let Some(value) = reader.get("words") {
-            for (word, meant) in Reader::new(value, &reader.path("words"), &[])?.map {
+            for (word, meant) in RuleReader::new(value, &reader.path("words"), &[])?.map {
                 words.insert(word.to_lowercase().into(), meant);
             }
         }
@@ -283,9 +283,9 @@ impl Field {
     }
 }
 
-impl Items {
+impl ItemRules {
     fn read(value: &Value) -> Result<Self> {
-        let reader = Reader::new(value, "rules.items", &["after", "item", "stop", "continues", "rest"])?;
+        let reader = RuleReader::new(value, "rules.items", &["after", "item", "stop", "continues", "rest"])?;
         Ok(Self {
             after: reader.rule("after")?,
             item: reader.needed("item")?,
@@ -296,15 +296,15 @@ impl Items {
     }
 }
 
-impl List {
+impl ListRule {
     fn read_all(value: &Value) -> Result<Vec<Self>> {
-        let lists = Reader::new(value, "rules.lists", &[])?;
+        let lists = RuleReader::new(value, "rules.lists", &[])?;
         lists.map.iter().map(|(name, value)| Self::read(name, value)).collect()
     }
 
     fn read(name: &Text, value: &Value) -> Result<Self> {
         let path = format!("rules.lists.{name}");
-        let reader = Reader::new(value, &path, &["separator", "none", "item", "prefix"])?;
+        let reader = RuleReader::new(value, &path, &["separator", "none", "item", "prefix"])?;
         let none = match reader.get("none") {
             None => Vec::new(),
             Some(Value::List(words)) => {
@@ -326,7 +326,7 @@ impl List {
 
     /// The records of a field: the named groups of each part, and its `text`; parts that are empty or stand for
     /// nothing are none. A part that the regular expression does not know has `()` for its groups.
-    pub(super) fn records(&self, text: &str) -> Result<Vec<Pairs>> {
+    pub(super) fn records(&self, text: &str) -> Result<Vec<NamedValues>> {
         let is_none = |part: &str| part.is_empty() || self.none.iter().any(|word| &**word == part);
         let mut records = Vec::new();
         if is_none(text.trim()) {
@@ -339,7 +339,7 @@ impl List {
         Ok(records)
     }
 
-    fn record(&self, part: &str) -> Result<Pairs> {
+    fn record(&self, part: &str) -> Result<NamedValues> {
         let mut text = Text::from(part);
         let mut groups = Vec::new();
         if let Some(rule) = &self.item {

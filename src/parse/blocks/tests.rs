@@ -6,9 +6,9 @@ use proptest::prelude::*;
 use serde_json::json;
 
 fn read(text: &str, rules: &serde_json::Value) -> Result<serde_json::Value> {
-    let rules = Rules::read(&Value::from_json(rules))?;
-    let found = blocks(&Document::new("a.md", text), &rules)?;
-    Ok(Value::list(found.into_iter().map(Block::into_value)).to_json())
+    let rules = BlockRules::read(&Value::from_json(rules))?;
+    let found = parse_blocks(&Document::new("a.md", text), &rules)?;
+    Ok(Value::list(found.into_iter().map(ParsedBlock::into_value)).to_json())
 }
 
 fn recipe() -> serde_json::Value {
@@ -98,10 +98,10 @@ fn twenty_thousand_blocks() {
         }
         text.push_str(&format!("\n## Notes\n\n{}\n\n*End* abc\n---\n\n", "A note. ".repeat(14)));
     }
-    let rules = Rules::read(&Value::from_json(&recipe())).expect("the rules are good");
+    let rules = BlockRules::read(&Value::from_json(&recipe())).expect("the rules are good");
     let document = Document::new("a.md", text);
     let begun = std::time::Instant::now();
-    let count = blocks(&document, &rules).map(|blocks| blocks.len());
+    let count = parse_blocks(&document, &rules).map(|blocks| blocks.len());
     panic!("{count:?} blocks of {} bytes in {:?}", document.text().len(), begun.elapsed());
 }
 

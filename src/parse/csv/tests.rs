@@ -5,14 +5,14 @@ use crate::value::Json;
 use proptest::prelude::*;
 use serde_json::json;
 
-const COMMA: Table<'static> = Table { header: false, separator: ",", quotes: true };
+const COMMA: CsvFormat<'static> = CsvFormat { header: false, separator: ",", quotes: true };
 
-fn read_as(text: &str, table: Table<'_>) -> Result<Json> {
-    rows(&Input::of(&text.into()), table).map(|rows| rows.to_json())
+fn read_as(text: &str, table: CsvFormat<'_>) -> Result<Json> {
+    parse_csv(&ParserInput::from_value(&text.into()), table).map(|rows| rows.to_json())
 }
 
 fn read(text: &str, header: bool) -> Result<Json> {
-    read_as(text, Table { header, ..COMMA })
+    read_as(text, CsvFormat { header, ..COMMA })
 }
 
 fn told(text: &str, header: bool) -> String {
@@ -34,7 +34,7 @@ fn an_uneven_row_and_a_name_twice_are_faults() {
     assert!(told("a,b\n1,2\n\n3\n").starts_with("text:4:1: the row has 1 cells, the header 2"));
     assert!(told("a,b,a\n").starts_with("text:1:1: the column `a` stands twice"));
     for separator in ["::", "", "ö", "\"", "\n"] {
-        let fault = read_as("", Table { separator, ..COMMA }).err().map(|fault| fault.code);
+        let fault = read_as("", CsvFormat { separator, ..COMMA }).err().map(|fault| fault.code);
         assert_eq!(fault, Some(Code::ARGUMENTS), "{separator}");
     }
 }
@@ -54,7 +54,7 @@ fn a_broken_quote_is_a_fault_where_it_stands() {
             assert!(told(text, header).starts_with(&format!("text:{place}: {message}")), "{}", told(text, header));
         }
     }
-    let letters = Table { quotes: false, separator: "\t", header: true };
+    let letters = CsvFormat { quotes: false, separator: "\t", header: true };
     assert_eq!(read_as("pipe\tin\n5\" pipe\t\"x\n", letters), Ok(json!([{ "pipe": "5\" pipe", "in": "\"x" }])));
 }
 
@@ -118,6 +118,6 @@ proptest! {
     //# A parser MUST NOT panic, whatever text it is given.
     #[test]
     fn it_never_panics(text in "[a,\"\r\nö]{0,24}", header in any::<bool>(), quotes in any::<bool>()) {
-        let _ = read_as(&text, Table { header, quotes, separator: "," });
+        let _ = read_as(&text, CsvFormat { header, quotes, separator: "," });
     }
 }

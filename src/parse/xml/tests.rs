@@ -7,7 +7,7 @@ const SUITE: &str = "\u{feff}<?xml version=\"1.0\"?>\n\n<suites xmlns:n=\"u\">\n
     <case name=\"y\"><failure message=\"&lt;no&gt;\">1 <b>&amp;</b><![CDATA[ <2]]></failure></case>\n  </suite>\n</suites>\n";
 
 fn parse(text: &str) -> Result<Xml> {
-    Xml::parse(&Input::of(&text.into())).map(|root| root.as_object::<Xml>().expect("it is XML").clone())
+    Xml::parse(&ParserInput::from_value(&text.into())).map(|root| root.as_object::<Xml>().expect("it is XML").clone())
 }
 
 fn names(root: &Xml, path: &str) -> Vec<String> {

@@ -2,15 +2,16 @@
 
 use super::*;
 use crate::document::Document;
+use crate::value::Json;
 use proptest::prelude::*;
 use serde_json::json;
 
 fn read(text: &str) -> Json {
-    yaml(&Input::of(&text.into())).unwrap_or_else(|fault| panic!("{text:?}: {fault}")).to_json()
+    parse_yaml(&ParserInput::from_value(&text.into())).unwrap_or_else(|fault| panic!("{text:?}: {fault}")).to_json()
 }
 
 fn fault(text: &str) -> String {
-    match yaml(&Input::of(&text.into())) {
+    match parse_yaml(&ParserInput::from_value(&text.into())) {
         Ok(value) => panic!("{text:?} is {value:?}"),
         Err(fault) => {
             assert_eq!(fault.code, CODE);
@@ -98,7 +99,7 @@ fn faults_say_where_and_what_to_do() {
     assert!(fault("a: 1\n---\nb: 1\n").contains("one document"), "{}", fault("a: 1\n---\nb: 1\n"));
     assert!(fault("a:\n\t- b\n").contains("blanks"), "{}", fault("a:\n\t- b\n"));
     let document = Value::handle(Document::new("a.yaml", "x: [1\n"));
-    let fault = yaml(&Input::of(&document)).expect_err("the list is open");
+    let fault = parse_yaml(&ParserInput::from_value(&document)).expect_err("the list is open");
     assert!(fault.to_string().starts_with("a.yaml:"), "{fault}");
 }
 
@@ -170,7 +171,7 @@ proptest! {
     #[test]
     fn what_is_written_is_read_again(tree in any_tree()) {
         let text = yaml_text(&tree).expect("it can be written");
-        match yaml(&Input::of(&text.as_str().into())) {
+        match parse_yaml(&ParserInput::from_value(&text.as_str().into())) {
             Ok(value) => prop_assert_eq!(value, Value::from_json(&tree), "{}", text),
             Err(fault) => prop_assert!(false, "{fault}\n{text}"),
         }
@@ -181,7 +182,7 @@ proptest! {
     //# A parser MUST NOT panic, whatever text it is given.
     #[test]
     fn it_never_panics_and_faults_lie_within(text in prop_oneof!["[-a: \n\\[{}&*|>\"'#?!,\t%]{0,40}", any::<String>()]) {
-        if let Err(refused) = parse(&text).expect("no guard") {
+        if let Err(refused) = parse_text(&text).expect("no guard") {
             prop_assert!(refused.line <= text.lines().count().max(1));
         }
     }

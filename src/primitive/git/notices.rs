@@ -1,14 +1,15 @@
-//! What the user's own git would do here and ours does not: told to the caller.
+//! Notices of what the user's own git would do here and ours does not; and the refusal of verbs that need objects which a
+//! partial clone lacks: git would fetch them, but a verb has the network only if it is asked to fetch.
 
-use super::arguments::Said;
-use super::session::Session;
-use super::verb::Verb;
-use crate::diagnostic::Result;
+use super::arguments::GitArguments;
+use super::session::GitSession;
+use super::verb::{GitVerb, WorktreeChanges};
+use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::path;
-use crate::world::repository::{Repository, Setting};
-use crate::world::run::Needs;
+use crate::world::repository::{GitSetting, Repository};
+use crate::world::run::RequiredGrant;
 
-/// What is told where files are added beside submodules.
+/// The notice where files are added beside submodules.
 pub(super) const NOT_LOOKED_INTO: &str =
     "submodules are not looked into: git would start itself in them; one that moved is added";
 
@@ -68,7 +69,7 @@ const WITHOUT_INDEX: [&str; 17] = [
     "worktree_prune",
 ];
 
-/// All verbs that are named here.
+/// All verbs that the lists above name.
 #[cfg(test)]
 pub(super) fn named() -> impl Iterator<Item = &'static str> {
     let lists = [&COMMITTING[..], &WITHOUT_REFS, &WITHOUT_INDEX].into_iter().chain(HOOKS.iter().map(|hook| hook.1));
@@ -76,7 +77,7 @@ pub(super) fn named() -> impl Iterator<Item = &'static str> {
 }
 
 /// Whether git would run a hook for a verb.
-fn runs(hook: &str, verb: &str) -> bool {
+fn runs_hook(hook: &str, verb: &str) -> bool {
     match hook {
         "reference-transaction" => !WITHOUT_REFS.contains(&verb),
         "post-index-change" => !WITHOUT_INDEX.contains(&verb),
@@ -85,7 +86,7 @@ fn runs(hook: &str, verb: &str) -> bool {
 }
 
 /// What names the driver that a setting is about, in a file of attributes.
-fn attribute(setting: &Setting) -> Option<String> {
+fn attribute(setting: &GitSetting) -> Option<String> {
     match setting.parts() {
         (kind @ ("diff" | "filter" | "merge"), Some(driver), _) => Some(format!("{kind}={driver}")),
         _ => None,
@@ -94,7 +95,7 @@ fn attribute(setting: &Setting) -> Option<String> {
 
 /// The attributes that may name drivers, as one text: those that the host reads at once; and, if a driver that matters for
 /// the command is not among them, all that the working tree, the index and the commits of this call have.
-fn attributes(session: &Session<'_>, command: &str, said: &Said) -> Result<String> {
+fn attributes(session: &GitSession<'_>, command: &str, said: &GitArguments) -> Result<String> {
     let repository = &session.repository;
     let file = path::join(&repository.top, ".gitattributes");
     let mut lines = session.world.read(&file).unwrap_or_default();
@@ -102,7 +103,7 @@ fn attributes(session: &Session<'_>, command: &str, said: &Said) -> Result<Strin
         lines.push(b'\n');
         lines.extend_from_slice(more);
     }
-    let is_named_elsewhere = |setting: &Setting| {
+    let is_named_elsewhere = |setting: &GitSetting| {
         !setting.scope.is_of_repository()
             && setting.is_missed_by(command)
             && attribute(setting).is_some_and(|name| memchr::memmem::find(&lines, name.as_bytes()).is_none())
@@ -120,16 +121,17 @@ fn attributes(session: &Session<'_>, command: &str, said: &Said) -> Result<Strin
 //= docs/spec.md#git
 //# An answer MUST name the settings by which the user's own git would have done something else here.
 /// The settings that matter for a command and do not count.
-pub(super) fn missed(repository: &Repository, command: &str, attributes: &str) -> Option<String> {
+pub(super) fn missed_settings(repository: &Repository, command: &str, attributes: &str) -> Option<String> {
     let default = repository.setting("merge.default").map(|setting| format!("merge={}", setting.value));
-    let is_named = |setting: &Setting| {
+    let is_named = |setting: &GitSetting| {
         attribute(setting).is_none_or(|name| attributes.contains(&name) || default.as_ref() == Some(&name))
     };
-    let counts = |setting: &&Setting| repository.setting(&setting.key).is_some_and(|last| std::ptr::eq(last, *setting));
+    let counts =
+        |setting: &&GitSetting| repository.setting(&setting.key).is_some_and(|last| std::ptr::eq(last, *setting));
     let missed = repository.settings.iter().filter(counts);
     let missed =
         missed.filter(|setting| setting.is_missed_by(command) && !setting.names_program() && is_named(setting));
-    let whose = |setting: &Setting| if setting.scope.is_of_repository() { "the repository's" } else { "the user's" };
+    let whose = |setting: &GitSetting| if setting.scope.is_of_repository() { "the repository's" } else { "the user's" };
     let mut told: Vec<String> = missed.map(|setting| format!("{} ({})", setting.key, whose(setting))).collect();
     told.sort_unstable();
     (!told.is_empty()).then(|| format!("settings that do not count here: {}", told.join(", ")))
@@ -137,8 +139,8 @@ pub(super) fn missed(repository: &Repository, command: &str, attributes: &str) -
 
 //= docs/spec.md#git
 //# An answer MUST name the programs of the repository that were not run, the hooks that this verb would have run and the signature that is missing.
-/// What was left out of this call.
-pub(super) fn of(session: &Session<'_>, verb: &Verb, said: &Said) -> Result<Vec<String>> {
+/// The notices of a call.
+pub(super) fn collect_notices(session: &GitSession<'_>, verb: &GitVerb, said: &GitArguments) -> Result<Vec<String>> {
     let repository = &session.repository;
     let mut found = Vec::new();
     let mut keys: Vec<&str> =
@@ -149,16 +151,16 @@ pub(super) fn of(session: &Session<'_>, verb: &Verb, said: &Said) -> Result<Vec<
         let more = if key.starts_with("filter.lfs.") { " (git lfs files show as pointers)" } else { "" };
         found.push(format!("the repository names a program: {key}; it is not run{more}"));
     }
-    let includes = |one: &&crate::world::repository::Setting| {
+    let includes = |one: &&GitSetting| {
         one.scope.is_of_repository() && (one.key == "include.path" || one.key.starts_with("includeif."))
     };
     if let Some(include) = repository.settings.iter().find(includes) {
         found.push(format!("the repository's configuration includes `{}`; it is not read", include.value));
     }
-    found.extend(super::partial::told(repository));
+    found.extend(partial_clone_notice(repository));
     found.extend(grafts(session));
     let command = verb.words.first().copied().unwrap_or_default();
-    found.extend(missed(repository, command, &attributes(session, command, said)?));
+    found.extend(missed_settings(repository, command, &attributes(session, command, said)?));
     let there = |name: &str| matches!(session.world.stat(&path::join(&repository.top, name)), Ok(Some(_)));
     if there(".gitmodules") {
         match verb.name {
@@ -169,7 +171,7 @@ pub(super) fn of(session: &Session<'_>, verb: &Verb, said: &Said) -> Result<Vec<
             _ => {}
         }
     }
-    if verb.needs == Needs::ReadGit {
+    if verb.needs == RequiredGrant::ReadGit {
         //= docs/spec.md#git
         //# A verb that only looks MUST tell that it does not see what the call has written and not kept yet.
         if session.world.staged().is_some_and(|staged| !staged.is_empty()) {
@@ -181,7 +183,7 @@ pub(super) fn of(session: &Session<'_>, verb: &Verb, said: &Said) -> Result<Vec<
     let is_new = |hook: &&str| {
         *hook == "post-rewrite" && verb.name == "commit" && !said.words.iter().any(|word| word == "--amend")
     };
-    let hooks = repository.hooks.iter().map(String::as_str).filter(|hook| runs(hook, verb.name));
+    let hooks = repository.hooks.iter().map(String::as_str).filter(|hook| runs_hook(hook, verb.name));
     let hooks: Vec<&str> = hooks.filter(|hook| !is_new(hook)).collect();
     if !hooks.is_empty() {
         found.push(format!("hooks do not run: {}", hooks.join(", ")));
@@ -198,8 +200,8 @@ pub(super) fn of(session: &Session<'_>, verb: &Verb, said: &Said) -> Result<Vec<
 
 //= docs/spec.md#git
 //# Where a repository has grafts, the caller MUST be told that they do not count.
-/// What is told of grafts: history that git shows otherwise than its commits have it.
-fn grafts(session: &Session<'_>) -> Option<String> {
+/// The notice about grafts, which change the history that git shows.
+fn grafts(session: &GitSession<'_>) -> Option<String> {
     let is_comment = |line: &str| line.is_empty() || line.starts_with('#');
     let lines = session.repository.grafts.lines().map(str::trim).filter(|line| !is_comment(line)).count();
     (lines > 0).then(|| {
@@ -208,7 +210,7 @@ fn grafts(session: &Session<'_>) -> Option<String> {
 }
 
 /// What git would have noted where a new branch begins at one of a remote.
-fn upstream(session: &Session<'_>, verb: &Verb, said: &Said) -> Result<Option<String>> {
+fn upstream(session: &GitSession<'_>, verb: &GitVerb, said: &GitArguments) -> Result<Option<String>> {
     let Some(begin) = verb.begins_at(&said.words, &said.names) else {
         return Ok(guessed(session, verb, said)?.map(|begin| not_noted(&begin)));
     };
@@ -229,7 +231,7 @@ fn not_noted(begin: &str) -> String {
 }
 
 /// The branch of a remote of which git makes a local one, because no commit has the name and one remote has it.
-fn guessed(session: &Session<'_>, verb: &Verb, said: &Said) -> Result<Option<String>> {
+fn guessed(session: &GitSession<'_>, verb: &GitVerb, said: &GitArguments) -> Result<Option<String>> {
     let (true, [_, name]) = (verb.name == "worktree_add", &said.names[..]) else { return Ok(None) };
     if said.words.iter().any(|word| word == "--detach") {
         return Ok(None);
@@ -243,4 +245,69 @@ fn guessed(session: &Session<'_>, verb: &Verb, said: &Said) -> Result<Option<Str
     let of_remotes = format!("refs/remotes/*/{name}");
     let all = found(&["for-each-ref", "--format=%(refname:short)", "--end-of-options", &of_remotes])?;
     Ok(Some(all).filter(|all| !all.is_empty() && !all.contains('\n')))
+}
+
+/// How to fetch the missing objects.
+const HELP: &str =
+    "fetch what is missing by hand: what git switches to it fetches, and `git fetch --refetch --no-filter` brings all";
+
+/// Whether objects may be missing because a remote has promised them.
+fn is_partial(repository: &Repository) -> bool {
+    repository.settings.iter().any(|setting| match setting.parts() {
+        ("extensions", _, "partialclone") | ("remote", _, "partialclonefilter") => true,
+        ("remote", Some(_), "promisor") => setting.is_on(),
+        _ => false,
+    })
+}
+
+//= docs/spec.md#git
+//# In a partial clone the caller MUST be told that nothing is fetched that is missing.
+/// The notice in a partial clone.
+fn partial_clone_notice(repository: &Repository) -> Option<String> {
+    is_partial(repository).then(|| {
+        format!("this is a partial clone: an object that is missing is not fetched, and what needs it fails or finds nothing; {HELP}")
+    })
+}
+
+//= docs/spec.md#git
+//# A verb that fills files from objects MUST be refused where these are missing: git takes the files away before it misses them.
+/// Refuses a verb that needs missing objects.
+pub(super) fn check_partial_clone(session: &GitSession<'_>, verb: &GitVerb, said: &GitArguments) -> Result<()> {
+    let fills = matches!(
+        verb.changes,
+        WorktreeChanges::Switched
+            | WorktreeChanges::Restored
+            | WorktreeChanges::Reset
+            | WorktreeChanges::Merged
+            | WorktreeChanges::Picked
+            | WorktreeChanges::Reverted
+            | WorktreeChanges::Rebased
+            | WorktreeChanges::Aborted
+            | WorktreeChanges::StashPushed
+            | WorktreeChanges::StashPopped
+            | WorktreeChanges::WorktreeAdded
+            | WorktreeChanges::Sparse
+    );
+    if !fills || !is_partial(&session.repository) {
+        return Ok(());
+    }
+    let source = said.words.iter().filter_map(|word| word.strip_prefix("--source=").or(word.strip_prefix("--onto=")));
+    let refs: Vec<String> = std::iter::once("HEAD")
+        .chain(said.names.iter().map(String::as_str))
+        .chain(source)
+        .map(|name| format!("{name}^{{commit}}"))
+        .collect();
+    let list = ["rev-list", "--objects", "--no-object-names", "--missing=print", "--no-walk", "--ignore-missing"];
+    let refs = refs.iter().map(String::as_str);
+    let words: Vec<&str> = list.into_iter().chain(["--end-of-options"]).chain(refs).collect();
+    let done = session.try_ask(&words)?;
+    let missing = done.ran.output.split(|byte| *byte == b'\n').filter(|line| line.starts_with(b"?")).count();
+    if missing == 0 {
+        return Ok(());
+    }
+    let message = format!(
+        "this is a partial clone, and {missing} objects of what `{}` is about are missing: git would fetch them in the middle, which nothing does here",
+        verb.name
+    );
+    Err(Diagnostic::new(Code::WORLD, message).help(HELP))
 }

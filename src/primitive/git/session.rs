@@ -1,17 +1,19 @@
-//! One call of git: the repository that the host chose, and what git is asked about it before it changes something.
+//! One call of git: its repository, its turn among the writers there, the questions that git is asked beforehand, and the
+//! command that a verb becomes.
 
-use super::arguments::{Said, is_on};
-use super::ended;
-use super::entries::Entry;
-use super::verb::{Changes, Reads, Tells, Verb};
+use super::arguments::{GitArguments, is_on};
+use super::output::WorktreeEntry;
+use super::verb::{GitVerb, OptionKind, ToldNames, WorktreeChanges, WorktreeReads};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
+use crate::primitive::host::Context;
+use crate::primitive::program_outcome::ended;
 use crate::value::Map;
-use crate::world::repository::{Done, Repository};
-use crate::world::run::{Changed, Command, Confinement, Contents, Needs, Processes};
-use crate::world::{World, path};
+use crate::world::repository::{GitOutput, Repository};
+use crate::world::run::{ChangedFiles, ChildProcesses, Confinement, ProgramCommand, ReadableFiles, RequiredGrant};
+use crate::world::{Lock, LockAttempt, World, path};
 use std::sync::OnceLock;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How many bytes git may print.
 const MOST: usize = 32 << 20;
@@ -22,8 +24,17 @@ pub(super) const LONGEST: Duration = Duration::from_secs(86_400);
 /// The oldest git that has all that is asked of it.
 const OLDEST: (u64, u64) = (2, 37);
 
+/// The longest pause between two attempts.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// How long the lock of another git is waited for: an editor that asks for the state holds it no longer.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The pause before git is asked again.
+const AGAIN: Duration = Duration::from_millis(40);
+
 /// A repository, and the world that it lies in.
-pub(super) struct Session<'a> {
+pub(super) struct GitSession<'a> {
     pub(super) world: &'a dyn World,
     pub(super) repository: Repository,
     /// The folder of the call, as given.
@@ -35,27 +46,32 @@ pub(super) struct Session<'a> {
     /// The file of the index that the verb uses, if it is not the user's: questions about files are put to that one.
     pub(super) index: Option<String>,
     /// Which files of the working tree the verb gets to read.
-    pub(super) contents: Contents,
+    pub(super) contents: ReadableFiles,
     /// Which files of the working tree the verb is going to change.
-    pub(super) changed: Changed,
+    pub(super) changed: ChangedFiles,
     /// What of submodules git gets to read besides.
     pub(super) markers: Vec<String>,
 }
 
 /// What git prints in answer to a question, if it ends well.
-fn well(asked: Command, put: impl Fn(&Command) -> Result<Done>) -> Result<Vec<u8>> {
+fn well(asked: ProgramCommand, put: impl Fn(&ProgramCommand) -> Result<GitOutput>) -> Result<Vec<u8>> {
     let done = put(&asked)?;
     if done.ran.code != 0 {
         let arguments = asked.arguments[1..].to_vec();
-        ended(&Command { arguments, ..asked }, done.ran, Code("git"), true)?;
+        ended(&ProgramCommand { arguments, ..asked }, done.ran, Code("git"), true)?;
         return Ok(Vec::new());
     }
     Ok(done.ran.output)
 }
 
 /// A command of git that is not run yet.
-pub(super) fn command(words: Vec<String>, folder: &str, needs: Needs, processes: Processes) -> Command {
-    Command {
+pub(super) fn command(
+    words: Vec<String>,
+    folder: &str,
+    needs: RequiredGrant,
+    processes: ChildProcesses,
+) -> ProgramCommand {
+    ProgramCommand {
         program: "git".to_owned(),
         arguments: [vec!["--no-pager".to_owned()], words].concat(),
         folder: folder.to_owned(),
@@ -64,59 +80,62 @@ pub(super) fn command(words: Vec<String>, folder: &str, needs: Needs, processes:
         time: LONGEST,
         most: MOST,
         needs,
-        confinement: Confinement { processes, network: needs == Needs::FetchGit, ..Confinement::default() },
+        confinement: Confinement { processes, network: needs == RequiredGrant::FetchGit, ..Confinement::default() },
         stop: guard::check,
     }
 }
 
-impl<'a> Session<'a> {
-    /// One that nothing was said in yet.
+impl<'a> GitSession<'a> {
+    /// A session before its first command.
     pub(super) fn new(world: &'a dyn World, repository: Repository, folder: String) -> Self {
-        let (contents, changed) = (Contents::Covered, Changed::None);
+        let (contents, changed) = (ReadableFiles::Covered, ChangedFiles::None);
         let (settings, notices) = (Vec::new(), Vec::new());
         Self { world, repository, folder, settings, notices, index: None, contents, changed, markers: Vec::new() }
     }
 }
 
-impl Session<'_> {
-    /// What git says, if it ends well.
+impl GitSession<'_> {
+    /// What git prints in answer to a question.
+    ///
+    /// # Errors
+    /// Git ended with another code than 0.
     pub(super) fn ask(&self, words: &[&str]) -> Result<Vec<u8>> {
-        well(self.question(words, Contents::All), |asked| self.put(asked))
+        well(self.question(words, ReadableFiles::All), |asked| self.put(asked))
     }
 
     /// The same, however it ends.
-    pub(super) fn try_ask(&self, words: &[&str]) -> Result<Done> {
-        self.put(&self.question(words, Contents::All))
+    pub(super) fn try_ask(&self, words: &[&str]) -> Result<GitOutput> {
+        self.put(&self.question(words, ReadableFiles::All))
     }
 
     /// The host's own question: the pack does not see the answer.
-    fn question(&self, words: &[&str], contents: Contents) -> Command {
+    fn question(&self, words: &[&str], contents: ReadableFiles) -> ProgramCommand {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
-        let mut asked = command(words, &self.folder, Needs::ReadGit, Processes::None);
+        let mut asked = command(words, &self.folder, RequiredGrant::ReadGit, ChildProcesses::None);
         asked.confinement.contents = contents;
         asked.confinement.read.clone_from(&self.markers);
         asked.env.extend(self.index_variable());
         asked
     }
 
-    fn put(&self, asked: &Command) -> Result<Done> {
+    fn put(&self, asked: &ProgramCommand) -> Result<GitOutput> {
         self.world.run_git(asked, Some(&self.repository), &[])
     }
 
     /// The entries that git prints with a NUL behind each.
     pub(super) fn names(&self, words: &[&str]) -> Result<Vec<String>> {
-        self.names_seeing(words, Contents::All)
+        self.names_seeing(words, ReadableFiles::All)
     }
 
     /// The same, of a git that gets to read these files only.
-    pub(super) fn names_seeing(&self, words: &[&str], contents: Contents) -> Result<Vec<String>> {
+    pub(super) fn names_seeing(&self, words: &[&str], contents: ReadableFiles) -> Result<Vec<String>> {
         self.split(&well(self.question(words, contents), |asked| self.put(asked))?)
     }
 
     /// The same, with paths that are patterns of the host's own.
     pub(super) fn names_by_patterns(&self, words: &[&str]) -> Result<Vec<String>> {
-        let mut asked = self.question(words, Contents::All);
-        asked.env.push(super::taken_as_patterns());
+        let mut asked = self.question(words, ReadableFiles::All);
+        asked.env.push(taken_as_patterns());
         self.split(&well(asked, |asked| self.put(asked))?)
     }
 
@@ -130,8 +149,8 @@ impl Session<'_> {
         let asks = asks.chain(commits.iter().filter(|commit| !commit.starts_with('-')).map(|commit| vec![*commit]));
         let mut found = Vec::new();
         for more in asks {
-            let mut asked = self.question(&[&lines, &more[..], &["--"], &all].concat(), Contents::All);
-            asked.env.push(super::taken_as_patterns());
+            let mut asked = self.question(&[&lines, &more[..], &["--"], &all].concat(), ReadableFiles::All);
+            asked.env.push(taken_as_patterns());
             found.extend(self.put(&asked)?.ran.output);
         }
         Ok(found)
@@ -147,11 +166,11 @@ impl Session<'_> {
     /// What git reads of submodules to tell whether they moved, where the pack may not read all: the `.git` of each. What
     /// it holds, no answer shows.
     pub(super) fn markers_of_submodules(&self) -> Result<Vec<String>> {
-        if self.contents == Contents::All || self.world.may_read(&self.repository.top).is_ok() {
+        if self.contents == ReadableFiles::All || self.world.may_read(&self.repository.top).is_ok() {
             return Ok(Vec::new());
         }
         let all = self.names_by_patterns(&["ls-files", "-z", "--full-name", "--stage", "--", ":(top)"])?;
-        let submodules = Entry::of_list(all).into_iter().filter(|entry| entry.is_submodule);
+        let submodules = WorktreeEntry::from_list(all).into_iter().filter(|entry| entry.is_submodule);
         Ok(submodules.map(|entry| path::join(&self.below_top(&entry.name), "./.git")).collect())
     }
 
@@ -162,7 +181,7 @@ impl Session<'_> {
         })
     }
 
-    /// What git is told of an index of its own.
+    /// The environment variable of the verb's own index, if it has one.
     pub(super) fn index_variable(&self) -> Option<(String, String)> {
         self.index.clone().map(|file| ("GIT_INDEX_FILE".to_owned(), file))
     }
@@ -190,37 +209,38 @@ impl Session<'_> {
     //# A verb that reads files of the working tree MUST be refused files that no grant to read covers.
     /// Refuses files of the working tree that git would read for the pack, and the pack may not; gives those that it gets
     /// to read. What commits hold is covered by the grant of git itself.
-    pub(super) fn contents_for(&self, verb: &Verb, said: &Said, options: &Map) -> Result<Contents> {
+    pub(super) fn contents_for(&self, verb: &GitVerb, said: &GitArguments, options: &Map) -> Result<ReadableFiles> {
         let is_on = |name: &str| is_on(options, name);
         let is_range = || said.names.len() > 1 || said.names.iter().any(|name| name.contains(".."));
         let reads = match verb.reads {
-            Reads::Nothing => false,
-            Reads::All => true,
-            Reads::Compared => !is_on("cached") && !is_range(),
-            Reads::Searched => !is_on("cached") && said.names.is_empty(),
-            Reads::Committed => is_on("all") || !said.paths.is_empty(),
-            Reads::Named => !said.files.is_empty(),
+            WorktreeReads::Nothing => false,
+            WorktreeReads::All => true,
+            WorktreeReads::Compared => !is_on("cached") && !is_range(),
+            WorktreeReads::Searched => !is_on("cached") && said.names.is_empty(),
+            WorktreeReads::Committed => is_on("all") || !said.paths.is_empty(),
+            WorktreeReads::Named => !said.files.is_empty(),
         };
         let given = said.paths.iter().chain(&said.files);
         let mut places: Vec<String> = given.map(|given| path::join(&self.repository.folder, given)).collect();
-        if matches!(verb.tells, Tells::Status | Tells::Files) || verb.changes == Changes::Cleaned {
+        if matches!(verb.tells, ToldNames::Status | ToldNames::Files) || verb.changes == WorktreeChanges::Cleaned {
             places.iter().try_for_each(|place| self.may_look(verb, place))?;
         }
         if !reads {
             //= docs/spec.md#git
             //# Git MUST be kept by the system from reading a file of the working tree for a pack that no grant to read covers.
-            let compares = !matches!(verb.changes, Changes::Nothing | Changes::Patched);
+            let compares = !matches!(verb.changes, WorktreeChanges::Nothing | WorktreeChanges::Patched);
             return Ok(match compares || verb.is_of_commits {
-                true => Contents::All,
-                false => Contents::Covered,
+                true => ReadableFiles::All,
+                false => ReadableFiles::Covered,
             });
         }
         if places.is_empty() {
-            let whole = if verb.reads == Reads::Searched { &self.repository.folder } else { &self.repository.top };
+            let whole =
+                if verb.reads == WorktreeReads::Searched { &self.repository.folder } else { &self.repository.top };
             places.push(whole.clone());
         }
         places.iter().try_for_each(|place| self.may_read(verb.name, place))?;
-        Ok(Contents::Of(places))
+        Ok(ReadableFiles::Of(places))
     }
 
     /// Refuses a file, or a folder with all that lies below it, that git would read and no grant to read covers.
@@ -236,25 +256,42 @@ impl Session<'_> {
     //= docs/spec.md#git
     //# A path that a verb would tell the state of MUST be one that the pack may look at.
     /// Refuses a path of which the answer would tell whether it is there, though it named nothing.
-    fn may_look(&self, verb: &Verb, place: &str) -> Result<()> {
+    fn may_look(&self, verb: &GitVerb, place: &str) -> Result<()> {
         if self.world.may_read(place).is_ok() || self.world.stat(place).is_ok_and(|stat| stat.is_some()) {
             return Ok(());
         }
         self.may_read(verb.name, place)
     }
+
+    //= docs/spec.md#git
+    //# A verb that finds the lock of another git on the index MUST be tried again for a moment before it fails.
+    /// Runs git; again, if the index was locked: git takes that lock before it changes anything.
+    pub(super) fn run(&self, asked: &ProgramCommand) -> Result<GitOutput> {
+        let began = Instant::now();
+        loop {
+            let done = self.world.run_git(asked, Some(&self.repository), &self.settings)?;
+            let errors = String::from_utf8_lossy(&done.ran.errors);
+            let is_locked = done.ran.code != 0 && errors.contains("index.lock'") && errors.contains("File exists");
+            if !is_locked || began.elapsed() > PATIENCE {
+                return Ok(done);
+            }
+            guard::check()?;
+            std::thread::sleep(AGAIN);
+        }
+    }
 }
 
-/// Refuses a git that is too old, once. What keeps it from being asked for a command that changes something keeps that from
-/// being run as well, and is told there: it needs another grant than the question.
-pub fn new_enough(world: &dyn World, needs: Needs) -> Result<()> {
+/// Refuses a git that is too old; asks for its version once per process. If a verb that writes cannot ask, the verb itself
+/// reports why.
+pub fn check_git_version(world: &dyn World, needs: RequiredGrant) -> Result<()> {
     static KNOWN: OnceLock<()> = OnceLock::new();
     if KNOWN.get().is_some() {
         return Ok(());
     }
-    let asked = command(vec!["version".to_owned()], ".", Needs::ReadGit, Processes::None);
+    let asked = command(vec!["version".to_owned()], ".", RequiredGrant::ReadGit, ChildProcesses::None);
     let done = match world.run_git(&asked, None, &[]) {
         Ok(done) => done,
-        Err(fault) if needs == Needs::ReadGit => return Err(fault),
+        Err(fault) if needs == RequiredGrant::ReadGit => return Err(fault),
         Err(_) => return Ok(()),
     };
     let told = String::from_utf8_lossy(&done.ran.output).into_owned();
@@ -268,4 +305,99 @@ pub fn new_enough(world: &dyn World, needs: Needs) -> Result<()> {
     }
     let _known_by_another_thread = KNOWN.set(());
     Ok(())
+}
+
+/// The command of a verb, with all its words in their places.
+pub(super) fn verb_command(session: &GitSession<'_>, verb: &GitVerb, said: GitArguments) -> Result<ProgramCommand> {
+    let has_files = verb.options().any(|option| matches!(option.kind, OptionKind::Files)) || said.reads_files;
+    let input = if has_files { listed_files(session, &said)? } else { said.input };
+    let mut words = said.words;
+    if verb.ends_options && !said.names.is_empty() {
+        words.push("--end-of-options".to_owned());
+    }
+    words.extend(said.names);
+    if verb.options().any(|option| option.kind == OptionKind::Paths) {
+        words.extend(verb.ends_names.then(|| "--".to_owned()));
+        words.extend(said.paths);
+    }
+    let mut asked = command(words, &session.folder, verb.needs, verb.processes);
+    asked.input = input;
+    asked.confinement.contents.clone_from(&session.contents);
+    asked.confinement.changed.clone_from(&session.changed);
+    asked.confinement.read.clone_from(&session.markers);
+    asked.env.extend(said.env);
+    asked.env.extend(session.index_variable());
+    Ok(asked)
+}
+
+/// The files whose contents git is to read, a line for each, or a NUL behind each.
+fn listed_files(session: &GitSession<'_>, said: &GitArguments) -> Result<Vec<u8>> {
+    let mut input = Vec::new();
+    for file in &said.files {
+        if !said.reads_files {
+            let literal = if file.starts_with(':') { "./" } else { "" };
+            input.extend([literal.as_bytes(), file.as_bytes(), b"\0"].concat());
+            continue;
+        }
+        let place = path::join(&session.repository.folder, file);
+        if file.contains('\n') {
+            return Err(Diagnostic::new(
+                Code::ARGUMENTS,
+                format!("`{file}` has a line break: git cannot be told of it"),
+            )
+            .help("give `content` in place of `paths`"));
+        }
+        //= docs/spec.md#git
+        //# A file whose content git keeps by its name MUST be one that the script itself may read.
+        if session.world.stat(&place)?.is_none() {
+            return Err(Diagnostic::new(Code::WORLD, format!("there is no file `{file}`")));
+        }
+        input.extend([place.as_bytes(), b"\n"].concat());
+    }
+    Ok(input)
+}
+
+/// Paths count as patterns of git for this command: those that the host itself writes.
+pub(super) fn taken_as_patterns() -> (String, String) {
+    ("GIT_LITERAL_PATHSPECS".to_owned(), "0".to_owned())
+}
+
+//= docs/spec.md#git
+//# Verbs that change a repository MUST run one after the other, also those of other processes of the host; waiting MUST end with the call.
+/// Waits until no other call changes the repository. The flag is whether it had to wait: then the repository may have changed.
+pub(super) fn wait_for_turn(
+    context: &Context<'_>,
+    repository: &Repository,
+    needs: RequiredGrant,
+) -> Result<(Option<Box<dyn Lock>>, bool)> {
+    // `fetch` waits for others for long, and writes nothing but refs, each with a lock of git's own.
+    if needs != RequiredGrant::WriteGit {
+        return Ok((None, false));
+    }
+    let world = context.host.world();
+    if let LockAttempt::Held(lock) = world.hold_repository(repository)? {
+        return Ok((Some(lock), false));
+    }
+    let (mut had, mut pause) = (None, Duration::from_millis(1));
+    context.host.aside(&mut || {
+        loop {
+            guard::check().map_err(|fault| waited(repository, fault))?;
+            if let LockAttempt::Held(lock) = world.hold_repository(repository)? {
+                had = Some(lock);
+                return Ok(());
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(PAUSE);
+        }
+    })?;
+    match had {
+        Some(lock) => Ok((Some(lock), true)),
+        None => Err(Diagnostic::new(Code::INTERNAL, "the turn in the repository was not taken")),
+    }
+}
+
+fn waited(repository: &Repository, mut fault: Box<Diagnostic>) -> Box<Diagnostic> {
+    let top = &repository.top;
+    fault.message = format!("{} while it waited for another call that changes the repository `{top}`", fault.message);
+    fault
 }

@@ -1,15 +1,15 @@
 //! Whatever a script gives, git gets words of the table and nothing that begins otherwise.
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
-use super::arguments::say;
-use super::verb::{OptionKind, Verb};
-use super::{reading, writing};
+use super::arguments::build_arguments;
+use super::verb::{GitVerb, OptionKind};
+use super::{read_verbs, write_verbs};
 use crate::diagnostic::Code;
 use crate::value::{Map, Value};
 use proptest::prelude::*;
 
-fn every() -> Vec<&'static Verb> {
-    reading().chain(writing()).collect()
+fn every() -> Vec<&'static GitVerb> {
+    read_verbs().chain(write_verbs()).collect()
 }
 
 /// What git is told by an option, before the value.
@@ -112,7 +112,7 @@ fn no_other_option_is_taken() {
                 if own.contains(&name.as_str()) || ["folder", "check"].contains(&name.as_str()) {
                     continue;
                 }
-                let fault = say(verb, &Map::from_iter([(name.as_str().into(), value)])).unwrap_err();
+                let fault = build_arguments(verb, &Map::from_iter([(name.as_str().into(), value)])).unwrap_err();
                 assert_eq!(fault.code, Code::ARGUMENTS);
                 assert!(
                     fault.message.contains(&format!("has no option \"{name}\"")),
@@ -123,7 +123,7 @@ fn no_other_option_is_taken() {
             }
         }
     }
-    let fault = super::find("comit", crate::world::run::Needs::WriteGit).err().unwrap();
+    let fault = super::find_verb("comit", crate::world::run::RequiredGrant::WriteGit).err().unwrap();
     assert!(fault.help.unwrap().contains("`commit`"));
 }
 
@@ -150,7 +150,7 @@ fn no_name_begins_as_an_option_does() {
             let names = ["-", "-x", "--", "--all", "--output=x", "-D", "\n-x"];
             for name in names.iter().filter(|_| is_name) {
                 let options = Map::from_iter([(option.name.into(), Value::from(*name))]);
-                let fault = say(verb, &options).unwrap_err();
+                let fault = build_arguments(verb, &options).unwrap_err();
                 assert!(fault.message.contains("is no name"), "{} {}: {}", verb.name, option.name, fault.message);
                 asked += 1;
             }
@@ -189,7 +189,7 @@ proptest! {
             let needed = verb.options().filter(|option| option.is_required);
             let mut options: Map = needed.map(|option| (option.name.into(), value(option.kind))).collect();
             options.insert(given.name.into(), text.as_str().into());
-            let Ok(said) = say(verb, &options) else { continue };
+            let Ok(said) = build_arguments(verb, &options) else { continue };
             for name in &said.names {
                 prop_assert!(!name.starts_with('-') && !name.is_empty() && !name.contains(['\n', '\0']));
             }

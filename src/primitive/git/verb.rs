@@ -1,9 +1,9 @@
-//! What a verb of git is: its options by name and kind, and which files it changes. Git's own options stand here only.
+//! The description of a verb of git: its options by name and kind, what it reads and which files it changes.
 
-use crate::world::run::{Needs, Processes};
+use crate::world::run::{ChildProcesses, RequiredGrant};
 
 /// A verb of `git_read` or `git`.
-pub struct Verb {
+pub struct GitVerb {
     /// Its name: git's own, with underscores.
     pub name: &'static str,
     /// What it does, in one sentence with a full stop.
@@ -19,22 +19,22 @@ pub struct Verb {
     /// Whether `--` may stand before paths.
     pub ends_names: bool,
     /// The grant that it needs.
-    pub needs: Needs,
+    pub needs: RequiredGrant,
     /// Whether git has to start git.
-    pub processes: Processes,
+    pub processes: ChildProcesses,
     /// Which files of the working tree it changes.
-    pub changes: Changes,
+    pub changes: WorktreeChanges,
     /// Which contents of the working tree it shows or keeps.
-    pub reads: Reads,
+    pub reads: WorktreeReads,
     /// Whether it prints what commits and refs hold: of the working tree it reads attributes alone. All others get of it what
     /// the grants to read cover, and no more.
     pub is_of_commits: bool,
     /// Which names of the working tree it tells.
-    pub tells: Tells,
+    pub tells: ToldNames,
     /// Whether its paths are taken as they are.
-    pub literal: Literal,
+    pub literal: PathspecMode,
     /// What it adds of the working tree, where git would look into submodules.
-    pub adds: Adds,
+    pub adds: IndexAdditions,
 }
 
 /// An option of a verb.
@@ -107,12 +107,12 @@ pub enum OptionKind {
     /// A number, in its place, as git writes entries of the stash.
     Entry,
     /// What the host looks at itself.
-    Host(Shape),
+    Host(HostOptionKind),
 }
 
 /// What the host takes for itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum HostOptionKind {
     /// `true` or `false`.
     Flag,
     /// A text.
@@ -125,9 +125,11 @@ impl OptionKind {
     /// The word for it in documentation and messages.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Flag(_) | Self::Host(Shape::Flag) => "flag",
-            Self::Number(_) | Self::Entry | Self::Host(Shape::Float) => "number",
-            Self::Text(_) | Self::Pattern(_) | Self::Sort(_) | Self::Host(Shape::Text) | Self::Input(_) => "text",
+            Self::Flag(_) | Self::Host(HostOptionKind::Flag) => "flag",
+            Self::Number(_) | Self::Entry | Self::Host(HostOptionKind::Float) => "number",
+            Self::Text(_) | Self::Pattern(_) | Self::Sort(_) | Self::Host(HostOptionKind::Text) | Self::Input(_) => {
+                "text"
+            }
             Self::Signature => "text",
             Self::Date(_) | Self::Moment => "date",
             Self::Format(_) | Self::RefFormat(_) => "format",
@@ -159,7 +161,7 @@ impl OptionKind {
 
 /// Which files of the working tree a verb changes: how the host finds them out before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Changes {
+pub enum WorktreeChanges {
     /// None: it looks, or changes the repository only.
     Nothing,
     /// What differs between `HEAD` and `ref`.
@@ -202,7 +204,7 @@ pub enum Changes {
 
 /// Which contents of files in the working tree a verb shows or keeps. What commits hold is no matter of this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reads {
+pub enum WorktreeReads {
     /// None.
     Nothing,
     /// Those that its paths name; all, without any.
@@ -219,7 +221,7 @@ pub enum Reads {
 
 /// Which names of files in the working tree, unknown to git, a verb tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tells {
+pub enum ToldNames {
     /// None.
     Nothing,
     /// Those of `status`.
@@ -232,7 +234,7 @@ pub enum Tells {
 
 /// Whether paths are names, or patterns of git.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Literal {
+pub enum PathspecMode {
     /// Names.
     Always,
     /// Names, though git must not be told: it refuses to take them as such, or hands patterns of its own on.
@@ -243,7 +245,7 @@ pub enum Literal {
 
 /// What a verb adds to the index of the files that git knows or finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Adds {
+pub enum IndexAdditions {
     /// Nothing.
     Nothing,
     /// Files.
@@ -262,7 +264,7 @@ pub const fn required(name: &'static str, kind: OptionKind, doc: &'static str) -
     GitOption { name, kind, is_required: true, doc }
 }
 
-impl Verb {
+impl GitVerb {
     /// A verb that changes nothing.
     pub const fn read(
         name: &'static str,
@@ -270,8 +272,8 @@ impl Verb {
         own: &'static [GitOption],
         summary: &'static str,
     ) -> Self {
-        let mut verb = Self::write(name, words, own, Changes::Nothing, summary);
-        verb.needs = Needs::ReadGit;
+        let mut verb = Self::write(name, words, own, WorktreeChanges::Nothing, summary);
+        verb.needs = RequiredGrant::ReadGit;
         verb
     }
 
@@ -280,7 +282,7 @@ impl Verb {
         name: &'static str,
         words: &'static [&'static str],
         own: &'static [GitOption],
-        changes: Changes,
+        changes: WorktreeChanges,
         summary: &'static str,
     ) -> Self {
         Self {
@@ -291,14 +293,14 @@ impl Verb {
             shared: &[],
             ends_options: true,
             ends_names: true,
-            needs: Needs::WriteGit,
-            processes: Processes::None,
+            needs: RequiredGrant::WriteGit,
+            processes: ChildProcesses::None,
             changes,
-            reads: Reads::Nothing,
+            reads: WorktreeReads::Nothing,
             is_of_commits: false,
-            tells: Tells::Nothing,
-            literal: Literal::Always,
-            adds: Adds::Nothing,
+            tells: ToldNames::Nothing,
+            literal: PathspecMode::Always,
+            adds: IndexAdditions::Nothing,
         }
     }
 
@@ -342,21 +344,21 @@ impl Verb {
 
     /// The same, and git starts git.
     #[must_use]
-    pub const fn starts(mut self, processes: Processes) -> Self {
+    pub const fn starts(mut self, processes: ChildProcesses) -> Self {
         self.processes = processes;
         self
     }
 
     /// The same, with another grant.
     #[must_use]
-    pub const fn needing(mut self, needs: Needs) -> Self {
+    pub const fn needing(mut self, needs: RequiredGrant) -> Self {
         self.needs = needs;
         self
     }
 
     /// The same, and it shows or keeps contents of the working tree.
     #[must_use]
-    pub const fn reading(mut self, reads: Reads) -> Self {
+    pub const fn reading(mut self, reads: WorktreeReads) -> Self {
         self.reads = reads;
         self
     }
@@ -370,21 +372,21 @@ impl Verb {
 
     /// The same, and it tells names of the working tree.
     #[must_use]
-    pub const fn telling(mut self, tells: Tells) -> Self {
+    pub const fn telling(mut self, tells: ToldNames) -> Self {
         self.tells = tells;
         self
     }
 
     /// The same, with paths that git takes otherwise.
     #[must_use]
-    pub const fn taking(mut self, literal: Literal) -> Self {
+    pub const fn taking(mut self, literal: PathspecMode) -> Self {
         self.literal = literal;
         self
     }
 
     /// The same, and it adds what it finds.
     #[must_use]
-    pub const fn adding(mut self, adds: Adds) -> Self {
+    pub const fn adding(mut self, adds: IndexAdditions) -> Self {
         self.adds = adds;
         self
     }

@@ -1,14 +1,14 @@
 //! Tests of what a file asks for: each key of a definition, made narrower, wider and left alone.
 
 use super::*;
-use crate::definition::{Shape, reference};
+use crate::definition::{ValueShape, all_grammars};
 use std::collections::BTreeMap as Table;
 
 fn of(text: &str) -> Permissions {
-    let (_, faults) = read(&Source::new("tools.d/a.toml", text));
+    let (_, faults) = read_definitions(&Source::new("tools.d/a.toml", text));
     let read_so = |fault: &crate::diagnostic::Diagnostic| !fault.is_error() || fault.code.0 == "missing-key";
     assert!(faults.iter().all(read_so), "{text}: {faults:?}");
-    Permissions::of_file("tools.d/a.toml", text.as_bytes())
+    Permissions::from_file("tools.d/a.toml", text.as_bytes())
 }
 
 const PACK: &str = "[pack]\ntitle = \"A\"\n";
@@ -40,9 +40,9 @@ fn within(table: &str, line: &str) -> String {
 }
 
 /// A table of definitions, a key of it as it was trusted, another form of it, and whether that asks again.
-type Row = (&'static str, &'static str, &'static str, bool);
+type PermissionRow = (&'static str, &'static str, &'static str, bool);
 
-const ROWS: &[Row] = &[
+const ROWS: &[PermissionRow] = &[
     ("[pack]", "root = [\".git\"]", "root = [\".\"]", false),
     ("[pack]", "root = [\".\"]", "root = [\".git\"]", true),
     ("[pack]", "root = [\"b\", \"a\"]", "root = [\"a\", \"b\"]", false),
@@ -189,10 +189,14 @@ const WORDS: &[(&str, &[&str])] = &[
 fn only_what_is_wider_asks_again() {
     for (table, before, after, asks) in ROWS {
         let (one, other) = (of(&within(table, before)), of(&within(table, after)));
-        let beyond = other.beyond(&one);
-        assert_eq!(!beyond.is_empty(), *asks, "{table}: `{before}` to `{after}`: {:?}", beyond.words());
-        assert_eq!(beyond.words().is_empty(), beyond.is_empty(), "what asks is told: {table}: `{before}` to `{after}`");
-        assert!(one.beyond(&one).is_empty() && other.beyond(&other).is_empty(), "{table}: `{before}`, `{after}`");
+        let beyond = other.exceeding(&one);
+        assert_eq!(!beyond.is_empty(), *asks, "{table}: `{before}` to `{after}`: {:?}", beyond.describe());
+        assert_eq!(
+            beyond.describe().is_empty(),
+            beyond.is_empty(),
+            "what asks is told: {table}: `{before}` to `{after}`"
+        );
+        assert!(one.exceeding(&one).is_empty() && other.exceeding(&other).is_empty(), "{table}: `{before}`, `{after}`");
     }
 }
 
@@ -217,7 +221,7 @@ fn what_is_new_of_a_program_is_told_without_what_is_not() {
         ),
     ] {
         let [before, after] = [before, after].map(|grants| of(&format!("{PACK}[pack.grants]\n{grants}\n")));
-        let words = after.beyond(&before).words_within(&after);
+        let words = after.exceeding(&before).describe_within(&after);
         assert!(words.iter().any(|word| word == told), "{words:?} has not {told}");
     }
 }
@@ -225,7 +229,7 @@ fn what_is_new_of_a_program_is_told_without_what_is_not() {
 #[test]
 fn every_key_that_could_let_a_pack_do_more_stands_in_the_table() {
     let words: Table<&str, &[&str]> = WORDS.iter().copied().collect();
-    let all = reference();
+    let all = all_grammars();
     for (table, known) in &words {
         let grammar =
             all.iter().find(|one| one.name == *table).unwrap_or_else(|| panic!("there is no table `{table}`"));
@@ -234,11 +238,11 @@ fn every_key_that_could_let_a_pack_do_more_stands_in_the_table() {
                 let rest = line.strip_prefix(key.name).map(str::trim_start);
                 rest.is_some_and(|rest| rest.starts_with(['=', '.']))
             };
-            let row = |row: &&Row| row.0 == *table && [row.1, row.2].iter().any(|text| text.lines().any(is_key));
+            let row =
+                |row: &&PermissionRow| row.0 == *table && [row.1, row.2].iter().any(|text| text.lines().any(is_key));
             let stands = ROWS.iter().any(|one| row(&one));
             // What one row holds within another table counts there.
-            let nested =
-                matches!(key.shape, Shape::Table(inner) if words.contains_key(inner.name) && inner.name != "limits");
+            let nested = matches!(key.shape, ValueShape::Table(inner) if words.contains_key(inner.name) && inner.name != "limits");
             assert!(
                 stands || nested || known.contains(&key.name),
                 "`{}` of `{table}`: does it let a pack do more?",
@@ -258,5 +262,5 @@ fn what_is_gone_uses_nothing() {
         tool("a", ""),
         tool("b", "limits = { depth = 5 }")
     ));
-    assert!(of(&format!("{PACK}{}", tool("a", ""))).beyond(&before).is_empty());
+    assert!(of(&format!("{PACK}{}", tool("a", ""))).exceeding(&before).is_empty());
 }

@@ -1,137 +1,139 @@
-//! What waits for a thread: whose turn is next, and for whom threads are kept free.
+//! The queue of a pool: which call is next, and for which calls threads are kept free.
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
 
-pub(super) type Job = Box<dyn FnOnce() + Send>;
+pub(super) type PoolJob = Box<dyn FnOnce() + Send>;
 
-/// So many rows are kept although nothing is in them: the next call of the same kind needs no new one.
-const EMPTY: usize = 128;
-/// At most so many threads wait for something at a time.
-pub(super) const WAITING: usize = 256;
-/// Who has nothing at work and has waited for so long is next, whoever the others are.
-const AGED: Duration = Duration::from_millis(200);
+/// How many empty rows are kept: the next call of the same kind needs no new one.
+const MAX_EMPTY_ROWS: usize = 128;
+/// How many threads may wait for something at a time.
+pub(super) const MAX_WAITING: usize = 256;
+/// How long a call stands in the queue before a further thread is started for it.
+pub(super) const PATIENCE: Duration = Duration::from_millis(10);
+/// A row that has nothing at work and has waited for this long is next, whoever the others are.
+const LONG_WAIT: Duration = Duration::from_millis(200);
 
-/// Who calls: the calls of one take turns with those of others. By default it is the only one there is.
+/// Who calls: callers take turns. By default there is only one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Party {
-    /// From where: an address.
-    pub place: u64,
-    /// Which client there.
+pub struct CallerId {
+    /// The address that it calls from.
+    pub address: u64,
+    /// The client at that address.
     pub client: u64,
-    /// By which connection.
+    /// The connection of that client.
     pub connection: u64,
 }
 
-impl Party {
-    /// Where a client is, and who it says that it is, by whichever connection.
+impl CallerId {
+    /// Address and client, whichever connection it uses.
     pub fn client(self) -> (u64, u64) {
-        (self.place, self.client)
+        (self.address, self.client)
     }
 }
 
-/// Who calls for what, by which connection: the calls of one row are served in the order in which they came.
+/// Who calls what: the calls of one row are served in the order in which they came.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Whose {
-    party: Party,
-    about: u64,
+pub(super) struct RowKey {
+    caller: CallerId,
+    name_hash: u64,
 }
 
-impl Whose {
-    pub(super) fn new(party: Party, name: &str) -> Self {
+impl RowKey {
+    pub(super) fn new(caller: CallerId, name: &str) -> Self {
         let mut hasher = DefaultHasher::new();
         name.hash(&mut hasher);
-        Self { party, about: hasher.finish() }
+        Self { caller, name_hash: hasher.finish() }
     }
 
-    pub(super) fn party(self) -> Party {
-        self.party
+    pub(super) fn caller(self) -> CallerId {
+        self.caller
     }
 }
 
 /// How many threads there may be.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
+pub(super) struct ThreadLimits {
     /// For any call, beside those that were moved aside.
     pub most: usize,
-    /// Beside these, for a tool of which the client has no call at work.
+    /// In addition, for a tool of which the client has no call at work.
     pub spares: usize,
 }
 
-impl Room {
+impl ThreadLimits {
     /// Threads that may be at work when a call of this rank begins, itself included.
-    fn of(self, rank: Rank) -> usize {
+    fn limit_of(self, rank: QueueRank) -> usize {
         //= docs/spec.md#calls
         //# Threads MUST be kept for a call whose tool, whose client or whose address has none at work.
         self.most
             + match rank {
-                Rank { place: 0, .. } => self.spares * 4,
-                Rank { client: 0, .. } => self.spares * 2,
-                Rank { row: 0, .. } => self.spares,
+                QueueRank { address: 0, .. } => self.spares * 4,
+                QueueRank { client: 0, .. } => self.spares * 2,
+                QueueRank { row: 0, .. } => self.spares,
                 _ => 0,
             }
     }
 
-    /// The same for a row that has waited for so long and has nothing at work: all that there is.
-    pub(super) fn whole(self) -> usize {
-        self.of(Rank::default())
+    /// The same for a row that has waited for long and has nothing at work: every thread there is.
+    pub(super) fn widest(self) -> usize {
+        self.limit_of(QueueRank::default())
     }
 }
 
-/// How many are at work already: of the place, of its client, of the same row. The least is next.
+/// How many calls are at work: of the address, of its client, of the same row. The least rank is next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Rank {
-    place: usize,
+struct QueueRank {
+    address: usize,
     client: usize,
     row: usize,
 }
 
-struct Row {
-    whose: Whose,
-    /// Each since when it waits.
-    jobs: VecDeque<(Instant, Job)>,
+struct QueueRow {
+    key: RowKey,
+    /// Each with the time since when it waits.
+    jobs: VecDeque<(Instant, PoolJob)>,
     at_work: usize,
     /// When a call of it was last taken.
     served: Option<Instant>,
 }
 
-impl Row {
+impl QueueRow {
     /// Since when its next call has been the next one.
     fn since(&self) -> Option<Instant> {
         let (since, _) = self.jobs.front()?;
         Some(self.served.map_or(*since, |served| served.max(*since)))
     }
 
-    /// Whether it has waited for so long, and has nothing at work.
-    fn waits(&self, now: Instant, time: Duration) -> bool {
+    /// Whether it has waited for `time`, and has nothing at work.
+    fn has_waited(&self, now: Instant, time: Duration) -> bool {
         self.at_work == 0 && self.since().is_some_and(|since| now.saturating_duration_since(since) >= time)
     }
 }
 
-/// What is to be done, and what is being done.
+/// The jobs that wait, and counts of those at work.
 #[derive(Default)]
-pub(super) struct Queue {
-    rows: Vec<Row>,
+pub(super) struct CallQueue {
+    rows: Vec<QueueRow>,
     /// How many jobs are in the rows.
     jobs: usize,
     at_work: usize,
-    places: HashMap<u64, usize>,
+    addresses: HashMap<u64, usize>,
     clients: HashMap<(u64, u64), usize>,
-    /// The threads that wait for something, by the party whose calls they run.
+    /// The threads that wait for something, by the client whose calls they run.
     waiting: HashMap<(u64, u64), usize>,
     all_waiting: usize,
-    /// Of those that have waited for long the next one is the one that came first; else it is the one of whom the fewest
-    /// are at work. They take turns: many addresses cannot pass one by for ever, and the many calls of one do not stand
-    /// before that of another.
+    /// Whether the next late call is the one that came first, and not the one with the fewest at work. The two rules
+    /// take turns: many addresses cannot pass one by for ever, and the many calls of one do not stand before that of
+    /// another.
     first_is_next: bool,
-    /// How many threads have nothing to do: while there are none nobody need be woken.
+    /// How many threads sleep: while there are none nobody need be woken.
     pub(super) idle: usize,
     pub(super) closed: bool,
 }
 
-impl Queue {
+impl CallQueue {
     /// How many jobs wait.
     pub(super) fn len(&self) -> usize {
         self.jobs
@@ -142,24 +144,24 @@ impl Queue {
         self.at_work
     }
 
-    fn row(&mut self, whose: Whose) -> &mut Row {
-        let at = self.rows.iter().position(|row| row.whose == whose).unwrap_or_else(|| {
-            self.rows.push(Row { whose, jobs: VecDeque::new(), at_work: 0, served: None });
+    fn row(&mut self, key: RowKey) -> &mut QueueRow {
+        let at = self.rows.iter().position(|row| row.key == key).unwrap_or_else(|| {
+            self.rows.push(QueueRow { key, jobs: VecDeque::new(), at_work: 0, served: None });
             self.rows.len() - 1
         });
         &mut self.rows[at]
     }
 
-    pub(super) fn put(&mut self, whose: Whose, job: Job) {
-        self.row(whose).jobs.push_back((Instant::now(), job));
+    pub(super) fn push(&mut self, key: RowKey, job: PoolJob) {
+        self.row(key).jobs.push_back((Instant::now(), job));
         self.jobs += 1;
     }
 
-    fn rank(&self, row: &Row) -> Rank {
-        let Whose { party, .. } = row.whose;
-        let place = self.places.get(&party.place).copied().unwrap_or(0);
-        let client = if place == 0 { 0 } else { self.clients.get(&party.client()).copied().unwrap_or(0) };
-        Rank { place, client, row: row.at_work }
+    fn rank(&self, row: &QueueRow) -> QueueRank {
+        let RowKey { caller, .. } = row.key;
+        let address = self.addresses.get(&caller.address).copied().unwrap_or(0);
+        let client = if address == 0 { 0 } else { self.clients.get(&caller.client()).copied().unwrap_or(0) };
+        QueueRank { address, client, row: row.at_work }
     }
 
     //= docs/spec.md#calls
@@ -169,103 +171,106 @@ impl Queue {
     //= docs/spec.md#calls
     //# Of several such calls the next one MUST be in turn the one with the fewest at work, as above, and the one that came first.
     /// The next job, if one may begin now.
-    pub(super) fn take(&mut self, room: Room) -> Option<(Whose, Job)> {
+    pub(super) fn take(&mut self, limits: ThreadLimits) -> Option<(RowKey, PoolJob)> {
         if self.jobs == 0 {
             return None;
         }
-        // The only one that waits, and may begin, need not know the time.
+        // The time matters only where several wait, or the only one may not begin.
         let (now, is_alone) = (OnceCell::new(), self.jobs == 1);
         let fronts = self.rows.iter().enumerate().filter_map(|(at, row)| {
             let since = row.since()?;
             let rank = self.rank(row);
-            let is_late =
-                !(is_alone && self.at_work < room.of(rank)) && row.waits(*now.get_or_init(Instant::now), AGED);
+            let is_late = !(is_alone && self.at_work < limits.limit_of(rank))
+                && row.has_waited(*now.get_or_init(Instant::now), LONG_WAIT);
             let (in_turn, late) = ((!is_late).then_some(rank), (!self.first_is_next).then_some(rank));
-            (self.at_work < self.room_of(in_turn, room)).then_some((in_turn, late, since, at))
+            (self.at_work < self.limit_for(in_turn, limits)).then_some((in_turn, late, since, at))
         });
         let (in_turn, _, _, at) = fronts.min()?;
         self.first_is_next ^= in_turn.is_none();
         let row = self.rows.get_mut(at)?;
         let (_, job) = row.jobs.pop_front()?;
-        let whose = row.whose;
+        let key = row.key;
         row.served = now.get().copied();
         self.jobs -= 1;
-        self.begin(whose);
-        Some((whose, job))
+        self.start(key);
+        Some((key, job))
     }
 
-    fn room_of(&self, rank: Option<Rank>, room: Room) -> usize {
-        rank.map_or(room.whole(), |rank| room.of(rank))
+    fn limit_for(&self, rank: Option<QueueRank>, limits: ThreadLimits) -> usize {
+        rank.map_or(limits.widest(), |rank| limits.limit_of(rank))
     }
 
-    /// How many calls have waited for so long, cannot begin, and are of connections that have none of their tool at work.
-    pub(super) fn held_up(&self, now: Instant, time: Duration, room: Room) -> usize {
-        let is_held_up = |row: &&Row| row.waits(now, time) && self.at_work >= self.room_at(row, now, room);
+    /// How many calls have waited for so long, cannot begin, and are of connections that have none of their tool at
+    /// work.
+    pub(super) fn held_up(&self, now: Instant, time: Duration, limits: ThreadLimits) -> usize {
+        let is_held_up =
+            |row: &&QueueRow| row.has_waited(now, time) && self.at_work >= self.limit_for_row(row, now, limits);
         self.rows.iter().filter(is_held_up).count()
     }
 
     /// How many clients, of those that have none at work, have a call that has waited for so long and cannot begin.
-    pub(super) fn strangers_held_up(&self, now: Instant, time: Duration, room: Room) -> usize {
-        let is_held_up = |row: &&Row| row.waits(now, time) && self.at_work >= self.room_at(row, now, room);
+    pub(super) fn strangers_held_up(&self, now: Instant, time: Duration, limits: ThreadLimits) -> usize {
+        let is_held_up =
+            |row: &&QueueRow| row.has_waited(now, time) && self.at_work >= self.limit_for_row(row, now, limits);
         let strangers = self.rows.iter().filter(is_held_up).filter(|row| self.rank(row).client == 0);
-        strangers.map(|row| row.whose.party.client()).collect::<HashSet<_>>().len()
+        strangers.map(|row| row.key.caller.client()).collect::<HashSet<_>>().len()
     }
 
     /// Threads that may be at work when a call of a row begins.
-    fn room_at(&self, row: &Row, now: Instant, room: Room) -> usize {
-        self.room_of((!row.waits(now, AGED)).then(|| self.rank(row)), room)
+    fn limit_for_row(&self, row: &QueueRow, now: Instant, limits: ThreadLimits) -> usize {
+        self.limit_for((!row.has_waited(now, LONG_WAIT)).then(|| self.rank(row)), limits)
     }
 
-    /// A call of these goes to work, again if it waited for something.
-    pub(super) fn begin(&mut self, whose: Whose) {
-        self.row(whose).at_work += 1;
+    /// Counts a call of this row as at work: one that begins, or that waited for something.
+    pub(super) fn start(&mut self, key: RowKey) {
+        self.row(key).at_work += 1;
         self.at_work += 1;
-        *self.places.entry(whose.party.place).or_default() += 1;
-        *self.clients.entry(whose.party.client()).or_default() += 1;
+        *self.addresses.entry(key.caller.address).or_default() += 1;
+        *self.clients.entry(key.caller.client()).or_default() += 1;
     }
 
-    /// A call of these is at work no longer.
-    pub(super) fn end(&mut self, whose: Whose) {
-        let kept = self.rows.len() <= EMPTY;
-        if let Some(at) = self.rows.iter().position(|row| row.whose == whose) {
+    /// Counts a call of this row as at work no longer.
+    pub(super) fn end(&mut self, key: RowKey) {
+        let kept = self.rows.len() <= MAX_EMPTY_ROWS;
+        if let Some(at) = self.rows.iter().position(|row| row.key == key) {
             self.rows[at].at_work -= 1;
             if !kept && self.rows[at].at_work == 0 && self.rows[at].jobs.is_empty() {
                 self.rows.swap_remove(at);
             }
         }
         self.at_work -= 1;
-        take_one(&mut self.places, &whose.party.place);
-        take_one(&mut self.clients, &whose.party.client());
+        decrement(&mut self.addresses, &key.caller.address);
+        decrement(&mut self.clients, &key.caller.client());
     }
 
     /// A call begins to wait for something; `false` if too many do.
-    pub(super) fn leave(&mut self, whose: Whose) -> bool {
-        let own = self.waiting.get(&whose.party.client()).copied().unwrap_or(0);
+    pub(super) fn leave(&mut self, key: RowKey) -> bool {
+        let own = self.waiting.get(&key.caller.client()).copied().unwrap_or(0);
         //= docs/spec.md#questions
         //# The calls of one client that wait for something MUST leave room for those of others.
         // As many as are left: there is some for the next one, however many clients there are.
-        if own >= WAITING - self.all_waiting {
+        if own >= MAX_WAITING - self.all_waiting {
             return false;
         }
-        self.waiting.insert(whose.party.client(), own + 1);
+        self.waiting.insert(key.caller.client(), own + 1);
         self.all_waiting += 1;
-        self.end(whose);
+        self.end(key);
         true
     }
 
     /// A call waits no longer.
-    pub(super) fn come_back(&mut self, whose: Whose) {
-        take_one(&mut self.waiting, &whose.party.client());
+    pub(super) fn come_back(&mut self, key: RowKey) {
+        decrement(&mut self.waiting, &key.caller.client());
         self.all_waiting -= 1;
-        self.begin(whose);
+        self.start(key);
     }
 
     /// How many calls could begin, and have waited for so long: one of each row.
-    pub(super) fn could_begin(&self, now: Instant, patience: Duration, room: Room) -> usize {
+    pub(super) fn could_begin(&self, now: Instant, patience: Duration, limits: ThreadLimits) -> usize {
         let mut beginning = 0;
         for row in &self.rows {
-            let waits = row.jobs.front().is_some_and(|(since, _)| now.duration_since(*since) >= patience);
-            if waits && self.at_work + beginning < self.room_at(row, now, room) {
+            let has_waited = row.jobs.front().is_some_and(|(since, _)| now.duration_since(*since) >= patience);
+            if has_waited && self.at_work + beginning < self.limit_for_row(row, now, limits) {
                 beginning += 1;
             }
         }
@@ -280,11 +285,11 @@ impl Queue {
     #[cfg(test)]
     pub(super) fn is_at_rest(&self) -> bool {
         let counts = [self.jobs, self.at_work, self.all_waiting];
-        counts == [0; 3] && self.places.is_empty() && self.clients.is_empty() && self.waiting.is_empty()
+        counts == [0; 3] && self.addresses.is_empty() && self.clients.is_empty() && self.waiting.is_empty()
     }
 }
 
-fn take_one<K: Eq + Hash>(counts: &mut HashMap<K, usize>, key: &K) {
+fn decrement<K: Eq + Hash>(counts: &mut HashMap<K, usize>, key: &K) {
     if let Some(count) = counts.get_mut(key) {
         *count -= 1;
         if *count == 0 {
@@ -298,13 +303,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn whose(place: u64, client: u64, name: &str) -> Whose {
-        Whose::new(Party { place, client, connection: 0 }, name)
+    fn key(address: u64, client: u64, name: &str) -> RowKey {
+        RowKey::new(CallerId { address, client, connection: 0 }, name)
     }
 
     /// Takes all that may begin.
-    fn take_all(queue: &mut Queue, room: Room) -> Vec<Whose> {
-        std::iter::from_fn(|| queue.take(room).map(|(whose, _)| whose)).collect()
+    fn take_all(queue: &mut CallQueue, limits: ThreadLimits) -> Vec<RowKey> {
+        std::iter::from_fn(|| queue.take(limits).map(|(key, _)| key)).collect()
     }
 
     //= docs/spec.md#calls
@@ -313,18 +318,18 @@ mod tests {
     #[test]
     fn calls_are_served_in_turn() {
         let (many, few, other_tool, elsewhere) =
-            (whose(1, 1, "slow"), whose(1, 2, "slow"), whose(1, 1, "quick"), whose(2, 1, "slow"));
-        let mut queue = Queue::default();
-        for whose in [[many; 6].as_slice(), &[few; 3], &[other_tool; 2], &[elsewhere; 3]].concat() {
-            queue.put(whose, Box::new(|| {}));
+            (key(1, 1, "slow"), key(1, 2, "slow"), key(1, 1, "quick"), key(2, 1, "slow"));
+        let mut queue = CallQueue::default();
+        for key in [[many; 6].as_slice(), &[few; 3], &[other_tool; 2], &[elsewhere; 3]].concat() {
+            queue.push(key, Box::new(|| {}));
         }
-        let first = take_all(&mut queue, Room { most: 6, spares: 0 });
+        let first = take_all(&mut queue, ThreadLimits { most: 6, spares: 0 });
         assert_eq!(first, [many, elsewhere, few, elsewhere, other_tool, elsewhere], "each has as many as the others");
         // One of each ends, in any order: its place goes to whoever has the fewest then.
         queue.end(elsewhere);
-        assert_eq!(queue.take(Room { most: 6, spares: 0 }).map(|(whose, _)| whose), Some(few));
+        assert_eq!(queue.take(ThreadLimits { most: 6, spares: 0 }).map(|(key, _)| key), Some(few));
         queue.end(many);
-        assert_eq!(queue.take(Room { most: 6, spares: 0 }).map(|(whose, _)| whose), Some(many));
+        assert_eq!(queue.take(ThreadLimits { most: 6, spares: 0 }).map(|(key, _)| key), Some(many));
     }
 
     //= docs/spec.md#calls
@@ -332,23 +337,23 @@ mod tests {
     //# Threads MUST be kept for a call whose tool, whose client or whose address has none at work.
     #[test]
     fn who_has_none_at_work_has_a_thread() {
-        let room = Room { most: 2, spares: 1 };
-        let mut queue = Queue::default();
-        let put = |queue: &mut Queue, whose| (0..9).for_each(|_| queue.put(whose, Box::new(|| {})));
-        put(&mut queue, whose(1, 1, "slow"));
-        assert_eq!(take_all(&mut queue, room).len(), 2, "as many as any client may have");
+        let limits = ThreadLimits { most: 2, spares: 1 };
+        let mut queue = CallQueue::default();
+        let push = |queue: &mut CallQueue, key| (0..9).for_each(|_| queue.push(key, Box::new(|| {})));
+        push(&mut queue, key(1, 1, "slow"));
+        assert_eq!(take_all(&mut queue, limits).len(), 2, "as many as any client may have");
         for name in ["quick", "third"] {
-            put(&mut queue, whose(1, 1, name));
+            push(&mut queue, key(1, 1, name));
         }
-        assert_eq!(take_all(&mut queue, room), [whose(1, 1, "quick")], "one spare for tools");
+        assert_eq!(take_all(&mut queue, limits), [key(1, 1, "quick")], "one spare for tools");
         for client in 2..9 {
-            put(&mut queue, whose(1, client, "slow"));
+            push(&mut queue, key(1, client, "slow"));
         }
-        assert_eq!(take_all(&mut queue, room), [whose(1, 2, "slow")], "another for clients");
-        for place in 2..9 {
-            put(&mut queue, whose(place, 1, "slow"));
+        assert_eq!(take_all(&mut queue, limits), [key(1, 2, "slow")], "another for clients");
+        for address in 2..9 {
+            push(&mut queue, key(address, 1, "slow"));
         }
-        assert_eq!(take_all(&mut queue, room), [whose(2, 1, "slow"), whose(3, 1, "slow")], "two for addresses");
+        assert_eq!(take_all(&mut queue, limits), [key(2, 1, "slow"), key(3, 1, "slow")], "two for addresses");
     }
 
     //= docs/spec.md#calls
@@ -356,25 +361,25 @@ mod tests {
     //# A call that has waited for 200 ms, of a connection that has none of the tool at work, MUST be the next one, whoever else waits.
     #[test]
     fn who_has_waited_for_long_is_next_whoever_comes_instead() {
-        let room = Room { most: 2, spares: 1 };
-        let of = |place: u64, connection: u64| Whose::new(Party { place, client: 1, connection }, "slow");
-        let put = |queue: &mut Queue, whose| queue.put(whose, Box::new(|| {}));
+        let limits = ThreadLimits { most: 2, spares: 1 };
+        let of = |address: u64, connection: u64| RowKey::new(CallerId { address, client: 1, connection }, "slow");
+        let push = |queue: &mut CallQueue, key| queue.push(key, Box::new(|| {}));
         let (busy, late) = (of(1, 1), of(1, 2));
-        let mut queue = Queue::default();
-        (0..9).for_each(|_| put(&mut queue, busy));
-        assert_eq!(take_all(&mut queue, room), [busy; 2]);
-        put(&mut queue, late);
+        let mut queue = CallQueue::default();
+        (0..9).for_each(|_| push(&mut queue, busy));
+        assert_eq!(take_all(&mut queue, limits), [busy; 2]);
+        push(&mut queue, late);
         // There is always somebody of another address, who has nothing at work there.
-        for place in 2..4 {
-            put(&mut queue, of(place, 1));
-            assert_eq!(queue.take(room).map(|(whose, _)| whose), Some(of(place, 1)));
+        for address in 2..4 {
+            push(&mut queue, of(address, 1));
+            assert_eq!(queue.take(limits).map(|(key, _)| key), Some(of(address, 1)));
         }
-        std::thread::sleep(AGED + Duration::from_millis(10));
-        for place in 4..9 {
-            put(&mut queue, of(place, 1));
+        std::thread::sleep(LONG_WAIT + Duration::from_millis(10));
+        for address in 4..9 {
+            push(&mut queue, of(address, 1));
         }
-        assert_eq!(queue.held_up(Instant::now(), AGED, room), 0, "all the room there is is for whoever is late");
-        assert_eq!(queue.take(room).map(|(whose, _)| whose), Some(late));
+        assert_eq!(queue.held_up(Instant::now(), LONG_WAIT, limits), 0, "all the room there is is for whoever is late");
+        assert_eq!(queue.take(limits).map(|(key, _)| key), Some(late));
     }
 
     //= docs/spec.md#calls
@@ -382,21 +387,21 @@ mod tests {
     //# Of several such calls the next one MUST be in turn the one with the fewest at work, as above, and the one that came first.
     #[test]
     fn the_many_calls_of_one_address_do_not_stand_before_that_of_another() {
-        let room = Room { most: 2, spares: 0 };
-        let of = |place: u64, connection: u64| Whose::new(Party { place, client: 1, connection }, "slow");
-        let mut queue = Queue::default();
+        let limits = ThreadLimits { most: 2, spares: 0 };
+        let of = |address: u64, connection: u64| RowKey::new(CallerId { address, client: 1, connection }, "slow");
+        let mut queue = CallQueue::default();
         for connection in 0..50 {
-            queue.put(of(1, connection), Box::new(|| {}));
+            queue.push(of(1, connection), Box::new(|| {}));
         }
-        let mut at_work = take_all(&mut queue, room);
-        queue.put(of(2, 1), Box::new(|| {}));
-        std::thread::sleep(AGED + Duration::from_millis(10));
+        let mut at_work = take_all(&mut queue, limits);
+        queue.push(of(2, 1), Box::new(|| {}));
+        std::thread::sleep(LONG_WAIT + Duration::from_millis(10));
         let held_up = Instant::now();
-        assert_eq!(queue.held_up(held_up, AGED, room), 49);
-        assert_eq!(queue.strangers_held_up(held_up, AGED, room), 1, "the others have calls at work elsewhere");
+        assert_eq!(queue.held_up(held_up, LONG_WAIT, limits), 49);
+        assert_eq!(queue.strangers_held_up(held_up, LONG_WAIT, limits), 1, "the others have calls at work elsewhere");
         let mut next = || {
             queue.end(at_work.remove(0));
-            at_work.extend(take_all(&mut queue, room));
+            at_work.extend(take_all(&mut queue, limits));
             at_work[1]
         };
         let begun = [next(), next(), next(), next()];
@@ -406,18 +411,18 @@ mod tests {
 
     #[test]
     fn the_only_one_that_waits_may_be_late_too() {
-        let room = Room { most: 1, spares: 1 };
-        let of = |place: u64, connection: u64| Whose::new(Party { place, client: 1, connection }, "slow");
-        let mut queue = Queue::default();
-        for place in 1..4 {
-            queue.put(of(place, 1), Box::new(|| {}));
-            assert!(queue.take(room).is_some());
+        let limits = ThreadLimits { most: 1, spares: 1 };
+        let of = |address: u64, connection: u64| RowKey::new(CallerId { address, client: 1, connection }, "slow");
+        let mut queue = CallQueue::default();
+        for address in 1..4 {
+            queue.push(of(address, 1), Box::new(|| {}));
+            assert!(queue.take(limits).is_some());
         }
-        queue.put(of(1, 2), Box::new(|| {}));
-        assert!(queue.take(room).is_none(), "a void test: there is room for it");
-        std::thread::sleep(AGED + Duration::from_millis(10));
-        assert_eq!(queue.could_begin(Instant::now(), AGED, room), 1);
-        assert_eq!(queue.take(room).map(|(whose, _)| whose), Some(of(1, 2)), "what could begin begins");
+        queue.push(of(1, 2), Box::new(|| {}));
+        assert!(queue.take(limits).is_none(), "a void test: there is room for it");
+        std::thread::sleep(LONG_WAIT + Duration::from_millis(10));
+        assert_eq!(queue.could_begin(Instant::now(), LONG_WAIT, limits), 1);
+        assert_eq!(queue.take(limits).map(|(key, _)| key), Some(of(1, 2)), "what could begin begins");
     }
 
     //= docs/spec.md#questions
@@ -425,12 +430,12 @@ mod tests {
     //# The calls of one client that wait for something MUST leave room for those of others.
     #[test]
     fn those_who_wait_leave_room() {
-        let mut queue = Queue::default();
+        let mut queue = CallQueue::default();
         let mut leave_all = |client: u64| {
-            let own = whose(1, client, "asks");
+            let own = key(1, client, "asks");
             (0..)
                 .take_while(|_| {
-                    queue.begin(own);
+                    queue.start(own);
                     let left = queue.leave(own);
                     if !left {
                         queue.end(own);
@@ -439,33 +444,33 @@ mod tests {
                 })
                 .count()
         };
-        assert_eq!([leave_all(1), leave_all(2), leave_all(3)], [WAITING / 2, WAITING / 4, WAITING / 8]);
+        assert_eq!([leave_all(1), leave_all(2), leave_all(3)], [MAX_WAITING / 2, MAX_WAITING / 4, MAX_WAITING / 8]);
         for client in [1, 2, 3] {
-            (0..WAITING >> client).for_each(|_| {
-                queue.come_back(whose(1, client, "asks"));
-                queue.end(whose(1, client, "asks"));
+            (0..MAX_WAITING >> client).for_each(|_| {
+                queue.come_back(key(1, client, "asks"));
+                queue.end(key(1, client, "asks"));
             });
         }
         assert!(queue.is_at_rest());
     }
 
     proptest! {
-        /// Whatever comes, goes, waits and comes back: threads are used while there is something to do, nobody is passed over
-        /// for ever, and nothing is left at the end.
+        /// Whatever comes, goes, waits and comes back: threads are used while there is something to do, nobody is
+        /// passed over for ever, and nothing is left at the end.
         #[test]
         fn nothing_is_lost_and_nobody_waits_for_ever(
             steps in prop::collection::vec((0..4_u8, 0..3_u64, 0..3_u64, 0..2_u8), 1..300),
             (most, spares) in (1..4_usize, 0..3_usize),
         ) {
-            let room = Room { most, spares };
-            let mut queue = Queue::default();
-            let (mut at_work, mut away, mut put): (Vec<Whose>, Vec<Whose>, usize) = Default::default();
+            let limits = ThreadLimits { most, spares };
+            let mut queue = CallQueue::default();
+            let (mut at_work, mut away, mut push): (Vec<RowKey>, Vec<RowKey>, usize) = Default::default();
             let mut taken = 0;
-            for (step, place, client, name) in steps {
+            for (step, address, client, name) in steps {
                 match step {
                     0 | 1 => {
-                        queue.put(whose(place, client, if name == 0 { "one" } else { "two" }), Box::new(|| {}));
-                        put += 1;
+                        queue.push(key(address, client, if name == 0 { "one" } else { "two" }), Box::new(|| {}));
+                        push += 1;
                     }
                     2 if !at_work.is_empty() => queue.end(at_work.swap_remove(client as usize % at_work.len())),
                     3 if name == 0 && !at_work.is_empty() => {
@@ -480,11 +485,11 @@ mod tests {
                     }
                     _ => {}
                 }
-                let begun = take_all(&mut queue, room);
+                let begun = take_all(&mut queue, limits);
                 taken += begun.len();
                 at_work.extend(begun);
                 prop_assert!(queue.len() == 0 || at_work.len() >= most, "threads have nothing to do");
-                prop_assert_eq!(queue.len(), put - taken);
+                prop_assert_eq!(queue.len(), push - taken);
             }
             away.into_iter().for_each(|own| {
                 queue.come_back(own);
@@ -492,11 +497,11 @@ mod tests {
             });
             while !at_work.is_empty() {
                 queue.end(at_work.remove(0));
-                let begun = take_all(&mut queue, room);
+                let begun = take_all(&mut queue, limits);
                 taken += begun.len();
                 at_work.extend(begun);
             }
-            prop_assert_eq!(taken, put);
+            prop_assert_eq!(taken, push);
             prop_assert!(queue.is_at_rest());
         }
     }

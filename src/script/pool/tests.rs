@@ -1,10 +1,13 @@
 //! Threads that panic, wait, are busy or cannot be stopped.
 
+use super::workers::POOL_STATE;
 use super::*;
 use crate::guard::{self, Guard, Limits};
 use crate::world::World;
-use crate::world::memory::Memory;
-use crate::world::staged::Staged;
+use crate::world::memory::MemoryWorld;
+use crate::world::staged::StagedWorld;
+use crate::world::staging::StagedWrites;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
 
 /// Long enough for a machine that does much else.
@@ -13,7 +16,7 @@ const SOON: Duration = Duration::from_secs(60);
 /// A call that asks nobody until it is let go.
 struct Stuck {
     free: Sender<()>,
-    cancel: Cancel,
+    cancel: CancelFlag,
     answers: Receiver<Result<u8>>,
 }
 
@@ -25,22 +28,22 @@ impl Stuck {
 
     /// The same, which does something when it is let go.
     fn doing(pool: &Pool, name: &str, ms: u64, then: impl FnOnce() + Send + 'static) -> Self {
-        Self::of(Party::default(), pool, name, ms, then)
+        Self::of(CallerId::default(), pool, name, ms, then)
     }
 
     /// The same, of a client.
-    fn of(party: Party, pool: &Pool, name: &str, ms: u64, then: impl FnOnce() + Send + 'static) -> Self {
+    fn of(caller: CallerId, pool: &Pool, name: &str, ms: u64, then: impl FnOnce() + Send + 'static) -> Self {
         let ((free, freed), (done, answers)) = (channel(), channel());
-        let cancel = Cancel::default();
+        let cancel = CancelFlag::default();
         let own = cancel.clone();
         let job = move || {
             let guard = Guard::new(Limits { time: Duration::from_millis(ms), ..Limits::default() }, own);
-            let (_watched, _entered) = (watch_over(&guard), guard.enter());
+            let (_watched, _entered) = (watch_guard(&guard), guard.enter());
             let _ = freed.recv();
             then();
             7
         };
-        pool.call(name.to_owned(), party, cancel.clone(), job, move |result| drop(done.send(result)));
+        pool.call(name.to_owned(), caller, cancel.clone(), job, move |result| drop(done.send(result)));
         Self { free, cancel, answers }
     }
 
@@ -72,11 +75,11 @@ fn a_call_that_cannot_be_stopped_is_answered_and_its_thread_replaced() {
         assert_eq!((fault.code, fault.message.as_str()), (Code::LIMIT, "the call took longer than 20 ms"));
     }
     assert_eq!(taken_back.answer().expect_err("it was cancelled").code, Code::CANCELLED);
-    until("all are held", || pool.held().len() == pool.threads() + 1);
-    assert_eq!(pool.held()[0].name, "late");
-    let spares = pool.crew.wanted + pool.threads() + 1;
-    let most = pool.crew.wanted + pool.crew.wanted.max(4);
-    until("each has a spare", || pool.crew.working.load(Ordering::Acquire) >= spares.min(most));
+    until("all are held", || pool.hung_calls().len() == pool.threads() + 1);
+    assert_eq!(pool.hung_calls()[0].name, "late");
+    let spares = pool.state.wanted + pool.threads() + 1;
+    let most = pool.state.wanted + pool.state.wanted.max(4);
+    until("each has a spare", || pool.state.working.load(Ordering::Acquire) >= spares.min(most));
     for _ in 0..20 {
         assert_eq!(pool.run(|| 7), Ok(7), "others go on");
     }
@@ -84,9 +87,9 @@ fn a_call_that_cannot_be_stopped_is_answered_and_its_thread_replaced() {
         call.free.send(()).expect("it waits");
     }
     drop(taken_back);
-    until("all are back", || pool.held().is_empty());
-    until("none is one too many", || pool.crew.working.load(Ordering::Acquire) <= pool.crew.wanted + 1);
-    assert_eq!(pool.crew.lost.load(Ordering::Acquire), 0);
+    until("all are back", || pool.hung_calls().is_empty());
+    until("none is one too many", || pool.state.working.load(Ordering::Acquire) <= pool.state.wanted + 1);
+    assert_eq!(pool.state.lost.load(Ordering::Acquire), 0);
 }
 
 //= docs/spec.md#calls
@@ -94,36 +97,38 @@ fn a_call_that_cannot_be_stopped_is_answered_and_its_thread_replaced() {
 //# Nothing that a call does after it was answered in its place MUST reach the disk, the graph, the memory of its pack or the client.
 #[test]
 fn what_a_call_does_after_its_answer_reaches_nobody() {
-    let (pool, disk) = (Pool::new(), Arc::new(Memory::new()));
-    let staged = Arc::new(Staged::new(Arc::clone(&disk) as Arc<dyn World>, false));
+    let (pool, disk) = (Pool::new(), Arc::new(MemoryWorld::new()));
+    let staged = Arc::new(StagedWorld::new(Arc::clone(&disk) as Arc<dyn World>, false));
     let (told, tells) = channel();
     let ((ready, is_ready), own) = (channel(), Arc::clone(&staged));
     let ((free, freed), (done, answers)) = (channel::<()>(), channel());
     let job = move || {
-        let guard = Guard::new(Limits { time: Duration::from_millis(20), ..Limits::default() }, Cancel::default());
-        let (_watched, _entered) = (watch_over(&guard), guard.enter());
+        let guard = Guard::new(Limits { time: Duration::from_millis(20), ..Limits::default() }, CancelFlag::default());
+        let (_watched, _entered) = (watch_guard(&guard), guard.enter());
         own.write("before.txt", b"a").expect("it is staged");
         own.flush().expect("it is not overdue yet");
-        sealable(own.seal());
+        register_seal(own.seal());
         ready.send(()).expect("someone waits");
         let _ = freed.recv();
-        let first = guard::going().is_err();
-        let again = Guard::new(Limits::default(), Cancel::default());
-        let _again = watch_over(&again);
+        let first = guard::check_stopped().is_err();
+        let again = Guard::new(Limits::default(), CancelFlag::default());
+        let _again = watch_guard(&again);
         let _ = own.write("after.txt", b"a");
-        let another = Staged::new(Arc::new(Memory::new()), false);
-        sealable(another.seal());
+        let another = StagedWorld::new(Arc::new(MemoryWorld::new()), false);
+        register_seal(another.seal());
         let outcomes = [
             first,
             another.flush().is_err(),
             again.verdict().is_some(),
             own.flush().is_err(),
-            settle(|| Ok(())).is_err(),
-            settle(|| Staged::new(Arc::new(Memory::new()), false).flush()).is_err(),
+            commit_call(|| Ok(())).is_err(),
+            commit_call(|| StagedWorld::new(Arc::new(MemoryWorld::new()), false).flush()).is_err(),
         ];
         told.send(outcomes).expect("someone waits");
     };
-    pool.call("late".to_owned(), Party::default(), Cancel::default(), job, move |result| drop(done.send(result)));
+    pool.call("late".to_owned(), CallerId::default(), CancelFlag::default(), job, move |result| {
+        drop(done.send(result))
+    });
     is_ready.recv().expect("it begins");
     assert!(answers.recv_timeout(SOON).expect("it is answered").is_err());
     drop(free);
@@ -144,7 +149,7 @@ fn when_all_threads_are_held_calls_are_told_and_somebody_may_end_the_process() {
     for call in &calls {
         assert!(call.answer().is_err());
     }
-    until("all are held", || pool.held().len() == most);
+    until("all are held", || pool.hung_calls().len() == most);
     let message = "every script thread is held by calls that cannot be stopped: `late` since ";
     let told = queued.answer().expect_err("no thread will ever take it");
     assert!(told.message.starts_with(message), "{told}");
@@ -157,7 +162,7 @@ fn when_all_threads_are_held_calls_are_told_and_somebody_may_end_the_process() {
     });
     acts.recv_timeout(SOON).expect("it acts");
     drop(calls);
-    until("all are back", || pool.held().is_empty());
+    until("all are back", || pool.hung_calls().is_empty());
     let next = Stuck::begin(&pool, "next", 3_600_000);
     next.free.send(()).expect("it waits");
     assert_eq!(next.answer(), Ok(7));
@@ -172,7 +177,13 @@ fn busy_threads_do_not_hold_up_others() {
     let busy: Vec<_> = (0..pool.threads()).map(|_| Stuck::begin(&pool, "busy", 3_600_000)).collect();
     for _ in 0..5 {
         let (done, answers) = channel();
-        pool.call("quick".to_owned(), Party::default(), Cancel::default(), || 7, move |result| drop(done.send(result)));
+        pool.call(
+            "quick".to_owned(),
+            CallerId::default(),
+            CancelFlag::default(),
+            || 7,
+            move |result| drop(done.send(result)),
+        );
         assert_eq!(answers.recv_timeout(SOON).expect("it is answered"), Ok(7));
     }
     for call in &busy {
@@ -188,8 +199,8 @@ fn busy_threads_do_not_hold_up_others() {
 #[test]
 fn a_crowd_of_calls_does_not_hold_up_another_client_nor_another_tool() {
     let pool = Pool::new();
-    let party = |place: u64, client: u64| Party { place, client, connection: 0 };
-    let most = pool.crew.room().most;
+    let caller = |address: u64, client: u64| CallerId { address, client, connection: 0 };
+    let most = pool.state.thread_limits().most;
     let (began, begins) = channel();
     let crowd: Vec<_> = (0..most + 40)
         .map(|_| {
@@ -199,28 +210,28 @@ fn a_crowd_of_calls_does_not_hold_up_another_client_nor_another_tool() {
                 let _ = began.send(());
                 let _ = freed.recv();
             };
-            pool.call("slow".to_owned(), party(1, 1), Cancel::default(), job, |_| {});
+            pool.call("slow".to_owned(), caller(1, 1), CancelFlag::default(), job, |_| {});
             free
         })
         .collect();
     (0..most).for_each(|_| begins.recv_timeout(SOON).expect("as many begin as may"));
-    for (place, client, name) in [(1, 2, "slow"), (1, 1, "quick"), (2, 1, "slow")] {
+    for (address, client, name) in [(1, 2, "slow"), (1, 1, "quick"), (2, 1, "slow")] {
         for _ in 0..3 {
-            let other = Stuck::of(party(place, client), &pool, name, 3_600_000, || {});
+            let other = Stuck::of(caller(address, client), &pool, name, 3_600_000, || {});
             other.free.send(()).expect("it waits");
-            assert_eq!(other.answer(), Ok(7), "{name} of {client} at {place}: none of the crowd has ended");
+            assert_eq!(other.answer(), Ok(7), "{name} of {client} at {address}: none of the crowd has ended");
         }
     }
     assert!(begins.try_recv().is_err(), "no more of the crowd are at work than before");
     drop(crowd);
     (0..40).for_each(|_| begins.recv_timeout(SOON).expect("the others have their turn"));
-    until("nothing is left", || pool.crew.queue().is_at_rest());
-    until("no thread is left", || pool.crew.working.load(Ordering::Acquire) <= pool.crew.wanted);
+    until("nothing is left", || pool.state.queue().is_at_rest());
+    until("no thread is left", || pool.state.working.load(Ordering::Acquire) <= pool.state.wanted);
 }
 
 /// A crowd of calls that do not end, each of another party, and what has begun of it.
-fn crowd(pool: &Pool, count: u64, party: impl Fn(u64) -> Party) -> Vec<Stuck> {
-    (0..count).map(|at| Stuck::of(party(at), pool, "endless", 3_600_000, || {})).collect()
+fn crowd(pool: &Pool, count: u64, caller: impl Fn(u64) -> CallerId) -> Vec<Stuck> {
+    (0..count).map(|at| Stuck::of(caller(at), pool, "endless", 3_600_000, || {})).collect()
 }
 
 //= docs/spec.md#calls
@@ -228,15 +239,15 @@ fn crowd(pool: &Pool, count: u64, party: impl Fn(u64) -> Party) -> Vec<Stuck> {
 //# A call of a connection that has none of the tool at work MUST NOT wait for the end of others: those that have been at work for long are moved aside.
 #[test]
 fn whoever_the_crowd_pretends_to_be_another_call_is_served() {
-    let as_addresses = |at: u64| Party { place: at, client: at, connection: at };
-    let as_clients = |at: u64| Party { place: 0, client: at, connection: at };
-    let as_one = |at: u64| Party { place: 0, client: 0, connection: at };
-    for party in [as_addresses, as_clients, as_one] {
+    let as_addresses = |at: u64| CallerId { address: at, client: at, connection: at };
+    let as_clients = |at: u64| CallerId { address: 0, client: at, connection: at };
+    let as_one = |at: u64| CallerId { address: 0, client: 0, connection: at };
+    for caller in [as_addresses, as_clients, as_one] {
         let pool = Pool::new();
-        let most = pool.crew.room().whole() as u64;
-        let crowd = crowd(&pool, most * 3, party);
+        let most = pool.state.thread_limits().widest() as u64;
+        let crowd = crowd(&pool, most * 3, caller);
         for connection in 1_000..1_005 {
-            let other = Stuck::of(Party { connection, ..party(0) }, &pool, "endless", 3_600_000, || {});
+            let other = Stuck::of(CallerId { connection, ..caller(0) }, &pool, "endless", 3_600_000, || {});
             other.free.send(()).expect("it waits");
             assert_eq!(other.answer(), Ok(7), "none of the crowd has ended");
         }
@@ -245,10 +256,10 @@ fn whoever_the_crowd_pretends_to_be_another_call_is_served() {
             call.free.send(()).expect("it waits");
             assert_eq!(call.answer(), Ok(7));
         }
-        until("nothing is left", || pool.crew.queue().is_at_rest());
-        until("no thread is left", || pool.crew.working.load(Ordering::Acquire) <= pool.crew.wanted);
-        assert_eq!(pool.crew.moved_aside.load(Ordering::Acquire), 0);
-        assert_eq!(pool.crew.lost.load(Ordering::Acquire), 0);
+        until("nothing is left", || pool.state.queue().is_at_rest());
+        until("no thread is left", || pool.state.working.load(Ordering::Acquire) <= pool.state.wanted);
+        assert_eq!(pool.state.moved_aside.load(Ordering::Acquire), 0);
+        assert_eq!(pool.state.lost.load(Ordering::Acquire), 0);
     }
 }
 
@@ -260,15 +271,15 @@ fn whoever_the_crowd_pretends_to_be_another_call_is_served() {
 //# As many MUST be ended at a time as clients wait that have none at work.
 #[test]
 fn who_came_before_the_crowd_is_not_ended_for_it() {
-    let pool = Pool::moving_aside(8);
-    let honest = Stuck::of(Party { place: 1_000, ..Party::default() }, &pool, "endless", 3_600_000, || {});
-    until("it is at work", || pool.crew.queue().at_work() == 1);
-    let most = pool.crew.room().whole() as u64;
-    let crowd = crowd(&pool, most + 60, |at| Party { place: 1, client: at / 4, connection: at });
-    until("no more may be moved aside", || pool.crew.moved_aside.load(Ordering::Acquire) == 8);
-    until("what is kept for others is taken too", || pool.crew.queue().at_work() as u64 == most + 8);
+    let pool = Pool::with_max_aside(8);
+    let honest = Stuck::of(CallerId { address: 1_000, ..CallerId::default() }, &pool, "endless", 3_600_000, || {});
+    until("it is at work", || pool.state.queue().at_work() == 1);
+    let most = pool.state.thread_limits().widest() as u64;
+    let crowd = crowd(&pool, most + 60, |at| CallerId { address: 1, client: at / 4, connection: at });
+    until("no more may be moved aside", || pool.state.moved_aside.load(Ordering::Acquire) == 8);
+    until("what is kept for others is taken too", || pool.state.queue().at_work() as u64 == most + 8);
     let others: Vec<_> = (2_000..2_003)
-        .map(|place| Stuck::of(Party { place, ..Party::default() }, &pool, "endless", 3_600_000, || {}))
+        .map(|address| Stuck::of(CallerId { address, ..CallerId::default() }, &pool, "endless", 3_600_000, || {}))
         .collect();
     until("some are ended for those who wait", || {
         for call in &crowd {
@@ -279,7 +290,7 @@ fn who_came_before_the_crowd_is_not_ended_for_it() {
         for other in &others {
             let _ = other.free.send(());
         }
-        pool.crew.watchdog.errands().values().all(|errand| errand.party.place < 2_000)
+        pool.state.watched.calls().values().all(|call| call.caller.address < 2_000)
     });
     for other in others {
         assert_eq!(other.answer(), Ok(7));
@@ -294,10 +305,10 @@ fn who_came_before_the_crowd_is_not_ended_for_it() {
 
 #[test]
 fn of_parties_that_have_one_each_the_first_one_is_ended() {
-    let pool = Pool::moving_aside(8);
-    let most = pool.crew.room().whole() as u64;
-    let crowd = crowd(&pool, most + 8, |at| Party { place: at, client: 0, connection: at });
-    let other = Stuck::of(Party { place: 1_000, ..Party::default() }, &pool, "endless", 3_600_000, || {});
+    let pool = Pool::with_max_aside(8);
+    let most = pool.state.thread_limits().widest() as u64;
+    let crowd = crowd(&pool, most + 8, |at| CallerId { address: at, client: 0, connection: at });
+    let other = Stuck::of(CallerId { address: 1_000, ..CallerId::default() }, &pool, "endless", 3_600_000, || {});
     let fault = crowd[0].answer().expect_err("it came first");
     assert!(fault.message.starts_with("the call was ended: too many calls are at work"), "{fault}");
     crowd[0].free.send(()).expect("it waits");
@@ -313,20 +324,20 @@ fn of_parties_that_have_one_each_the_first_one_is_ended() {
 #[test]
 fn calls_that_share_the_processors_have_more_time() {
     let pool = Pool::new();
-    let most = pool.crew.room().whole() as u64;
+    let most = pool.state.thread_limits().widest() as u64;
     let (told, tells) = channel();
     let (free, freed) = channel::<()>();
     let freed = Arc::new(Mutex::new(freed));
     for at in 0..most * 2 {
         let (told, freed) = (told.clone(), Arc::clone(&freed));
         let job = move || {
-            let guard = Guard::new(Limits::default(), Cancel::default());
-            let _watched = watch_over(&guard);
+            let guard = Guard::new(Limits::default(), CancelFlag::default());
+            let _watched = watch_guard(&guard);
             let _ = told.send((Instant::now(), Arc::clone(&guard)));
             let _ = freed.lock().unwrap_or_else(PoisonError::into_inner).recv();
         };
-        let party = Party { place: at, ..Party::default() };
-        pool.call("endless".to_owned(), party, Cancel::default(), job, |_| {});
+        let caller = CallerId { address: at, ..CallerId::default() };
+        pool.call("endless".to_owned(), caller, CancelFlag::default(), job, |_| {});
     }
     let guards: Vec<(Instant, Arc<Guard>)> =
         (0..most * 2).map(|_| tells.recv_timeout(SOON).expect("it begins")).collect();
@@ -334,7 +345,7 @@ fn calls_that_share_the_processors_have_more_time() {
     until("time passes more slowly", || guards.iter().any(slow));
     assert!(guards.iter().any(|guard| !slow(guard)), "only for those that were moved aside");
     drop(free);
-    until("nothing is left", || pool.crew.queue().is_at_rest());
+    until("nothing is left", || pool.state.queue().is_at_rest());
 }
 
 #[test]
@@ -358,14 +369,16 @@ fn a_call_that_is_writing_answers_by_itself() {
     let pool = Pool::new();
     let (done, answers) = channel();
     let job = || {
-        let guard = Guard::new(Limits { time: Duration::from_millis(1), ..Limits::default() }, Cancel::default());
-        let _watched = watch_over(&guard);
-        settle(|| {
+        let guard = Guard::new(Limits { time: Duration::from_millis(1), ..Limits::default() }, CancelFlag::default());
+        let _watched = watch_guard(&guard);
+        commit_call(|| {
             thread::sleep(Duration::from_millis(800));
             Ok(7)
         })
     };
-    pool.call("writing".to_owned(), Party::default(), Cancel::default(), job, move |result| drop(done.send(result)));
+    pool.call("writing".to_owned(), CallerId::default(), CancelFlag::default(), job, move |result| {
+        drop(done.send(result))
+    });
     assert_eq!(answers.recv_timeout(SOON).expect("it is answered"), Ok(Ok(7)));
 }
 
@@ -374,7 +387,7 @@ fn a_call_that_was_taken_back_is_stopped_before_its_next_effect() {
     let pool = Pool::new();
     let (told, tells) = channel();
     let call = Stuck::doing(&pool, "taken back", 3_600_000, move || {
-        told.send(guard::going().is_err()).expect("someone waits")
+        told.send(guard::check_stopped().is_err()).expect("someone waits")
     });
     call.cancel.cancel();
     assert_eq!(call.answer().expect_err("it was cancelled").code, Code::CANCELLED);
@@ -387,11 +400,13 @@ fn a_call_that_waits_for_something_is_not_answered_in_its_place() {
     let pool = Pool::new();
     let (done, answers) = channel();
     let job = || {
-        let guard = Guard::new(Limits { time: Duration::from_millis(1), ..Limits::default() }, Cancel::default());
-        let _watched = watch_over(&guard);
-        aside(|| thread::sleep(Duration::from_millis(800)))
+        let guard = Guard::new(Limits { time: Duration::from_millis(1), ..Limits::default() }, CancelFlag::default());
+        let _watched = watch_guard(&guard);
+        block_in_place(|| thread::sleep(Duration::from_millis(800)))
     };
-    pool.call("waiting".to_owned(), Party::default(), Cancel::default(), job, move |result| drop(done.send(result)));
+    pool.call("waiting".to_owned(), CallerId::default(), CancelFlag::default(), job, move |result| {
+        drop(done.send(result))
+    });
     assert_eq!(answers.recv_timeout(SOON).expect("it is answered"), Ok(Ok(())));
 }
 
@@ -422,7 +437,7 @@ fn threads_that_wait_are_replaced_and_leave_none_behind() {
         .map(|_| {
             let (done, ended) = channel();
             let gate = Arc::clone(&gate);
-            let wait = move || aside(|| gate.lock().unwrap_or_else(PoisonError::into_inner).recv().is_err());
+            let wait = move || block_in_place(|| gate.lock().unwrap_or_else(PoisonError::into_inner).recv().is_err());
             pool.submit(wait, move |result| drop(done.send(result)));
             ended
         })
@@ -433,8 +448,8 @@ fn threads_that_wait_are_replaced_and_leave_none_behind() {
         assert_eq!(ended.recv().expect("it ended"), Ok(Ok(true)));
     }
     let counts = pool.run(|| {
-        let crew = CREW.with(|crew| crew.borrow().clone()).expect("a thread of the pool");
-        (crew.queue().is_waited_in(), crew.wanted)
+        let state = POOL_STATE.with(|state| state.borrow().clone()).expect("a thread of the pool");
+        (state.queue().is_waited_in(), state.wanted)
     });
     assert_eq!(counts, Ok((false, pool.threads())));
 }

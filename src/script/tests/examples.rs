@@ -3,7 +3,7 @@
 use super::super::{Pool, Program};
 use super::host::TestHost;
 use crate::diagnostic::Result;
-use crate::guard::{Cancel, Guard, Limits};
+use crate::guard::{CancelFlag, Guard, Limits};
 use crate::primitive::{Example, Gives, Need, Primitive};
 use crate::primitives::ALL;
 use crate::value::{Json, Value};
@@ -17,7 +17,7 @@ fn run(example: &Example) -> Result<Json> {
     if let Some(fault) = faults.into_iter().next() {
         return Err(Box::new(fault));
     }
-    let guard = Guard::new(Limits::default(), Cancel::default());
+    let guard = Guard::new(Limits::default(), CancelFlag::default());
     let host = Arc::new(TestHost::new(example.files));
     program.run("example.rhai", "main", Vec::new(), host, guard).map(|value: Value| value.to_json())
 }

@@ -2,18 +2,18 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::Graph;
-use crate::primitive::{Asked, Host, Memory as Remembers, Notice, PackFile, Violation, Wish, form};
+use crate::primitive::{AskedQuestion, Host, Notice, PackFile, PackMemory, QuestionKind, SchemaViolation, form};
 use crate::value::{Json, Value};
 use crate::world::World;
-use crate::world::memory::Memory;
-use crate::world::staged::Staged;
+use crate::world::memory::MemoryWorld;
+use crate::world::staged::StagedWorld;
 use serde_json::json;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 pub(super) struct TestHost {
     world: Arc<dyn World>,
-    remembers: Remembers,
+    remembers: PackMemory,
     pub(super) notices: Mutex<Vec<Notice>>,
     /// While it is set, `render("spin", …)` goes on and asks no guard: a native that cannot be stopped.
     pub(super) spins: Arc<AtomicBool>,
@@ -21,10 +21,10 @@ pub(super) struct TestHost {
 
 impl TestHost {
     pub(super) fn new(files: &[(&str, &str)]) -> Self {
-        let world = Memory::with(files.iter().copied()).expect("the paths are good");
+        let world = MemoryWorld::with(files.iter().copied()).expect("the paths are good");
         Self {
-            world: Arc::new(Staged::new(Arc::new(world), false)),
-            remembers: Remembers::default(),
+            world: Arc::new(StagedWorld::new(Arc::new(world), false)),
+            remembers: PackMemory::default(),
             notices: Mutex::new(Vec::new()),
             spins: Arc::default(),
         }
@@ -67,7 +67,7 @@ impl Host for TestHost {
         Ok(PackFile { text: String::new(), origin: "embedded".to_owned(), path: path.to_owned() })
     }
 
-    fn validate(&self, _: &Json, _: &Json) -> Result<Vec<Violation>> {
+    fn validate(&self, _: &Json, _: &Json) -> Result<Vec<SchemaViolation>> {
         Ok(Vec::new())
     }
 
@@ -79,7 +79,7 @@ impl Host for TestHost {
         "00000000-0000-4000-8000-000000000001".to_owned()
     }
 
-    fn memory(&self) -> Option<&Remembers> {
+    fn memory(&self) -> Option<&PackMemory> {
         Some(&self.remembers)
     }
 
@@ -89,16 +89,18 @@ impl Host for TestHost {
     }
 
     /// The user accepts what is proposed, the model repeats what it is told, there are no folders.
-    fn ask(&self, asked: &[Asked]) -> Result<Vec<Value>> {
-        let answer = |asked: &Asked| {
+    fn ask(&self, asked: &[AskedQuestion]) -> Result<Vec<Value>> {
+        let answer = |asked: &AskedQuestion| {
             let Some(question) = &asked.question else {
                 return Err(Diagnostic::new(Code::ASK, format!("there is no question `{}`", asked.key)));
             };
-            Ok(question.wish.told(&match &question.wish {
-                Wish::Form { schema, .. } => json!({ "action": "accept", "content": form::defaults(schema) }),
-                Wish::Visit { .. } => json!({ "action": "accept" }),
-                Wish::Sample(params) => json!({ "role": "assistant", "content": params["messages"][0]["content"] }),
-                Wish::Roots => json!({ "roots": [] }),
+            Ok(question.kind.answer_value(&match &question.kind {
+                QuestionKind::Form { schema, .. } => json!({ "action": "accept", "content": form::defaults(schema) }),
+                QuestionKind::Visit { .. } => json!({ "action": "accept" }),
+                QuestionKind::Sample(params) => {
+                    json!({ "role": "assistant", "content": params["messages"][0]["content"] })
+                }
+                QuestionKind::Roots => json!({ "roots": [] }),
             }))
         };
         asked.iter().map(answer).collect()

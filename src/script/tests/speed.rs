@@ -2,7 +2,7 @@
 
 use super::super::Program;
 use super::host::TestHost;
-use crate::guard::{Cancel, Guard, Limits};
+use crate::guard::{CancelFlag, Guard, Limits};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ fn speed() {
     let run = |function: &str| {
         let guard = Guard::new(
             Limits { time: Duration::from_secs(600), ticks: u64::MAX, ..Limits::default() },
-            Cancel::default(),
+            CancelFlag::default(),
         );
         program.run("a.rhai", function, Vec::new(), host.clone(), guard).expect("it runs");
     };
@@ -42,7 +42,7 @@ fn speed() {
         (
             "a million ticks",
             shortest(1, || {
-                let guard = Guard::new(Limits::default(), Cancel::default());
+                let guard = Guard::new(Limits::default(), CancelFlag::default());
                 let _entered = guard.enter();
                 (0..1_000_000).for_each(|_| crate::guard::tick().expect("it is within the limits"));
             }),

@@ -14,7 +14,7 @@ use super::host::TestHost;
 use crate::diagnostic::Result;
 use crate::graph::Functions;
 use crate::guard::gaps::{self, Worked};
-use crate::guard::{Cancel, Guard, Limits};
+use crate::guard::{CancelFlag, Guard, Limits};
 use crate::primitive::{Context, Need, Param, Primitive};
 use crate::primitives::{self, ALL};
 use crate::value::{Callable, Function, Kind, Map, Text, Value};
@@ -66,7 +66,7 @@ fn native(call: impl Fn(Vec<Value>) -> Result<Value> + Send + Sync + 'static) ->
 }
 
 /// Primitives that stand on a library that cannot be stopped, and refuse beforehand what would take too long there
-/// ([`crate::guard::price`]), or have a deadline: they may do so many times as much between two looks.
+/// ([`crate::guard::require_time`]), or have a deadline: they may do so many times as much between two looks.
 const PRICED: &[(&str, u32)] = &[
     ("diff", 5),
     ("edit_section", 5),
@@ -99,7 +99,7 @@ struct Bench {
 impl Bench {
     fn new() -> Self {
         let (program, _) = Program::compile(&[("a.rhai", "fn main() { }")]);
-        Self { functions: program.functions_of("a.rhai") }
+        Self { functions: program.functions_seen_by("a.rhai") }
     }
 
     fn call(&self, primitive: &'static Primitive, arguments: Vec<Value>) -> Result<Value> {
@@ -137,7 +137,7 @@ impl Bench {
                 *first = self.named("new_graph", Vec::new()).expect("there is a graph");
                 inputs::fill(self, first, 50);
             }
-            let guard = Guard::new(Limits { time: TIME, memory: 1 << 30, ..Limits::default() }, Cancel::default());
+            let guard = Guard::new(Limits { time: TIME, memory: 1 << 30, ..Limits::default() }, CancelFlag::default());
             let _entered = guard.enter();
             whole(gaps::worked(|| self.call(primitive, arguments)).1, &guard)
         };
@@ -152,7 +152,7 @@ impl Bench {
             let bench = Self::new();
             let mut case = case.clone();
             case.arguments[0] = arguments.into_iter().next().unwrap_or(Value::Null);
-            let guard = Guard::new(Limits { time: TIME, memory: 1 << 30, ..Limits::default() }, Cancel::default());
+            let guard = Guard::new(Limits { time: TIME, memory: 1 << 30, ..Limits::default() }, CancelFlag::default());
             let _entered = guard.enter();
             let worked = gaps::worked(|| bench.call(primitive, case.arguments)).1;
             *seen.lock().expect("no panic") = whole(worked, &guard);

@@ -4,7 +4,7 @@ use super::super::{Pool, Program};
 use super::host::TestHost;
 use super::{run_files, value};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::guard::{Cancel, Guard, Limits};
+use crate::guard::{CancelFlag, Guard, Limits};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -122,7 +122,7 @@ fn time_is_over_in_the_middle_of_a_verb() {
 #[test]
 fn a_call_is_cancelled_from_another_thread() {
     let (program, _) = Program::compile(&[("a.rhai", "fn main() { loop { } }")]);
-    let cancel = Cancel::default();
+    let cancel = CancelFlag::default();
     let guard = Guard::new(Limits::default(), cancel.clone());
     let pool = Pool::new();
     let (sender, receiver) = std::sync::mpsc::channel();
@@ -204,12 +204,12 @@ fn a_script_that_goes_on_after_its_answer_reaches_nothing() {
     let (ended, ends) = std::sync::mpsc::channel();
     let (running, own) = (Arc::clone(&program), Arc::clone(&host));
     let job = move || {
-        let guard = Guard::new(limits, Cancel::default());
-        let _watched = crate::script::watch_over(&guard);
+        let guard = Guard::new(limits, CancelFlag::default());
+        let _watched = crate::script::watch_guard(&guard);
         let result = running.run("a.rhai", "main", Vec::new(), own, guard);
         let _ = ended.send(result.err().map(|fault| fault.message));
     };
-    pool.call("spin".to_owned(), crate::script::Party::default(), Cancel::default(), job, move |result| {
+    pool.call("spin".to_owned(), crate::script::CallerId::default(), CancelFlag::default(), job, move |result| {
         drop(answered.send(result))
     });
     let fault = answers.recv().expect("it is answered").expect_err("in its place");
@@ -218,7 +218,7 @@ fn a_script_that_goes_on_after_its_answer_reaches_nothing() {
     host.spins.store(false, Ordering::Release);
     assert_eq!(ends.recv().expect("it ends"), Some("the call took longer than 20 ms".to_owned()));
     assert!(answers.recv().is_err(), "it is answered once");
-    let guard = Guard::new(Limits::default(), Cancel::default());
+    let guard = Guard::new(Limits::default(), CancelFlag::default());
     let seen = pool.run({
         let host = Arc::clone(&host);
         move || program.run("a.rhai", "look", Vec::new(), host, guard)

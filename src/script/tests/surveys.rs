@@ -65,13 +65,13 @@ fn a_survey_tells_definitions_calls_reads_and_assignments() {
 #[test]
 fn an_effect_is_told_with_the_calls_that_lead_to_it() {
     let program = program();
-    let chain = program.effect("p/tool.rhai", "outer");
+    let chain = program.strongest_effect("p/tool.rhai", "outer");
     assert_eq!(chain.effect, Effect::Reads);
     let calls: Vec<String> = chain.calls.iter().map(|(name, at)| format!("{name} {at}")).collect();
     assert_eq!(calls, ["deep p/tool.rhai:12:14", "to_graph p/lib.rhai:1:25", "graph p/lib.rhai:1:79"]);
-    assert_eq!(program.effect("p/tool.rhai", "pointed").effect, Effect::Reads);
-    assert_eq!(program.effect("p/tool.rhai", "pure_one").effect, Effect::Pure);
-    assert_eq!(program.effect("p/tool.rhai", "no_such").effect, Effect::Pure);
+    assert_eq!(program.strongest_effect("p/tool.rhai", "pointed").effect, Effect::Reads);
+    assert_eq!(program.strongest_effect("p/tool.rhai", "pure_one").effect, Effect::Pure);
+    assert_eq!(program.strongest_effect("p/tool.rhai", "no_such").effect, Effect::Pure);
 }
 
 #[test]

@@ -4,14 +4,14 @@ use super::super::{Pool, Program};
 use super::host::TestHost;
 use super::value;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::guard::{Cancel, Guard, Limits};
+use crate::guard::{CancelFlag, Guard, Limits};
 use crate::primitive::{LogLevel, Notice};
 use crate::value::{Json, Value};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 
 fn guard(limits: Limits) -> Arc<Guard> {
-    Guard::new(limits, Cancel::default())
+    Guard::new(limits, CancelFlag::default())
 }
 
 #[test]
@@ -23,8 +23,8 @@ fn functions_are_called_by_name_as_their_script_sees_them() {
     ]);
     let host = Arc::new(TestHost::new(&[]));
     let call = |script: &str| {
-        let functions = program.functions_of(script);
-        let result = program.within("p/tool.rhai", host.clone(), guard(Limits::default()), || {
+        let functions = program.functions_seen_by(script);
+        let result = program.run_native("p/tool.rhai", host.clone(), guard(Limits::default()), || {
             functions.call("read", vec![1_i64.into()])
         });
         result.map(|value| value.to_json())
@@ -33,8 +33,8 @@ fn functions_are_called_by_name_as_their_script_sees_them() {
     assert_eq!(call("p/tool.rhai"), Ok(json!("tool")));
     let fault = call("p/lib.rhai").expect("the library sees the graph");
     assert_eq!(fault, json!(["graph", 1, "lib"]));
-    let missing = program.within("p/tool.rhai", host.clone(), guard(Limits::default()), || {
-        program.functions_of("p/tool.rhai").call("raed", vec![Value::Null])
+    let missing = program.run_native("p/tool.rhai", host.clone(), guard(Limits::default()), || {
+        program.functions_seen_by("p/tool.rhai").call("raed", vec![Value::Null])
     });
     assert_eq!(
         missing.expect_err("there is none").to_string(),
@@ -53,9 +53,9 @@ fn jobs_in_parallel_share_guard_host_and_depth() {
         let host = Arc::new(TestHost::new(&[]));
         let told = Arc::clone(&host);
         let results = Pool::new().run(move || {
-            let functions = program.functions_of("a.rhai");
+            let functions = program.functions_seen_by("a.rhai");
             let results: Mutex<Vec<Result<Value, Box<Diagnostic>>>> = Mutex::default();
-            let result = program.within("a.rhai", host, guard, || {
+            let result = program.run_native("a.rhai", host, guard, || {
                 functions.parallel(8, &|at| {
                     let result = functions.call(function, vec![at.into()]);
                     results.lock().expect("no panic").push(result);

@@ -1,30 +1,44 @@
-//! What is under way, written down in the state folder before it begins: what a killed process left is found there.
+//! Journals of work under way, written to the state folder before it begins, so that what a killed process left is
+//! found.
+//! Also the notices about what was cleared up, for the log, `doctor` and `toolsd://status`.
 //!
 //! Nothing is synced, as with all files of the host: what the kernel has survives the process, not a power failure.
 
-use super::owned::{is_misled, make_private_folder};
-use super::place::{self, TRUST_BELOW_HOME};
-use super::process::is_alive;
+use super::system::private_folder;
+use super::system::{TRUST_BELOW_HOME, is_alive, is_misled, make_private_folder, state_folder, trust_folder};
 use crate::value::Json;
 use crate::world::path;
+use serde_json::json;
+use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::sync::OnceLock;
+use std::path::PathBuf;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// No journal is longer: what is longer is none of ours.
+/// The maximum size of a journal: a longer file is none of ours.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Where they lie: see [`choose`].
+/// The maximum number of notices kept in memory. The log has all.
+const MOST_TOLD: usize = 50;
+
+static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// The maximum number of records of entries that were set aside.
+const MOST_RECORDS: usize = 200;
+
+/// The folder of the journals: see [`choose_folder`].
 static CHOSEN: OnceLock<Option<String>> = OnceLock::new();
 
 //= docs/spec.md#robustness
 //# A journal that lies in the workspace or in a further root MUST NOT be believed, unless the user's own home has it there.
-/// Chooses the folder of the host in which journals lie, once: one outside of these roots. Says why it is not the usual one.
-pub(super) fn choose(roots: &[&str]) -> Option<String> {
+/// Chooses the folder of the host in which journals lie, once: one outside of these roots. Says why it is not the
+/// usual one.
+pub(super) fn choose_folder(roots: &[&str]) -> Option<String> {
     let is_misled = |folder: &str| roots.iter().any(|root| is_misled(folder, root, TRUST_BELOW_HOME));
-    let usual = place::state_folder();
-    let chosen = usual.clone().into_iter().chain(place::trust_folder()).find(|folder| !is_misled(folder));
+    let usual = state_folder();
+    let chosen = usual.clone().into_iter().chain(trust_folder()).find(|folder| !is_misled(folder));
     let told = usual.filter(|usual| chosen.as_ref() != Some(usual)).map(|usual| {
         let instead = chosen.as_ref().map_or_else(
             || "so what is under way is not noted: what is left half done if this server is killed stays so".to_owned(),
@@ -38,23 +52,23 @@ pub(super) fn choose(roots: &[&str]) -> Option<String> {
 
 /// The folder for journals of this kind. Tests of this crate write none.
 pub(super) fn folder(kind: &str) -> Option<String> {
-    let state = CHOSEN.get().cloned().unwrap_or_else(place::state_folder).filter(|_| !cfg!(test))?;
+    let state = CHOSEN.get().cloned().unwrap_or_else(state_folder).filter(|_| !cfg!(test))?;
     Some(path::join(&state, kind))
 }
 
-/// What a journal says.
+/// The content of a journal.
 #[derive(Default)]
-pub(super) struct Lines {
+pub(super) struct JournalLines {
     /// Its lines, up to the first one that is none of a journal.
     pub read: Vec<Json>,
     /// Whether there is such a one: no kill leaves it, so a disk or a hand was at it.
     pub is_broken: bool,
 }
 
-impl Lines {
+impl JournalLines {
     //= docs/spec.md#robustness
     //# A journal that cannot be read MUST be told of before it is removed.
-    /// What is to be told of the journal at `path`, if it cannot be read to its end.
+    /// The notice about the journal at `path` that cannot be read to its end, if so.
     pub(super) fn fault(&self, path: &str) -> Option<String> {
         self.is_broken.then(|| {
             format!(
@@ -72,7 +86,7 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Makes one in this folder, which is made if it is not there.
+    /// Makes a journal in this folder, which is made if it does not exist.
     pub(super) fn open(folder: &str) -> io::Result<Self> {
         if fs::symlink_metadata(folder).is_err() {
             make_private_folder(folder).map_err(|fault| io::Error::other(fault.message))?;
@@ -95,13 +109,13 @@ impl Journal {
         &self.path
     }
 
-    /// Writes a line. One that a kill cut short is none.
-    pub(super) fn note(&mut self, line: &Json) -> io::Result<()> {
+    /// Appends a line. A line that was cut short by a kill is ignored when it is read.
+    pub(super) fn append(&mut self, line: &Json) -> io::Result<()> {
         self.file.write_all(format!("{line}\n").as_bytes())
     }
 
-    /// Writes several lines: all that a reader will see, or none.
-    pub(super) fn note_all(&mut self, lines: &[Json]) -> io::Result<()> {
+    /// Appends several lines at once.
+    pub(super) fn append_all(&mut self, lines: &[Json]) -> io::Result<()> {
         let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
         match text.len() as u64 > MOST_BYTES / 2 {
             true => Err(io::ErrorKind::FileTooLarge.into()),
@@ -109,47 +123,47 @@ impl Journal {
         }
     }
 
-    /// Notes that what is under way is so still.
-    pub(super) fn beat(&self) {
+    /// Records a sign of life of the process.
+    pub(super) fn record_heartbeat(&self) {
         let _told_by_the_last_one = self.file.set_modified(std::time::SystemTime::now());
     }
 
-    /// When that was noted last, in nanoseconds.
-    pub(super) fn last_beat(&self) -> i128 {
+    /// The time of the last sign of life, in nanoseconds.
+    pub(super) fn last_heartbeat(&self) -> i128 {
         self.file.metadata().map_or(0, |known| nanoseconds(known.mtime(), known.mtime_nsec()))
     }
 
     /// All lines that are whole.
-    pub(super) fn lines(&mut self) -> Lines {
+    pub(super) fn lines(&mut self) -> JournalLines {
         let mut bytes = Vec::new();
         let read =
             self.file.seek(SeekFrom::Start(0)).and_then(|_| (&self.file).take(MOST_BYTES).read_to_end(&mut bytes));
         if read.is_err() {
-            return Lines { read: Vec::new(), is_broken: true };
+            return JournalLines { read: Vec::new(), is_broken: true };
         }
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let text = String::from_utf8_lossy(&bytes[..whole]);
         let read: Vec<Json> = text.lines().map_while(|line| line.parse().ok()).collect();
-        Lines { is_broken: read.len() < text.lines().count(), read }
+        JournalLines { is_broken: read.len() < text.lines().count(), read }
     }
 
-    /// Empties it: nothing is under way any more.
+    /// Empties the journal: nothing is under way any more.
     pub(super) fn clear(&mut self) -> io::Result<()> {
         self.file.set_len(0)?;
         self.file.seek(SeekFrom::Start(0)).map(drop)
     }
 
-    /// Takes it away.
+    /// Removes the journal.
     pub(super) fn remove(self) -> io::Result<()> {
         fs::remove_file(&self.path)
     }
 }
 
-/// How long after the last sign of life of its host a program may have changed something, in nanoseconds: the host gives
-/// four a second, and a program ends with it.
+/// How long after the last sign of life of its host a program may have changed something, in nanoseconds: the host
+/// gives four a second, and a program ends with it.
 pub(super) const LAST_WORK: i128 = 2_000_000_000;
 
-/// A time of the file system as one number.
+/// A time stamp of the file system in nanoseconds.
 pub(super) fn nanoseconds(seconds: i64, rest: i64) -> i128 {
     i128::from(seconds) * 1_000_000_000 + i128::from(rest)
 }
@@ -162,33 +176,34 @@ fn is_at(file: &File, path: &str) -> bool {
 
 //= docs/spec.md#robustness
 //# A journal that another user owns or can change MUST NOT be believed.
-/// Whether this user alone can have written it.
+/// Whether only this user can have written a file.
 fn is_ours(known: &Metadata) -> bool {
     known.uid() == rustix::process::geteuid().as_raw() && known.mode() & 0o022 == 0
 }
 
-/// Whether a folder is none of somebody else's, and no link to one.
+/// Whether a folder belongs to this user alone, and is no symlink.
 fn is_private(folder: &str) -> bool {
     fs::symlink_metadata(folder).is_ok_and(|known| known.is_dir() && is_ours(&known))
 }
 
-/// The journals of a folder: those of killed processes, which this one holds from now on, and those that somebody holds.
-pub(super) struct Found {
+/// The journals of a folder: those of killed processes (`left`), which this process holds from now on, and those of
+/// live processes (`held`).
+pub(super) struct FoundJournals {
     pub(super) left: Vec<Journal>,
     pub(super) held: Vec<Journal>,
 }
 
-impl Found {
-    /// Whether somebody is clearing up behind a dead process right now: has a journal that is not their own.
+impl FoundJournals {
+    /// Whether another process is clearing up behind a dead one: it holds a journal that is not its own.
     pub(super) fn is_in_work(&self) -> bool {
         let pid = |journal: &Journal| path::name(&journal.path).split('-').next()?.parse().ok();
         self.held.iter().any(|journal| !pid(journal).is_some_and(is_alive))
     }
 }
 
-/// Looks for journals.
-pub(super) fn look(folder: &str) -> Found {
-    let mut found = Found { left: Vec::new(), held: Vec::new() };
+/// Finds the journals of a folder, and locks those of killed processes.
+pub(super) fn find_journals(folder: &str) -> FoundJournals {
+    let mut found = FoundJournals { left: Vec::new(), held: Vec::new() };
     if !is_private(folder) {
         return found;
     }
@@ -211,11 +226,86 @@ pub(super) fn look(folder: &str) -> Found {
     found
 }
 
+/// A notice for the caller, and the path to look at: of an entry that was set aside, or of a lock.
+pub(super) struct CleanupNote {
+    pub(super) told: String,
+    pub(super) aside: Option<PathBuf>,
+}
+
+impl CleanupNote {
+    pub(super) fn new(told: impl Into<String>) -> Self {
+        Self { told: told.into(), aside: None }
+    }
+}
+
+/// The notices about what this process cleared up, and what still waits to be looked at: one sentence each.
+pub fn recovered() -> Vec<String> {
+    let told = TOLD.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let mut told: Vec<String> = told.into_iter().chain(set_aside_notices()).collect();
+    let mut seen = std::collections::BTreeSet::new();
+    told.retain(|one| seen.insert(one.clone()));
+    told
+}
+
+/// Writes a notice to the log, and keeps it for [`recovered`].
+pub(super) fn report(what: String) {
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    if told.contains(&what) {
+        return;
+    }
+    tracing::warn!("{what}");
+    if told.len() < MOST_TOLD {
+        told.push(what);
+    }
+}
+
+/// Records what was set aside, for [`recovered`]. Returns whether that was possible.
+pub(super) fn record_set_aside(asides: &[&PathBuf], told: &str) -> bool {
+    // A path need be no text.
+    let asides: Vec<&[u8]> = asides.iter().map(|at| at.as_os_str().as_bytes()).collect();
+    let Some(folder) = folder("set-aside").filter(|at| private_folder(at).is_ok()) else {
+        return false;
+    };
+    let name = path::join(&folder, &uuid::Uuid::new_v4().simple().to_string());
+    let is_full = || fs::read_dir(&folder).map_or(0, Iterator::count) >= MOST_RECORDS;
+    // Records of what is gone make room.
+    let has_room = !is_full() || {
+        set_aside_notices();
+        !is_full()
+    };
+    has_room && fs::write(name, json!({ "at": asides, "told": told }).to_string()).is_ok()
+}
+
+/// The notices about what was set aside and still exists. Records of what is gone are removed.
+fn set_aside_notices() -> Vec<String> {
+    let Some(folder) = folder("set-aside") else { return Vec::new() };
+    let mut told = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_RECORDS) {
+        let record: Option<Json> = fs::read(entry.path()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let one = record.as_ref().and_then(|record| record.get("told")?.as_str());
+        let asides = record.as_ref().and_then(|record| record.get("at")?.as_array()).into_iter().flatten();
+        let mut asides = asides.filter_map(|at| serde_json::from_value::<Vec<u8>>(at.clone()).ok());
+        let is_there = asides.any(|at| fs::symlink_metadata(OsStr::from_bytes(&at)).is_ok());
+        match one.filter(|_| is_there) {
+            Some(one) => told.push(one.to_owned()),
+            None => {
+                let _somebody_was_faster = fs::remove_file(entry.path());
+            }
+        }
+    }
+    if told.len() >= MOST_RECORDS {
+        told.push(format!(
+            "{MOST_RECORDS} records of what was set aside are kept, and no more: what came since is told in the log alone"
+        ));
+    }
+    told.sort();
+    told
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
-    use serde_json::json;
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
@@ -223,15 +313,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let at = folder.path().join("journals").to_str().unwrap().to_owned();
         let mut held = Journal::open(&at).unwrap();
-        held.note(&json!({ "one": 1 })).unwrap();
+        held.append(&json!({ "one": 1 })).unwrap();
         let mut left = Journal::open(&at).unwrap();
-        left.note(&json!("whole")).unwrap();
+        left.append(&json!("whole")).unwrap();
         left.file.write_all(b"\"half").unwrap();
         drop(left);
         fs::write(format!("{at}/strange"), "no JSON\n1\n").unwrap();
         fs::set_permissions(format!("{at}/strange"), fs::Permissions::from_mode(0o600)).unwrap();
         std::os::unix::fs::symlink("/dev/zero", format!("{at}/link")).unwrap();
-        let mut found = look(&at);
+        let mut found = find_journals(&at);
         assert_eq!(found.held.len(), 1);
         assert_eq!(found.held[0].lines().read, [json!({ "one": 1 })]);
         let mut lines: Vec<_> =
@@ -249,15 +339,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let at = folder.path().join("journals").to_str().unwrap().to_owned();
         let _own = Journal::open(&at).unwrap();
-        assert!(!look(&at).is_in_work());
+        assert!(!find_journals(&at).is_in_work());
         // No process has this number.
         fs::write(format!("{at}/2147483646-x"), "").unwrap();
         fs::set_permissions(format!("{at}/2147483646-x"), fs::Permissions::from_mode(0o600)).unwrap();
-        let clearing = look(&at);
+        let clearing = find_journals(&at);
         assert!(!clearing.is_in_work() && clearing.left.len() == 1);
-        assert!(look(&at).is_in_work());
+        assert!(find_journals(&at).is_in_work());
         drop(clearing);
-        assert!(!look(&at).is_in_work());
+        assert!(!find_journals(&at).is_in_work());
     }
 
     //= docs/spec.md#robustness
@@ -270,7 +360,7 @@ mod tests {
         drop(Journal::open(&at).unwrap());
         let mode = |path: &str, mode: u32| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
         let file = fs::read_dir(&at).unwrap().next().unwrap().unwrap().path().to_str().unwrap().to_owned();
-        let count = |folder: &str| look(folder).left.len();
+        let count = |folder: &str| find_journals(folder).left.len();
         assert_eq!(count(&at), 1);
         for (path, shared, own) in [(&file, 0o666, 0o600), (&file, 0o620, 0o600), (&at, 0o777, 0o700)] {
             mode(path, shared);

@@ -1,22 +1,27 @@
-//! Locks: `flock` on an open file that is never unlinked, so nobody locks a file that is no longer in its place.
+//! Locks: `flock` on an open file that is never unlinked, so nobody locks a file that is no longer in its place; and
+//! on the shared folder of a repository, which one writer at a time holds.
 
-use super::owned::private_folder;
-use super::roots::{Roots, fault, reason};
-use super::write::{Stopped, parent, through_link};
-use super::{Disk, place};
+use super::handle::Disk;
+use super::roots::Roots;
+use super::system::private_folder;
+use super::system::{path_fault, reason, state_folder};
+use super::write::{ParentError, link_fault, open_parent};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::{Attempt, Lock, path};
+use crate::world::effects::{Lock, LockAttempt};
+use crate::world::path;
+use crate::world::repository::Repository;
 use cap_std::fs::{OpenOptions, OpenOptionsExt};
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
 
-/// A longer note is cut.
+/// The maximum size of a note; a longer one is cut.
 const MOST_NOTE: u64 = 16 * 1024;
 
 //= docs/spec.md#writes
 //# A lock MUST be let go when its function fails and when its process dies.
 /// A lock that is held. The system lets it go when the process ends, however it ends.
-struct Flock {
+struct FileLock {
     file: File,
     left: String,
     path: String,
@@ -24,29 +29,30 @@ struct Flock {
     noted: bool,
 }
 
-/// Tries once. A bare name lies in the state folder of the host, one for each root.
-pub(super) fn lock(disk: &Disk, path: &str) -> Result<Attempt> {
-    let mut file = if path.contains('/') { beneath(disk, path)? } else { in_state(&disk.roots, path)? };
-    let failed = |error: &io::Error| fault(path, "locked", error);
+/// Tries once to take a lock. A bare name lies in the state folder of the host, one for each root.
+pub(super) fn lock(disk: &Disk, path: &str) -> Result<LockAttempt> {
+    let mut file =
+        if path.contains('/') { open_below_root(disk, path)? } else { open_in_state_folder(&disk.roots, path)? };
+    let failed = |error: &io::Error| path_fault(path, "locked", error);
     match file.try_lock() {
         Ok(()) => {
-            let left = read(&mut file).map_err(|error| failed(&error))?;
-            Ok(Attempt::Held(Box::new(Flock { file, left, path: path.to_owned(), noted: false })))
+            let left = read_note(&mut file).map_err(|error| failed(&error))?;
+            Ok(LockAttempt::Held(Box::new(FileLock { file, left, path: path.to_owned(), noted: false })))
         }
-        Err(TryLockError::WouldBlock) => Ok(Attempt::Busy(read(&mut file).unwrap_or_default())),
+        Err(TryLockError::WouldBlock) => Ok(LockAttempt::Busy(read_note(&mut file).unwrap_or_default())),
         Err(TryLockError::Error(error)) => Err(failed(&error)),
     }
 }
 
-fn beneath(disk: &Disk, path: &str) -> Result<File> {
-    let (folder, name) = parent(disk, path, Some(&mut Vec::new())).map_err(|stopped| match stopped {
-        Stopped::Absent => fault(path, "locked", &io::ErrorKind::NotFound.into()),
-        Stopped::Link => through_link(path),
-        Stopped::Fault(fault) => fault,
+fn open_below_root(disk: &Disk, path: &str) -> Result<File> {
+    let (folder, name) = open_parent(disk, path, Some(&mut Vec::new())).map_err(|stopped| match stopped {
+        ParentError::Absent => path_fault(path, "locked", &io::ErrorKind::NotFound.into()),
+        ParentError::Link => link_fault(path),
+        ParentError::Fault(fault) => fault,
     })?;
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY);
-    let file = folder.open_with(&name, &options).map_err(|error| fault(path, "locked", &error))?;
+    let file = folder.open_with(&name, &options).map_err(|error| path_fault(path, "locked", &error))?;
     let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
     if !is_file {
         return Err(Diagnostic::new(Code::WORLD, format!("`{path}` is no file, it cannot be locked")));
@@ -54,12 +60,12 @@ fn beneath(disk: &Disk, path: &str) -> Result<File> {
     Ok(file.into_std())
 }
 
-fn in_state(roots: &Roots, name: &str) -> Result<File> {
+fn open_in_state_folder(roots: &Roots, name: &str) -> Result<File> {
     if name.is_empty() || name.starts_with('.') || name.contains(['\0', '\\']) || name.len() > 100 {
         let message = format!("`{}` is no name of a lock", name.replace('\0', "\\0"));
         return Err(Diagnostic::new(Code::ARGUMENTS, message).help("a short name, or a path with `/`"));
     }
-    let Some(state) = place::state_folder() else {
+    let Some(state) = state_folder() else {
         return Err(Diagnostic::new(Code::WORLD, "the host has no folder for locks")
             .help("set `HOME` or `XDG_STATE_HOME`, or lock a path with `/`"));
     };
@@ -73,14 +79,14 @@ fn in_state(roots: &Roots, name: &str) -> Result<File> {
     File::options().read(true).write(true).create(true).truncate(false).open(file).map_err(failed)
 }
 
-fn read(file: &mut File) -> io::Result<String> {
+fn read_note(file: &mut File) -> io::Result<String> {
     file.seek(SeekFrom::Start(0))?;
     let mut bytes = Vec::new();
     file.take(MOST_NOTE).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-impl Lock for Flock {
+impl Lock for FileLock {
     fn left(&self) -> &str {
         &self.left
     }
@@ -97,14 +103,56 @@ impl Lock for Flock {
             .set_len(0)
             .and_then(|()| self.file.seek(SeekFrom::Start(0)))
             .and_then(|_| self.file.write_all(text.as_bytes()));
-        written.map_err(|error| fault(&self.path, "locked", &error))
+        written.map_err(|error| path_fault(&self.path, "locked", &error))
     }
 }
 
-impl Drop for Flock {
+impl Drop for FileLock {
     fn drop(&mut self) {
         // A note that stays tells the next holder that this one died: a warning too many, no harm.
         let _stays = if self.noted { self.file.set_len(0) } else { Ok(()) };
         let _closing_lets_go_too = self.file.unlock();
+    }
+}
+
+/// The turn of one writer in a repository: its shared folder, open, which every process of a host finds there.
+///
+/// Git knows nothing of it, and no file is made for it. The system lets it go when the process ends, however it ends.
+struct RepositoryLock(File);
+
+/// Tries once to be the one who changes a repository.
+pub(super) fn hold_repository(repository: &Repository) -> Result<LockAttempt> {
+    let folder = &repository.common_dir;
+    let flags = libc::O_DIRECTORY | libc::O_NOFOLLOW;
+    let opened = File::options().read(true).custom_flags(flags).open(folder);
+    let opened = opened.map_err(|error| path_fault(folder, "locked", &error))?;
+    match opened.try_lock() {
+        Ok(()) => Ok(LockAttempt::Held(Box::new(RepositoryLock(opened)))),
+        Err(TryLockError::WouldBlock) => Ok(LockAttempt::Busy(String::new())),
+        // A file system without locks has one host at most, or git's own locks have to do.
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
+            Ok(LockAttempt::Held(Box::new(RepositoryLock(opened))))
+        }
+        Err(TryLockError::Error(error)) => Err(path_fault(folder, "locked", &error)),
+    }
+}
+
+impl Lock for RepositoryLock {
+    fn left(&self) -> &str {
+        ""
+    }
+
+    fn pid(&self) -> u32 {
+        std::process::id()
+    }
+
+    fn note(&mut self, _text: &str) -> Result<()> {
+        Err(Diagnostic::new(Code::INTERNAL, "the turn in a repository has no note"))
+    }
+}
+
+impl Drop for RepositoryLock {
+    fn drop(&mut self) {
+        let _closing_lets_go_too = self.0.unlock();
     }
 }

@@ -1,79 +1,85 @@
-//! Running programs: arguments only, few variables, a group of processes that ends with the call.
+//! Runs programs: without a shell, with few variables, in a process group that ends with the call. Also the shutdown
+//! of the host, which ends its programs first and checks what they made.
 
-use super::Disk;
-use super::confine::{Start, Started, Tether};
-use super::ending::{self, AtWork};
-use super::place;
-use super::planted::{self, UnderWay};
-use super::protected::Survey;
+use super::confine::{self, HostExitSignal, ProgramStart, StartedProgram};
+use super::handle::Disk;
+use super::program_journal::{self, ProgramRecord};
+use super::protected::WritableSurvey;
 use super::refusal;
-use super::roots::{Roots, reason};
-use super::temporary::{self, Temporary};
+use super::roots::Roots;
+use super::system::{self, reason};
+use super::temporary::{self, TemporaryFolder};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::world::path;
-use crate::world::run::{Command, Needs, ProgramFile, Ran};
+use crate::world::run::{ProgramCommand, ProgramFile, ProgramOutput, RequiredGrant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
-    Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, test_kill_process, test_kill_process_group,
-    waitid,
+    Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, test_kill_process_group, waitid,
 };
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The variables of this process that a program gets: where programs are, who asks, in which language.
+/// The variables that a program gets from this process: where programs are, who asks, in which language.
 const PASSED: [&str; 7] = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "XDG_CONFIG_HOME"];
 
-/// What is told of a program that ran for too long.
+/// The help text for a program that ran for too long.
 const MORE_TIME: &str = "give it more time by `timeout_s`";
 
-/// The longest pause between two looks at a program.
+/// The maximum pause between two checks of a program.
 const LOOK: Duration = Duration::from_millis(8);
 
-/// How long after it printed or closed its streams a program is looked at again.
+/// How soon a program is checked again after it printed or closed its streams.
 const SOON: Duration = Duration::from_micros(20);
 
-/// How long a git that is ended has to take its locks away.
+/// How long a git that is asked to end has to take its locks away.
 const GRACE_OF_GIT: Duration = Duration::from_millis(300);
 
-/// How long another program has to tidy up: its call is answered when it is gone, and not much later than it should be.
+/// How long another program has to clean up: its call is answered when it is gone, and not much later than it should be.
 const GRACE: Duration = Duration::from_millis(150);
 
-/// How often it is noted that the host of a program lives, in milliseconds.
+/// How often the host records a sign of life while a program runs, in milliseconds.
 const BEAT: u128 = 250;
 
-/// How long what a program printed is waited for when it has ended: what it started elsewhere may hold the streams.
+/// How long to wait for the output of a program that has ended: what it started may still hold the streams.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// How long processes that were killed are waited for.
+/// How long to wait for killed processes to go.
 const LAST_BREATH: Duration = Duration::from_millis(500);
 
+/// How long a shutdown waits for programs: they are killed, and git may finish what it writes.
+const END_PATIENCE: Duration = Duration::from_secs(4);
+
+/// How long git may go on during a shutdown before it is asked to end.
+const GIT_LAST_WORK: Duration = Duration::from_secs(2);
+
 /// Runs a program to its end, or ends it.
-pub(super) fn run(disk: &Disk, command: &Command) -> Result<Ran> {
+pub(super) fn run(disk: &Disk, command: &ProgramCommand) -> Result<ProgramOutput> {
     run_beside(disk, command, None, None)
 }
 
-/// The same with a temporary folder that the program uses, too, and of a git that is written down.
+/// Like [`run`], with another temporary folder (`beside`) that the program uses, and for git with its record (`noted`).
 pub(super) fn run_beside(
     disk: &Disk,
-    command: &Command,
-    beside: Option<&Temporary>,
-    noted: Option<&mut UnderWay>,
-) -> Result<Ran> {
-    let _until_it_is_cleared_up = AtWork::begin()?;
+    command: &ProgramCommand,
+    beside: Option<&TemporaryFolder>,
+    noted: Option<&mut ProgramRecord>,
+) -> Result<ProgramOutput> {
+    let _until_it_is_cleared_up = ActiveProgram::begin()?;
     let program = match &command.confinement.judged {
         Some(judged) => judged.clone(),
         None => disk.programs.find(&command.program)?,
     };
-    let folder = folder(&disk.roots, &command.folder)?;
+    let folder = folder_to_run_in(&disk.roots, &command.folder)?;
     let temporary = temporary_for(command.needs)?;
     let temporary_path = temporary.as_ref().map(|folder| folder.path().to_string_lossy().into_owned());
-    let begin =
-        |folder: &Temporary| planted::begin(&command.program, &command.confinement.write, folder.path(), command.stop);
-    let of_program = temporary.as_ref().filter(|_| command.needs == Needs::Program);
+    let begin = |folder: &TemporaryFolder| {
+        program_journal::begin(&command.program, &command.confinement.write, folder.path(), command.stop)
+    };
+    let of_program = temporary.as_ref().filter(|_| command.needs == RequiredGrant::Program);
     let (survey, mut own_note) = of_program.map(begin).transpose()?.unzip();
     let mut confinement = command.confinement.clone();
     if let Some(survey) = &survey {
@@ -83,9 +89,9 @@ pub(super) fn run_beside(
     //= docs/spec.md#robustness
     //# A temporary folder of git MUST stay as long as a git that uses it runs, and no longer.
     // Git of a host that was killed takes its locks away before it ends.
-    let own = temporary.as_ref().filter(|_| command.needs != Needs::Program);
-    let held: Vec<_> = own.into_iter().chain(beside).map(Temporary::lock).collect();
-    let start = Start {
+    let own = temporary.as_ref().filter(|_| command.needs != RequiredGrant::Program);
+    let held: Vec<_> = own.into_iter().chain(beside).map(TemporaryFolder::lock).collect();
+    let start = ProgramStart {
         held: &held,
         path: &program.path,
         files: &program.files,
@@ -95,51 +101,57 @@ pub(super) fn run_beside(
         folder: &folder,
         confinement: &confinement,
         temporary: temporary_path.as_deref(),
-        is_git: command.needs != Needs::Program,
+        is_git: command.needs != RequiredGrant::Program,
         roots: &disk.roots,
     };
     let mut notes = Vec::new();
-    let is_confined = command.needs == Needs::Program && disk.sandbox().is_confining();
+    let is_confined = command.needs == RequiredGrant::Program && disk.sandbox().is_confining();
     let group = Arc::new(Group::default());
     let _waiting = of_program.map(|_| group.awaited(is_confined.then(|| still_running(command))));
-    let ended = disk.sandbox().start(&start, command).and_then(|mut started| {
+    let ended = confine::start(&disk.sandbox(), &start, command).and_then(|mut started| {
         if let Some(under_way) = &mut noted {
             under_way.started(started.pid);
         }
-        notes.extend(not_there(&mut started, &confinement.write));
-        Running::new(started, command, group).wait(noted.as_deref())
+        notes.extend(absent_notes(&mut started, &confinement.write));
+        RunningProgram::new(started, command, group).wait(noted.as_deref())
     });
     if let (Some(survey), Some(under_way)) = (survey, own_note) {
-        notes.extend(told(&command.program, survey, under_way, is_confined)?);
+        notes.extend(clear_up(&command.program, survey, under_way, is_confined)?);
     }
     drop(temporary);
-    notes.extend(is_confined.then(|| held_by(disk, command, &program, &ended)).flatten());
+    notes.extend(is_confined.then(|| confinement_note(disk, command, &program, &ended)).flatten());
     with_notes(ended, notes)
 }
 
-/// The folder for the temporary files of a program. A git that looks makes none, and to make the folder takes longer than
-/// to confine git.
-fn temporary_for(needs: Needs) -> Result<Option<Temporary>> {
+/// The folder for the temporary files of a program. A git that looks makes none, and to make the folder takes longer
+/// than to confine git.
+fn temporary_for(needs: RequiredGrant) -> Result<Option<TemporaryFolder>> {
     let prefix = match needs {
-        Needs::ReadGit => return Ok(None),
-        Needs::WriteGit | Needs::FetchGit => temporary::OF_GIT,
-        Needs::Program => temporary::OF_PROGRAMS,
+        RequiredGrant::ReadGit => return Ok(None),
+        RequiredGrant::WriteGit | RequiredGrant::FetchGit => temporary::OF_GIT,
+        RequiredGrant::Program => temporary::OF_PROGRAMS,
     };
-    let made = Temporary::new(prefix)
+    let made = TemporaryFolder::new(prefix)
         .map_err(|error| Diagnostic::new(Code::WORLD, format!("no temporary folder can be made: {}", reason(&error))));
     made.map(Some)
 }
 
-/// What a call is told that is over while a program runs. One that waits for a network that it has not seems to do nothing.
-fn still_running(command: &Command) -> String {
+/// What a call is told that ends while a program runs. A program that waits for a network it does not have seems to do
+/// nothing.
+fn still_running(command: &ProgramCommand) -> String {
     let network = if command.confinement.network { "" } else { " and without the network" };
     format!("`{}` was still running, confined{network}", command.program)
 }
 
-/// What held a program, as far as it is known.
-fn held_by(disk: &Disk, command: &Command, program: &ProgramFile, ended: &Result<Ran>) -> Option<String> {
+/// A note about what confined a failed program, as far as it is known.
+fn confinement_note(
+    disk: &Disk,
+    command: &ProgramCommand,
+    program: &ProgramFile,
+    ended: &Result<ProgramOutput>,
+) -> Option<String> {
     match ended {
-        Ok(ran) => refusal::told(disk, command, program, ran),
+        Ok(ran) => refusal::explain(disk, command, program, ran),
         Err(fault) if fault.help.as_deref() == Some(MORE_TIME) && !command.confinement.network => {
             Some("it ran confined and without the network".to_owned())
         }
@@ -147,17 +159,17 @@ fn held_by(disk: &Disk, command: &Command, program: &ProgramFile, ended: &Result
     }
 }
 
-/// What the caller is told of granted places that are not there.
-fn not_there(started: &mut Started, granted: &[String]) -> Vec<String> {
+/// Notes for the caller about granted places that do not exist.
+fn absent_notes(started: &mut StartedProgram, granted: &[String]) -> Vec<String> {
     let absent = started.absent.drain(..).filter(|at| granted.contains(at));
     let told = |at| format!("`{at}` is not there: the program could not write it; make the file or the folder first");
     absent.map(told).collect()
 }
 
-/// How it ended, and what the host has to say of it.
-fn with_notes(ended: Result<Ran>, notes: Vec<String>) -> Result<Ran> {
+/// Adds the notes of the host to the outcome.
+fn with_notes(ended: Result<ProgramOutput>, notes: Vec<String>) -> Result<ProgramOutput> {
     match ended {
-        Ok(ran) => Ok(Ran { notes, ..ran }),
+        Ok(ran) => Ok(ProgramOutput { notes, ..ran }),
         Err(fault) if notes.is_empty() => Err(fault),
         Err(mut fault) => {
             fault.message = format!("{}; {}", fault.message, notes.join("; "));
@@ -166,16 +178,16 @@ fn with_notes(ended: Result<Ran>, notes: Vec<String>) -> Result<Ran> {
     }
 }
 
-/// What the caller is told of the folders that a program could write, and of what it could not if it was confined. What
-/// cannot be set aside stays written down.
-fn told(program: &str, survey: Survey, under_way: UnderWay, is_confined: bool) -> Result<Vec<String>> {
+/// Sets aside what a program made of protected names, and returns the notes for the caller. What cannot be set aside
+/// stays in the journal.
+fn clear_up(program: &str, survey: WritableSurvey, under_way: ProgramRecord, is_confined: bool) -> Result<Vec<String>> {
     let opened = survey.opened.iter().filter(|_| is_confined).map(|at| {
         format!("programs make nothing new in `{at}` itself: it holds a name that no grant covers; grant folders in it")
     });
     let opened: Vec<String> = opened.collect();
     let undone = survey.set_aside(None)?;
     under_way.end();
-    let mut notes = planted::remember(program, &undone);
+    let mut notes = program_journal::remember(program, &undone);
     notes.extend(opened);
     Ok(notes)
 }
@@ -183,14 +195,16 @@ fn told(program: &str, survey: Survey, under_way: UnderWay, is_confined: bool) -
 /// All variables that a program gets.
 //= docs/spec.md#secrets
 //# A program that a script starts MUST NOT get a secret of the server.
-fn variables(command: &Command, temporary: Option<&str>) -> Vec<(String, String)> {
-    let passed = PASSED.iter().filter_map(|name| Some(((*name).to_owned(), place::env(name)?)));
+fn variables(command: &ProgramCommand, temporary: Option<&str>) -> Vec<(String, String)> {
+    let passed = PASSED.iter().filter_map(|name| Some(((*name).to_owned(), system::env(name)?)));
     let mut variables: Vec<(String, String)> = passed.collect();
     // The one that is set last counts.
     let own = temporary.map(|folder| ("TMPDIR".to_owned(), folder.to_owned()));
     for (name, value) in own.into_iter().chain(command.env.iter().cloned()) {
         if name == "TMPDIR" && Some(value.as_str()) != temporary
-            || command.needs == Needs::Program && never_set(&name) && place::env(&name).is_none_or(|own| own != value)
+            || command.needs == RequiredGrant::Program
+                && never_set(&name)
+                && system::env(&name).is_none_or(|own| own != value)
         {
             continue;
         }
@@ -205,7 +219,7 @@ fn never_set(name: &str) -> bool {
     name == "PATH" || name.starts_with("LD_") || name.starts_with("DYLD_")
 }
 
-/// A time as it is told: short ones with their tenths and hundredths.
+/// Formats a duration, a short one with tenths or hundredths.
 fn seconds(time: Duration) -> String {
     match time.as_secs() {
         0 => format!("{:.2} s", time.as_secs_f64()),
@@ -214,22 +228,8 @@ fn seconds(time: Duration) -> String {
     }
 }
 
-/// Whether there is a process of that number: also one of somebody else.
-pub(super) fn is_alive(pid: u32) -> bool {
-    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return false };
-    !matches!(test_kill_process(pid), Err(rustix::io::Errno::SRCH)) && !is_zombie(pid)
-}
-
-/// Whether a process ended and its parent has not heard of it yet: it holds nothing any more. Where there is no
-/// `/proc` nobody can tell.
-fn is_zombie(pid: Pid) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
-    // The name of the program stands in parentheses, and may hold some.
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z'))
-}
-
 /// The folder a program runs in: below a root, and no symlink leads outside.
-pub(super) fn folder(roots: &Roots, given: &str) -> Result<String> {
+pub(super) fn folder_to_run_in(roots: &Roots, given: &str) -> Result<String> {
     let no_folder = || Diagnostic::new(Code::WORLD, format!("there is no folder `{given}`"));
     let (dir, within) = roots.find(given)?;
     let found = dir.ok_or_else(no_folder)?;
@@ -251,9 +251,9 @@ impl Group {
     //= docs/spec.md#calls
     //# Nothing that a call does after it was answered in its place MUST reach the disk, the graph, the memory of its pack or the client.
     /// Has whoever answers in place of the call kill it before.
-    fn awaited(self: &Arc<Self>, what: Option<String>) -> guard::Waiting {
+    fn awaited(self: &Arc<Self>, what: Option<String>) -> guard::WaitNote {
         let group = Arc::clone(self);
-        guard::waiting_for(what, move || group.kill())
+        guard::note_wait(what, move || group.kill())
     }
 
     /// Kills all of it. The system lets no process of it start another one meanwhile.
@@ -269,22 +269,22 @@ impl Group {
     }
 }
 
-struct Running<'a> {
+struct RunningProgram<'a> {
     pid: Pid,
     group: Arc<Group>,
-    command: &'a Command,
+    command: &'a ProgramCommand,
     /// What it prints, and what it complains of.
-    streams: [Printed; 2],
+    streams: [CapturedStream; 2],
     /// Whether it is a process still, or one that nobody has waited for.
     is_ours: bool,
     /// What can be read when it has ended; where the system has no such thing it is looked again and again.
     end: Option<OwnedFd>,
     /// What ends it if this process ends first.
-    _tether: Option<Tether>,
+    _tether: Option<HostExitSignal>,
 }
 
-impl<'a> Running<'a> {
-    fn new(started: Started, command: &'a Command, group: Arc<Group>) -> Self {
+impl<'a> RunningProgram<'a> {
+    fn new(started: StartedProgram, command: &'a ProgramCommand, group: Arc<Group>) -> Self {
         *group.held() = Some(started.pid);
         let mut input = File::from(started.input);
         if !command.input.is_empty() {
@@ -295,7 +295,7 @@ impl<'a> Running<'a> {
                 let _it_did_not_want_it = input.write_all(&bytes);
             });
         }
-        let streams = [started.output, started.errors].map(|stream| Printed::new(stream, command.most));
+        let streams = [started.output, started.errors].map(|stream| CapturedStream::new(stream, command.most));
         let end = end_of(started.pid);
         Self { pid: started.pid, group, command, streams, is_ours: true, end, _tether: started.tether }
     }
@@ -308,7 +308,7 @@ impl<'a> Running<'a> {
 
     //= docs/spec.md#writes
     //# A program MUST end, with all that it started, when its time is over or the call is cancelled.
-    fn wait(mut self, noted: Option<&UnderWay>) -> Result<Ran> {
+    fn wait(mut self, noted: Option<&ProgramRecord>) -> Result<ProgramOutput> {
         let (began, mut pause, mut beats) = (Instant::now(), Duration::from_micros(500), 0);
         let status = loop {
             match self.look() {
@@ -324,16 +324,16 @@ impl<'a> Running<'a> {
             (self.command.stop)()?;
             if began.elapsed().as_millis() / BEAT > beats {
                 beats = began.elapsed().as_millis() / BEAT;
-                noted.iter().for_each(|under_way| under_way.beat());
+                noted.iter().for_each(|under_way| under_way.record_heartbeat());
             }
             // Git is let finish for a while: it would leave half of what it writes.
-            if ending::is_ending(self.command.needs != Needs::Program) {
-                return Err(ending::ended());
+            if is_ending(self.command.needs != RequiredGrant::Program) {
+                return Err(shutdown_fault());
             }
             //= docs/spec.md#programs
             //# A program that prints more than its caller takes MUST be ended then, unless it changes a repository.
             // What changes a repository is let finish. Nobody would see the rest of what any other one prints.
-            if self.overflows() && matches!(self.command.needs, Needs::Program | Needs::ReadGit) {
+            if self.overflows() && matches!(self.command.needs, RequiredGrant::Program | RequiredGrant::ReadGit) {
                 return Err(self.too_much(" and was ended"));
             }
             if began.elapsed() > self.command.time {
@@ -354,7 +354,7 @@ impl<'a> Running<'a> {
         }
         let [output, errors] = self.streams.each_mut().map(|stream| std::mem::take(&mut stream.bytes));
         let code = status.exit_status().unwrap_or_else(|| 128 + status.terminating_signal().unwrap_or(0));
-        Ok(Ran { code: i64::from(code), output, errors, notes: Vec::new() })
+        Ok(ProgramOutput { code: i64::from(code), output, errors, notes: Vec::new() })
     }
 
     /// Whether it printed more than the caller takes.
@@ -368,9 +368,9 @@ impl<'a> Running<'a> {
         Diagnostic::new(Code::LIMIT, message).help("ask it for less, or let it write a file")
     }
 
-    /// Reads what it prints for so long at most. Gives how long to listen next: soon, where it closed its streams.
+    /// Reads what the program prints, for `pause` at most. Returns how long to listen next.
     fn listen(&mut self, pause: Duration) -> Duration {
-        let mut open: Vec<&mut Printed> = self.streams.iter_mut().filter(|stream| stream.is_open).collect();
+        let mut open: Vec<&mut CapturedStream> = self.streams.iter_mut().filter(|stream| stream.is_open).collect();
         // Whoever hears of its end need not look for it.
         let pause = if self.end.is_some() { LOOK } else { pause };
         if open.is_empty() && self.end.is_none() {
@@ -405,7 +405,7 @@ impl<'a> Running<'a> {
     }
 }
 
-impl Drop for Running<'_> {
+impl Drop for RunningProgram<'_> {
     fn drop(&mut self) {
         if !self.is_ours {
             return;
@@ -415,7 +415,7 @@ impl Drop for Running<'_> {
         // It is asked first: git takes its lock files away then.
         let _already_ended = kill_process_group(self.pid, Signal::TERM);
         let asked = Instant::now();
-        let grace = if self.command.needs == Needs::Program { GRACE } else { GRACE_OF_GIT };
+        let grace = if self.command.needs == RequiredGrant::Program { GRACE } else { GRACE_OF_GIT };
         while asked.elapsed() < grace && matches!(self.look(), Ok(None)) {
             std::thread::sleep(LOOK);
         }
@@ -423,7 +423,7 @@ impl Drop for Running<'_> {
     }
 }
 
-/// What can be read when a process has ended.
+/// A descriptor that becomes readable when a process has ended.
 fn end_of(pid: Pid) -> Option<OwnedFd> {
     #[cfg(target_os = "linux")]
     return rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok();
@@ -434,8 +434,8 @@ fn end_of(pid: Pid) -> Option<OwnedFd> {
     }
 }
 
-/// What a stream gave so far.
-struct Printed {
+/// The output of a stream so far.
+struct CapturedStream {
     file: File,
     bytes: Vec<u8>,
     /// How many bytes are kept: one more than is allowed; the rest passes by.
@@ -443,7 +443,7 @@ struct Printed {
     is_open: bool,
 }
 
-impl Printed {
+impl CapturedStream {
     fn new(stream: OwnedFd, most: usize) -> Self {
         Self { file: File::from(stream), bytes: Vec::new(), most: most + 1, is_open: true }
     }
@@ -461,4 +461,67 @@ impl Printed {
             Err(_) => self.is_open = false,
         }
     }
+}
+
+/// How many programs run or are not yet cleared up behind, and whether the process is about to end.
+struct ShutdownState {
+    count: usize,
+    ends: Option<Instant>,
+}
+
+static WORK: Mutex<ShutdownState> = Mutex::new(ShutdownState { count: 0, ends: None });
+static CHANGED: Condvar = Condvar::new();
+
+fn shutdown_state() -> MutexGuard<'static, ShutdownState> {
+    WORK.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Counts a program as active, from its preparation until it is cleared up behind it (until this is dropped).
+pub(super) struct ActiveProgram(());
+
+impl ActiveProgram {
+    /// # Errors
+    /// The process ends.
+    pub(super) fn begin() -> Result<Self> {
+        let mut work = shutdown_state();
+        if work.ends.is_some() {
+            return Err(shutdown_fault());
+        }
+        work.count += 1;
+        Ok(Self(()))
+    }
+}
+
+impl Drop for ActiveProgram {
+    fn drop(&mut self) {
+        shutdown_state().count -= 1;
+        CHANGED.notify_all();
+    }
+}
+
+/// Whether the process is about to end, so that a program has to end now; git a while later.
+fn is_ending(is_git: bool) -> bool {
+    shutdown_state().ends.is_some_and(|since| !is_git || since.elapsed() > GIT_LAST_WORK)
+}
+
+/// The error for a program that is ended by a shutdown.
+fn shutdown_fault() -> Box<Diagnostic> {
+    Diagnostic::new(Code::WORLD, "the server ends, and its programs with it").help("call again when it is there again")
+}
+
+/// Ends the programs that run, and waits until what they made of protected names is set aside and their temporary
+/// folders are gone. The process is to end at once then.
+//= docs/spec.md#programs
+//# A server that ends MUST end its programs, and set aside what they made of protected names, before it is gone.
+pub fn end_programs() {
+    let mut work = shutdown_state();
+    work.ends.get_or_insert_with(Instant::now);
+    let _late = CHANGED.wait_timeout_while(work, END_PATIENCE, |work| work.count > 0);
+}
+
+/// Ends the process at once with this code, whatever its threads do: what they have staged is lost, what they were just
+/// writing is taken away by the next process that writes.
+pub fn end_process(code: i32) -> ! {
+    end_programs();
+    std::process::exit(code)
 }

@@ -1,35 +1,39 @@
-//! Which files a program is: found in this process' own `PATH`, each link followed by hand, where only its user and
-//! root can put one.
+//! Finds the files of a program: in this process' own `PATH`, each link followed by hand, and only where nobody but
+//! the user and root can put one; with the loader that an ELF file names, or the interpreter of a script.
 
-mod interpreter;
-
-use super::{place, roots};
+use super::system::{env, reason};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::world::path;
-use crate::world::run::{ProgramFile, RealFile};
-use interpreter::Unknown;
+use crate::world::run::{ExecutedFile, ProgramFile};
+use rustix::fs::OFlags;
 use std::collections::BTreeMap;
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind::NotADirectory, ErrorKind::NotFound};
-use std::os::unix::fs::{DirEntryExt, MetadataExt};
+use std::os::unix::fs::{DirEntryExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-/// The most symlinks on the way to a file, as in Linux.
+/// The maximum number of symlinks on the way to a file, as in Linux.
 const MOST_LINKS: usize = 40;
-/// The most files that are executed to run one program: the kernel follows fewer.
+/// The maximum number of files that are executed to run one program: the kernel follows fewer.
 const MOST_FILES: usize = 12;
-/// The most folders in which other names of a program are looked for.
+/// The maximum number of folders that are searched for other names of a program.
 const MOST_FOLDERS: usize = 100_000;
 
-/// The programs that were found so far, by name.
+/// The type of the program header that names the loader: `PT_INTERP` (System V ABI, chapter 5).
+const NAMES_LOADER: u32 = 3;
+/// How much of a file is read at once: the loader of most is named there.
+const HEAD: usize = 4096;
+
+/// Finds programs, and remembers their paths by name.
 #[derive(Default)]
-pub(super) struct Programs {
+pub(super) struct ProgramFinder {
     found: Mutex<BTreeMap<String, String>>,
 }
 
-impl Programs {
-    /// A program and all that leads to it. A name without `/` is looked for in `PATH`, once; an absolute path is itself.
+impl ProgramFinder {
+    /// A program and all that leads to it. A name without `/` is looked for in `PATH`, once; an absolute path is
+    /// itself.
     /// The files are looked at anew each time.
     //= docs/spec.md#programs
     //# A program MUST be found in the `PATH` of the host itself, in a place where only root and the user of the host can put one.
@@ -37,15 +41,15 @@ impl Programs {
         let known = self.found.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
         let file = match known {
             Some(file) => file,
-            None => look_for(name, &place::env("PATH").unwrap_or_default())?,
+            None => find_in_path(name, &env("PATH").unwrap_or_default())?,
         };
-        let found = trace_all(name, &file)?;
+        let found = trace_program(name, &file)?;
         self.found.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), file);
         Ok(found)
     }
 }
 
-fn look_for(name: &str, folders: &str) -> Result<String> {
+fn find_in_path(name: &str, folders: &str) -> Result<String> {
     if path::is_absolute(name) {
         return Ok(path::clean(name));
     }
@@ -71,7 +75,7 @@ fn is_program(file: &str) -> bool {
 }
 
 /// The program, what interprets or loads it, what interprets that, and all that leads there.
-fn trace_all(name: &str, file: &str) -> Result<ProgramFile> {
+fn trace_program(name: &str, file: &str) -> Result<ProgramFile> {
     let mut found = ProgramFile { path: file.to_owned(), ..ProgramFile::default() };
     let (mut left, mut seen) = (vec![file.to_owned()], Vec::new());
     while let Some(next) = left.pop() {
@@ -84,37 +88,37 @@ fn trace_all(name: &str, file: &str) -> Result<ProgramFile> {
             return Err(Diagnostic::new(Code::WORLD, message).help("grant the program that they stand for"));
         }
         let real = trace(name, &next, &mut found)?;
-        let run_by = interpreter::of(&real).map_err(|why| match why {
-            Unknown::Relative(what) => {
+        let run_by = interpreter_of(&real).map_err(|why| match why {
+            InterpreterError::Relative(what) => {
                 let message =
                     format!("`{name}` cannot be run: `{real}` names its interpreter by the relative path `{what}`");
                 Diagnostic::new(Code::WORLD, message).help("its first line names it by an absolute path")
             }
-            Unknown::Unread(error) => unread(name, &real, &error),
+            InterpreterError::Unread(error) => unreadable_fault(name, &real, &error),
         })?;
         // A script learns its name by the path that it is started by; any other program by its first argument.
         if found.files.len() == 1 && !run_by.is_script {
             found.path.clone_from(&real);
         }
         left.extend(run_by.file);
-        let folders = run_by.name.as_ref().and_then(|_| place::env("PATH")).unwrap_or_default();
+        let folders = run_by.name.as_ref().and_then(|_| env("PATH")).unwrap_or_default();
         // What is not there is told by what looks for it.
-        left.extend(run_by.name.and_then(|name| look_for(&name, &folders).ok()));
+        left.extend(run_by.name.and_then(|name| find_in_path(&name, &folders).ok()));
     }
     Ok(found)
 }
 
-/// Follows a path to a file part by part, as the kernel does; gives its name free of links. Refuses a file that somebody
-/// else than root and our user could have put there, or a folder or a link on the way to it.
+/// Follows a path to a file part by part, as the kernel does; gives its name free of links. Refuses a file that
+/// somebody else than root and our user could have put there, or a folder or a link on the way to it.
 fn trace(name: &str, file: &str, found: &mut ProgramFile) -> Result<String> {
     let gone = || match found_first(name, file) {
         true => Diagnostic::new(Code::WORLD, format!("there is no program `{name}`: `{file}` is gone")),
         false => Diagnostic::new(Code::WORLD, format!("`{name}` cannot be run: `{file}`, which runs it, is not there")),
     };
     let (mut at, mut links) = ("/".to_owned(), 0);
-    let mut left: Vec<String> = parts(file);
+    let mut left: Vec<String> = reversed_parts(file);
     found.names.push(file.to_owned());
-    judge(name, &at, found)?.ok_or_else(gone)?;
+    check_writers(name, &at, found)?.ok_or_else(gone)?;
     loop {
         let Some(part) = left.pop() else {
             return Err(Diagnostic::new(Code::WORLD, format!("`{file}` is no program that can be run")));
@@ -124,7 +128,7 @@ fn trace(name: &str, file: &str, found: &mut ProgramFile) -> Result<String> {
             continue;
         }
         let next = path::join(&at, &part);
-        let known = judge(name, &next, found)?.ok_or_else(gone)?;
+        let known = check_writers(name, &next, found)?.ok_or_else(gone)?;
         if known.is_symlink() {
             links += 1;
             if links > MOST_LINKS {
@@ -137,7 +141,7 @@ fn trace(name: &str, file: &str, found: &mut ProgramFile) -> Result<String> {
             if path::is_absolute(&target) {
                 "/".clone_into(&mut at);
             }
-            left.extend(parts(&target));
+            left.extend(reversed_parts(&target));
             let rest: Vec<&str> = left.iter().rev().map(String::as_str).collect();
             found.names.extend([next, path::clean(&path::join(&at, &rest.join("/")))]);
             continue;
@@ -151,14 +155,14 @@ fn trace(name: &str, file: &str, found: &mut ProgramFile) -> Result<String> {
         }
         found.names.push(next.clone());
         let identity = (known.dev(), known.ino());
-        found.files.push(RealFile { path: next.clone(), identity, names: known.nlink() });
+        found.files.push(ExecutedFile { path: next.clone(), identity, names: known.nlink() });
         return Ok(next);
     }
 }
 
-/// What cannot be looked at is not run: nobody knows what it is.
-pub(super) fn unread(name: &str, at: &str, error: &io::Error) -> Box<Diagnostic> {
-    let message = format!("`{name}` is not run: `{at}` cannot be looked at: {}", roots::reason(error));
+/// The error for a file that cannot be examined, and so is not run.
+pub(super) fn unreadable_fault(name: &str, at: &str, error: &io::Error) -> Box<Diagnostic> {
+    let message = format!("`{name}` is not run: `{at}` cannot be looked at: {}", reason(error));
     Diagnostic::new(Code::WORLD, message)
 }
 
@@ -168,7 +172,7 @@ fn found_first(name: &str, file: &str) -> bool {
 }
 
 /// The parts of a path, the last one first.
-fn parts(of: &str) -> Vec<String> {
+fn reversed_parts(of: &str) -> Vec<String> {
     of.split('/').rev().filter(|part| !part.is_empty() && *part != ".").map(str::to_owned).collect()
 }
 
@@ -179,8 +183,8 @@ fn parent(of: &str) -> String {
     }
 }
 
-/// What is there, not followed; nothing if it is not there. Refused if others can change it.
-fn judge(name: &str, at: &str, found: &mut ProgramFile) -> Result<Option<Metadata>> {
+/// The metadata of an entry, links not followed; `None` if it does not exist. Refuses one that others can change.
+fn check_writers(name: &str, at: &str, found: &mut ProgramFile) -> Result<Option<Metadata>> {
     let Ok(known) = fs::symlink_metadata(at) else { return Ok(None) };
     if let Some((who, mend)) = others_write(&known) {
         let message = format!("`{name}` is not run: {who} can change `{at}`");
@@ -226,7 +230,7 @@ pub(super) fn names_below(program: &ProgramFile, places: &[String], stop: fn() -
     found.extend(folders.map(|(folder, _)| folder.clone()));
     let files = program.files.iter().filter(|file| identities.contains(&file.identity));
     found.extend(files.map(|file| file.path.clone()));
-    let linked: Vec<&RealFile> = program.files.iter().filter(|file| file.names > 1 && may_write(file)).collect();
+    let linked: Vec<&ExecutedFile> = program.files.iter().filter(|file| file.names > 1 && may_write(file)).collect();
     if !linked.is_empty() && found.is_empty() {
         other_names(&linked, places, stop, &mut found)?;
     }
@@ -234,14 +238,14 @@ pub(super) fn names_below(program: &ProgramFile, places: &[String], stop: fn() -
 }
 
 /// Whether a program of our user could write the file at all.
-fn may_write(file: &RealFile) -> bool {
+fn may_write(file: &ExecutedFile) -> bool {
     rustix::fs::access(&file.path, rustix::fs::Access::WRITE_OK).is_ok()
         || fs::symlink_metadata(&file.path).is_ok_and(|known| known.uid() == rustix::process::geteuid().as_raw())
 }
 
 /// Looks below these folders for further names of files.
 fn other_names(
-    files: &[&RealFile],
+    files: &[&ExecutedFile],
     places: &[String],
     stop: fn() -> Result<()>,
     found: &mut Vec<String>,
@@ -262,7 +266,7 @@ fn other_names(
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(error) if [NotFound, NotADirectory].contains(&error.kind()) => continue,
-            Err(error) => return Err(unread(&files[0].path, &folder.to_string_lossy(), &error)),
+            Err(error) => return Err(unreadable_fault(&files[0].path, &folder.to_string_lossy(), &error)),
         };
         for entry in entries.flatten() {
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
@@ -277,4 +281,77 @@ fn other_names(
         }
     }
     Ok(())
+}
+
+/// What runs a file.
+#[derive(Default)]
+struct Interpreter {
+    /// Whether it is a script.
+    is_script: bool,
+    /// Its interpreter or its loader: an absolute path.
+    file: Option<String>,
+    /// The name of the interpreter that `env` looks for.
+    name: Option<String>,
+}
+
+/// Why the interpreter of a file is unknown.
+enum InterpreterError {
+    /// Its interpreter has this relative path.
+    Relative(String),
+    Unread(io::Error),
+}
+
+/// What runs a file; nothing runs one that runs by itself.
+fn interpreter_of(program: &str) -> std::result::Result<Interpreter, InterpreterError> {
+    // A pipe that took its place must not be waited for.
+    let file = match OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(program) {
+        Ok(file) => file,
+        // The system needs no right to read what has a format of its own; a script that nobody can read does not run.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(Interpreter::default()),
+        Err(error) => return Err(InterpreterError::Unread(error)),
+    };
+    let mut head = vec![0; HEAD];
+    let length = file.read_at(&mut head, 0).unwrap_or_default();
+    head.truncate(length);
+    let Some(line) = head.strip_prefix(b"#!") else {
+        return Ok(Interpreter { file: loader(&file, &head), ..Interpreter::default() });
+    };
+    let line = String::from_utf8_lossy(line.split(|byte| *byte == b'\n').next().unwrap_or_default()).into_owned();
+    let mut words = line.split_whitespace();
+    let Some(named) = words.next() else { return Ok(Interpreter { is_script: true, ..Interpreter::default() }) };
+    if !path::is_absolute(named) {
+        return Err(InterpreterError::Relative(named.to_owned()));
+    }
+    // `env -S NAME=VALUE python3 -u`: options and variables come before the name.
+    let name = words.find(|word| path::name(named) == "env" && !word.starts_with('-') && !word.contains('='));
+    Ok(Interpreter { is_script: true, file: Some(named.to_owned()), name: name.map(str::to_owned) })
+}
+
+/// Bytes of a file, from its head where that has them.
+fn bytes_at(file: &File, head: &[u8], at: u64, length: usize) -> Option<Vec<u8>> {
+    let start = usize::try_from(at).ok()?;
+    if let Some(known) = head.get(start..start.checked_add(length)?) {
+        return Some(known.to_vec());
+    }
+    let mut read = vec![0; length];
+    file.read_exact_at(&mut read, at).ok()?;
+    Some(read)
+}
+
+/// What a 64-bit ELF file of this machine's byte order names as its loader.
+fn loader(file: &File, head: &[u8]) -> Option<String> {
+    head.starts_with(b"\x7fELF\x02").then_some(())?;
+    let half = |bytes: &[u8], at: usize| Some(u16::from_ne_bytes(bytes.get(at..at + 2)?.try_into().ok()?));
+    let word = |bytes: &[u8], at: usize| Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+    let long = |bytes: &[u8], at: usize| Some(u64::from_ne_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
+    let (table, size, count) = (long(head, 32)?, half(head, 54)?, half(head, 56)?);
+    for number in 0..u64::from(count) {
+        let entry = bytes_at(file, head, table.checked_add(number * u64::from(size))?, 56)?;
+        if word(&entry, 0)? == NAMES_LOADER {
+            let length = usize::try_from(long(&entry, 32)?).ok().filter(|length| *length <= HEAD)?;
+            let name = String::from_utf8(bytes_at(file, head, long(&entry, 8)?, length)?).ok()?;
+            return Some(name.trim_end_matches('\0').to_owned()).filter(|name| path::is_absolute(name));
+        }
+    }
+    None
 }

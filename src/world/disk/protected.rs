@@ -1,14 +1,14 @@
-//! Names that no program may change, below folders that it may: taken out before it starts, and looked for afterwards.
+//! Protects names that no program may change, below folders that it may write: they are taken out before it starts, and
+//! looked for afterwards.
 //!
-//! Landlock has no rule that takes something out of a folder. So a folder that holds such a name is opened up: what lies
-//! beside it may be changed, and nothing new is made in the folder itself. A name that did not exist cannot be taken
-//! out: what the program made is set aside when it has ended.
+//! Landlock has no rule that takes something out of a folder. So a folder that holds such a name is opened up: what
+//! lies beside it may be changed, and nothing new is made in the folder itself. A name that did not exist cannot be
+//! taken out: what the program made is set aside when it has ended.
 
 use super::journal::nanoseconds;
-use super::place::{self, is_hosts_own};
-use super::roots::reason;
+use super::system::{self, is_hosts_own, reason};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::granted::protected_name;
+use crate::world::grants::protected_name;
 use crate::world::{path, repository};
 use rustix::fs::{Mode, OFlags, RenameFlags, mkdirat, open, openat};
 use rustix::io::Errno;
@@ -20,15 +20,15 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// How many folders are looked into at most before a program starts.
+/// The maximum number of folders that are searched before a program starts.
 const MOST_FOLDERS: usize = 100_000;
-/// How many when it has ended: it may have made many to hide one.
+/// The maximum number after it has ended: it may have made many to hide one.
 const MOST_MADE: usize = 10_000_000;
-/// How many rules a program gets at most.
+/// The maximum number of rules of a program.
 const MOST_RULES: usize = 10_000;
 
 /// What lies below the folders that a program may write.
-pub(super) struct Survey {
+pub(super) struct WritableSurvey {
     /// The files and folders that it gets, none of which holds a protected name.
     pub writable: Vec<String>,
     /// The folders that were opened up.
@@ -38,7 +38,8 @@ pub(super) struct Survey {
     stop: fn() -> Result<()>,
     folders: usize,
     most: usize,
-    /// Whether folders that are closed to their owner are opened to look into them: those that a program may have closed.
+    /// Whether folders that are closed to their owner are opened to look into them: those that a program may have
+    /// closed.
     opens_closed: bool,
 }
 
@@ -54,24 +55,24 @@ fn is_repository(folder: &Path) -> bool {
 
 /// The device and the inode of each folder of the host's own: a link may lead to it under another name.
 fn own_folders() -> Vec<(u64, u64)> {
-    let found = place::own_folders().filter_map(|folder| fs::metadata(folder).ok());
+    let found = system::own_folders().filter_map(|folder| fs::metadata(folder).ok());
     found.map(|known| (known.dev(), known.ino())).collect()
 }
 
 /// The protected names below a folder, and the folders of the host's own; and why not all could be looked for.
-pub(super) type Below = (Vec<PathBuf>, Option<Box<Diagnostic>>);
+pub(super) type ProtectedBelow = (Vec<PathBuf>, Option<Box<Diagnostic>>);
 
-/// What is there before a program starts.
-pub(super) fn below(folder: &str, stop: fn() -> Result<()>) -> Below {
-    found_below(folder, Survey { stop, ..Survey::empty() })
+/// Searches a folder before a program starts.
+pub(super) fn protected_below(folder: &str, stop: fn() -> Result<()>) -> ProtectedBelow {
+    found_below(folder, WritableSurvey { stop, ..WritableSurvey::empty() })
 }
 
-/// What is there when it has ended: nothing that it did keeps from looking, and no end of a call.
-pub(super) fn below_after(folder: &str) -> Below {
-    found_below(folder, Survey { most: MOST_MADE, opens_closed: true, ..Survey::empty() })
+/// Searches a folder after a program has ended: whatever it did, and even if the call is over.
+pub(super) fn protected_below_after(folder: &str) -> ProtectedBelow {
+    found_below(folder, WritableSurvey { most: MOST_MADE, opens_closed: true, ..WritableSurvey::empty() })
 }
 
-fn found_below(folder: &str, mut survey: Survey) -> Below {
+fn found_below(folder: &str, mut survey: WritableSurvey) -> ProtectedBelow {
     let mut found = Vec::new();
     let looked = survey.find(Path::new(folder), &mut |path| {
         found.push(path);
@@ -80,7 +81,7 @@ fn found_below(folder: &str, mut survey: Survey) -> Below {
     (found, looked.err())
 }
 
-impl Survey {
+impl WritableSurvey {
     fn empty() -> Self {
         Self {
             writable: Vec::new(),
@@ -94,7 +95,7 @@ impl Survey {
     }
 
     /// Looks below these files and folders, which are absolute. One that lies below a protected name is refused.
-    pub(super) fn of(granted: &[String], stop: fn() -> Result<()>) -> Result<Self> {
+    pub(super) fn from_grants(granted: &[String], stop: fn() -> Result<()>) -> Result<Self> {
         let mut survey = Self { stop, ..Self::empty() };
         for at in granted {
             //= docs/spec.md#programs
@@ -122,7 +123,7 @@ impl Survey {
     }
 
     /// What a program of a killed host could write: none of it held a protected name when the program began.
-    pub(super) fn of_left(writable: Vec<String>) -> Self {
+    pub(super) fn from_journal(writable: Vec<String>) -> Self {
         Self {
             writable,
             opened: Vec::new(),
@@ -229,8 +230,8 @@ impl Survey {
         Err(first)
     }
 
-    /// The entries of a folder, and whether each is a folder; nothing where it is neither that nor a file. One that cannot
-    /// be looked into is refused: its owner, and so a program, opens and closes it as it likes.
+    /// The entries of a folder, and whether each is a folder; nothing where it is neither that nor a file. One that
+    /// cannot be looked into is refused: its owner, and so a program, opens and closes it as it likes.
     fn entries(&self, folder: &Path) -> Result<Vec<(OsString, Option<bool>)>> {
         let read = match fs::read_dir(folder) {
             Err(error) if error.kind() == PermissionDenied && self.opens_closed => {
@@ -268,7 +269,7 @@ impl fmt::Display for SetAside {
     }
 }
 
-/// So much of a path is shown that the system does not take.
+/// How many bytes of a path are shown that is too long for the system.
 const MOST_SHOWN: usize = 200;
 
 fn not_looked_into(folder: &Path, error: &std::io::Error) -> Box<Diagnostic> {
@@ -287,7 +288,8 @@ fn not_looked_into(folder: &Path, error: &std::io::Error) -> Box<Diagnostic> {
     ))
 }
 
-/// Whether something, or anything right below it, was changed last before then: a name of a person's own is new altogether.
+/// Whether something, or anything right below it, was changed last before then: a name of a person's own is new
+/// altogether.
 fn is_older(at: &Path, until: i128) -> bool {
     let changed =
         |at: &Path| fs::symlink_metadata(at).map_or(0, |known| nanoseconds(known.ctime(), known.ctime_nsec()));
@@ -304,7 +306,8 @@ fn open_to_owner(folder: &Path) -> std::io::Result<()> {
 /// How many names with a number are tried; then one that nobody can have guessed.
 const NUMBERED: u32 = 20;
 
-/// Gives a file or a folder another name, which nothing looks for. It has to lie below `top` where its folder really is:
+/// Gives a file or a folder another name, which nothing looks for. It has to lie below `top` where its folder really
+/// is:
 /// one that became a link leads to files of others.
 //= docs/spec.md#programs
 //# What is set aside MUST lie where it was granted, and no name that is taken MUST keep it from that.
@@ -321,7 +324,7 @@ pub(super) fn set_aside(at: &Path, top: &str) -> Result<SetAside> {
     match renamed {
         Ok(name) => {
             let aside = folder.join(name);
-            disarm(&aside, top)?;
+            set_aside_within(&aside, top)?;
             Ok(SetAside { at: at.to_owned(), aside })
         }
         Err(error) => {
@@ -331,10 +334,10 @@ pub(super) fn set_aside(at: &Path, top: &str) -> Result<SetAside> {
     }
 }
 
-/// Sets aside what is protected in a folder that was set aside: under any name a repository is one for whoever calls git in
-/// it.
-fn disarm(aside: &Path, top: &str) -> Result<()> {
-    let mut survey = Survey { most: MOST_MADE, opens_closed: true, own: Vec::new(), ..Survey::empty() };
+/// Sets aside what is protected in a folder that was set aside: under any name a repository is one for whoever calls
+/// git in it.
+fn set_aside_within(aside: &Path, top: &str) -> Result<()> {
+    let mut survey = WritableSurvey { most: MOST_MADE, opens_closed: true, own: Vec::new(), ..WritableSurvey::empty() };
     let mut found = Vec::new();
     survey.find(aside, &mut |path| {
         found.push(path);
@@ -349,8 +352,8 @@ const TO_NAME: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const TO_NAME: OFlags = OFlags::RDONLY;
 
-/// A folder below another one, open: entered name by name from there, never through a symlink. With `makes`, those that are
-/// not there are made.
+/// A folder below another one, open: entered name by name from there, never through a symlink. With `makes`, those
+/// that are not there are made.
 //= docs/spec.md#programs
 //# What is set aside or put back MUST be reached from the folder that was granted, through no symlink.
 pub(super) fn open_below(folder: &Path, top: &str, makes: bool) -> std::io::Result<OwnedFd> {
@@ -417,7 +420,7 @@ mod tests {
     fn what_cannot_be_looked_at_is_told_and_hides_nothing_else() {
         let folder = tempfile::tempdir().unwrap();
         let out = folder.path().to_string_lossy().into_owned();
-        let survey = Survey::of(std::slice::from_ref(&out), || Ok(())).unwrap();
+        let survey = WritableSurvey::from_grants(std::slice::from_ref(&out), || Ok(())).unwrap();
         for name in ["a", "z"] {
             fs::create_dir_all(folder.path().join(name).join(".git")).unwrap();
         }
@@ -434,7 +437,9 @@ mod tests {
     fn a_folder_that_cannot_be_looked_into_is_not_granted() {
         let folder = tempfile::tempdir().unwrap();
         bury(folder.path());
-        let fault = Survey::of(&[folder.path().to_string_lossy().into_owned()], || Ok(())).map(|_| ()).unwrap_err();
+        let fault = WritableSurvey::from_grants(&[folder.path().to_string_lossy().into_owned()], || Ok(()))
+            .map(|_| ())
+            .unwrap_err();
         assert!(fault.message.contains("cannot be looked into") && fault.message.len() < 500, "{fault}");
         assert!(fault.help.as_ref().is_some_and(|help| help.contains("move or remove the first")), "{fault:?}");
     }
@@ -484,7 +489,7 @@ mod tests {
             fs::create_dir_all(at(name)).unwrap();
         }
         fs::write(at("a/store/HEAD"), "ref: refs/heads/main\n").unwrap();
-        let of = |name: &str| Survey::of(&[at(name)], || Ok(())).map(|survey| survey.writable);
+        let of = |name: &str| WritableSurvey::from_grants(&[at(name)], || Ok(())).map(|survey| survey.writable);
         assert_eq!(of("a").unwrap(), [at("a/beside")]);
         assert_eq!(of("b").unwrap(), [at("b")], "without HEAD it is none");
         assert_eq!(of("").unwrap().len(), 2);
@@ -499,7 +504,7 @@ mod tests {
     fn a_repository_that_a_program_made_loses_its_head() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
-        let survey = Survey::of(&[at("").to_string_lossy().into_owned()], || Ok(())).unwrap();
+        let survey = WritableSurvey::from_grants(&[at("").to_string_lossy().into_owned()], || Ok(())).unwrap();
         fs::create_dir_all(at("n/refs")).unwrap();
         std::os::unix::fs::symlink("../elsewhere", at("n/objects")).unwrap();
         std::os::unix::fs::symlink("refs/heads/main", at("n/HEAD")).unwrap();
@@ -519,7 +524,7 @@ mod tests {
         fs::write(folder.path().join("toolsd.toml"), "").unwrap();
         let known = fs::symlink_metadata(folder.path().join("toolsd.toml")).unwrap();
         let made = nanoseconds(known.ctime(), known.ctime_nsec());
-        let left = |until| Survey::of_left(vec![top.clone()]).set_aside(Some(until)).unwrap();
+        let left = |until| WritableSurvey::from_journal(vec![top.clone()]).set_aside(Some(until)).unwrap();
         assert_eq!(left(made - 1_000_000_000), []);
         assert_eq!(left(made + 1_000_000_000).len(), 2);
     }

@@ -1,14 +1,14 @@
-//! What the caller is told of a program that failed where it was confined: what was refused to it, what it may touch, and
-//! which grant says so.
+//! Explains to the caller why a confined program failed: what was refused to it, what it may touch, and which grant
+//! says so.
 
-use super::Disk;
+use super::handle::Disk;
 use super::roots::Roots;
 use crate::world::path;
-use crate::world::run::{Command, Confinement, ProgramFile, Ran};
+use crate::world::run::{Confinement, ProgramCommand, ProgramFile, ProgramOutput};
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 
-/// What programs say when the system refuses them something.
+/// Phrases of programs that were refused something by the system.
 const REFUSED: [&str; 7] = [
     "permission denied",
     "operation not permitted",
@@ -19,7 +19,7 @@ const REFUSED: [&str; 7] = [
     "unable to open database",
 ];
 
-/// What they say when they have no network: such a line names hosts, and no files.
+/// Phrases of programs without a network: such a line names hosts, not files.
 const UNRESOLVED: [&str; 12] = [
     "could not resolve",
     "couldn't resolve",
@@ -35,15 +35,15 @@ const UNRESOLVED: [&str; 12] = [
     "lookup address",
 ];
 
-/// What they say when they do not find a part of their own.
+/// Phrases of programs that do not find a part of their own.
 const LOST: [&str; 4] =
     ["no module named", "cannot find module", "error while loading shared libraries", "could not find platform"];
 
-/// What is said where a program has no network, and its kind of complaint names none.
+/// Further phrases of programs that have no network.
 const UNCONNECTED: [&str; 6] =
     ["connect to server", "failed to connect", "network is unreachable", "enetunreach", "socket", "getaddrinfo"];
 
-/// What is said of memory that processes share by name.
+/// Phrases about memory that processes share by name.
 const SHARED: [&str; 4] = ["semlock", "sem_open", "shm_open", "/dev/shm"];
 
 /// How a shell ends whose program cannot be executed, or is not found.
@@ -58,22 +58,29 @@ const NO_NETWORK: &str = "it asked for a host or a socket, and found none";
 const NO_SHARED: &str =
     "programs have no memory that processes share by name, unless `write` of their grant has `/dev/shm`";
 
-/// The most paths that are named.
+/// The maximum number of paths that are named.
 const MOST_NAMED: usize = 4;
 
-/// How much of what it complained of is looked at.
+/// How many bytes of its output are searched.
 const MOST_SAID: usize = 64 * 1024;
 
 /// What holds a program, if it says that something was refused to it, or failed as if.
 //= docs/spec.md#programs
 //# A program that failed because it was confined MUST be told of with what it may touch, and the grant that says so.
-pub(super) fn told(disk: &Disk, command: &Command, file: &ProgramFile, ran: &Ran) -> Option<String> {
+pub(super) fn explain(
+    disk: &Disk,
+    command: &ProgramCommand,
+    file: &ProgramFile,
+    ran: &ProgramOutput,
+) -> Option<String> {
     let (roots, confinement) = (&disk.roots, &command.confinement);
-    let said = said(ran);
-    let is_cut_off = |line: &str| !confinement.network && (says(&UNRESOLVED, line) || says(&UNCONNECTED, line));
+    let said = complaints(ran);
+    let is_cut_off =
+        |line: &str| !confinement.network && (has_phrase(&UNRESOLVED, line) || has_phrase(&UNCONNECTED, line));
     let (cut_off, lines): (Vec<&str>, Vec<&str>) =
-        said.lines().filter(|line| says(&REFUSED, line) || is_cut_off(line)).partition(|line| is_cut_off(line));
-    let home = own_folder(file).filter(|home| ran.code != 0 && says(&LOST, &said) && !covers(&confinement.read, home));
+        said.lines().filter(|line| has_phrase(&REFUSED, line) || is_cut_off(line)).partition(|line| is_cut_off(line));
+    let home =
+        own_folder(file).filter(|home| ran.code != 0 && has_phrase(&LOST, &said) && !covers(&confinement.read, home));
     let is_silent = ran.code == SILENT && lines.is_empty();
     let not_executed = NOT_EXECUTED.contains(&ran.code);
     let is_known = !lines.is_empty() || !cut_off.is_empty() || not_executed || home.is_some() || is_silent;
@@ -81,8 +88,8 @@ pub(super) fn told(disk: &Disk, command: &Command, file: &ProgramFile, ran: &Ran
         return None;
     }
     let name = &command.program;
-    let read = named(roots, &confinement.read).unwrap_or_else(|| "nothing".to_owned());
-    let write = named(roots, &confinement.write).unwrap_or_else(|| "nothing".to_owned());
+    let read = describe_paths(roots, &confinement.read).unwrap_or_else(|| "nothing".to_owned());
+    let write = describe_paths(roots, &confinement.write).unwrap_or_else(|| "nothing".to_owned());
     let network = if confinement.network { "has the network" } else { "has no network" };
     let bounds = format!(
         "`{name}` ran confined: beside the system's programs and its own `TMPDIR` it reads {read}, writes {write}, and \
@@ -94,14 +101,14 @@ pub(super) fn told(disk: &Disk, command: &Command, file: &ProgramFile, ran: &Ran
     }
     let folder = path::join(roots.main(), &roots.spelled(&command.folder));
     // A shell that cannot start what it names speaks of programs: one that may be read was not to be written.
-    let is_meant = |named: &Named| !(not_executed && (named.is_bare || is_program(confinement, &named.at)));
-    let paths: BTreeSet<Named> = lines.iter().flat_map(|line| paths_of(line, &folder)).collect();
+    let is_meant = |named: &NamedPath| !(not_executed && (named.is_bare || is_program(confinement, &named.at)));
+    let paths: BTreeSet<NamedPath> = lines.iter().flat_map(|line| paths_of(line, &folder)).collect();
     let refused = paths.iter().filter(|named| is_meant(named));
     let mut parts: Vec<String> =
         refused.filter_map(|named| refusal(roots, confinement, named)).take(MOST_NAMED).collect();
     parts.extend((!cut_off.is_empty()).then(|| NO_NETWORK.to_owned()));
     parts.extend(is_silent.then(|| OF_NODE.to_owned()));
-    parts.extend((!lines.is_empty() && says(&SHARED, &said)).then(|| NO_SHARED.to_owned()));
+    parts.extend((!lines.is_empty() && has_phrase(&SHARED, &said)).then(|| NO_SHARED.to_owned()));
     let programs: Vec<&str> =
         paths.iter().map(|named| named.at.as_str()).filter(|at| is_program(confinement, at)).collect();
     parts.extend((not_executed || !programs.is_empty()).then(|| not_started(disk, confinement, &programs)));
@@ -129,8 +136,8 @@ fn not_started(disk: &Disk, confinement: &Confinement, programs: &[&str]) -> Str
     )
 }
 
-/// What a grant names so that a program may be started: its folder, all of `node_modules`, or the file if it lies in the
-/// root itself.
+/// What a grant names so that a program may be started: its folder, all of `node_modules`, or the file if it lies in
+/// the root itself.
 fn place_to_start(root: &str, file: &str) -> String {
     let below = |at: &str| at.strip_prefix(root).map_or(at, |rest| rest.trim_start_matches('/')).to_owned();
     let modules = file.find("/node_modules/").map(|at| &file[..at + "/node_modules".len()]);
@@ -140,8 +147,8 @@ fn place_to_start(root: &str, file: &str) -> String {
     }
 }
 
-/// What it complained of.
-fn said(ran: &Ran) -> String {
+/// The output that may hold complaints.
+fn complaints(ran: &ProgramOutput) -> String {
     let cut = |bytes: &[u8]| String::from_utf8_lossy(&bytes[..bytes.len().min(MOST_SAID)]).into_owned();
     match ran.code {
         0 => cut(&ran.errors),
@@ -151,7 +158,7 @@ fn said(ran: &Ran) -> String {
 }
 
 /// Whether a text has one of these, not in the middle of a word: `FileNotFoundError` has `ENOTFOUND` in it.
-fn says(words: &[&str], text: &str) -> bool {
+fn has_phrase(words: &[&str], text: &str) -> bool {
     let text = text.to_lowercase();
     let begins = |at: usize| !text[..at].chars().next_back().is_some_and(char::is_alphanumeric);
     words.iter().any(|word| text.match_indices(word).any(|(at, _)| begins(at)))
@@ -182,7 +189,7 @@ fn is_systems(file: &str) -> bool {
 
 /// A path that a complaint names.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Named {
+struct NamedPath {
     /// Absolute.
     at: String,
     /// Whether it is written so: else it is one of another folder, if the program changed to that.
@@ -191,7 +198,7 @@ struct Named {
     is_bare: bool,
 }
 
-/// What stands where a complaint may name a file, and is none: what was not done.
+/// Words that stand where a complaint may name a file, but are none.
 const DEEDS: [&str; 16] = [
     "access",
     "chmod",
@@ -211,13 +218,14 @@ const DEEDS: [&str; 16] = [
     "write",
 ];
 
-/// The paths that a line of a complaint names. A name without quotes or a folder counts where complaints name what they are
-/// about: before a colon, and not as the first word, which is the program's own.
-fn paths_of(line: &str, folder: &str) -> Vec<Named> {
+/// The paths that a line of a complaint names. A name without quotes or a folder counts where complaints name what
+/// they are about: before a colon, and not as the first word, which is the program's own.
+fn paths_of(line: &str, folder: &str) -> Vec<NamedPath> {
     let is_quote = |letter: char| "'\"`‘’“”".contains(letter);
     let is_there = |word: &str| std::fs::symlink_metadata(path::join(folder, word)).is_ok();
     let quoted = line.split(is_quote).skip(1).step_by(2);
-    let quoted = quoted.filter(|text| is_there(text) || !text.contains(char::is_whitespace) && !says(&REFUSED, text));
+    let quoted =
+        quoted.filter(|text| is_there(text) || !text.contains(char::is_whitespace) && !has_phrase(&REFUSED, text));
     let words = line.split(|letter: char| letter.is_whitespace() || is_quote(letter)).enumerate();
     let words = words.map(|(at, word)| (at, word, word.trim_matches(|letter| ":,;()[]<>".contains(letter))));
     let is_about = |(at, whole, word): &(usize, &str, &str)| {
@@ -234,12 +242,12 @@ fn paths_of(line: &str, folder: &str) -> Vec<Named> {
         found.extend(last.filter(|word| !DEEDS.contains(&&*word.to_lowercase())).map(|word| (word, true)));
     }
     let all = found.into_iter().filter(|(word, _)| !word.is_empty() && word.len() < 1024 && !word.contains("://"));
-    let all = all.map(|(word, is_bare)| Named {
+    let all = all.map(|(word, is_bare)| NamedPath {
         at: path::clean(&path::join(folder, word)),
         is_absolute: path::is_absolute(word),
         is_bare,
     });
-    let could_be = |named: &Named| {
+    let could_be = |named: &NamedPath| {
         [named.at.as_str(), path::folder(&named.at)].iter().any(|at| std::fs::symlink_metadata(at).is_ok())
     };
     all.filter(could_be).collect()
@@ -254,13 +262,13 @@ fn is_file_name(word: &str) -> bool {
 }
 
 /// What is said of a path that a program complains of, if no grant of it is wide enough.
-fn refusal(roots: &Roots, confinement: &Confinement, Named { at, is_absolute, .. }: &Named) -> Option<String> {
+fn refusal(roots: &Roots, confinement: &Confinement, NamedPath { at, is_absolute, .. }: &NamedPath) -> Option<String> {
     // What a program says of its own folder is not known to be of the one that it began in.
     let perhaps = if *is_absolute { "" } else { ", if that is the one it means" };
     if covers(&confinement.write, at) {
         return None;
     }
-    let shown = named(roots, std::slice::from_ref(at))?;
+    let shown = describe_paths(roots, std::slice::from_ref(at))?;
     if path::is_below(at, "/dev/shm") {
         return None;
     }
@@ -273,7 +281,7 @@ fn refusal(roots: &Roots, confinement: &Confinement, Named { at, is_absolute, ..
 }
 
 /// Paths as grants name them; nothing if there is none.
-fn named(roots: &Roots, paths: &[String]) -> Option<String> {
+fn describe_paths(roots: &Roots, paths: &[String]) -> Option<String> {
     let below = |at: &String| match path::is_below(at, roots.main()) {
         true => match at[roots.main().len()..].trim_start_matches('/') {
             "" => "`.`".to_owned(),
@@ -297,10 +305,10 @@ mod tests {
     #[test]
     fn what_says_that_no_host_was_found_is_no_part_of_another_word() {
         for text in ["getaddrinfo ENOTFOUND a.example", "code: 'ENOTFOUND'", "java.net.UnknownHostException: a"] {
-            assert!(says(&["enotfound", "unknownhost"], text), "{text}");
+            assert!(has_phrase(&["enotfound", "unknownhost"], text), "{text}");
         }
         for text in ["FileNotFoundError: [Errno 2]", "ModuleNotFoundError", "é\u{130}noTFound", ""] {
-            assert!(!says(&["enotfound"], text), "{text}");
+            assert!(!has_phrase(&["enotfound"], text), "{text}");
         }
     }
 }

@@ -1,9 +1,8 @@
 //! The folders that paths are opened beneath, and which one a path belongs to.
 
-use super::real_path::real_path;
-use super::{place, shortage};
+use super::system::{current_folder, escape_error, home_folder, real_path, reason};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::granted::GRANT_ROOT;
+use crate::world::effects::GRANT_ROOT;
 use crate::world::path;
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, MetadataExt};
@@ -21,8 +20,8 @@ pub(super) struct Roots {
     home: Option<String>,
 }
 
-/// Where a way begins.
-pub(super) struct Start<'a> {
+/// The open folder that a path is resolved from.
+pub(super) struct StartFolder<'a> {
     /// The folder that is open.
     pub(super) dir: &'a Dir,
     /// Its absolute path.
@@ -40,18 +39,18 @@ struct Root {
     granted: bool,
     /// Its path without symlinks, also if it comes into being later.
     place: String,
-    dir: OnceLock<Held>,
+    dir: OnceLock<OpenRoot>,
     /// The folder that it lies in, open: needed if the root is a single file.
-    above: OnceLock<Held>,
+    above: OnceLock<OpenRoot>,
 }
 
-/// An open folder, and what tells it from any other one.
-struct Held {
+/// An open folder and its identity.
+struct OpenRoot {
     dir: Dir,
     identity: (u64, u64),
 }
 
-impl Held {
+impl OpenRoot {
     fn open(path: &str) -> io::Result<Self> {
         let dir = Dir::open_ambient_dir(path, ambient_authority())?;
         let known = dir.dir_metadata()?;
@@ -68,41 +67,41 @@ impl Held {
 impl Root {
     fn new(given: &str, granted: bool, home: Option<&str>) -> Result<Self> {
         let given = expand(given, home);
-        let absolute = if path::is_absolute(&given) { given } else { path::join(&place::current_folder()?, &given) };
+        let absolute = if path::is_absolute(&given) { given } else { path::join(&current_folder()?, &given) };
         let mut spellings = vec![path::clean(&absolute)];
         let real = std::fs::canonicalize(&absolute).ok().and_then(|real| real.into_os_string().into_string().ok());
         spellings.extend(real.filter(|real| *real != spellings[0]));
         let place = real_path(&absolute);
         let (dir, above) = (OnceLock::new(), OnceLock::new());
         let mut root = Self { spellings, at_home: Vec::new(), granted, place, dir, above };
-        root.live_at(home);
+        root.set_home(home);
         Ok(root)
     }
 
-    /// Notes where it lies in the home folder.
-    fn live_at(&mut self, home: Option<&str>) {
+    /// Sets the home folder, and so the root's paths that begin with `~/`.
+    fn set_home(&mut self, home: Option<&str>) {
         let home = home.map(path::clean);
         let below = |folder: &&String| home.as_ref().is_some_and(|home| path::is_below(folder, home));
         let from = home.as_ref().map_or(0, String::len);
         self.at_home = self.spellings.iter().filter(below).map(|folder| format!("~{}", &folder[from..])).collect();
     }
 
-    /// The open folder, once it is there.
+    /// Opens the folder, once it exists.
     fn open(&self) -> io::Result<&Dir> {
         if let Some(held) = self.dir.get() {
             return Ok(&held.dir);
         }
-        let held = Held::open(&self.spellings[0])?;
+        let held = OpenRoot::open(&self.spellings[0])?;
         // One that comes into being is opened where its name was to lead, wherever a link was put.
         if real_path(&self.spellings[0]) != self.place || !held.is_at(&self.place) {
-            return Err(escape());
+            return Err(escape_error());
         }
         Ok(&self.dir.get_or_init(|| held).dir)
     }
 
     //= docs/spec.md#roots
     //# A root whose name does not lead to the folder that was opened under it any more MUST NOT be used.
-    /// Whether its name leads where it led: to the folder that is open, or, as long as none is, to no other place.
+    /// Whether its name still leads to the folder that is open, or, as long as none is, to the same place.
     fn is_in_place(&self) -> bool {
         match (self.dir.get(), self.above.get()) {
             (Some(held), _) => held.is_at(&self.spellings[0]),
@@ -123,7 +122,7 @@ impl Root {
 
     /// The open folder and the path from there, if `within` is seen from this root; nothing if it is not there yet.
     /// A root that is a file is opened beneath its folder.
-    fn reach(&self, within: String) -> (Option<&Dir>, String) {
+    fn open_within(&self, within: String) -> (Option<&Dir>, String) {
         match self.start(&within) {
             Some(start) => (Some(start.dir), start.within),
             None => (None, within),
@@ -131,25 +130,25 @@ impl Root {
     }
 
     /// The same, with the path of the open folder.
-    fn start(&self, within: &str) -> Option<Start<'_>> {
+    fn start(&self, within: &str) -> Option<StartFolder<'_>> {
         if let Ok(dir) = self.open() {
-            return Some(Start { dir, base: self.spelling().to_owned(), within: within.to_owned() });
+            return Some(StartFolder { dir, base: self.spelling().to_owned(), within: within.to_owned() });
         }
         let file = &self.spellings[0];
         if within != "." || self.above.get().is_none() && !std::fs::metadata(file).is_ok_and(|found| found.is_file()) {
             return None;
         }
         if self.above.get().is_none()
-            && let Ok(above) = Held::open(path::folder(file))
+            && let Ok(above) = OpenRoot::open(path::folder(file))
         {
             // Another thread may have been first.
             let _ = self.above.set(above);
         }
         let (base, within) = (path::folder(file).to_owned(), path::name(file).to_owned());
-        Some(Start { dir: &self.above.get()?.dir, base, within })
+        Some(StartFolder { dir: &self.above.get()?.dir, base, within })
     }
 
-    /// The absolute `path`, seen from here.
+    /// The absolute `path` relative to this root.
     fn within(&self, path: &str) -> Option<String> {
         Some(match path[self.holding(path)?.len()..].trim_start_matches('/') {
             "" => ".".to_owned(),
@@ -157,7 +156,7 @@ impl Root {
         })
     }
 
-    /// Its one spelling: as the disk knows it.
+    /// Its canonical spelling: as the disk knows it.
     fn spelling(&self) -> &str {
         self.spellings.last().map_or("/", String::as_str)
     }
@@ -169,7 +168,7 @@ impl Roots {
         granted: impl IntoIterator<Item = &'a str>,
         outer: impl IntoIterator<Item = &'a str>,
     ) -> Result<Self> {
-        let home = place::home_folder();
+        let home = home_folder();
         let main = Root::new(root, false, home.as_deref())?;
         main.open().map_err(|error| {
             Diagnostic::new(Code::WORLD, format!("the folder `{root}` cannot be opened: {}", reason(&error)))
@@ -185,10 +184,10 @@ impl Roots {
     }
 
     /// Makes another folder the home folder, and one of the roots.
-    pub(super) fn live_at(&mut self, home: &str) -> Result<()> {
+    pub(super) fn set_home(&mut self, home: &str) -> Result<()> {
         self.roots.push(Root::new(home, false, None)?);
         self.home = Some(home.to_owned());
-        self.roots.iter_mut().for_each(|root| root.live_at(Some(home)));
+        self.roots.iter_mut().for_each(|root| root.set_home(Some(home)));
         Ok(())
     }
 
@@ -216,7 +215,7 @@ impl Roots {
         self.roots[0].open()
     }
 
-    /// Whether the name of the root that this open folder is leads to it still.
+    /// Whether the name of the root still leads to this open folder.
     pub(super) fn is_in_place(&self, dir: &Dir) -> bool {
         let is_it = |root: &&Root| root.dir.get().is_some_and(|held| std::ptr::eq(&raw const held.dir, dir));
         self.roots.iter().find(is_it).is_none_or(Root::is_in_place)
@@ -250,8 +249,7 @@ impl Roots {
         found.max_by_key(|(_, holding)| holding.len())
     }
 
-    /// Whether it is seen at once that a path is as [`spelled`](Self::spelled) spells it, and lies outside of the main
-    /// root.
+    /// A cheap check whether a path outside of the main root already has its canonical spelling.
     pub(super) fn is_spelled(&self, path: &str) -> bool {
         path::is_clean_absolute(path)
             && self.roots[0].holding(path).is_none()
@@ -268,23 +266,23 @@ impl Roots {
         self.roots.iter().filter_map(|root| root.holding(path)).min_by_key(|root| root.len())
     }
 
-    /// Where the absolute path `outward` leads that a symlink takes out of its root, if that lies beneath another root as
-    /// things stand; nothing where there is one root only.
+    /// Where the absolute path `outward` leads that a symlink takes out of its root, if that lies beneath another root
+    /// as things stand; nothing where there is one root only.
     ///
     //= docs/spec.md#robustness
     //# A symlink MUST NOT be followed out of its root but into another root that was granted.
-    pub(super) fn elsewhere(&self, outward: &str) -> Option<Start<'_>> {
+    pub(super) fn resolve_outward(&self, outward: &str) -> Option<StartFolder<'_>> {
         if self.roots.len() == 1 {
             return None;
         }
         let real = std::fs::canonicalize(outward).ok()?.into_os_string().into_string().ok()?;
         let found = self.roots.iter().filter_map(|root| Some((root, root.within(&real)?)));
         let (root, within) = found.min_by_key(|(_, within)| within.len()).filter(|(root, _)| root.is_in_place())?;
-        Some(Start { dir: root.open().ok()?, base: root.spelling().to_owned(), within })
+        Some(StartFolder { dir: root.open().ok()?, base: root.spelling().to_owned(), within })
     }
 
-    /// The one spelling of a path: relative to the main root if it lies below, else absolute as the disk knows its
-    /// root, else as it came.
+    /// The canonical spelling of a path: relative to the main root if it lies below, else absolute as the disk knows
+    /// its root, else unchanged.
     pub(super) fn spelled(&self, path: &str) -> String {
         let clean = path::clean(&expand(path, self.home.as_deref()));
         if !path::is_absolute(&clean) {
@@ -310,11 +308,11 @@ impl Roots {
     /// A path that lies below no root is a fault.
     pub(super) fn find(&self, path: &str) -> Result<(Option<&Dir>, String)> {
         let (root, within) = self.holding(path)?;
-        Ok(root.reach(within))
+        Ok(root.open_within(within))
     }
 
-    /// Where the way to `path` begins, if that is there. A path that lies below no root is a fault.
-    pub(super) fn start(&self, path: &str) -> Result<Option<Start<'_>>> {
+    /// The open folder that `path` is resolved from, if it exists. A path that lies below no root is an error.
+    pub(super) fn start(&self, path: &str) -> Result<Option<StartFolder<'_>>> {
         let (root, within) = self.holding(path)?;
         Ok(root.start(&within))
     }
@@ -349,49 +347,17 @@ impl Roots {
     }
 }
 
-/// The fault of a root that is not where it was.
+/// The error for a root that is not where it was.
 fn displaced(root: &str) -> Box<Diagnostic> {
     let message = format!("`{root}` is no longer the folder that was opened: it was moved, removed or replaced");
     Diagnostic::new(Code::WORLD, message).help("put it back, or start the server again to use what is there now")
 }
 
-/// `~/…` with the home folder in its place.
+/// Replaces a leading `~` by the home folder.
 fn expand(path: &str, home: Option<&str>) -> String {
     match (path.strip_prefix('~'), home) {
         (Some(""), Some(home)) => home.to_owned(),
         (Some(rest), Some(home)) if rest.starts_with('/') => format!("{home}{rest}"),
         _ => path.to_owned(),
     }
-}
-
-/// Whether a path was refused since a symlink leads out: the openers of folders beneath folders refuse with an error
-/// that the system did not raise.
-pub(super) fn leads_out(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
-}
-
-/// The error of a symlink that leads out: what [`leads_out`] tells.
-pub(super) fn escape() -> io::Error {
-    io::Error::new(io::ErrorKind::PermissionDenied, "a symlink leads outside")
-}
-
-/// The fault of an operation on `path`.
-pub(super) fn fault(path: &str, act: &str, error: &io::Error) -> Box<Diagnostic> {
-    if leads_out(error) {
-        return Diagnostic::new(Code::WORLD, format!("`{path}` leads outside of its root through a symlink"))
-            .help("make the link relative and keep its target inside, or grant the target's folder with `--root DIR`");
-    }
-    if error.kind() == io::ErrorKind::NotFound {
-        return Diagnostic::new(Code::WORLD, format!("there is no file `{path}`"));
-    }
-    Diagnostic::new(Code::WORLD, format!("`{path}` cannot be {act}: {}", reason(error)))
-}
-
-/// What the system says, without its number.
-pub(super) fn reason(error: &io::Error) -> String {
-    if shortage::is_shortage(error) {
-        return shortage::advice();
-    }
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
 }

@@ -1,11 +1,15 @@
-//! A temporary folder in which a case plays: real files, real programs, a clock that stands still, counted ids.
+//! The world of a case on disk: a temporary folder with real files and programs, a clock that stands still, counted
+//! ids.
 
-use super::{Disk, roots};
+use super::git;
+use super::handle::Disk;
+use super::roots::Roots;
+use super::system::reason;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::judge::Judge;
-use crate::world::repository::{Done, Repository};
-use crate::world::run::{Command, Confinement, Needs, Processes, ProgramFile, Ran};
-use crate::world::{Attempt, Change, Entry, Standing, Stat, Walk, Walked, World};
+use crate::world::effects::{FileChange, FilePolicy, LockAttempt, TargetState, World};
+use crate::world::repository::{GitOutput, Repository};
+use crate::world::run::{ChildProcesses, Confinement, ProgramCommand, ProgramFile, ProgramOutput, RequiredGrant};
+use crate::world::walk::{FolderEntry, Stat, WalkOptions, WalkResult};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -14,42 +18,42 @@ use std::time::Duration;
 /// 2026-01-01T00:00:00Z, in milliseconds: the clock of a world that was given none.
 const START_MS: i64 = 1_767_225_600_000;
 
-/// The folder goes when this is dropped.
-pub struct Scratch {
+/// A world in a temporary folder, which is removed when this is dropped.
+pub struct ScratchWorld {
     disk: Disk,
-    stage: Arc<Stage>,
+    stage: Arc<ScratchState>,
 }
 
 /// What all views of one folder share.
-struct Stage {
+struct ScratchState {
     _folder: tempfile::TempDir,
     now_ms: AtomicI64,
     ids: AtomicU64,
     env: BTreeMap<String, String>,
 }
 
-impl Scratch {
+impl ScratchWorld {
     /// An empty folder, a clock, the variables of its environment: those of this process are not seen. With a home
     /// folder beside it, `~/…` and the variable `HOME` name that one.
     pub fn new(now_ms: Option<i64>, env: &[(String, String)], has_home: bool) -> Result<Self> {
         let failed = |error: std::io::Error| {
-            Diagnostic::new(Code::WORLD, format!("no temporary folder can be made: {}", roots::reason(&error)))
+            Diagnostic::new(Code::WORLD, format!("no temporary folder can be made: {}", reason(&error)))
         };
         let folder = tempfile::tempdir().map_err(failed)?;
         let path = folder.path().join("workspace");
         std::fs::create_dir(&path).map_err(failed)?;
         let mut env: BTreeMap<String, String> = env.iter().cloned().collect();
-        let mut roots = roots::Roots::new(&path.to_string_lossy(), [], [])?;
+        let mut roots = Roots::new(&path.to_string_lossy(), [], [])?;
         if has_home {
             let home = folder.path().join("home");
             std::fs::create_dir(&home).map_err(failed)?;
             let home = home.to_string_lossy().into_owned();
-            roots.live_at(&home)?;
+            roots.set_home(&home)?;
             env.entry("HOME".to_owned()).or_insert(home);
         }
         let now_ms = AtomicI64::new(now_ms.unwrap_or(START_MS));
-        let stage = Arc::new(Stage { _folder: folder, now_ms, ids: AtomicU64::new(0), env });
-        Ok(Self { disk: Disk::of(roots), stage })
+        let stage = Arc::new(ScratchState { _folder: folder, now_ms, ids: AtomicU64::new(0), env });
+        Ok(Self { disk: Disk::from_roots(roots), stage })
     }
 
     /// Moves the clock on.
@@ -59,7 +63,7 @@ impl Scratch {
 
     /// All files, those of git excepted; one that cannot be read is left out.
     pub fn snapshot(&self) -> BTreeMap<String, Arc<[u8]>> {
-        let walk = Walk { from: ".".to_owned(), hidden: true, ignore: false, follow: false, depth: None };
+        let walk = WalkOptions { from: ".".to_owned(), hidden: true, ignore: false, follow: false, depth: None };
         let files = self.disk.walk(&walk).map(|walked| walked.files).unwrap_or_default();
         let seen = files.into_iter().filter(|path| !path.split('/').any(|part| part == ".git"));
         seen.filter_map(|path| self.disk.read(&path).ok().map(|bytes| (path, bytes.into()))).collect()
@@ -84,7 +88,7 @@ impl Scratch {
                 "The files of the case",
             ],
         ] {
-            let command = Command {
+            let command = ProgramCommand {
                 program: "git".to_owned(),
                 arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
                 folder: ".".to_owned(),
@@ -92,14 +96,14 @@ impl Scratch {
                 env: Vec::new(),
                 time: Duration::from_secs(60),
                 most: 1 << 20,
-                needs: Needs::WriteGit,
+                needs: RequiredGrant::WriteGit,
                 confinement: Confinement {
                     read: vec![self.disk.root().to_owned()],
                     write: vec![self.disk.root().to_owned()],
-                    processes: Processes::SameProgram,
+                    processes: ChildProcesses::SameProgram,
                     ..Confinement::default()
                 },
-                stop: guard_less,
+                stop: never_stop,
             };
             let ran = self.run(&command)?;
             if ran.code != 0 {
@@ -111,7 +115,7 @@ impl Scratch {
     }
 
     /// The command with dates, identity and configuration of git that are fixed: so are the hashes of its commits.
-    fn fixed(&self, command: &Command) -> Command {
+    fn with_fixed_env(&self, command: &ProgramCommand) -> ProgramCommand {
         let date = format!("{} +0000", self.now_ms() / 1_000);
         let fixed = [
             ("GIT_AUTHOR_DATE", date.as_str()),
@@ -128,21 +132,21 @@ impl Scratch {
         let own = self.stage.env.iter().map(|(name, value)| (name.clone(), value.clone()));
         // What a script sets for a program counts.
         let env = fixed.into_iter().chain(own).chain(command.env.clone()).collect();
-        Command { env, ..command.clone() }
+        ProgramCommand { env, ..command.clone() }
     }
 }
 
-fn guard_less() -> Result<()> {
+fn never_stop() -> Result<()> {
     Ok(())
 }
 
-impl World for Scratch {
+impl World for ScratchWorld {
     fn root(&self) -> &str {
         self.disk.root()
     }
 
-    fn judged(self: Arc<Self>, judge: Arc<dyn Judge>) -> Result<Arc<dyn World>> {
-        Ok(Arc::new(Self { disk: self.disk.before(judge), stage: Arc::clone(&self.stage) }))
+    fn with_policy(self: Arc<Self>, policy: Arc<dyn FilePolicy>) -> Result<Arc<dyn World>> {
+        Ok(Arc::new(Self { disk: self.disk.clone_with_policy(policy), stage: Arc::clone(&self.stage) }))
     }
 
     fn stat(&self, path: &str) -> Result<Option<Stat>> {
@@ -153,11 +157,11 @@ impl World for Scratch {
         self.disk.read(path)
     }
 
-    fn list(&self, path: &str) -> Result<Vec<Entry>> {
+    fn list(&self, path: &str) -> Result<Vec<FolderEntry>> {
         self.disk.list(path)
     }
 
-    fn walk(&self, walk: &Walk) -> Result<Walked> {
+    fn walk(&self, walk: &WalkOptions) -> Result<WalkResult> {
         self.disk.walk(walk)
     }
 
@@ -173,7 +177,7 @@ impl World for Scratch {
         self.disk.remove_folder(path)
     }
 
-    fn apply(&self, changes: &[Change]) -> Result<()> {
+    fn apply(&self, changes: &[FileChange]) -> Result<()> {
         self.disk.apply(changes)
     }
 
@@ -181,7 +185,7 @@ impl World for Scratch {
         self.disk.may_write(path)
     }
 
-    fn may_replace(&self, path: &str) -> Result<Standing> {
+    fn may_replace(&self, path: &str) -> Result<TargetState> {
         self.disk.may_replace(path)
     }
 
@@ -197,28 +201,28 @@ impl World for Scratch {
         self.disk.root_of(path)
     }
 
-    fn lock(&self, path: &str) -> Result<Attempt> {
+    fn lock(&self, path: &str) -> Result<LockAttempt> {
         self.disk.lock(path)
     }
 
-    fn run(&self, command: &Command) -> Result<Ran> {
-        self.disk.run(&self.fixed(command))
+    fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
+        self.disk.run(&self.with_fixed_env(command))
     }
 
-    fn repository(&self, folder: &str, _needs: Needs) -> Result<Repository> {
-        super::git::find(&self.disk.roots, folder, false)
+    fn repository(&self, folder: &str, _needs: RequiredGrant) -> Result<Repository> {
+        git::find_repository(&self.disk.roots, folder, false)
     }
 
     fn run_git(
         &self,
-        command: &Command,
+        command: &ProgramCommand,
         repository: Option<&Repository>,
         settings: &[(String, String)],
-    ) -> Result<Done> {
-        self.disk.run_git(&self.fixed(command), repository, settings)
+    ) -> Result<GitOutput> {
+        self.disk.run_git(&self.with_fixed_env(command), repository, settings)
     }
 
-    fn hold_repository(&self, repository: &Repository) -> Result<Attempt> {
+    fn hold_repository(&self, repository: &Repository) -> Result<LockAttempt> {
         self.disk.hold_repository(repository)
     }
 

@@ -1,4 +1,5 @@
-//! Temporary folders of calls: each is locked as long as its process lives, so that what a killed one left is known.
+//! Temporary folders of calls. Each is locked as long as its process lives, so that those of killed processes are
+//! known.
 
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, open};
 use std::fs;
@@ -13,26 +14,26 @@ pub(super) const OF_PROGRAMS: &str = "toolsd-run-";
 /// How the names of folders for git begin.
 pub(super) const OF_GIT: &str = "toolsd-git-";
 
-/// How long a folder of git that nobody holds is left alone: git ends its work when its host is gone. Where it has the lock,
-/// too, nobody needs a folder that nobody holds.
+/// How long a folder of git that nobody holds is left alone: git ends its work when its host is gone. Where it has the
+/// lock, too, nobody needs a folder that nobody holds.
 const OF_GIT_STAYS: Duration = Duration::from_secs(if cfg!(target_os = "linux") { 0 } else { 3_600 });
 
-/// A folder of our own; it goes when this is dropped.
-pub(super) struct Temporary {
+/// A temporary folder. It is removed when this is dropped.
+pub(super) struct TemporaryFolder {
     folder: tempfile::TempDir,
     /// Nobody else takes the folder away meanwhile.
     lock: OwnedFd,
 }
 
-impl Temporary {
-    /// Makes one.
+impl TemporaryFolder {
+    /// Makes a folder whose name begins with `prefix`.
     pub(super) fn new(prefix: &str) -> io::Result<Self> {
         loop {
             // What lies in it is nobody else's: the configuration of a repository may name a password.
             let own = fs::Permissions::from_mode(0o700);
             let folder = tempfile::Builder::new().prefix(prefix).permissions(own).tempdir()?;
             // Whoever looked before it was locked took it for a left one: it has it, and takes it away.
-            if let Some(lock) = locked(folder.path())? {
+            if let Some(lock) = lock_folder(folder.path())? {
                 return Ok(Self { folder, lock });
             }
         }
@@ -50,7 +51,7 @@ impl Temporary {
 }
 
 /// The lock of a folder; nothing if somebody else has it, or the folder is gone. No link is followed.
-fn locked(folder: &Path) -> io::Result<Option<OwnedFd>> {
+fn lock_folder(folder: &Path) -> io::Result<Option<OwnedFd>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = match open(folder, flags, Mode::empty()) {
         Ok(opened) => opened,
@@ -98,7 +99,7 @@ pub(super) fn is_held(folder: &Path) -> bool {
 }
 
 /// Takes away the folder of a program, as its host noted it, if nobody holds it.
-pub(super) fn take_away(folder: &Path) {
+pub(super) fn remove_left(folder: &Path) {
     let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let is_own = fs::symlink_metadata(folder)
         .is_ok_and(|known| known.is_dir() && known.uid() == rustix::process::geteuid().as_raw());
@@ -108,7 +109,7 @@ pub(super) fn take_away(folder: &Path) {
 }
 
 fn remove(path: &Path) {
-    if let Ok(Some(_lock)) = locked(path)
+    if let Ok(Some(_lock)) = lock_folder(path)
         && fs::remove_dir_all(path).is_err()
     {
         // A program may have closed its folders to everybody.
@@ -119,7 +120,7 @@ fn remove(path: &Path) {
     }
 }
 
-/// As `tempfile` ends its names.
+/// Whether this is the random end of a name that `tempfile` made.
 fn is_random(rest: &str) -> bool {
     rest.len() == 6 && rest.chars().all(|letter| letter.is_ascii_alphanumeric())
 }
@@ -147,13 +148,13 @@ mod tests {
     #[test]
     fn what_nobody_holds_goes_and_what_is_held_stays() {
         let base = std::env::temp_dir();
-        let held = Temporary::new(OF_PROGRAMS).unwrap();
+        let held = TemporaryFolder::new(OF_PROGRAMS).unwrap();
         let left = |name: &str| base.join(format!("{name}{}", &uuid::Uuid::new_v4().simple().to_string()[..6]));
         let (dead, of_git, other, link) = (left(OF_PROGRAMS), left(OF_GIT), left("toolsd-other-"), left(OF_GIT));
         // That of a git whose host was killed: git has its lock.
         let at_work = left(OF_GIT);
         fs::create_dir(&at_work).unwrap();
-        let of_a_git = locked(&at_work).unwrap().unwrap();
+        let of_a_git = lock_folder(&at_work).unwrap().unwrap();
         let target = tempfile::tempdir().unwrap();
         fs::write(target.path().join("kept"), "").unwrap();
         for folder in [&dead, &of_git, &other] {

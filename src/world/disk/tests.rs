@@ -2,13 +2,14 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod opened;
-mod repository;
+mod git_stamp;
 mod roots;
 
 use super::*;
-use crate::world::recorded::Recorded;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::world::recorded::RecordedWorld;
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
@@ -29,8 +30,8 @@ fn house() -> (tempfile::TempDir, Disk) {
     (house, disk)
 }
 
-fn walk_all(follow: bool) -> Walk {
-    Walk { from: ".".into(), hidden: true, ignore: false, follow, depth: None }
+fn walk_all(follow: bool) -> WalkOptions {
+    WalkOptions { from: ".".into(), hidden: true, ignore: false, follow, depth: None }
 }
 
 //= docs/spec.md#robustness
@@ -174,7 +175,7 @@ fn other_roots_are_granted_by_name() {
     let secret = outside.join("secret").to_str().unwrap().to_owned();
     assert_eq!(disk.read(&secret).unwrap(), b"secret");
     assert_eq!(disk.read(inside.join("real/file").to_str().unwrap()).unwrap(), b"mine");
-    let walk = Walk { from: roots[0].into(), ..walk_all(false) };
+    let walk = WalkOptions { from: roots[0].into(), ..walk_all(false) };
     assert_eq!(disk.walk(&walk).unwrap().files, [secret]);
     assert_eq!(disk.stat(&format!("{}/x", roots[1])), Ok(None));
     fs::create_dir(&later).unwrap();
@@ -248,8 +249,8 @@ fn an_edit_on_disk_is_always_seen() {
                 std::thread::sleep(age);
             }
             let disk: Arc<dyn World> = Arc::new(Disk::new(root.path().to_str().unwrap(), []).unwrap());
-            let recorded = Recorded::new(Arc::clone(&disk));
-            for path in recorded.walk(&Walk { ignore: true, hidden: false, ..walk_all(false) }).unwrap().files {
+            let recorded = RecordedWorld::new(Arc::clone(&disk));
+            for path in recorded.walk(&WalkOptions { ignore: true, hidden: false, ..walk_all(false) }).unwrap().files {
                 recorded.read(&path).unwrap();
             }
             let reads = recorded.take();
@@ -283,7 +284,7 @@ fn speed() {
     measure("stat 1500", &mut || assert!(files.iter().all(|path| disk.stat(path).unwrap().is_some())));
     measure("read 1300", &mut || assert!(files[..1_300].iter().all(|path| disk.read(path).unwrap().len() == 4_000)));
     std::thread::sleep(Duration::from_millis(2_100));
-    let recorded = Recorded::new(Arc::clone(&disk));
+    let recorded = RecordedWorld::new(Arc::clone(&disk));
     recorded.walk(&walk_all(false)).unwrap();
     files.iter().for_each(|path| drop(recorded.read(path).unwrap()));
     let reads = recorded.take();

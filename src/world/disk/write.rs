@@ -1,31 +1,32 @@
-//! Writing and removing files: never through a symlink, and never half.
+//! Writes and removes files: never through a symlink, and never half.
 
-use super::Disk;
-use super::pending::{self, Mark, Pending, Step};
-use super::roots::fault;
+use super::handle::Disk;
+use super::system::path_fault;
+use super::write_journal::{self, FileMark, PendingWrites, WriteStep};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::{Change, Standing, path};
+use crate::world::effects::{FileChange, TargetState, is_folder, not_empty};
+use crate::world::path;
 use cap_std::fs::{Dir, Metadata, MetadataExt, OpenOptions, OpenOptionsExt, Permissions};
 use std::io::{self, Write};
 
 /// Writes `bytes` into a new file beside the old one and puts it in its place. Folders are made; the permissions
 /// of the old file are kept. What a power failure does to it is the file system's business: nothing is synced.
 pub(super) fn write(disk: &Disk, path: &str, bytes: &[u8]) -> Result<()> {
-    let mut making = Making::begin();
+    let mut making = NewEntries::begin();
     let prepared = prepare(disk, path, Some(bytes), None, &mut making)?;
     prepared.settle().inspect_err(|_| prepared.forget())
 }
 
 /// Removes a file.
 pub(super) fn remove(disk: &Disk, path: &str) -> Result<()> {
-    prepare(disk, path, None, None, &mut Making::begin())?.settle()
+    prepare(disk, path, None, None, &mut NewEntries::begin())?.settle()
 }
 
 /// Removes a folder and those in it. A file or a symlink anywhere below is a fault; folders that are empty may be gone
 /// by then.
 pub(super) fn remove_folder(disk: &Disk, path: &str) -> Result<()> {
     fn emptied(dir: &Dir, name: &str) -> io::Result<()> {
-        let folder = enter(dir, name, None)?;
+        let folder = enter_folder(dir, name, None)?;
         for entry in folder.entries()? {
             let entry = entry?;
             match (entry.file_type()?.is_dir(), entry.file_name().to_str()) {
@@ -35,30 +36,30 @@ pub(super) fn remove_folder(disk: &Disk, path: &str) -> Result<()> {
         }
         dir.remove_dir(name)
     }
-    match parent(disk, path, None) {
+    match open_parent(disk, path, None) {
         Ok((dir, name)) => emptied(&dir, &name).map_err(|error| match error.kind() {
-            io::ErrorKind::DirectoryNotEmpty => crate::world::not_empty(path),
-            _ => fault(path, "removed", &error),
+            io::ErrorKind::DirectoryNotEmpty => not_empty(path),
+            _ => path_fault(path, "removed", &error),
         }),
-        Err(Stopped::Absent) => Err(fault(path, "removed", &io::ErrorKind::NotFound.into())),
-        Err(Stopped::Link) => Err(through_link(path)),
-        Err(Stopped::Fault(fault)) => Err(fault),
+        Err(ParentError::Absent) => Err(path_fault(path, "removed", &io::ErrorKind::NotFound.into())),
+        Err(ParentError::Link) => Err(link_fault(path)),
+        Err(ParentError::Fault(fault)) => Err(fault),
     }
 }
 
 /// Writes and removes several files: first every new file is written beside its place, with all its bytes, and every
 /// target looked at; then the new ones are put in their places, then the others removed. What fails before the first
 /// rename is undone, folders included. When all are made the rest is decided, and noted: a process that is killed from
-/// then on has the next one finish it. A rename that the system refuses after another one succeeded cannot be undone: the
-/// fault then names the file that is not as it should be.
-pub(super) fn apply(disk: &Disk, changes: &[Change]) -> Result<()> {
+/// then on has the next one finish it. A rename that the system refuses after another one succeeded cannot be undone:
+/// the fault then names the file that is not as it should be.
+pub(super) fn apply(disk: &Disk, changes: &[FileChange]) -> Result<()> {
     changes.iter().try_for_each(|change| may_write(disk, &change.path))?;
-    let (mut prepared, mut making) = (Vec::new(), Making::begin());
+    let (mut prepared, mut making) = (Vec::new(), NewEntries::begin());
     for change in changes {
         match prepare(disk, &change.path, change.bytes.as_deref(), change.like.as_deref(), &mut making) {
             Ok(one) => prepared.push(one),
             Err(fault) => {
-                prepared.iter().for_each(Prepared::forget);
+                prepared.iter().for_each(PreparedChange::forget);
                 for (folder, name) in making.folders.iter().rev() {
                     let _somebody_uses_it = folder.remove_dir(name);
                 }
@@ -69,14 +70,14 @@ pub(super) fn apply(disk: &Disk, changes: &[Change]) -> Result<()> {
     // A file that is moved is there twice for a moment, never not at all.
     prepared.sort_by_key(|one| one.temporary.is_none());
     if prepared.len() > 1
-        && let Err(error) = making.files.decide(&prepared.iter().map(Prepared::step).collect::<Vec<_>>())
+        && let Err(error) = making.files.decide(&prepared.iter().map(PreparedChange::step).collect::<Vec<_>>())
     {
-        prepared.iter().for_each(Prepared::forget);
-        return Err(fault(&prepared[0].path, "written", &error));
+        prepared.iter().for_each(PreparedChange::forget);
+        return Err(path_fault(&prepared[0].path, "written", &error));
     }
     for (at, one) in prepared.iter().enumerate() {
         if let Err(fault) = one.settle() {
-            prepared[at..].iter().for_each(Prepared::forget);
+            prepared[at..].iter().for_each(PreparedChange::forget);
             return Err(fault);
         }
     }
@@ -85,30 +86,30 @@ pub(super) fn apply(disk: &Disk, changes: &[Change]) -> Result<()> {
 
 /// Refuses what `prepare` would refuse, as far as looking tells.
 pub(super) fn may_write(disk: &Disk, path: &str) -> Result<()> {
-    match parent(disk, path, None) {
-        Ok((parent, name)) => replaced(&parent, path, &name).map(drop),
-        Err(Stopped::Absent) => Ok(()),
-        Err(Stopped::Link) => Err(through_link(path)),
-        Err(Stopped::Fault(fault)) => Err(fault),
+    match open_parent(disk, path, None) {
+        Ok((parent, name)) => check_target(&parent, path, &name).map(drop),
+        Err(ParentError::Absent) => Ok(()),
+        Err(ParentError::Link) => Err(link_fault(path)),
+        Err(ParentError::Fault(fault)) => Err(fault),
     }
 }
 
-/// The same for an entry itself, whatever it is: what stands there.
-pub(super) fn may_replace(disk: &Disk, path: &str) -> Result<Standing> {
-    match parent(disk, path, None) {
+/// The same for an entry itself, whatever it is. Returns what exists there.
+pub(super) fn may_replace(disk: &Disk, path: &str) -> Result<TargetState> {
+    match open_parent(disk, path, None) {
         Ok((parent, name)) => match parent.symlink_metadata(&name) {
-            Ok(found) if found.is_symlink() => Ok(Standing::Link),
-            Ok(found) if found.is_dir() => Ok(Standing::Folder),
-            _ => replaced(&parent, path, &name).map(|_| Standing::File),
+            Ok(found) if found.is_symlink() => Ok(TargetState::Link),
+            Ok(found) if found.is_dir() => Ok(TargetState::Folder),
+            _ => check_target(&parent, path, &name).map(|_| TargetState::File),
         },
-        Err(Stopped::Absent) => Ok(Standing::File),
-        Err(Stopped::Link) => Ok(Standing::BehindLink),
-        Err(Stopped::Fault(fault)) => Err(fault),
+        Err(ParentError::Absent) => Ok(TargetState::File),
+        Err(ParentError::Link) => Ok(TargetState::BehindLink),
+        Err(ParentError::Fault(fault)) => Err(fault),
     }
 }
 
-/// A change that only waits for its last step.
-struct Prepared {
+/// A change of which only the last step is left.
+struct PreparedChange {
     parent: Dir,
     name: String,
     path: String,
@@ -117,16 +118,17 @@ struct Prepared {
     /// The new file; without one the old file is removed.
     temporary: Option<String>,
     /// What is there.
-    old: Option<Mark>,
-    /// What the new file is, and the hash of what it holds: whoever finishes this behind a killed process puts no other there.
-    made: Option<(Mark, String)>,
+    old: Option<FileMark>,
+    /// What the new file is, and the hash of what it holds: whoever finishes this behind a killed process puts no
+    /// other there.
+    made: Option<(FileMark, String)>,
 }
 
-impl Prepared {
-    fn step(&self) -> Step<'_> {
+impl PreparedChange {
+    fn step(&self) -> WriteStep<'_> {
         let (path, folder) = (self.at.0.as_str(), self.at.1);
         let made = self.made.as_ref().map(|(mark, hash)| (*mark, hash.as_str()));
-        Step { path, folder, new: self.temporary.as_deref(), old: self.old, made }
+        WriteStep { path, folder, new: self.temporary.as_deref(), old: self.old, made }
     }
 
     fn settle(&self) -> Result<()> {
@@ -134,8 +136,8 @@ impl Prepared {
             Some(temporary) => self
                 .parent
                 .rename(temporary, &self.parent, &self.name)
-                .map_err(|error| fault(&self.path, "written", &error)),
-            None => self.parent.remove_file(&self.name).map_err(|error| fault(&self.path, "removed", &error)),
+                .map_err(|error| path_fault(&self.path, "written", &error)),
+            None => self.parent.remove_file(&self.name).map_err(|error| path_fault(&self.path, "removed", &error)),
         }
     }
 
@@ -146,37 +148,45 @@ impl Prepared {
     }
 }
 
-/// What comes into being before the last steps: folders that were not there before, and new files.
-struct Making {
-    folders: Made,
-    files: Pending,
+/// The folders and files that are made before the last steps.
+struct NewEntries {
+    folders: MadeFolders,
+    files: PendingWrites,
 }
 
-impl Making {
+impl NewEntries {
     fn begin() -> Self {
-        Self { folders: Vec::new(), files: pending::begin() }
+        Self { folders: Vec::new(), files: write_journal::begin() }
     }
 }
 
 /// Does all of a change but its last step.
-fn prepare(disk: &Disk, path: &str, bytes: Option<&[u8]>, like: Option<&str>, making: &mut Making) -> Result<Prepared> {
+fn prepare(
+    disk: &Disk,
+    path: &str,
+    bytes: Option<&[u8]>,
+    like: Option<&str>,
+    making: &mut NewEntries,
+) -> Result<PreparedChange> {
     let (act, folders) = if bytes.is_some() { ("written", Some(&mut making.folders)) } else { ("removed", None) };
     if folders.is_some() {
-        note_folders(disk, path, &mut making.files).map_err(|error| fault(path, act, &error))?;
+        note_folders(disk, path, &mut making.files).map_err(|error| path_fault(path, act, &error))?;
     }
-    let (parent, name) = parent(disk, path, folders).map_err(|stopped| match stopped {
-        Stopped::Absent => fault(path, act, &io::ErrorKind::NotFound.into()),
-        Stopped::Link => through_link(path),
-        Stopped::Fault(fault) => fault,
+    let (parent, name) = open_parent(disk, path, folders).map_err(|stopped| match stopped {
+        ParentError::Absent => path_fault(path, act, &io::ErrorKind::NotFound.into()),
+        ParentError::Link => link_fault(path),
+        ParentError::Fault(fault) => fault,
     })?;
-    let old = replaced(&parent, path, &name)?;
-    let known = parent.dir_metadata().map_err(|error| fault(path, act, &error))?;
+    let old = check_target(&parent, path, &name)?;
+    let known = parent.dir_metadata().map_err(|error| path_fault(path, act, &error))?;
     let at = (path::join(disk.roots.main(), &disk.roots.spelled(path)), (known.dev(), known.ino()));
-    let mark = old.as_ref().map(mark);
+    let mark = old.as_ref().map(file_mark);
     let Some(bytes) = bytes else {
         return match old {
-            Some(_) => Ok(Prepared { parent, name, path: path.to_owned(), at, temporary: None, old: mark, made: None }),
-            None => Err(fault(path, act, &io::ErrorKind::NotFound.into())),
+            Some(_) => {
+                Ok(PreparedChange { parent, name, path: path.to_owned(), at, temporary: None, old: mark, made: None })
+            }
+            None => Err(path_fault(path, act, &io::ErrorKind::NotFound.into())),
         };
     };
     let permissions = old.map(|old| old.permissions()).or_else(|| {
@@ -185,21 +195,24 @@ fn prepare(disk: &Disk, path: &str, bytes: Option<&[u8]>, like: Option<&str>, ma
     });
     //= docs/spec.md#robustness
     //# A file MUST be written as a whole or not at all.
-    let temporary = pending::temporary_name();
-    making.files.note(&path::join(path::folder(&at.0), &temporary)).map_err(|error| fault(path, act, &error))?;
+    let temporary = write_journal::temporary_name();
+    making
+        .files
+        .record_file(&path::join(path::folder(&at.0), &temporary))
+        .map_err(|error| path_fault(path, act, &error))?;
     let temporary_name = Some(temporary.clone());
     let mut prepared =
-        Prepared { parent, name, path: path.to_owned(), at, temporary: temporary_name, old: mark, made: None };
-    let filled = fill(&prepared.parent, &temporary, bytes, permissions).map_err(|error| {
+        PreparedChange { parent, name, path: path.to_owned(), at, temporary: temporary_name, old: mark, made: None };
+    let filled = write_new_file(&prepared.parent, &temporary, bytes, permissions).map_err(|error| {
         prepared.forget();
-        fault(path, act, &error)
+        path_fault(path, act, &error)
     })?;
-    prepared.made = Some((self::mark(&filled), blake3::hash(bytes).to_hex().to_string()));
+    prepared.made = Some((file_mark(&filled), blake3::hash(bytes).to_hex().to_string()));
     Ok(prepared)
 }
 
-/// Notes the folders on the way to a file that are not there: a process that is killed takes no folder back.
-fn note_folders(disk: &Disk, path: &str, files: &mut Pending) -> io::Result<()> {
+/// Records the missing folders on the way to a file, so that they can be removed after a kill.
+fn note_folders(disk: &Disk, path: &str, files: &mut PendingWrites) -> io::Result<()> {
     let at = path::join(disk.roots.main(), &disk.roots.spelled(path));
     let is_absent = |folder: &str| std::fs::symlink_metadata(folder).is_err();
     let mut folder = path::folder(&at);
@@ -208,14 +221,14 @@ fn note_folders(disk: &Disk, path: &str, files: &mut Pending) -> io::Result<()> 
         absent.push(folder);
         folder = path::folder(folder);
     }
-    absent.into_iter().rev().try_for_each(|folder| files.note_folder(folder))
+    absent.into_iter().rev().try_for_each(|folder| files.record_folder(folder))
 }
 
 /// The folders that were made: where, and under which name.
-pub(super) type Made = Vec<(Dir, String)>;
+pub(super) type MadeFolders = Vec<(Dir, String)>;
 
-/// Why the way to a file ended.
-pub(super) enum Stopped {
+/// Why the folder of a file could not be opened.
+pub(super) enum ParentError {
     /// A folder on the way is not there.
     Absent,
     /// A symlink is on the way.
@@ -224,7 +237,7 @@ pub(super) enum Stopped {
     Fault(Box<Diagnostic>),
 }
 
-fn fill(parent: &Dir, name: &str, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<Metadata> {
+fn write_new_file(parent: &Dir, name: &str, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<Metadata> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     //= docs/spec.md#robustness
@@ -239,13 +252,13 @@ fn fill(parent: &Dir, name: &str, bytes: &[u8], permissions: Option<Permissions>
     file.metadata()
 }
 
-/// What tells a file from another one.
-fn mark(of: &Metadata) -> Mark {
+/// What identifies a file and tells whether it changed.
+fn file_mark(of: &Metadata) -> FileMark {
     (of.dev(), of.ino(), of.len(), of.mtime(), of.mtime_nsec())
 }
 
 /// The file that is there, if one is; anything but a file is refused.
-fn replaced(parent: &Dir, path: &str, name: &str) -> Result<Option<Metadata>> {
+fn check_target(parent: &Dir, path: &str, name: &str) -> Result<Option<Metadata>> {
     match parent.symlink_metadata(name) {
         //= docs/spec.md#robustness
         //# A file that its owner may not write MUST NOT be replaced.
@@ -254,51 +267,51 @@ fn replaced(parent: &Dir, path: &str, name: &str) -> Result<Option<Metadata>> {
                 .help("allow it with `chmod u+w`"))
         }
         Ok(metadata) if metadata.is_file() => Ok(Some(metadata)),
-        Ok(metadata) if metadata.is_symlink() => Err(through_link(path)),
+        Ok(metadata) if metadata.is_symlink() => Err(link_fault(path)),
         Ok(metadata) if metadata.is_dir() => {
             Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be written: a folder is in its place")))
         }
         Ok(_) => Err(Diagnostic::new(Code::WORLD, format!("`{path}` is no file"))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(fault(path, "written", &error)),
+        Err(error) => Err(path_fault(path, "written", &error)),
     }
 }
 
 /// The folder of `path`, entered one by one and never through a symlink, and the file's name. With `made`, folders
 /// that are not there are made.
-pub(super) fn parent(
+pub(super) fn open_parent(
     disk: &Disk,
     path: &str,
-    mut made: Option<&mut Made>,
-) -> std::result::Result<(Dir, String), Stopped> {
-    let (dir, within) = disk.roots.find(path).map_err(Stopped::Fault)?;
-    let failed = |error: io::Error| Stopped::Fault(fault(path, "written", &error));
-    let mut dir = dir.ok_or(Stopped::Absent)?.try_clone().map_err(failed)?;
+    mut made: Option<&mut MadeFolders>,
+) -> std::result::Result<(Dir, String), ParentError> {
+    let (dir, within) = disk.roots.find(path).map_err(ParentError::Fault)?;
+    let failed = |error: io::Error| ParentError::Fault(path_fault(path, "written", &error));
+    let mut dir = dir.ok_or(ParentError::Absent)?.try_clone().map_err(failed)?;
     if within == "." {
-        return Err(Stopped::Fault(super::super::is_folder(path)));
+        return Err(ParentError::Fault(is_folder(path)));
     }
     for name in path::folder(&within).split('/').filter(|name| *name != ".") {
-        let inner = enter(&dir, name, made.as_deref_mut()).map_err(|error| match error.raw_os_error() {
+        let inner = enter_folder(&dir, name, made.as_deref_mut()).map_err(|error| match error.raw_os_error() {
             Some(libc::ELOOP | libc::ENOTDIR) => match dir.symlink_metadata(name).is_ok_and(|found| found.is_symlink())
             {
-                true => Stopped::Link,
+                true => ParentError::Link,
                 false => failed(error),
             },
-            Some(libc::ENOENT) => Stopped::Absent,
+            Some(libc::ENOENT) => ParentError::Absent,
             _ => failed(error),
         })?;
-        unprotected(disk, &dir, name, path)?;
+        check_unprotected(disk, &dir, name, path)?;
         dir = inner;
     }
     let name = path::name(&within).to_owned();
-    unprotected(disk, &dir, &name, path)?;
+    check_unprotected(disk, &dir, &name, path)?;
     Ok((dir, name))
 }
 
-/// Refuses an entry that is a protected one by another name: on a file system that takes several spellings for one, or as
-/// a hard link.
-fn unprotected(disk: &Disk, dir: &Dir, name: &str, path: &str) -> std::result::Result<(), Stopped> {
-    let others: Vec<&&str> = disk.judge.protected().iter().filter(|other| **other != name).collect();
+/// Refuses an entry that is a protected one by another name: on a file system that takes several spellings for one, or
+/// as a hard link.
+fn check_unprotected(disk: &Disk, dir: &Dir, name: &str, path: &str) -> std::result::Result<(), ParentError> {
+    let others: Vec<&&str> = disk.policy.protected().iter().filter(|other| **other != name).collect();
     if others.is_empty() {
         return Ok(());
     }
@@ -309,13 +322,13 @@ fn unprotected(disk: &Disk, dir: &Dir, name: &str, path: &str) -> std::result::R
     match others.into_iter().find(|other| identity(other) == Some(own)) {
         Some(other) => {
             let message = format!("`{path}` may not be written: `{name}` is `{other}` by another name");
-            Err(Stopped::Fault(Diagnostic::new(Code::WORLD, message).help("no grant covers that")))
+            Err(ParentError::Fault(Diagnostic::new(Code::WORLD, message).help("no grant covers that")))
         }
         None => Ok(()),
     }
 }
 
-fn enter(dir: &Dir, name: &str, made: Option<&mut Made>) -> io::Result<Dir> {
+fn enter_folder(dir: &Dir, name: &str, made: Option<&mut MadeFolders>) -> io::Result<Dir> {
     let found = match (dir.symlink_metadata(name), made) {
         (Err(error), Some(made)) if error.kind() == io::ErrorKind::NotFound => {
             match dir.create_dir(name) {
@@ -339,7 +352,7 @@ fn enter(dir: &Dir, name: &str, made: Option<&mut Made>) -> io::Result<Dir> {
     Ok(Dir::from_std_file(opened.into_std()))
 }
 
-pub(super) fn through_link(path: &str) -> Box<Diagnostic> {
+pub(super) fn link_fault(path: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("`{path}` leads through a symlink"))
         .help("files are written to real folders only")
 }

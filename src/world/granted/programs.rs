@@ -1,85 +1,62 @@
-//! The grants of a pack as what a program may touch: exactly that, or a refusal.
+//! What a program or git may touch while it runs for a pack: exactly what the grants say, or it is refused.
+//!
+//! A part of `granted`, in a file of its own because of its length.
 
-use super::grants::folders;
-use super::protected::protected_part;
-use super::{GRANT_ROOT, Granted, undeclared};
+use super::GrantedWorld;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::world::effects::GRANT_ROOT;
+use crate::world::grants::{
+    ALL_BELOW, describe_missing_grant, enclosing_folders, folders, is_forbidden_variable, protected_part, undeclared,
+};
 use crate::world::path;
-use crate::world::run::{Command, Confinement, Git, Needs, Processes, ProgramFile, ProgramGrant};
+use crate::world::repository::{GitOutput, Repository};
+use crate::world::run::{
+    ChangedFiles, ChildProcesses, Confinement, GitAccess, ProgramCommand, ProgramFile, ProgramGrant, ReadableFiles,
+    RequiredGrant,
+};
 
-/// Beginnings and whole names of variables that choose other programs, libraries or code, whatever the program. No grant
-/// covers them. Which others a program of its own kind reads (`CC`, `RUSTC_WRAPPER`), whoever grants them has to know.
-const NEVER: [&str; 31] = [
-    "BASH_ENV",
-    "CDPATH",
-    "DYLD_*",
-    "EDITOR",
-    "ENV",
-    "GCONV_PATH",
-    "GIT_*",
-    "GLIBC_TUNABLES",
-    "IFS",
-    "JAVA_TOOL_OPTIONS",
-    "JDK_JAVA_OPTIONS",
-    "LD_*",
-    "LESSCLOSE",
-    "LESSOPEN",
-    "LOCPATH",
-    "LUA_*",
-    "MAKEFLAGS",
-    "MAKEFILES",
-    "NODE_OPTIONS",
-    "NODE_PATH",
-    "PAGER",
-    "PATH",
-    "PERL*",
-    "PYTHON*",
-    "RUBY*",
-    "SHELL",
-    "TMPDIR",
-    "TOOLSD_*",
-    "VISUAL",
-    "ZDOTDIR",
-    "_JAVA_OPTIONS",
-];
+/// Files that decide what git says of others. What they hold it does not show.
+const DECIDING: [&str; 2] = [".gitattributes", ".gitignore"];
 
-impl Granted {
+impl GrantedWorld {
     /// Refuses a program that no grant covers, or the declared effect does not.
-    pub(super) fn check_run(&self, command: &Command) -> Result<()> {
+    pub(super) fn check_run(&self, command: &ProgramCommand) -> Result<()> {
         let allowed = &self.rules.allowed;
         let (may, effect, grant) = match command.needs {
-            Needs::ReadGit => (allowed.may_read, "reads", allowed.git >= Git::Read),
-            Needs::WriteGit => (allowed.may_run, "runs", allowed.git >= Git::Write),
-            Needs::FetchGit => (allowed.may_run, "runs", allowed.git >= Git::Fetch),
-            Needs::Program => (allowed.may_run, "runs", self.grant_of(&command.program).is_some()),
+            RequiredGrant::ReadGit => (allowed.may_read, "reads", allowed.git >= GitAccess::Read),
+            RequiredGrant::WriteGit => (allowed.may_run, "runs", allowed.git >= GitAccess::Write),
+            RequiredGrant::FetchGit => (allowed.may_run, "runs", allowed.git >= GitAccess::Fetch),
+            RequiredGrant::Program => (allowed.may_run, "runs", self.grant_of(&command.program).is_some()),
         };
         if !may {
             return Err(undeclared(&command.program, "run", effect));
         }
-        if !grant && is_git(&command.program) && command.needs == Needs::Program {
+        if !grant && is_git(&command.program) && command.needs == RequiredGrant::Program {
             return Err(Diagnostic::new(Code::WORLD, "`run` does not run `git`: no grant of `run` covers it").help(
                 "call `git_read(VERB)` with `grants = { git = \"read\" }`, or `git(VERB)` with `git = \"write\"` or `\"fetch\"`; `toolsd docs git` lists the verbs",
             ));
         }
         if !grant {
             let (what, missing) = match command.needs {
-                Needs::ReadGit => ("run git".to_owned(), "git = \"read\"".to_owned()),
-                Needs::WriteGit => ("change a repository".to_owned(), "git = \"write\"".to_owned()),
-                Needs::FetchGit => ("fetch from a remote".to_owned(), "git = \"fetch\"".to_owned()),
-                Needs::Program => (format!("run `{}`", command.line()), format!("run = [{:?}]", command.program)),
+                RequiredGrant::ReadGit => ("run git".to_owned(), "git = \"read\"".to_owned()),
+                RequiredGrant::WriteGit => ("change a repository".to_owned(), "git = \"write\"".to_owned()),
+                RequiredGrant::FetchGit => ("fetch from a remote".to_owned(), "git = \"fetch\"".to_owned()),
+                RequiredGrant::Program => {
+                    (format!("run `{}`", command.line()), format!("run = [{:?}]", command.program))
+                }
             };
             let fault = Diagnostic::new(Code::WORLD, format!("the pack may not {what}"));
             let program = &command.program;
             // No name of a program has arguments in it.
             if let Some((name, rest)) = program.split_once(char::is_whitespace)
-                && command.needs == Needs::Program
+                && command.needs == RequiredGrant::Program
                 && !path::is_absolute(program)
             {
                 let words: Vec<&str> = rest.split_whitespace().collect();
                 return Err(fault.help(format!("a program and its arguments stand apart: `run({name:?}, {words:?})`")));
             }
             return Err(
-                match command.needs == Needs::Program && program.contains('/') && !path::is_absolute(program) {
+                match command.needs == RequiredGrant::Program && program.contains('/') && !path::is_absolute(program) {
                     // A grant names no relative path, and neither does a call.
                     true => fault.help(format!(
                         "grant it and call it by its absolute path: `{}`",
@@ -91,55 +68,47 @@ impl Granted {
         }
         //= docs/spec.md#roots
         //# A program that changes something MUST NOT be run in a folder that only the grants of its pack name.
-        if command.needs != Needs::ReadGit && self.is_foreign(&self.normal(&command.folder)) {
+        if command.needs != RequiredGrant::ReadGit && self.is_foreign(&self.normalize(&command.folder)) {
             let message = format!("the pack may not run `{}` in `{}`", command.program, command.folder);
             return Err(Diagnostic::new(Code::WORLD, message).help(GRANT_ROOT));
         }
         self.check_folder(&command.folder)
     }
 
-    //= docs/spec.md#roots
-    //# Whether something is there that no grant covers MUST NOT be told, nor through a link that leads to it.
-    /// Refuses a folder to run in that may not be looked into, itself or as what a link leads to.
-    pub(super) fn check_folder(&self, folder: &str) -> Result<()> {
-        self.check_look(folder)?;
-        self.world.stat(folder).map(drop)
-    }
-
     fn grant_of(&self, program: &str) -> Option<&ProgramGrant> {
         self.rules.allowed.run.iter().find(|grant| grant.program == program)
     }
 
-    /// The command with what its grant lets the program touch.
-    pub(super) fn confined(&self, command: &Command) -> Result<Command> {
-        let Some(grant) = self.grant_of(&command.program).filter(|_| command.needs == Needs::Program) else {
+    /// The command with a confinement that matches its grant.
+    pub(super) fn with_confinement(&self, command: &ProgramCommand) -> Result<ProgramCommand> {
+        let Some(grant) = self.grant_of(&command.program).filter(|_| command.needs == RequiredGrant::Program) else {
             return Ok(command.clone());
         };
         check_env(command, grant)?;
         let file = self.world.program(&command.program)?;
         let allowed = &self.rules.allowed;
-        let read = self.places(grant, "read", grant.read.as_ref().unwrap_or(&allowed.read))?;
-        let write = self.places(grant, "write", grant.write.as_ref().unwrap_or(&allowed.write))?;
-        if let Some(at) = self.written(&file, &write)? {
+        let read = self.granted_places(grant, "read", grant.read.as_ref().unwrap_or(&allowed.read))?;
+        let write = self.granted_places(grant, "write", grant.write.as_ref().unwrap_or(&allowed.write))?;
+        if let Some(at) = self.find_writable_part(&file, &write)? {
             let message = format!("`{}` is not run: the pack may write `{at}`", command.program);
             return Err(Diagnostic::new(Code::WORLD, message).help(
                 "a program that a pack makes is never run; what a compiler makes is, if only the compiler may write there: `run = [{ program = \"cc\", write = [\"out\"] }, …]`, and no `write` of the pack that covers it",
             ));
         }
-        let start = self.places(grant, "start", &grant.start)?;
+        let start = self.granted_places(grant, "start", &grant.start)?;
         self.check_start(grant, &start)?;
-        let (processes, network) = (Processes::Any, grant.network);
+        let (processes, network) = (ChildProcesses::Any, grant.network);
         //= docs/spec.md#programs
         //# What is executed MUST be the file that was judged.
         let judged = Some(file);
         let confinement = Confinement { read, write, start, processes, network, judged, ..Confinement::default() };
-        Ok(Command { confinement, ..command.clone() })
+        Ok(ProgramCommand { confinement, ..command.clone() })
     }
 
     //= docs/spec.md#programs
     //# What a program may start in turn MUST NOT lie where the pack itself could write, nor hold such a place.
-    /// Refuses places to start programs from that a grant to write of the pack reaches into. What the program itself may
-    /// write it may start: it could do all of that before.
+    /// Refuses places to start programs from that a grant to write of the pack reaches into. What the program itself
+    /// may write it may start: it could do all of that before.
     fn check_start(&self, grant: &ProgramGrant, start: &[String]) -> Result<()> {
         let program = &grant.program;
         let roots = [&[self.world.root().to_owned()], self.rules.roots.as_slice()].concat();
@@ -147,10 +116,10 @@ impl Granted {
             let of_git = path::join(at, ".git");
             let holds =
                 roots.iter().any(|root| path::is_below(root, at)) || matches!(self.world.stat(&of_git), Ok(Some(_)));
-            let normal = self.normal(at);
+            let normal = self.normalize(at);
             let why = match protected_part(&normal) {
                 Some(part) => format!("no grant covers `{part}`"),
-                None if holds && self.rules.allowed.git >= Git::Write => {
+                None if holds && self.rules.allowed.git >= GitAccess::Write => {
                     "it holds a repository, and git of the pack writes there".to_owned()
                 }
                 None => continue,
@@ -179,10 +148,10 @@ impl Granted {
 
     //= docs/spec.md#programs
     //# A program that a pack could write MUST NOT be run, nor one that a link of the pack leads to, nor one that such a file interprets.
-    /// What the pack could write of a program: a file that is executed, a link or a folder on the way to one, or a further
-    /// name of one. `places` are what the program itself may write.
-    fn written(&self, file: &ProgramFile, places: &[String]) -> Result<Option<String>> {
-        let is_granted = |name: &String| self.rules.write.matches(&self.normal(name));
+    /// What the pack could write of a program: a file that is executed, a link or a folder on the way to one, or a
+    /// further name of one. `places` are what the program itself may write.
+    fn find_writable_part(&self, file: &ProgramFile, places: &[String]) -> Result<Option<String>> {
+        let is_granted = |name: &String| self.rules.write.matches(&self.normalize(name));
         if let Some(name) = file.names.iter().find(|name| is_granted(name)) {
             return Ok(Some(name.clone()));
         }
@@ -208,7 +177,7 @@ impl Granted {
     }
 
     /// What these grants name, as files and folders: absolute paths beneath each root.
-    fn places(&self, grant: &ProgramGrant, verb: &str, globs: &[String]) -> Result<Vec<String>> {
+    fn granted_places(&self, grant: &ProgramGrant, verb: &str, globs: &[String]) -> Result<Vec<String>> {
         let mut places = Vec::new();
         for glob in globs {
             match folders(self.world.as_ref(), glob, &self.rules.roots) {
@@ -228,13 +197,136 @@ impl Granted {
         }
         Ok(places)
     }
+
+    /// The repository of a folder that the pack may look at.
+    pub(super) fn chosen_repository(&self, folder: &str, needs: RequiredGrant) -> Result<Repository> {
+        self.check_folder(folder)?;
+        if self.rules.allowed.git == GitAccess::None {
+            let grant = match needs {
+                RequiredGrant::WriteGit => "write",
+                RequiredGrant::FetchGit => "fetch",
+                RequiredGrant::ReadGit | RequiredGrant::Program => "read",
+            };
+            return Err(Diagnostic::new(Code::WORLD, "the pack may not use git")
+                .help(format!("allow it in `[pack]` by `grants = {{ git = {grant:?} }}`")));
+        }
+        let repository = self.world.repository(folder, needs)?;
+        self.check_repository(folder, &repository)?;
+        Ok(repository)
+    }
+
+    /// Runs git with what the pack was granted of the working tree.
+    pub(super) fn run_git_confined(
+        &self,
+        command: &ProgramCommand,
+        repository: Option<&Repository>,
+        settings: &[(String, String)],
+    ) -> Result<GitOutput> {
+        let Some(repository) = repository else { return self.world.run_git(command, None, settings) };
+        self.check_repository(&command.folder, repository)?;
+        let mut command = command.clone();
+        self.give_contents(&mut command.confinement, &repository.top)?;
+        if command.needs != RequiredGrant::ReadGit && command.confinement.changed != ChangedFiles::None {
+            let mut granted = self.granted_within(&self.rules.allowed.write, &repository.top);
+            if let ChangedFiles::Files(changed) | ChangedFiles::Around(changed) = &command.confinement.changed {
+                // A working tree is made, and taken away, beside the one that git runs in, too.
+                for file in changed.iter().filter(|file| !path::is_below(file, &repository.top)) {
+                    granted.extend(self.granted_within(&self.rules.allowed.write, path::folder(file)));
+                }
+                changed.iter().try_for_each(|file| self.check_replaced(file, &granted))?;
+            }
+            command.confinement.write.extend(granted);
+        }
+        self.world.run_git(&command, Some(repository), settings)
+    }
+
+    fn granted_within(&self, grants: &[String], top: &str) -> Vec<String> {
+        enclosing_folders(self.world.as_ref(), grants, &self.rules.roots, top)
+    }
+
+    //= docs/spec.md#git
+    //# Git MUST be kept by the system from reading a file of the working tree for a pack that no grant to read covers.
+    /// Gives git the files that it may read. It follows a folder that becomes a link while it works: what such a link
+    /// leads to is not among them.
+    fn give_contents(&self, confinement: &mut Confinement, top: &str) -> Result<()> {
+        if confinement.contents == ReadableFiles::All || self.covers(&path::join(top, ALL_BELOW)) {
+            confinement.read.push(top.to_owned());
+            return Ok(());
+        }
+        let places = match &confinement.contents {
+            ReadableFiles::Of(places) => {
+                places.iter().try_for_each(|place| self.check_read_below(place))?;
+                places.clone()
+            }
+            _ => self.granted_within(&self.rules.allowed.read, top),
+        };
+        confinement.list.push(top.to_owned());
+        for place in &places {
+            confinement.read.extend(deciding(place, top));
+        }
+        confinement.read.extend(places);
+        confinement.read.sort_unstable();
+        confinement.read.dedup();
+        Ok(())
+    }
+
+    //= docs/spec.md#git
+    //# A verb that puts a file anew in its place MUST be refused before it begins if the grants to write cover the file and not its folder.
+    /// Git never writes into a file that is there: it removes it and makes another one, which changes the folder.
+    fn check_replaced(&self, file: &str, granted: &[String]) -> Result<()> {
+        let folder = path::folder(file);
+        if granted.iter().any(|part| part != file && path::is_below(folder, part)) {
+            return Ok(());
+        }
+        let message = format!("git would make `{file}` anew in its folder, and the pack may write the file alone");
+        let folder = self.normalize(folder);
+        Err(Diagnostic::new(Code::WORLD, message).help(describe_missing_grant(
+            "write",
+            &self.rules.allowed.write,
+            &folder,
+        )))
+    }
+
+    //= docs/spec.md#git
+    //# A repository of which the grants of the pack to write cover any part MUST be refused.
+    fn check_repository(&self, folder: &str, repository: &Repository) -> Result<()> {
+        let parts = [&repository.git_dir, &repository.common_dir];
+        for part in parts.into_iter().chain(&repository.elsewhere) {
+            let normal = self.normalize(part);
+            if protected_part(&normal).is_none() && self.rules.write.may_match_below(&normal) {
+                let message = format!("`{folder}` is no repository: the pack may write `{part}`, which it is made of");
+                return Err(Diagnostic::new(Code::WORLD, message)
+                    .help("a repository lies in a folder `.git`, which no grant to write covers"));
+            }
+        }
+        self.check_borrowed(folder, repository)
+    }
+
+    //= docs/spec.md#git
+    //# A repository, and an object store, that only a file names MUST lie where the pack may ask git itself.
+    /// Refuses what a file of the workspace names for git: whoever wrote that has no say in what the pack may see. A
+    /// working tree that its repository names in turn was made by git, for a person who wanted it.
+    fn check_borrowed(&self, folder: &str, repository: &Repository) -> Result<()> {
+        let is_own = repository.is_named_back || path::is_below(&repository.git_dir, &repository.top);
+        let parts = [&repository.git_dir, &repository.common_dir].into_iter().filter(|_| !is_own);
+        for part in parts.chain(&repository.elsewhere) {
+            let owner = part.split_once("/.git/").map(|(owner, _)| owner).or_else(|| part.strip_suffix("/.git"));
+            let owner = owner.unwrap_or(part);
+            if self.check_look(owner).is_err() {
+                let message = format!("`{folder}` has its history in `{part}`, where the pack may read nothing");
+                return Err(Diagnostic::new(Code::WORLD, message)
+                    .help(format!("grant it to read in `{owner}`, or name a repository of its own")));
+            }
+        }
+        Ok(())
+    }
 }
 
 //= docs/spec.md#programs
 //# `env` of `run` MUST set only variables that the grant names, and none that chooses other programs.
-fn check_env(command: &Command, grant: &ProgramGrant) -> Result<()> {
+fn check_env(command: &ProgramCommand, grant: &ProgramGrant) -> Result<()> {
     for (name, _) in &command.env {
-        if is_never(name) {
+        if is_forbidden_variable(name) {
             let message = format!("`env` of `run` may not set `{name}`");
             return Err(Diagnostic::new(Code::WORLD, message).help("it chooses other programs: no grant covers it"));
         }
@@ -256,11 +348,13 @@ fn is_git(program: &str) -> bool {
     path::name(program) == "git"
 }
 
-/// Whether a variable is one that no grant covers.
-pub fn is_never(name: &str) -> bool {
-    let fits = |never: &&str| match never.strip_suffix('*') {
-        Some(start) => name.starts_with(start),
-        None => name == *never,
-    };
-    name.is_empty() || name.contains(['=', '\0']) || NEVER.iter().any(fits)
+/// The files above a place that decide what git says of it.
+fn deciding(place: &str, top: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folder = place;
+    while folder != top && path::is_below(folder, top) {
+        folder = path::folder(folder);
+        found.extend(DECIDING.map(|name| path::join(folder, name)));
+    }
+    found
 }

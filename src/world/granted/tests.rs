@@ -2,27 +2,28 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
-use crate::world::memory::Memory;
+use crate::world::memory::MemoryWorld;
+use crate::world::run::ProgramGrant;
 
-fn granted(read: &[&str], write: &[&str], flags: (bool, bool)) -> Granted {
+fn granted(read: &[&str], write: &[&str], flags: (bool, bool)) -> GrantedWorld {
     let files = ["a.md", "docs/b.md", "docs/c.txt", "docs/deep/d.md", "src/x.rs", "~/notes/n.md", "~/key"];
-    let memory = Memory::with(files.map(|path| (path, "x"))).unwrap();
+    let memory = MemoryWorld::with(files.map(|path| (path, "x"))).unwrap();
     memory.set_env("NOTES", "~/notes");
     memory.set_env("APP_A", "1");
     let texts = |globs: &[&str]| globs.iter().map(|glob| (*glob).to_owned()).collect();
-    let allowed = Allowed {
+    let allowed = GrantedAccess {
         read: texts(read),
         write: texts(write),
         env: vec!["APP_*".into()],
         may_read: flags.0,
         may_write: flags.1,
-        ..Allowed::default()
+        ..GrantedAccess::default()
     };
-    Granted::new(Arc::new(memory), allowed).unwrap()
+    GrantedWorld::new(Arc::new(memory), allowed).unwrap()
 }
 
-fn found(world: &Granted, from: &str) -> String {
-    let walk = Walk { from: from.into(), hidden: true, ignore: false, follow: false, depth: None };
+fn found(world: &GrantedWorld, from: &str) -> String {
+    let walk = WalkOptions { from: from.into(), hidden: true, ignore: false, follow: false, depth: None };
     world.walk(&walk).map_or_else(|fault| fault.message.clone(), |walked| walked.files.join(" "))
 }
 
@@ -47,12 +48,12 @@ fn reading_stays_within_the_grants() {
 
 #[test]
 fn an_ignore_file_above_what_is_granted_is_seen_to_change() {
-    let memory = Arc::new(Memory::with([("docs/a.md", "x"), ("docs/b.md", "x"), (".gitignore", "b.md")]).unwrap());
-    let allowed = Allowed { read: vec!["docs/**".into()], may_read: true, ..Allowed::default() };
-    let world: Arc<dyn World> = Arc::new(Granted::new(memory.clone(), allowed).unwrap());
+    let memory = Arc::new(MemoryWorld::with([("docs/a.md", "x"), ("docs/b.md", "x"), (".gitignore", "b.md")]).unwrap());
+    let allowed = GrantedAccess { read: vec!["docs/**".into()], may_read: true, ..GrantedAccess::default() };
+    let world: Arc<dyn World> = Arc::new(GrantedWorld::new(memory.clone(), allowed).unwrap());
     memory.advance_ms(60_000);
-    let recorded = crate::world::recorded::Recorded::new(Arc::clone(&world));
-    let walk = Walk { from: "docs".into(), hidden: false, ignore: true, follow: false, depth: None };
+    let recorded = crate::world::recorded::RecordedWorld::new(Arc::clone(&world));
+    let walk = WalkOptions { from: "docs".into(), hidden: false, ignore: true, follow: false, depth: None };
     assert_eq!(recorded.walk(&walk).unwrap().files, ["docs/a.md"]);
     let reads = recorded.take();
     assert!(reads.unchanged(world.as_ref()));
@@ -98,22 +99,22 @@ fn variables_are_granted_by_name() {
     assert_eq!(world.read("a.md").unwrap_err().message, "the pack may not read `a.md`");
 }
 
-fn programs(folder: &tempfile::TempDir, write: &[&str], grant: ProgramGrant) -> Granted {
+fn programs(folder: &tempfile::TempDir, write: &[&str], grant: ProgramGrant) -> GrantedWorld {
     let disk = crate::world::disk::Disk::new(folder.path().to_str().unwrap(), []).unwrap();
-    let allowed = Allowed {
+    let allowed = GrantedAccess {
         read: vec![".".into()],
         write: write.iter().map(|glob| (*glob).to_owned()).collect(),
         run: vec![grant],
         may_read: true,
         may_write: true,
         may_run: true,
-        ..Allowed::default()
+        ..GrantedAccess::default()
     };
-    Granted::new(Arc::new(disk), allowed).unwrap()
+    GrantedWorld::new(Arc::new(disk), allowed).unwrap()
 }
 
-fn start(program: &str, env: &[(&str, &str)]) -> Command {
-    Command {
+fn start(program: &str, env: &[(&str, &str)]) -> ProgramCommand {
+    ProgramCommand {
         program: program.to_owned(),
         arguments: Vec::new(),
         folder: ".".into(),
@@ -121,7 +122,7 @@ fn start(program: &str, env: &[(&str, &str)]) -> Command {
         env: env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
         time: std::time::Duration::from_secs(60),
         most: 1 << 20,
-        needs: crate::world::run::Needs::Program,
+        needs: crate::world::run::RequiredGrant::Program,
         confinement: crate::world::run::Confinement::default(),
         stop: || Ok(()),
     }
@@ -153,15 +154,15 @@ fn a_program_gets_the_variables_that_its_grant_names() {
 
 #[test]
 fn a_missing_grant_of_git_is_named_with_what_it_is_for() {
-    use crate::world::run::Needs;
+    use crate::world::run::RequiredGrant;
     for (needs, message, grant) in [
-        (Needs::ReadGit, "the pack may not run git", "read"),
-        (Needs::WriteGit, "the pack may not change a repository", "write"),
-        (Needs::FetchGit, "the pack may not fetch from a remote", "fetch"),
+        (RequiredGrant::ReadGit, "the pack may not run git", "read"),
+        (RequiredGrant::WriteGit, "the pack may not change a repository", "write"),
+        (RequiredGrant::FetchGit, "the pack may not fetch from a remote", "fetch"),
     ] {
         let folder = tempfile::tempdir().unwrap();
         let world = programs(&folder, &[], ProgramGrant::default());
-        let fault = world.run_git(&Command { needs, ..start("git", &[]) }, None, &[]).unwrap_err();
+        let fault = world.run_git(&ProgramCommand { needs, ..start("git", &[]) }, None, &[]).unwrap_err();
         assert_eq!(fault.message, message);
         let help = format!("allow it in `[pack]` by `grants = {{ git = \"{grant}\" }}`");
         assert_eq!(fault.help.as_deref(), Some(help.as_str()), "{message}");
@@ -202,9 +203,10 @@ fn what_git_takes_for_a_repository_is_protected() {
         "shared/HEAD",
         "shared/commondir",
     ];
-    let memory = Memory::with(files.map(|path| (path, "x"))).unwrap();
-    let allowed = Allowed { write: vec![".".into()], may_read: true, may_write: true, ..Allowed::default() };
-    let world = Granted::new(Arc::new(memory), allowed).unwrap();
+    let memory = MemoryWorld::with(files.map(|path| (path, "x"))).unwrap();
+    let allowed =
+        GrantedAccess { write: vec![".".into()], may_read: true, may_write: true, ..GrantedAccess::default() };
+    let world = GrantedWorld::new(Arc::new(memory), allowed).unwrap();
     for path in ["real/config", "real/hooks/h", "real/refs/heads/x", "/workspace/real/config", "x/../real/HEAD"] {
         let told = world.write(path, b"x").unwrap_err().message;
         assert!(told.contains("git takes `real` for a repository"), "{path}: {told}");
@@ -226,9 +228,10 @@ fn what_git_takes_for_a_repository_is_protected() {
 #[test]
 fn nothing_is_made_that_git_takes_for_a_repository() {
     for order in [["HEAD", "commondir"], ["commondir", "HEAD"]] {
-        let memory = Memory::with([("out/beside", "x")]).unwrap();
-        let allowed = Allowed { write: vec![".".into()], may_read: true, may_write: true, ..Allowed::default() };
-        let world = Granted::new(Arc::new(memory), allowed).unwrap();
+        let memory = MemoryWorld::with([("out/beside", "x")]).unwrap();
+        let allowed =
+            GrantedAccess { write: vec![".".into()], may_read: true, may_write: true, ..GrantedAccess::default() };
+        let world = GrantedWorld::new(Arc::new(memory), allowed).unwrap();
         let written = order.map(|name| world.write(&format!("out/n/{name}"), b"../c").is_ok());
         assert_eq!(written, [true, false], "{order:?}");
         world.write("out/n/config.worktree", b"x").unwrap();
@@ -238,9 +241,10 @@ fn nothing_is_made_that_git_takes_for_a_repository() {
     let orders: Vec<[usize; 4]> = orders.filter(|order| (0..4).all(|at| order.contains(&at))).collect();
     assert_eq!(orders.len(), 24);
     for order in orders {
-        let memory = Arc::new(Memory::with([("out/beside", "x")]).unwrap());
-        let allowed = Allowed { write: vec![".".into()], may_read: true, may_write: true, ..Allowed::default() };
-        let world = Granted::new(Arc::clone(&memory) as Arc<dyn World>, allowed).unwrap();
+        let memory = Arc::new(MemoryWorld::with([("out/beside", "x")]).unwrap());
+        let allowed =
+            GrantedAccess { write: vec![".".into()], may_read: true, may_write: true, ..GrantedAccess::default() };
+        let world = GrantedWorld::new(Arc::clone(&memory) as Arc<dyn World>, allowed).unwrap();
         let refused = order.iter().filter(|at| world.write(&format!("out/n/{}", names[**at]), b"x").is_err()).count();
         let there = ["HEAD", "objects", "refs"].map(|name| memory.stat(&format!("out/n/{name}")).unwrap().is_some());
         assert!(refused == 1 && there != [true; 3], "{order:?}");

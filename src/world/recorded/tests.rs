@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
-use crate::world::memory::Memory;
+use crate::world::memory::MemoryWorld;
 use proptest::prelude::*;
 
 #[derive(Clone, Debug)]
@@ -40,8 +40,9 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-fn walks() -> [Walk; 4] {
-    let walk = |from: &str, hidden, ignore, depth| Walk { from: from.into(), hidden, ignore, follow: false, depth };
+fn walks() -> [WalkOptions; 4] {
+    let walk =
+        |from: &str, hidden, ignore, depth| WalkOptions { from: from.into(), hidden, ignore, follow: false, depth };
     [
         walk(".", true, false, None),
         walk("docs", false, true, None),
@@ -65,7 +66,7 @@ fn observe(world: &dyn World) -> Vec<String> {
     seen
 }
 
-fn apply(memory: &Memory, act: &Act) {
+fn apply(memory: &MemoryWorld, act: &Act) {
     let folder_in_place = |path: &str| memory.snapshot().keys().any(|key| key.starts_with(&format!("{path}/")));
     match act {
         Act::Replace(path, text) if !folder_in_place(PATHS[*path]) => {
@@ -95,10 +96,10 @@ proptest! {
         before in prop::collection::vec(act(), 0..8),
         acts in prop::collection::vec(act(), 0..25),
     ) {
-        let memory = Arc::new(Memory::with([("a.md", "one"), ("docs/c.md", "two"), ("docs/deep/er/d.md", "x")]).unwrap());
+        let memory = Arc::new(MemoryWorld::with([("a.md", "one"), ("docs/c.md", "two"), ("docs/deep/er/d.md", "x")]).unwrap());
         memory.set_tick_ms(1_000);
         before.iter().for_each(|act| apply(&memory, act));
-        let recorded = Recorded::new(memory.clone());
+        let recorded = RecordedWorld::new(memory.clone());
         let mut seen = observe(&recorded);
         let mut reads = recorded.take();
         prop_assert_eq!(reads.first_change(memory.as_ref()), None, "nothing has changed yet");
@@ -114,9 +115,9 @@ proptest! {
             let check = reads.check(memory.as_ref());
             if !check.holds() {
                 let files: Vec<Arc<str>> = reads.files().keys().cloned().collect();
-                let recorded = Recorded::resuming(memory.clone(), Arc::new(reads), check);
+                let recorded = RecordedWorld::resuming(memory.clone(), Arc::new(reads), check);
                 for path in files {
-                    let known = recorded.known(&path);
+                    let known = recorded.known_hash(&path);
                     let bytes = memory.read(&path).ok().map(|bytes| *blake3::hash(&bytes).as_bytes());
                     prop_assert!(known.is_none() || known == bytes, "an old hash was given for {}", path);
                 }
@@ -130,8 +131,8 @@ proptest! {
 
 #[test]
 fn what_is_read_again_costs_no_second_read() {
-    let memory = Arc::new(Memory::with([("a.md", "one"), ("b.md", "two")]).unwrap());
-    let recorded = Recorded::new(memory.clone());
+    let memory = Arc::new(MemoryWorld::with([("a.md", "one"), ("b.md", "two")]).unwrap());
+    let recorded = RecordedWorld::new(memory.clone());
     let (_, hash) = recorded.read_hashed("a.md").unwrap();
     recorded.read("./b.md").unwrap();
     let reads = recorded.take();
@@ -140,17 +141,17 @@ fn what_is_read_again_costs_no_second_read() {
     memory.write("b.md", b"three").unwrap();
     let check = reads.check(memory.as_ref());
     assert_eq!(reads.first_change(memory.as_ref()).as_deref(), Some("b.md"));
-    let recorded = Recorded::resuming(memory.clone(), Arc::new(reads), check);
-    assert_eq!(recorded.known("./a.md"), Some(hash));
-    assert_eq!(recorded.known("b.md"), None);
+    let recorded = RecordedWorld::resuming(memory.clone(), Arc::new(reads), check);
+    assert_eq!(recorded.known_hash("./a.md"), Some(hash));
+    assert_eq!(recorded.known_hash("b.md"), None);
     assert!(recorded.take().unchanged(memory.as_ref()));
 }
 
 #[test]
 fn what_changes_after_the_check_is_seen_by_the_next_one() {
-    let memory = Arc::new(Memory::with([("docs/a.md", "one")]).unwrap());
-    let recorded = Recorded::new(memory.clone());
-    let read = |recorded: &Recorded| (recorded.walk(&walks()[1]).unwrap().files, recorded.known("docs/a.md"));
+    let memory = Arc::new(MemoryWorld::with([("docs/a.md", "one")]).unwrap());
+    let recorded = RecordedWorld::new(memory.clone());
+    let read = |recorded: &RecordedWorld| (recorded.walk(&walks()[1]).unwrap().files, recorded.known_hash("docs/a.md"));
     recorded.read("docs/a.md").unwrap();
     read(&recorded);
     memory.advance_ms(5_000);
@@ -159,7 +160,7 @@ fn what_changes_after_the_check_is_seen_by_the_next_one() {
     assert!(check.holds());
     memory.write("docs/b.md", b"two").unwrap();
     memory.write("docs/a.md", b"three").unwrap();
-    let recorded = Recorded::resuming(memory.clone(), Arc::new(reads), check);
+    let recorded = RecordedWorld::resuming(memory.clone(), Arc::new(reads), check);
     let (files, hash) = read(&recorded);
     assert_eq!((files.len(), hash), (1, Some(*blake3::hash(b"one").as_bytes())), "as it was at the check");
     assert!(!recorded.take().unchanged(memory.as_ref()));
@@ -167,8 +168,8 @@ fn what_changes_after_the_check_is_seen_by_the_next_one() {
 
 #[test]
 fn two_states_within_one_recording_never_hold() {
-    let memory = Arc::new(Memory::with([("a.md", "one")]).unwrap());
-    let recorded = Recorded::new(memory.clone());
+    let memory = Arc::new(MemoryWorld::with([("a.md", "one")]).unwrap());
+    let recorded = RecordedWorld::new(memory.clone());
     recorded.read("a.md").unwrap();
     memory.edit_in_place("a.md", b"two");
     recorded.read("a.md").unwrap();
@@ -178,11 +179,11 @@ fn two_states_within_one_recording_never_hold() {
 
 #[test]
 fn it_says_what_it_touched() {
-    let memory = Arc::new(Memory::with([("docs/a.md", "one")]).unwrap());
-    let recorded = Recorded::new(memory);
+    let memory = Arc::new(MemoryWorld::with([("docs/a.md", "one")]).unwrap());
+    let recorded = RecordedWorld::new(memory);
     recorded.walk(&walks()[1]).unwrap();
     recorded.stat("absent").unwrap();
     let reads = recorded.take();
     assert_eq!(reads.paths().into_iter().collect::<Vec<_>>(), ["absent", "docs"]);
-    assert!(reads.concerns("docs/new/x.md") && reads.concerns("absent") && !reads.concerns("other"));
+    assert!(reads.is_affected_by("docs/new/x.md") && reads.is_affected_by("absent") && !reads.is_affected_by("other"));
 }

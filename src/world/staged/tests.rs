@@ -2,14 +2,13 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
-use crate::world::Attempt;
-use crate::world::find::Find;
-use crate::world::memory::Memory;
+use crate::world::glob::FileSearch;
+use crate::world::memory::MemoryWorld;
 use proptest::prelude::*;
 
-fn stage(files: &[(&str, &str)]) -> (Arc<Memory>, Staged) {
-    let memory = Arc::new(Memory::with(files.iter().copied()).unwrap());
-    (Arc::clone(&memory), Staged::new(memory, false))
+fn stage(files: &[(&str, &str)]) -> (Arc<MemoryWorld>, StagedWorld) {
+    let memory = Arc::new(MemoryWorld::with(files.iter().copied()).unwrap());
+    (Arc::clone(&memory), StagedWorld::new(memory, false))
 }
 
 fn text(world: &dyn World, path: &str) -> String {
@@ -17,7 +16,7 @@ fn text(world: &dyn World, path: &str) -> String {
 }
 
 fn found(world: &dyn World, glob: &str) -> String {
-    let find = Find {
+    let find = FileSearch {
         globs: vec![glob.to_owned()],
         skip: Vec::new(),
         root: ".".into(),
@@ -135,13 +134,13 @@ fn a_moved_file_lies_elsewhere() {
 #[test]
 fn a_lock_is_taken_once_in_a_call_and_by_one_call() {
     let (memory, staged) = stage(&[]);
-    let other = Staged::new(memory, false);
+    let other = StagedWorld::new(memory, false);
     let held = staged.lock("./locks/a").unwrap();
     assert!(staged.holds_lock() && staged.lock("locks/a").is_err());
-    assert!(matches!(other.lock("locks/a").unwrap(), Attempt::Busy(_)));
+    assert!(matches!(other.lock("locks/a").unwrap(), LockAttempt::Busy(_)));
     drop(held);
     assert!(!staged.holds_lock());
-    assert!(matches!(other.lock("locks/a").unwrap(), Attempt::Held(_)));
+    assert!(matches!(other.lock("locks/a").unwrap(), LockAttempt::Held(_)));
 }
 
 #[derive(Clone, Debug)]
@@ -170,7 +169,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 }
 
 fn look(world: &dyn World) -> Vec<(String, Vec<u8>)> {
-    let walk = super::super::Walk { from: ".".into(), hidden: true, ignore: false, follow: false, depth: None };
+    let walk = super::super::WalkOptions { from: ".".into(), hidden: true, ignore: false, follow: false, depth: None };
     let files = world.walk(&walk).unwrap().files;
     files.into_iter().map(|path| (path.clone(), world.read(&path).unwrap())).collect()
 }
@@ -180,7 +179,7 @@ proptest! {
     #[test]
     fn a_staged_world_is_a_world(acts in acts()) {
         let (memory, staged) = stage(&[("a", "1"), ("b/c", "2")]);
-        let (mut beneath, model) = (look(&*memory), Memory::with([("a", "1"), ("b/c", "2")]).unwrap());
+        let (mut beneath, model) = (look(&*memory), MemoryWorld::with([("a", "1"), ("b/c", "2")]).unwrap());
         for act in acts {
             match act {
                 Act::Write(path, byte) => {

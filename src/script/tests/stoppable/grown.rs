@@ -74,5 +74,5 @@ fn longer_handle(value: &Value) -> Option<Value> {
         return document(&lines.text()).map(|document| Value::handle(document.lines(1, i64::MAX)));
     }
     let passage = value.as_object::<Passage>()?;
-    document(passage.text()).map(|document| Value::handle(document.lines(1, i64::MAX).joined()))
+    document(passage.text()).map(|document| Value::handle(Passage::from_lines(&document.lines(1, i64::MAX))))
 }

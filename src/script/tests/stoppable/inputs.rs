@@ -89,7 +89,7 @@ impl Inputs {
             let mut add = |kind: Kind, value: Value| kinds.entry(kind).or_default().push((label.clone(), value));
             add(Kind::Text, text.as_str().into());
             add(Kind::Lines, Value::handle(document.lines(1, i64::MAX)));
-            add(Kind::Passage, Value::handle(document.lines(1, i64::MAX).joined()));
+            add(Kind::Passage, Value::handle(Passage::from_lines(&document.lines(1, i64::MAX))));
             add(Kind::Document, Value::handle(document));
             add(Kind::Bytes, Bytes::value(text.as_bytes()));
         }
@@ -171,7 +171,7 @@ impl Inputs {
             Kind::Map => Value::map([("text", Value::from("text"))]),
             Kind::Bytes => Bytes::value(*b"text"),
             Kind::Lines => Value::handle(Document::new("a", "one\ntwo\n").lines(1, 2)),
-            Kind::Passage => Value::handle(Passage::of_text("one two")),
+            Kind::Passage => Value::handle(Passage::from_text("one two")),
             Kind::Document => Value::handle(Document::new("a", "one\ntwo\n")),
             other => self.kinds.get(&other).and_then(|all| all.first()).map_or(Value::Null, |(_, value)| value.clone()),
         })

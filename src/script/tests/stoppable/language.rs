@@ -3,7 +3,7 @@
 use super::super::super::{Pool, Program};
 use super::super::host::TestHost;
 use super::{MOST_UNITS, TRIES, unit};
-use crate::guard::{Cancel, Guard, Limits, gaps};
+use crate::guard::{CancelFlag, Guard, Limits, gaps};
 use crate::value::{Frozen, Value};
 use std::sync::Arc;
 use std::time::Duration;
@@ -79,7 +79,7 @@ fn gap(expression: &str) -> Duration {
     let script = format!("fn main(l, k, m, n, s, t, h) {{ loop {{ {expression}; }} }}");
     let (program, faults) = Program::compile(&[("a.rhai", &script)]);
     assert!(faults.is_empty(), "{expression}: {faults:?}");
-    let guard = Guard::new(Limits { time: TIME, memory: 1 << 30, ..Limits::default() }, Cancel::default());
+    let guard = Guard::new(Limits { time: TIME, memory: 1 << 30, ..Limits::default() }, CancelFlag::default());
     let host = Arc::new(TestHost::new(&[]));
     let arguments = arguments();
     let (ended, worked) = gaps::worked(|| program.run("a.rhai", "main", arguments, host, guard));

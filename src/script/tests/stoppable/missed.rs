@@ -1,7 +1,7 @@
 //! Each call of the guard is missed: taken away, it makes a case of some primitive too long.
 
 use super::{Bench, Case, cases, of_all};
-use crate::guard::gaps::{self, Place};
+use crate::guard::gaps::{self, CallPlace};
 use crate::primitive::Primitive;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -14,12 +14,12 @@ const FEW: usize = 6;
 #[derive(Default)]
 struct Known {
     /// Each, and the primitives that come by it.
-    seen: BTreeMap<Place, BTreeSet<&'static str>>,
-    missed: BTreeSet<Place>,
+    seen: BTreeMap<CallPlace, BTreeSet<&'static str>>,
+    missed: BTreeSet<CallPlace>,
 }
 
 /// Whether a case is too long without the call at `place`, as it is or grown.
-fn is_missed(primitive: &'static Primitive, bench: &Bench, case: &Case, place: Place, unit: Duration) -> bool {
+fn is_missed(primitive: &'static Primitive, bench: &Bench, case: &Case, place: CallPlace, unit: Duration) -> bool {
     gaps::without(place, || bench.wrong(primitive, case, unit).or_else(|| bench.wrong_grown(primitive, case))).is_some()
 }
 
@@ -30,7 +30,7 @@ fn is_missed(primitive: &'static Primitive, bench: &Bench, case: &Case, place: P
 fn every_call_of_the_guard_is_missed_when_it_is_taken_away() {
     let known: Mutex<Known> = Mutex::default();
     of_all(|primitive, bench, inputs, unit| {
-        let mut by_place: BTreeMap<Place, Vec<Case>> = BTreeMap::new();
+        let mut by_place: BTreeMap<CallPlace, Vec<Case>> = BTreeMap::new();
         for case in cases(primitive, inputs) {
             for place in gaps::places(|| bench.worked_with_drops(primitive, &case)).1 {
                 by_place.entry(place).or_default().push(case.clone());

@@ -1,23 +1,24 @@
 //! Confinement on Linux: Landlock for files, seccomp for processes, sockets and signals.
 
-use super::super::program;
-use super::super::roots::reason;
-use super::kept;
-use super::spawn::{self, Image};
-use super::{Mechanisms, Start, Started, failed, filter};
+use super::filter::filter;
+use super::sandbox::{Mechanisms, ProgramStart, StartedProgram, start_fault};
+use super::spawn::{self, ProcessImage};
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::world::disk::program;
+use crate::world::disk::system::reason;
 use crate::world::path;
-use crate::world::run::{Confinement, Processes, RealFile};
+use crate::world::run::{ChildProcesses, Confinement, ExecutedFile};
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, PathBeneath, PathFd, Ruleset,
     RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
 };
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2, stat};
 use rustix::io::Errno;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
-use std::sync::OnceLock;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Where programs and libraries of the system lie.
 const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
@@ -101,7 +102,7 @@ const LARGEST_FILE: u64 = 4 << 30;
 /// How many descriptors a program may have open.
 const MOST_OPEN: u64 = 4096;
 
-/// Tries on a thread of its own what programs will be confined by.
+/// Tries out the mechanisms on a thread of its own.
 pub(super) fn mechanisms() -> Mechanisms {
     let tried = std::thread::spawn(|| {
         let ruleset = Ruleset::default().handle_access(AccessFs::from_all(ABI::V1)).and_then(Ruleset::create);
@@ -116,9 +117,8 @@ pub(super) fn mechanisms() -> Mechanisms {
             },
             Err(fault) => Err(format!("Landlock cannot be used here: {fault}")),
         };
-        let all = Mechanisms { landlock: u32::MAX, seccomp: true, seatbelt: false, lacks: None };
-        let filter = filter::filter(&Confinement::default(), &all);
-        let seccomp = filter.and_then(|filter| seccompiler::apply_filter(&filter).map_err(|fault| fault.to_string()));
+        let made = filter(&Confinement::default(), u32::MAX);
+        let seccomp = made.and_then(|filter| seccompiler::apply_filter(&filter).map_err(|fault| fault.to_string()));
         let seccomp = seccomp.map_err(|fault| format!("seccomp cannot be used here: {fault}"));
         let (abi, works) = (landlock.clone().unwrap_or(0), seccomp.is_ok());
         Mechanisms { landlock: abi, seccomp: works, seatbelt: false, lacks: landlock.err().or(seccomp.err()) }
@@ -128,35 +128,39 @@ pub(super) fn mechanisms() -> Mechanisms {
 }
 
 /// Starts a program, confined by these mechanisms.
-pub(super) fn start(start: &Start<'_>, confines: Option<&Mechanisms>) -> Result<Started> {
+pub(super) fn start(start: &ProgramStart<'_>, confines: Option<&Mechanisms>) -> Result<StartedProgram> {
     let mut absent = Vec::new();
     let nul = |_| Diagnostic::new(Code::ARGUMENTS, format!("an argument or a variable of `{}` has a NUL", start.name));
-    let wrong = |error: io::Error| failed(start, &error);
+    let wrong = |error: io::Error| start_fault(start, &error);
     let ruleset = match confines.filter(|mechanisms| mechanisms.landlock > 0) {
         Some(mechanisms) => Some(ruleset(start, mechanisms, &mut absent)?),
         None => None,
     };
     let filter =
         match confines.filter(|mechanisms| mechanisms.seccomp) {
-            Some(mechanisms) => Some(filter::filter(start.confinement, mechanisms).map_err(|fault| {
+            Some(mechanisms) => Some(filter(start.confinement, mechanisms.landlock).map_err(|fault| {
                 Diagnostic::new(Code::INTERNAL, format!("no filter of calls could be made: {fault}"))
             })?),
             None => None,
         };
-    // Git takes its locks away when it is asked to end; a lock that stays all the same is told (`git/guarded`).
+    // Git takes its locks away when it is asked to end; a lock that stays all the same is told (`git/guard`).
     let orphaned = if start.is_git { libc::SIGTERM } else { libc::SIGKILL };
-    let tether = Some(spawn::tether(orphaned).map_err(wrong)?);
+    let tether = Some(spawn::signal_on_host_exit(orphaned).map_err(wrong)?);
     let (to_read, input) = io::pipe().map_err(wrong)?;
     let (output, to_print) = io::pipe().map_err(wrong)?;
     let (errors, to_complain) = io::pipe().map_err(wrong)?;
-    let variables = start.env.iter().map(|(name, value)| spawn::text(&format!("{name}={value}")));
+    let variables = start.env.iter().map(|(name, value)| spawn::c_string(&format!("{name}={value}")));
     let words = std::iter::once(start.name).chain(start.arguments.iter().map(String::as_str));
-    let image = Image {
-        program: spawn::text(start.path).map_err(nul)?,
-        arguments: words.map(spawn::text).collect::<std::result::Result<_, _>>().map_err(nul)?,
+    let image = ProcessImage {
+        program: spawn::c_string(start.path).map_err(nul)?,
+        arguments: words.map(spawn::c_string).collect::<std::result::Result<_, _>>().map_err(nul)?,
         variables: variables.collect::<std::result::Result<_, _>>().map_err(nul)?,
         folder: File::open(start.folder).map_err(wrong)?.into(),
-        streams: [above(to_read.into())?, above(to_print.into())?, above(to_complain.into())?],
+        streams: [
+            above_standard_streams(to_read.into())?,
+            above_standard_streams(to_print.into())?,
+            above_standard_streams(to_complain.into())?,
+        ],
         ruleset,
         filter,
         confined: confines.is_some(),
@@ -166,11 +170,11 @@ pub(super) fn start(start: &Start<'_>, confines: Option<&Mechanisms>) -> Result<
         held: start.held.iter().map(|held| held.try_clone_to_owned()).collect::<io::Result<_>>().map_err(wrong)?,
     };
     let pid = spawn::spawn(&image).map_err(|(step, error)| match step {
-        "execve" => failed(start, &error),
-        step => failed(start, &error).help(format!("its start failed at {step}")),
+        "execve" => start_fault(start, &error),
+        step => start_fault(start, &error).help(format!("its start failed at {step}")),
     })?;
     let tether = image.tether;
-    Ok(Started { pid, input: input.into(), output: output.into(), errors: errors.into(), absent, tether })
+    Ok(StartedProgram { pid, input: input.into(), output: output.into(), errors: errors.into(), absent, tether })
 }
 
 /// Resources and their limits; none is above what this process has itself.
@@ -185,7 +189,7 @@ fn limits() -> Vec<(u32, u64)> {
     ]
 }
 
-/// What a fault of Landlock says, in words: that of the system which it came from, if it has one.
+/// The message of an error of Landlock, with that of the system error behind it, if there is one.
 fn reason_of(fault: &(dyn std::error::Error + 'static)) -> String {
     if let Some(error) = fault.downcast_ref::<io::Error>() {
         return reason(error);
@@ -196,14 +200,14 @@ fn reason_of(fault: &(dyn std::error::Error + 'static)) -> String {
 }
 
 /// A descriptor that is none of the three that every program has.
-fn above(stream: OwnedFd) -> Result<OwnedFd> {
+fn above_standard_streams(stream: OwnedFd) -> Result<OwnedFd> {
     rustix::io::fcntl_dupfd_cloexec(&stream, 3)
         .map_err(|error| Diagnostic::new(Code::WORLD, format!("a program has no streams: {}", reason(&error.into()))))
 }
 
 /// What a rule lets be done.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Grant {
+enum LandlockGrant {
     /// The entries of folders, and of no file what it holds.
     List,
     Read,
@@ -213,7 +217,7 @@ enum Grant {
     Sink,
 }
 
-impl Grant {
+impl LandlockGrant {
     fn rights(self) -> BitFlags<AccessFs> {
         let read = AccessFs::ReadFile | AccessFs::ReadDir;
         match self {
@@ -221,7 +225,8 @@ impl Grant {
             Self::Read => read,
             Self::Execute => read | AccessFs::Execute,
             Self::Sink => AccessFs::ReadFile | AccessFs::WriteFile,
-            // No program of its own making is started unless `start` names its place, and no device, pipe or socket is made.
+            // No program of its own making is started unless `start` names its place, and no device, pipe or socket
+            // is made.
             Self::Write => {
                 let change = AccessFs::WriteFile | AccessFs::Truncate | AccessFs::RemoveDir | AccessFs::RemoveFile;
                 read | change | AccessFs::MakeDir | AccessFs::MakeReg | AccessFs::MakeSym | AccessFs::Refer
@@ -230,14 +235,15 @@ impl Grant {
     }
 }
 
-/// What is refused unless a rule grants it: all that this version of Landlock knows of, but for TCP where that is granted.
-fn handled(abi: ABI, network: bool) -> (BitFlags<AccessFs>, BitFlags<AccessNet>, BitFlags<Scope>) {
+/// What is refused unless a rule grants it: all that this version of Landlock knows of, but for TCP where that is
+/// granted.
+fn handled_rights(abi: ABI, network: bool) -> (BitFlags<AccessFs>, BitFlags<AccessNet>, BitFlags<Scope>) {
     let net = if network { BitFlags::empty() } else { AccessNet::from_all(abi) };
     (AccessFs::from_all(abi), net, Scope::from_all(abi))
 }
 
 /// The rules of Landlock: whatever they do not name is refused.
-fn ruleset(start: &Start<'_>, mechanisms: &Mechanisms, absent: &mut Vec<String>) -> Result<OwnedFd> {
+fn ruleset(start: &ProgramStart<'_>, mechanisms: &Mechanisms, absent: &mut Vec<String>) -> Result<OwnedFd> {
     let unusable = |fault: &(dyn std::error::Error + 'static)| {
         let fault = reason_of(fault);
         Diagnostic::new(Code::WORLD, format!("`{}` cannot be confined: {fault}", start.name))
@@ -246,7 +252,7 @@ fn ruleset(start: &Start<'_>, mechanisms: &Mechanisms, absent: &mut Vec<String>)
     let confinement = start.confinement;
     //= docs/spec.md#programs
     //# Nothing less than what was asked of the system MAY confine a program: else it MUST NOT start.
-    let (files, net, scopes) = handled(abi, confinement.network);
+    let (files, net, scopes) = handled_rights(abi, confinement.network);
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(files)
@@ -258,26 +264,26 @@ fn ruleset(start: &Start<'_>, mechanisms: &Mechanisms, absent: &mut Vec<String>)
         rules = rules.scope(scopes).map_err(|fault| unusable(&fault))?;
     }
     let mut created = rules.create().map_err(|fault| unusable(&fault))?;
-    for (at, grant) in system(start) {
-        if let Some(opened) = kept::opened(at) {
+    for (at, grant) in system_grants(start) {
+        if let Some(opened) = open_kept(at) {
             let rights = grant.rights() & opened.of_kind(abi);
             created = created.add_rule(PathBeneath::new(opened, rights)).map_err(|fault| unusable(&fault))?;
         }
     }
     for file in start.files {
-        let opened = judged(start, file)?;
-        created = add(created, opened, Grant::Execute, abi).map_err(|fault| unusable(&*fault))?;
+        let opened = open_judged(start, file)?;
+        created = add_rule(created, opened, LandlockGrant::Execute, abi).map_err(|fault| unusable(&*fault))?;
     }
     if let Some(folder) = start.temporary {
         let temporary = PathFd::new(folder).map_err(|fault| unusable(&fault))?;
-        created = add(created, temporary, Grant::Write, abi).map_err(|fault| unusable(&*fault))?;
+        created = add_rule(created, temporary, LandlockGrant::Write, abi).map_err(|fault| unusable(&*fault))?;
     }
-    let read = confinement.read.iter().map(|at| (at, Grant::Read));
-    let read = confinement.list.iter().map(|at| (at, Grant::List)).chain(read);
-    let read = confinement.start.iter().map(|at| (at, Grant::Execute)).chain(read);
-    for (at, grant) in read.chain(confinement.write.iter().map(|at| (at, Grant::Write))) {
-        match reached(start, at, grant)? {
-            Some(opened) => created = add(created, opened, grant, abi).map_err(|fault| unusable(&*fault))?,
+    let read = confinement.read.iter().map(|at| (at, LandlockGrant::Read));
+    let read = confinement.list.iter().map(|at| (at, LandlockGrant::List)).chain(read);
+    let read = confinement.start.iter().map(|at| (at, LandlockGrant::Execute)).chain(read);
+    for (at, grant) in read.chain(confinement.write.iter().map(|at| (at, LandlockGrant::Write))) {
+        match open_granted(start, at, grant)? {
+            Some(opened) => created = add_rule(created, opened, grant, abi).map_err(|fault| unusable(&*fault))?,
             None => absent.push(at.clone()),
         }
     }
@@ -285,10 +291,10 @@ fn ruleset(start: &Start<'_>, mechanisms: &Mechanisms, absent: &mut Vec<String>)
     opened.ok_or_else(|| unusable(&io::Error::other("there is no Landlock")))
 }
 
-fn add(
+fn add_rule(
     created: RulesetCreated,
-    opened: impl std::os::fd::AsFd,
-    grant: Grant,
+    opened: impl AsFd,
+    grant: LandlockGrant,
     abi: ABI,
 ) -> std::result::Result<RulesetCreated, Box<dyn std::error::Error>> {
     let is_folder = FileType::from_raw_mode(fstat(&opened)?.st_mode) == FileType::Directory;
@@ -297,7 +303,7 @@ fn add(
 }
 
 /// What every program of this kind may touch, whatever it was granted.
-fn system(start: &Start<'_>) -> impl Iterator<Item = (&'static str, Grant)> {
+fn system_grants(start: &ProgramStart<'_>) -> impl Iterator<Item = (&'static str, LandlockGrant)> {
     static SHARED: OnceLock<Vec<String>> = OnceLock::new();
     let shared = SHARED.get_or_init(|| {
         let real = |at: &&str| std::fs::canonicalize(at).ok()?.into_os_string().into_string().ok();
@@ -307,18 +313,19 @@ fn system(start: &Start<'_>) -> impl Iterator<Item = (&'static str, Grant)> {
         found
     });
     let confinement = start.confinement;
-    let programs = if confinement.processes == Processes::Any { Grant::Execute } else { Grant::Read };
+    let programs =
+        if confinement.processes == ChildProcesses::Any { LandlockGrant::Execute } else { LandlockGrant::Read };
     let rules = shared.iter().map(move |at| (at.as_str(), programs));
     let readable = if start.is_git && !confinement.network { FOR_GIT } else { READABLE };
-    let rules = rules.chain(readable.iter().map(|at| (*at, Grant::Read)));
+    let rules = rules.chain(readable.iter().map(|at| (*at, LandlockGrant::Read)));
     let for_network = if confinement.network { &FOR_NETWORK[..] } else { &[] };
-    rules.chain(for_network.iter().map(|at| (*at, Grant::Read))).chain([("/dev/null", Grant::Sink)])
+    rules.chain(for_network.iter().map(|at| (*at, LandlockGrant::Read))).chain([("/dev/null", LandlockGrant::Sink)])
 }
 
 /// A file that is executed, open: the very one that was judged.
 //= docs/spec.md#programs
 //# What is executed MUST be the file that was judged.
-fn judged(start: &Start<'_>, file: &RealFile) -> Result<OwnedFd> {
+fn open_judged(start: &ProgramStart<'_>, file: &ExecutedFile) -> Result<OwnedFd> {
     let lost = || {
         let message = format!("`{}` is not run: `{}` changed while it was looked at", start.name, file.path);
         Diagnostic::new(Code::WORLD, message).help("call again")
@@ -326,7 +333,7 @@ fn judged(start: &Start<'_>, file: &RealFile) -> Result<OwnedFd> {
     let opened = open(&file.path, OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty());
     let opened = opened.map_err(|error| match error {
         Errno::NOENT | Errno::NOTDIR | Errno::LOOP => lost(),
-        error => program::unread(start.name, &file.path, &error.into()),
+        error => program::unreadable_fault(start.name, &file.path, &error.into()),
     })?;
     let known = fstat(&opened).map_err(|_| lost())?;
     if (known.st_dev, known.st_ino) == file.identity { Ok(opened) } else { Err(lost()) }
@@ -335,7 +342,7 @@ fn judged(start: &Start<'_>, file: &RealFile) -> Result<OwnedFd> {
 /// A path that was granted, open; nothing if it is not there. Below a root no symlink is followed.
 //= docs/spec.md#programs
 //# What a program was granted MUST NOT be reached through a symlink below a root.
-fn reached(start: &Start<'_>, at: &str, grant: Grant) -> Result<Option<OwnedFd>> {
+fn open_granted(start: &ProgramStart<'_>, at: &str, grant: LandlockGrant) -> Result<Option<OwnedFd>> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let opened = match start.roots.find(at) {
         Ok((None, _)) => return Ok(None),
@@ -351,13 +358,52 @@ fn reached(start: &Start<'_>, at: &str, grant: Grant) -> Result<Option<OwnedFd>>
         Ok(opened) => Ok(Some(opened)),
         Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => Ok(None),
         // Git reads a link itself, which nothing restricts, and not what it leads to.
-        Err(Errno::LOOP | Errno::XDEV) if start.is_git && grant == Grant::Read => Ok(None),
+        Err(Errno::LOOP | Errno::XDEV) if start.is_git && grant == LandlockGrant::Read => Ok(None),
         Err(rustix::io::Errno::LOOP | rustix::io::Errno::XDEV) => {
             let message = format!("`{}` cannot be run: `{at}` is or lies behind a symlink", start.name);
             Err(Diagnostic::new(Code::WORLD, message).help("grant the folder that it leads to"))
         }
-        Err(error) => Err(failed(start, &error.into())),
+        Err(error) => Err(start_fault(start, &error.into())),
     }
+}
+
+/// A file or a folder that every program may touch, open once for all programs: a rule of Landlock needs a descriptor.
+#[derive(Clone)]
+struct SystemPath {
+    descriptor: Arc<OwnedFd>,
+    identity: (u64, u64),
+    is_folder: bool,
+}
+
+impl SystemPath {
+    /// The rights that there are for what it is.
+    fn of_kind(&self, abi: ABI) -> BitFlags<AccessFs> {
+        if self.is_folder { AccessFs::from_all(abi) } else { AccessFs::from_file(abi) }
+    }
+}
+
+impl AsFd for SystemPath {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}
+
+/// The file or the folder at this path; nothing if it is not there. One that was put in its place meanwhile is opened
+/// anew: settings of a system are changed so.
+fn open_kept(path: &'static str) -> Option<SystemPath> {
+    static KNOWN_SETTINGS: Mutex<BTreeMap<&'static str, SystemPath>> = Mutex::new(BTreeMap::new());
+    let now = stat(path).ok()?;
+    let mut known = KNOWN_SETTINGS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(kept) = known.get(path).filter(|kept| kept.identity == (now.st_dev, now.st_ino)) {
+        return Some(kept.clone());
+    }
+    let descriptor = open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let opened = fstat(&descriptor).ok()?;
+    let is_folder = FileType::from_raw_mode(opened.st_mode) == FileType::Directory;
+    let identity = (opened.st_dev, opened.st_ino);
+    let kept = SystemPath { descriptor: Arc::new(descriptor), identity, is_folder };
+    known.insert(path, kept.clone());
+    Some(kept)
 }
 
 #[cfg(test)]
@@ -387,8 +433,15 @@ mod tests {
             (A::IoctlDev, [false, false, false, false, false]),
         ];
         for (right, has) in all {
-            for (grant, has) in
-                [Grant::List, Grant::Read, Grant::Execute, Grant::Write, Grant::Sink].into_iter().zip(has)
+            for (grant, has) in [
+                LandlockGrant::List,
+                LandlockGrant::Read,
+                LandlockGrant::Execute,
+                LandlockGrant::Write,
+                LandlockGrant::Sink,
+            ]
+            .into_iter()
+            .zip(has)
             {
                 assert_eq!(grant.rights().contains(right), has, "{right:?}");
             }
@@ -417,7 +470,7 @@ mod tests {
         let newer = [(A::Refer, 2), (A::Truncate, 3), (A::IoctlDev, 5)];
         for version in 1..=7 {
             for network in [false, true] {
-                let (files, net, scopes) = handled(ABI::from(version), network);
+                let (files, net, scopes) = handled_rights(ABI::from(version), network);
                 let rights = old.iter().map(|right| (*right, 1)).chain(newer);
                 rights.for_each(|(right, since)| assert_eq!(files.contains(right), version >= since, "{right:?}"));
                 for right in [AccessNet::BindTcp, AccessNet::ConnectTcp] {

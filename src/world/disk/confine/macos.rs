@@ -1,7 +1,7 @@
 //! Confinement on macOS: the profile that `sandbox-exec` gets. Untried so far: nobody ran it on that system.
 
 use crate::world::path;
-use crate::world::run::{Confinement, Processes};
+use crate::world::run::{ChildProcesses, Confinement};
 use std::fmt::Write;
 
 /// The program that confines others there: deprecated since 2016, and what build tools and agents still use.
@@ -48,12 +48,12 @@ pub(super) fn profile(program: &str, temporary: Option<&str>, confinement: &Conf
         rule(format!("(allow file-read* file-write* {})", below(&[folder])));
     }
     match confinement.processes {
-        Processes::None => rule(format!("(allow process-exec (literal {}))", quoted(program))),
-        Processes::SameProgram => {
+        ChildProcesses::None => rule(format!("(allow process-exec (literal {}))", quoted(program))),
+        ChildProcesses::SameProgram => {
             rule(format!("(allow process-exec (literal {}))", quoted(program)));
             rule("(allow process-fork)".to_owned());
         }
-        Processes::Any => {
+        ChildProcesses::Any => {
             let started = below(&confinement.start);
             rule(format!("(allow process-exec (literal {}) {} {started})", quoted(program), below(&SYSTEM)));
             rule("(allow process-fork)".to_owned());

@@ -4,7 +4,7 @@
 //! helper of our own doubles the time. `std` has no way to confine a child that it starts without a fork.
 #![allow(unsafe_code, reason = "a child is confined between its clone and its exec: no safe interface has that")]
 
-use super::Tether;
+use super::sandbox::HostExitSignal;
 use libc::{c_char, c_int, c_void};
 use rustix::process::Pid;
 use seccompiler::{BpfProgram, sock_filter};
@@ -14,8 +14,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
-/// What becomes of the child.
-pub(super) struct Image {
+/// What the child process becomes.
+pub(super) struct ProcessImage {
     pub program: CString,
     pub arguments: Vec<CString>,
     pub variables: Vec<CString>,
@@ -30,8 +30,8 @@ pub(super) struct Image {
     pub confined: bool,
     /// The signal that it gets when the thread that started it has ended; 0 is none.
     pub orphaned: c_int,
-    /// What ends its group when this process ends: see [`tether`].
-    pub tether: Option<Tether>,
+    /// What ends its group when this process ends: see [`signal_on_host_exit`].
+    pub tether: Option<HostExitSignal>,
     /// Limits of `setrlimit`: the resource and its number.
     pub limits: Vec<(u32, u64)>,
     /// Further descriptors that it keeps.
@@ -44,23 +44,23 @@ const KEPT: u32 = 1 << 1;
 /// Which signal a descriptor sends: `F_SETSIG`.
 const F_SETSIG: c_int = 10;
 
-/// Room for the child between its clone and its exec: it calls the kernel, and no more. Of the room, only what it uses is
-/// ever touched.
+/// Room for the child between its clone and its exec: it calls the kernel, and no more. Of the room, only what it uses
+/// is ever touched.
 const STACK: usize = 64 * 1024;
 
 /// The image as pointers, and what went wrong.
-struct Plan<'a> {
-    image: &'a Image,
+struct SpawnPlan<'a> {
+    image: &'a ProcessImage,
     arguments: Vec<*const c_char>,
     variables: Vec<*const c_char>,
-    filter: Option<Filter>,
+    filter: Option<SockFprog>,
     mask: libc::sigset_t,
     failed: Option<(&'static str, i32)>,
 }
 
 /// `struct sock_fprog` of Linux.
 #[repr(C)]
-struct Filter {
+struct SockFprog {
     length: u16,
     instructions: *const sock_filter,
 }
@@ -73,19 +73,19 @@ struct CapabilityHeader {
 }
 
 /// A text without NUL.
-pub(super) fn text(text: &str) -> Result<CString, NulError> {
+pub(super) fn c_string(text: &str) -> Result<CString, NulError> {
     CString::new(text)
 }
 
 /// Has the kernel send a signal to the group of a program when this process is gone, however it went.
 ///
 /// Each end of a pipe that nobody writes to tells its owner by a signal when the other end is closed (`O_ASYNC`, see
-/// `fcntl(2)`). This process alone holds both: when it ends, the end that goes first has the other one tell. The child makes
-/// its group the owner before it is the program, so there is no moment without. The kernel remembers the group itself, not
-/// its number, which another one may get. `PR_SET_PDEATHSIG` reaches the leader only.
+/// `fcntl(2)`). This process alone holds both: when it ends, the end that goes first has the other one tell. The child
+/// makes its group the owner before it is the program, so there is no moment without. The kernel remembers the group
+/// itself, not its number, which another one may get. `PR_SET_PDEATHSIG` reaches the leader only.
 //= docs/spec.md#programs
 //# No program MUST outlive the host, nor anything that it started, however the host ends.
-pub(super) fn tether(signal: c_int) -> io::Result<Tether> {
+pub(super) fn signal_on_host_exit(signal: c_int) -> io::Result<HostExitSignal> {
     let (one, other) = io::pipe()?;
     let ends = [OwnedFd::from(one), OwnedFd::from(other)];
     for end in &ends {
@@ -104,15 +104,15 @@ pub(super) fn tether(signal: c_int) -> io::Result<Tether> {
 
 /// Starts the child: the leader of a group of its own. It is told when the calling thread ends. What fails in it is the
 /// error, with the name of the step.
-pub(super) fn spawn(image: &Image) -> Result<Pid, (&'static str, io::Error)> {
+pub(super) fn spawn(image: &ProcessImage) -> Result<Pid, (&'static str, io::Error)> {
     let pointers = |texts: &[CString]| texts.iter().map(|text| text.as_ptr()).chain([null()]).collect();
-    let filter = |program: &BpfProgram| Filter {
+    let filter = |program: &BpfProgram| SockFprog {
         length: u16::try_from(program.len()).unwrap_or(u16::MAX),
         instructions: program.as_ptr(),
     };
     // SAFETY: a `sigset_t` is plain numbers; `sigfillset` sets all of them.
     let mut mask: libc::sigset_t = unsafe { std::mem::zeroed() };
-    let mut plan = Plan {
+    let mut plan = SpawnPlan {
         image,
         arguments: pointers(&image.arguments),
         variables: pointers(&image.variables),
@@ -150,7 +150,7 @@ pub(super) fn spawn(image: &Image) -> Result<Pid, (&'static str, io::Error)> {
 
 extern "C" fn child(plan: *mut c_void) -> c_int {
     // SAFETY: `spawn` hands over its own plan and waits meanwhile.
-    let plan = unsafe { &mut *plan.cast::<Plan<'_>>() };
+    let plan = unsafe { &mut *plan.cast::<SpawnPlan<'_>>() };
     // SAFETY: as in `spawn`: only calls of the kernel, with pointers into what the plan borrows.
     let step = unsafe { become_program(plan) };
     // SAFETY: the number of the last error of this thread, ours while it waits.
@@ -163,7 +163,7 @@ extern "C" fn child(plan: *mut c_void) -> c_int {
 /// # Safety
 ///
 /// Runs in the child of [`spawn`].
-unsafe fn become_program(plan: &Plan<'_>) -> &'static str {
+unsafe fn become_program(plan: &SpawnPlan<'_>) -> &'static str {
     let image = plan.image;
     // SAFETY: each call is one of the kernel, with numbers and pointers to what the plan holds.
     unsafe {
@@ -222,7 +222,7 @@ unsafe fn become_program(plan: &Plan<'_>) -> &'static str {
 /// # Safety
 ///
 /// Runs in the child of [`spawn`].
-unsafe fn give_up(plan: &Plan<'_>) -> bool {
+unsafe fn give_up(plan: &SpawnPlan<'_>) -> bool {
     let header = CapabilityHeader { version: 0x2008_0522, pid: 0 };
     let mut capabilities = [0_u32; 6];
     // SAFETY: each call is one of the kernel, with numbers and pointers to what the plan holds.

@@ -4,11 +4,12 @@
 use super::*;
 use crate::world::World;
 use crate::world::disk::Disk;
-use crate::world::run::Processes;
+use crate::world::disk::roots::Roots;
+use crate::world::run::{ChildProcesses, Confinement, ExecutedFile, RequiredGrant};
 use std::time::Duration;
 
-fn command(program: &str, arguments: &[&str], needs: Needs) -> Command {
-    Command {
+fn command(program: &str, arguments: &[&str], needs: RequiredGrant) -> ProgramCommand {
+    ProgramCommand {
         program: program.to_owned(),
         arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
         folder: ".".to_owned(),
@@ -34,16 +35,16 @@ fn status(sandbox: Sandbox, landlock: u32, lacks: Option<&str>) -> SandboxStatus
 fn without_a_mechanism_programs_are_refused_unless_the_user_allows_them() {
     let folder = tempfile::tempdir().unwrap();
     let none = Some("this kernel has no Landlock");
-    let disk = |sandbox| Disk::new(folder.path().to_str().unwrap(), []).unwrap().sandboxed(status(sandbox, 0, none));
+    let disk = |sandbox| Disk::new(folder.path().to_str().unwrap(), []).unwrap().with_sandbox(status(sandbox, 0, none));
     let refusing = disk(Sandbox::Require);
-    let fault = refusing.run(&command("true", &[], Needs::Program)).unwrap_err();
+    let fault = refusing.run(&command("true", &[], RequiredGrant::Program)).unwrap_err();
     assert_eq!(fault.message, "this kernel has no Landlock: run is refused");
     assert!(fault.help.unwrap().contains("--sandbox off"));
-    let fault = refusing.run(&command("git", &["--version"], Needs::WriteGit)).unwrap_err();
+    let fault = refusing.run(&command("git", &["--version"], RequiredGrant::WriteGit)).unwrap_err();
     assert_eq!(fault.message, "this kernel has no Landlock: git that changes something is refused");
-    assert_eq!(refusing.run(&command("git", &["--version"], Needs::ReadGit)).unwrap().code, 0);
+    assert_eq!(refusing.run(&command("git", &["--version"], RequiredGrant::ReadGit)).unwrap().code, 0);
     for sandbox in [Sandbox::BestEffort, Sandbox::Off] {
-        let ran = disk(sandbox).run(&command("true", &[], Needs::Program)).unwrap();
+        let ran = disk(sandbox).run(&command("true", &[], RequiredGrant::Program)).unwrap();
         assert_eq!(ran.code, 0, "{sandbox:?}: {}", String::from_utf8_lossy(&ran.errors));
     }
 }
@@ -56,12 +57,13 @@ fn without_a_mechanism_programs_are_refused_unless_the_user_allows_them() {
 fn a_kernel_that_has_less_than_was_asked_starts_nothing() {
     // The newest version that is known: where the kernel has it, there is nothing less to be had.
     let newest = 9;
-    if Mechanisms::of_this_system().landlock >= newest {
+    if system_mechanisms().landlock >= newest {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     let disk = Disk::new(folder.path().to_str().unwrap(), []).unwrap();
-    let fault = disk.sandboxed(status(Sandbox::Require, newest, None)).run(&command("true", &[], Needs::Program));
+    let fault =
+        disk.with_sandbox(status(Sandbox::Require, newest, None)).run(&command("true", &[], RequiredGrant::Program));
     assert!(fault.unwrap_err().message.starts_with("`true` cannot be confined: "));
 }
 
@@ -78,21 +80,21 @@ fn a_file_that_is_not_the_one_that_was_judged_is_not_executed() {
     let path = std::fs::canonicalize("/usr/bin/true").unwrap().to_str().unwrap().to_owned();
     let known = std::fs::metadata(&path).unwrap();
     for (identity, is_it) in [((known.dev(), known.ino()), true), ((known.dev(), known.ino() + 1), false)] {
-        let files = [RealFile { path: path.clone(), identity, names: 1 }];
-        let start = Start {
+        let files = [ExecutedFile { path: path.clone(), identity, names: 1 }];
+        let start = ProgramStart {
             path: &path,
             files: &files,
             name: "true",
             arguments: &[],
             env: &[],
             folder: at,
-            confinement: &Confinement { processes: Processes::Any, ..Confinement::default() },
+            confinement: &Confinement { processes: ChildProcesses::Any, ..Confinement::default() },
             temporary: Some(at),
             is_git: false,
             roots: &roots,
             held: &[],
         };
-        match sandbox_status().start(&start, &command("true", &[], Needs::Program)) {
+        match super::start(&sandbox_status(), &start, &command("true", &[], RequiredGrant::Program)) {
             Ok(started) => {
                 assert!(is_it);
                 let _ended = rustix::process::waitpid(Some(started.pid), rustix::process::WaitOptions::empty());
@@ -116,20 +118,20 @@ fn what_a_program_holds_lasts_as_long_as_it_does() {
     let path = std::fs::canonicalize("/bin/cat").unwrap().to_str().unwrap().to_owned();
     let lock = std::fs::File::open(at).unwrap();
     flock(&lock, FlockOperation::LockExclusive).unwrap();
-    let start = Start {
+    let start = ProgramStart {
         path: &path,
         files: &[],
         name: "cat",
         arguments: &[],
         env: &[],
         folder: at,
-        confinement: &Confinement { processes: Processes::Any, ..Confinement::default() },
+        confinement: &Confinement { processes: ChildProcesses::Any, ..Confinement::default() },
         temporary: Some(at),
         is_git: true,
         roots: &roots,
         held: &[lock.as_fd()],
     };
-    let started = sandbox_status().start(&start, &command("cat", &[], Needs::ReadGit)).unwrap();
+    let started = super::start(&sandbox_status(), &start, &command("cat", &[], RequiredGrant::ReadGit)).unwrap();
     drop(lock);
     let other = std::fs::File::open(at).unwrap();
     assert!(flock(&other, FlockOperation::NonBlockingLockExclusive).is_err());
@@ -156,7 +158,7 @@ fn the_profile_of_macos_denies_first_and_takes_protected_names_out() {
     let confinement = Confinement {
         read: vec!["/w".into()],
         write: vec!["/w/out".into(), "/w/a\"b".into()],
-        processes: Processes::None,
+        processes: ChildProcesses::None,
         ..Confinement::default()
     };
     let profile = macos::profile("/usr/bin/x", Some("/tmp/own"), &confinement);
@@ -166,7 +168,8 @@ fn the_profile_of_macos_denies_first_and_takes_protected_names_out() {
     assert!(line("(allow process-exec (literal \"/usr/bin/x\"))") > line(r#"(subpath "/tmp/own")"#));
     assert!(!profile.contains("process-fork") && !profile.contains("network"));
     assert_eq!(profile.matches('(').count(), profile.matches(')').count(), "{profile}");
-    let more = Confinement { processes: Processes::Any, network: true, write: vec!["/w/.git".into()], ..confinement };
+    let more =
+        Confinement { processes: ChildProcesses::Any, network: true, write: vec!["/w/.git".into()], ..confinement };
     let profile = macos::profile("/usr/bin/x", Some("/tmp/own"), &more);
     assert!(profile.contains("(allow process-fork)") && profile.contains("(allow network-outbound (remote ip))"));
     assert!(profile.contains("(allow file-write* (subpath \"/w/.git\"))"));

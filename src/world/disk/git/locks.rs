@@ -1,11 +1,11 @@
-//! Locks that git may have left when it was ended: told, and left to whoever knows that no other git runs.
+//! Lock files that git may have left when it was ended. They are reported, not removed: another git may still run.
 //!
-//! Git notes a lock after it has made the file. A signal that comes while the system makes it meets a git that knows of no
-//! lock, so that it stays, empty: of 100 commits that are ended at any moment 3 leave one. Every later git fails at it. None
-//! is taken away: a git that is at work may have locks that are empty and closed, and to take one loses commits.
+//! Git notes a lock after it has made the file. A signal that comes while the system makes it meets a git that knows
+//! of no lock, so that it stays, empty: of 100 commits that are ended at any moment 3 leave one. Every later git fails
+//! at it. None is taken away: a git that is at work may have locks that are empty and closed, and to take one loses
+//! commits.
 
-use super::note::Note;
-use crate::world::disk::journal::nanoseconds;
+use crate::world::disk::journal::{CleanupNote, nanoseconds};
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -18,23 +18,23 @@ const FOLDERS: [&str; 5] = ["", "info", "objects", "objects/info", "objects/info
 const HALF_MADE: &str = "packed-refs.new";
 /// How many entries of `refs` and `worktrees` are looked at.
 const MOST_ENTRIES: usize = 100_000;
-/// How many are told one by one.
+/// The maximum number of locks that are reported one by one.
 const MOST_TOLD: usize = 20;
-/// Most gits have let their locks go by then.
+/// How long to wait for locks that other gits are about to release.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// So much later than the clock file systems note a time, and so much earlier.
+/// How far the time stamps of a file system may differ from the clock, in nanoseconds.
 const SLACK: i128 = 20_000_000;
 
-/// The time that a lock of a git that starts now has at least, in nanoseconds since 1970.
-pub(super) fn now() -> i128 {
+/// The earliest time stamp of a lock that a git started now can make, in nanoseconds since 1970.
+pub(super) fn earliest_lock_time() -> i128 {
     let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i128::try_from(elapsed.as_nanos()).unwrap_or(i128::MAX) - SLACK
 }
 
 //= docs/spec.md#git
 //# A lock that git may have left when it was ended MUST be told, and stay.
-/// Tells of the locks in these folders that were made from one time to another, and are still there.
-pub(super) fn left(folders: &[&str], from: i128, until: Option<i128>) -> Vec<Note> {
+/// Notes about the locks in these folders that were made from one time to another and still exist.
+pub(super) fn remaining_locks(folders: &[&str], from: i128, until: Option<i128>) -> Vec<CleanupNote> {
     let is_of_then = |known: &Metadata| {
         let made = nanoseconds(known.ctime(), known.ctime_nsec());
         made >= from && until.is_none_or(|until| made <= until)
@@ -45,7 +45,7 @@ pub(super) fn left(folders: &[&str], from: i128, until: Option<i128>) -> Vec<Not
         let (locks, is_whole) = locks_in(Path::new(folder));
         found.extend(locks.into_iter().filter(|at| fs::symlink_metadata(at).is_ok_and(|known| is_of_then(&known))));
         if !is_whole {
-            notes.push(Note::of(format!(
+            notes.push(CleanupNote::new(format!(
                 "`{folder}` has more than {MOST_ENTRIES} refs and working trees: locks that git may have left were not looked for in all of them"
             )));
         }
@@ -57,12 +57,12 @@ pub(super) fn left(folders: &[&str], from: i128, until: Option<i128>) -> Vec<Not
         sleep(PATIENCE);
         found.retain(|at| fs::symlink_metadata(at).is_ok());
     }
-    notes.extend(found.iter().take(MOST_TOLD).map(|lock| Note {
+    notes.extend(found.iter().take(MOST_TOLD).map(|lock| CleanupNote {
         told: format!("git may have left its lock `{}`: if no git runs, remove it", lock.display()),
         aside: Some(lock.clone()),
     }));
     if found.len() > MOST_TOLD {
-        notes.push(Note::of(format!("git may have left {} more locks there", found.len() - MOST_TOLD)));
+        notes.push(CleanupNote::new(format!("git may have left {} more locks there", found.len() - MOST_TOLD)));
     }
     notes
 }
@@ -113,7 +113,7 @@ mod tests {
         };
         make("index.lock");
         sleep(Duration::from_millis(60));
-        let began = now();
+        let began = earliest_lock_time();
         let own = [
             "HEAD.lock",
             "packed-refs.lock",
@@ -125,27 +125,27 @@ mod tests {
         own.iter().for_each(|name| make(name));
         make("refs/heads/other");
         let top = place.path().to_str().unwrap();
-        let told: Vec<String> = left(&[top, top], began, None).into_iter().map(|note| note.told).collect();
+        let told: Vec<String> = remaining_locks(&[top, top], began, None).into_iter().map(|note| note.told).collect();
         for name in own {
             assert!(told.iter().any(|told| told.contains(name)) && at(name).exists(), "{name}: {told:?}");
         }
         assert_eq!(told.len(), own.len(), "{told:?}");
-        assert!(left(&[top], began, Some(began)).is_empty(), "they were made later");
+        assert!(remaining_locks(&[top], began, Some(began)).is_empty(), "they were made later");
         (0..60).for_each(|number| make(&format!("refs/{number}.lock")));
-        assert_eq!(left(&[top], began, None).len(), MOST_TOLD + 1);
+        assert_eq!(remaining_locks(&[top], began, None).len(), MOST_TOLD + 1);
     }
 
     #[test]
     fn a_lock_that_goes_in_between_is_not_told() {
         let place = tempfile::tempdir().unwrap();
         let lock = place.path().join("index.lock");
-        let began = now();
+        let began = earliest_lock_time();
         fs::write(&lock, "").unwrap();
         let other = std::thread::spawn(move || {
             sleep(PATIENCE / 2);
             fs::remove_file(lock).unwrap();
         });
-        let told = left(&[place.path().to_str().unwrap()], began, None).len();
+        let told = remaining_locks(&[place.path().to_str().unwrap()], began, None).len();
         other.join().unwrap();
         assert_eq!(told, 0);
     }

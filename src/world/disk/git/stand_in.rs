@@ -1,16 +1,18 @@
-//! What git sees in place of a repository's shared folder: the same objects and refs, a configuration of ours.
+//! The stand-in for a repository's shared folder that git sees: the same objects and refs, with a configuration of
+//! our own.
 //!
 //! Git takes its configuration, its hooks and its exclude file from `$GIT_COMMON_DIR`. A folder that is made for one
 //! call stands there, with symlinks to all that is data, as those of `git-new-workdir` do. What the repository's own
 //! configuration and hooks name, git never hears of; what git would write into them goes with the folder.
 
-use super::{data, settings, text};
+use super::config::parse_config;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::disk::roots::reason;
-use crate::world::disk::temporary::{OF_GIT, Temporary};
+use crate::world::disk::read::{read_repository_file, read_repository_text};
+use crate::world::disk::system::reason;
+use crate::world::disk::temporary::{OF_GIT, TemporaryFolder};
 use crate::world::path;
 use crate::world::repository::Repository;
-use crate::world::run::{Command, Processes};
+use crate::world::run::{ChildProcesses, ProgramCommand};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
@@ -95,24 +97,24 @@ const EXCLUDES: &str = "users-excludes";
 /// Protocols that `fetch` speaks, and nothing else does.
 const PROTOCOLS: [&str; 5] = ["file", "git", "http", "https", "ssh"];
 
-/// The keys that git set in the configuration of a stand-in, and those that it took out of it.
+/// The keys that git set in the configuration of the stand-in, and those that it removed there.
 #[derive(Default)]
-pub(super) struct NotKept {
+pub(super) struct DiscardedKeys {
     pub(super) set: Vec<String>,
     pub(super) removed: Vec<String>,
 }
 
-/// The folder; it goes when this is dropped.
+/// The stand-in for a shared folder. It is removed when this is dropped.
 pub(super) struct StandIn {
-    folder: Temporary,
+    folder: TemporaryFolder,
     config: String,
     worktrees: Vec<String>,
 }
 
 impl StandIn {
-    /// Makes it. `writes` and `fetches` say what the command is for.
+    /// Makes the folder. `writes` and `fetches` say what the command is for; `more` are further settings.
     pub(super) fn new(repository: &Repository, writes: bool, fetches: bool, more: &[(String, String)]) -> Result<Self> {
-        let folder = Temporary::new(PREFIX).map_err(|error| failed(&error))?;
+        let folder = TemporaryFolder::new(PREFIX).map_err(|error| failed(&error))?;
         let file = |key: &str, name: &str, bytes: &[u8]| {
             let path = (!bytes.is_empty()).then(|| folder.path().join(name));
             let path = path.as_deref().and_then(Path::to_str).unwrap_or("/dev/null");
@@ -122,15 +124,15 @@ impl StandIn {
             file("core.attributesFile", ATTRIBUTES, &repository.attributes),
             file("core.excludesFile", EXCLUDES, &repository.excludes.bytes),
         ];
-        let config = config(repository, fetches, &[&files, more].concat());
-        let excludes = data(&path::join(&repository.common_dir, "info/exclude"))?.unwrap_or_default();
+        let config = inert_config(repository, fetches, &[&files, more].concat());
+        let excludes = read_repository_file(&path::join(&repository.common_dir, "info/exclude"))?.unwrap_or_default();
         let made = Self { folder, config, worktrees: worktrees(repository) };
         made.fill(repository, &excludes, writes).map_err(|error| failed(&error))?;
         Ok(made)
     }
 
     /// Shows a command what the main working tree is in the middle of.
-    pub(super) fn show_under_way(&self, repository: &Repository, command: &Command) -> Result<()> {
+    pub(super) fn show_under_way(&self, repository: &Repository, command: &ProgramCommand) -> Result<()> {
         let word = command.arguments.iter().find(|word| !word.starts_with('-'));
         if repository.git_dir == repository.common_dir && word.is_some_and(|word| word == STAYS) {
             return Ok(());
@@ -150,7 +152,7 @@ impl StandIn {
     }
 
     /// The folder itself.
-    pub(super) fn folder(&self) -> &Temporary {
+    pub(super) fn folder(&self) -> &TemporaryFolder {
         &self.folder
     }
 
@@ -163,13 +165,13 @@ impl StandIn {
     //# A git that has to start no process MUST find none.
     //= docs/spec.md#git
     //# A git that starts git MUST start the very file that was found as git, wherever its distribution keeps others.
-    /// What tells git where programs are: nowhere, or in a folder that has git alone. Its own folder of programs may have
-    /// another file of this name, a copy or another version, which nobody looked at.
-    pub(super) fn programs(&self, command: &Command) -> Result<[(String, String); 2]> {
+    /// What tells git where programs are: nowhere, or in a folder that has git alone. Its own folder of programs may
+    /// have another file of this name, a copy or another version, which nobody looked at.
+    pub(super) fn programs(&self, command: &ProgramCommand) -> Result<[(String, String); 2]> {
         let folder = self.folder.path().join(PROGRAMS);
         let made = fs::create_dir(&folder).and_then(|()| match command.confinement.processes {
-            Processes::SameProgram => symlink(&command.program, folder.join("git")),
-            Processes::None | Processes::Any => Ok(()),
+            ChildProcesses::SameProgram => symlink(&command.program, folder.join("git")),
+            ChildProcesses::None | ChildProcesses::Any => Ok(()),
         });
         made.map_err(|error| failed(&error))?;
         let folder = path::join(&self.path(), PROGRAMS);
@@ -199,26 +201,26 @@ impl StandIn {
         fs::write(own.join("info/exclude"), excludes)
     }
 
-    /// Puts right what git wrote with the path of the stand-in, and gives the keys that git would have set: they are
-    /// gone with it.
-    pub(super) fn settle(&self, repository: &Repository) -> Result<NotKept> {
+    /// Moves what git wrote into the stand-in to the repository, and returns the keys that git would have set: they are
+    /// discarded.
+    pub(super) fn bring_back(&self, repository: &Repository) -> Result<DiscardedKeys> {
         for name in REPLACED {
-            self.bring_back(name, &repository.common_dir)?;
+            self.bring_back_file(name, &repository.common_dir)?;
         }
         for name in worktrees(repository).into_iter().filter(|name| !self.worktrees.contains(name)) {
             let git_dir = path::join(&repository.common_dir, &format!("worktrees/{name}"));
-            let Some(marker) = text(&path::join(&git_dir, "gitdir")) else { continue };
+            let Some(marker) = read_repository_text(&path::join(&git_dir, "gitdir")) else { continue };
             let marker = marker.trim_end();
             let told = format!("gitdir: {}/worktrees/{name}", self.path());
-            if text(marker).is_some_and(|text| text.trim_end() == told) {
+            if read_repository_text(marker).is_some_and(|text| text.trim_end() == told) {
                 let _git_says_so_at_the_next_call = fs::write(marker, format!("gitdir: {git_dir}\n"));
             }
         }
-        let after = text(&path::join(&self.path(), "config")).unwrap_or_default();
+        let after = read_repository_text(&path::join(&self.path(), "config")).unwrap_or_default();
         if after == self.config {
-            return Ok(NotKept::default());
+            return Ok(DiscardedKeys::default());
         }
-        let (before, after) = (settings::read(&self.config), settings::read(&after));
+        let (before, after) = (parse_config(&self.config), parse_config(&after));
         let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
         let keys = |found: &[(String, String)]| found.iter().map(|(key, _)| key.clone()).collect::<BTreeSet<_>>();
         let known = keys(&after);
@@ -232,12 +234,12 @@ impl StandIn {
             })
             .cloned()
             .partition(|key| known.contains(key));
-        Ok(NotKept { set: changed, removed: gone })
+        Ok(DiscardedKeys { set: changed, removed: gone })
     }
 
-    /// Puts a file into the repository that git put in the place of the link to it: so it changes `HEAD` when it renames
-    /// the branch that is checked out.
-    fn bring_back(&self, name: &str, common_dir: &str) -> Result<()> {
+    /// Puts a file into the repository that git put in the place of the link to it: so it changes `HEAD` when it
+    /// renames the branch that is checked out.
+    fn bring_back_file(&self, name: &str, common_dir: &str) -> Result<()> {
         let made = path::join(&self.path(), name);
         if !fs::symlink_metadata(&made).is_ok_and(|known| known.is_file()) {
             return Ok(());
@@ -271,29 +273,29 @@ fn worktrees(repository: &Repository) -> Vec<String> {
 
 //= docs/spec.md#git
 //# Git MUST NOT see the configuration of a repository, but for keys that name no program, no file and no other repository.
-fn config(repository: &Repository, fetches: bool, more: &[(String, String)]) -> String {
+fn inert_config(repository: &Repository, fetches: bool, more: &[(String, String)]) -> String {
     let mut text = String::new();
     for setting in repository.settings.iter().filter(|setting| setting.is_told()) {
-        line(&mut text, setting.parts(), &setting.value);
+        write_setting(&mut text, setting.parts(), &setting.value);
     }
     for (key, value) in FIXED.iter().copied().chain(more.iter().map(|(key, value)| (key.as_str(), value.as_str()))) {
         let (section, name) = key.rsplit_once('.').unwrap_or((key, ""));
         let (section, subsection) = section.split_once('.').map_or((section, None), |(one, two)| (one, Some(two)));
-        line(&mut text, (section, subsection, name), value);
+        write_setting(&mut text, (section, subsection, name), value);
     }
     //= docs/spec.md#git
     //# Only `fetch` MUST reach a remote.
-    line(&mut text, ("protocol", None, "allow"), "never");
+    write_setting(&mut text, ("protocol", None, "allow"), "never");
     for protocol in PROTOCOLS {
-        line(&mut text, ("protocol", Some(protocol), "allow"), if fetches { "always" } else { "never" });
+        write_setting(&mut text, ("protocol", Some(protocol), "allow"), if fetches { "always" } else { "never" });
     }
     if !fetches {
-        line(&mut text, ("core", None, "sshCommand"), "false");
+        write_setting(&mut text, ("core", None, "sshCommand"), "false");
     }
     text
 }
 
-fn line(text: &mut String, (section, subsection, name): (&str, Option<&str>, &str), value: &str) {
+fn write_setting(text: &mut String, (section, subsection, name): (&str, Option<&str>, &str), value: &str) {
     let escaped = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"");
     text.push_str(&match subsection {
         Some(subsection) => format!("[{section} \"{}\"]\n", escaped(subsection)),

@@ -1,9 +1,9 @@
 //! Configurations as git itself reads them, and what is shown of them.
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
-use super::settings::read;
+use super::config::parse_config;
 use super::stand_in::StandIn;
-use crate::world::repository::{Repository, Scope, Setting};
+use crate::world::repository::{ConfigScope, GitSetting, Repository};
 use std::process::Command;
 
 /// What git says of a configuration; `None` if it refuses it.
@@ -42,7 +42,7 @@ fn configurations_are_read_as_git_reads_them() {
         "; only\n# these\n",
         "[filter \"a=b.c\"]\n\tclean = x\n\tclean = y\n",
     ] {
-        assert_eq!(read(text).ok(), by_git(text), "{text:?}");
+        assert_eq!(parse_config(text).ok(), by_git(text), "{text:?}");
     }
 }
 
@@ -50,16 +50,16 @@ fn configurations_are_read_as_git_reads_them() {
 fn seen(settings: &[(&str, &str)]) -> Vec<(String, String)> {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path().to_string_lossy().into_owned();
-    let settings = settings.iter().map(|(key, value)| Setting {
-        scope: Scope::Local,
+    let settings = settings.iter().map(|(key, value)| GitSetting {
+        scope: ConfigScope::Local,
         key: (*key).to_owned(),
         value: (*value).to_owned(),
     });
     let repository = Repository { common_dir: at.clone(), settings: settings.collect(), ..Repository::default() };
     let stand_in = StandIn::new(&repository, false, false, &[]).unwrap();
     let text = std::fs::read_to_string(format!("{}/config", stand_in.path())).unwrap();
-    assert_eq!(read(&text).ok(), by_git(&text));
-    read(&text).unwrap()
+    assert_eq!(parse_config(&text).ok(), by_git(&text));
+    parse_config(&text).unwrap()
 }
 
 //= docs/spec.md#git

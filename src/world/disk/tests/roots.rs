@@ -48,9 +48,9 @@ fn a_root_may_be_a_single_file() {
 fn refused(disk: &Disk, root: &str) -> Vec<(&'static str, bool)> {
     let at = |name: &str| if root == "." { name.to_owned() } else { format!("{root}/{name}") };
     let (file, new) = (at("file"), at("new"));
-    let change = |path: &str| Change { path: path.to_owned(), bytes: Some(b"x".to_vec().into()), like: None };
+    let change = |path: &str| FileChange { path: path.to_owned(), bytes: Some(b"x".to_vec().into()), like: None };
     let is = |ended: Option<Box<Diagnostic>>| ended.is_some_and(|fault| fault.message.contains("no longer the folder"));
-    let walk = Walk { from: root.to_owned(), ..walk_all(false) };
+    let walk = WalkOptions { from: root.to_owned(), ..walk_all(false) };
     vec![
         ("stat", is(disk.stat(&file).err())),
         ("stat of it", is(disk.stat(root).err())),
@@ -68,8 +68,8 @@ fn refused(disk: &Disk, root: &str) -> Vec<(&'static str, bool)> {
     ]
 }
 
-fn echo(folder: &str) -> crate::world::run::Command {
-    crate::world::run::Command {
+fn echo(folder: &str) -> crate::world::run::ProgramCommand {
+    crate::world::run::ProgramCommand {
         program: "true".into(),
         arguments: Vec::new(),
         folder: folder.into(),
@@ -77,7 +77,7 @@ fn echo(folder: &str) -> crate::world::run::Command {
         env: Vec::new(),
         time: Duration::from_secs(60),
         most: 1024,
-        needs: Needs::Program,
+        needs: RequiredGrant::Program,
         confinement: crate::world::run::Confinement::default(),
         stop: || Ok(()),
     }

@@ -1,5 +1,5 @@
-//! Each rule of the filters, by a table of its own: what the kernel would answer to calls; and that the table misses none
-//! of the rules, each of which is taken out once.
+//! Each rule of the filters, by a table of its own: what the kernel would answer to calls; and that the table misses
+//! none of the rules, each of which is taken out once.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
@@ -44,7 +44,7 @@ fn answer(filter: &[sock_filter], call: c_long, arguments: [u64; 6]) -> u32 {
 fn kinds() -> Vec<(Confinement, u32)> {
     let mut kinds = Vec::new();
     for write in [vec![], vec!["/out".to_owned()]] {
-        for processes in [Processes::None, Processes::SameProgram, Processes::Any] {
+        for processes in [ChildProcesses::None, ChildProcesses::SameProgram, ChildProcesses::Any] {
             for network in [false, true] {
                 for landlock in [0, 2, 5, 7] {
                     kinds.push((
@@ -139,19 +139,19 @@ fn probes(confinement: &Confinement, landlock: u32) -> Vec<Probe> {
     probes.extend([with(SYS_setpriority, 1, 0, ALLOWED), with(SYS_setpriority, 1, 1, REFUSED)]);
     probes.extend([(SYS_read, [0; 6], ALLOWED), (SYS_clone3, [0; 6], ABSENT), (463, [0; 6], ABSENT)]);
     probes.push((SYS_read | 0x4000_0000, [0; 6], ABSENT));
-    let fork = if confinement.processes == Processes::None { REFUSED } else { ALLOWED };
+    let fork = if confinement.processes == ChildProcesses::None { REFUSED } else { ALLOWED };
     probes.extend([
         with(SYS_clone, 0, SIGCHLD.into(), fork),
         with(SYS_clone, 0, (CLONE_THREAD | CLONE_VM).into(), ALLOWED),
     ]);
-    if confinement.processes != Processes::None {
+    if confinement.processes != ChildProcesses::None {
         let spaces =
             [CLONE_NEWCGROUP, CLONE_NEWIPC, CLONE_NEWNET, CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWUSER, CLONE_NEWUTS];
         probes.extend(spaces.map(|space| with(SYS_clone, 0, (space | SIGCHLD).into(), REFUSED)));
     }
     #[cfg(target_arch = "x86_64")]
     probes.extend([(SYS_fork, [0; 6], fork), (SYS_vfork, [0; 6], fork)]);
-    let pair = if confinement.processes == Processes::None && !confinement.network { REFUSED } else { ALLOWED };
+    let pair = if confinement.processes == ChildProcesses::None && !confinement.network { REFUSED } else { ALLOWED };
     // With and without flags; only streams and messages in order are bound to each other for good.
     probes.extend((0..=0xf_u64).flat_map(|kind| {
         let answer = if [1, 5].contains(&kind) { pair } else { REFUSED };
@@ -223,19 +223,18 @@ fn wrong(filter: &BpfProgram, probes: &[Probe]) -> Vec<(c_long, u32)> {
 #[test]
 fn each_rule_of_the_filters_is_held() {
     for (confinement, landlock) in kinds() {
-        let mechanisms = Mechanisms { landlock, seccomp: true, seatbelt: false, lacks: None };
         let probes = probes(&confinement, landlock);
-        let wrong_now = wrong(&filter(&confinement, &mechanisms).unwrap(), &probes);
+        let wrong_now = wrong(&filter(&confinement, landlock).unwrap(), &probes);
         assert!(wrong_now.is_empty(), "{confinement:?} {landlock}: {wrong_now:?}");
     }
 }
 
 /// A rule without one of its lists, of its conditions, or of their values; and no rule at all.
-fn lesser(rule: &Rule) -> Vec<(String, Option<Rule>)> {
+fn lesser(rule: &CallRule) -> Vec<(String, Option<CallRule>)> {
     let mut all = vec![("as a whole".to_owned(), None)];
-    let Rule::Where(alternatives, error, otherwise) = rule else { return all };
-    let mut add = |what: String, alternatives: Vec<Vec<Condition>>| {
-        all.push((what, Some(Rule::Where(alternatives, *error, *otherwise))));
+    let CallRule::Where(alternatives, error, otherwise) = rule else { return all };
+    let mut add = |what: String, alternatives: Vec<Vec<ArgumentCondition>>| {
+        all.push((what, Some(CallRule::Where(alternatives, *error, *otherwise))));
     };
     let without = |at: usize| [&alternatives[..at], &alternatives[at + 1..]].concat();
     for (at, conditions) in alternatives.iter().enumerate() {
@@ -243,7 +242,7 @@ fn lesser(rule: &Rule) -> Vec<(String, Option<Rule>)> {
             add(format!("without list {at}"), without(at));
         }
         for (number, condition) in conditions.iter().enumerate() {
-            let mut with = |what: String, new: Option<Condition>| {
+            let mut with = |what: String, new: Option<ArgumentCondition>| {
                 let mut less = alternatives.clone();
                 less[at].splice(number..=number, new);
                 add(format!("list {at}, condition {number}: {what}"), less);
@@ -253,7 +252,7 @@ fn lesser(rule: &Rule) -> Vec<(String, Option<Rule>)> {
             }
             for value in condition.values.iter().filter(|_| condition.values.len() > 1) {
                 let values = condition.values.iter().copied().filter(|other| other != value).collect();
-                with(format!("without {value}"), Some(Condition { values, ..condition.clone() }));
+                with(format!("without {value}"), Some(ArgumentCondition { values, ..condition.clone() }));
             }
         }
     }
@@ -275,7 +274,7 @@ fn a_rule_that_is_taken_out_is_missed() {
                     None => drop(less.remove(call)),
                 }
                 assert!(
-                    !wrong(&compiled(&less).unwrap(), &probes).is_empty(),
+                    !wrong(&compile(&less).unwrap(), &probes).is_empty(),
                     "{confinement:?} {landlock}: {call} {what}"
                 );
                 taken += 1;
@@ -292,13 +291,13 @@ proptest::proptest! {
         errors in proptest::collection::btree_map(0..=i64::from(NEWEST), proptest::sample::select(vec![0, EPERM, 95]), 0..200),
         alike in 0..=i64::from(NEWEST),
     ) {
-        let mut rules: program::Rules = errors.iter().map(|(call, error)| (*call, Rule::Error(*error))).collect();
-        rules.extend((alike..alike + 9).filter(|call| *call <= i64::from(NEWEST)).map(|call| (call, Rule::Error(EPERM))));
-        let filter = compiled(&rules).unwrap();
+        let mut rules: CallRules = errors.iter().map(|(call, error)| (*call, CallRule::Error(*error))).collect();
+        rules.extend((alike..alike + 9).filter(|call| *call <= i64::from(NEWEST)).map(|call| (call, CallRule::Error(EPERM))));
+        let filter = compile(&rules).unwrap();
         for call in 0..=i64::from(NEWEST) + 2 {
             let wanted = match rules.get(&call) {
                 _ if call > i64::from(NEWEST) => ABSENT,
-                Some(Rule::Error(error)) => SECCOMP_RET_ERRNO | error.unsigned_abs(),
+                Some(CallRule::Error(error)) => SECCOMP_RET_ERRNO | error.unsigned_abs(),
                 _ => ALLOWED,
             };
             proptest::prop_assert_eq!(answer(&filter, call, [0; 6]), wanted, "{}", call);

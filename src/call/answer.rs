@@ -1,0 +1,344 @@
+//! What the host answers: results of tools and how they are shaped, contents of resources, and the rest.
+
+use super::elicitation::{CallRecord, PendingQuestions};
+use crate::content::{Content, ContentBody, Reply, ResourceBody};
+use crate::definition::ObjectSchema;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::registry::{ServedTool, SkillIndex};
+use crate::value::{Json, Kind, Object, Value};
+use serde_json::{Map, json};
+use std::sync::Arc;
+
+/// The key of `_meta` that holds the data of a failure where `structuredContent` must fit an output schema.
+pub const FAILURE: &str = "toolsd/failure";
+
+/// How many problems of a result are told.
+const MAX_PROBLEMS: usize = 5;
+
+/// Bytes of an answer beside its content, about.
+const OVERHEAD: usize = 256;
+
+/// How many references are followed from one schema to the next: a chain that refers to itself ends.
+const MAX_REFERENCES: usize = 32;
+
+/// What the host answers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// The result of a tool, good or bad.
+    Tool(ToolOutcome),
+    /// The contents of a resource.
+    Contents(ResourceAnswer),
+    /// The messages of a prompt.
+    Messages {
+        /// Its description.
+        description: Option<String>,
+        /// Role and content.
+        messages: Vec<(String, Content)>,
+    },
+    /// Completions.
+    Completion {
+        /// At most a hundred.
+        values: Vec<String>,
+        /// How many there are.
+        total: usize,
+    },
+    /// The resources: objects as MCP lists them (`uri`, `name`, …), in a total order.
+    Resources(Arc<Vec<Json>>),
+    /// The skills.
+    Skills(Arc<SkillIndex>),
+    /// The call may begin, with what was asked beforehand.
+    Ready(Box<CallRecord>),
+    /// The call cannot go on without answers: make it again with them. Only where [`AskMode::Suspends`].
+    Asks(Box<PendingQuestions>),
+    /// An error of the protocol: not found, rejected, a fault of the host.
+    Fault(Box<Diagnostic>),
+}
+
+/// The result of a tool.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolOutcome {
+    /// What a model reads.
+    pub content: Vec<Content>,
+    /// The data: any JSON.
+    pub structured: Option<Json>,
+    /// Whether the call failed in a way that the model can repair.
+    pub failed: bool,
+    /// `_meta`.
+    pub meta: Option<Json>,
+    /// What the failure came from.
+    pub fault: Option<Box<Diagnostic>>,
+    /// The files that the call changed, or would have changed if it was dry.
+    pub changes: Vec<crate::world::staging::StagedFile>,
+}
+
+impl ToolOutcome {
+    /// The result of a tool that ended well. Its data is put into the order of the output schema and checked against
+    /// it; a result above the limit is a fault that names what narrows it.
+    pub(super) fn from_value(value: &Value, tool: &ServedTool, most: usize) -> Result<Self> {
+        let mut outcome = Self::from_parts(value, tool.output.is_some())?;
+        if let Some(data) = &mut outcome.structured {
+            if let Some(checker) = &tool.contract.result {
+                order_keys(data, checker.schema());
+            }
+            let text = match data {
+                Json::String(text) => text.clone(),
+                data => data.to_string(),
+            };
+            check_size(text.len(), tool, most)?;
+            if outcome.content.is_empty() {
+                outcome.content.push(Content::text(text));
+            }
+        } else {
+            check_size(outcome.content.iter().map(size).sum(), tool, most)?;
+        }
+        //= docs/spec.md#calls
+        //# A result MUST agree with the tool's output schema before it is sent.
+        if let (Some(checker), Some(data)) = (&tool.contract.result, &outcome.structured) {
+            let problems = checker.check(data);
+            if !problems.is_empty() {
+                let told: Vec<&str> =
+                    problems.iter().take(MAX_PROBLEMS).map(|problem| problem.message.as_str()).collect();
+                let message =
+                    format!("the result of `{}` does not fit its output schema: {}", tool.name, told.join("; "));
+                return Err(Diagnostic::new(Code("output"), message).help("correct the script or `[tool.output]`"));
+            }
+        }
+        Ok(outcome)
+    }
+
+    /// The result of a tool that failed, for the model to repair.
+    /// Nothing of it is larger than a result of the tool may be.
+    pub(super) fn from_fault(fault: Box<Diagnostic>, tool: &ServedTool) -> Self {
+        let fault = fault.bounded(tool.contract.limits.output);
+        let data = match (fault.code, &fault.data) {
+            (Code::FAIL | Code::ARGUMENTS, Some(data)) => (**data).clone(),
+            (Code::FAIL, None) => json!({ "error": fault.message }),
+            _ => describe_fault(&fault),
+        };
+        let content = vec![Content::text(match &data {
+            Json::String(text) => text.clone(),
+            data => data.to_string(),
+        })];
+        let (structured, meta) = match tool.output {
+            Some(_) => (None, Some(json!({ FAILURE: data }))),
+            None => (Some(data), None),
+        };
+        Self { content, structured, failed: true, meta, fault: Some(fault), changes: Vec::new() }
+    }
+
+    fn from_parts(value: &Value, has_schema: bool) -> Result<Self> {
+        if let Some(reply) = value.as_object::<Reply>() {
+            let structured = (!reply.structured.is_null()).then(|| reply.structured.json()).transpose()?;
+            return Ok(Self { content: reply.content.clone(), structured, ..Self::default() });
+        }
+        Ok(match (contents_of(value), value) {
+            (Some(content), _) => Self { content, ..Self::default() },
+            (None, Value::Text(text)) if !has_schema => {
+                Self { content: vec![Content::text(&**text)], ..Self::default() }
+            }
+            _ => Self { structured: Some(value.json()?), ..Self::default() },
+        })
+    }
+
+    /// Bytes of it as an answer, about: its data are told as a text, too.
+    pub fn bytes(&self) -> usize {
+        let size = |content: &Content| match &content.block {
+            ContentBody::Text(text) => text.len(),
+            ContentBody::Image { data, .. } | ContentBody::Audio { data, .. } => data.len(),
+            ContentBody::Resource { body: ResourceBody::Text(text) | ResourceBody::Blob(text), .. } => text.len(),
+            ContentBody::Link(_) => 0,
+        };
+        let content: usize = self.content.iter().map(size).sum();
+        OVERHEAD + if self.structured.is_some() { content.saturating_mul(2) } else { content }
+    }
+}
+
+/// What a resource holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResourceAnswer {
+    /// Its parts: URI, MIME type, text or blob.
+    pub parts: Vec<(String, Option<String>, ResourceBody)>,
+    /// For how long a client may keep it, in milliseconds.
+    pub ttl_ms: Option<u64>,
+    /// `public` or `private`.
+    pub cache_scope: Option<String>,
+    /// What it was made from, so that a subscription knows when to read again: absolute paths of
+    /// files and folders, in parts that several answers may share.
+    pub touched: Vec<Arc<[String]>>,
+}
+
+impl ResourceAnswer {
+    /// Bytes of them as an answer, about.
+    pub fn bytes(&self) -> usize {
+        let size = |body: &ResourceBody| match body {
+            ResourceBody::Text(text) | ResourceBody::Blob(text) => text.len(),
+        };
+        OVERHEAD + self.parts.iter().map(|(_, _, body)| size(body)).sum::<usize>()
+    }
+}
+
+/// A fault of a script, a file or a limit as data.
+fn describe_fault(fault: &Diagnostic) -> Json {
+    let mut data = json!({ "error": fault.message });
+    if let Some(place) = &fault.at {
+        data["at"] = json!(place.to_string());
+    }
+    if let Some(help) = &fault.help {
+        data["help"] = json!(help);
+    }
+    if let Some(more) = &fault.data {
+        data["data"] = (**more).clone();
+    }
+    data
+}
+
+/// Content of one value or a list of it; a text of a tool without an output schema is content too.
+pub(super) fn contents_of(value: &Value) -> Option<Vec<Content>> {
+    match value {
+        Value::Handle(handle) if handle.kind() == Kind::Content => {
+            handle.downcast::<Content>().map(|one| vec![one.clone()])
+        }
+        Value::List(items) if !items.is_empty() => {
+            items.iter().map(|item| item.as_object::<Content>().cloned()).collect()
+        }
+        _ => None,
+    }
+}
+
+fn size(content: &Content) -> usize {
+    match &content.block {
+        crate::content::ContentBody::Text(text) => text.len(),
+        _ => content.to_json().to_string().len(),
+    }
+}
+
+//= docs/spec.md#calls
+//# A result over the output limit MUST fail and name the argument that narrows it.
+fn check_size(bytes: usize, tool: &ServedTool, most: usize) -> Result<()> {
+    if bytes <= most {
+        return Ok(());
+    }
+    let message = format!(
+        "the result of `{}` has {} kB, more than the {} kB that it may have",
+        tool.name,
+        bytes >> 10,
+        most >> 10
+    );
+    Err(Diagnostic::new(Code::LIMIT, message).help(match narrowing_argument(&tool.input) {
+        Some(argument) => format!("narrow it by `{argument}`"),
+        None => "ask for less; its author may raise `output_kb`".to_owned(),
+    }))
+}
+
+/// The argument that bounds the size of a result: a whole number whose name says so.
+fn narrowing_argument(input: &ObjectSchema) -> Option<&str> {
+    let properties = input.get("properties")?.as_object()?;
+    let is_whole = |schema: &Json| schema.get("type").is_some_and(|kind| kind == "integer");
+    let words = ["limit", "max", "count", "size", "first", "top", "depth"];
+    words.iter().find_map(|word| {
+        properties.iter().find(|(name, schema)| is_whole(schema) && name.contains(word)).map(|(name, _)| name.as_str())
+    })
+}
+
+/// Puts the keys of every object of `value` into the order in which `schema` names them; unknown ones come last.
+fn order_keys(value: &mut Json, schema: &Json) {
+    order_value(value, schema, schema);
+}
+
+fn order_value(value: &mut Json, schema: &Json, root: &Json) {
+    match value {
+        Json::Object(map) => {
+            let mut properties = Vec::new();
+            collect_properties(schema, root, MAX_REFERENCES, &mut properties);
+            let mut ordered = Map::with_capacity(map.len());
+            for (name, schema) in &properties {
+                if let Some(value) = map.get_mut(*name) {
+                    let mut value = std::mem::take(value);
+                    order_value(&mut value, schema, root);
+                    ordered.entry(*name).or_insert(value);
+                }
+            }
+            let rest = resolve_reference(schema, root, MAX_REFERENCES).get("additionalProperties");
+            for (name, mut value) in std::mem::take(map) {
+                if !properties.iter().any(|(known, _)| *known == name) {
+                    if let Some(schema) = rest {
+                        order_value(&mut value, schema, root);
+                    }
+                    ordered.insert(name, value);
+                }
+            }
+            *map = ordered;
+        }
+        Json::Array(items) => {
+            if let Some(schema) = resolve_reference(schema, root, MAX_REFERENCES).get("items") {
+                items.iter_mut().for_each(|item| order_value(item, schema, root));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The properties that a schema names, its parts' included; a name counts where it stands first.
+fn collect_properties<'a>(schema: &'a Json, root: &'a Json, chain: usize, into: &mut Vec<(&'a str, &'a Json)>) {
+    if chain == 0 {
+        return;
+    }
+    let properties = schema.get("properties").and_then(Json::as_object).into_iter().flatten();
+    for (name, property) in properties {
+        if !into.iter().any(|(known, _)| *known == name) {
+            into.push((name, property));
+        }
+    }
+    if let Some(target) = reference_target(schema, root) {
+        collect_properties(target, root, chain - 1, into);
+    }
+    for word in ["allOf", "anyOf", "oneOf"] {
+        for part in schema.get(word).and_then(Json::as_array).into_iter().flatten() {
+            collect_properties(part, root, chain - 1, into);
+        }
+    }
+    for part in ["then", "else"].iter().filter_map(|word| schema.get(word)) {
+        collect_properties(part, root, chain - 1, into);
+    }
+}
+
+fn resolve_reference<'a>(schema: &'a Json, root: &'a Json, chain: usize) -> &'a Json {
+    match reference_target(schema, root) {
+        Some(target) if chain > 0 => resolve_reference(target, root, chain - 1),
+        _ => schema,
+    }
+}
+
+fn reference_target<'a>(schema: &Json, root: &'a Json) -> Option<&'a Json> {
+    root.pointer(schema.get("$ref")?.as_str()?.strip_prefix('#')?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn keys_follow_the_schema_through_lists_and_references() {
+        let schema = json!({
+            "type": "array",
+            "items": { "$ref": "#/$defs/Item" },
+            "$defs": { "Item": {
+                "properties": { "title": {}, "id": {}, "next": { "$ref": "#/$defs/Item" } },
+                "allOf": [{ "properties": { "extra": {} } }]
+            } }
+        });
+        let mut value = json!([{ "zebra": 1, "extra": 2, "id": 3, "next": { "id": 4, "title": 5 }, "title": 6 }]);
+        order_keys(&mut value, &schema);
+        let text = r#"[{"title":6,"id":3,"next":{"title":5,"id":4},"extra":2,"zebra":1}]"#;
+        assert_eq!(value.to_string(), text);
+    }
+
+    #[test]
+    fn a_schema_that_refers_to_itself_ends() {
+        let schema = json!({ "$ref": "#" });
+        let mut value = json!({ "b": 1, "a": [{}] });
+        order_keys(&mut value, &schema);
+        assert_eq!(value.to_string(), r#"{"b":1,"a":[{}]}"#);
+    }
+}

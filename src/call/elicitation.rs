@@ -1,0 +1,332 @@
+//! The questions of one call: what is asked, what is answered, and what stays the same when the call runs again.
+
+use crate::definition::{Checker, DeclaredQuestion, schema_object};
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::guard;
+use crate::primitive::{AskedQuestion, Question, QuestionKind, has_capability, missing_capability};
+use crate::script::block_in_place;
+use crate::value::{Json, Value};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// How often a question is asked whose answers do not fit, or do not come.
+const MAX_TRIES: u32 = 5;
+
+/// How many ids are kept for another run of a call.
+const MAX_IDS: usize = 1_000;
+
+/// How a client is asked.
+#[derive(Clone, Default)]
+pub enum AskMode {
+    /// Nobody answers.
+    #[default]
+    Nobody,
+    /// The call waits for the answers.
+    Waits {
+        /// Who asks.
+        asker: Arc<dyn Asker>,
+        /// What was answered before.
+        record: Box<CallRecord>,
+    },
+    /// The call ends with [`super::Answer::Asks`] and is made again with the answers.
+    Suspends {
+        /// What the runs before kept.
+        record: Box<CallRecord>,
+        /// The answers that came with the request, as the protocol brings them.
+        answers: BTreeMap<String, Json>,
+    },
+}
+
+/// Who asks a client and waits for its answers.
+pub trait Asker: Send + Sync {
+    /// The answers in the order of the questions, as the protocol brings them: `null` where none came.
+    ///
+    /// # Errors
+    /// The request was taken back, the client is gone, or it does not answer in time.
+    fn ask(&self, questions: &[(String, QuestionKind)]) -> Result<Vec<Json>>;
+}
+
+/// What a call keeps from one run to the next: it must pass through the client, who may read it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CallRecord {
+    /// The time of the call, in milliseconds since 1970.
+    now_ms: Option<i64>,
+    /// The ids that were drawn.
+    ids: Vec<String>,
+    /// How many notices were told.
+    told: usize,
+    /// The answers, by key.
+    answers: BTreeMap<String, Json>,
+    /// What `once` made, by key.
+    made: BTreeMap<String, Json>,
+    /// How often each question was asked that is not answered.
+    tries: BTreeMap<String, u32>,
+}
+
+/// What a call asks before it can go on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PendingQuestions {
+    /// Key and question.
+    pub questions: Vec<(String, QuestionKind)>,
+    /// What the next run needs.
+    pub record: CallRecord,
+}
+
+/// The questions of one call.
+pub struct Elicitation {
+    waits: Option<Arc<dyn Asker>>,
+    suspends: bool,
+    capabilities: Json,
+    state: Mutex<ElicitationState>,
+}
+
+#[derive(Default)]
+struct ElicitationState {
+    record: CallRecord,
+    /// Answers that came with the request and were not asked for yet.
+    fresh: BTreeMap<String, Json>,
+    /// What each key asked in this run.
+    asked: BTreeMap<String, QuestionKind>,
+    /// How many ids this run drew.
+    drawn: usize,
+    /// How many notices this run had.
+    told: usize,
+    pending: Option<PendingQuestions>,
+}
+
+impl Elicitation {
+    /// The questions of a call that begins, of a client with these capabilities.
+    pub fn new(asking: AskMode, capabilities: Json) -> Arc<Self> {
+        let (mut waits, mut suspends, mut state) = (None, false, ElicitationState::default());
+        match asking {
+            AskMode::Nobody => {}
+            AskMode::Waits { asker, record } => {
+                waits = Some(asker);
+                state.record = *record;
+            }
+            AskMode::Suspends { record, answers } => {
+                suspends = true;
+                state.record = *record;
+                state.fresh = answers;
+            }
+        }
+        Arc::new(Self { waits, suspends, capabilities, state: Mutex::new(state) })
+    }
+
+    fn state(&self) -> MutexGuard<'_, ElicitationState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the client has a capability.
+    pub fn has_capability(&self, capability: &str) -> bool {
+        has_capability(&self.capabilities, capability)
+    }
+
+    //= docs/spec.md#questions
+    //# Within one call `now()` MUST be constant and `uuid()` MUST repeat when the call runs again.
+    /// The time of the call: `now_ms` in its first run, and the same ever after.
+    pub fn now_ms(&self, now_ms: i64) -> i64 {
+        *self.state().record.now_ms.get_or_insert(now_ms)
+    }
+
+    /// The next id: that of the run before, else a new one.
+    pub fn next_id(&self, draw: impl FnOnce() -> String) -> String {
+        let mut state = self.state();
+        state.drawn += 1;
+        let at = state.drawn - 1;
+        if let Some(id) = state.record.ids.get(at) {
+            return id.clone();
+        }
+        let id = draw();
+        if self.suspends && at < MAX_IDS {
+            state.record.ids.push(id.clone());
+        }
+        id
+    }
+
+    /// Whether the next notice is new, and not one that the run before sent.
+    pub fn is_new_notice(&self) -> bool {
+        let mut state = self.state();
+        state.told += 1;
+        state.told > state.record.told
+    }
+
+    /// The value that `once` made under a key.
+    pub fn kept_value(&self, key: &str) -> Option<Json> {
+        self.state().record.made.get(key).cloned()
+    }
+
+    /// Keeps a value that `once` made.
+    pub fn keep_value(&self, key: &str, value: Json) {
+        self.state().record.made.insert(key.to_owned(), value);
+    }
+
+    /// What the call keeps so far, with the answers that came before they were asked for.
+    pub fn record(&self) -> CallRecord {
+        let state = self.state();
+        let mut record = state.record.clone();
+        for (key, answer) in &state.fresh {
+            record.answers.entry(key.clone()).or_insert_with(|| answer.clone());
+        }
+        record
+    }
+
+    /// Takes what the call asks before it can go on, if it was suspended.
+    pub fn take_pending(&self) -> Option<PendingQuestions> {
+        self.state().pending.take()
+    }
+
+    /// Asks, and gives the answers as scripts see them: `()` for an optional question that cannot be asked.
+    pub fn ask(&self, questions: &[(String, Question)]) -> Result<Vec<Value>> {
+        let mut open: Vec<(String, QuestionKind)> = Vec::new();
+        for (key, question) in questions {
+            let capability = question.kind.capability();
+            if !self.has_capability(capability) {
+                if question.optional {
+                    continue;
+                }
+                return Err(missing_capability(&format!("the question `{key}`"), &[capability]));
+            }
+            if !self.has_answer(key, &question.kind)? && !open.iter().any(|(known, _)| known == key) {
+                open.push((key.clone(), question.kind.clone()));
+            }
+        }
+        if !open.is_empty() {
+            match &self.waits {
+                Some(asker) => self.wait(asker.as_ref(), open)?,
+                None if self.suspends => return Err(self.suspend(open)),
+                None => {
+                    let fault = Diagnostic::new(Code::ASK, "nobody is there to be asked");
+                    return Err(fault.help("call it from a client"));
+                }
+            }
+        }
+        let state = self.state();
+        let told = |(key, question): &(String, Question)| {
+            let answer = state.record.answers.get(key).filter(|_| self.has_capability(question.kind.capability()));
+            answer.map_or(Value::Null, |answer| question.kind.answer_value(answer))
+        };
+        Ok(questions.iter().map(told).collect())
+    }
+
+    /// Whether a question has an answer that fits.
+    fn has_answer(&self, key: &str, wish: &QuestionKind) -> Result<bool> {
+        let mut state = self.state();
+        if let Some(before) = state.asked.insert(key.to_owned(), wish.clone())
+            && before != *wish
+        {
+            let fault = Diagnostic::new(Code::ASK, format!("`{key}` was asked already, with another question"));
+            return Err(fault.help("give each question of a call a key of its own"));
+        }
+        if let Some(answer) = state.record.answers.get(key) {
+            if find_problem(wish, answer).is_none() {
+                return Ok(true);
+            }
+            state.record.answers.remove(key);
+        }
+        match state.fresh.remove(key) {
+            Some(answer) if find_problem(wish, &answer).is_none() => {
+                state.keep_answer(key, answer);
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Asks and waits, again where an answer does not fit.
+    fn wait(&self, asker: &dyn Asker, mut open: Vec<(String, QuestionKind)>) -> Result<()> {
+        let mut last = String::new();
+        for _ in 0..MAX_TRIES {
+            //= docs/spec.md#questions
+            //# Time spent waiting for an answer MUST NOT count as the script's.
+            let outer = guard::current();
+            let answers = {
+                let _pause = outer.as_ref().map(|outer| outer.pause());
+                block_in_place(|| asker.ask(&open))
+            };
+            // What ended the call meanwhile is why no answer came.
+            guard::reserve_memory(0)?;
+            let answers = answers??;
+            let mut left = Vec::new();
+            for ((key, wish), answer) in open.into_iter().zip(answers) {
+                match find_problem(&wish, &answer) {
+                    None => self.state().keep_answer(&key, answer),
+                    Some(what) => {
+                        last = what;
+                        left.push((key, wish));
+                    }
+                }
+            }
+            if left.is_empty() {
+                return Ok(());
+            }
+            open = left;
+        }
+        Err(unanswered_fault(&open, &last))
+    }
+
+    /// Ends this run of the call.
+    fn suspend(&self, open: Vec<(String, QuestionKind)>) -> Box<Diagnostic> {
+        let mut state = self.state();
+        if state.drawn > MAX_IDS {
+            return Diagnostic::new(Code::LIMIT, format!("a call cannot ask after more than {MAX_IDS} ids were drawn"))
+                .help("ask first");
+        }
+        for (key, _) in &open {
+            let tries = state.record.tries.entry(key.clone()).or_default();
+            *tries += 1;
+            if *tries > MAX_TRIES {
+                return unanswered_fault(&open, "none came that fits");
+            }
+        }
+        state.record.told = state.record.told.max(state.told);
+        state.pending = Some(PendingQuestions { questions: open, record: state.record.clone() });
+        let fault = Diagnostic::new(Code::SUSPENDED, "the call waits for answers");
+        match guard::current() {
+            Some(guard) => guard.stop(fault),
+            None => fault,
+        }
+    }
+}
+
+impl ElicitationState {
+    fn keep_answer(&mut self, key: &str, answer: Json) {
+        self.record.tries.remove(key);
+        self.record.answers.insert(key.to_owned(), answer);
+    }
+}
+
+fn find_problem(wish: &QuestionKind, answer: &Json) -> Option<String> {
+    wish.answer_problem(answer, |content, schema| {
+        let problems = Checker::new(schema_object(schema.clone())?)?.check(content);
+        Ok(problems.into_iter().map(|problem| problem.message).collect())
+    })
+}
+
+//= docs/spec.md#questions
+//# A missing or malformed answer MUST be asked for again, a bounded number of times.
+fn unanswered_fault(open: &[(String, QuestionKind)], why: &str) -> Box<Diagnostic> {
+    let keys: Vec<String> = open.iter().map(|(key, _)| format!("`{key}`")).collect();
+    let message = format!("the client was asked {MAX_TRIES} times and did not answer {}: {why}", keys.join(", "));
+    Diagnostic::new(Code::ASK, message).help("answer what the form asks for, or decline it")
+}
+
+/// The question of a key: the one given, else the declared one.
+pub fn find_question(asked: &AskedQuestion, declared: &[DeclaredQuestion]) -> Result<(String, Question)> {
+    if let Some(question) = &asked.question {
+        return Ok((asked.key.clone(), question.clone()));
+    }
+    if let Some(found) = declared.iter().find(|known| known.key.value == asked.key) {
+        return Ok((asked.key.clone(), found.question.clone()));
+    }
+    let fault = Diagnostic::new(Code::ASK, format!("there is no question `{}`", asked.key));
+    let known = declared.iter().map(|known| known.key.value.as_str());
+    Err(fault.help(
+        did_you_mean(&asked.key, known)
+            .unwrap_or_else(|| format!("declare it as `ask.{}`, or give a `form`", asked.key)),
+    ))
+}
+
+#[cfg(test)]
+mod tests;

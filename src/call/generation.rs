@@ -1,0 +1,305 @@
+//! Generations of the registry: what packs compute for one, whether two differ, and what clients are told of that.
+
+use super::active_request::{ActiveRequest, HostState};
+use super::change_feed::{ChangeFeed, HostChange};
+use super::invocation::Invocation;
+use super::resource::{resource_entry, skill_entries};
+use super::status::{STATUS, fault_json, log_fault};
+use crate::definition::{Body, Located, Prompt};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::graph::Graph;
+use crate::guard::CancelFlag;
+use crate::primitive::{Effect, LogLevel};
+use crate::registry::{CallContract, Registry, ServedPrompt, ServedResource, ServedTool};
+use crate::value::Json;
+use serde_json::json;
+use std::collections::HashMap;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// The graph of each pack that its descriptions were computed from.
+#[derive(Default)]
+pub(super) struct DescriptionSources(Mutex<HashMap<String, Weak<Graph>>>);
+
+impl DescriptionSources {
+    /// Whether the descriptions of a pack come from this graph.
+    pub(super) fn is_from(&self, pack: &str, graph: &Arc<Graph>) -> bool {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(pack).is_some_and(|known| std::ptr::eq(known.as_ptr(), Arc::as_ptr(graph)))
+    }
+
+    /// Notes that the descriptions of a pack come from this graph.
+    pub(super) fn note(&self, pack: &str, graph: Option<&Arc<Graph>>) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert(pack.to_owned(), graph.map_or_else(Weak::new, Arc::downgrade));
+    }
+}
+
+/// Whether something that clients see is computed.
+pub(super) fn has_computed_parts(registry: &Registry) -> bool {
+    registry.tools.iter().any(|tool| tool.tool.describe.is_some())
+        || !registry.patterns.is_empty()
+        || registry.packs.iter().any(|pack| pack.definition.context.is_some())
+}
+
+/// Computes what packs compute for clients, as the workspace is now: descriptions of tools, prompts that functions
+/// list, instructions. Gives whether something changed.
+pub(super) fn compute(state: &HostState, sources: &DescriptionSources, registry: &mut Registry) -> bool {
+    let described = compute_descriptions(state, sources, registry);
+    let prompts = compute_prompts(state, registry);
+    let instructions = compute_instructions(state, registry);
+    described || prompts || instructions
+}
+
+/// Gives whether a description changed.
+fn compute_descriptions(state: &HostState, sources: &DescriptionSources, registry: &mut Registry) -> bool {
+    let mut tools = registry.tools.clone();
+    let mut differs = false;
+    for served in &mut tools {
+        let Some(describe) = &served.tool.describe else { continue };
+        let text = compute_description(state, sources, registry, served, &describe.value);
+        let text = text.map(|text| served.tool.describe_with_operations(&text));
+        let Some(text) = text.filter(|text| *text != served.description) else { continue };
+        differs = true;
+        *served = Arc::new(ServedTool {
+            pack: Arc::clone(&served.pack),
+            name: served.name.clone(),
+            description: text,
+            tool: served.tool.clone(),
+            input: served.input.clone(),
+            output: served.output.clone(),
+            contract: served.contract.clone(),
+        });
+    }
+    registry.tools = tools;
+    differs
+}
+
+fn compute_description(
+    state: &HostState,
+    sources: &DescriptionSources,
+    registry: &Registry,
+    served: &ServedTool,
+    function: &str,
+) -> Option<String> {
+    let background = ActiveRequest::in_background(state, registry, CancelFlag::default());
+    let script = match &served.tool.body.value {
+        Body::Script { script, .. } | Body::Operations { script } => script.clone(),
+        _ => format!("tools.d/{}.rhai", served.pack.name),
+    };
+    let CallContract { limits, .. } = served.contract;
+    let invocation = background.begin(&served.pack, Effect::Reads, limits, false, None);
+    let text = invocation.and_then(|invocation| invocation.function(&script, function, Vec::new()));
+    sources.note(&served.pack.name, state.store(&served.pack.name).last_graph().as_ref());
+    match text {
+        Ok(text) => text.as_text().map(str::to_owned),
+        Err(fault) => {
+            tracing::warn!("`{function}`, which describes `{}`, fails: {fault}", served.name);
+            None
+        }
+    }
+}
+
+/// Puts the prompts in place that functions list; a function that fails leaves those that it listed before. Gives
+/// whether one changed.
+fn compute_prompts(state: &HostState, registry: &mut Registry) -> bool {
+    let before = std::mem::take(&mut registry.prompts);
+    let mut prompts: Vec<Arc<ServedPrompt>> =
+        before.iter().filter(|prompt| prompt.pattern.is_none()).cloned().collect();
+    for pattern in registry.patterns.clone() {
+        let known: Vec<&Arc<ServedPrompt>> =
+            before.iter().filter(|prompt| prompt.pattern.as_ref() == Some(&pattern.name)).collect();
+        if !state.is_enabled(&pattern.pack, &pattern.prompt.enabled) {
+            continue;
+        }
+        let listed = list_prompts_of(state, registry, &pattern).unwrap_or_else(|fault| {
+            tracing::warn!("the prompts like `{}` are not listed: {fault}", pattern.name);
+            known.iter().map(|known| Arc::clone(known)).collect()
+        });
+        for prompt in listed {
+            if prompts.iter().any(|other| other.name == prompt.name) {
+                tracing::debug!("there is a prompt `{}` already", prompt.name);
+                continue;
+            }
+            let same = known.iter().find(|known| is_same_prompt(&known.prompt, &prompt.prompt));
+            prompts.push(same.map_or(prompt, |same| Arc::clone(same)));
+        }
+    }
+    registry.prompts = prompts;
+    let (one, other) = (&registry.prompts, &before);
+    one.len() != other.len() || !one.iter().zip(other).all(|(one, other)| Arc::ptr_eq(one, other))
+}
+
+fn list_prompts_of(state: &HostState, registry: &Registry, pattern: &ServedPrompt) -> Result<Vec<Arc<ServedPrompt>>> {
+    let Some(list) = &pattern.prompt.list else {
+        return Ok(vec![Arc::new(prompt_from_pattern(pattern, pattern.prompt.clone()))]);
+    };
+    let invocation = begin_reading(state, registry, pattern)?;
+    let items = invocation.function(&pattern.prompt.script, &list.value, Vec::new())?.json()?;
+    let fault = || {
+        let message = format!("`{}` gives no list of prompts", list.value);
+        Diagnostic::new(Code::SCRIPT, message)
+            .at(list.at.clone())
+            .help("return a list of `#{ name, description, with }`")
+    };
+    let items = items.as_array().ok_or_else(fault)?;
+    let one = |item: &Json| {
+        let text = |key: &str| item[key].as_str().map(str::to_owned);
+        let name = text("name").ok_or_else(fault)?;
+        let base = pattern.prompt.clone();
+        let mut with = base.with.clone();
+        if let (Some(with), Some(more)) = (with.as_object_mut(), item["with"].as_object()) {
+            with.extend(more.clone());
+        }
+        let title = text("title").or_else(|| base.title.clone());
+        let description = text("description").or_else(|| base.description.clone());
+        let name = Located { value: name, at: base.name.at.clone() };
+        Ok(Arc::new(prompt_from_pattern(pattern, Prompt { name, title, description, with, ..base })))
+    };
+    items.iter().map(one).collect()
+}
+
+fn begin_reading(state: &HostState, registry: &Registry, pattern: &ServedPrompt) -> Result<Invocation> {
+    let background = ActiveRequest::in_background(state, registry, CancelFlag::default());
+    background.begin(&pattern.pack, Effect::Reads, pattern.contract.limits, false, None)
+}
+
+/// Fills the instructions of packs with what a function gives; one that fails leaves them as they were. Gives whether
+/// one changed.
+fn compute_instructions(state: &HostState, registry: &mut Registry) -> bool {
+    let mut instructions = registry.instructions.clone();
+    for pack in &registry.packs {
+        let (Some((function, script)), Some(template)) = (&pack.definition.context, &pack.definition.instructions)
+        else {
+            continue;
+        };
+        let background = ActiveRequest::in_background(state, registry, CancelFlag::default());
+        let filled =
+            background.begin(pack, Effect::Reads, pack.compiled.build_limits, false, None).and_then(|invocation| {
+                let mut context = invocation.function(script, &function.value, Vec::new())?.json()?;
+                if let Some(map) = context.as_object_mut() {
+                    map.entry("config").or_insert_with(|| json!(state.configuration(pack).to_json()));
+                }
+                invocation.template(&template.value, &context)
+            });
+        match filled {
+            Ok(text) => drop(instructions.insert(pack.name.clone(), text)),
+            Err(fault) => tracing::warn!("the instructions of `{}`: {fault}", pack.name),
+        }
+    }
+    let differs = instructions != registry.instructions;
+    registry.instructions = instructions;
+    differs
+}
+
+/// A prompt like another one; its name gets the same prefix.
+fn prompt_from_pattern(pattern: &ServedPrompt, prompt: Prompt) -> ServedPrompt {
+    let prefix = pattern.name.strip_suffix(pattern.prompt.name.value.as_str()).unwrap_or_default();
+    ServedPrompt {
+        pack: Arc::clone(&pattern.pack),
+        name: format!("{prefix}{}", prompt.name.value),
+        pattern: Some(pattern.name.clone()),
+        prompt: Prompt { list: None, ..prompt },
+        contract: pattern.contract.clone(),
+    }
+}
+
+fn is_same_prompt(one: &Prompt, other: &Prompt) -> bool {
+    (&one.name.value, &one.title, &one.description, &one.with)
+        == (&other.name.value, &other.title, &other.description, &other.with)
+}
+
+/// Whether nothing differs but the number of the generation.
+pub(super) fn is_same_generation(one: &Registry, other: &Registry) -> bool {
+    let same = |one: &[Arc<_>], other: &[Arc<_>]| {
+        one.len() == other.len() && one.iter().zip(other).all(|(one, other)| Arc::ptr_eq(one, other))
+    };
+    let same_prompts = one.prompts.len() == other.prompts.len()
+        && one.prompts.iter().zip(&other.prompts).all(|(one, other)| Arc::ptr_eq(one, other));
+    same(&one.tools, &other.tools)
+        && same_prompts
+        && one.instructions == other.instructions
+        && one.packs.len() == other.packs.len()
+        && one.packs.iter().zip(&other.packs).all(|(one, other)| Arc::ptr_eq(one, other))
+        && one.settings.hash == other.settings.hash
+        && (&one.dormant, &one.stale, &one.faults) == (&other.dormant, &other.stale, &other.faults)
+        && one.refused == other.refused
+}
+
+/// A copy with the number of the next generation.
+pub(super) fn next_generation(registry: &Registry) -> Registry {
+    Registry {
+        generation: registry.generation + 1,
+        packs: registry.packs.clone(),
+        tools: registry.tools.clone(),
+        resources: registry.resources.clone(),
+        prompts: registry.prompts.clone(),
+        switched_off: registry.switched_off.clone(),
+        patterns: registry.patterns.clone(),
+        instructions: registry.instructions.clone(),
+        skills: Arc::clone(&registry.skills),
+        routes: registry.routes.clone(),
+        dormant: registry.dormant.clone(),
+        stale: registry.stale.clone(),
+        refused: registry.refused.clone(),
+        faults: registry.faults.clone(),
+        settings: registry.settings.clone(),
+    }
+}
+
+/// Announces which published lists differ between two generations, and what is newly wrong.
+pub(super) fn announce_differences(changes: &ChangeFeed, before: &Registry, after: &Registry) {
+    //= docs/spec.md#reload
+    //# A client MUST be told that a list changed when it changed, and only then.
+    let tools = lists_differ(&before.tools, &after.tools, published_tool);
+    let prompts = lists_differ(&before.prompts, &after.prompts, published_prompt);
+    let resources = lists_differ(&before.resources, &after.resources, published_resource)
+        || (!Arc::ptr_eq(&before.skills, &after.skills)
+            && skill_entries(&before.skills) != skill_entries(&after.skills));
+    if tools || prompts || resources {
+        changes.announce(&HostChange::Lists { tools, prompts, resources });
+    }
+    if before.faults != after.faults {
+        changes.announce(&HostChange::Resource { uri: STATUS.to_owned() });
+    }
+    //= docs/spec.md#reload
+    //# What is wrong with a pack, and where, MUST stand in `toolsd://status` and in the log.
+    let known: HashSet<&str> = before.faults.iter().map(|fault| fault.message.as_str()).collect();
+    let is_new = |fault: &&Diagnostic| !known.contains(fault.message.as_str()) || !before.faults.contains(fault);
+    for fault in after.faults.iter().filter(is_new) {
+        log_fault(fault);
+        let level = if fault.is_error() { LogLevel::Error } else { LogLevel::Warning };
+        changes.announce(&HostChange::Log { level, data: fault_json(fault) });
+    }
+    if after.faults.is_empty() && before.faults.iter().any(Diagnostic::is_error) {
+        tracing::info!("everything is well again");
+    }
+}
+
+/// Whether two lists look different to a client. What is the very same in both is not looked at.
+fn lists_differ<T>(before: &[Arc<T>], after: &[Arc<T>], published: fn(&T) -> Json) -> bool {
+    let same = |(one, other): (&Arc<T>, &Arc<T>)| Arc::ptr_eq(one, other) || published(one) == published(other);
+    before.len() != after.len() || !before.iter().zip(after).all(same)
+}
+
+fn published_tool(served: &ServedTool) -> Json {
+    let ServedTool { name, description, tool, input, output, .. } = served;
+    let hints = (tool.effect.value.name(), tool.hints.destructive, tool.hints.idempotent, tool.hints.open_world);
+    json!([name, tool.title, description, input, output, tool.icons, tool.meta, format!("{hints:?}")])
+}
+
+fn published_prompt(served: &ServedPrompt) -> Json {
+    let prompt = &served.prompt;
+    let arguments: Vec<Json> = prompt
+        .arguments
+        .iter()
+        .map(|argument| json!([argument.name.value, argument.title, argument.description, argument.required]))
+        .collect();
+    json!([served.name, prompt.title, prompt.description, arguments, prompt.icons, prompt.meta])
+}
+
+fn published_resource(served: &ServedResource) -> Json {
+    let mut json = resource_entry(served);
+    json["is_template"] = Json::from(served.resource.is_template);
+    json
+}

@@ -1,0 +1,53 @@
+//! The command line as it is parsed: the options of every command, and one of the commands.
+
+use super::call::CallCommand;
+use super::check::CheckCommand;
+use super::docs::DocsCommand;
+use super::eject::EjectCommand;
+use super::list::ListCommand;
+use super::new::NewCommand;
+use super::options::SharedOptions;
+use super::prompt::PromptCommand;
+use super::read::ReadCommand;
+use super::serve::ServeCommand;
+use super::test::TestCommand;
+use super::trust::TrustCommand;
+use clap::{Parser, Subcommand};
+
+/// Serves MCP tools, resources and prompts that are defined in TOML files, rhai scripts and handlebars templates.
+#[derive(Parser)]
+#[command(name = "toolsd", version, max_term_width = 100)]
+pub(super) struct CommandLine {
+    #[command(flatten)]
+    pub(super) options: SharedOptions,
+    #[command(subcommand)]
+    pub(super) command: CliCommand,
+}
+
+#[derive(Subcommand)]
+pub(super) enum CliCommand {
+    /// Serve MCP: on standard input and output, or over HTTP.
+    Serve(ServeCommand),
+    /// Check packs: definitions, schemas, scripts, templates.
+    Check(CheckCommand),
+    /// Run the examples and cases of packs.
+    Test(TestCommand),
+    /// Call a tool.
+    Call(CallCommand),
+    /// Read a resource.
+    Read(ReadCommand),
+    /// Get a prompt.
+    Prompt(PromptCommand),
+    /// List packs, tools, resources and prompts.
+    List(ListCommand),
+    /// Explain primitives, tables of definitions, and check rules.
+    Docs(DocsCommand),
+    /// Write a working skeleton.
+    New(NewCommand),
+    /// Copy a file of a pack out of the binary, to change it here.
+    Eject(EjectCommand),
+    /// Allow the pack files of this workspace to be used.
+    Trust(TrustCommand),
+    /// Check the set-up: files, trust, packs, git, clients.
+    Doctor,
+}

@@ -1,0 +1,402 @@
+//! What a command works with: the workspace, the layers of packs, the record of trust, the service.
+
+use super::options::SharedOptions;
+use super::terminal::{Terminal, print_error_json};
+use crate::call::{Answer, AskMode, Caller, PackSource, Peer, Request, Service};
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::guard::CancelFlag;
+use crate::primitive::Notice;
+use crate::registry::{
+    EJECTED, EMBEDDED, Layer, PackChoice, Registry, TRUST_RECORD, TrustRecord, UNTRUSTED, WORKSPACE_FOLDER,
+    WorkspaceSettings, WorkspaceTrust, WorldOpener,
+};
+use crate::world::NOT_OWNED;
+use crate::world::disk::{self, Disk, TRUST_BELOW_HOME, config_folder, current_folder, trust_folder};
+use crate::world::memory::MemoryWorld;
+use crate::world::{World, path};
+use serde_json::json;
+use std::sync::{Arc, Once};
+use tokio::signal::unix::{SignalKind, signal};
+
+/// The markers of a pack, in words.
+pub(super) fn describe_markers(markers: &[String]) -> String {
+    if markers.is_empty() { "nothing: it serves by `--pack` only".to_owned() } else { markers.join(", ") }
+}
+
+/// A variable of the environment.
+pub fn environment_variable(name: &str) -> Option<String> {
+    Disk::new("/", []).ok()?.env(name)
+}
+
+/// What a command works with.
+pub struct CommandContext {
+    /// The options that every command takes.
+    pub options: SharedOptions,
+    /// The terminal that it writes to.
+    pub terminal: Terminal,
+    /// The workspace.
+    pub workspace: Arc<dyn World>,
+}
+
+impl CommandContext {
+    /// Opens the workspace that the options name. A folder that is not there is a fault.
+    pub fn open(mut options: SharedOptions, terminal: Terminal) -> Result<Self> {
+        disk::fail_at_largest_file();
+        disk::check_threads()?;
+        disk::choose_sandbox(options.sandbox.into());
+        let here = current_folder()?;
+        let absolute = |folder: &String| path::clean(&path::join(&here, folder));
+        let folder = options.workspace.as_ref().map_or_else(|| here.clone(), absolute);
+        options.dirs = options.dirs.iter().map(absolute).collect();
+        options.roots = options.roots.iter().map(absolute).collect();
+        let roots: Vec<&str> = options.roots.iter().map(String::as_str).collect();
+        let all: Vec<&str> = std::iter::once(folder.as_str()).chain(roots.iter().copied()).collect();
+        disk::recover(&all);
+        let workspace: Arc<dyn World> = Arc::new(Disk::new(&folder, roots)?);
+        Ok(Self { options, terminal, workspace })
+    }
+
+    /// The service of this workspace.
+    pub fn service(&self) -> Result<Arc<Service>> {
+        disk::sweep();
+        let site = self.pack_source(match self.options.packs.as_slice() {
+            [] => PackChoice::ByMarkers,
+            names => PackChoice::Named(names.to_vec()),
+        })?;
+        let service = Service::open(Arc::new(site));
+        self.audit(&service);
+        Ok(service)
+    }
+
+    /// Has the calls of a service audited on standard error, if that was asked for.
+    pub fn audit(&self, service: &Service) {
+        if self.options.audit {
+            service.audit(print_error_json);
+        }
+    }
+
+    /// The packs and the workspace on the disk, with this choice of packs.
+    pub fn pack_source(&self, choice: PackChoice) -> Result<DiskPackSource> {
+        // A folder that was named must be there from the beginning.
+        for dir in self.options.dirs.iter().chain(&self.options.roots) {
+            Disk::new(dir, [])?;
+        }
+        Ok(DiskPackSource {
+            workspace: Arc::clone(&self.workspace),
+            dirs: self.options.dirs.clone(),
+            roots: self.options.roots.clone(),
+            choice,
+        })
+    }
+
+    /// The further roots: those of the command line, and those that a trusted `toolsd.toml` names.
+    pub fn further_roots(&self) -> Vec<String> {
+        let root = self.workspace.root();
+        let trust = load_trust(root).unwrap_or_default();
+        let (settings, _) = WorkspaceSettings::load(self.workspace.as_ref(), &trust);
+        let written = settings.workspace.roots.iter().map(|known| path::join(root, &known.value));
+        self.options.roots.iter().cloned().chain(written).collect()
+    }
+
+    /// The folders that scripts may be let into: the workspace, further roots, folders of packs.
+    pub fn folders(&self) -> Vec<String> {
+        let workspace = self.workspace.root().to_owned();
+        [&[workspace], self.further_roots().as_slice(), &self.options.dirs].concat()
+    }
+
+    /// The layers, the first one strongest.
+    pub fn layers(&self) -> Result<Vec<Layer>> {
+        self.pack_source(PackChoice::ByMarkers)?.layers()
+    }
+
+    /// The layer of the workspace, if it has one.
+    pub fn workspace_layer(&self) -> Result<Option<Arc<dyn World>>> {
+        if self.workspace.stat(WORKSPACE_FOLDER)?.is_none() {
+            return Ok(None);
+        }
+        let folder = path::join(self.workspace.root(), WORKSPACE_FOLDER);
+        Ok(Some(Arc::new(Disk::new(&folder, [])?)))
+    }
+
+    /// The layer that `new` and `eject` write to, and its origin: the first `--dir`, else that of the workspace.
+    pub fn target_layer(&self) -> Result<(Arc<dyn World>, String)> {
+        if let Some(dir) = self.options.dirs.first() {
+            return Ok((Arc::new(Disk::new(dir, [])?), dir.clone()));
+        }
+        if self.workspace.stat(WORKSPACE_FOLDER)?.is_none() {
+            // Files of a layer are text that people keep in their repository: an empty note marks the folder.
+            self.workspace.write(&format!("{WORKSPACE_FOLDER}/{}", EJECTED), b"{}\n")?;
+        }
+        let layer = self.workspace_layer()?;
+        let layer =
+            layer.ok_or_else(|| Diagnostic::new(Code::WORLD, format!("`{WORKSPACE_FOLDER}` cannot be made")))?;
+        Ok((layer, "workspace".to_owned()))
+    }
+
+    /// Takes the write permission of others from files that were just written, and from their folders. A umask may have given
+    /// it, and the files would not be used with it.
+    pub fn restrict_write_access(&self, target: &dyn World, paths: &[String]) -> Result<()> {
+        let mut all: std::collections::BTreeSet<&str> = [".", EJECTED].into();
+        for file in paths {
+            all.extend(file.match_indices('/').map(|(at, _)| &file[..at]));
+            all.insert(file);
+        }
+        for one in all {
+            if target.stat(one)?.is_some() {
+                disk::take_write_from_others(&path::join(target.root(), one))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that a new file of the workspace layer must be trusted before it is used.
+    pub fn hint_at_trust(&self, origin: &str) {
+        if origin == "workspace" {
+            self.terminal
+                .note("run `toolsd trust` to have it used, `toolsd trust --edits PACK` to have later edits used too");
+        }
+    }
+
+    /// Answers a request and waits for it.
+    pub fn answer(&self, service: &Arc<Service>, request: Request) -> Answer {
+        end_at_signals();
+        let caller = Caller {
+            cancel: CancelFlag::default(),
+            // What a script logs is in the log already.
+            notices: Box::new(|notice| match notice {
+                Notice::Log { .. } => {}
+                notice => tracing::info!("{notice:?}"),
+            }),
+            capabilities: json!({}),
+            asking: AskMode::Nobody,
+            peer: Peer::default(),
+        };
+        service.wait(request, caller)
+    }
+
+    /// Prints what is wrong with the packs on standard error. Many untrusted files are one line.
+    pub fn print_faults(&self, registry: &Registry) {
+        self.print(registry.faults.iter());
+    }
+
+    fn print<'a>(&self, faults: impl Iterator<Item = &'a Diagnostic>) {
+        let (untrusted, others): (Vec<_>, Vec<_>) = faults.partition(|fault| fault.code == UNTRUSTED);
+        if untrusted.len() > 3 {
+            let message = format!("{} files are not trusted and so not used", untrusted.len());
+            let help = "`toolsd check` lists them; read them, then run `toolsd trust`";
+            self.terminal.fault(&Diagnostic::new(UNTRUSTED, message).warning().help(help));
+        } else {
+            untrusted.iter().for_each(|fault| self.terminal.fault(fault));
+        }
+        // The same fault of many parts is one line.
+        let mut seen: Vec<&Diagnostic> = Vec::new();
+        for fault in others {
+            if seen.iter().all(|known| known.message != fault.message || known.help != fault.help) {
+                self.terminal.fault(fault);
+                seen.push(fault);
+            }
+        }
+    }
+
+    /// The fault for a name that nothing here has.
+    pub fn unknown_name<'a>(
+        &self,
+        what: &str,
+        name: &str,
+        known: impl Iterator<Item = &'a str> + Clone,
+        registry: &Registry,
+    ) -> Box<Diagnostic> {
+        if registry.packs.is_empty() && registry.refused.is_empty() {
+            return self.no_pack_serves(registry);
+        }
+        let refused = registry.refused.iter().find(|refused| refused.name == name);
+        // A reason that is told with the refusal is not told before it, too.
+        let told = refused.map(|refused| refused.why.message.as_str());
+        self.print(registry.faults.iter().filter(|fault| told != Some(fault.message.as_str())));
+        if let Some(refused) = refused {
+            return refused.fault();
+        }
+        let fault = Diagnostic::new(Code("usage"), format!("there is no {what} `{name}`"));
+        match did_you_mean(name, known) {
+            Some(help) => fault.help(help),
+            None => fault.help("run `toolsd list`"),
+        }
+    }
+
+    /// The fault for a workspace in which no pack serves: it names the markers that each pack looked for.
+    pub fn no_pack_serves(&self, registry: &Registry) -> Box<Diagnostic> {
+        self.print_faults(registry);
+        let message = format!("no pack serves `{}`", self.workspace.root());
+        let dormant: Vec<String> = registry
+            .dormant
+            .iter()
+            .map(|(name, when)| format!("`{name}` looked for {}", describe_markers(when)))
+            .collect();
+        let changeable = registry.withheld().find(|fault| fault.code == NOT_OWNED).and_then(|fault| fault.help.clone());
+        let help = match dormant.is_empty() {
+            // Trust does not help there.
+            _ if let Some(mend) = changeable => {
+                format!("what others can change is not used, as told above: {mend}; then `toolsd trust`")
+            }
+            _ if registry.withheld().next().is_some() => {
+                "its files are not trusted, as told above: read them, then run `toolsd trust`; `toolsd doctor` says more".to_owned()
+            }
+            true => "there are no packs; `toolsd new pack NAME` writes one".to_owned(),
+            false => dormant.join("; "),
+        };
+        Diagnostic::new(Code("usage"), message).help(help)
+    }
+}
+
+/// The packs and the workspace on the disk.
+pub struct DiskPackSource {
+    workspace: Arc<dyn World>,
+    dirs: Vec<String>,
+    roots: Vec<String>,
+    choice: PackChoice,
+}
+
+impl DiskPackSource {
+    /// Whether the folder of the user's packs is the workspace's.
+    fn is_misled(&self, folder: &str) -> bool {
+        disk::is_misled(folder, self.workspace.root(), disk::CONFIG_BELOW_HOME)
+    }
+}
+
+impl WorldOpener for DiskPackSource {
+    fn open(&self, folder: &str, granted: &[String], named: &[String]) -> Result<Arc<dyn World>> {
+        let (granted, named) = (granted.iter().map(String::as_str), named.iter().map(String::as_str));
+        Ok(Arc::new(Disk::with_outer_roots(folder, granted, named)?))
+    }
+}
+
+impl PackSource for DiskPackSource {
+    fn workspace(&self) -> Arc<dyn World> {
+        Arc::clone(&self.workspace)
+    }
+
+    fn layers(&self) -> Result<Vec<Layer>> {
+        let mut layers = Vec::new();
+        for dir in &self.dirs {
+            layers.push(Layer { origin: dir.clone(), world: Some(Arc::new(Disk::new(dir, [])?)), trust: None });
+        }
+        // What is wrong with the record is told where it is asked for; then nothing is trusted.
+        let trust = Some(self.trust().unwrap_or_default());
+        let workspace = Arc::clone(&self.workspace);
+        layers.push(Layer { origin: "workspace".to_owned(), world: Some(workspace), trust });
+        let user = config_folder().filter(|folder| !self.is_misled(folder));
+        if let Some(world) = user.and_then(|folder| Disk::new(&folder, []).ok()) {
+            layers.push(Layer { origin: "user".to_owned(), world: Some(Arc::new(world)), trust: None });
+        }
+        layers.push(Layer { origin: EMBEDDED.to_owned(), world: None, trust: None });
+        Ok(layers)
+    }
+
+    fn trust(&self) -> Result<WorkspaceTrust> {
+        load_trust(self.workspace.root())
+    }
+
+    fn faults(&self) -> Vec<Diagnostic> {
+        //= docs/spec.md#trust
+        //# A folder of the user's packs that a variable leads into the workspace MUST NOT be used.
+        let misled = config_folder().filter(|folder| self.is_misled(folder) && Disk::new(folder, []).is_ok());
+        let fault = misled.map(|folder| {
+            let message = format!("the packs in `{folder}` are not used: the folder lies in the workspace");
+            *Diagnostic::new(UNTRUSTED, message)
+                .warning()
+                .help("let `XDG_CONFIG_HOME` and `HOME` lead out of the workspace")
+        });
+        fault.into_iter().collect()
+    }
+
+    fn choice(&self) -> PackChoice {
+        self.choice.clone()
+    }
+
+    fn roots(&self) -> Vec<String> {
+        self.roots.clone()
+    }
+}
+
+/// The packs inside the binary, as a folder.
+pub(super) fn embedded() -> Result<Arc<dyn World>> {
+    let world = MemoryWorld::new();
+    for (path, bytes) in crate::registry::embedded_files() {
+        world.write(path, bytes)?;
+    }
+    Ok(Arc::new(world))
+}
+
+/// The path of the record of trust; nothing if this machine keeps no state.
+pub fn trust_record_path() -> Option<String> {
+    trust_folder().map(|folder| path::join(&folder, TRUST_RECORD))
+}
+
+/// What a person allowed in a workspace; nothing if this machine keeps no state.
+pub fn load_trust(workspace: &str) -> Result<WorkspaceTrust> {
+    Ok(load_trust_record(workspace)?.workspaces.remove(workspace).unwrap_or_default())
+}
+
+/// The record of trust of all workspaces.
+///
+/// # Errors
+/// The record lies in this workspace, or cannot be read or believed.
+pub fn load_trust_record(workspace: &str) -> Result<TrustRecord> {
+    let Some(folder) = trust_folder() else { return Ok(TrustRecord::default()) };
+    refuse_misled(&folder, workspace)?;
+    match Disk::new("/", [])?.stat(&folder)? {
+        Some(_) => TrustRecord::load(&Disk::new(&folder, [])?),
+        None => Ok(TrustRecord::default()),
+    }
+}
+
+/// Changes the record of trust.
+///
+/// # Errors
+/// The record lies in this workspace, or cannot be written.
+pub fn change_trust_record(workspace: &str, change: impl FnOnce(&mut TrustRecord)) -> Result<()> {
+    let Some(folder) = trust_folder() else {
+        let fault = Diagnostic::new(Code::WORLD, "there is no place to keep trust in");
+        return Err(fault.help("set `HOME`"));
+    };
+    refuse_misled(&folder, workspace)?;
+    disk::make_private_folder(&folder)?;
+    TrustRecord::change(&Disk::new(&folder, [])?, change)?;
+    // A umask may have let the group write the file that is new: then it would not be believed.
+    disk::take_write_from_others(&path::join(&folder, TRUST_RECORD))
+}
+
+//= docs/spec.md#trust
+//# A record of trust that lies in the workspace, or that another user owns or can change, MUST NOT be believed.
+fn refuse_misled(folder: &str, workspace: &str) -> Result<()> {
+    if !disk::is_misled(folder, workspace, TRUST_BELOW_HOME) {
+        return Ok(());
+    }
+    let message = format!("the record of trust would lie in the workspace, in `{folder}`: it is not believed");
+    Err(Diagnostic::new(Code::WORLD, message).help("`HOME` leads there: let it name your home folder"))
+}
+
+/// What a shell adds to the number of the signal that ended a program.
+const SIGNAL_EXIT_BASE: i32 = 128;
+
+/// Has SIGINT and SIGTERM end this process in good order from now on. If that cannot be set up, they end it at once, and the
+/// next command cleans up. SIGHUP is left alone: `nohup` ignores it.
+//= docs/spec.md#programs
+//# A command that SIGINT or SIGTERM ends MUST end its programs, and put right what they made, before it is gone.
+pub(super) fn end_at_signals() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        std::thread::spawn(|| {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().ok()?;
+            let came = runtime.block_on(async {
+                let mut interrupted = signal(SignalKind::interrupt()).ok()?;
+                let mut terminated = signal(SignalKind::terminate()).ok()?;
+                Some(tokio::select! {
+                    _ = interrupted.recv() => SignalKind::interrupt(),
+                    _ = terminated.recv() => SignalKind::terminate(),
+                })
+            });
+            came.map(|kind| -> () { disk::end_process(SIGNAL_EXIT_BASE + kind.as_raw_value()) })
+        });
+    });
+}

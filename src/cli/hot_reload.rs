@@ -1,0 +1,234 @@
+//! Hot reload of a running server: what is watched and what a change of it leads to, and graphs that are refreshed beside
+//! the calls.
+
+use super::context::{CommandContext, trust_record_path};
+use crate::call::{HostChange, RefreshSchedule, Service};
+use crate::definition::SETTINGS_FILE;
+use crate::guard::CancelFlag;
+use crate::registry::{FOLDERS, WORKSPACE_FOLDER};
+use crate::script::STACK_BYTES;
+use crate::watch::Watcher;
+use crate::world::disk::config_folder;
+use crate::world::path;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// The watchers of a running server; watching ends when this is dropped.
+pub struct HotReload {
+    _watchers: Vec<Watcher>,
+    _refresher: GraphRefresher,
+}
+
+impl HotReload {
+    /// Watches the layers of packs, and the workspace if subscriptions or descriptions depend on it. What cannot be watched is
+    /// logged: packs then stay as they are, while graphs and files are fresh all the same.
+    pub fn start(context: &CommandContext, service: &Arc<Service>) -> Self {
+        let mut watchers = Vec::new();
+        let reloading = Arc::clone(service);
+        let refresher = GraphRefresher::start(service);
+        let packs = refresher.sender();
+        watchers.extend(watch(layer_paths(context), move |_| {
+            reloading.reload();
+            // The receiver lives as long as this watcher.
+            let _ = packs.send(RefreshMessage::Packs);
+        }));
+        // Picks up what was written between the first reading and the watch.
+        service.reload();
+        let registry = service.registry();
+        let subscribes = registry.resources.iter().any(|one| one.resource.subscribe);
+        let describes = registry.tools.iter().any(|one| one.tool.describe.is_some());
+        if subscribes || describes {
+            let telling = Arc::clone(service);
+            let workspace = context.workspace.root().to_owned();
+            watchers.extend(watch(vec![PathBuf::from(&workspace)], move |paths| {
+                telling.changes().announce(&HostChange::Files(with_parent_folders(&paths)));
+                telling.describe();
+            }));
+            // Followed resources may have changed before the watch: no list did, but all of them are read again.
+            service.changes().announce(&HostChange::Lists { tools: false, prompts: false, resources: false });
+        }
+        Self { _watchers: watchers, _refresher: refresher }
+    }
+}
+
+fn watch(paths: Vec<PathBuf>, changed: impl Fn(BTreeSet<PathBuf>) + Send + 'static) -> Option<Watcher> {
+    match Watcher::new(paths, changed) {
+        Ok(watcher) => Some(watcher),
+        Err(fault) => {
+            tracing::warn!("no hot reload: {fault}");
+            None
+        }
+    }
+}
+
+/// The paths of everything that packs and settings are made of.
+fn layer_paths(context: &CommandContext) -> Vec<PathBuf> {
+    let mut paths = Vec::new();
+    let workspace = context.workspace.root();
+    paths.push(path::join(workspace, SETTINGS_FILE));
+    paths.push(path::join(workspace, WORKSPACE_FOLDER));
+    for layer in context.options.dirs.iter().cloned().chain(config_folder()) {
+        paths.extend(FOLDERS.map(|folder| path::join(&layer, folder)));
+    }
+    paths.extend(trust_record_path());
+    paths.into_iter().map(PathBuf::from).collect()
+}
+
+/// The paths and all folders above them: who listed a folder wants to know of a new file in it.
+fn with_parent_folders(paths: &BTreeSet<PathBuf>) -> Vec<String> {
+    let all = paths.iter().flat_map(|path| path.ancestors());
+    let all: BTreeSet<String> = all.map(|path| path.to_string_lossy().into_owned()).collect();
+    all.into_iter().collect()
+}
+
+/// How long the thread waits for a message when no graph is due.
+const IDLE_WAIT: Duration = Duration::from_secs(3_600);
+
+/// The thread that refreshes graphs beside the calls: by the clock, and when files change. It ends when this is dropped.
+pub struct GraphRefresher {
+    sender: Sender<RefreshMessage>,
+    cancel: CancelFlag,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// A message to the thread.
+pub enum RefreshMessage {
+    /// The packs may have changed.
+    Packs,
+    /// Files that the graph of this pack was made of changed.
+    Files(String),
+    /// The thread ends.
+    Stop,
+}
+
+impl GraphRefresher {
+    /// Starts the thread. If that fails, graphs stay as they were first built, and the log says so.
+    pub fn start(service: &Arc<Service>) -> Self {
+        let (sender, messages) = channel();
+        let cancel = CancelFlag::default();
+        let keeper = RefreshWorker {
+            service: Arc::clone(service),
+            sender: sender.clone(),
+            cancel: cancel.clone(),
+            graphs: Vec::new(),
+        };
+        let thread = std::thread::Builder::new().name("refresh".to_owned()).stack_size(STACK_BYTES);
+        let thread = thread.spawn(move || keeper.run(&messages));
+        if let Err(error) = &thread {
+            tracing::warn!("no graph is refreshed: {error}");
+        }
+        Self { sender, cancel, thread: thread.ok() }
+    }
+
+    /// A sender of messages to the thread.
+    pub fn sender(&self) -> Sender<RefreshMessage> {
+        self.sender.clone()
+    }
+}
+
+impl Drop for GraphRefresher {
+    //= docs/spec.md#freshness
+    //# No thread that refreshes MUST be left at the end of the process.
+    fn drop(&mut self) {
+        self.cancel.cancel();
+        // The thread may have ended already.
+        let _ = self.sender.send(RefreshMessage::Stop);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+struct RefreshWorker {
+    service: Arc<Service>,
+    sender: Sender<RefreshMessage>,
+    cancel: CancelFlag,
+    graphs: Vec<RefreshedGraph>,
+}
+
+/// A pack whose graph is refreshed.
+struct RefreshedGraph {
+    pace: RefreshSchedule,
+    due: Option<Instant>,
+    watched: BTreeSet<PathBuf>,
+    watcher: Option<Watcher>,
+}
+
+impl RefreshWorker {
+    fn run(mut self, messages: &Receiver<RefreshMessage>) {
+        self.update_packs();
+        loop {
+            let next = self.graphs.iter().filter_map(|graph| graph.due).min();
+            let wait = next.map_or(IDLE_WAIT, |due| due.saturating_duration_since(Instant::now()));
+            match messages.recv_timeout(wait) {
+                Ok(RefreshMessage::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(RefreshMessage::Packs) => self.update_packs(),
+                Ok(RefreshMessage::Files(pack)) => {
+                    for graph in self.graphs.iter_mut().filter(|graph| graph.pace.pack == pack) {
+                        refresh(&self.service, &self.cancel, &self.sender, graph);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    let now = Instant::now();
+                    for graph in self.graphs.iter_mut().filter(|graph| graph.due.is_some_and(|due| due <= now)) {
+                        refresh(&self.service, &self.cancel, &self.sender, graph);
+                        graph.due = graph.pace.every.map(|every| Instant::now() + every);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Begins with packs that are new, and ends with those that are gone or have another pace.
+    fn update_packs(&mut self) {
+        let paces = self.service.refresh_schedules();
+        self.graphs.retain(|graph| paces.contains(&graph.pace));
+        for pace in paces {
+            if !self.graphs.iter().any(|graph| graph.pace == pace) {
+                let due = pace.every.map(|every| Instant::now() + every);
+                let mut graph = RefreshedGraph { pace, due, watched: BTreeSet::new(), watcher: None };
+                if graph.pace.watch {
+                    // Built before it is known what to watch; nothing happens if that was done.
+                    refresh(&self.service, &self.cancel, &self.sender, &mut graph);
+                }
+                self.graphs.push(graph);
+            }
+        }
+    }
+}
+
+fn refresh(service: &Arc<Service>, cancel: &CancelFlag, sender: &Sender<RefreshMessage>, graph: &mut RefreshedGraph) {
+    service.refresh(&graph.pace.pack, cancel.clone());
+    if !graph.pace.watch {
+        return;
+    }
+    let watched = outermost(service.touched(&graph.pace.pack));
+    if watched == graph.watched && graph.watcher.is_some() {
+        return;
+    }
+    let (pack, sender) = (graph.pace.pack.clone(), sender.clone());
+    let paths = watched.iter().cloned().collect();
+    let watcher = Watcher::new(paths, move |_| {
+        // The thread may have ended.
+        let _ = sender.send(RefreshMessage::Files(pack.clone()));
+    });
+    graph.watcher = watcher.map_err(|fault| tracing::warn!("files are not watched: {fault}")).ok();
+    graph.watched = watched;
+    // What changed after the look and before the watch.
+    service.refresh(&graph.pace.pack, cancel.clone());
+}
+
+/// The paths that lie below no other: a folder is watched with all that is in it.
+fn outermost(paths: Vec<String>) -> BTreeSet<PathBuf> {
+    let mut outermost: BTreeSet<PathBuf> = BTreeSet::new();
+    for path in paths.into_iter().map(PathBuf::from).collect::<BTreeSet<_>>() {
+        if !path.ancestors().any(|above| outermost.contains(above)) {
+            outermost.insert(path);
+        }
+    }
+    outermost
+}

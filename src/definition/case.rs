@@ -1,0 +1,512 @@
+//! `[[case]]` and the examples of tools, resources and prompts.
+
+use super::fields::Fields;
+use super::grammar::{Grammar, GrammarKey, ValueShape, optional, required};
+use super::located::Located;
+use super::reader::DefinitionReader;
+use crate::source::Place;
+use crate::value::Json;
+
+/// A case, or an example: documentation and test at once.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// What it shows.
+    pub title: Located<String>,
+    /// The definition it is an example of, if it is one: what it calls, reads or prompts.
+    pub example_of: Option<String>,
+    /// Where the case runs: `memory` or `disk`.
+    pub world: String,
+    /// Whether the workspace is a repository with one commit.
+    pub git: bool,
+    /// Locks that somebody else holds.
+    pub locked: Vec<String>,
+    /// The folder, among the files below, that is the workspace; without it they lie in the workspace themselves.
+    pub workspace: Option<String>,
+    /// The folder, among the files below, that is the home folder.
+    pub home: Option<String>,
+    /// The files of the workspace.
+    pub files: Vec<(String, String)>,
+    /// Folders whose files are laid into the workspace: paths from the root.
+    pub files_from: Vec<String>,
+    /// Variables of the environment.
+    pub env: Vec<(String, String)>,
+    /// The configuration of the pack.
+    pub config: Json,
+    /// The clock, as RFC 3339.
+    pub now: Option<String>,
+    /// The capabilities of the client; if absent, those that its answers need.
+    pub client: Option<Json>,
+    /// What the client answers, by key: an object.
+    pub answers: Json,
+    /// What happens: at least one step.
+    pub steps: Vec<CaseStep>,
+}
+
+/// One step of a case.
+#[derive(Clone, Debug)]
+pub struct CaseStep {
+    /// What is done.
+    pub act: Located<CaseAction>,
+    /// What is expected.
+    pub expect: Vec<Located<Expectation>>,
+    /// Names kept for later steps: a name and a JSON pointer into the result.
+    pub keep: Vec<(String, String)>,
+}
+
+/// What a step does.
+#[derive(Clone, Debug)]
+pub enum CaseAction {
+    /// Calls a tool.
+    Call {
+        /// Its name.
+        tool: String,
+        /// Its arguments.
+        arguments: Json,
+    },
+    /// Reads a resource.
+    Read {
+        /// Its URI.
+        uri: String,
+    },
+    /// Gets a prompt.
+    Prompt {
+        /// Its name.
+        name: String,
+        /// Its arguments.
+        arguments: Json,
+    },
+    /// Writes files of the workspace, or removes those whose text is empty.
+    Write {
+        /// Path and text.
+        files: Vec<(String, String)>,
+    },
+    /// Moves the clock on.
+    Advance {
+        /// The milliseconds to move it by.
+        ms: i64,
+    },
+    /// Forgets everything that is kept in memory.
+    Restart,
+}
+
+/// What a step expects.
+#[derive(Clone, Debug)]
+pub enum Expectation {
+    /// Exactly this result.
+    Gives(Json),
+    /// A result that has this part: maps may have more keys, lists are compared item by item.
+    Matches(Json),
+    /// A failure: `code`, `message` (a part of it), `data` (a part of it).
+    Fails(Json),
+    /// A text in the result.
+    Contains(String),
+    /// Exactly these files changed: path to text, or to `null` where one is gone.
+    Leaves(Json),
+    /// These notices were sent, in order.
+    Notified(Json),
+    /// These questions were asked, in order.
+    Asks(Json),
+}
+
+const FILES: GrammarKey = optional("files", ValueShape::TextMap, "Files of the workspace: path and text.");
+
+const FILES_FROM: GrammarKey =
+    optional("files_from", ValueShape::TextOrTexts, "Folders, from the root, whose files are laid into the workspace.");
+
+const ENV: GrammarKey = optional("env", ValueShape::TextMap, "Variables of the environment.");
+
+const CONFIG: GrammarKey = optional("config", ValueShape::Object, "The configuration of the pack.");
+
+const NOW: GrammarKey = optional("now", ValueShape::Text, "The clock, as RFC 3339.");
+
+const CLIENT: GrammarKey = optional("client", ValueShape::Object, "The capabilities of the client.");
+
+const WORLD: GrammarKey =
+    optional("world", ValueShape::OneOf(&["memory", "disk"]), "Where it plays; `memory` if it is left out.");
+
+const LOCKED: GrammarKey = optional("locked", ValueShape::TextOrTexts, "Locks that somebody else holds.");
+
+const GIT: GrammarKey = optional(
+    "git",
+    ValueShape::OneOf(&["init"]),
+    "The workspace is a repository whose one commit holds its files; needs `world = \"disk\"`.",
+);
+
+const GIVES: GrammarKey = optional("gives", ValueShape::Any, "Exactly this result.");
+
+const MATCHES: GrammarKey = optional(
+    "matches",
+    ValueShape::Any,
+    "A part of the result: maps may have more keys, lists are compared item by item.",
+);
+
+const FAILS: GrammarKey =
+    optional("fails", ValueShape::Object, "A failure: `code`, `message` (a part of it), `data` (a part of it).");
+
+const CONTAINS: GrammarKey = optional("contains", ValueShape::TextOrTexts, "Texts in the result.");
+
+const LEAVES: GrammarKey =
+    optional("leaves", ValueShape::Object, "Exactly these files changed: path and text, `false` where one is gone.");
+
+const NOTIFIED: GrammarKey = optional("notified", ValueShape::Any, "The notices that were sent, in order.");
+
+const ANSWERS: GrammarKey = optional(
+    "answers",
+    ValueShape::Object,
+    "What the client answers, by key: a form's fields, or `\"decline\"` or `\"cancel\"`; a text of the model; a list of roots; or the answer as MCP writes it. A case with answers is played twice, as a call that waits and as one that is suspended.",
+);
+
+const ASKS: GrammarKey = optional(
+    "asks",
+    ValueShape::Any,
+    "The questions that were asked, in order: keys, or tables with a part of `key`, `message`, `schema`, `url`.",
+);
+
+const ARGUMENTS: GrammarKey = optional("arguments", ValueShape::Object, "The arguments.");
+
+const WORKSPACE: GrammarKey = optional(
+    "workspace",
+    ValueShape::Text,
+    "The folder among the files that is the workspace; without it they lie in the workspace themselves.",
+);
+
+const HOME: GrammarKey = optional("home", ValueShape::Text, "The folder among the files that is the home folder, `~`.");
+
+/// `[[tool.example]]`.
+pub static TOOL_EXAMPLE: Grammar = Grammar {
+    name: "[[tool.example]]",
+    doc: "A call and what comes out of it.",
+    keys: &[
+        optional("title", ValueShape::Text, "What it shows."),
+        WORLD,
+        GIT,
+        LOCKED,
+        FILES,
+        FILES_FROM,
+        WORKSPACE,
+        HOME,
+        ENV,
+        CONFIG,
+        NOW,
+        CLIENT,
+        ANSWERS,
+        ARGUMENTS,
+        GIVES,
+        MATCHES,
+        FAILS,
+        CONTAINS,
+        LEAVES,
+        NOTIFIED,
+        ASKS,
+    ],
+};
+
+/// `[[resource.example]]`.
+pub static RESOURCE_EXAMPLE: Grammar = Grammar {
+    name: "[[resource.example]]",
+    doc: "A read and what comes out of it.",
+    keys: &[
+        optional("title", ValueShape::Text, "What it shows."),
+        optional("uri", ValueShape::Text, "What is read; needed where the resource is a template."),
+        WORLD,
+        GIT,
+        LOCKED,
+        FILES,
+        FILES_FROM,
+        WORKSPACE,
+        HOME,
+        ENV,
+        CONFIG,
+        NOW,
+        CLIENT,
+        ANSWERS,
+        GIVES,
+        MATCHES,
+        FAILS,
+        CONTAINS,
+        LEAVES,
+        NOTIFIED,
+        ASKS,
+    ],
+};
+
+/// `[[prompt.example]]`.
+pub static PROMPT_EXAMPLE: Grammar = Grammar {
+    name: "[[prompt.example]]",
+    doc: "A prompt and what it says.",
+    keys: &[
+        optional("title", ValueShape::Text, "What it shows."),
+        WORLD,
+        GIT,
+        LOCKED,
+        FILES,
+        FILES_FROM,
+        WORKSPACE,
+        HOME,
+        ENV,
+        CONFIG,
+        NOW,
+        CLIENT,
+        ANSWERS,
+        ARGUMENTS,
+        GIVES,
+        MATCHES,
+        FAILS,
+        CONTAINS,
+        LEAVES,
+        NOTIFIED,
+        ASKS,
+    ],
+};
+
+/// `[[case]]`.
+pub static CASE: Grammar = Grammar {
+    name: "[[case]]",
+    doc: "A test of one or several steps. A case of one step may hold the step's keys itself.",
+    keys: &[
+        required("title", ValueShape::Text, "What it shows."),
+        WORLD,
+        GIT,
+        LOCKED,
+        FILES,
+        FILES_FROM,
+        WORKSPACE,
+        HOME,
+        ENV,
+        CONFIG,
+        NOW,
+        CLIENT,
+        ANSWERS,
+        optional("step", ValueShape::Tables(&STEP), "What happens, in order."),
+        CALL,
+        READ,
+        PROMPT,
+        ARGUMENTS,
+        WRITE,
+        ADVANCE,
+        RESTART,
+        GIVES,
+        MATCHES,
+        FAILS,
+        CONTAINS,
+        LEAVES,
+        NOTIFIED,
+        ASKS,
+        KEEP,
+    ],
+};
+
+const CALL: GrammarKey = optional("call", ValueShape::Text, "The tool that is called.");
+
+const READ: GrammarKey = optional("read", ValueShape::Text, "The URI that is read.");
+
+const PROMPT: GrammarKey = optional("prompt", ValueShape::Text, "The prompt that is got.");
+
+const WRITE: GrammarKey =
+    optional("write", ValueShape::TextMap, "Files that are written first: path and text; an empty text removes.");
+
+const ADVANCE: GrammarKey =
+    optional("advance_ms", ValueShape::Integer(0), "Moves the clock on first, by so many milliseconds.");
+
+const RESTART: GrammarKey = optional("restart", ValueShape::Flag, "Forgets first what is kept in memory.");
+
+const KEEP: GrammarKey = optional(
+    "keep",
+    ValueShape::TextMap,
+    "Names for later steps, `$NAME` in their arguments: name and JSON pointer into the result.",
+);
+
+/// `[[case.step]]`.
+static STEP: Grammar = Grammar {
+    name: "[[case.step]]",
+    doc: "One step: `restart`, `advance_ms` and `write` come first, then one of `call`, `read`, `prompt`.",
+    keys: &[
+        CALL, READ, PROMPT, ARGUMENTS, WRITE, ADVANCE, RESTART, GIVES, MATCHES, FAILS, CONTAINS, LEAVES, NOTIFIED,
+        ASKS, KEEP,
+    ],
+};
+
+/// What an example is of.
+pub enum ExampleTarget<'a> {
+    /// A tool, by its name.
+    Tool(&'a str),
+    /// A resource.
+    Resource {
+        /// Its name.
+        name: &'a str,
+        /// Its URI, or its URI template.
+        uri: &'a str,
+        /// Whether it is a template.
+        is_template: bool,
+    },
+    /// An operation of a tool: the argument that chooses it is filled in.
+    Operation {
+        /// The tool.
+        tool: &'a str,
+        /// The argument.
+        argument: &'a str,
+        /// The operation.
+        name: &'a str,
+    },
+    /// A prompt, by its name.
+    Prompt(&'a str),
+}
+
+/// The `example` tables of a definition.
+pub fn read_examples(fields: &Fields<'_>, of: &ExampleTarget<'_>, reader: &mut DefinitionReader) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (index, example) in fields.tables("example", &mut reader.faults).iter().enumerate() {
+        let act = match of {
+            ExampleTarget::Tool(name) => {
+                CaseAction::Call { tool: (*name).to_owned(), arguments: example.object("arguments") }
+            }
+            ExampleTarget::Operation { tool, argument, name } => {
+                let mut arguments = example.object("arguments");
+                arguments[*argument] = Json::from(*name);
+                CaseAction::Call { tool: (*tool).to_owned(), arguments }
+            }
+            ExampleTarget::Prompt(name) => {
+                CaseAction::Prompt { name: (*name).to_owned(), arguments: example.object("arguments") }
+            }
+            ExampleTarget::Resource { uri, is_template, .. } => {
+                CaseAction::Read { uri: example_uri(example, uri, *is_template, reader) }
+            }
+        };
+        let name = match of {
+            ExampleTarget::Tool(name)
+            | ExampleTarget::Prompt(name)
+            | ExampleTarget::Operation { tool: name, .. }
+            | ExampleTarget::Resource { name, .. } => *name,
+        };
+        let key = if matches!(of, ExampleTarget::Resource { .. }) { "uri" } else { "arguments" };
+        let at = example.node(key).map_or(&example.header, |node| &node.at).clone();
+        let step = CaseStep { act: Located { value: act, at }, expect: read_expectations(example), keep: Vec::new() };
+        if step.expect.is_empty() {
+            report_nothing_expected(&example.header, reader);
+        }
+        let title = example.located("title").unwrap_or_else(|| {
+            let operation =
+                if let ExampleTarget::Operation { name, .. } = of { format!(" {name}") } else { String::new() };
+            Located { value: format!("{name}{operation}, example {}", index + 1), at: example.header.clone() }
+        });
+        cases.push(Case { example_of: Some(name.to_owned()), steps: vec![step], ..read_setting(example, title) });
+    }
+    cases
+}
+
+fn example_uri(example: &Fields<'_>, of_resource: &str, is_template: bool, reader: &mut DefinitionReader) -> String {
+    let uri = example.text("uri");
+    if uri.is_none() && is_template {
+        let help = format!("what is read, such as `{of_resource}` with its variables filled in");
+        reader.missing(&example.header, "[[resource.example]] has no `uri`", &help);
+    }
+    uri.unwrap_or_else(|| of_resource.to_owned())
+}
+
+/// `[[case]]`.
+pub fn read_case(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Case {
+    let mut steps = Vec::new();
+    if fields.has("step") {
+        for step in fields.tables("step", &mut reader.faults) {
+            read_step(&step, &mut steps, reader);
+        }
+    } else {
+        read_step(fields, &mut steps, reader);
+    }
+    if !steps.is_empty() && steps.iter().all(|step| step.expect.is_empty()) {
+        report_nothing_expected(&fields.header, reader);
+    }
+    Case { steps, ..read_setting(fields, fields.required("title")) }
+}
+
+fn report_nothing_expected(at: &Place, reader: &mut DefinitionReader) {
+    let help = "one of `gives`, `matches`, `fails`, `contains`, `leaves`, `notified`, `asks`";
+    reader.missing(at, "nothing is expected", help);
+}
+
+/// Reads everything of a case except its steps.
+fn read_setting(fields: &Fields<'_>, title: Located<String>) -> Case {
+    Case {
+        title,
+        example_of: None,
+        world: fields.text("world").unwrap_or_else(|| "memory".to_owned()),
+        git: fields.text("git").is_some(),
+        locked: fields.texts("locked"),
+        workspace: fields.text("workspace"),
+        home: fields.text("home"),
+        files: fields.text_map("files"),
+        files_from: fields.texts("files_from"),
+        env: fields.text_map("env"),
+        config: fields.object("config"),
+        now: fields.text("now"),
+        client: fields.json("client"),
+        answers: fields.object("answers"),
+        steps: Vec::new(),
+    }
+}
+
+/// Reads one table. It may hold several actions: each becomes a step, and the last one has the expectations.
+fn read_step(fields: &Fields<'_>, steps: &mut Vec<CaseStep>, reader: &mut DefinitionReader) {
+    let mut acts: Vec<Located<CaseAction>> = Vec::new();
+    let mut add = |key: &str, value: CaseAction| {
+        acts.push(Located { value, at: fields.key_place(key).unwrap_or(&fields.header).clone() });
+    };
+    if fields.flag("restart") == Some(true) {
+        add("restart", CaseAction::Restart);
+    }
+    if let Some(ms) = fields.integer("advance_ms") {
+        add("advance_ms", CaseAction::Advance { ms: i64::try_from(ms).unwrap_or(i64::MAX) });
+    }
+    if fields.has("write") {
+        add("write", CaseAction::Write { files: fields.text_map("write") });
+    }
+    let arguments = fields.object("arguments");
+    match fields.one_of(&["call", "read", "prompt"], "a step", &mut reader.faults) {
+        Some("call") => add("call", CaseAction::Call { tool: fields.required("call").value, arguments }),
+        Some("read") => add("read", CaseAction::Read { uri: fields.required("read").value }),
+        Some(_) => add("prompt", CaseAction::Prompt { name: fields.required("prompt").value, arguments }),
+        None => {}
+    }
+    if acts.is_empty() {
+        let help = "one of `call`, `read`, `prompt`, `write`, `advance_ms`, `restart`";
+        reader.missing(&fields.header, "the step does nothing", help);
+    }
+    let last = acts.len().saturating_sub(1);
+    for (index, act) in acts.into_iter().enumerate() {
+        let (expect, keep) =
+            if index == last { (read_expectations(fields), fields.text_map("keep")) } else { Default::default() };
+        steps.push(CaseStep { act, expect, keep });
+    }
+}
+
+fn read_expectations(fields: &Fields<'_>) -> Vec<Located<Expectation>> {
+    let mut expect = Vec::new();
+    type Make = fn(Json) -> Expectation;
+    let kinds: [(&str, Make); 6] = [
+        ("gives", Expectation::Gives),
+        ("matches", Expectation::Matches),
+        ("fails", Expectation::Fails),
+        ("leaves", |files| Expectation::Leaves(false_to_null(files))),
+        ("notified", Expectation::Notified),
+        ("asks", Expectation::Asks),
+    ];
+    for (key, make) in kinds {
+        if let (Some(json), Some(at)) = (fields.json(key), fields.key_place(key)) {
+            expect.push(Located { value: make(json), at: at.clone() });
+        }
+    }
+    for text in fields.located_texts("contains") {
+        expect.push(Located { value: Expectation::Contains(text.value), at: text.at });
+    }
+    expect
+}
+
+/// TOML has no `null`: `false` says that a file is gone.
+fn false_to_null(mut files: Json) -> Json {
+    for (_, text) in files.as_object_mut().into_iter().flatten() {
+        if *text == Json::Bool(false) {
+            *text = Json::Null;
+        }
+    }
+    files
+}

@@ -1,0 +1,165 @@
+//! Reading as a whole: what a good file gives, and that a bad one tells all its faults with their places.
+
+use super::*;
+use crate::definition::{CaseAction, Expectation};
+use crate::primitive::Effect;
+
+fn said(text: &str) -> Vec<String> {
+    let (_, faults) = read_definitions(&Source::new("tools.d/a.toml", text));
+    faults
+        .iter()
+        .map(|fault| {
+            let (line, column) = fault.at.as_ref().unwrap().line_column();
+            format!("{line}:{column} {} {} | {}", fault.code, fault.message, fault.help.as_deref().unwrap_or(""))
+        })
+        .collect()
+}
+
+const GOOD: &str = r##"
+[pack]
+title = "T"
+when = ["x.toml"]
+grants = { read = ["."], git = "read" }
+[pack.config]
+type = "object"
+properties.path = { type = "string", default = "x" }
+[graph]
+[data.levels]
+must = 1
+[defs.Id]
+type = "string"
+[[tool]]
+name = "find_it"
+description = "Finds."
+effect = "reads"
+[tool.input]
+type = "object"
+required = ["id"]
+properties.id = { "$ref" = "#/$defs/Id" }
+[tool.output]
+type = "array"
+[[tool.example]]
+files = { "a.md" = "x" }
+arguments = { id = "a" }
+gives_json = '[null]'
+[[tool]]
+name = "hello"
+description = "Hello."
+text = "Hello {{name}}"
+input = { type = "object", properties = { name = { type = "string" } } }
+[[resource]]
+name = "one"
+uri_template = "a:///{id}{?limit}"
+aliases = ["/{id}{?limit}"]
+complete.id = "complete_id"
+[[prompt]]
+name = "p"
+arguments = [{ name = "id", required = true, complete = ["a", "b"] }]
+[[prompt.message]]
+role = "assistant"
+text = "Hi {{id}}"
+[[prompt.message]]
+image = "templates/a.png"
+[[case]]
+title = "edit"
+[[case.step]]
+write = { "a.md" = "y" }
+call = "find_it"
+matches = [1]
+leaves = { "b.md" = false }
+"##;
+
+//= docs/spec.md#definitions
+//= type=test
+//# A published schema MUST be the author's, verbatim and in its order, but for a closing keyword at its root and
+//# the shared definitions it refers to.
+#[test]
+fn a_good_file_is_lowered_in_full() {
+    let (definitions, faults) = read_definitions(&Source::new("tools.d/a/b.toml", GOOD));
+    assert!(faults.is_empty(), "{faults:?}");
+    assert_eq!(definitions.graph.unwrap().script.value, "tools.d/a/b.rhai");
+    let tool = &definitions.tools[0];
+    let script = Body::Script { script: "tools.d/a/b.rhai".into(), function: "find_it".into() };
+    assert_eq!((&tool.body.value, tool.effect.value), (&script, Effect::Reads));
+    assert!(matches!(definitions.tools[1].body.value, Body::Inline { .. }));
+    let published = tool.input.publish(&definitions.defs).unwrap();
+    let keys = serde_json::to_string(&published).unwrap();
+    assert_eq!(
+        keys,
+        r##"{"type":"object","required":["id"],"properties":{"id":{"$ref":"#/$defs/Id"}},"$defs":{"Id":{"type":"string"}},"additionalProperties":false}"##
+    );
+    assert_eq!(tool.input.place("/properties/id").unwrap().line_column().0, 21);
+    assert!(matches!(definitions.prompts[0].messages[1].part.value, MessagePart::Image { .. }));
+    let steps = &definitions.cases[1].steps;
+    assert!(
+        matches!(steps[0].act.value, CaseAction::Write { .. }) && matches!(steps[1].act.value, CaseAction::Call { .. })
+    );
+    assert!(matches!(&steps[1].expect[1].value, Expectation::Leaves(files) if files["b.md"].is_null()));
+    assert_eq!(definitions.cases[0].example_of.as_deref(), Some("find_it"));
+    assert!(matches!(&definitions.cases[0].steps[0].expect[0].value, Expectation::Gives(json) if json[0].is_null()));
+}
+
+//= docs/spec.md#definitions
+//= type=test
+//# Every definition file MUST be read to its end.
+//= docs/spec.md#definitions
+//= type=test
+//# Every fault in a definition file MUST be reported with its path, line and column.
+//= docs/spec.md#definitions
+//= type=test
+//# A key that the grammar does not have MUST be refused, with the nearest key that it has.
+#[test]
+fn every_fault_is_told_at_its_place() {
+    let text = "[[tool]]\nname = \"a\"\ndescripton = \"x\"\neffect = \"read\"\ntext = 'a'\nfile = 'b'\ntitle = 'o'\n[tool.input]\ntype = \"object\"\nproperties.a = { typ = \"strin\", type = \"strin\" }\n[[tool.example]]\narguments = []\n";
+    assert_eq!(
+        said(text),
+        [
+            "1:1 missing-key [[tool]] has no `description` | when to use it, when not, and what comes back",
+            "3:1 unknown-key [[tool]] has no key `descripton` | did you mean `description`?",
+            "4:10 wrong-value `effect` cannot be \"read\" | did you mean `reads`?",
+            "6:1 conflicting-keys `text` and `file` exclude each other | a tool takes one of `fn`, `template`, `primitive`, `text`, `file`",
+            "10:24 schema-keyword JSON Schema has no keyword `typ` | did you mean `type`?",
+            "10:40 schema-value there is no type `strin` | did you mean `string`?",
+            "11:1 missing-key nothing is expected | one of `gives`, `matches`, `fails`, `contains`, `leaves`, `notified`, `asks`",
+            "12:13 wrong-type `arguments` takes a table, got a list | the arguments",
+        ]
+    );
+}
+
+#[test]
+fn schemas_that_cannot_be_used_are_told() {
+    let text = "[[tool]]\nname='a'\ndescription='b'\ntext='c'\n[tool.input]\nproperties.a = { '$ref' = 'https://x.y/z' }\nproperties.b = { pattern = '(?=a)' }\nproperties.c = { format = 'dat' }\nproperties.d = { minLength = -1, enum = [] }\nrequired = 'a'\n";
+    let codes: Vec<String> =
+        said(text).iter().map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" ")).collect();
+    assert_eq!(
+        codes,
+        [
+            "5:1 schema-root",
+            "6:27 schema-reference",
+            "7:28 schema-pattern",
+            "8:27 schema-format",
+            "9:30 schema-value",
+            "9:41 schema-value",
+            "10:12 schema-value",
+        ]
+    );
+}
+
+#[test]
+fn json_faults_are_placed_inside_the_text() {
+    let text = "[[tool]]\nname='a'\ndescription='b'\ntext='c'\ninput_json = '''\n{\n  \"type\": object\n}'''\n";
+    assert_eq!(said(text), ["7:11 json-syntax not JSON: expected value | RFC 8259"]);
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+    //= docs/spec.md#robustness
+    //= type=test
+    //# A parser MUST NOT panic, whatever text it is given.
+    #[test]
+    fn nothing_makes_it_panic(text in "\\PC*", cut in 0..GOOD.len(), more in "[\\[\\]\\{\\}=\"'.,a-z0-9\\n ]{0,40}") {
+        read_definitions(&Source::new("a.toml", text));
+        let cut = GOOD.floor_char_boundary(cut);
+        read_definitions(&Source::new("a.toml", format!("{}{more}{}", &GOOD[..cut], &GOOD[cut..])));
+    }
+}

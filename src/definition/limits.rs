@@ -1,0 +1,45 @@
+//! `limits` of a pack, a tool, a graph or a workspace.
+
+use super::fields::Fields;
+use super::grammar::{Grammar, ValueShape, optional};
+use crate::diagnostic::Diagnostic;
+
+/// Limits that override those of the enclosing definition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LimitsOverride {
+    /// Wall time in milliseconds.
+    pub time_ms: Option<u64>,
+    /// Steps of the scripts.
+    pub ticks: Option<u64>,
+    /// Memory in MB.
+    pub memory_mb: Option<u64>,
+    /// Size of the result in kB.
+    pub output_kb: Option<u64>,
+    /// Calls of functions within functions.
+    pub depth: Option<u64>,
+}
+
+/// `limits` of a pack, a tool, a graph or a workspace.
+pub static LIMITS: Grammar = Grammar {
+    name: "limits",
+    doc: "What a call, or a build of the graph, may use; what is left out is as above it.",
+    keys: &[
+        optional("time_ms", ValueShape::Integer(1), "Wall time in milliseconds."),
+        optional("ticks", ValueShape::Integer(1), "Steps of the scripts."),
+        optional("memory_mb", ValueShape::Integer(1), "Memory in MB."),
+        optional("output_kb", ValueShape::Integer(1), "Size of the result in kB."),
+        optional("depth", ValueShape::Integer(1), "Calls of functions within functions."),
+    ],
+};
+
+/// `limits` of any table.
+pub fn read_limits(fields: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> LimitsOverride {
+    let table = fields.table("limits", faults);
+    table.map_or_else(LimitsOverride::default, |limits| LimitsOverride {
+        time_ms: limits.integer("time_ms"),
+        ticks: limits.integer("ticks"),
+        memory_mb: limits.integer("memory_mb"),
+        output_kb: limits.integer("output_kb"),
+        depth: limits.integer("depth"),
+    })
+}

@@ -1,0 +1,393 @@
+//! `[[prompt]]`: a prompt, its keys, how it is read, and the tool that offers the prompts of a pack to clients without them.
+
+use super::body::{Body, Completion, read_completion};
+use super::case::PROMPT_EXAMPLE;
+use super::code;
+use super::fields::{Configurable, Fields};
+use super::grammar::{ENABLED, Grammar, META, SCRIPT, ValueShape, WITH, optional, required};
+use super::icon::{ICONS, read_icons};
+use super::limits::LimitsOverride;
+use super::located::Located;
+use super::question::{ASK, DeclaredQuestion, REQUIRES_CLIENT, read_questions, read_requires_client};
+use super::reader::DefinitionReader;
+use super::schema::{Schema, SchemaRole};
+use super::tool::{TaskPolicy, Tool, ToolHints};
+use crate::diagnostic::Diagnostic;
+use crate::primitive::Effect;
+use crate::source::Place;
+use crate::value::{Json, Record, Value};
+use serde_json::json;
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// A prompt.
+#[derive(Clone, Debug)]
+pub struct Prompt {
+    /// Where its table begins.
+    pub at: Place,
+    /// Its name.
+    pub name: Located<String>,
+    /// A title for people.
+    pub title: Option<String>,
+    /// When to use it.
+    pub description: Option<String>,
+    /// Whether it is served.
+    pub enabled: Configurable<bool>,
+    /// A function that lists prompts: this one is then the pattern of all of them, and not served itself.
+    pub list: Option<Located<String>>,
+    /// Its arguments.
+    pub arguments: Vec<PromptArgument>,
+    /// Its messages: at least one.
+    pub messages: Vec<PromptMessage>,
+    /// The function that gives the context of its templates, and its script.
+    pub context: Option<(String, String)>,
+    /// The script of `context`, `complete` and message functions.
+    pub script: String,
+    /// The questions that its script may ask by their keys.
+    pub questions: Arc<[DeclaredQuestion]>,
+    /// The capabilities without which a client cannot use it.
+    pub requires_client: Vec<Located<String>>,
+    /// Constants merged into the arguments.
+    pub with: Json,
+    /// Icons.
+    pub icons: Vec<Json>,
+    /// `_meta`.
+    pub meta: Option<Json>,
+}
+
+/// An argument of a prompt. On the wire each is a text; `schema` says what the text must be.
+#[derive(Clone, Debug)]
+pub struct PromptArgument {
+    /// Its name.
+    pub name: Located<String>,
+    /// A title for people.
+    pub title: Option<String>,
+    /// What it means.
+    pub description: Option<String>,
+    /// Whether it must be given.
+    pub required: bool,
+    /// JSON Schema of the value: texts are turned into numbers and booleans where it asks for them.
+    pub schema: Option<Schema>,
+    /// How it is completed.
+    pub complete: Option<Completion>,
+}
+
+/// A message of a prompt.
+#[derive(Clone, Debug)]
+pub struct PromptMessage {
+    /// `user` or `assistant`.
+    pub role: String,
+    /// What it says.
+    pub part: Located<MessagePart>,
+}
+
+/// What a message says.
+#[derive(Clone, Debug)]
+pub enum MessagePart {
+    /// A template, by its path from the root.
+    Template(String),
+    /// A template written in the definition.
+    Text(String),
+    /// A function of the script: it returns a text, content, or a list of content.
+    Function(String),
+    /// A resource of the same registry, embedded; the URI is a template filled with the arguments.
+    Resource(String),
+    /// A picture: a file of the pack and its MIME type.
+    Image {
+        /// The path from the root.
+        file: String,
+        /// Its MIME type.
+        mime_type: String,
+    },
+}
+
+/// `[[prompt]]`.
+pub static PROMPT: Grammar = Grammar {
+    name: "[[prompt]]",
+    doc: "A prompt. It says one thing (`template`, `text` or `fn`), or several: `[[prompt.message]]`.",
+    keys: &[
+        required("name", ValueShape::Text, "Its name."),
+        optional("title", ValueShape::Text, "A title for people."),
+        optional("description", ValueShape::Text, "When to use it."),
+        ENABLED,
+        optional(
+            "list",
+            ValueShape::Text,
+            "A function `fn()` that lists prompts, `#{ name, title, description, \"with\": #{ … } }` of each: they are like this one, which is not served itself.",
+        ),
+        optional("arguments", ValueShape::Tables(&ARGUMENT), "Its arguments."),
+        optional("template", ValueShape::Text, "A template, from the root: one message of the user."),
+        optional("text", ValueShape::Text, "A template written here: one message of the user."),
+        optional(
+            "fn",
+            ValueShape::Text,
+            "A function that returns a text, content, or a list of content: one message of the user.",
+        ),
+        optional("message", ValueShape::Tables(&MESSAGE), "Its messages."),
+        optional(
+            "context",
+            ValueShape::Text,
+            "A function of the script that gives what the templates are filled with.",
+        ),
+        SCRIPT,
+        ASK,
+        REQUIRES_CLIENT,
+        WITH,
+        ICONS,
+        META,
+        optional("example", ValueShape::Tables(&PROMPT_EXAMPLE), "Examples: documentation and test at once."),
+    ],
+};
+
+/// An argument of a prompt.
+static ARGUMENT: Grammar = Grammar {
+    name: "[[prompt.arguments]]",
+    doc: "An argument of a prompt. On the wire each is a text.",
+    keys: &[
+        required("name", ValueShape::Text, "Its name."),
+        optional("title", ValueShape::Text, "A title for people."),
+        optional("description", ValueShape::Text, "What it means."),
+        optional("required", ValueShape::Flag, "Whether it must be given."),
+        optional(
+            "schema",
+            ValueShape::Schema,
+            "What the text must be: it becomes a number or a boolean where this asks for one.",
+        ),
+        optional("complete", ValueShape::Completion, "How it is completed: a function's name or a list of texts."),
+    ],
+};
+
+/// A message of a prompt.
+static MESSAGE: Grammar = Grammar {
+    name: "[[prompt.message]]",
+    doc: "A message: one of `template`, `text`, `fn`, `resource`, `image`.",
+    keys: &[
+        optional("role", ValueShape::OneOf(&["user", "assistant"]), "Who says it; `user` if it is left out."),
+        optional("template", ValueShape::Text, "A template, from the root."),
+        optional("text", ValueShape::Text, "A template written here."),
+        optional("fn", ValueShape::Text, "A function that returns a text, content, or a list of content."),
+        optional(
+            "resource",
+            ValueShape::Text,
+            "A resource that is embedded: its URI, a template filled with the arguments.",
+        ),
+        optional("image", ValueShape::Text, "A picture: a file of the pack, from the root."),
+        optional(
+            "mime_type",
+            ValueShape::Text,
+            "The MIME type of the picture; it follows from the file's ending if it is left out.",
+        ),
+    ],
+};
+
+/// `[[prompt]]`.
+pub fn read_prompt(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Prompt {
+    let script = reader.script_of(fields);
+    Prompt {
+        at: fields.header.clone(),
+        name: fields.required("name"),
+        title: fields.text("title"),
+        description: fields.text("description"),
+        enabled: fields.setting("enabled", fields.flag("enabled").unwrap_or(true)),
+        list: fields.located("list"),
+        arguments: read_arguments(fields, reader),
+        messages: read_messages(fields, reader),
+        context: fields.text("context").map(|context| (context, script.clone())),
+        script,
+        questions: read_questions(fields, reader, false),
+        requires_client: read_requires_client(fields, reader),
+        with: fields.object("with"),
+        icons: read_icons(fields, &mut reader.faults),
+        meta: fields.json("meta"),
+    }
+}
+
+fn read_arguments(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Vec<PromptArgument> {
+    let mut arguments: Vec<PromptArgument> = Vec::new();
+    for argument in fields.tables("arguments", &mut reader.faults) {
+        let name = argument.required("name");
+        if arguments.iter().any(|other| other.name.value == name.value) {
+            let fault = Diagnostic::new(code::CONFLICTING_KEYS, format!("the argument `{}` stands twice", name.value));
+            reader.fault(fault.at(name.at.clone()).help("names of arguments differ"));
+        }
+        arguments.push(PromptArgument {
+            name,
+            title: argument.text("title"),
+            description: argument.text("description"),
+            required: argument.flag("required").unwrap_or(false),
+            schema: reader.schema(&argument, "schema", SchemaRole::Shared),
+            complete: argument.node("complete").map(read_completion),
+        });
+    }
+    arguments
+}
+
+fn read_messages(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Vec<PromptMessage> {
+    let kind = fields.one_of(&["template", "text", "fn", "message"], "a prompt", &mut reader.faults);
+    match kind {
+        None => {
+            let help = "one of `template`, `text`, `fn`, or tables `[[prompt.message]]`";
+            reader.missing(&fields.header, "[[prompt]] says nothing", help);
+            Vec::new()
+        }
+        Some("message") => fields
+            .tables("message", &mut reader.faults)
+            .iter()
+            .filter_map(|message| {
+                let role = message.text("role").unwrap_or_else(|| "user".to_owned());
+                Some(PromptMessage { role, part: read_part(message, reader)? })
+            })
+            .collect(),
+        Some(key) => read_text_part(fields, key)
+            .map(|part| PromptMessage { role: "user".to_owned(), part })
+            .into_iter()
+            .collect(),
+    }
+}
+
+fn read_part(message: &Fields<'_>, reader: &mut DefinitionReader) -> Option<Located<MessagePart>> {
+    let keys = ["template", "text", "fn", "resource", "image"];
+    let Some(kind) = message.one_of(&keys, "a message", &mut reader.faults) else {
+        let help = "one of `template`, `text`, `fn`, `resource`, `image`";
+        reader.missing(&message.header, "[[prompt.message]] says nothing", help);
+        return None;
+    };
+    if kind != "image" {
+        return read_text_part(message, kind);
+    }
+    let file = message.required("image");
+    let mime_type = message.text("mime_type").or_else(|| image_type(&file.value).map(str::to_owned));
+    let Some(mime_type) = mime_type else {
+        reader.missing(&file.at, "the type of the picture is not known", "`mime_type = \"image/…\"`");
+        return None;
+    };
+    Some(Located { value: MessagePart::Image { file: file.value, mime_type }, at: file.at })
+}
+
+fn read_text_part(fields: &Fields<'_>, key: &str) -> Option<Located<MessagePart>> {
+    let Located { value, at } = fields.located(key)?;
+    let value = match key {
+        "template" => MessagePart::Template(value),
+        "text" => MessagePart::Text(value),
+        "fn" => MessagePart::Function(value),
+        _ => MessagePart::Resource(value),
+    };
+    Some(Located { value, at })
+}
+
+fn image_type(file: &str) -> Option<&'static str> {
+    let (_, ending) = file.rsplit_once('.')?;
+    Some(match ending.to_ascii_lowercase().as_str() {
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "gif" => "image/gif",
+        "webp" => "image/webp",
+        "svg" => "image/svg+xml",
+        _ => return None,
+    })
+}
+
+/// `[pack.prompt_tool]`.
+#[derive(Clone, Debug)]
+pub struct PromptTool {
+    /// Its name.
+    pub name: Located<String>,
+    /// `_meta`.
+    pub meta: Option<Json>,
+}
+
+/// `[pack.prompt_tool]`.
+pub static PROMPT_TOOL: Grammar = Grammar {
+    name: "[pack.prompt_tool]",
+    doc: "One tool that lists the prompts of the pack and gives the messages of each; it is made from them.",
+    keys: &[optional("name", ValueShape::Text, "Its name; `get_prompt` if it is left out."), META],
+};
+
+const DESCRIPTION: &str = "Lists the prompts of this server or, with `name`, gives one: the words for a piece of work, with the present state of the workspace filled in. For clients that do not offer prompts themselves; do then as the words say. The prompts:";
+
+impl PromptTool {
+    //= docs/spec.md#prompts
+    //# A pack with `prompt_tool` MUST offer one tool that lists its prompts and gives the messages of each.
+    /// The tool for these prompts.
+    pub fn tool(&self, prompts: &[Prompt]) -> Tool {
+        let at = &self.name.at;
+        Tool {
+            at: at.clone(),
+            name: self.name.clone(),
+            title: Some("Prompts".to_owned()),
+            description: located(describe_prompts(prompts), at),
+            describe: None,
+            enabled: Configurable::Fixed(true),
+            effect: Located { value: Effect::Reads, at: at.clone() },
+            input: Schema {
+                json: input_schema(prompts).into(),
+                places: [(String::new(), at.clone())].into_iter().collect(),
+            },
+            output: None,
+            body: Located { value: Body::Prompts, at: at.clone() },
+            dispatch: None,
+            with: json!({}),
+            on_error: None,
+            questions: [].into(),
+            requires_client: Vec::new(),
+            hints: ToolHints::default(),
+            icons: Vec::new(),
+            meta: self.meta.clone(),
+            task_policy: TaskPolicy::default(),
+            limits: LimitsOverride::default(),
+        }
+    }
+}
+
+fn located(value: String, at: &Place) -> Located<String> {
+    Located { value, at: at.clone() }
+}
+
+/// What the tool is for, and a line for each prompt with its arguments.
+fn describe_prompts(prompts: &[Prompt]) -> String {
+    let mut text = DESCRIPTION.to_owned();
+    for prompt in prompts {
+        let what = prompt.title.as_deref().or(prompt.description.as_deref()).unwrap_or_default();
+        let arguments: Vec<String> = prompt
+            .arguments
+            .iter()
+            .map(|argument| format!("`{}`{}", argument.name.value, if argument.required { "" } else { "?" }))
+            .collect();
+        let takes = if arguments.is_empty() { String::new() } else { format!(" ({})", arguments.join(", ")) };
+        let _ = write!(text, "\n- `{}`{takes}: {what}", prompt.name.value);
+    }
+    text
+}
+
+fn input_schema(prompts: &[Prompt]) -> Json {
+    let names: Vec<&str> = prompts.iter().map(|prompt| prompt.name.value.as_str()).collect();
+    json!({
+        "type": "object",
+        "properties": {
+            "name": { "type": "string", "enum": names, "description": "The prompt; without it all of them are listed, with their arguments" },
+            "arguments": {
+                "type": "object",
+                "additionalProperties": { "type": "string" },
+                "description": "The arguments of the prompt, each a text",
+            },
+        },
+    })
+}
+
+/// A prompt as a list shows it: `{ name, title, description, arguments: [{ name, description, required }] }`.
+pub fn describe_prompt(prompt: &Prompt) -> Value {
+    let arguments = prompt.arguments.iter().map(|argument| {
+        Record::value([
+            ("name".into(), argument.name.value.as_str().into()),
+            ("description".into(), argument.description.as_deref().into()),
+            ("required".into(), argument.required.into()),
+        ])
+    });
+    let arguments = Value::list(arguments);
+    Record::value([
+        ("name".into(), prompt.name.value.as_str().into()),
+        ("title".into(), prompt.title.as_deref().into()),
+        ("description".into(), prompt.description.as_deref().into()),
+        ("arguments".into(), arguments),
+    ])
+}

@@ -1,0 +1,128 @@
+//! `[tool.ask.KEY]` and `requires_client`: the questions that a definition declares, and what it needs of the client.
+
+use super::code;
+use super::fields::Fields;
+use super::grammar::{Grammar, GrammarKey, ValueShape, optional, required};
+use super::located::Located;
+use super::reader::{DefinitionReader, Validation};
+use super::schema::{Checker, Schema, schema_object};
+use crate::diagnostic::{Diagnostic, did_you_mean};
+use crate::primitive::{CAPABILITIES, Question, QuestionKind, form};
+use crate::source::Place;
+use std::sync::Arc;
+
+/// A question that a definition declares: `[tool.ask.KEY]`.
+#[derive(Clone, Debug)]
+pub struct DeclaredQuestion {
+    /// Its key.
+    pub key: Located<String>,
+    /// What is asked.
+    pub question: Question,
+    /// Whether it is asked before the call becomes a task.
+    pub before_task: bool,
+}
+
+/// Questions of a tool, a resource or a prompt.
+pub const ASK: GrammarKey = optional(
+    "ask",
+    ValueShape::NamedTables(&QUESTION),
+    "Questions for the user, asked by `ask(\"KEY\")` in the script.",
+);
+
+/// `requires_client`.
+pub const REQUIRES_CLIENT: GrammarKey = optional(
+    "requires_client",
+    ValueShape::Texts,
+    "Capabilities without which it cannot be used: `elicitation`, `elicitation.url`, `sampling`, `sampling.tools`, `sampling.context`, `roots`, or an extension.",
+);
+
+/// `[tool.ask.KEY]`.
+static QUESTION: Grammar = Grammar {
+    name: "[tool.ask.KEY]",
+    doc: "A question for the user: a form that the client shows. It stands so in resources and prompts too.",
+    keys: &[
+        required("message", ValueShape::Text, "What the user reads."),
+        required(
+            "schema",
+            ValueShape::Object,
+            "The fields: an object of texts, numbers, booleans and choices, each with `default` if it has one; or its `properties` alone.",
+        ),
+        optional(
+            "optional",
+            ValueShape::Flag,
+            "Whether `ask` gives `()` where the client cannot show forms; else that is a fault.",
+        ),
+        optional(
+            "before_task",
+            ValueShape::Flag,
+            "Whether it is asked before the call becomes a task, and not within it; only in a tool with `task`.",
+        ),
+    ],
+};
+
+/// The questions that a definition declares. `tasks` says whether its calls may run as tasks.
+pub fn read_questions(fields: &Fields<'_>, reader: &mut DefinitionReader, tasks: bool) -> Arc<[DeclaredQuestion]> {
+    let mut declared = Vec::new();
+    for (key, question) in fields.named_tables("ask", &mut reader.faults) {
+        let schema = question.schema("schema").unwrap_or_else(|| Schema::without_properties(&question.header));
+        let form = form::complete_schema(&schema.json);
+        // An author may write the properties alone: then they stand where the schema says `properties`.
+        let is_whole = form.get("properties") == schema.json.get("properties");
+        let place = |pointer: &str| {
+            let within = if is_whole { pointer } else { pointer.strip_prefix("/properties").unwrap_or(pointer) };
+            schema.place(within).unwrap_or(&question.header).clone()
+        };
+        if reader.validation == Validation::Full {
+            check_form(&form, &place, reader);
+        }
+        let wish = QuestionKind::Form { message: question.required("message").value, schema: form };
+        let optional = question.flag("optional").unwrap_or(false);
+        let before_task = question.flag("before_task").unwrap_or(false);
+        if let (true, false, Some(at)) = (before_task, tasks, question.key_place("before_task")) {
+            let fault = Diagnostic::new(code::WRONG_VALUE, "there is no task that it could come before");
+            reader.fault(fault.at(at.clone()).help("give the tool `task = \"optional\"` or `\"required\"`"));
+        }
+        declared.push(DeclaredQuestion { key, question: Question { kind: wish, optional }, before_task });
+    }
+    declared.into()
+}
+
+//= docs/spec.md#questions
+//# A form that elicitation does not allow MUST be refused before the client sees it.
+fn check_form(form: &crate::value::Json, place: &dyn Fn(&str) -> Place, reader: &mut DefinitionReader) {
+    let mut flaws = form::find_violations(form);
+    if flaws.is_empty() {
+        let free = schema_object(form.clone()).map(|mut free| {
+            free.shift_remove("required");
+            free
+        });
+        match free.and_then(Checker::new) {
+            Ok(checker) => {
+                for problem in checker.check(&form::defaults(form)) {
+                    let name = problem.pointer.split('/').nth(1).unwrap_or_default();
+                    let at = place(&format!("/properties/{name}/default"));
+                    let fault = Diagnostic::new(code::FORM, format!("the default does not fit: {}", problem.message));
+                    reader.fault(fault.at(at).help(problem.help.unwrap_or_else(|| "a value of the field".to_owned())));
+                }
+            }
+            Err(fault) => reader.fault(fault.at(place(""))),
+        }
+    }
+    for flaw in flaws.drain(..) {
+        let fault = Diagnostic::new(code::FORM, flaw.message).at(place(&flaw.pointer));
+        reader.fault(fault.help(flaw.help.unwrap_or_default()));
+    }
+}
+
+/// The capabilities that a client must have.
+pub fn read_requires_client(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Vec<Located<String>> {
+    let names = fields.located_texts("requires_client");
+    for name in &names {
+        if !CAPABILITIES.contains(&name.value.as_str()) && !name.value.contains('/') {
+            let fault = Diagnostic::new(code::WRONG_VALUE, format!("there is no capability `{}`", name.value));
+            let help = did_you_mean(&name.value, CAPABILITIES).unwrap_or_else(|| CAPABILITIES.join(", "));
+            reader.fault(fault.at(name.at.clone()).help(help));
+        }
+    }
+    names
+}

@@ -1,0 +1,57 @@
+//! What the readers of all tables of one file share: its faults, its script, and how closely it is validated.
+
+use super::code;
+use super::fields::Fields;
+use super::schema::{Schema, SchemaRole, lint_schema};
+use crate::diagnostic::Diagnostic;
+use crate::parse::toml::TomlNode;
+use crate::source::Place;
+
+/// How closely a definition file is validated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Validation {
+    /// In full: every fault is reported, at its place.
+    Full,
+    /// Not at all, since the file is known to be sound: no places are kept. Its examples and cases, which only tests run, may
+    /// be missing.
+    Skipped,
+}
+
+/// The state that the readers of one file share.
+pub(super) struct DefinitionReader {
+    /// The sibling script: `<stem>.rhai`.
+    pub(super) script: String,
+    pub(super) faults: Vec<Diagnostic>,
+    pub(super) validation: Validation,
+}
+
+impl DefinitionReader {
+    #[allow(clippy::boxed_local, reason = "faults are built boxed")]
+    pub(super) fn fault(&mut self, fault: Box<Diagnostic>) {
+        self.faults.push(*fault);
+    }
+
+    /// A schema, linted.
+    pub(super) fn schema(&mut self, fields: &Fields<'_>, name: &str, role: SchemaRole) -> Option<Schema> {
+        fields.node(name).map(|node| self.schema_of(node, role))
+    }
+
+    /// The schema in a tree, linted.
+    pub(super) fn schema_of(&mut self, node: &TomlNode, role: SchemaRole) -> Schema {
+        if self.validation == Validation::Skipped {
+            return Schema::from_node_without_places(node);
+        }
+        let schema = Schema::from_node(node);
+        self.faults.extend(lint_schema(&schema, role));
+        schema
+    }
+
+    /// The script that a definition names, or its sibling.
+    pub(super) fn script_of(&self, fields: &Fields<'_>) -> String {
+        fields.text("script").unwrap_or_else(|| self.script.clone())
+    }
+
+    pub(super) fn missing(&mut self, at: &Place, message: &str, help: &str) {
+        self.fault(Diagnostic::new(code::MISSING_KEY, message).at(at.clone()).help(help));
+    }
+}

@@ -1,0 +1,266 @@
+//! `[[resource]]`: a resource, its keys, and how it is read.
+
+use super::body::{Body, Completion, read_body, read_completion};
+use super::case::RESOURCE_EXAMPLE;
+use super::code;
+use super::fields::Fields;
+use super::grammar::{Grammar, META, SCRIPT, ValueShape, WITH, optional, required};
+use super::icon::{ICONS, read_icons};
+use super::located::Located;
+use super::question::{ASK, DeclaredQuestion, REQUIRES_CLIENT, read_questions, read_requires_client};
+use super::reader::{DefinitionReader, Validation};
+use super::schema::{Schema, SchemaRole};
+use crate::diagnostic::{Diagnostic, did_you_mean};
+use crate::parse::toml::TomlNode;
+use crate::source::Place;
+use crate::value::Json;
+use std::sync::Arc;
+
+/// A resource, or a family of them.
+#[derive(Clone, Debug)]
+pub struct Resource {
+    /// Where its table begins.
+    pub at: Place,
+    /// Its name.
+    pub name: Located<String>,
+    /// A title for people.
+    pub title: Option<String>,
+    /// What it holds.
+    pub description: Option<String>,
+    /// A URI, or a URI template (RFC 6570, levels 1 and 2, and `{?query}`).
+    pub uri: Located<String>,
+    /// Whether `uri` is a template.
+    pub is_template: bool,
+    /// JSON Schemas of the variables: an object of name to schema.
+    pub variables: Option<Schema>,
+    /// Other spellings of the URI.
+    pub aliases: Vec<Located<String>>,
+    /// What answers a read.
+    pub body: Located<Body>,
+    /// The function that lists what a template stands for.
+    pub list: Option<Located<String>>,
+    /// Completion of the variables.
+    pub complete: Vec<(String, Completion)>,
+    /// The script of `list`, `complete` and the like.
+    pub script: String,
+    /// The questions that its script may ask by their keys.
+    pub questions: Arc<[DeclaredQuestion]>,
+    /// The capabilities without which a client cannot use it.
+    pub requires_client: Vec<Located<String>>,
+    /// The MIME type of what is read.
+    pub mime_type: Option<String>,
+    /// Whether a client may subscribe to it.
+    pub subscribe: bool,
+    /// For how long a client may keep it, in milliseconds.
+    pub ttl_ms: Option<u64>,
+    /// `public` or `private`.
+    pub cache_scope: Option<String>,
+    /// Constants merged into the variables.
+    pub with: Json,
+    /// Icons.
+    pub icons: Vec<Json>,
+    /// `annotations`: audience, priority, lastModified.
+    pub annotations: Option<Json>,
+    /// `_meta`.
+    pub meta: Option<Json>,
+}
+
+/// `[[resource]]`.
+pub static RESOURCE: Grammar = Grammar {
+    name: "[[resource]]",
+    doc: "A resource, or a family of them. Its body is one of `read` (in `script`), `template`, `text`, `file`; a function of its own name if none is given.",
+    keys: &[
+        required("name", ValueShape::Text, "Its name."),
+        optional("title", ValueShape::Text, "A title for people."),
+        optional("description", ValueShape::Text, "What it holds."),
+        optional("uri", ValueShape::Text, "Its URI; either this or `uri_template`."),
+        optional(
+            "uri_template",
+            ValueShape::Text,
+            "A URI template (RFC 6570: `{name}`, `{+rest}`, `{?query,more}`); either this or `uri`.",
+        ),
+        optional("variables", ValueShape::Named, "A JSON Schema for each variable."),
+        optional("aliases", ValueShape::Texts, "Other spellings of the URI."),
+        SCRIPT,
+        optional("read", ValueShape::Text, "The function that answers a read; the resource's name if it is left out."),
+        optional(
+            "template",
+            ValueShape::Text,
+            "A template, from the root, filled with the variables or with what `context` returns.",
+        ),
+        optional("context", ValueShape::Text, "A function of the script that gives what the template is filled with."),
+        optional("text", ValueShape::Text, "A constant text; with `{{` in it, a template."),
+        optional("file", ValueShape::Text, "A file of the pack, from the root."),
+        optional("list", ValueShape::Text, "A function that lists what a template stands for."),
+        optional(
+            "complete",
+            ValueShape::Completions,
+            "How each variable is completed: a function's name or a list of texts.",
+        ),
+        optional("mime_type", ValueShape::Text, "The MIME type of what is read."),
+        optional("subscribe", ValueShape::Flag, "Whether a client may subscribe to it."),
+        optional("ttl_ms", ValueShape::Integer(0), "For how long a client may keep it, in milliseconds."),
+        optional("cache_scope", ValueShape::OneOf(&["public", "private"]), "Who may share what a client keeps."),
+        ASK,
+        REQUIRES_CLIENT,
+        WITH,
+        ICONS,
+        optional("annotations", ValueShape::Object, "`audience`, `priority`, `lastModified`."),
+        META,
+        optional("example", ValueShape::Tables(&RESOURCE_EXAMPLE), "Examples: documentation and test at once."),
+    ],
+};
+
+/// `[[resource]]`.
+pub fn read_resource(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Resource {
+    let is_template = match fields.one_of(&["uri", "uri_template"], "a resource", &mut reader.faults) {
+        Some(key) => key == "uri_template",
+        None => {
+            let help = "`uri` names one resource, `uri_template` a family of them";
+            reader.missing(&fields.header, "[[resource]] has neither `uri` nor `uri_template`", help);
+            false
+        }
+    };
+    let address = fields.required(if is_template { "uri_template" } else { "uri" });
+    let variables = read_variables(fields, reader);
+    let complete = read_completions(fields);
+    check_uris(&address, is_template, fields, reader);
+    let body = read_body(reader, fields, "read", &["read", "template", "text", "file"], "a resource");
+    Resource {
+        at: fields.header.clone(),
+        name: fields.required("name"),
+        title: fields.text("title"),
+        description: fields.text("description"),
+        uri: address,
+        is_template,
+        variables,
+        aliases: fields.located_texts("aliases"),
+        body,
+        list: fields.located("list"),
+        complete,
+        script: reader.script_of(fields),
+        questions: read_questions(fields, reader, false),
+        requires_client: read_requires_client(fields, reader),
+        mime_type: fields.text("mime_type"),
+        subscribe: fields.flag("subscribe").unwrap_or(false),
+        ttl_ms: fields.integer("ttl_ms"),
+        cache_scope: fields.text("cache_scope"),
+        with: fields.object("with"),
+        icons: read_icons(fields, &mut reader.faults),
+        annotations: fields.json("annotations"),
+        meta: fields.json("meta"),
+    }
+}
+
+fn read_variables(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Option<Schema> {
+    let node = fields.node("variables")?;
+    if reader.validation == Validation::Skipped {
+        return Some(Schema::from_node_without_places(node));
+    }
+    for entry in node.entries() {
+        reader.schema_of(&entry.node, SchemaRole::Shared);
+    }
+    Some(Schema::from_node(node))
+}
+
+fn read_completions(fields: &Fields<'_>) -> Vec<(String, Completion)> {
+    let entries = fields.node("complete").map(TomlNode::entries).unwrap_or_default();
+    entries.iter().map(|entry| (entry.key.clone(), read_completion(&entry.node))).collect()
+}
+
+/// The URI, its aliases and the names of its variables.
+fn check_uris(address: &Located<String>, is_template: bool, fields: &Fields<'_>, reader: &mut DefinitionReader) {
+    if address.value.is_empty() {
+        return;
+    }
+    if !is_template {
+        if address.value.contains(['{', '}']) {
+            let fault = Diagnostic::new(code::URI_TEMPLATE, "`uri` has braces");
+            reader.fault(fault.at(address.at.clone()).help("a family of resources is a `uri_template`"));
+        }
+        return;
+    }
+    let names = match uri_variables(&address.value) {
+        Ok(names) => names,
+        Err(message) => {
+            let fault = Diagnostic::new(code::URI_TEMPLATE, message).at(address.at.clone());
+            return reader.fault(fault.help("RFC 6570: `{name}`, `{+rest}`, `{?query,more}`"));
+        }
+    };
+    for alias in fields.located_texts("aliases") {
+        match uri_variables(&alias.value) {
+            Ok(others) if sorted(&others) == sorted(&names) => {}
+            Ok(_) => {
+                let fault =
+                    Diagnostic::new(code::URI_TEMPLATE, format!("the alias `{}` has other variables", alias.value));
+                reader.fault(fault.at(alias.at).help(format!("its variables are {}", names.join(", "))));
+            }
+            Err(message) => {
+                let fault = Diagnostic::new(code::URI_TEMPLATE, message).at(alias.at);
+                reader.fault(fault.help("RFC 6570: `{name}`, `{+rest}`, `{?query,more}`"));
+            }
+        }
+    }
+    for key in ["variables", "complete"] {
+        for entry in fields.node(key).map(TomlNode::entries).unwrap_or_default() {
+            if !names.contains(&entry.key) {
+                let fault =
+                    Diagnostic::new(code::UNKNOWN_KEY, format!("`{}` has no variable `{}`", address.value, entry.key));
+                let help = did_you_mean(&entry.key, names.iter().map(String::as_str));
+                reader.fault(fault.at(entry.at.clone()).help(help.unwrap_or_else(|| "it has no variables".to_owned())));
+            }
+        }
+    }
+}
+
+fn sorted(names: &[String]) -> Vec<&str> {
+    let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
+    names.sort_unstable();
+    names
+}
+
+/// The variables of a template in the order they stand, or what is wrong with it.
+pub fn uri_variables(template: &str) -> Result<Vec<String>, String> {
+    let mut names: Vec<String> = Vec::new();
+    let mut rest = template;
+    while let Some(start) = rest.find(['{', '}']) {
+        if rest.as_bytes()[start] == b'}' {
+            return Err(format!("a brace is closed in `{template}` that was not opened"));
+        }
+        let after = &rest[start + 1..];
+        let end = after.find(['{', '}']).filter(|end| after.as_bytes()[*end] == b'}');
+        let Some(end) = end else { return Err(format!("a brace is not closed in `{template}`")) };
+        let expression = &after[..end];
+        let list = expression.strip_prefix(['+', '#', '?', '&']).unwrap_or(expression);
+        for name in list.split(',') {
+            let legal = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            if !legal {
+                return Err(format!("`{{{expression}}}` is no expression of `{template}`"));
+            }
+            if names.iter().any(|known| known == name) {
+                return Err(format!("the variable `{name}` stands twice in `{template}`"));
+            }
+            names.push(name.to_owned());
+        }
+        rest = &after[end + 1..];
+    }
+    if names.is_empty() { Err(format!("`{template}` has no variables: it is a `uri`")) } else { Ok(names) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::uri_variables;
+
+    #[test]
+    fn expressions_of_each_form() {
+        let names = uri_variables("a:///{spec}/x/{+rest}{?offset,limit}");
+        assert_eq!(names, Ok(["spec", "rest", "offset", "limit"].map(str::to_owned).to_vec()));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told() {
+        for wrong in ["a://{x", "a://x}", "a://{x}{x}", "a://{}", "a://{x-y}", "a://{{x}}"] {
+            assert!(uri_variables(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! Replacements in a text, all made at once: of bytes, of lines and of characters.
+
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::document::Document;
+use crate::guard::{self, ITEM};
+use crate::value::{Map, Value};
+use std::ops::Range;
+
+const MARK: char = '\u{feff}';
+
+/// The edited text, behind a byte order mark if the one it came from began with one.
+pub fn with_byte_order_mark_of(input: &Value, edited: String) -> String {
+    let document = input.as_object::<Document>();
+    let text = document.map_or_else(|| input.as_text().unwrap_or_default(), Document::text);
+    if text.starts_with(MARK) { format!("{MARK}{edited}") } else { edited }
+}
+
+/// The end of the first line of a text; `\n` if it has none.
+pub(super) fn line_end(text: &str) -> &'static str {
+    match memchr::memchr(b'\n', text.as_bytes()) {
+        Some(at) if text[..at].ends_with('\r') => "\r\n",
+        _ => "\n",
+    }
+}
+
+/// The text with `end` at the end of each of its lines.
+pub(super) fn with_line_end(text: &str, end: &str) -> String {
+    let plain = text.replace("\r\n", "\n");
+    if end == "\n" { plain } else { plain.replace('\n', end) }
+}
+
+/// Replacements of bytes in a text, applied all at once: their ranges refer to the original text.
+#[derive(Default)]
+pub(super) struct Replacements(Vec<(Range<usize>, String)>);
+
+impl Replacements {
+    /// These bytes become `text`; an empty range inserts, behind what was inserted at that place before.
+    pub(super) fn replace(&mut self, bytes: Range<usize>, text: impl Into<String>) {
+        self.0.push((bytes, text.into()));
+    }
+
+    /// The text after all replacements, whose new lines end with `end`; `None` if two overlap or the call was stopped.
+    pub(super) fn apply(mut self, text: &str, end: &str) -> Option<String> {
+        self.0.sort_by_key(|(bytes, _)| (bytes.start, bytes.end));
+        let mut edited = String::with_capacity(text.len());
+        let mut at = 0;
+        for (bytes, by) in self.0 {
+            if guard::is_over(ITEM + by.len()) {
+                return None;
+            }
+            edited.push_str(text.get(at..bytes.start)?);
+            edited.push_str(&with_line_end(&by, end));
+            at = bytes.end;
+        }
+        edited.push_str(text.get(at..)?);
+        Some(edited)
+    }
+}
+
+/// One replacement: `from` and `to` count from 1 and both belong to it; `to = from - 1` inserts before `from`.
+#[derive(Clone, Debug)]
+pub struct Edit {
+    /// The first one.
+    pub from: i64,
+    /// The last one.
+    pub to: i64,
+    /// The new text.
+    pub text: String,
+}
+
+/// The edits that maps of `from`, `to` and `text` tell.
+pub fn edits_from_values(values: &[Value]) -> Result<Vec<Edit>> {
+    guard::checked(values).map(|value| edit_from_value(value?)).collect()
+}
+
+fn edit_from_value(value: &Value) -> Result<Edit> {
+    let fault = || {
+        Diagnostic::new(Code::ARGUMENTS, "an edit is a map of `from`, `to` and `text`")
+            .help("as in `#{ from: 2, to: 3, text: \"new\" }`; `from` and `to` are whole numbers")
+    };
+    let Value::Map(map) = value else { return Err(fault()) };
+    let map: &Map = map;
+    let place = |name: &str| map.get(name).and_then(Value::as_integer);
+    match (place("from"), place("to"), map.get("text").and_then(Value::as_text)) {
+        (Some(from), Some(to), Some(text)) if map.len() == 3 => Ok(Edit { from, to, text: text.to_owned() }),
+        _ => Err(fault()),
+    }
+}
+
+/// The text with these lines replaced. What comes is whole lines, with the line ends of the text.
+///
+/// Edits that overlap, and lines that the text does not have, are faults.
+pub fn edit_lines(document: &Document, edits: &[Edit]) -> Result<String> {
+    let text = document.text();
+    let lines = document.line_ranges();
+    let start = |line: usize| lines.get(line).map_or(text.len(), |line| line.start);
+    let mut replacements = Replacements::default();
+    for (edit, range) in checked(edits, lines.len(), "line")? {
+        guard::spend(ITEM + edit.text.len())?;
+        let bytes = start(range.start)..start(range.end);
+        let mut come = edit.text.clone();
+        if !come.is_empty() && !come.ends_with('\n') {
+            come.push('\n');
+        }
+        if bytes.start == text.len() && !come.is_empty() && !text.is_empty() && !text.ends_with('\n') {
+            come.insert(0, '\n');
+        }
+        replacements.replace(bytes, come);
+    }
+    let edited = applied(replacements, text);
+    guard::check().map(|()| edited)
+}
+
+/// The text with these spans of characters replaced, as they are.
+///
+/// Edits that overlap, and characters that the text does not have, are faults.
+pub fn edit_spans(document: &Document, edits: &[Edit]) -> Result<String> {
+    let text = document.text();
+    guard::reserve_memory(text.len().saturating_mul(size_of::<usize>()))?;
+    let mut starts: Vec<usize> = Vec::with_capacity(text.len() + 1);
+    for piece in guard::pieces(text) {
+        let piece = piece?;
+        let before = piece.as_ptr().addr() - text.as_ptr().addr();
+        starts.extend(piece.char_indices().map(|(at, _)| before + at));
+    }
+    starts.push(text.len());
+    let mut edited = String::with_capacity(text.len());
+    let mut at = 0;
+    for (edit, range) in checked(edits, starts.len() - 1, "character")? {
+        guard::spend(ITEM + edit.text.len())?;
+        edited.push_str(&text[at..starts[range.start]]);
+        edited.push_str(&edit.text);
+        at = starts[range.end];
+    }
+    edited.push_str(&text[at..]);
+    Ok(edited)
+}
+
+fn applied(replacements: Replacements, text: &str) -> String {
+    replacements.apply(text, line_end(text)).unwrap_or_else(|| text.to_owned())
+}
+
+/// The edits in the order of their places, each with its range from 0, its end exclusive.
+fn checked<'a>(edits: &'a [Edit], count: usize, unit: &str) -> Result<Vec<(&'a Edit, Range<usize>)>> {
+    let mut places = Vec::with_capacity(edits.len());
+    for edit in edits {
+        guard::spend(ITEM)?;
+        let from = usize::try_from(edit.from).ok().and_then(|from| from.checked_sub(1));
+        let to = usize::try_from(edit.to).ok();
+        match (from, to) {
+            (Some(from), Some(to)) if from <= to && to <= count => places.push((edit, from..to)),
+            _ => {
+                let message = format!("there is no {unit} {} to {} of {count}", edit.from, edit.to);
+                let help = "count from 1, both ends belong to it; `to = from - 1` inserts before `from`";
+                return Err(Diagnostic::new(Code::ARGUMENTS, message).help(help));
+            }
+        }
+    }
+    places.sort_by_key(|(_, range)| (range.start, range.end));
+    //= docs/spec.md#edits
+    //# Edits of lines or spans that overlap MUST be refused.
+    for pair in places.windows(2) {
+        if pair[1].1.start < pair[0].1.end {
+            let told = |edit: &Edit| format!("{} to {}", edit.from, edit.to);
+            let message = format!("the edits of {unit} {} and {} overlap", told(pair[0].0), told(pair[1].0));
+            return Err(Diagnostic::new(Code::ARGUMENTS, message).help("make one of the two"));
+        }
+    }
+    Ok(places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn edit(from: i64, to: i64, text: &str) -> Edit {
+        Edit { from, to, text: text.to_owned() }
+    }
+
+    fn lines(text: &str, edits: &[Edit]) -> std::result::Result<String, String> {
+        edit_lines(&Document::new("a.md", text), edits).map_err(|fault| fault.message)
+    }
+
+    //= docs/spec.md#edits
+    //= type=test
+    //# Edits of lines or spans that overlap MUST be refused.
+    #[test]
+    fn lines_are_replaced_at_once() {
+        let text = "1\r\n2\r\n3";
+        assert_eq!(lines(text, &[edit(3, 3, "c"), edit(1, 1, "a\nb")]), Ok("a\r\nb\r\n2\r\nc\r\n".into()));
+        assert_eq!(lines(text, &[edit(4, 3, "4\n")]), Ok("1\r\n2\r\n3\r\n4\r\n".into()));
+        assert_eq!(lines(text, &[edit(1, 0, "0"), edit(1, 2, "")]), Ok("0\r\n3".into()));
+        assert_eq!(lines("", &[edit(1, 0, "a")]), Ok("a\n".into()));
+        assert_eq!(
+            lines(text, &[edit(1, 2, ""), edit(2, 3, "")]),
+            Err("the edits of line 1 to 2 and 2 to 3 overlap".into())
+        );
+        assert_eq!(lines(text, &[edit(2, 4, "")]), Err("there is no line 2 to 4 of 3".into()));
+        assert_eq!(lines(text, &[edit(0, 0, "")]), Err("there is no line 0 to 0 of 3".into()));
+    }
+
+    proptest! {
+        #[test]
+        fn edits_in_any_order_are_those_from_the_end(text in "[aé\n]{0,20}", replacements in prop::collection::vec((0..22_i64, 0..4_i64), 0..4)) {
+            let edits: Vec<Edit> = replacements.iter().map(|(from, count)| edit(from + 1, from + count, "<>")).collect();
+            if let Ok(edited) = edit_spans(&Document::new("a.md", text.as_str()), &edits) {
+                let mut expected: Vec<char> = text.chars().collect();
+                let mut sorted = replacements.clone();
+                sorted.sort_unstable();
+                for (from, count) in sorted.into_iter().rev() {
+                    let from = usize::try_from(from).expect("it is small");
+                    let end = from + usize::try_from(count).expect("it is small");
+                    expected.splice(from..end, "<>".chars());
+                }
+                prop_assert_eq!(edited, expected.into_iter().collect::<String>());
+            }
+        }
+    }
+}

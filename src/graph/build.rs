@@ -1,0 +1,248 @@
+//! The builder of a graph: the argument of `build`, and the result of `new_graph`.
+
+use super::assemble::assemble;
+use super::change::Transaction;
+use super::derived_fields::{DeclaredReads, DerivedFields, DerivedValues};
+use super::fragment::Fragment;
+use super::fragment_builder::{FragmentBuilder, FragmentHandle};
+use super::scan::FileScanner;
+use super::snapshot::{Functions, Graph};
+use super::stored_value::to_stored;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard::CheckedIterator;
+use crate::value::{Json, Kind, Map, Object, Text, Value};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A graph that is being built. Reading it shows all that was scanned and added so far; nodes that were taken from it
+/// earlier stay as they were.
+pub struct Builder {
+    state: Mutex<BuilderState>,
+    functions: Arc<dyn Functions>,
+    scan: Option<Arc<FileScanner>>,
+}
+
+#[derive(Default)]
+struct BuilderState {
+    fragments: Vec<Arc<Fragment>>,
+    /// The open fragment: what was added since the last scan.
+    open: FragmentBuilder,
+    values: Map,
+    groups: Vec<DerivedFields>,
+    derived: Vec<DerivedValues>,
+    /// The graph as it was before `open`.
+    snapshot: Option<Arc<Graph>>,
+    /// Whether something was added since. Then the next snapshot is made from this one.
+    is_stale: bool,
+}
+
+impl Builder {
+    /// Creates the builder of a graph without files, for any script.
+    pub fn new(functions: Arc<dyn Functions>) -> Self {
+        Self { state: Mutex::default(), functions, scan: None }
+    }
+
+    /// Creates the builder of the graph of a pack.
+    pub(super) fn with_scanner(scan: Arc<FileScanner>) -> Self {
+        Self { state: Mutex::default(), functions: Arc::clone(scan.functions()), scan: Some(scan) }
+    }
+
+    pub(super) fn record<T>(&self, act: impl FnOnce(&mut FragmentBuilder) -> Result<T>) -> Result<T> {
+        act(&mut self.lock().open)
+    }
+
+    /// `scan(files, "function", args)`: calls `function(f, doc, args)` for each file, in parallel, unless neither the
+    /// file nor the scripts nor the arguments changed since the last build. Afterwards all of it can be read.
+    pub fn scan(&self, files: &[String], function: &str, arguments: &Value) -> Result<()> {
+        self.scan_each(files, function, std::slice::from_ref(arguments))
+    }
+
+    /// Like [`Self::scan`], with arguments for each file. The last arguments apply to all further files.
+    pub fn scan_each(&self, files: &[String], function: &str, arguments: &[Value]) -> Result<()> {
+        let Some(scan) = &self.scan else {
+            let fault = Diagnostic::new(Code::ARGUMENTS, "only the graph of `build` scans files");
+            return Err(fault.help("read them, and `add` what they hold"));
+        };
+        self.lock().close_fragment();
+        let fragments = scan.run(files, function, arguments)?;
+        let mut state = self.lock();
+        state.close_fragment();
+        if !fragments.is_empty() {
+            state.fragments.extend(fragments);
+            state.is_stale = true;
+        }
+        Ok(())
+    }
+
+    /// `set(name, value)`: a value of the whole graph, read as `graph().name`.
+    pub fn set(&self, name: &str, value: Value) -> Result<()> {
+        if let "faults" | "stamp" = name {
+            return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{name}` of a graph means something else")));
+        }
+        let value = to_stored(value)?;
+        let mut state = self.lock();
+        state.values.insert(name.into(), value);
+        state.is_stale = true;
+        Ok(())
+    }
+
+    /// `derive(kind, [fields], "function")`: fields that `function(g, node)` computes when they are first read.
+    ///
+    /// With `reads` it sees nothing but its own node and the nodes of these kinds: `"kind"`, or `"kind by field"`,
+    /// which are those whose field equals the node's own field of that name (its id, if it has no such field). Then its
+    /// values outlive the snapshot for as long as none of these nodes changed. Without, they are kept for the snapshot.
+    pub fn derive(&self, kind: &str, fields: &[String], function: &str, reads: Option<&[String]>) -> Result<()> {
+        if let Some(name) = fields.iter().find(|name| matches!(name.as_str(), "kind" | "key" | "id")) {
+            return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{name}` cannot be derived")));
+        }
+        let reads = reads.map(DeclaredReads::parse).transpose()?.map(Arc::new);
+        let fields: Vec<Text> = fields.iter().map(|field| field.as_str().into()).collect_checked()?;
+        let mut state = self.lock();
+        let known: HashSet<&Text> = state
+            .groups
+            .iter()
+            .filter(|group| &**group.kind() == kind)
+            .flat_map(DerivedFields::fields)
+            .collect_checked()?;
+        if let Some(field) = fields.iter().find(|field| known.contains(field)) {
+            return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{field}` of {kind} is derived already")));
+        }
+        state.groups.push(DerivedFields::new(kind.into(), fields.into(), function.into(), reads));
+        state.is_stale = true;
+        Ok(())
+    }
+
+    /// `derive_values([names], "function")`: values of the whole graph that `function(g)` computes as a map when one of
+    /// them is first read, and that are kept for the snapshot; nodes and edges among them stay nodes and edges.
+    pub fn derive_values(&self, names: &[String], function: &str) -> Result<()> {
+        let mut state = self.lock();
+        let known: HashSet<&str> =
+            state.derived.iter().flat_map(DerivedValues::names).map(|name| &**name).collect_checked()?;
+        let taken = |name: &&String| {
+            matches!(&***name, "faults" | "stamp")
+                || state.values.contains_key(name.as_str())
+                || known.contains(name.as_str())
+        };
+        if let Some(name) = names.iter().find(taken) {
+            return Err(Diagnostic::new(Code::ARGUMENTS, format!("the graph has a value `{name}` already")));
+        }
+        let names: Vec<Text> = names.iter().map(|name| name.as_str().into()).collect_checked()?;
+        state.derived.push(DerivedValues::new(names.into(), function.into()));
+        state.is_stale = true;
+        Ok(())
+    }
+
+    /// A snapshot that is up to date for these kinds of nodes, or for all if `kinds` is empty. It may lack nodes of
+    /// other kinds, so that a loop that reads one kind and adds another does not assemble the graph each time.
+    pub fn read(&self, kinds: &[String]) -> Result<Arc<Graph>> {
+        let mut state = self.lock();
+        if let Some(snapshot) = state.snapshot.as_ref().filter(|_| !state.is_stale) {
+            let changed = match kinds {
+                [] => !state.open.is_empty(),
+                kinds => kinds.iter().any(|kind| state.open.has_kind(kind)),
+            };
+            if !changed {
+                return Ok(Arc::clone(snapshot));
+            }
+        }
+        state.close_fragment();
+        let groups = state.groups.iter().map(DerivedFields::without_results).collect();
+        let cache_scope = self.scan.as_ref().map(|scan| scan.cache_scope().clone());
+        let values = (state.values.clone(), state.derived.iter().map(DerivedValues::without_results).collect());
+        let functions = Arc::clone(&self.functions);
+        let before = state.snapshot.take().and_then(Graph::into_parts);
+        let graph = assemble(before, &state.fragments, groups, values, functions, cache_scope)?;
+        state.snapshot = Some(Arc::clone(&graph));
+        state.is_stale = false;
+        Ok(graph)
+    }
+
+    /// The whole graph as it is now.
+    pub fn finish(&self) -> Result<Arc<Graph>> {
+        self.read(&[])
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BuilderState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl BuilderState {
+    fn close_fragment(&mut self) {
+        if !self.open.is_empty() {
+            let open = std::mem::take(&mut self.open);
+            self.fragments.push(Arc::new(open.finish()));
+            self.is_stale = true;
+        }
+    }
+}
+
+impl Object for Builder {
+    fn kind(&self) -> Kind {
+        Kind::Builder
+    }
+
+    /// A value that was `set`, else a property of the graph such as `faults`.
+    fn field(&self, name: &str) -> Result<Value> {
+        let set = self.lock().values.get(name).cloned();
+        match set {
+            Some(value) => Ok(value),
+            None => self.finish()?.field(name),
+        }
+    }
+
+    fn perform(&self, verb: &str, arguments: &[Value]) -> Option<Result<Value>> {
+        match (verb, arguments) {
+            ("set", [Value::Text(name), value]) => Some(self.set(name, value.clone()).map(|()| Value::Null)),
+            ("set", _) => Some(Err(Diagnostic::new(Code::ARGUMENTS, "`set` of a builder takes a name and a value"))),
+            _ => None,
+        }
+    }
+
+    fn to_json(&self) -> Json {
+        self.finish().map_or(Json::Null, |graph| graph.to_json())
+    }
+
+    fn equals(&self, other: &dyn Object) -> bool {
+        other.downcast::<Self>().is_some_and(|other| std::ptr::eq(self, other))
+    }
+}
+
+impl Graph {
+    /// The graph behind a graph, a builder or a transaction. That of a builder is up to date for these kinds, or for
+    /// all.
+    ///
+    /// # Errors
+    /// The value is none of these, the graph cannot be assembled, or the kinds may not be read here.
+    pub fn from_value(value: &Value, kinds: &[String]) -> Result<Arc<Self>> {
+        if let Some(builder) = value.as_object::<Builder>() {
+            return builder.read(kinds);
+        }
+        if let Some(transaction) = value.as_object::<Transaction>() {
+            return transaction.graph();
+        }
+        let graph = Self::from_handle(value).ok_or_else(|| {
+            Diagnostic::new(Code::ARGUMENTS, format!("a graph is asked for, got {}", value.kind().name()))
+        })?;
+        if kinds.is_empty() {
+            graph.permit_whole("the whole graph", "name the kind: `g.nodes(\"section\")`")?;
+        }
+        kinds.iter().try_for_each(|kind| graph.permit(kind))?;
+        Ok(graph)
+    }
+}
+
+/// Adds to the fragment or the builder that `receiver` is.
+///
+/// # Errors
+/// The receiver is neither, its fragment is complete, or `act` fails.
+pub fn record_into<T>(receiver: &Value, act: impl FnOnce(&mut FragmentBuilder) -> Result<T>) -> Result<T> {
+    if let Some(builder) = receiver.as_object::<Builder>() {
+        return builder.record(act);
+    }
+    let Some(maker) = receiver.as_object::<FragmentHandle>() else {
+        let message = format!("a node is added to a fragment or a builder, not to a {}", receiver.kind().name());
+        return Err(Diagnostic::new(Code::ARGUMENTS, message));
+    };
+    maker.record(act)
+}

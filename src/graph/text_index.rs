@@ -1,0 +1,208 @@
+//! Text lookups of a column of a fragment: trigram sketches for parts, and an inverted index for tokens. They are made
+//! on first use and kept with the fragment, so that an edit costs the lookups of one file only.
+
+use crate::diagnostic::Result;
+use crate::guard;
+use crate::letters;
+use crate::value::{Text, Value};
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The number of bits of a sketch. Each is a row of bits, one for each row of the table.
+const BITS: usize = 2048;
+/// The number of bits in the number of such a bit.
+const BIT_WIDTH: u32 = BITS.trailing_zeros();
+/// The bytes of a trigram, which are hashed to one bit.
+const TRIGRAM: usize = 3;
+
+/// The lookups of one table, by column; the ids of its nodes have the number [`ID_COLUMN`].
+#[derive(Default)]
+pub(super) struct ColumnLookups {
+    sketches: Mutex<FxHashMap<u16, Arc<TrigramSketch>>>,
+    tokens: Mutex<FxHashMap<u16, Arc<TokenRows>>>,
+}
+
+/// The number that stands for the ids in place of a column.
+pub(super) const ID_COLUMN: u16 = u16::MAX;
+
+/// A Bloom filter by trigrams: for each bit the rows whose lower-case text has a trigram with that hash. It gives the
+/// rows that may contain a part.
+pub(super) struct TrigramSketch {
+    /// The number of words of 64 rows.
+    width: usize,
+    bits: Box<[u64]>,
+}
+
+/// The rows that have each token, ascending.
+pub(super) type TokenRows = FxHashMap<Text, Vec<u32>>;
+
+impl ColumnLookups {
+    /// The sketch of a column. `make` gives its values if it is not made yet.
+    pub fn sketch<'a, V: Iterator<Item = (usize, ColumnText<'a>)>>(
+        &self,
+        column: u16,
+        rows: usize,
+        make: impl FnOnce() -> V,
+    ) -> Arc<TrigramSketch> {
+        get_or_insert(&self.sketches, column, || TrigramSketch::new(rows, make()))
+    }
+
+    /// The token rows of a column. `make` gives its values if they are not made yet.
+    pub fn tokens<'a, V: Iterator<Item = (usize, ColumnText<'a>)>>(
+        &self,
+        column: u16,
+        make: impl FnOnce() -> V,
+    ) -> Arc<TokenRows> {
+        get_or_insert(&self.tokens, column, || token_rows(make()))
+    }
+}
+
+/// One value of a column.
+#[derive(Clone, Copy)]
+pub(super) enum ColumnText<'a> {
+    Text(&'a str),
+    /// Neither a text nor `()`.
+    Other,
+}
+
+impl<'a> ColumnText<'a> {
+    pub fn from_value(value: &'a Value) -> Option<Self> {
+        match value {
+            Value::Null => None,
+            value => Some(value.as_text().map_or(Self::Other, Self::Text)),
+        }
+    }
+}
+
+fn get_or_insert<T>(of: &Mutex<FxHashMap<u16, Arc<T>>>, column: u16, make: impl FnOnce() -> T) -> Arc<T> {
+    let lock = || of.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = lock().get(&column) {
+        return Arc::clone(known);
+    }
+    let made = Arc::new(make());
+    Arc::clone(lock().entry(column).or_insert(made))
+}
+
+fn trigram_bit(letters: &[u8]) -> usize {
+    let number = letters.iter().fold(0_u32, |number, letter| (number << 8) | u32::from(*letter));
+    (number.wrapping_mul(0x9E37_79B1) >> (u32::BITS - BIT_WIDTH)) as usize
+}
+
+impl TrigramSketch {
+    fn new<'a>(rows: usize, values: impl Iterator<Item = (usize, ColumnText<'a>)>) -> Self {
+        let width = rows.div_ceil(64);
+        let mut bits = vec![0_u64; BITS * width].into_boxed_slice();
+        let mut letters = Vec::new();
+        for (row, value) in values {
+            let (word, mask) = (row / 64, 1_u64 << (row % 64));
+            match value {
+                ColumnText::Other => (0..BITS).for_each(|bit| bits[bit * width + word] |= mask),
+                ColumnText::Text(text) => {
+                    letters.clear();
+                    match text.is_ascii() {
+                        true => letters.extend(text.bytes().map(|letter| letter.to_ascii_lowercase())),
+                        false => letters.extend(text.to_lowercase().bytes()),
+                    }
+                    for next in letters.windows(TRIGRAM) {
+                        bits[trigram_bit(next) * width + word] |= mask;
+                    }
+                }
+            }
+        }
+        Self { width, bits }
+    }
+
+    /// Passes the rows that may contain `part` to `found`, ascending. `part` must be in lower case and
+    /// [`is_searchable`].
+    pub fn rows(&self, part: &str, mut found: impl FnMut(usize)) {
+        let numbers: Vec<usize> = part.as_bytes().windows(TRIGRAM).map(trigram_bit).collect();
+        for word in 0..self.width {
+            let mut left = numbers.iter().fold(u64::MAX, |left, bit| left & self.bits[bit * self.width + word]);
+            while left != 0 {
+                found(word * 64 + left.trailing_zeros() as usize);
+                left &= left - 1;
+            }
+        }
+    }
+}
+
+/// Whether a part is long enough for a lookup.
+pub(super) fn is_searchable(part: &str) -> bool {
+    part.len() >= TRIGRAM
+}
+
+fn token_rows<'a>(values: impl Iterator<Item = (usize, ColumnText<'a>)>) -> TokenRows {
+    let mut found = TokenRows::default();
+    for (row, value) in values {
+        let (ColumnText::Text(text), Ok(row)) = (value, u32::try_from(row)) else { continue };
+        let lower = text.to_lowercase();
+        for token in tokens(&lower) {
+            match found.get_mut(token) {
+                Some(rows) if rows.last() == Some(&row) => {}
+                Some(rows) => rows.push(row),
+                None => _ = found.insert(token.into(), vec![row]),
+            }
+        }
+    }
+    found
+}
+
+/// The tokens of a text, in lower case and in their order.
+///
+/// # Errors
+/// The running call was stopped.
+pub fn lowercase_tokens(text: &str) -> Result<Vec<Text>> {
+    let lower = letters::to_lower(text)?;
+    let mut found = Vec::new();
+    for part in lower.split(is_separator) {
+        guard::spend(PART + part.len())?;
+        let token = part.trim_matches('-');
+        if !token.is_empty() {
+            found.push(Text::from(token));
+        }
+    }
+    Ok(found)
+}
+
+/// The units of work of a part between separators, even if it is empty.
+const PART: usize = 4;
+
+/// Whether a character separates tokens.
+fn is_separator(letter: char) -> bool {
+    !(letter.is_alphanumeric() || letter == '_' || letter == '-')
+}
+
+/// The tokens of a text: runs of letters, digits, `_` and `-`, without the `-` at their ends.
+pub(super) fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    let parts = text.split(is_separator);
+    parts.map(|part| part.trim_matches('-')).filter(|part| !part.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn tokens_are_runs_without_hyphens_at_their_ends() {
+        let found: Vec<&str> = tokens("a pot-lid, --x- - brew_1/é").collect();
+        assert_eq!(found, ["a", "pot-lid", "x", "brew_1", "é"]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_sketch_leaves_out_no_row_that_has_the_part(texts in prop::collection::vec("[abcÄé ]{0,12}", 0..150), part in "[abcäé ]{1,5}") {
+            let values = texts.iter().enumerate().map(|(row, text)| (row, ColumnText::Text(text)));
+            let sketch = TrigramSketch::new(texts.len(), values);
+            if is_searchable(&part) {
+                let mut rows = Vec::new();
+                sketch.rows(&part, |row| rows.push(row));
+                for (row, text) in texts.iter().enumerate() {
+                    prop_assert!(!text.to_lowercase().contains(&part) || rows.contains(&row));
+                }
+                prop_assert!(rows.windows(2).all(|pair| pair[0] < pair[1]));
+                prop_assert!(rows.iter().all(|row| *row < texts.len()));
+            }
+        }
+    }
+}

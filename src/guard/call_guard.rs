@@ -1,0 +1,556 @@
+//! The guard of a call, and the checks by which a running thread asks it: at each tick of a script, and in native
+//! loops.
+
+use super::counters::{COUNTERS, ThreadCounters};
+#[cfg(test)]
+use super::gaps;
+use super::memory_share::{HeldMemory, MemoryShare};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use std::cell::{Cell, RefCell};
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What a call, or a build of the graph, may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Wall time.
+    pub time: Duration,
+    /// Steps of the scripts.
+    pub ticks: u64,
+    /// Bytes allocated and not yet freed by the call.
+    pub memory: usize,
+    /// Bytes of the result.
+    pub output: usize,
+    /// Calls of functions within functions.
+    pub depth: usize,
+}
+
+impl Default for Limits {
+    /// Those of a call whose pack says nothing: 10 s, 50 million ticks, 256 MB, 2,048 kB, 64 levels.
+    fn default() -> Self {
+        Self { time: Duration::from_secs(10), ticks: 50_000_000, memory: 256 << 20, output: 2_048 << 10, depth: 64 }
+    }
+}
+
+/// A shared flag that cancels a call from outside.
+#[derive(Clone, Debug, Default)]
+pub struct CancelFlag(Arc<AtomicBool>);
+
+impl CancelFlag {
+    /// Cancels the call: it ends at its next check.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the call was cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The guard of one call, shared by all its threads. A fault that stopped the call stops it again at every later step
+/// on every thread, whatever the script caught; [`Guard::verdict`] gives that fault.
+pub struct Guard {
+    limits: Limits,
+    cancel: CancelFlag,
+    started: Instant,
+    paused_ns: AtomicU64,
+    /// How many threads wait at the moment.
+    pauses: AtomicU32,
+    ticks: AtomicU64,
+    memory: AtomicI64,
+    /// Its share of the memory that the calls of its address hold.
+    pub(super) share: MemoryShare,
+    stopped: AtomicBool,
+    stop: OnceLock<Box<Diagnostic>>,
+    /// What the call waits for at the moment: reported if its time runs out meanwhile.
+    waiting: Mutex<Option<Awaited>>,
+    lowers_priority: AtomicBool,
+}
+
+/// A note of what a call waits for. Dropping it removes the note.
+pub struct WaitNote(Option<Arc<Guard>>);
+
+impl Drop for WaitNote {
+    fn drop(&mut self) {
+        if let Some(guard) = &self.0 {
+            guard.waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
+        }
+    }
+}
+
+/// What a call waits for.
+struct Awaited {
+    /// Told if its time is over meanwhile.
+    what: Option<String>,
+    /// Ends what is waited for, from another thread.
+    end: Box<dyn Fn() + Send>,
+}
+
+/// Notes what the running call waits for, such as a program, until the returned note is dropped: what is told of it if the
+/// time of the call is over meanwhile, and how whoever answers in place of the call ends it.
+pub fn note_wait(what: Option<String>, end: impl Fn() + Send + 'static) -> WaitNote {
+    let guard = current();
+    if let Some(guard) = &guard {
+        *guard.waiting.lock().unwrap_or_else(PoisonError::into_inner) = Some(Awaited { what, end: Box::new(end) });
+    }
+    WaitNote(guard)
+}
+
+/// Bytes that all calls and builds may hold together. Beyond that, a call that holds more than its share is stopped.
+pub(super) const MOST_HELD_BY_ALL: usize = 2 << 30;
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.share.add(self.memory.load(Ordering::Relaxed).saturating_neg());
+    }
+}
+
+/// A pause of the clock of a call. It ends when this is dropped.
+pub struct Paused<'a> {
+    guard: &'a Guard,
+    since: Instant,
+}
+
+impl Drop for Paused<'_> {
+    fn drop(&mut self) {
+        let waited = u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.guard.paused_ns.fetch_add(waited, Ordering::Relaxed);
+        self.guard.pauses.fetch_sub(1, Ordering::Release);
+    }
+}
+
+impl Guard {
+    /// Creates a guard whose time begins now. Its memory counts for the address whose call this thread works on.
+    pub fn new(limits: Limits, cancel: CancelFlag) -> Arc<Self> {
+        Self::with_share(limits, cancel, MemoryShare::for_this_thread())
+    }
+
+    /// Creates a guard whose memory counts for no address: for work that is done for all, such as a build.
+    pub fn without_address(limits: Limits, cancel: CancelFlag) -> Arc<Self> {
+        Self::with_share(limits, cancel, MemoryShare::for_address(None))
+    }
+
+    fn with_share(limits: Limits, cancel: CancelFlag, share: MemoryShare) -> Arc<Self> {
+        Arc::new(Self {
+            limits,
+            cancel,
+            started: Instant::now(),
+            paused_ns: AtomicU64::new(0),
+            pauses: AtomicU32::new(0),
+            ticks: AtomicU64::new(0),
+            memory: AtomicI64::new(0),
+            share,
+            stopped: AtomicBool::new(false),
+            stop: OnceLock::new(),
+            waiting: Mutex::new(None),
+            lowers_priority: AtomicBool::new(false),
+        })
+    }
+
+    /// Makes it the guard of this thread until the result is dropped, which restores the previous guard.
+    pub fn enter(self: &Arc<Self>) -> EnteredGuard {
+        enter(self)
+    }
+
+    /// The limits of the call.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The fault that stopped the call, if one did. It is the outcome, whatever the script returned.
+    pub fn verdict(&self) -> Option<Box<Diagnostic>> {
+        self.stop.get().cloned()
+    }
+
+    /// Stops the call with `fault` at its next check, unless it was stopped before. Gives the fault that stopped it.
+    pub fn stop(&self, fault: Box<Diagnostic>) -> Box<Diagnostic> {
+        let stop = self.stop.get_or_init(|| fault).clone();
+        self.stopped.store(true, Ordering::Release);
+        // This thread checks at its very next step; the others within a period.
+        COUNTERS.with(|counters| counters.ceiling.set(isize::MIN));
+        stop
+    }
+
+    /// Pauses the clock of the call until the result is dropped: while it waits for an answer or for a build.
+    pub fn pause(&self) -> Paused<'_> {
+        self.pauses.fetch_add(1, Ordering::Release);
+        Paused { guard: self, since: Instant::now() }
+    }
+
+    /// Excludes time from that of the call, although it ran: it shared the processor with too many other calls.
+    pub fn exclude_time(&self, time: Duration) {
+        self.paused_ns.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// Lowers the priority of the thread of the call at its next check.
+    pub fn lower_priority(&self) {
+        self.lowers_priority.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the clock of the call is paused.
+    pub fn is_paused(&self) -> bool {
+        self.pauses.load(Ordering::Acquire) > 0
+    }
+
+    /// The time used so far, without pauses.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed().saturating_sub(Duration::from_nanos(self.paused_ns.load(Ordering::Relaxed)))
+    }
+
+    /// The ticks counted so far.
+    pub fn ticks(&self) -> u64 {
+        self.ticks.load(Ordering::Relaxed)
+    }
+
+    /// The bytes held, as far as they were counted.
+    pub fn memory(&self) -> usize {
+        usize::try_from(self.memory.load(Ordering::Relaxed)).unwrap_or(0)
+    }
+
+    /// Adds the ticks and bytes of a thread, and checks all limits.
+    pub(super) fn record_usage(&self, ticks: u64, bytes: isize) -> Result<()> {
+        let ticks = self.ticks.fetch_add(ticks, Ordering::Relaxed).saturating_add(ticks);
+        let bytes = bytes as i64;
+        let memory = self.memory.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        let together = self.share.add(bytes);
+        self.check_limits(ticks, memory)?;
+        self.check_shared_memory(memory, together)
+    }
+
+    fn check_limits(&self, ticks: u64, memory: i64) -> Result<()> {
+        //= docs/spec.md#scripts
+        //# A script that is stopped MUST NOT be able to go on by catching the fault.
+        if self.stopped.load(Ordering::Acquire)
+            && let Some(stop) = self.verdict()
+        {
+            return Err(stop);
+        }
+        //= docs/spec.md#scripts
+        //# A script MUST end when it has used up its ticks, its time, its memory or its depth.
+        let limits = &self.limits;
+        if self.cancel.is_cancelled() {
+            Err(self.stop(Diagnostic::new(Code::CANCELLED, "the call was cancelled")))
+        } else if ticks > limits.ticks {
+            Err(self.exceeded(format!("the script took more than {} steps", limits.ticks), "ticks"))
+        } else if usize::try_from(memory).unwrap_or(0) > limits.memory {
+            Err(self.exceeded_memory())
+        } else if self.elapsed() > limits.time {
+            Err(self.exceeded(format!("the call took longer than {} ms", limits.time.as_millis()), "time_ms"))
+        } else {
+            Ok(())
+        }
+    }
+
+    //= docs/spec.md#calls
+    //# While all calls together hold too much memory, one that holds more than its share MUST be stopped: addresses have equal shares, and the calls of an address equal shares of its own.
+    pub(super) fn check_shared_memory(&self, memory: i64, together: HeldMemory) -> Result<()> {
+        let most = MOST_HELD_BY_ALL.max(self.limits.memory);
+        let Some(share) = together.allowed_share(most).filter(|share| usize::try_from(memory).unwrap_or(0) > *share)
+        else {
+            return Ok(());
+        };
+        let message = format!(
+            "all calls together hold more than {} MB of memory, and this one holds more than its share of {} MB",
+            most >> 20,
+            share >> 20
+        );
+        Err(self.stop(Diagnostic::new(Code::LIMIT, message).help("call again when fewer calls are at work")))
+    }
+
+    fn exceeded_memory(&self) -> Box<Diagnostic> {
+        let mega_bytes = self.limits.memory >> 20;
+        self.exceeded(format!("the call used more than {mega_bytes} MB of memory"), "memory_mb")
+    }
+
+    /// Ends what the call waits for at the moment. To be called before somebody answers in its place.
+    pub fn end_awaited(&self) {
+        if let Some(awaited) = &*self.waiting.lock().unwrap_or_else(PoisonError::into_inner) {
+            (awaited.end)();
+        }
+    }
+
+    /// Stops the call because a limit was exceeded. `key` is the name of the limit in `[pack.limits]`.
+    pub fn exceeded(&self, mut message: String, key: &str) -> Box<Diagnostic> {
+        let awaited = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (Some(Awaited { what: Some(what), .. }), "time_ms") = (&*awaited, key) {
+            message = format!("{message}: {what}");
+        }
+        drop(awaited);
+        let help = format!("do less in one call, leave more to primitives, or raise `{key}` in `[pack.limits]`");
+        self.stop(Diagnostic::new(Code::LIMIT, message).help(help))
+    }
+
+    pub(super) fn time_left(&self) -> Duration {
+        self.limits().time.saturating_sub(self.elapsed())
+    }
+
+    pub(super) fn exceeded_time(&self, what: &str, needed: Duration) -> Box<Diagnostic> {
+        let (needed, left) = (needed.as_millis(), self.time_left().as_millis());
+        self.exceeded(format!("{what} may take {needed} ms here, and the call has {left} ms left"), "time_ms")
+    }
+}
+
+//= docs/spec.md#scripts
+//# A cancelled script MUST end within a thousand and twenty-four ticks.
+/// Ticks between two checks of the guard: about 100 µs of a script.
+const PERIOD: i32 = 1_024;
+
+/// How many ticks a check of a native loop counts for: an iteration takes longer than a step of a script.
+const CHECK: i32 = 32;
+
+/// How many bytes a thread may hold more before the guard is asked early.
+const STRIDE: isize = 4 << 20;
+
+/// Steps of a script between two readings of the clock: a power of two.
+const BETWEEN_CLOCKS: i32 = 4;
+
+/// Milliseconds after which the guard is asked, whatever was counted.
+const LATE_MS: i64 = 20;
+
+/// How many bytes a thread may allocate, freed again or not, before the guard is asked early.
+const CHURN: isize = 8 << 20;
+
+/// Units of work of native loops between two checks of the guard: some milliseconds at most.
+const WORK: isize = 64 << 10;
+
+thread_local! {
+    static CURRENT: RefCell<Option<Arc<Guard>>> = const { RefCell::new(None) };
+}
+
+/// Keeps a guard as that of the thread until it is dropped.
+pub struct EnteredGuard {
+    previous: Option<Arc<Guard>>,
+    /// Keeps the value on the thread that entered.
+    stay: PhantomData<*const ()>,
+}
+
+fn enter(guard: &Arc<Guard>) -> EnteredGuard {
+    EnteredGuard { previous: swap(Some(Arc::clone(guard))), stay: PhantomData }
+}
+
+impl Drop for EnteredGuard {
+    fn drop(&mut self) {
+        swap(self.previous.take());
+    }
+}
+
+/// Replaces the guard of the thread. The previous guard first gets what was counted for it.
+fn swap(guard: Option<Arc<Guard>>) -> Option<Arc<Guard>> {
+    let previous = CURRENT.with(|current| current.borrow().clone());
+    if let Some(previous) = &previous {
+        let (ticks, bytes) = take_counts();
+        // A fault of the previous guard is raised at the next step under it.
+        let _ = previous.record_usage(ticks, bytes);
+    }
+    CURRENT.with(|current| current.replace(guard.clone()));
+    take_counts();
+    arm(guard.as_deref());
+    previous
+}
+
+/// Takes the ticks and bytes counted since the last call.
+fn take_counts() -> (u64, isize) {
+    COUNTERS.with(|counters| {
+        let net = counters.net();
+        let bytes = net.wrapping_sub(counters.counted.replace(net)).wrapping_sub(counters.promised.replace(0));
+        let spent =
+            PERIOD.saturating_sub(counters.countdown.replace(PERIOD)).saturating_sub(counters.unticked.replace(0));
+        (u64::try_from(spent).unwrap_or(0), bytes)
+    })
+}
+
+/// Sets the counters at which the guard is asked next.
+fn arm(guard: Option<&Guard>) {
+    COUNTERS.with(|counters| {
+        let Some(guard) = guard else {
+            counters.countdown.set(i32::MAX);
+            counters.ceiling.set(isize::MAX);
+            counters.churn.set(isize::MAX);
+            counters.work.set(isize::MAX);
+            return;
+        };
+        counters.countdown.set(PERIOD);
+        counters.churn.set(counters.allocated.get().saturating_add(CHURN));
+        counters.work.set(WORK);
+        counters.looked_ms.set(coarse_ms());
+        if guard.stopped.load(Ordering::Acquire) {
+            counters.ceiling.set(isize::MIN);
+        } else {
+            let left = guard.limits.memory.saturating_sub(guard.memory());
+            let stride = isize::try_from(left).map_or(STRIDE, |left| left.min(STRIDE));
+            counters.ceiling.set(counters.net().saturating_add(stride));
+        }
+    });
+}
+
+//= docs/spec.md#scripts
+//# A loop of a script over slow operations MUST ask the guard within 20 ms and four steps.
+/// Counts one step of a script, and asks the guard when it is due.
+///
+/// A step may be one of the engine's own operations on a long text, whose work is not counted. So the clock is read
+/// every few steps as well.
+///
+/// # Errors
+/// The running call was stopped.
+#[inline]
+pub fn tick() -> Result<()> {
+    let due = COUNTERS.with(|counters| {
+        let left = counters.countdown.get().saturating_sub(1);
+        counters.countdown.set(left);
+        left <= 0 || counters.is_full() || left & (BETWEEN_CLOCKS - 1) == 0 && is_late(counters)
+    });
+    if due { check_now() } else { Ok(()) }
+}
+
+fn is_late(counters: &ThreadCounters) -> bool {
+    counters.countdown.get() <= PERIOD && coarse_ms().wrapping_sub(counters.looked_ms.get()) > LATE_MS
+}
+
+/// Milliseconds of a coarse clock: some nanoseconds to read, a resolution of a few milliseconds.
+#[cfg(target_os = "linux")]
+fn coarse_ms() -> i64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::MonotonicCoarse);
+    time.tv_sec.wrapping_mul(1_000).wrapping_add(time.tv_nsec / 1_000_000)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn coarse_ms() -> i64 {
+    static BEGAN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    let passed = BEGAN.get_or_init(std::time::Instant::now).elapsed().as_millis();
+    i64::try_from(passed).unwrap_or(i64::MAX)
+}
+
+/// Asks the guard of the running call when it is due: to be called in every long native loop.
+///
+/// # Errors
+/// The running call was stopped.
+#[inline]
+#[cfg_attr(test, track_caller)]
+pub fn check() -> Result<()> {
+    if CallSite::here().is_away() {
+        return Ok(());
+    }
+    let due = COUNTERS.with(|counters| {
+        counters.unticked.set(counters.unticked.get().saturating_add(CHECK));
+        let left = counters.countdown.get().saturating_sub(CHECK);
+        counters.countdown.set(left);
+        left <= 0 || counters.is_full()
+    });
+    if due { check_now() } else { Ok(()) }
+}
+
+#[cold]
+pub(super) fn check_now() -> Result<()> {
+    #[cfg(test)]
+    gaps::looked();
+    let guard = current();
+    if guard.as_ref().is_some_and(|guard| guard.lowers_priority.load(Ordering::Relaxed)) {
+        lower_thread_priority();
+    }
+    let (ticks, bytes) = take_counts();
+    let answer = guard.as_ref().map_or(Ok(()), |guard| guard.record_usage(ticks, bytes));
+    arm(guard.as_deref());
+    answer
+}
+
+/// The guard of this thread, if a call runs on it.
+pub fn current() -> Option<Arc<Guard>> {
+    CURRENT.with(|current| current.borrow().clone())
+}
+
+//= docs/spec.md#calls
+//# What a call takes at once MUST count for what all calls hold before it is taken.
+/// Reserves `bytes` for an allocation whose size a script chose. They count from now on, so that calls that reserve at
+/// the same moment see each other.
+///
+/// # Errors
+/// The call would exceed its memory, or it was stopped.
+pub fn reserve_memory(bytes: usize) -> Result<()> {
+    let Some(guard) = current() else { return Ok(()) };
+    check_now()?;
+    if guard.memory().saturating_add(bytes) > guard.limits.memory {
+        return Err(guard.exceeded_memory());
+    }
+    let promised = isize::try_from(bytes).unwrap_or(isize::MAX);
+    COUNTERS.with(|counters| counters.promised.set(promised));
+    guard.record_usage(0, promised)
+}
+
+/// Raises the fault that stopped the running call at once, not at the next tick: to be called before an effect.
+///
+/// # Errors
+/// The running call was stopped.
+pub fn check_stopped() -> Result<()> {
+    CURRENT.with(|current| match current.borrow().as_deref() {
+        Some(guard) if guard.stopped.load(Ordering::Acquire) => guard.verdict().map_or(Ok(()), Err),
+        _ => Ok(()),
+    })
+}
+
+thread_local! {
+    static THREAD_PRIORITY: Cell<ThreadPriority> = const { Cell::new(ThreadPriority::Never) };
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ThreadPriority {
+    /// The thread serves several calls: lowering its priority would affect the others.
+    Never,
+    May,
+    Gave,
+}
+
+/// Allows this thread to lower its priority for its call. It cannot raise it again, so it is to end with the call.
+pub fn allow_lower_priority() {
+    THREAD_PRIORITY.set(ThreadPriority::May);
+}
+
+/// Whether this thread lowered its priority.
+pub fn has_lower_priority() -> bool {
+    THREAD_PRIORITY.get() == ThreadPriority::Gave
+}
+
+/// Lowers the priority of this thread, once, if that is allowed.
+fn lower_thread_priority() {
+    /// The nice value: it gets about a tenth of the processor where others want it.
+    #[cfg(target_os = "linux")]
+    const LESS: i32 = 10;
+    if THREAD_PRIORITY.get() != ThreadPriority::May {
+        return;
+    }
+    THREAD_PRIORITY.set(ThreadPriority::Gave);
+    // On Linux this applies to one thread, elsewhere to the whole process.
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::setpriority_process(None, LESS) {
+        tracing::debug!(%error, "a thread does not give way");
+    }
+}
+
+/// The place in the source from which the guard is asked. Tests alone know it: they disable one such place after the
+/// other and see whether it is missed.
+#[derive(Clone, Copy)]
+pub struct CallSite(#[cfg(test)] &'static std::panic::Location<'static>);
+
+impl CallSite {
+    /// The call site of the caller's caller, which has `track_caller` in tests.
+    #[inline]
+    #[cfg_attr(test, track_caller)]
+    pub fn here() -> Self {
+        Self(
+            #[cfg(test)]
+            std::panic::Location::caller(),
+        )
+    }
+
+    /// Whether a test disabled this call site.
+    #[inline]
+    #[allow(clippy::unused_self, reason = "tests use it")]
+    pub fn is_away(self) -> bool {
+        #[cfg(test)]
+        return gaps::is_away(self.0);
+        #[cfg(not(test))]
+        false
+    }
+}

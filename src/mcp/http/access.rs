@@ -1,0 +1,358 @@
+//! Who may use the server over HTTP: at which address, from which hosts and origins, with which token.
+
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::mcp::settings::Secret;
+use hyper::HeaderMap;
+use hyper::header::AUTHORIZATION;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+/// The path at which the protocol is served.
+pub(super) const PATH: &str = "/mcp";
+
+/// Who may use the server, as it was asked for.
+#[derive(Clone, Debug, Default)]
+pub struct HttpOptions {
+    /// An address and a port: `127.0.0.1:8000`, `[::1]:8000`, `localhost:8000`; port 0 takes a free one.
+    pub address: String,
+    /// The bearer token that clients must send.
+    pub token: Option<Secret>,
+    /// Names of hosts by which this server is reached, beside those of this machine.
+    pub hosts: Vec<String>,
+    /// Origins of web pages that may use this server, beside those of this machine.
+    pub origins: Vec<String>,
+}
+
+/// Who may use the server, checked.
+#[derive(Clone, Debug)]
+pub struct AccessPolicy {
+    address: SocketAddr,
+    token: Option<Secret>,
+    hosts: Vec<Authority>,
+    origins: Vec<WebOrigin>,
+}
+
+/// The names that this machine has for itself.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+impl AccessPolicy {
+    /// Checks options.
+    ///
+    /// # Errors
+    /// No address with a port; a host or an origin that is none; a token that no header can carry; an address that
+    /// other machines reach, without a token.
+    pub fn new(options: HttpOptions) -> Result<Self> {
+        let address = parse_address(&options.address)?;
+        if let Some(token) = &options.token {
+            let fits = !token.bytes().is_empty() && token.bytes().iter().all(u8::is_ascii_graphic);
+            if !fits {
+                return Err(usage("the token is empty, or holds what no header can carry")
+                    .help("a token is made of visible ASCII characters"));
+            }
+        //= docs/spec.md#http
+        //# An address that other machines reach MUST be refused without a token.
+        } else if !address.ip().is_loopback() {
+            return Err(usage(format!("`{address}` can be reached by other machines, and there is no token"))
+                .help("give it by `--token-file` (or the variable `TOOLSD_HTTP_TOKEN`), or serve `127.0.0.1`"));
+        }
+        let mut hosts: Vec<String> = LOOPBACK.map(str::to_owned).to_vec();
+        match address.ip() {
+            ip if ip.is_unspecified() || ip.is_loopback() => {}
+            IpAddr::V4(ip) => hosts.push(ip.to_string()),
+            IpAddr::V6(ip) => hosts.push(format!("[{ip}]")),
+        }
+        hosts.extend(options.hosts);
+        let hosts = hosts.iter().map(|host| parse_host(host)).collect::<Result<_>>()?;
+        let loopback = LOOPBACK.iter().flat_map(|host| [format!("http://{host}:*"), format!("https://{host}:*")]);
+        let origins: Vec<String> = loopback.chain(options.origins).collect();
+        let origins = origins.iter().map(|origin| parse_origin(origin)).collect::<Result<_>>()?;
+        Ok(Self { address, token: options.token, hosts, origins })
+    }
+
+    /// The address to listen at.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The address and the port that were asked for.
+    pub(crate) fn requested_address(&self) -> (String, u16) {
+        (self.address.ip().to_string(), self.address.port())
+    }
+
+    /// Whether clients must send a token.
+    pub(crate) fn has_token(&self) -> bool {
+        self.token.is_some()
+    }
+
+    /// Whether the server is reached by this host.
+    pub(crate) fn allows_host(&self, host: &Authority) -> bool {
+        self.hosts.iter().any(|allowed| host.is_within(allowed))
+    }
+
+    /// Whether pages of this origin may use the server.
+    pub(crate) fn allows_origin(&self, origin: &WebOrigin) -> bool {
+        self.origins.iter().any(|allowed| origin.is_within(allowed))
+    }
+
+    /// Whether a request has the token, if one is needed.
+    pub(crate) fn is_authorized(&self, headers: &HeaderMap) -> bool {
+        let Some(token) = &self.token else { return true };
+        let mut brought = headers.get_all(AUTHORIZATION).iter();
+        let (Some(value), None) = (brought.next().and_then(|value| value.to_str().ok()), brought.next()) else {
+            return false;
+        };
+        //= docs/spec.md#http
+        //# With a token, a request that does not bring it MUST be refused with status 401.
+        match value.split_once(' ') {
+            Some((scheme, brought)) => scheme.eq_ignore_ascii_case("bearer") && token.matches(brought.trim()),
+            None => false,
+        }
+    }
+}
+
+fn usage(message: impl Into<String>) -> Box<Diagnostic> {
+    Diagnostic::new(Code("usage"), message)
+}
+
+/// Reads an address with a port. Names are not resolved: `localhost` is known, anything else must be an address.
+fn parse_address(text: &str) -> Result<SocketAddr> {
+    let local = text.strip_prefix("localhost:").and_then(|port| port.parse().ok());
+    if let Some(port) = local {
+        return Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    }
+    text.parse().map_err(|_| {
+        usage(format!("`{text}` is no address with a port"))
+            .help("for example `127.0.0.1:8000`, `[::1]:8000`, `localhost:8000`")
+    })
+}
+
+fn parse_host(text: &str) -> Result<Authority> {
+    Authority::parse(text)
+        .ok_or_else(|| usage(format!("`{text}` is no host")).help("a name or an address, with a port or without"))
+}
+
+fn parse_origin(text: &str) -> Result<WebOrigin> {
+    WebOrigin::parse_allowed(text.trim_end_matches('/')).ok_or_else(|| {
+        usage(format!("`{text}` is no origin"))
+            .help("a scheme, a host and perhaps a port, for example `https://app.example.com`")
+    })
+}
+
+/// A host, and the port if one is named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Authority {
+    /// In lower case; an IPv6 address stands in brackets, in its canonical form.
+    host: String,
+    port: Option<u16>,
+}
+
+/// The origin of a web page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WebOrigin {
+    scheme: String,
+    authority: Authority,
+}
+
+impl Authority {
+    /// Reads `host` or `host:port`: no user, no empty port (RFC 9110, sections 4.2.4 and 7.2).
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (host, port) = match text.strip_prefix('[') {
+            Some(rest) => {
+                let (address, rest) = rest.split_once(']')?;
+                let address: Ipv6Addr = address.parse().ok()?;
+                (format!("[{address}]"), if rest.is_empty() { None } else { Some(rest.strip_prefix(':')?) })
+            }
+            None => match text.split_once(':') {
+                Some((host, port)) => (host.to_ascii_lowercase(), Some(port)),
+                None => (text.to_ascii_lowercase(), None),
+            },
+        };
+        let port = match port {
+            None => None,
+            Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+                Some(digits.parse().ok().filter(|port| *port > 0)?)
+            }
+            Some(_) => return None,
+        };
+        (host.starts_with('[') || is_name(&host)).then_some(Self { host, port })
+    }
+
+    /// Fills in the default port of a scheme.
+    pub(crate) fn with_default_port(mut self, scheme: &str) -> Self {
+        self.port = self.port.or(match scheme {
+            "http" => Some(80),
+            "https" => Some(443),
+            _ => None,
+        });
+        self
+    }
+
+    /// Whether this is the allowed host, at the allowed port if one is named.
+    pub(crate) fn is_within(&self, allowed: &Self) -> bool {
+        self.host == allowed.host && (allowed.port.is_none() || self.port == allowed.port)
+    }
+}
+
+/// A name (RFC 1123; underscores occur), or an IPv4 address as it is usually written.
+fn is_name(host: &str) -> bool {
+    let is_made_of = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
+    let last = host.rsplit('.').next().unwrap_or_default();
+    let is_numeric = !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit());
+    !host.is_empty() && host.bytes().all(is_made_of) && (!is_numeric || host.parse::<Ipv4Addr>().is_ok())
+}
+
+impl WebOrigin {
+    /// Reads `scheme://host` or `scheme://host:port` (RFC 6454, section 6); `null` is none.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (scheme, authority) = text.split_once("://")?;
+        let is_made_of = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+        if !scheme.starts_with(|first: char| first.is_ascii_alphabetic()) || !scheme.bytes().all(is_made_of) {
+            return None;
+        }
+        let scheme = scheme.to_ascii_lowercase();
+        let authority = Authority::parse(authority)?.with_default_port(&scheme);
+        Some(Self { scheme, authority })
+    }
+
+    /// Reads an allowed origin, where `:*` stands for any port.
+    pub(crate) fn parse_allowed(text: &str) -> Option<Self> {
+        let Some(any) = text.strip_suffix(":*") else { return Self::parse(text) };
+        let mut origin = Self::parse(any)?;
+        origin.authority.port = None;
+        Some(origin)
+    }
+
+    /// Whether this is the allowed origin.
+    pub(crate) fn is_within(&self, allowed: &Self) -> bool {
+        self.scheme == allowed.scheme && self.authority.is_within(&allowed.authority)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policy(address: &str, token: Option<&str>) -> Result<AccessPolicy> {
+        let address = address.to_owned();
+        AccessPolicy::new(HttpOptions { address, token: token.map(Secret::new), ..HttpOptions::default() })
+    }
+
+    //= docs/spec.md#http
+    //= type=test
+    //# An address that other machines reach MUST be refused without a token.
+    #[test]
+    fn an_address_of_others_needs_a_token() {
+        for own in ["127.0.0.1:0", "127.9.0.1:80", "[::1]:8000", "localhost:8000"] {
+            assert!(policy(own, None).is_ok(), "{own}");
+        }
+        for other in ["0.0.0.0:8000", "[::]:8000", "192.0.2.1:8000"] {
+            assert!(policy(other, None).is_err(), "{other}");
+            assert!(policy(other, Some("secret")).is_ok(), "{other}");
+        }
+        for no_token in ["", "a b", "a\n", "ä"] {
+            assert!(policy("127.0.0.1:0", Some(no_token)).is_err(), "{no_token:?}");
+        }
+        for no_address in ["", "8000", ":8000", "example.com:80", "127.0.0.1", "localhost:x"] {
+            assert!(policy(no_address, Some("secret")).is_err(), "{no_address}");
+        }
+    }
+
+    #[test]
+    fn an_origin_gets_the_port_of_its_scheme() {
+        let origin = |text: &str| parse_origin(text).ok();
+        for (short, whole) in [
+            ("https://a.example", "https://a.example:443"),
+            ("http://a.example/", "http://a.example:80"),
+            ("https://A.example:8443", "https://a.example:8443"),
+        ] {
+            assert!(origin(short).is_some() && origin(short) == origin(whole), "{short}");
+        }
+        assert!(origin("https://a.example:*") != origin("https://a.example"));
+        for wrong in ["a.example", "https://", "https://a.example/page", "*", "null", "https://*.a.example"] {
+            assert_eq!(origin(wrong), None, "{wrong}");
+        }
+    }
+
+    //= docs/spec.md#http
+    //= type=test
+    //# With a token, a request that does not bring it MUST be refused with status 401.
+    #[test]
+    #[allow(clippy::unwrap_used)]
+    fn only_the_token_lets_in() {
+        let policy = policy("127.0.0.1:0", Some("secret")).unwrap();
+        let with = |values: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(AUTHORIZATION, value.parse().unwrap());
+            }
+            policy.is_authorized(&headers)
+        };
+        assert!(with(&["Bearer secret"]) && with(&["bearer  secret"]));
+        for wrong in [&[][..], &["secret"], &["Basic secret"], &["Bearer secrets"], &["Bearer secret", "Bearer secret"]]
+        {
+            assert!(!with(wrong), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_host_is_read_strictly() {
+        for host in
+            ["localhost", "LocalHost:80", "127.0.0.1:65535", "[::1]", "[::1]:8000", "a_b.example", "a.example:1"]
+        {
+            assert!(Authority::parse(host).is_some(), "{host}");
+        }
+        for wrong in [
+            "",
+            ":80",
+            "localhost:",
+            "localhost:0",
+            "localhost:65536",
+            "localhost:+80",
+            "localhost:8a",
+            "a:1:2",
+            "user@localhost",
+            "user:pass@localhost",
+            "localhost,evil",
+            "local host",
+            "localhost/",
+            "localhost#",
+            "::1",
+            "[::1",
+            "[::1]80",
+            "[::1]:",
+            "[a]",
+            "127.1",
+            "2130706433",
+            "0x7f.0.0.1.1",
+            "256.0.0.1",
+            "ä.example",
+        ] {
+            assert_eq!(Authority::parse(wrong), None, "{wrong}");
+        }
+        assert_eq!(Authority::parse("[0:0:0::1]"), Authority::parse("[::1]"));
+    }
+
+    #[test]
+    fn an_origin_is_compared_whole() {
+        let is_within =
+            |origin: &str, allowed: &str| match (WebOrigin::parse(origin), WebOrigin::parse_allowed(allowed)) {
+                (Some(origin), Some(allowed)) => origin.is_within(&allowed),
+                _ => false,
+            };
+        assert!(
+            is_within("http://localhost:6274", "http://localhost:*")
+                && is_within("http://localhost", "http://localhost:*")
+        );
+        assert!(
+            is_within("https://app.example", "https://app.example:443")
+                && is_within("HTTPS://APP.example:443", "https://app.example")
+        );
+        for other in
+            ["https://app.example:8443", "http://app.example", "https://app.example.evil", "https://x.app.example"]
+        {
+            assert!(!is_within(other, "https://app.example:443"), "{other}");
+        }
+        for wrong in ["null", "", "localhost", "http://", "http://localhost/", "http://u@localhost", "://localhost"] {
+            assert_eq!(WebOrigin::parse(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,474 @@
+//! The transport of standard streams: lines in, lines out, with what rmcp's own leaves to us.
+//!
+//! A line that is no message is answered; what comes before the first request is dropped; no more than a certain number
+//! of requests is worked on at a time, the rest wait unread, so that one that is taken back, or a ping, does not wait
+//! with them; at the end of input the calls that run get a grace. Many small answers become few large writes. A client
+//! that does not read its answers holds up nobody but itself, and is not read from once too much waits for it.
+
+use super::connection::Shutdown;
+use super::message::{IncomingMessage, parse_line, still_running_error};
+use super::settings::Bounds;
+use rmcp::RoleServer;
+use rmcp::model::{
+    CancelledNotification, CancelledNotificationParam, ClientJsonRpcMessage, ClientRequest, EmptyResult, ErrorData,
+    GetMeta, Notification, RequestId, ServerJsonRpcMessage, ServerResult,
+};
+use rmcp::transport::Transport;
+use serde::Serialize;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+/// How many bytes of requests may wait before nothing more is read.
+const MAX_WAITING_BYTES: usize = 32 << 20;
+
+/// How many bytes are read at a time: the answers to them are counted before more are read.
+const READ_SIZE: usize = 64 << 10;
+
+/// How many bytes the answers to all running requests may have: answers that are not taken wait in memory.
+const MAX_ANSWER_BYTES: usize = 256 << 20;
+
+/// Tells how many bytes the answer to a request may have.
+pub(crate) type WeighAnswer = Box<dyn Fn(&ClientRequest) -> usize + Send + Sync>;
+
+/// The transport of one connection, as rmcp uses it.
+pub(crate) struct LineTransport<R> {
+    reader: R,
+    buffer: Arc<WriteBuffer>,
+    bounds: Bounds,
+    shutdown: Shutdown,
+    /// Bytes that are no complete line yet.
+    partial: Vec<u8>,
+    /// How many of these bytes are known to contain no line end.
+    searched: usize,
+    /// Whether the line being read is too long, and its rest is skipped.
+    skipping: bool,
+    /// Whether a session is open.
+    opened: bool,
+    waiting: VecDeque<(usize, ClientJsonRpcMessage)>,
+    waiting_bytes: usize,
+    /// The ids of waiting requests, without cancelled ones.
+    waiting_ids: HashSet<RequestId>,
+    /// Messages that go before all waiting ones.
+    urgent: VecDeque<ClientJsonRpcMessage>,
+    in_flight: HashMap<RequestId, usize>,
+    /// The bytes that the answers to running requests may have.
+    in_flight_bytes: usize,
+    weigh: WeighAnswer,
+    /// When the last answer went out.
+    answered: Instant,
+}
+
+enum InputRead {
+    Some,
+    End,
+}
+
+impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
+    pub(crate) fn new(
+        reader: R,
+        buffer: Arc<WriteBuffer>,
+        bounds: Bounds,
+        shutdown: Shutdown,
+        weigh: WeighAnswer,
+    ) -> Self {
+        Self {
+            reader,
+            buffer,
+            bounds,
+            shutdown,
+            partial: Vec::new(),
+            searched: 0,
+            skipping: false,
+            opened: false,
+            waiting: VecDeque::new(),
+            waiting_bytes: 0,
+            waiting_ids: HashSet::new(),
+            urgent: VecDeque::new(),
+            in_flight: HashMap::new(),
+            in_flight_bytes: 0,
+            weigh,
+            answered: Instant::now(),
+        }
+    }
+
+    fn refuse(&self, id: Option<&RequestId>, error: &ErrorData) {
+        // JSON-RPC asks for `null` where there is no id; rmcp's type leaves the key out.
+        let id = id.map(|id| id.clone().into_json_value());
+        self.buffer.push(&serde_json::json!({ "jsonrpc": "2.0", "id": id, "error": error }));
+    }
+
+    /// The next message that may be handled now.
+    fn next_message(&mut self) -> Option<ClientJsonRpcMessage> {
+        if let Some(message) = self.urgent.pop_front() {
+            return Some(message);
+        }
+        //= docs/spec.md#robustness
+        //# Every request MUST be answered when twenty thousand are in flight.
+        while self.in_flight.len() < self.bounds.in_flight && self.buffer.has_room() {
+            let (_, message) = self.waiting.front()?;
+            let begun = match message {
+                ClientJsonRpcMessage::Request(request) if self.waiting_ids.contains(&request.id) => {
+                    let weight = (self.weigh)(&request.request);
+                    //= docs/spec.md#protocol
+                    //# The answers to the requests that are worked on MUST be bounded in bytes before they are made.
+                    if self.in_flight_bytes > 0 && self.in_flight_bytes.saturating_add(weight) > MAX_ANSWER_BYTES {
+                        return None;
+                    }
+                    Some((request.id.clone(), weight))
+                }
+                _ => None,
+            };
+            let (size, message) = self.waiting.pop_front()?;
+            self.waiting_bytes -= size;
+            match begun {
+                Some((id, weight)) => {
+                    self.waiting_ids.remove(&id);
+                    //= docs/spec.md#protocol
+                    //# Calls MUST run concurrently.
+                    self.in_flight.insert(id, weight);
+                    self.in_flight_bytes = self.in_flight_bytes.saturating_add(weight);
+                }
+                // It was cancelled.
+                None if matches!(message, ClientJsonRpcMessage::Request(_)) => continue,
+                None => {}
+            }
+            return Some(message);
+        }
+        None
+    }
+
+    /// Removes a request from those that run; `false` if it did not run.
+    fn finish_request(&mut self, id: &RequestId) -> bool {
+        let weight = self.in_flight.remove(id);
+        self.in_flight_bytes = self.in_flight_bytes.saturating_sub(weight.unwrap_or(0));
+        weight.is_some()
+    }
+
+    fn take_lines(&mut self) {
+        let mut start = 0;
+        while let Some(found) = memchr::memchr(b'\n', &self.partial[self.searched..]) {
+            let end = self.searched + found;
+            if self.skipping {
+                self.skipping = false;
+            } else if end - start > self.bounds.line {
+                self.refuse_length();
+            } else {
+                let incoming = match self.partial[start..end].trim_ascii() {
+                    [] => IncomingMessage::Nothing,
+                    line => parse_line(line),
+                };
+                self.accept(incoming, end - start);
+            }
+            start = end + 1;
+            self.searched = start;
+        }
+        self.partial.drain(..start);
+        self.searched = self.partial.len();
+        if self.partial.is_empty() && self.partial.capacity() > (1 << 20) {
+            // One large message must not hold memory for ever.
+            self.partial = Vec::new();
+        }
+        if self.skipping {
+            self.partial.clear();
+            self.searched = 0;
+        } else if self.partial.len() > self.bounds.line {
+            self.refuse_length();
+            self.skipping = true;
+            self.partial = Vec::new();
+            self.searched = 0;
+        }
+    }
+
+    fn refuse_length(&self) {
+        let message = format!("a line has at most {} bytes: pass large inputs as paths or URIs", self.bounds.line);
+        self.refuse(None, &ErrorData::invalid_request(message, None));
+    }
+
+    fn accept(&mut self, incoming: IncomingMessage, size: usize) {
+        match incoming {
+            IncomingMessage::Nothing => {}
+            IncomingMessage::Refused(id, error) => self.refuse(id.as_ref(), &error),
+            IncomingMessage::Cancelled(params) => self.cancel(params),
+            // Answers to questions of calls do not wait behind calls.
+            IncomingMessage::Other(message) if self.opened && is_answer(&message) => self.urgent.push_back(*message),
+            IncomingMessage::Other(message) if self.opened => self.enqueue(size, *message),
+            //= docs/spec.md#protocol
+            //# A notification before the first request MUST NOT end the server.
+            IncomingMessage::Other(_) => tracing::debug!("dropped a message that came before the first request"),
+            IncomingMessage::Request { id, request, opens } => {
+                if self.in_flight.contains_key(&id) || self.waiting_ids.contains(&id) {
+                    return self.refuse(Some(&id), &still_running_error());
+                }
+                if matches!(*request, ClientRequest::PingRequest(_)) && request.get_meta().is_empty() {
+                    //= docs/spec.md#robustness
+                    //# A `ping` MUST be answered while scripts without an end run.
+                    let pong = ServerJsonRpcMessage::response(ServerResult::EmptyResult(EmptyResult {}), id);
+                    self.buffer.push(&pong);
+                    return;
+                }
+                self.opened |= opens;
+                self.waiting_ids.insert(id.clone());
+                self.enqueue(size, ClientJsonRpcMessage::request(*request, id));
+            }
+        }
+    }
+
+    fn enqueue(&mut self, size: usize, message: ClientJsonRpcMessage) {
+        self.waiting_bytes += size;
+        self.waiting.push_back((size, message));
+    }
+
+    fn cancel(&mut self, params: CancelledNotificationParam) {
+        let Some(id) = &params.request_id else { return };
+        //= docs/spec.md#protocol
+        //# A cancelled request MUST NOT be answered.
+        // A request that still waits is dropped, one that runs is cancelled, any other is answered already.
+        if !self.waiting_ids.remove(id) && self.finish_request(id) && self.opened {
+            let notification: CancelledNotification = Notification::new(params);
+            self.urgent.push_back(ClientJsonRpcMessage::notification(notification.into()));
+        }
+    }
+
+    async fn read_piece(&mut self) -> InputRead {
+        self.partial.reserve(READ_SIZE);
+        match (&mut self.reader).take(READ_SIZE as u64).read_buf(&mut self.partial).await {
+            Ok(0) | Err(_) => InputRead::End,
+            Ok(_) => InputRead::Some,
+        }
+    }
+
+    /// Waits after the end of input: `true` once nothing is left to be answered, or the grace is over.
+    async fn wind_down(&mut self) -> bool {
+        if self.waiting.is_empty() && self.in_flight.is_empty() {
+            return true;
+        }
+        //= docs/spec.md#protocol
+        //# The end of the process MUST NOT wait for scripts without an end.
+        let late = self.answered + self.bounds.grace;
+        tokio::select! {
+            () = self.buffer.wait_for_room(), if !self.buffer.has_room() => false,
+            () = tokio::time::sleep_until(late) => {
+                self.shutdown.now.cancel();
+                true
+            }
+        }
+    }
+}
+
+fn is_answer(message: &ClientJsonRpcMessage) -> bool {
+    matches!(message, ClientJsonRpcMessage::Response(_) | ClientJsonRpcMessage::Error(_))
+}
+
+impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for LineTransport<R> {
+    type Error = io::Error;
+
+    fn send(&mut self, item: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let id = match &item {
+            ServerJsonRpcMessage::Response(response) => Some(&response.id),
+            ServerJsonRpcMessage::Error(error) => error.id.as_ref(),
+            _ => None,
+        };
+        let is_answer = id.is_some();
+        if let Some(id) = id {
+            self.finish_request(id);
+            self.answered = Instant::now();
+        }
+        let sent = self.buffer.push(&item);
+        let buffer = Arc::clone(&self.buffer);
+        async move {
+            if is_answer {
+                // The writer has reported already that the client is gone.
+                return Ok(());
+            }
+            buffer.wait_for_room().await;
+            if sent { Ok(()) } else { Err(io::ErrorKind::BrokenPipe.into()) }
+        }
+    }
+
+    // Cancel-safe: this is dropped and called again whenever something else happens, and all state is in `self`.
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        let all = self.shutdown.now.clone();
+        loop {
+            if all.is_cancelled() {
+                return None;
+            }
+            if let Some(message) = self.next_message() {
+                return Some(message);
+            }
+            if self.shutdown.draining.is_cancelled() {
+                tokio::select! {
+                    () = all.cancelled() => return None,
+                    done = self.wind_down() => if done { return None },
+                }
+                continue;
+            }
+            let buffer = Arc::clone(&self.buffer);
+            //= docs/spec.md#protocol
+            //# Reading MUST pause while too many requests wait.
+            //= docs/spec.md#protocol
+            //# Reading MUST pause while too much waits for a client that does not read.
+            let reads = self.waiting_bytes < MAX_WAITING_BYTES && !buffer.is_choked();
+            let is_full = !buffer.has_room();
+            tokio::select! {
+                biased;
+                () = all.cancelled() => return None,
+                read = self.read_piece(), if reads => match read {
+                    InputRead::Some => self.take_lines(),
+                    InputRead::End => {
+                        // A last line without a line end counts.
+                        self.partial.push(b'\n');
+                        self.take_lines();
+                        self.answered = Instant::now();
+                        self.shutdown.draining.cancel();
+                    }
+                },
+                () = buffer.wait_for_room(), if is_full => {}
+                () = std::future::pending(), if !reads && !is_full => {}
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.buffer.finish(Duration::from_secs(1)).await;
+        Ok(())
+    }
+}
+
+/// How many bytes may wait for the client before no new request begins and notifications wait.
+const FULL_BYTES: usize = 4 << 20;
+
+/// How many bytes may wait for the client before nothing is read any more: pongs and refusals do not wait for room.
+const CHOKED_BYTES: usize = 4 * FULL_BYTES;
+
+/// The buffer that messages are written into, and that one task writes to the client.
+#[derive(Default)]
+pub(crate) struct WriteBuffer {
+    state: Mutex<BufferState>,
+    /// Notified when bytes are to be written, or the buffer was closed.
+    filled: Notify,
+    /// Notified when bytes were written, or the client is gone.
+    emptied: Notify,
+}
+
+#[derive(Default)]
+struct BufferState {
+    waiting: Vec<u8>,
+    /// Whether the task has taken bytes that are not written yet.
+    writing: bool,
+    /// Whether the client is gone.
+    broken: bool,
+    /// Whether the buffer takes no more messages.
+    closed: bool,
+}
+
+impl WriteBuffer {
+    fn state(&self) -> MutexGuard<'_, BufferState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Appends a message; `false` if it cannot be sent.
+    pub(crate) fn push(&self, message: &impl Serialize) -> bool {
+        let mut state = self.state();
+        if state.broken || state.closed {
+            return false;
+        }
+        let before = state.waiting.len();
+        if serde_json::to_writer(&mut state.waiting, message).is_err() {
+            state.waiting.truncate(before);
+            return false;
+        }
+        state.waiting.push(b'\n');
+        drop(state);
+        self.filled.notify_one();
+        true
+    }
+
+    /// Whether there is room for more messages.
+    pub(crate) fn has_room(&self) -> bool {
+        let state = self.state();
+        state.broken || state.waiting.len() < FULL_BYTES
+    }
+
+    /// Whether so many bytes wait that nothing may be read from the client.
+    pub(crate) fn is_choked(&self) -> bool {
+        let state = self.state();
+        !state.broken && state.waiting.len() >= CHOKED_BYTES
+    }
+
+    /// Waits until there is room.
+    pub(crate) async fn wait_for_room(&self) {
+        loop {
+            let emptied = self.emptied.notified();
+            if self.has_room() {
+                return;
+            }
+            emptied.await;
+        }
+    }
+
+    /// Closes the buffer, and waits until all is written, at most for this long.
+    pub(crate) async fn finish(&self, patience: Duration) {
+        self.state().closed = true;
+        self.filled.notify_one();
+        let written = async {
+            loop {
+                let emptied = self.emptied.notified();
+                {
+                    let state = self.state();
+                    if state.broken || (state.waiting.is_empty() && !state.writing) {
+                        return;
+                    }
+                }
+                emptied.await;
+            }
+        };
+        // A client that does not read is given up.
+        let _ = tokio::time::timeout(patience, written).await;
+    }
+
+    /// Writes messages until the buffer is closed and empty, or the client is gone.
+    pub(crate) async fn write_until_closed(&self, mut writer: impl AsyncWrite + Unpin) {
+        let mut chunk = Vec::new();
+        loop {
+            let filled = self.filled.notified();
+            let closed = {
+                let mut state = self.state();
+                chunk.clear();
+                std::mem::swap(&mut chunk, &mut state.waiting);
+                state.writing = !chunk.is_empty();
+                state.closed
+            };
+            if chunk.is_empty() {
+                self.emptied.notify_waiters();
+                if closed {
+                    return;
+                }
+                filled.await;
+                continue;
+            }
+            let result = async {
+                writer.write_all(&chunk).await?;
+                writer.flush().await
+            };
+            if result.await.is_err() {
+                let mut state = self.state();
+                state.broken = true;
+                state.writing = false;
+                state.waiting = Vec::new();
+                drop(state);
+                self.emptied.notify_waiters();
+                return;
+            }
+            // One large answer must not hold memory for ever.
+            if chunk.capacity() > FULL_BYTES {
+                chunk = Vec::new();
+            }
+            self.emptied.notify_waiters();
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! Tools, prompts, resources and skills as a revision of the protocol lists them.
+
+use super::revision::Revision;
+use crate::definition::{ObjectSchema, ToolHints};
+use crate::parse::toml::unescape;
+use crate::primitive::Effect;
+use crate::registry::{ServedPrompt, ServedResource, ServedTool, Skill, SkillFile, SkillIndex};
+use crate::value::Json;
+use rmcp::model::{ErrorData, Resource, Tool, ToolAnnotations};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, json};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A tool.
+///
+/// # Errors
+/// The protocol does not take its icons or its meta.
+pub(crate) fn tool_item(served: &ServedTool, revision: Revision) -> serde_json::Result<Tool> {
+    let definition = &served.tool;
+    let title = || definition.title.clone();
+    let mut tool = Tool::default();
+    tool.name = served.name.clone().into();
+    tool.title = title().filter(|_| revision.has_structured());
+    tool.description = Some(served.description.clone().into());
+    tool.input_schema = Arc::clone(&served.input);
+    tool.output_schema = tool_output_schema(served, revision);
+    if revision.has_hints() {
+        let title = title().filter(|_| !revision.has_structured());
+        tool.annotations = Some(tool_annotations(title, definition.effect.value, definition.hints));
+    }
+    if revision.has_icons() && !definition.icons.is_empty() {
+        tool.icons = serde_json::from_value(json!(definition.icons))?;
+    }
+    if let (true, Some(meta)) = (revision.has_structured(), &definition.meta) {
+        tool.meta = serde_json::from_value(meta.clone())?;
+    }
+    Ok(tool)
+}
+
+/// The output schema of a tool, for a revision that has output schemas.
+fn tool_output_schema(served: &ServedTool, revision: Revision) -> Option<ObjectSchema> {
+    let output = served.output.as_ref().filter(|_| revision.has_structured())?;
+    Some(output_schema(output, revision))
+}
+
+/// The annotations of a tool: they follow from its effect, unless its author set them.
+fn tool_annotations(title: Option<String>, effect: Effect, hints: ToolHints) -> ToolAnnotations {
+    let reads_only = matches!(effect, Effect::Pure | Effect::Reads);
+    // A change of the graph in memory can be undone; writing files or running programs may not be undone.
+    let destroys = matches!(effect, Effect::Writes | Effect::Runs);
+    ToolAnnotations::from_raw(
+        title,
+        Some(reads_only),
+        Some(hints.destructive.unwrap_or(destroys)),
+        Some(hints.idempotent.unwrap_or(reads_only)),
+        Some(hints.open_world.unwrap_or(effect == Effect::Runs)),
+    )
+}
+
+/// Whether results with this output schema are wrapped in `{"result": …}` for revisions that want objects.
+pub(crate) fn is_wrapped(output: &ObjectSchema) -> bool {
+    !is_object_schema(output, output, 0)
+}
+
+/// Whether every value that fits the schema is an object.
+fn is_object_schema(schema: &Map<String, Json>, root: &Map<String, Json>, depth: usize) -> bool {
+    if depth > 16 {
+        return false;
+    }
+    let fits = |part: &Json| part.as_object().is_some_and(|part| is_object_schema(part, root, depth + 1));
+    if let Some(kind) = schema.get("type") {
+        return kind == "object";
+    }
+    let referred = schema
+        .get("$ref")
+        .and_then(Json::as_str)
+        .and_then(|reference| reference.strip_prefix('#'))
+        .and_then(|pointer| pointer.strip_prefix('/'))
+        .and_then(|pointer| resolve_pointer(root, pointer));
+    if referred.is_some_and(fits) {
+        return true;
+    }
+    schema.get("allOf").and_then(Json::as_array).is_some_and(|parts| parts.iter().any(fits))
+}
+
+/// The value at a JSON pointer, whose first `/` is left out.
+fn resolve_pointer<'a>(root: &'a Map<String, Json>, pointer: &str) -> Option<&'a Json> {
+    let (first, rest) = pointer.find('/').map_or((pointer, ""), |end| pointer.split_at(end));
+    root.get(&unescape(first))?.pointer(rest)
+}
+
+/// An output schema: as written, or wrapped where the revision wants `type: object` at the root.
+fn output_schema(output: &ObjectSchema, revision: Revision) -> ObjectSchema {
+    if revision.is_stateless() {
+        return Arc::clone(output);
+    }
+    if is_wrapped(output) {
+        return wrap_schema((**output).clone()).into();
+    }
+    let mut schema = Arc::clone(output);
+    if !schema.contains_key("type") {
+        Arc::make_mut(&mut schema).shift_insert(0, "type".to_owned(), json!("object"));
+    }
+    schema
+}
+
+fn wrap_schema(mut schema: Map<String, Json>) -> Map<String, Json> {
+    let mut wrapper = Map::new();
+    wrapper.insert("type".to_owned(), json!("object"));
+    for key in ["$schema", "$defs", "definitions"] {
+        if let Some(value) = schema.shift_remove(key) {
+            wrapper.insert(key.to_owned(), value);
+        }
+    }
+    let mut schema = Json::Object(schema);
+    point_into_wrapper(&mut schema);
+    if let Some(definitions) = wrapper.get_mut("$defs") {
+        point_into_wrapper(definitions);
+    }
+    wrapper.insert("properties".to_owned(), json!({ "result": schema }));
+    wrapper.insert("required".to_owned(), json!(["result"]));
+    wrapper
+}
+
+/// Lets references to the root, or to a part of it, point into the wrapper.
+fn point_into_wrapper(schema: &mut Json) {
+    match schema {
+        Json::Object(map) => {
+            for (key, value) in map {
+                match value {
+                    Json::String(target) if key == "$ref" && target.starts_with('#') => {
+                        let rest = &target[1..];
+                        let stays = rest.starts_with("/$defs/") || rest.starts_with("/definitions/");
+                        if !stays && (rest.is_empty() || rest.starts_with('/')) {
+                            *target = format!("#/properties/result{rest}");
+                        }
+                    }
+                    other => point_into_wrapper(other),
+                }
+            }
+        }
+        Json::Array(items) => items.iter_mut().for_each(point_into_wrapper),
+        _ => {}
+    }
+}
+
+/// A prompt.
+pub(crate) fn prompt_item(served: &ServedPrompt, revision: Revision) -> Json {
+    let prompt = &served.prompt;
+    let mut item = Map::new();
+    item.insert("name".to_owned(), json!(served.name));
+    put_title(&mut item, prompt.title.as_deref(), revision);
+    put(&mut item, "description", prompt.description.as_deref());
+    let arguments: Vec<Json> = prompt
+        .arguments
+        .iter()
+        .map(|argument| {
+            let mut item = Map::new();
+            item.insert("name".to_owned(), json!(argument.name.value));
+            put_title(&mut item, argument.title.as_deref(), revision);
+            put(&mut item, "description", argument.description.as_deref());
+            item.insert("required".to_owned(), json!(argument.required));
+            Json::Object(item)
+        })
+        .collect();
+    if !arguments.is_empty() {
+        item.insert("arguments".to_owned(), Json::Array(arguments));
+    }
+    put_icons(&mut item, &prompt.icons, revision);
+    put_meta(&mut item, prompt.meta.as_ref(), revision);
+    Json::Object(item)
+}
+
+/// A template of resources.
+pub(crate) fn template_item(served: &ServedResource, revision: Revision) -> Json {
+    let resource = &served.resource;
+    let mut item = Map::new();
+    item.insert("uriTemplate".to_owned(), json!(resource.uri.value));
+    item.insert("name".to_owned(), json!(served.name));
+    put_title(&mut item, resource.title.as_deref(), revision);
+    put(&mut item, "description", resource.description.as_deref());
+    put(&mut item, "mimeType", resource.mime_type.as_deref());
+    if let Some(annotations) = &resource.annotations {
+        item.insert("annotations".to_owned(), annotations_item(annotations, revision));
+    }
+    put_icons(&mut item, &resource.icons, revision);
+    put_meta(&mut item, resource.meta.as_ref(), revision);
+    Json::Object(item)
+}
+
+/// A resource, or a link to one, from the object that the service lists.
+pub(crate) fn resource_item(listed: &Json, revision: Revision) -> Json {
+    let mut item = Map::new();
+    for (key, value) in listed.as_object().into_iter().flatten() {
+        let known = match key.as_str() {
+            "title" | "_meta" => revision.has_structured(),
+            "icons" => revision.has_icons(),
+            _ => true,
+        };
+        if known && !value.is_null() {
+            let value = if key == "annotations" { annotations_item(value, revision) } else { value.clone() };
+            item.insert(key.clone(), value);
+        }
+    }
+    if !item.contains_key("name") {
+        item.insert("name".to_owned(), listed.get("uri").cloned().unwrap_or_default());
+    }
+    Json::Object(item)
+}
+
+/// Annotations; `lastModified` exists since the revision that has titles.
+pub(crate) fn annotations_item(annotations: &Json, revision: Revision) -> Json {
+    let mut annotations = annotations.clone();
+    if let (false, Json::Object(map)) = (revision.has_structured(), &mut annotations) {
+        map.shift_remove("lastModified");
+    }
+    annotations
+}
+
+fn put(item: &mut Map<String, Json>, key: &str, text: Option<&str>) {
+    if let Some(text) = text {
+        item.insert(key.to_owned(), json!(text));
+    }
+}
+
+fn put_title(item: &mut Map<String, Json>, title: Option<&str>, revision: Revision) {
+    put(item, "title", title.filter(|_| revision.has_structured()));
+}
+
+fn put_icons(item: &mut Map<String, Json>, icons: &[Json], revision: Revision) {
+    if revision.has_icons() && !icons.is_empty() {
+        item.insert("icons".to_owned(), json!(icons));
+    }
+}
+
+fn put_meta(item: &mut Map<String, Json>, meta: Option<&Json>, revision: Revision) {
+    if let (true, Some(meta)) = (revision.has_structured(), meta) {
+        item.insert("_meta".to_owned(), meta.clone());
+    }
+}
+
+/// An item as a type of rmcp. An item that does not fit is left out, and logged: `check` reports it.
+pub(crate) fn to_protocol_type<T: DeserializeOwned>(item: Json) -> Option<T> {
+    let name = item.get("name").cloned().unwrap_or_default();
+    serde_json::from_value(item).map_err(|error| log_left_out(&name, &error)).ok()
+}
+
+pub(crate) fn log_left_out(name: &Json, error: &serde_json::Error) {
+    tracing::error!(%name, %error, "left out of a list: the protocol does not take it");
+}
+
+/// All skills, in the order of their URIs.
+pub(crate) fn skill_items(skills: &SkillIndex) -> Vec<rmcp::model::Skill> {
+    skills.iter().filter_map(|(_, skill)| to_skill_item(skill)).collect()
+}
+
+/// One skill.
+pub(crate) fn skill_item(skills: &SkillIndex, uri: &str) -> Result<rmcp::model::Skill, ErrorData> {
+    let found = skills.get(uri).and_then(|(_, skill)| to_skill_item(skill));
+    found.ok_or_else(|| ErrorData::invalid_params(format!("there is no skill `{uri}`"), Some(json!({ "uri": uri }))))
+}
+
+fn to_skill_item(skill: &Skill) -> Option<rmcp::model::Skill> {
+    let file = |file: &SkillFile| json!({ "uri": file.uri, "digest": file.digest, "size": file.size });
+    let files: Vec<Json> = skill.files.iter().map(file).collect();
+    to_protocol_type(json!({ "uri": skill.uri, "frontmatter": skill.frontmatter, "resources": files }))
+}
+
+/// The direct children of a folder of a skill, or of a folder above one.
+///
+/// # Errors
+/// There is no such folder.
+pub(crate) fn skill_folder_items(skills: &SkillIndex, uri: &str) -> Result<Vec<Resource>, ErrorData> {
+    let folder = format!("{}/", uri.trim_end_matches('/'));
+    let mut found: BTreeMap<String, Json> = BTreeMap::new();
+    for (_, skill) in skills.iter() {
+        for file in &skill.files {
+            let Some(rest) = file.uri.strip_prefix(&folder) else { continue };
+            let (name, is_folder) = rest.split_once('/').map_or((rest, false), |(name, _)| (name, true));
+            let uri = format!("{folder}{name}");
+            let item = match is_folder {
+                true => json!({ "uri": uri, "name": name, "mimeType": rmcp::model::DIRECTORY_MIME_TYPE }),
+                false if file.uri == skill.uri => json!({
+                    "uri": uri, "name": skill.text("name"), "description": skill.text("description"),
+                    "mimeType": "text/markdown", "size": file.size,
+                }),
+                false => json!({ "uri": uri, "name": name, "size": file.size }),
+            };
+            found.insert(uri, item);
+        }
+    }
+    if found.is_empty() {
+        let message = format!("`{uri}` is no folder of a skill");
+        return Err(ErrorData::invalid_params(message, Some(json!({ "uri": uri }))));
+    }
+    Ok(found.into_values().filter_map(to_protocol_type).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::definition::schema_object;
+
+    fn object_schema(schema: Json) -> ObjectSchema {
+        schema_object(schema).unwrap().into()
+    }
+
+    #[test]
+    fn an_output_that_is_no_object_is_wrapped_where_objects_are_wanted() {
+        let list = json!({ "$defs": { "A": { "$ref": "#" } }, "type": "array", "items": { "$ref": "#/$defs/A" } });
+        let list = object_schema(list);
+        assert_eq!(output_schema(&list, Revision::Stateless), list);
+        assert_eq!(
+            output_schema(&list, Revision::Icons),
+            object_schema(json!({
+                "type": "object",
+                "$defs": { "A": { "$ref": "#/properties/result" } },
+                "properties": { "result": { "type": "array", "items": { "$ref": "#/$defs/A" } } },
+                "required": ["result"],
+            }))
+        );
+    }
+
+    #[test]
+    fn a_reference_to_an_object_is_an_object() {
+        let schema = object_schema(json!({ "$ref": "#/$defs/A", "$defs": { "A": { "type": "object" } } }));
+        assert!(!is_wrapped(&schema));
+        assert_eq!(output_schema(&schema, Revision::Structured)["type"], "object");
+        assert!(is_wrapped(&object_schema(json!({ "$ref": "#" }))));
+        assert!(is_wrapped(&object_schema(json!(true))));
+    }
+
+    #[test]
+    fn hints_follow_from_the_effect_unless_the_author_knows_better() {
+        let plain = ToolHints::default();
+        let hints = |effect, own| tool_annotations(None, effect, own);
+        assert_eq!(hints(Effect::Reads, plain).read_only_hint, Some(true));
+        assert_eq!(hints(Effect::Reads, plain).open_world_hint, Some(false));
+        assert_eq!(hints(Effect::Writes, plain).destructive_hint, Some(true));
+        assert_eq!(hints(Effect::Runs, plain).open_world_hint, Some(true));
+        let gentle = ToolHints { destructive: Some(false), ..plain };
+        assert_eq!(hints(Effect::Writes, gentle).destructive_hint, Some(false));
+    }
+}

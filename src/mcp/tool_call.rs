@@ -1,0 +1,410 @@
+//! Calls of tools: answered at once, or started as a task that runs beside all requests and is asked for later.
+
+use super::connection::{CancelOnDrop, Connection, McpServer};
+use super::elicitation::{
+    ANSWER_TIMEOUT, Elicitation, ElicitationChannel, ElicitationMode, to_input_request, unanswered_fault,
+};
+use super::lists::ToolTraits;
+use super::render::{fault_error, tool_result, unexpected_answer_error, unknown_name_error};
+use super::revision::Revision;
+use super::sender::{LARGE_MESSAGE, RequestSender, run_aside};
+use super::tasks::{StartedTask, TaskOwner, TaskStore};
+use crate::call::{Answer, AskMode, CallRecord, Caller, Peer, Request};
+use crate::definition::TaskSupport;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::guard::CancelFlag;
+use crate::primitive::{Notice, has_capability, missing_capability};
+use crate::registry::PackPart;
+use crate::value::Json;
+use hyper::header::AUTHORIZATION;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CreateTaskResult, DetailedTask, ErrorData,
+    InputResponses, JsonObject, TASKS_EXTENSION_ID, TaskPayload,
+};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+/// How long a result that came late can be fetched, unless the lifetime of the task is shorter.
+const FETCH_TIME: Duration = Duration::from_secs(60);
+
+/// A requested call of a tool.
+struct ToolCall {
+    tool: String,
+    arguments: Json,
+    traits: ToolTraits,
+    answers: Option<InputResponses>,
+    state: Option<String>,
+}
+
+impl ToolCall {
+    fn request(&self) -> Request {
+        Request::Call { tool: self.tool.clone(), arguments: self.arguments.clone() }
+    }
+
+    /// Answers the call. `record` is what was answered before, if something was.
+    async fn answer(
+        self,
+        connection: &Connection,
+        record: Option<Box<CallRecord>>,
+        sender: RequestSender<'_>,
+        revision: Revision,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let wrapped = self.traits.wrapped;
+        let request = self.request();
+        let mode = match record {
+            Some(record) => ElicitationMode::Suspends { record, answers: InputResponses::new() },
+            None => connection.elicitation_mode(&request, self.answers, self.state.as_deref(), revision)?,
+        };
+        let kept = revision.is_stateless().then(|| request.clone());
+        match connection.answer(request, mode, sender, revision).await? {
+            Answer::Asks(asks) => Ok(connection.input_required(&asks, kept.as_ref(), revision)?.into()),
+            Answer::Tool(outcome) => {
+                let bytes = outcome.bytes();
+                sender.reserve_answer(bytes)?;
+                let render = || tool_result(outcome, wrapped, revision);
+                let mut result = if bytes > LARGE_MESSAGE { run_aside(render) } else { render() };
+                connection.stamp_server_info(&mut result.meta, revision);
+                Ok(result.into())
+            }
+            Answer::Fault(fault) => fault_response(*fault, revision),
+            _ => Err(unexpected_answer_error()),
+        }
+    }
+
+    /// Starts the call as a task, once all questions that come before it are answered.
+    async fn answer_as_task(
+        self,
+        connection: &Connection,
+        sender: RequestSender<'_>,
+        revision: Revision,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let request = Request::Prepare { tool: self.tool.clone(), arguments: self.arguments.clone() };
+        let mode = connection.elicitation_mode(&request, self.answers.clone(), self.state.as_deref(), revision)?;
+        let record = match connection.answer(request.clone(), mode, sender, revision).await? {
+            Answer::Ready(record) => record,
+            //= docs/spec.md#tasks
+            //# What is asked before a task begins MUST be answered before there is one.
+            Answer::Asks(asks) => return Ok(connection.input_required(&asks, Some(&request), revision)?.into()),
+            Answer::Tool(outcome) => {
+                let mut result = tool_result(outcome, self.traits.wrapped, revision);
+                connection.stamp_server_info(&mut result.meta, revision);
+                return Ok(result.into());
+            }
+            Answer::Fault(fault) => return fault_response(*fault, revision),
+            _ => return Err(unexpected_answer_error()),
+        };
+        let owner = task_owner(sender);
+        match (
+            connection.server.tasks.start(owner, sender.party(), self.traits.task_policy),
+            self.traits.task_policy.task,
+        ) {
+            (Some(started), _) => {
+                let mut result = CreateTaskResult::new(started.task.clone());
+                connection.stamp_server_info(&mut result.meta, revision);
+                let run = TaskRun {
+                    server: Arc::clone(&connection.server),
+                    started,
+                    request: self.request(),
+                    record,
+                    traits: self.traits,
+                    capabilities: connection.usable_capabilities(sender, revision),
+                    peer: connection.calling_peer(sender, revision),
+                };
+                // It runs until it expires or the server ends, whatever becomes of the connection.
+                tokio::spawn(run.run(connection.shutdown.now.clone()));
+                Ok(CallToolResponse::Task(result))
+            }
+            // A client that knows tasks can wait as well.
+            (None, TaskSupport::Optional) => self.answer(connection, Some(record), sender, revision).await,
+            (None, _) => Err(ErrorData::internal_error("too many tasks are kept: fetch or cancel some, or wait", None)),
+        }
+    }
+}
+
+/// Answers a call of a tool, or starts it as a task.
+///
+/// # Errors
+/// No such tool, arguments or answers that do not fit, a fault of the protocol, too many tasks.
+pub(crate) async fn call_tool(
+    connection: &Connection,
+    params: CallToolRequestParams,
+    sender: RequestSender<'_>,
+    revision: Revision,
+) -> Result<CallToolResponse, ErrorData> {
+    let lists = connection.lists(revision);
+    let Some(traits) = lists.tool_traits(&params.name) else {
+        let known = lists.registry.tools.iter().map(|tool| tool.name.as_str());
+        return Err(unknown_name_error(&lists.registry, PackPart::Tool, &params.name, known));
+    };
+    let call = ToolCall {
+        tool: params.name.into_owned(),
+        arguments: Json::Object(params.arguments.unwrap_or_default()),
+        traits,
+        answers: params.input_responses,
+        state: params.request_state,
+    };
+    //= docs/spec.md#tasks
+    //# A call MUST become a task only if its own request declares the extension.
+    let knows_tasks =
+        revision.is_stateless() && has_capability(&connection.client_capabilities(sender), TASKS_EXTENSION_ID);
+    match call.traits.task_policy.task {
+        TaskSupport::Never => call.answer(connection, None, sender, revision).await,
+        TaskSupport::Optional | TaskSupport::Required if knows_tasks => {
+            call.answer_as_task(connection, sender, revision).await
+        }
+        TaskSupport::Optional => call.answer(connection, None, sender, revision).await,
+        //= docs/spec.md#tasks
+        //# A tool that runs only as a task MUST refuse other clients, and name the extension.
+        TaskSupport::Required => {
+            let fault = missing_capability(&format!("`{}`", call.tool), &[TASKS_EXTENSION_ID]);
+            fault_response(*fault.help("use a client that knows the extension"), revision)
+        }
+    }
+}
+
+/// A fault as an error of the protocol. A client of an older revision that lacks a capability gets it as a result, which
+/// its model can read.
+fn fault_response(fault: Diagnostic, revision: Revision) -> Result<CallToolResponse, ErrorData> {
+    if fault.code == Code::CAPABILITY && !revision.is_stateless() {
+        let message = fault_error(fault, None, revision).message;
+        return Ok(CallToolResult::error(vec![ContentBlock::text(message)]).into());
+    }
+    Err(fault_error(fault, None, revision))
+}
+
+/// A call that runs as a task.
+struct TaskRun {
+    server: Arc<McpServer>,
+    started: StartedTask,
+    request: Request,
+    record: Box<CallRecord>,
+    traits: ToolTraits,
+    /// The capabilities of the client that started the task.
+    capabilities: Json,
+    /// That client.
+    peer: Peer,
+}
+
+/// The questions of a task that wait for their answers.
+struct OpenQuestions {
+    elicitation: Elicitation,
+    /// The keys that the client was given, in the order of the questions.
+    keys: Vec<String>,
+    answers: HashMap<String, Json>,
+    deadline: Instant,
+}
+
+/// The client of a request, as far as it is known: its bearer token and its session. On standard streams there is one client.
+fn task_owner(sender: RequestSender<'_>) -> TaskOwner {
+    let mut hash = blake3::Hasher::new();
+    if let Some(headers) = sender.headers {
+        for name in [AUTHORIZATION.as_str(), "mcp-session-id"] {
+            let value = headers.get(name).map_or(&[][..], |value| value.as_bytes());
+            hash.update(&(value.len() as u64).to_le_bytes());
+            hash.update(value);
+        }
+    }
+    hash.finalize().into()
+}
+
+//= docs/spec.md#tasks
+//# An id that no task of the client has MUST be refused with code -32602.
+fn unknown_task_error(id: &str) -> ErrorData {
+    let id: String = id.chars().take(64).collect();
+    ErrorData::invalid_params(format!("there is no task `{id}`: it never was, or it expired"), None)
+}
+
+/// The state of a task.
+///
+/// # Errors
+/// The client has no such task.
+pub(crate) fn get_task(tasks: &TaskStore, id: &str, sender: RequestSender<'_>) -> Result<DetailedTask, ErrorData> {
+    tasks.get(id, &task_owner(sender)).ok_or_else(|| unknown_task_error(id))
+}
+
+/// Takes answers to the questions of a task.
+///
+/// # Errors
+/// The client has no such task.
+pub(crate) fn answer_task(
+    tasks: &TaskStore,
+    id: &str,
+    answers: InputResponses,
+    sender: RequestSender<'_>,
+) -> Result<(), ErrorData> {
+    let known = tasks.answer(id, &task_owner(sender), answers);
+    if known { Ok(()) } else { Err(unknown_task_error(id)) }
+}
+
+/// Cancels a task.
+///
+/// # Errors
+/// The client has no such task.
+pub(crate) fn cancel_task(tasks: &TaskStore, id: &str, sender: RequestSender<'_>) -> Result<(), ErrorData> {
+    let known = tasks.cancel(id, &task_owner(sender));
+    if known { Ok(()) } else { Err(unknown_task_error(id)) }
+}
+
+impl TaskRun {
+    /// Runs the task until it has ended and its result has expired, or the server ends.
+    async fn run(self, server_ends: CancellationToken) {
+        let (server, id) = (Arc::clone(&self.server), self.started.task.task_id.clone());
+        let lifetime = Duration::from_millis(self.traits.task_policy.ttl_ms);
+        let expires = Instant::now() + lifetime;
+        let end = tokio::select! {
+            biased;
+            () = server_ends.cancelled() => return server.tasks.remove(&id),
+            end = self.run_call() => end,
+            //= docs/spec.md#tasks
+            //# A task that does not end in its time MUST be ended, and its script with it.
+            () = sleep_until(expires) => {
+                failed_payload(&ErrorData::internal_error("the task expired before it came to its end", None))
+            }
+        };
+        server.tasks.finish(&id, end);
+        //= docs/spec.md#tasks
+        //# What is kept of a task MUST be forgotten when it expires, and not before.
+        tokio::select! {
+            () = server_ends.cancelled() => {}
+            () = sleep_until(expires.max(Instant::now() + FETCH_TIME.min(lifetime))) => {}
+        }
+        server.tasks.remove(&id);
+    }
+
+    /// Runs the call to its end.
+    async fn run_call(self) -> TaskPayload {
+        let Self { server, started, request, record, traits, capabilities, peer } = self;
+        let StartedTask { task, cancelled, mut answers } = started;
+        let id = task.task_id;
+        let cancel = CancelFlag::default();
+        let (asker, mut questions) = mpsc::unbounded_channel();
+        let (tasks, own_id) = (Arc::clone(&server.tasks), id.clone());
+        let caller = Caller {
+            cancel: cancel.clone(),
+            notices: Box::new(move |notice| {
+                //= docs/spec.md#tasks
+                //# What a task says of itself MUST be its status message.
+                if let Some(message) = status_message(&notice) {
+                    tasks.set_status(&own_id, &message);
+                }
+            }),
+            capabilities,
+            peer,
+            asking: AskMode::Waits { asker: Arc::new(ElicitationChannel(asker)), record },
+        };
+        let (done, mut answered) = oneshot::channel();
+        let cancel_on_drop = CancelOnDrop(cancel.clone());
+        Arc::clone(&server.service).submit(request, caller, Box::new(move |answer| drop(done.send(answer))));
+        let mut open: Option<OpenQuestions> = None;
+        let answer = loop {
+            let deadline = open.as_ref().map(|open| open.deadline);
+            tokio::select! {
+                biased;
+                //= docs/spec.md#tasks
+                //# A task that is cancelled MUST end its script.
+                () = cancelled.cancelled(), if !cancel.is_cancelled() => {
+                    cancel.cancel();
+                    abandon(open.take(), &server.tasks, &id, cancelled_fault());
+                }
+                answer = &mut answered => break answer,
+                Some((key, answer)) = answers.recv() => open = take_answer(open, key, answer),
+                () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
+                    let key = open.as_ref().and_then(|open| open.elicitation.questions.first());
+                    let fault = unanswered_fault(key.map_or("a question", |(key, _)| key));
+                    abandon(open.take(), &server.tasks, &id, fault);
+                }
+                Some(elicitation) = questions.recv(), if open.is_none() => {
+                    open = open_questions(elicitation, &server.tasks, &id);
+                    if cancel.is_cancelled() {
+                        abandon(open.take(), &server.tasks, &id, cancelled_fault());
+                    }
+                }
+            }
+        };
+        drop(cancel_on_drop);
+        final_payload(answer, traits.wrapped, cancelled.is_cancelled())
+    }
+}
+
+/// Puts questions where the client of a task finds them; nothing if they cannot be asked.
+fn open_questions(elicitation: Elicitation, tasks: &TaskStore, id: &str) -> Option<OpenQuestions> {
+    let mut questions = Vec::new();
+    for (key, wish) in &elicitation.questions {
+        match to_input_request(key, wish) {
+            Ok(question) => questions.push((key.clone(), question)),
+            Err(fault) => {
+                // The script may have ended meanwhile.
+                let _ = elicitation.reply.send(Err(fault));
+                return None;
+            }
+        }
+    }
+    let keys = tasks.ask(id, questions);
+    Some(OpenQuestions { elicitation, keys, answers: HashMap::new(), deadline: Instant::now() + ANSWER_TIMEOUT })
+}
+
+/// Takes an answer. The script gets all answers when the last one is there; until then the questions stay open.
+fn take_answer(open: Option<OpenQuestions>, key: String, answer: Json) -> Option<OpenQuestions> {
+    let mut open = open?;
+    open.answers.insert(key, answer);
+    if open.keys.iter().any(|key| !open.answers.contains_key(key)) {
+        return Some(open);
+    }
+    let answers = open.keys.iter().map(|key| open.answers.remove(key).unwrap_or_default()).collect();
+    // The script may have ended meanwhile.
+    let _ = open.elicitation.reply.send(Ok(answers));
+    None
+}
+
+fn cancelled_fault() -> Box<Diagnostic> {
+    Diagnostic::new(Code::CANCELLED, "the task was cancelled")
+}
+
+/// Withdraws open questions, and tells the script why.
+fn abandon(open: Option<OpenQuestions>, tasks: &TaskStore, id: &str, fault: Box<Diagnostic>) {
+    if let Some(open) = open {
+        tasks.withdraw_questions(id);
+        let _ = open.elicitation.reply.send(Err(fault));
+    }
+}
+
+/// The status message that a notice makes for a task.
+fn status_message(notice: &Notice) -> Option<String> {
+    match notice {
+        Notice::Status(message) => Some(message.clone()),
+        Notice::Progress { message: Some(message), .. } => Some(message.clone()),
+        Notice::Progress { done, total: Some(total), .. } => Some(format!("{done} of {total}")),
+        Notice::Progress { done, .. } => Some(done.to_string()),
+        Notice::Log { .. } | Notice::Changed(_) | Notice::Updated { .. } => None,
+    }
+}
+
+/// How a task ended. A tool that fails has a result; what the protocol calls an error is one.
+fn final_payload(answer: Result<Answer, oneshot::error::RecvError>, wrapped: bool, cancelled: bool) -> TaskPayload {
+    let error = match answer {
+        Ok(Answer::Tool(outcome)) => {
+            let result = tool_result(outcome, wrapped, Revision::Stateless);
+            return TaskPayload::Completed { result: to_object(&result) };
+        }
+        Ok(Answer::Fault(fault)) if fault.code == Code::CANCELLED && cancelled => return TaskPayload::Cancelled,
+        Ok(Answer::Fault(fault)) => fault_error(*fault, None, Revision::Stateless),
+        Ok(_) => unexpected_answer_error(),
+        Err(_) => ErrorData::internal_error("the call ended without an answer", None),
+    };
+    failed_payload(&error)
+}
+
+fn failed_payload(error: &ErrorData) -> TaskPayload {
+    TaskPayload::Failed { error: to_object(error) }
+}
+
+fn to_object(value: &impl serde::Serialize) -> JsonObject {
+    match serde_json::to_value(value) {
+        Ok(Json::Object(map)) => map,
+        _ => JsonObject::new(),
+    }
+}

@@ -1,0 +1,130 @@
+//! What a pattern costs: its size with counted repeats expanded, measured before it is compiled; and the steps of its
+//! automaton in units of the guard.
+
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard::{self, PIECE_BYTES};
+use regex_syntax::ast::{Ast, RepetitionKind, RepetitionRange};
+
+/// The most bytes that the text of a pattern may have.
+const LONGEST: usize = 64 << 10;
+/// The most character classes that a pattern may contain: each may stand for hundreds of ranges, and they share nothing.
+const CLASSES: u64 = 2_000;
+/// The most often that a pattern may repeat a part, nested counts multiplied: the limit of Go and of RE2.
+const REPEATS: u64 = 1_000;
+
+/// The size of a pattern.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PatternSize {
+    /// The number of parts, with counted repeats expanded: an engine takes at most this many steps per byte of text, up to a
+    /// constant factor.
+    pub size: u64,
+    /// The number of character classes as written.
+    classes: u64,
+    /// How often the most repeated part is repeated.
+    repeats: u64,
+}
+
+/// Refuses a text that is too long to be read as a pattern.
+pub fn check_length(pattern: &str) -> Result<()> {
+    if pattern.len() <= LONGEST {
+        return Ok(());
+    }
+    let message = format!("the pattern has {} kB; a pattern has at most {} kB", pattern.len() >> 10, LONGEST >> 10);
+    Err(Diagnostic::new(Code::ARGUMENTS, message).help("search for fewer things at a time"))
+}
+
+impl PatternSize {
+    /// Measures a pattern without look-around.
+    pub fn from_ast(ast: &Ast) -> Self {
+        match ast {
+            Ast::Empty(_) | Ast::Flags(_) | Ast::Literal(_) | Ast::Dot(_) | Ast::Assertion(_) => Self::part(),
+            Ast::ClassUnicode(_) | Ast::ClassPerl(_) | Ast::ClassBracketed(_) => Self::class(),
+            Ast::Group(group) => Self::from_ast(&group.ast).and(Self::part()),
+            Ast::Repetition(repetition) => Self::from_ast(&repetition.ast).times(repeat_count(&repetition.op.kind)),
+            Ast::Alternation(alternation) => {
+                alternation.asts.iter().fold(Self::part(), |sum, one| sum.and(Self::from_ast(one)))
+            }
+            Ast::Concat(concat) => concat.asts.iter().fold(Self::default(), |sum, one| sum.and(Self::from_ast(one))),
+        }
+    }
+
+    /// A part that is not a character class.
+    pub fn part() -> Self {
+        Self { size: 1, classes: 0, repeats: 1 }
+    }
+
+    /// A literal of this many bytes.
+    pub fn letters(bytes: usize) -> Self {
+        Self { size: bytes as u64, ..Self::part() }
+    }
+
+    /// A character class: its code points take several bytes.
+    pub fn class() -> Self {
+        Self { size: 2, classes: 1, repeats: 1 }
+    }
+
+    /// The size of both in sequence.
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            size: self.size.saturating_add(other.size),
+            classes: self.classes.saturating_add(other.classes),
+            repeats: self.repeats.max(other.repeats),
+        }
+    }
+
+    /// The size when repeated `count` times; `None` where no number is written.
+    pub fn times(self, count: Option<u64>) -> Self {
+        let size = self.size.saturating_add(1);
+        let count = count.unwrap_or(1).max(1);
+        Self { size: size.saturating_mul(count), classes: self.classes, repeats: self.repeats.saturating_mul(count) }
+    }
+
+    /// The number of parts, at least 1.
+    ///
+    /// # Errors
+    /// The pattern has too many repeats or character classes to be compiled.
+    ///
+    //= docs/spec.md#robustness
+    //# A pattern that repeats a part more than a thousand times, nested counts multiplied, MUST be refused before it is compiled.
+    pub fn check_limits(self) -> Result<u64> {
+        if self.repeats > REPEATS {
+            let message = format!(
+                "the pattern repeats a part {} times; at most {REPEATS}, nested counts multiplied",
+                self.repeats
+            );
+            return Err(Diagnostic::new(Code::ARGUMENTS, message).help("write the counts smaller, or use `*` or `+`"));
+        }
+        if self.classes > CLASSES {
+            let message = format!("the pattern has {} character classes; at most {CLASSES}", self.classes);
+            return Err(Diagnostic::new(Code::ARGUMENTS, message).help("search for fewer things at a time"));
+        }
+        Ok(self.size.max(1))
+    }
+}
+
+/// The upper count of a repetition, if it has one.
+fn repeat_count(kind: &RepetitionKind) -> Option<u64> {
+    match kind {
+        RepetitionKind::ZeroOrOne | RepetitionKind::ZeroOrMore | RepetitionKind::OneOrMore => None,
+        RepetitionKind::Range(
+            RepetitionRange::Exactly(count) | RepetitionRange::AtLeast(count) | RepetitionRange::Bounded(_, count),
+        ) => Some(u64::from(*count)),
+    }
+}
+
+/// This many steps count as one unit of the guard, a copied byte: a step takes about 10 ns, at worst 100, and short searches
+/// are counted by their worst case.
+const STEPS: u64 = 16;
+
+/// Steps between two checks of the guard: about 10 ms, at worst 100.
+pub const PERIOD: u64 = STEPS * PIECE_BYTES as u64;
+
+/// Counts steps that were taken, or that will be taken without interruption: a thousand short searches count as much as a
+/// long one.
+///
+/// # Errors
+/// The running call was stopped.
+#[cfg_attr(test, track_caller)]
+pub fn spend(steps: u64) -> Result<()> {
+    guard::spend(usize::try_from(steps.div_ceil(STEPS)).unwrap_or(usize::MAX))
+}

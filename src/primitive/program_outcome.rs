@@ -1,0 +1,95 @@
+//! The outcome of a program: a map for the script, or a fault with its output; and how output that is not UTF-8 is handled.
+
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::value::Value;
+use crate::world::run::{ProgramCommand, ProgramOutput};
+use serde_json::json;
+
+/// The notice of an answer whose output is not UTF-8.
+const NO_TEXT: &str = "what is no UTF-8 stands as `\u{fffd}` in `text`; `bytes` has it as it is";
+
+/// The most bytes of a line in a message.
+const MOST_LINE: usize = 120;
+
+/// The most bytes of output in the message of a fault.
+const MOST_MESSAGE: usize = 1_500;
+
+/// The most bytes of each stream in the data of a fault.
+const MOST_DATA: usize = 16 << 10;
+
+/// The outcome of a program as a map.
+///
+/// # Errors
+/// With `checks`, an exit code other than 0 is a fault of this `code`; the output is not UTF-8.
+pub fn ended(command: &ProgramCommand, ran: ProgramOutput, code: Code, checks: bool) -> Result<Value> {
+    let errors = String::from_utf8_lossy(&ran.errors).into_owned();
+    if checks && ran.code != 0 {
+        return Err(failed(command, ran.code, &String::from_utf8_lossy(&ran.output), &errors, code));
+    }
+    let Ok(text) = String::from_utf8(ran.output) else {
+        return Err(Diagnostic::new(Code::UTF8, format!("`{}` prints what is no UTF-8", command.line())));
+    };
+    let line = text.lines().next().unwrap_or_default().to_owned();
+    Ok(Value::map([
+        ("code", Value::Integer(ran.code)),
+        ("text", text.into()),
+        ("line", line.into()),
+        ("errors", errors.into()),
+    ]))
+}
+
+//= docs/spec.md#git
+//# A verb that fails MUST tell its exit code and what git said on both streams; what is cut MUST be told.
+fn failed(command: &ProgramCommand, ended: i64, output: &str, errors: &str, code: Code) -> Box<Diagnostic> {
+    let mut lines = errors.lines().chain(output.lines()).map(str::trim_end).filter(|line| !line.trim().is_empty());
+    // Git's first line is seldom the one that says it: of a conflict it names the file that went well before.
+    let told = match code == Code("git") {
+        true => cut(&lines.collect::<Vec<_>>().join("; "), MOST_MESSAGE),
+        false => lines.next().unwrap_or_default().to_owned(),
+    };
+    let message = format!("`{}` ended with {ended}: {told}", command.line());
+    let help = match errors.split('\'').find(|part| part.ends_with(".lock")).filter(|_| errors.contains("exists")) {
+        Some(lock) => format!(
+            "another git is at work here (a person's, an editor's), or one was ended: try again; only if none runs, remove `{lock}`"
+        ),
+        None if errors.contains("no -m option was given") => {
+            "`mainline: 1` says which parent of the merge counts as what was there before".to_owned()
+        }
+        None => "`check: false` gives the code instead".to_owned(),
+    };
+    Diagnostic::new(code, message.trim_end_matches(": "))
+        .data(json!({ "code": ended, "errors": cut(errors, MOST_DATA), "output": cut(output, MOST_DATA) }))
+        .help(help)
+}
+
+/// The beginning of a text, and how much of it is missing.
+fn cut(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(most);
+    format!("{}… (cut: {} bytes more)", &text[..end], text.len() - end)
+}
+
+/// Replaces the output by valid UTF-8 and keeps its bytes in `bytes`; returns a notice if they differ.
+pub fn let_through(ran: &mut ProgramOutput, bytes: &mut Option<Vec<u8>>) -> Option<String> {
+    let text = String::from_utf8_lossy(&ran.output).into_owned().into_bytes();
+    let is_lossy = text != ran.output;
+    *bytes = Some(std::mem::replace(&mut ran.output, text));
+    is_lossy.then(|| NO_TEXT.to_owned())
+}
+
+/// The help where a program prints something that is not UTF-8.
+pub const ANY_BYTES: &str =
+    "`any_bytes: true` gives it all the same: `text` with `\u{fffd}` in its place, and `bytes` as it is";
+
+/// The fault of a program whose output is not UTF-8, with the first such line.
+pub fn no_text(shown: &ProgramCommand, ran: &ProgramOutput) -> Option<Box<Diagnostic>> {
+    let at = std::str::from_utf8(&ran.output).err()?.valid_up_to();
+    let begin = ran.output[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let line = ran.output[begin..].split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let line = String::from_utf8_lossy(&line[..line.len().min(MOST_LINE)]).into_owned();
+    let number = ran.output[..begin].iter().filter(|byte| **byte == b'\n').count() + 1;
+    let message = format!("`{}` prints what is no UTF-8, first in line {number}: `{line}`", shown.line());
+    Some(Diagnostic::new(Code::UTF8, message))
+}

@@ -1,0 +1,93 @@
+//! Captured variables that are held for a while: rhai drops a chain of them by recursion, which would use up the stack.
+//!
+//! Each closure that captures a variable shares its cell, and a cell may hold another such closure: a chain of any
+//! length costs little. So a random part of the cells that a run makes is held until the run ends. No drop goes further
+//! than to the next cell that is held: some hundred at most among millions. At the end all held cells are emptied one
+//! after the other, while the others are still held; cells that hold each other in a ring end then, too.
+
+use rhai::Dynamic;
+use rustc_hash::FxHashMap;
+use std::cell::Cell;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// One in this many uses of a captured variable holds it.
+const ONE_IN: u64 = 8;
+
+thread_local! {
+    /// The state of the random choice. No script can observe it.
+    static RANDOM_STATE: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Whether this use of a captured variable is one of those that hold it.
+#[inline]
+pub(super) fn should_hold() -> bool {
+    RANDOM_STATE.with(|random| {
+        let mut state = random.get();
+        if state == 0 {
+            state = RandomState::new().build_hasher().finish() | 1;
+        }
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        random.set(state);
+        (state >> 32).is_multiple_of(ONE_IN)
+    })
+}
+
+//= docs/spec.md#scripts
+//# A chain of captured variables of any length MUST NOT end the process.
+/// The cells that one run holds, each once, by the address of its value, which stays as long as it is held.
+#[derive(Default)]
+pub(super) struct CapturedVariables(Mutex<FxHashMap<usize, Dynamic>>);
+
+impl CapturedVariables {
+    /// Holds a shared value. One that is locked right now is skipped.
+    pub(super) fn hold(&self, shared: &Dynamic) {
+        let Some(at) = shared.read_lock::<Dynamic>().map(|value| std::ptr::from_ref::<Dynamic>(&value).addr()) else {
+            return;
+        };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(at).or_insert_with(|| shared.clone());
+    }
+
+    /// Empties all that are held. No function of the run may be called afterwards.
+    pub(super) fn empty(&self) {
+        let mut held = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        for cell in held.values_mut() {
+            let content = cell.write_lock::<Dynamic>().map(|mut value| std::mem::take(&mut *value));
+            drop(content);
+        }
+    }
+}
+
+/// The captured variables of a run: emptied when it ends, also by a panic.
+pub(super) struct CapturedVariablesGuard(pub(super) Arc<CapturedVariables>);
+
+impl Drop for CapturedVariablesGuard {
+    fn drop(&mut self) {
+        self.0.empty();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn about_one_in_eight_is_chosen() {
+        let chosen = (0..80_000).filter(|_| should_hold()).count();
+        assert!((8_000..12_000).contains(&chosen), "{chosen}");
+    }
+
+    #[test]
+    fn a_cell_is_held_once_and_emptied() {
+        let cells = CapturedVariables::default();
+        let shared = Dynamic::from(7_i64).into_shared();
+        cells.hold(&shared);
+        cells.hold(&shared.clone());
+        cells.hold(&Dynamic::from(7_i64).into_shared());
+        assert_eq!(cells.0.lock().map(|held| held.len()).ok(), Some(2));
+        cells.empty();
+        assert!(shared.flatten().is_unit());
+    }
+}

@@ -1,0 +1,203 @@
+//! Compiles the scripts of a pack: syntax trees, top levels, and hooks for what must be watched when they run.
+
+use super::captured_variables::should_hold;
+use super::compiled::{CompiledScripts, Script};
+use super::convert::HandleBox;
+use super::engine::empty_engine;
+use super::execution::current;
+use super::faults::{describe_parse_fault, diagnose, fault_from_caught_map};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard::{CancelFlag, Guard, Limits};
+use crate::source::Source;
+use crate::value::{Fault, Value};
+use rhai::{
+    AST, ASTNode, Dynamic, Engine, EvalContext, Expr, ImmutableString, LexError, Map, Module, ParseErrorType, Scope,
+    Shared, Stmt,
+};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How many syntax faults of one script are reported.
+const MAX_SYNTAX_FAULTS: usize = 20;
+
+/// Compiles scripts. Gives all faults with what could be compiled; a script with a syntax fault is left out.
+pub(super) fn compile(sources: &[Arc<Source>]) -> (Arc<CompiledScripts>, Vec<Diagnostic>) {
+    let mut engine = empty_engine();
+    let mut faults = Vec::new();
+    let mut scripts: Vec<Script> = sources
+        .iter()
+        .filter_map(|source| parse_script(&engine, source).map_err(|found| faults.extend(found)).ok())
+        .collect();
+    scripts.sort_by(|a, b| a.source.path.cmp(&b.source.path));
+    add_variable_hooks(&mut engine, &scripts);
+    // The library comes first, so that the top level of the others may use it.
+    for shared in [true, false] {
+        for script in scripts.iter_mut().filter(|script| script.shared == shared) {
+            if let Err(fault) = evaluate_top_level(&engine, script) {
+                faults.push(*fault);
+            }
+            if shared {
+                engine.register_global_module(Shared::clone(&script.module));
+            }
+        }
+    }
+    (Arc::new(CompiledScripts::new(engine, scripts, sources)), faults)
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How many scripts were compiled on this thread.
+    pub(super) static COMPILED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+fn parse_script(engine: &Engine, source: &Arc<Source>) -> std::result::Result<Script, Vec<Diagnostic>> {
+    #[cfg(test)]
+    COMPILED.with(|compiled| compiled.set(compiled.get() + 1));
+    let mut ast = parse_all_functions(engine, source)?;
+    ast.set_source(source.path.as_str());
+    Ok(Script::new(Arc::clone(source), ast))
+}
+
+/// Parses a script; with faults it reports the first one of each function. rhai stops at the first fault: what follows
+/// is parsed again from the next `fn` at the start of a line, after empty lines, so that places stay true.
+fn parse_all_functions(engine: &Engine, source: &Arc<Source>) -> std::result::Result<AST, Vec<Diagnostic>> {
+    let mut faults: Vec<Diagnostic> = Vec::new();
+    let mut text = source.text.to_string();
+    loop {
+        let fault = match engine.compile(&text) {
+            Ok(ast) if faults.is_empty() => return Ok(ast),
+            Ok(_) => return Err(faults),
+            Err(fault) => fault,
+        };
+        let line = fault.1.line().unwrap_or(usize::MAX);
+        let start = source.offset(line, fault.1.position().unwrap_or(1));
+        faults.push(*describe_parse_fault(&fault.0).at(source.place(start..start + 1)));
+        // An unterminated text swallows what follows: no fault there can be found.
+        let open = matches!(*fault.0, ParseErrorType::BadInput(LexError::UnterminatedString));
+        match (open || faults.len() == MAX_SYNTAX_FAULTS, from_next_function(&source.text, line)) {
+            (false, Some(rest)) => text = rest,
+            _ => return Err(faults),
+        }
+    }
+}
+
+/// The text from the first function that begins after a line on.
+fn from_next_function(text: &str, line: usize) -> Option<String> {
+    let lines: Vec<&str> = text.split('\n').collect();
+    let starts = |line: &&str| line.starts_with("fn ") || line.starts_with("private fn ");
+    let at = lines.iter().skip(line).position(starts)? + line;
+    Some(format!("{}{}", "\n".repeat(at), lines[at..].join("\n")))
+}
+
+/// Runs the top level, which may hold constants, and makes a module of the functions.
+fn evaluate_top_level(engine: &Engine, script: &mut Script) -> Result<()> {
+    if script.ast.statements().is_empty() && !script.shared {
+        return Ok(());
+    }
+    if captures_at_top_level(script) {
+        return Err(Diagnostic::new(Code::SCRIPT, "a closure at the top level of the script captures a variable")
+            .help("the top level may hold constants and functions only: move it into a function")
+            .at(script.source.place(0..1)));
+    }
+    let limits = Limits { time: Duration::from_secs(1), memory: 64 << 20, ..Limits::default() };
+    let guard = Guard::new(limits, CancelFlag::default());
+    let _entered = guard.enter();
+    match Module::eval_ast_as_new(Scope::new(), &script.ast, engine) {
+        Ok(module) => {
+            script.module = module.into();
+            Ok(())
+        }
+        Err(fault) => {
+            let position = fault.position();
+            let start = script.source.offset(position.line().unwrap_or(1), position.position().unwrap_or(1));
+            let mut fault = fault;
+            fault.clear_position();
+            let message = guard.verdict().map_or_else(|| fault.to_string(), |stop| stop.message);
+            Err(Diagnostic::new(Code::SCRIPT, format!("the top level of the script fails: {message}"))
+                .help("the top level may hold constants and functions only")
+                .at(script.source.place(start..start + 1)))
+        }
+    }
+}
+
+/// What the scripts of a pack have that needs a hook when they run.
+#[derive(Default)]
+struct VariableHooks {
+    /// Whether a closure captures a variable.
+    captures: bool,
+    /// The names of the variables that faults are caught in.
+    caught: Vec<ImmutableString>,
+}
+
+/// Adds what the scripts need to the engine. Packs that neither capture nor catch pay nothing.
+fn add_variable_hooks(engine: &mut Engine, scripts: &[Script]) {
+    let mut hooks = VariableHooks::default();
+    for script in scripts {
+        script.ast.walk(&mut |path: &[ASTNode<'_>]| {
+            match path.last() {
+                Some(ASTNode::Stmt(Stmt::Share(_))) => hooks.captures = true,
+                Some(ASTNode::Stmt(Stmt::TryCatch(parts, _))) => match &parts.expr {
+                    Expr::Variable(name, ..) if !hooks.caught.contains(&name.1) => {
+                        hooks.caught.push(name.1.clone());
+                    }
+                    _ => {}
+                },
+                _ => {}
+            }
+            true
+        });
+    }
+    let VariableHooks { captures, caught } = hooks;
+    if !captures && caught.is_empty() {
+        return;
+    }
+    #[allow(deprecated, reason = "rhai calls its hooks unstable, not gone")]
+    engine.on_var(move |name, _, mut context| {
+        if caught.iter().any(|known| known == name) {
+            replace_caught_fault(name, &mut context);
+        }
+        if captures && should_hold() {
+            hold_variable(name, &context);
+        }
+        Ok(None)
+    });
+}
+
+/// Whether a statement of the top level makes a closure that captures a variable.
+fn captures_at_top_level(script: &Script) -> bool {
+    let mut captures = false;
+    for statement in script.ast.statements() {
+        statement.walk(&mut Vec::new(), &mut |path: &[ASTNode<'_>]| {
+            captures |= matches!(path.last(), Some(ASTNode::Stmt(Stmt::Share(_))));
+            !captures
+        });
+    }
+    captures
+}
+
+#[cold]
+fn hold_variable(name: &str, context: &EvalContext<'_, '_, '_, '_, '_, '_>) {
+    if let (Some(value), Ok(execution)) = (context.scope().get(name), current())
+        && value.is_shared()
+    {
+        execution.captured.hold(value);
+    }
+}
+
+//= docs/spec.md#scripts
+//# A fault that a script catches MUST have its kind, its code and its message, whatever raised it.
+/// rhai gives a fault of its own to `catch` as a map in its words: it is replaced before the script sees it.
+fn replace_caught_fault(name: &str, context: &mut EvalContext<'_, '_, '_, '_, '_, '_>) {
+    let Some(value) = context.scope_mut().get_mut(name) else { return };
+    if value.is_shared() {
+        return;
+    }
+    let (Some(map), Ok(execution)) = (value.read_lock::<Map>(), current()) else { return };
+    let Some(fault) = fault_from_caught_map(&map) else { return };
+    let source = map.get("source").and_then(|source| source.clone().into_immutable_string().ok());
+    drop(map);
+    let fault = diagnose(&execution.program, fault, source.as_deref());
+    if let Value::Handle(handle) = Fault::value(fault) {
+        *value = Dynamic::from(HandleBox(handle));
+    }
+}

@@ -1,0 +1,184 @@
+//! The compiled scripts of one pack as plain data: syntax trees, and functions and closures by name.
+
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::source::{Place, Source};
+use rhai::{AST, Engine, Module, Position, Shared};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// A function of a script.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FunctionSignature {
+    /// Its name.
+    pub name: String,
+    /// The number of its parameters.
+    pub arity: usize,
+    /// Where its body begins.
+    pub at: Place,
+}
+
+/// The compiled scripts of a pack: what a program shares with everything that runs it.
+pub(super) struct CompiledScripts {
+    /// Tells it from every other program of this process.
+    pub(super) id: u64,
+    /// Whether a name means the same function in every script, so that a resolution may be cached.
+    pub(super) has_unique_names: bool,
+    pub(super) engine: Engine,
+    /// Sorted by path.
+    pub(super) scripts: Vec<Script>,
+    /// By the name of a closure: the index of its script, and its number of parameters without the captured ones.
+    closures: HashMap<String, (usize, usize)>,
+    pub(super) fingerprint: [u8; 32],
+}
+
+/// One script.
+pub(super) struct Script {
+    pub(super) source: Arc<Source>,
+    pub(super) ast: AST,
+    /// Its functions as a module: with the constants of its top level, where it has any.
+    pub(super) module: Shared<Module>,
+    /// Whether the other scripts see its functions: `lib.rhai` and `graph.rhai`.
+    pub(super) shared: bool,
+    /// Its functions in the order they are written; found when first asked for.
+    signatures: OnceLock<Vec<FunctionSignature>>,
+}
+
+impl CompiledScripts {
+    /// `engine` knows the modules of the shared `scripts`, which were compiled from `sources` and are sorted by path.
+    pub(super) fn new(engine: Engine, scripts: Vec<Script>, sources: &[Arc<Source>]) -> Self {
+        Self {
+            id: next_program_id(),
+            has_unique_names: has_unique_names(&scripts),
+            closures: closures(&scripts),
+            fingerprint: fingerprint(sources),
+            engine,
+            scripts,
+        }
+    }
+
+    pub(super) fn script(&self, path: &str) -> Option<&Script> {
+        let at = self.scripts.binary_search_by(|script| script.source.path.as_str().cmp(path)).ok()?;
+        self.scripts.get(at)
+    }
+
+    /// The scripts in which a name used in `path` is looked for, in that order.
+    pub(super) fn seen_from<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a Script> {
+        let others = self.scripts.iter().filter(move |script| script.source.path != path);
+        self.script(path).into_iter().chain(others.filter(move |script| script.shared || path.is_empty()))
+    }
+
+    /// The fault of a call from `path` of a function that is not there.
+    pub(super) fn missing_function(&self, path: &str, name: &str, arity: usize) -> Box<Diagnostic> {
+        let plural = if arity == 1 { "" } else { "s" };
+        let fault =
+            Diagnostic::new(Code::SCRIPT, format!("`{path}` has no function `{name}` with {arity} argument{plural}"));
+        let names: Vec<&str> = self.seen_from(path).flat_map(|script| script.definitions().map(|it| it.0)).collect();
+        let own = self.seen_from(path).flat_map(Script::definitions).find(|it| it.0 == name);
+        match own {
+            Some((_, parameters, at)) => fault.help(format!("it has {parameters} parameters, at {at}")),
+            None => match did_you_mean(name, names.iter().copied()) {
+                Some(help) => fault.help(help),
+                None => fault,
+            },
+        }
+    }
+
+    pub(super) fn path_of_closure(&self, name: &str) -> Option<&str> {
+        self.closures.get(name).map(|(script, _)| self.scripts[*script].source.path.as_str())
+    }
+
+    pub(super) fn parameters_of_closure(&self, name: &str) -> Option<usize> {
+        self.closures.get(name).map(|(_, parameters)| *parameters)
+    }
+
+    pub(super) fn arities(&self, name: &str) -> impl Iterator<Item = usize> {
+        self.scripts.iter().flat_map(Script::definitions).filter(move |it| it.0 == name).map(|it| it.1)
+    }
+
+    pub(super) fn function_names(&self) -> impl Iterator<Item = &str> {
+        self.scripts.iter().flat_map(|script| script.definitions().map(|it| it.0))
+    }
+
+    /// Bytes of the word at a position of rhai's, whose columns count characters.
+    pub(super) fn place(&self, path: &str, position: Position) -> Option<Place> {
+        let source = &self.script(path)?.source;
+        let start = source.offset(position.line()?, position.position().unwrap_or(1));
+        let rest = &source.text[start..];
+        let word = rest.find(|letter: char| !(letter.is_alphanumeric() || letter == '_')).unwrap_or(rest.len());
+        let first = rest.chars().next().map_or(0, char::len_utf8);
+        Some(source.place(start..start + word.max(first)))
+    }
+}
+
+impl Script {
+    /// `module` holds its functions alone until its top level was evaluated.
+    pub(super) fn new(source: Arc<Source>, ast: AST) -> Self {
+        let name = source.path.rsplit('/').next().unwrap_or_default();
+        let shared = matches!(name, "lib.rhai" | "graph.rhai");
+        Self { source, module: ast.shared_lib().clone(), ast, shared, signatures: OnceLock::new() }
+    }
+
+    /// Its named functions: name, number of parameters, where the body begins.
+    pub(super) fn definitions(&self) -> impl Iterator<Item = (&str, usize, Place)> {
+        self.ast.iter_functions().filter(|function| !is_closure(function.name)).map(|function| {
+            let start = self.ast.shared_lib().get_script_fn(function.name, function.params.len());
+            let start = start.map_or(Position::NONE, |definition| definition.body.start_position());
+            let offset = self.source.offset(start.line().unwrap_or(1), start.position().unwrap_or(1));
+            (function.name, function.params.len(), self.source.place(offset..offset + 1))
+        })
+    }
+
+    /// Its named functions in the order they are written.
+    pub(super) fn signatures(&self) -> &[FunctionSignature] {
+        self.signatures.get_or_init(|| {
+            let signature = |(name, arity, at): (&str, _, _)| FunctionSignature { name: name.to_owned(), arity, at };
+            let mut signatures: Vec<FunctionSignature> = self.definitions().map(signature).collect();
+            signatures.sort_by_key(|signature| signature.at.span.start);
+            signatures
+        })
+    }
+}
+
+/// rhai names its closures so.
+pub(super) fn is_closure(name: &str) -> bool {
+    name.starts_with("anon$")
+}
+
+/// A number that no other program of this process has.
+pub(super) fn next_program_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+/// Whether no function of a library has the name and number of parameters of another script's function.
+fn has_unique_names(scripts: &[Script]) -> bool {
+    let named = |script: &Script| -> Vec<(String, usize)> {
+        script.ast.iter_functions().map(|it| (it.name.to_owned(), it.params.len())).collect()
+    };
+    let mut times: HashMap<(String, usize), usize> = HashMap::new();
+    scripts.iter().flat_map(named).for_each(|it| *times.entry(it).or_default() += 1);
+    let libraries = scripts.iter().filter(|script| script.shared);
+    libraries.flat_map(named).all(|it| times.get(&it) == Some(&1))
+}
+
+fn closures(scripts: &[Script]) -> HashMap<String, (usize, usize)> {
+    let closures_of = |(at, script): (usize, &Script)| {
+        let closures = script.ast.iter_functions().filter(|function| is_closure(function.name));
+        closures.map(|function| (function.name.to_owned(), (at, function.params.len()))).collect::<Vec<_>>()
+    };
+    scripts.iter().enumerate().flat_map(closures_of).collect()
+}
+
+fn fingerprint(sources: &[Arc<Source>]) -> [u8; 32] {
+    let mut sorted: Vec<&Arc<Source>> = sources.iter().collect();
+    sorted.sort_by(|a, b| a.path.cmp(&b.path));
+    let mut hash = blake3::Hasher::new();
+    for source in sorted {
+        for part in [source.path.as_str(), &source.text] {
+            hash.update(&(part.len() as u64).to_le_bytes());
+            hash.update(part.as_bytes());
+        }
+    }
+    hash.finalize().into()
+}

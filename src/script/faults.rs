@@ -1,0 +1,219 @@
+//! Faults of rhai as diagnostics: in our words, in the right file, with the calls that led there.
+
+use super::compiled::CompiledScripts;
+use super::convert::{kind_of_type, to_value};
+use super::engine::{known_arities, known_names};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::guard;
+use crate::source::Place;
+use crate::value::Fault;
+use rhai::{Dynamic, EvalAltResult, INT, Map, ParseErrorType, Position};
+
+/// How many calls of a trace are kept.
+const MAX_FRAMES: usize = 5;
+
+/// The diagnostic of a fault that left a function of the script at `path`.
+pub(super) fn diagnose(program: &CompiledScripts, fault: EvalAltResult, path: Option<&str>) -> Box<Diagnostic> {
+    let mut path = path.unwrap_or_default().to_owned();
+    let mut calls = Vec::new();
+    let mut fault = fault;
+    loop {
+        fault = match fault {
+            EvalAltResult::ErrorInFunctionCall(name, source, inner, position) => {
+                calls.extend(program.place(&path, position));
+                if let Some(own) = program.path_of_closure(&name) {
+                    own.clone_into(&mut path);
+                } else if !source.is_empty() {
+                    path = source;
+                }
+                *inner
+            }
+            EvalAltResult::ErrorInModule(_, inner, _) => *inner,
+            inner => {
+                let place = program.place(&path, inner.position()).or_else(|| calls.pop());
+                return add_places(program, inner, place, calls);
+            }
+        }
+    }
+}
+
+fn add_places(
+    program: &CompiledScripts,
+    fault: EvalAltResult,
+    place: Option<Place>,
+    calls: Vec<Place>,
+) -> Box<Diagnostic> {
+    let mut diagnostic = describe_fault(program, fault);
+    if diagnostic.at.is_none() {
+        diagnostic.at = place;
+    } else if let Some(place) = place
+        && diagnostic.at.as_ref() != Some(&place)
+    {
+        diagnostic.trace.push(place);
+    }
+    diagnostic.trace.extend(calls.into_iter().rev());
+    diagnostic.trace.dedup();
+    diagnostic.trace.truncate(MAX_FRAMES);
+    diagnostic
+}
+
+fn describe_fault(program: &CompiledScripts, fault: EvalAltResult) -> Box<Diagnostic> {
+    use EvalAltResult as E;
+    let script = |message: String| Diagnostic::new(Code::SCRIPT, message);
+    match fault {
+        E::ErrorRuntime(thrown, _) => match to_value(&thrown, None) {
+            Ok(value) => Fault::from_thrown(&value),
+            Err(_) => script("the script threw a value that is no text and no map".into()),
+        },
+        E::ErrorTerminated(..) => guard::current()
+            .and_then(|guard| guard.verdict())
+            .unwrap_or_else(|| Diagnostic::new(Code::CANCELLED, "the call was ended")),
+        E::ErrorStackOverflow(_) => describe_recursion(),
+        E::ErrorFunctionNotFound(signature, _) => describe_missing_function(program, &signature),
+        E::ErrorVariableNotFound(name, _) => script(format!("there is no variable `{name}`")),
+        E::ErrorDataRace(what, _) => script(format!("{} is in use", describe_data_race(&what)))
+            .help("a closure cannot name the variable whose method it is passed to: write `map(list, |x| …)`"),
+        E::ErrorDotExpr(message, _) | E::ErrorIndexingType(message, _) => describe_missing_property(&message),
+        E::ErrorArrayBounds(length, index, _) => {
+            script(format!("there is no item {index} in a list of {length}")).help("the first item is 0, the last -1")
+        }
+        E::ErrorStringBounds(length, index, _) => {
+            script(format!("there is no character {index} in a text of {length}"))
+        }
+        E::ErrorMismatchDataType(wanted, got, _) | E::ErrorMismatchOutputType(wanted, got, _) => {
+            script(format!("expected {}, got {}", kind_of_type(&wanted), kind_of_type(&got)))
+        }
+        E::ErrorFor(_) => script("`for` takes a list, a range or a sequence".into()),
+        E::ErrorUnboundThis(_) => script("`this` is bound in a method call only".into()),
+        E::ErrorAssignmentToConstant(name, _) => script(format!("`{name}` is a constant")),
+        E::ErrorParsing(kind, _) => describe_parse_fault(&kind),
+        E::ErrorArithmetic(message, _) => script(lower_first(&message)),
+        other => {
+            let mut other = other;
+            other.clear_position();
+            script(lower_first(&other.to_string()))
+        }
+    }
+}
+
+fn describe_missing_function(program: &CompiledScripts, signature: &str) -> Box<Diagnostic> {
+    let (name, types) = signature.split_once(" (").unwrap_or((signature, ")"));
+    let types: Vec<&str> = types.trim_end_matches(')').split(", ").filter(|kind| !kind.is_empty()).collect();
+    let kinds: Vec<&str> = types.iter().map(|kind| kind_of_type(kind)).collect();
+    if let Some(parameters) = program.parameters_of_closure(name) {
+        let message =
+            format!("the function given here takes {parameters} arguments, it is called with {}", kinds.len());
+        return Diagnostic::new(Code::SCRIPT, message);
+    }
+    if !name.starts_with(|first: char| first.is_alphabetic() || first == '_') {
+        let message = format!("`{name}` does not take {}", kinds.join(" and "));
+        return Diagnostic::new(Code::SCRIPT, message);
+    }
+    let mut arities = known_arities(name);
+    arities.extend(program.arities(name));
+    if arities.contains(&kinds.len()) {
+        let taken = if kinds.is_empty() { "no arguments".to_owned() } else { kinds.join(", ") };
+        let message = format!("`{name}` does not take {taken}");
+        return Diagnostic::new(Code::SCRIPT, message);
+    }
+    let plural = if kinds.len() == 1 { "" } else { "s" };
+    let message = format!("there is no function `{name}` with {} argument{plural}", kinds.len());
+    let fault = Diagnostic::new(Code::SCRIPT, message);
+    if let Some(primitive) = crate::primitives::find(name) {
+        return fault.help(format!("use it as `{}`", primitive.signature()));
+    }
+    arities.sort_unstable();
+    arities.dedup();
+    if !arities.is_empty() {
+        let arities: Vec<String> = arities.iter().map(usize::to_string).collect();
+        return fault.help(format!("`{name}` takes {} arguments", arities.join(" or ")));
+    }
+    let mut names: Vec<&str> = known_names().collect();
+    names.extend(program.function_names());
+    match did_you_mean(name, names.iter().copied()) {
+        Some(help) => fault.help(help),
+        None => fault.help("`toolsd docs` lists all primitives"),
+    }
+}
+
+fn describe_recursion() -> Box<Diagnostic> {
+    let depth = guard::current().map_or(64, |guard| guard.limits().depth);
+    Diagnostic::new(Code::LIMIT, format!("functions call each other more than {depth} levels deep"))
+        .help("end the recursion, use a loop or a walk of the graph, or raise `depth` in `[pack.limits]`")
+}
+
+/// The fault of a text that rhai cannot read.
+pub(super) fn describe_parse_fault(kind: &ParseErrorType) -> Box<Diagnostic> {
+    let fault = |message: String| Diagnostic::new(Code("script-syntax"), message);
+    match kind {
+        ParseErrorType::VariableUndefined(name) => fault(format!("there is no variable `{name}`"))
+            .help("declare it by `let`; a constant of the top level is read as `global::NAME`"),
+        ParseErrorType::Reserved(word) => fault(format!("`{word}` is a reserved word"))
+            .help(format!("as a key of a map write it in quotes: `#{{ \"{word}\": … }}`, `map[\"{word}\"]`; a function or a variable needs another name")),
+        ParseErrorType::FnDuplicatedDefinition(name, parameters) => {
+            fault(format!("`{name}` with {parameters} parameters is defined twice"))
+        }
+        other => fault(lower_first(&other.to_string()).replace('\'', "`")),
+    }
+}
+
+fn describe_missing_property(message: &str) -> Box<Diagnostic> {
+    let mut words = message.split('\'');
+    match (words.nth(1), words.nth(1)) {
+        (Some(name), Some(kind)) => {
+            let fault = Diagnostic::new(Code::SCRIPT, format!("a {} has no property `{name}`", kind_of_type(kind)));
+            if kind == "()" { fault.help(format!("read it by `?.{name}` where it may be missing")) } else { fault }
+        }
+        _ => Diagnostic::new(Code::SCRIPT, lower_first(message)),
+    }
+}
+
+fn describe_data_race(what: &str) -> String {
+    match what.strip_prefix("argument #").and_then(|rest| rest.split_once(" of function ")) {
+        Some((number, name)) => format!("argument {number} of `{}`", name.trim_matches('\'')),
+        None => format!("`{}`", what.trim_matches('\'')),
+    }
+}
+
+fn lower_first(message: &str) -> String {
+    let mut letters = message.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
+
+/// The fault of rhai's that a map stands for, which rhai makes for `catch`; nothing if rhai did not make it.
+pub(super) fn fault_from_caught_map(map: &Map) -> Option<EvalAltResult> {
+    use EvalAltResult as E;
+    let text = |key: &str| map.get(key).and_then(|value| value.clone().into_string().ok());
+    let number = |key: &str| map.get(key).and_then(|value| value.as_int().ok());
+    let length = || usize::try_from(number("length").unwrap_or(0)).unwrap_or(0);
+    let sort = text("error").filter(|sort| sort.starts_with("Error"))?;
+    let message = text("message")?;
+    let at = position(number("line"), number("position"));
+    let named = |key: &str| text(key).unwrap_or_default();
+    Some(match sort.as_str() {
+        "ErrorFunctionNotFound" => E::ErrorFunctionNotFound(named("function"), at),
+        "ErrorVariableNotFound" => E::ErrorVariableNotFound(named("variable"), at),
+        "ErrorDataRace" => E::ErrorDataRace(named("variable"), at),
+        "ErrorAssignmentToConstant" => E::ErrorAssignmentToConstant(named("variable"), at),
+        "ErrorDotExpr" => E::ErrorDotExpr(named("property"), at),
+        "ErrorIndexingType" => E::ErrorIndexingType(named("type"), at),
+        "ErrorArrayBounds" => E::ErrorArrayBounds(length(), number("index")?, at),
+        "ErrorStringBounds" => E::ErrorStringBounds(length(), number("index")?, at),
+        "ErrorMismatchDataType" => E::ErrorMismatchDataType(named("requested"), named("actual"), at),
+        "ErrorMismatchOutputType" => E::ErrorMismatchOutputType(named("requested"), named("actual"), at),
+        "ErrorIndexNotFound" => E::ErrorIndexNotFound(map.get("index").cloned().unwrap_or(Dynamic::UNIT), at),
+        "ErrorFor" => E::ErrorFor(at),
+        "ErrorUnboundThis" => E::ErrorUnboundThis(at),
+        "ErrorStackOverflow" => E::ErrorStackOverflow(at),
+        // Its own words are all there is: division by zero, overflow, and what is rare.
+        _ => E::ErrorArithmetic(message, at),
+    })
+}
+
+fn position(line: Option<INT>, column: Option<INT>) -> Position {
+    let number = |number: Option<INT>| number.and_then(|number| u16::try_from(number).ok());
+    match number(line) {
+        Some(line) if line > 0 => Position::new(line, number(column).unwrap_or(0)),
+        _ => Position::NONE,
+    }
+}

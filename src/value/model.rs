@@ -1,0 +1,605 @@
+//! The value enum, the objects behind its handles, and conversion to JSON and back.
+
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard::{self, BYTE, ITEM};
+use std::any::Any;
+use std::cell::Cell;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::Arc;
+
+thread_local! {
+    /// Whether a float that JSON cannot hold was met since the last reset: it may lie in any native object.
+    static IS_LOST: Cell<bool> = const { Cell::new(false) };
+}
+
+/// JSON, with its keys in the order they were written.
+pub type Json = serde_json::Value;
+
+/// A shared text.
+pub type Text = Arc<str>;
+
+/// A map of a script: sorted by key, as rhai sorts it.
+pub type Map = BTreeMap<Text, Value>;
+
+/// One value.
+#[derive(Clone)]
+pub enum Value {
+    /// `()` in rhai, `null` in JSON.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number.
+    Integer(i64),
+    /// A number with a fraction.
+    Float(f64),
+    /// A text.
+    Text(Text),
+    /// An array.
+    List(Vec<Value>),
+    /// An object map.
+    Map(Map),
+    /// A large or native object: a document, a graph, a set of nodes.
+    Handle(Handle),
+    /// A closure or a function pointer.
+    Function(Function),
+}
+
+/// A shared, immutable object behind a value. Cloning it copies a pointer.
+pub type Handle = Arc<dyn Object>;
+
+/// A script function that a primitive may call.
+pub type Function = Arc<dyn Callable>;
+
+/// What can be called from a primitive.
+pub trait Callable: Any + Send + Sync {
+    /// Calls it. The call's guard and host are those of the running script.
+    fn call(&self, arguments: Vec<Value>) -> Result<Value>;
+}
+
+/// What stands behind a [`Handle`].
+pub trait Object: Any + Send + Sync {
+    /// Which kind of value it is.
+    fn kind(&self) -> Kind;
+
+    /// The value of `.name`. A name that the object does not know is an error with the nearest one.
+    fn field(&self, name: &str) -> Result<Value> {
+        Err(no_field(self.kind(), name, &[]))
+    }
+
+    /// How it appears in a result.
+    fn to_json(&self) -> Json;
+
+    /// How many items it has, if it is a sequence: then `for`, `[index]` and `len` work on it.
+    fn length(&self) -> Option<usize> {
+        None
+    }
+
+    /// One item of a sequence.
+    fn item(&self, _index: usize) -> Option<Value> {
+        None
+    }
+
+    /// Performs a verb that lists or maps have too (`sort`, `first`, `pick`, …) in its own way, so that sorted nodes
+    /// stay nodes. The arguments are those after the receiver, with `()` for one that was left out. `None` if it has no
+    /// own way: then the verb works on its items or its fields.
+    fn perform(&self, _verb: &str, _arguments: &[Value]) -> Option<Result<Value>> {
+        None
+    }
+
+    /// Whether it is equal to another object of any kind.
+    fn equals(&self, other: &dyn Object) -> bool {
+        self.kind() == other.kind() && self.to_json() == other.to_json()
+    }
+}
+
+impl dyn Object {
+    /// The object as its concrete type, if it has that type.
+    pub fn downcast<T: Object>(&self) -> Option<&T> {
+        (self as &dyn Any).downcast_ref()
+    }
+}
+
+/// The fault of an unknown field, with the nearest known one.
+pub fn no_field(kind: Kind, name: &str, known: &[&str]) -> Box<Diagnostic> {
+    let fault = Diagnostic::new(Code::SCRIPT, format!("a {} has no field `{name}`", kind.name()));
+    match crate::diagnostic::did_you_mean(name, known.iter().copied()) {
+        Some(help) => fault.help(help),
+        None => fault,
+    }
+}
+
+/// The kind of a value, as signatures and messages name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs, reason = "each is explained where its type is declared; `name` says what people read")]
+pub enum Kind {
+    Any,
+    Null,
+    Bool,
+    Integer,
+    Float,
+    Text,
+    List,
+    Map,
+    Function,
+    Frozen,
+    Bytes,
+    Document,
+    Lines,
+    Passage,
+    Span,
+    Spans,
+    Xml,
+    Builder,
+    Transaction,
+    Fragment,
+    Graph,
+    Nodes,
+    Node,
+    Edges,
+    Edge,
+    Rows,
+    Content,
+    Reply,
+    Question,
+    Set,
+    Fault,
+}
+
+impl Kind {
+    /// The word for it in signatures, messages and documentation.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Any => "any",
+            Self::Null => "()",
+            Self::Bool => "bool",
+            Self::Integer => "integer",
+            Self::Float => "float",
+            Self::Text => "text",
+            Self::List => "list",
+            Self::Map => "map",
+            Self::Function => "function",
+            Self::Frozen => "data",
+            Self::Bytes => "bytes",
+            Self::Document => "document",
+            Self::Lines => "lines",
+            Self::Passage => "passage",
+            Self::Span => "span",
+            Self::Spans => "spans",
+            Self::Xml => "xml",
+            Self::Builder => "builder",
+            Self::Transaction => "transaction",
+            Self::Fragment => "fragment",
+            Self::Graph => "graph",
+            Self::Nodes => "nodes",
+            Self::Node => "node",
+            Self::Edges => "edges",
+            Self::Edge => "edge",
+            Self::Rows => "rows",
+            Self::Content => "content",
+            Self::Reply => "reply",
+            Self::Question => "question",
+            Self::Set => "set",
+            Self::Fault => "error",
+        }
+    }
+}
+
+impl Value {
+    /// Wraps an object.
+    pub fn handle(object: impl Object) -> Self {
+        Self::Handle(Arc::new(object))
+    }
+
+    /// A list.
+    pub fn list(items: impl IntoIterator<Item = Value>) -> Self {
+        Self::List(items.into_iter().collect())
+    }
+
+    /// A map from pairs.
+    pub fn map<K: Into<Text>>(pairs: impl IntoIterator<Item = (K, Value)>) -> Self {
+        Self::Map(pairs.into_iter().map(|(key, value)| (key.into(), value)).collect())
+    }
+
+    /// Its kind.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Null => Kind::Null,
+            Self::Bool(_) => Kind::Bool,
+            Self::Integer(_) => Kind::Integer,
+            Self::Float(_) => Kind::Float,
+            Self::Text(_) => Kind::Text,
+            Self::List(_) => Kind::List,
+            Self::Map(_) => Kind::Map,
+            Self::Handle(handle) => handle.kind(),
+            Self::Function(_) => Kind::Function,
+        }
+    }
+
+    /// Whether it is `()`.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    /// The text in it, if it is one.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The whole number in it, if it is one.
+    pub fn as_integer(&self) -> Option<i64> {
+        match self {
+            Self::Integer(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// The object behind it, if it is a handle of that type.
+    pub fn as_object<T: Object>(&self) -> Option<&T> {
+        match self {
+            Self::Handle(handle) => handle.downcast(),
+            _ => None,
+        }
+    }
+
+    /// Whether an item or a field is equal to another one. Counts the work.
+    fn equals(&self, other: &Self) -> bool {
+        let bytes = self.as_text().map_or(0, str::len);
+        !guard::is_over(ITEM + bytes * BYTE) && self == other
+    }
+
+    /// Converts the value to the JSON of a result: everything that leaves a script as JSON, YAML or data comes through
+    /// here.
+    ///
+    /// # Errors
+    /// A number is not finite, or the call was stopped.
+    #[cfg_attr(test, track_caller)]
+    pub fn json(&self) -> Result<Json> {
+        IS_LOST.set(false);
+        let json = self.to_json();
+        guard::check()?;
+        match IS_LOST.take() {
+            false => Ok(json),
+            true => Err(self.not_finite()),
+        }
+    }
+
+    fn not_finite(&self) -> Box<Diagnostic> {
+        let mut way = String::new();
+        let number = find_non_finite(self, &mut way).unwrap_or_else(|| "NaN or an infinity".to_owned());
+        let place = if way.is_empty() { "the value itself".to_owned() } else { format!("`{way}`") };
+        Diagnostic::new(Code::ARGUMENTS, format!("{place} is {number}, a number that JSON, YAML and TOML cannot say"))
+            .help("test it with `is_finite()` before; say `()` or a text in its place")
+    }
+
+    /// A number as text: as in JSON, or as scripts print it if JSON has no form for it.
+    pub fn number_text(&self) -> String {
+        match self {
+            Self::Float(number) if !number.is_finite() => number.to_string(),
+            other => other.to_json().to_string(),
+        }
+    }
+
+    /// Converts the value to JSON without errors: a float that JSON cannot hold (NaN, infinity) and a function become
+    /// `null`. For comparisons and display; what is stored or sent uses [`Self::json`].
+    ///
+    /// Once the running call is over, the rest becomes `null`: see [`guard::is_over`].
+    pub fn to_json(&self) -> Json {
+        let bytes = self.as_text().map_or(0, str::len);
+        match self {
+            _ if guard::is_over(ITEM + bytes * BYTE) => Json::Null,
+            Self::Null | Self::Function(_) => Json::Null,
+            Self::Bool(value) => Json::Bool(*value),
+            Self::Integer(value) => Json::from(*value),
+            Self::Float(value) => {
+                if !value.is_finite() {
+                    IS_LOST.set(true);
+                }
+                Json::from(*value)
+            }
+            Self::Text(value) => Json::String(value.to_string()),
+            Self::List(items) => Json::Array(items.iter().map(Self::to_json).collect()),
+            Self::Map(map) => Json::Object(map.iter().map(|(key, value)| (key.to_string(), value.to_json())).collect()),
+            Self::Handle(handle) => handle.to_json(),
+        }
+    }
+
+    /// Converts JSON to a value. Whole numbers above the range of an integer become floats.
+    ///
+    /// Once the running call is over, the rest becomes `()`: see [`guard::is_over`].
+    pub fn from_json(json: &Json) -> Self {
+        let bytes = json.as_str().map_or(0, str::len);
+        match json {
+            _ if guard::is_over(ITEM + bytes * BYTE) => Self::Null,
+            Json::Null => Self::Null,
+            Json::Bool(value) => Self::Bool(*value),
+            Json::Number(number) => match number.as_i64() {
+                Some(whole) => Self::Integer(whole),
+                None => Self::Float(number.as_f64().unwrap_or(f64::NAN)),
+            },
+            Json::String(text) => Self::from(text.as_str()),
+            Json::Array(items) => Self::List(items.iter().map(Self::from_json).collect()),
+            Json::Object(map) => {
+                Self::Map(map.iter().map(|(key, value)| (key.as_str().into(), Self::from_json(value))).collect())
+            }
+        }
+    }
+}
+
+impl PartialEq for Value {
+    /// Whether the values are equal. Once the running call is over, no two lists or maps are: see [`guard::is_over`].
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Null, Self::Null) => true,
+            (Self::Bool(a), Self::Bool(b)) => a == b,
+            (Self::Integer(a), Self::Integer(b)) => a == b,
+            (Self::Float(a), Self::Float(b)) => a.total_cmp(b).is_eq(),
+            (Self::Text(a), Self::Text(b)) => a == b,
+            (Self::List(a), Self::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.equals(b)),
+            (Self::Map(a), Self::Map(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|((key, a), (other, b))| key == other && a.equals(b))
+            }
+            (Self::Handle(a), Self::Handle(b)) => Arc::ptr_eq(a, b) || a.equals(b.as_ref()),
+            (Self::Function(a), Self::Function(b)) => Arc::ptr_eq(a, b),
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Debug for Value {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}", self.to_json())
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Self::Integer(value)
+    }
+}
+
+impl From<usize> for Value {
+    fn from(value: usize) -> Self {
+        Self::Integer(i64::try_from(value).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<f64> for Value {
+    fn from(value: f64) -> Self {
+        Self::Float(value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Self {
+        Self::Text(value.into())
+    }
+}
+
+impl From<String> for Value {
+    fn from(value: String) -> Self {
+        Self::Text(value.into())
+    }
+}
+
+impl From<Text> for Value {
+    fn from(value: Text) -> Self {
+        Self::Text(value)
+    }
+}
+
+impl From<Vec<Value>> for Value {
+    fn from(value: Vec<Value>) -> Self {
+        Self::List(value)
+    }
+}
+
+impl From<Map> for Value {
+    fn from(value: Map) -> Self {
+        Self::Map(value)
+    }
+}
+
+impl<T: Into<Value>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}
+
+/// Finds the first float that JSON cannot hold, as text. Appends its path to `way`.
+fn find_non_finite(value: &Value, way: &mut String) -> Option<String> {
+    let depth = way.len();
+    let mut within = |step: &str, inner: &Value| {
+        way.push_str(step);
+        let found = find_non_finite(inner, way);
+        if found.is_none() {
+            way.truncate(depth);
+        }
+        found
+    };
+    match value {
+        _ if guard::is_over(ITEM) => None,
+        Value::Float(number) if !number.is_finite() => Some(number.to_string()),
+        Value::List(items) => items.iter().enumerate().find_map(|(at, item)| within(&format!("[{at}]"), item)),
+        Value::Map(map) => map.iter().find_map(|(key, inner)| within(&format!(".{key}"), inner)),
+        Value::Handle(handle) if handle.downcast::<Frozen>().is_none() => match handle.length() {
+            Some(length) => {
+                (0..length).find_map(|at| handle.item(at).and_then(|item| within(&format!("[{at}]"), &item)))
+            }
+            None => {
+                let Json::Object(map) = handle.to_json() else { return None };
+                map.keys().find_map(|key| within(&format!(".{key}"), &handle.field(key).ok()?))
+            }
+        },
+        _ => None,
+    }
+}
+
+/// Copies JSON and counts the work.
+///
+/// Once the running call is over, the rest becomes `null`: see [`guard::is_over`].
+fn copy_json(json: &Json) -> Json {
+    if guard::is_over(ITEM + json.as_str().map_or(0, str::len)) {
+        return Json::Null;
+    }
+    match json {
+        Json::Array(items) => Json::Array(items.iter().map(copy_json).collect()),
+        Json::Object(map) => Json::Object(map.iter().map(|(key, value)| (key.clone(), copy_json(value))).collect()),
+        scalar => scalar.clone(),
+    }
+}
+
+/// Reorders the keys of every object: those in `first` come first, in that order; the others follow as they are.
+///
+/// Once the running call is over, the rest becomes `null`: see [`guard::is_over`].
+pub fn order_keys(json: Json, first: &[String]) -> Json {
+    // The first place of a key that is named twice counts.
+    let places: HashMap<&str, usize> =
+        first.iter().map(String::as_str).zip(0..first.len()).rev().take_while(|_| !guard::is_over(ITEM)).collect();
+    with_key_places(json, &places)
+}
+
+fn with_key_places(json: Json, places: &HashMap<&str, usize>) -> Json {
+    match json {
+        Json::Array(_) | Json::Object(_) if guard::is_over(ITEM) => Json::Null,
+        Json::Array(items) => Json::Array(items.into_iter().map(|item| with_key_places(item, places)).collect()),
+        Json::Object(map) => {
+            guard::is_over(map.len() * ITEM);
+            let place = |(key, _): &(String, Json)| places.get(key.as_str()).copied();
+            let (mut leading, others): (Vec<_>, Vec<_>) = map.into_iter().partition(|pair| place(pair).is_some());
+            leading.sort_by_key(place);
+            let pairs = leading.into_iter().chain(others);
+            Json::Object(pairs.map(|(key, value)| (key, with_key_places(value, places))).collect())
+        }
+        scalar => scalar,
+    }
+}
+
+/// A part of a shared JSON tree.
+#[derive(Clone)]
+pub struct Frozen {
+    tree: Arc<Json>,
+    /// The path from the root to this part.
+    path: Vec<FrozenStep>,
+}
+
+#[derive(Clone)]
+enum FrozenStep {
+    Key(String),
+    Index(usize),
+}
+
+impl Frozen {
+    /// The value of a JSON tree: scalars are plain, lists and maps stay behind a handle.
+    pub fn value(tree: Arc<Json>) -> Value {
+        Self { tree, path: Vec::new() }.into_value()
+    }
+
+    /// The JSON of this part.
+    pub fn json(&self) -> &Json {
+        self.path.iter().fold(&*self.tree, |at, step| match step {
+            FrozenStep::Key(key) => &at[key.as_str()],
+            FrozenStep::Index(index) => &at[*index],
+        })
+    }
+
+    /// The keys of a map, in the order they were written.
+    pub fn keys(&self) -> Vec<Value> {
+        self.json().as_object().map_or_else(Vec::new, |map| map.keys().map(|key| key.as_str().into()).collect())
+    }
+
+    fn into_value(self) -> Value {
+        match self.json() {
+            Json::Array(_) | Json::Object(_) => Value::handle(self),
+            scalar => Value::from_json(scalar),
+        }
+    }
+
+    fn step(&self, step: FrozenStep) -> Value {
+        let mut path = self.path.clone();
+        path.push(step);
+        Self { tree: Arc::clone(&self.tree), path }.into_value()
+    }
+}
+
+impl Object for Frozen {
+    fn kind(&self) -> Kind {
+        Kind::Frozen
+    }
+
+    /// A key that a map does not have is `()`, as in a map of a script.
+    fn field(&self, name: &str) -> Result<Value> {
+        Ok(match self.json().get(name) {
+            Some(_) => self.step(FrozenStep::Key(name.to_owned())),
+            None => Value::Null,
+        })
+    }
+
+    fn to_json(&self) -> Json {
+        copy_json(self.json())
+    }
+
+    fn length(&self) -> Option<usize> {
+        self.json().as_array().map(Vec::len)
+    }
+
+    fn item(&self, index: usize) -> Option<Value> {
+        self.json().get(index).map(|_| self.step(FrozenStep::Index(index)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::Record;
+    use serde_json::json;
+
+    #[test]
+    fn json_survives_the_way_there_and_back() {
+        let json = json!({ "a": [1, 2.5, "x", null, true], "b": { "c": -1 } });
+        assert_eq!(Value::from_json(&json).to_json(), json);
+    }
+
+    #[test]
+    fn a_number_that_is_not_finite_is_told_with_its_way_wherever_it_lies() {
+        let told = |value: Value| value.json().expect_err("it has no form").message;
+        let record = |number: f64| Record::value([("mean".into(), Value::Float(number))]);
+        assert!(told(Value::Float(f64::NAN)).starts_with("the value itself is NaN, "));
+        let within = Value::map([("rows", Value::list([Value::Null, record(f64::NEG_INFINITY)]))]);
+        assert!(told(within.clone()).starts_with("`.rows[1].mean` is -inf, "), "{}", told(within));
+        // What was met elsewhere is not told here.
+        let _ = Value::Float(f64::INFINITY).to_json();
+        assert_eq!(record(0.5).json(), Ok(json!({ "mean": 0.5 })));
+    }
+
+    #[test]
+    fn numbers_above_an_integer_become_floats() {
+        assert_eq!(
+            Value::from_json(&json!(18_446_744_073_709_551_615_u64)),
+            Value::Float(18_446_744_073_709_551_615.0)
+        );
+    }
+
+    #[test]
+    fn parts_are_reached_without_copies_of_the_whole() {
+        let Value::Handle(table) = Frozen::value(Arc::new(json!({ "b": [1, { "c": 2 }], "a": "x" }))) else {
+            panic!("a map stays behind a handle")
+        };
+        assert_eq!(table.field("a"), Ok("x".into()));
+        assert_eq!(table.field("missing"), Ok(Value::Null));
+        let list = table.field("b").expect("it is there");
+        let frozen: &Frozen = list.as_object().expect("a list stays behind a handle");
+        assert_eq!(frozen.length(), Some(2));
+        assert_eq!(frozen.item(1).map(|item| item.to_json()), Some(json!({ "c": 2 })));
+        assert_eq!(table.downcast::<Frozen>().map(Frozen::keys), Some(vec!["b".into(), "a".into()]));
+    }
+}

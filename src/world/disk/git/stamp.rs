@@ -1,0 +1,187 @@
+//! A stamp of what git's answers about a folder depend on besides the files in it, taken without running git.
+
+use crate::world::disk::read::{Symlinks, read_small};
+use crate::world::disk::system;
+use crate::world::path;
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::time::{Duration, SystemTime};
+
+/// What changed more lately may change again without another time of modification.
+const YOUNG: Duration = Duration::from_millis(100);
+/// A file that names a folder is smaller.
+const MOST_NAMED: u64 = 64 << 10;
+/// A larger `.gitmodules` is not looked into.
+const MOST_MODULES: u64 = 1 << 20;
+/// Folders of refs that are looked into, at most.
+const MOST_FOLDERS: usize = 2_000;
+
+/// The stamp in the making.
+struct GitStamp {
+    hasher: blake3::Hasher,
+    now: SystemTime,
+    /// Whether something cannot be told by its times.
+    unsure: bool,
+    folders: usize,
+}
+
+/// A text that stays the same as long as the repository that `root` lies in, the user's configuration of git, and the
+/// ignore and attribute files from its top down to these folders stay as they are; without a repository it says so.
+/// `None` where that cannot be told: something changed just now.
+pub(in crate::world::disk) fn stamp(root: &str, folders: &[&str]) -> Option<String> {
+    let (hasher, unsure) = (blake3::Hasher::new(), false);
+    let mut stamp = GitStamp { hasher, now: SystemTime::now(), unsure, folders: 0 };
+    let mut above = root;
+    let top = loop {
+        let marker = path::join(above, ".git");
+        stamp.file(&marker);
+        if fs::symlink_metadata(&marker).is_ok() {
+            break Some((above, marker));
+        }
+        match above.rsplit_once('/') {
+            Some((parent, _)) if !above.is_empty() => above = if parent.is_empty() { "/" } else { parent },
+            _ => break None,
+        }
+        if above == "/" {
+            break None;
+        }
+    };
+    if let Some((top, marker)) = top {
+        stamp.repository(top, &marker);
+        let mut seen: Vec<String> = Vec::new();
+        for folder in folders {
+            let mut at = path::clean(&path::join(root, folder));
+            while path::is_below(&at, top) && !seen.contains(&at) {
+                stamp.file(&path::join(&at, ".gitignore"));
+                stamp.file(&path::join(&at, ".gitattributes"));
+                seen.push(at.clone());
+                at = at.rsplit_once('/').map_or(String::new(), |(parent, _)| parent.to_owned());
+            }
+        }
+    }
+    stamp.user();
+    (!stamp.unsure).then(|| stamp.hasher.finalize().to_hex()[..32].to_owned())
+}
+
+impl GitStamp {
+    /// A file or a folder; its absence counts too.
+    fn file(&mut self, path: &str) {
+        self.hasher.update(path.as_bytes()).update(&[0]);
+        match fs::metadata(path) {
+            Ok(known) => {
+                for number in [known.ino(), known.size(), known.dev()] {
+                    self.hasher.update(&number.to_le_bytes());
+                }
+                for number in [known.mtime(), known.mtime_nsec(), known.ctime(), known.ctime_nsec()] {
+                    self.hasher.update(&number.to_le_bytes());
+                }
+                let age = known.modified().ok().and_then(|modified| self.now.duration_since(modified).ok());
+                self.unsure |= age.is_none_or(|age| age < YOUNG);
+            }
+            Err(error) => {
+                self.hasher.update(&[1]);
+                self.unsure |= !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+            }
+        }
+    }
+
+    fn repository(&mut self, top: &str, marker: &str) {
+        // The work tree of another repository, or a submodule, names the folder in a file.
+        let mut named = |path: &str, word: &str| {
+            if fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) {
+                return None;
+            }
+            let read = read_small(path, MOST_NAMED, Symlinks::Refused);
+            self.unsure |= read.is_err();
+            let text = String::from_utf8_lossy(&read.ok()??).into_owned();
+            Some(text.trim().strip_prefix(word)?.trim().to_owned())
+        };
+        let from = |folder: &str, path: String| if path::is_absolute(&path) { path } else { path::join(folder, &path) };
+        let own = named(marker, "gitdir:").map_or_else(|| marker.to_owned(), |path| from(top, path));
+        let common = named(&path::join(&own, "commondir"), "").map_or_else(|| own.clone(), |path| from(&own, path));
+        for name in ["HEAD", "index", "config.worktree", "commondir", "info/sparse-checkout"] {
+            self.file(&path::join(&own, name));
+        }
+        for name in ["config", "packed-refs", "info/exclude", "info/attributes", "reftable/tables.list"] {
+            self.file(&path::join(&common, name));
+        }
+        for name in ["refs/heads", "refs/remotes", "refs/replace"] {
+            self.refs(&path::join(&common, name));
+        }
+        self.submodules(&path::join(&own, "modules"));
+        self.submodules_in_place(top);
+    }
+
+    /// The same of submodules that have their repository where they are.
+    fn submodules_in_place(&mut self, top: &str) {
+        let file = path::join(top, ".gitmodules");
+        self.file(&file);
+        let read = read_small(&file, MOST_MODULES, Symlinks::Refused);
+        self.unsure |= read.is_err();
+        let text = read.ok().flatten().unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let named = text.lines().filter_map(|line| line.trim().strip_prefix("path")?.trim_start().strip_prefix('='));
+        for named in named.map(|name| name.trim().trim_matches('"')) {
+            let marker = path::clean(&path::join(&path::join(top, named), ".git"));
+            self.file(&marker);
+            if path::is_below(&marker, top) && fs::symlink_metadata(&marker).is_ok_and(|found| found.is_dir()) {
+                self.commit_of(&marker);
+            }
+        }
+    }
+
+    /// At which commit a repository is.
+    fn commit_of(&mut self, git_dir: &str) {
+        for name in ["HEAD", "packed-refs"] {
+            self.file(&path::join(git_dir, name));
+        }
+        self.refs(&path::join(git_dir, "refs/heads"));
+    }
+
+    /// Which commits the submodules are at: git tells of one that moved. Their folders lie in each other as their
+    /// names say.
+    fn submodules(&mut self, folder: &str) {
+        for inner in self.folders_in(folder) {
+            if fs::symlink_metadata(path::join(&inner, "HEAD")).is_err() {
+                self.submodules(&inner);
+                continue;
+            }
+            self.commit_of(&inner);
+            self.submodules(&path::join(&inner, "modules"));
+        }
+    }
+
+    /// A ref is written anew and put in place: that changes its folder.
+    fn refs(&mut self, folder: &str) {
+        for inner in self.folders_in(folder) {
+            self.refs(&inner);
+        }
+    }
+
+    /// The folders in a folder, in order; that one counts itself.
+    fn folders_in(&mut self, folder: &str) -> Vec<String> {
+        self.folders += 1;
+        if self.folders > MOST_FOLDERS {
+            self.unsure = true;
+            return Vec::new();
+        }
+        self.file(folder);
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let inner = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        let mut inner: Vec<String> =
+            inner.filter_map(|entry| entry.path().into_os_string().into_string().ok()).collect();
+        inner.sort_unstable();
+        inner
+    }
+
+    fn user(&mut self) {
+        self.file("/etc/gitconfig");
+        let Some(home) = system::env("HOME") else { return };
+        self.file(&path::join(&home, ".gitconfig"));
+        let config = system::env("XDG_CONFIG_HOME").unwrap_or_else(|| path::join(&home, ".config"));
+        for name in ["git/config", "git/ignore", "git/attributes"] {
+            self.file(&path::join(&config, name));
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! `Disk`: the roots, the policy, the programs and the sandbox that every operation on the disk works with.
+
+use super::confine::{SandboxStatus, sandbox_status};
+use super::program::ProgramFinder;
+use super::roots::Roots;
+use crate::diagnostic::Result;
+use crate::world::effects::{FilePolicy, Unrestricted};
+use std::sync::Arc;
+
+/// One folder of the disk, and what other folders were granted.
+///
+/// Files are opened beneath their root, so that neither `..` nor an absolute path nor a symlink leads outside, not
+/// even one that is put in place while a call runs; what a symlink within the roots leads to is handed out by its real
+/// name only: see [`FilePolicy`]. A symlink with an absolute target counts as leading outside, unless there is another
+/// root that it leads into. Names that are no UTF-8 are not seen.
+pub struct Disk {
+    pub(super) roots: Arc<Roots>,
+    pub(super) policy: Arc<dyn FilePolicy>,
+    pub(super) programs: Arc<ProgramFinder>,
+    /// How programs are confined, if not as everywhere in this process.
+    sandbox: Option<SandboxStatus>,
+}
+
+impl Disk {
+    /// The world of the folder `root`; absolute paths and `~/…` name files below one of the roots that the user
+    /// `granted`, or below `root` itself. The root must be there; another one may come into being later.
+    pub fn new<'a>(root: &str, granted: impl IntoIterator<Item = &'a str>) -> Result<Self> {
+        Self::with_outer_roots(root, granted, [])
+    }
+
+    /// The same with folders that no user granted as roots: those that the grants of a pack name by themselves.
+    pub fn with_outer_roots<'a>(
+        root: &str,
+        granted: impl IntoIterator<Item = &'a str>,
+        outer: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self> {
+        Ok(Self::from_roots(Roots::new(root, granted, outer)?))
+    }
+
+    pub(super) fn sandbox(&self) -> SandboxStatus {
+        self.sandbox.clone().unwrap_or_else(sandbox_status)
+    }
+
+    /// The same with programs confined in another way: on a system that has less, say.
+    #[must_use]
+    pub fn with_sandbox(self, sandbox: SandboxStatus) -> Self {
+        Self { sandbox: Some(sandbox), ..self }
+    }
+
+    /// A disk without restrictions, for the host itself.
+    pub(super) fn from_roots(roots: Roots) -> Self {
+        Self { roots: Arc::new(roots), policy: Arc::new(Unrestricted), programs: Arc::default(), sandbox: None }
+    }
+
+    /// The same roots under another policy.
+    pub(super) fn clone_with_policy(&self, policy: Arc<dyn FilePolicy>) -> Self {
+        Self {
+            roots: Arc::clone(&self.roots),
+            policy,
+            programs: Arc::clone(&self.programs),
+            sandbox: self.sandbox.clone(),
+        }
+    }
+}

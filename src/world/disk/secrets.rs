@@ -1,0 +1,310 @@
+//! Secrets of this process: other processes cannot read them, and files with secrets must be readable by the user only.
+
+use super::system::reason;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::world::grants::SECRET_VARIABLES;
+use rustix::fs::{Mode, OFlags};
+use rustix::process::{Resource, Rlimit};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, PipeReader, Read, Write};
+use std::os::fd::{FromRawFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+use std::sync::OnceLock;
+
+/// Names the descriptor from which this program, started again, reads what the variables held.
+const HANDED_OVER: &str = "TOOLSD_SECRETS_FD";
+
+/// Bytes of a secret, at most: two of them fit into a pipe before anybody reads it.
+const MOST: usize = 16 << 10;
+
+/// What the variables held.
+static VARIABLES: OnceLock<Vec<(String, String)>> = OnceLock::new();
+
+/// Where a secret lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecretFile<'a> {
+    /// In a file of the user.
+    Own(&'a str),
+    /// In the folder that the system's service manager made for this service: there root may own it, and an access
+    /// list shows as rights of the group.
+    Credential(&'a str),
+}
+
+//= docs/spec.md#secrets
+//# The memory, the descriptors and the environment of the process MUST NOT be readable for other processes of its user.
+//= docs/spec.md#secrets
+//# A variable that holds a secret MUST be gone from the environment of the process before it does anything else.
+/// The first act of the program: no other process of the user looks into this one, no core is written, and secrets are
+/// gone from the environment, also from where the system shows it. For that the program starts itself again, once.
+///
+/// # Errors
+/// The secrets cannot be handed over; without secrets in the environment there are none.
+pub fn hide_process() -> Result<()> {
+    close_process();
+    let held: Vec<(&str, OsString)> =
+        SECRET_VARIABLES.iter().filter_map(|name| Some((*name, std::env::var_os(name)?))).collect();
+    if held.is_empty() {
+        return take_over();
+    }
+    let fault = |why: &str| {
+        let names: Vec<&str> = held.iter().map(|(name, _)| *name).collect();
+        Diagnostic::new(Code("usage"), format!("`{}` cannot be hidden: {why}", names.join("`, `")))
+            .help("give secrets by `--token-file` and `--state-key-file`")
+    };
+    let mut bytes = Vec::new();
+    for (name, value) in &held {
+        if value.len() > MOST {
+            return Err(fault("it is too long"));
+        }
+        bytes.extend_from_slice(&[name.as_bytes(), b"=", value.as_bytes(), b"\0"].concat());
+    }
+    Err(fault(&reason(&start_again(&bytes))))
+}
+
+/// Where the system knows such a thing: it refuses others to look at this process. Starting a program undoes it.
+fn close_process() {
+    // What a system refuses here it does not have; the process works all the same.
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+    let _ = rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+}
+
+/// Starts this program again without its secrets, which wait in a pipe; comes back only if that fails.
+fn start_again(secrets: &[u8]) -> io::Error {
+    let started = || -> io::Result<io::Error> {
+        let (reader, mut writer) = io::pipe()?;
+        writer.write_all(secrets)?;
+        drop(writer);
+        rustix::io::fcntl_setfd(&reader, rustix::io::FdFlags::empty())?;
+        let mut arguments = std::env::args_os();
+        let mut again = std::process::Command::new(std::env::current_exe()?);
+        again.arg0(arguments.next().unwrap_or_else(|| "toolsd".into())).args(arguments);
+        for name in SECRET_VARIABLES {
+            again.env_remove(name);
+        }
+        again.env(HANDED_OVER, std::os::fd::AsRawFd::as_raw_fd(&reader).to_string());
+        Ok(again.exec())
+    };
+    started().unwrap_or_else(|error| error)
+}
+
+/// Reads what the program before this one handed over.
+fn take_over() -> Result<()> {
+    let Some(number) = std::env::var_os(HANDED_OVER) else { return Ok(()) };
+    let fault = |why: &str| Diagnostic::new(Code("usage"), format!("`{HANDED_OVER}` is the program's own: {why}"));
+    let number = number.to_str().and_then(|number| number.parse().ok()).ok_or_else(|| fault("it is no number"))?;
+    let mut bytes = Vec::new();
+    let pipe =
+        PipeReader::from(std::os::fd::OwnedFd::from(descriptor(number).map_err(|error| fault(&reason(&error)))?));
+    pipe.take(4 * MOST as u64).read_to_end(&mut bytes).map_err(|error| fault(&reason(&error)))?;
+    let entries = bytes.split(|byte| *byte == 0).map(String::from_utf8_lossy);
+    let held =
+        entries.filter_map(|entry| entry.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let _first = VARIABLES.set(held.collect());
+    Ok(())
+}
+
+/// What a secret variable held when the program began.
+pub fn secret_variable(name: &str) -> Option<String> {
+    VARIABLES.get()?.iter().find(|(held, _)| held == name).map(|(_, value)| value.clone())
+}
+
+//= docs/spec.md#secrets
+//# A file with a secret MUST be refused unless it is a regular file of the user or of root that nobody else may read or write, and no symbolic link.
+/// The secret in a file, of which `what` says what it is; nothing if a credential is not there.
+///
+/// # Errors
+/// The file cannot be read, others could read or write it, or it holds anything else than one line.
+pub fn read_secret(what: &str, file: SecretFile<'_>) -> Result<Option<String>> {
+    let (SecretFile::Own(path) | SecretFile::Credential(path)) = file;
+    let fault = |why: &str| Diagnostic::new(Code("usage"), format!("{what} file {path} {why}"));
+    // Without waiting for whoever writes to a pipe of that name.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let opened = match rustix::fs::open(path, flags, Mode::empty()) {
+        Ok(opened) => File::from(opened),
+        Err(rustix::io::Errno::NOENT) if matches!(file, SecretFile::Credential(_)) => return Ok(None),
+        Err(rustix::io::Errno::LOOP) => {
+            return Err(fault("is a symbolic link").help("name the file that it leads to"));
+        }
+        Err(error) => return Err(fault(&format!("cannot be read: {}", reason(&error.into())))),
+    };
+    let metadata = opened.metadata().map_err(|error| fault(&format!("cannot be looked at: {}", reason(&error))))?;
+    if !metadata.is_file() {
+        return Err(
+            fault("is no regular file").help("devices and pipes are not opened; a descriptor is given by number")
+        );
+    }
+    let user = rustix::process::geteuid().as_raw();
+    if metadata.uid() != user && metadata.uid() != 0 {
+        return Err(fault(&format!("belongs to user {}", metadata.uid())).help(format!("chown {user} {path}")));
+    }
+    let open = metadata.mode() & if matches!(file, SecretFile::Credential(_)) { 0o037 } else { 0o077 };
+    if open != 0 {
+        let why = if open & 0o044 != 0 { "is readable by others" } else { "can be changed by others" };
+        return Err(fault(why).help(format!("chmod 600 {path}")));
+    }
+    if metadata.nlink() > 1 {
+        let help = format!("make one that has no other: `cp {path} NEW && rm {path}`");
+        return Err(fault("has a second name, which may lie where scripts read").help(help));
+    }
+    one_line(opened).map(Some).map_err(|why| fault(&why))
+}
+
+//= docs/spec.md#secrets
+//# A file with a secret that lies in a folder that packs may be granted MUST be refused.
+/// Checks that a file with a secret lies in none of these folders, whatever the names are by which they are reached.
+///
+/// # Errors
+/// It does, or it cannot be known.
+pub fn check_secret_place(what: &str, file: &str, folders: &[String]) -> Result<()> {
+    let fault = |why: String| Diagnostic::new(Code("usage"), format!("{what} file {file} {why}"));
+    let unknown = |error: io::Error| fault(format!("cannot be looked at: {}", reason(&error)));
+    let real = std::fs::canonicalize(file).map_err(unknown)?;
+    let identity = |path: &std::path::Path| path.metadata().map(|metadata| (metadata.dev(), metadata.ino())).ok();
+    let within: Vec<_> = real.ancestors().skip(1).filter_map(identity).collect();
+    let found = folders.iter().find(|folder| identity(folder.as_ref()).is_some_and(|folder| within.contains(&folder)));
+    match found {
+        None => Ok(()),
+        Some(folder) => Err(fault(format!("lies in `{folder}`, where packs may be granted to read"))
+            .help("move it out of the workspace, for example to ~/.config/toolsd")),
+    }
+}
+
+/// The secret that a descriptor gives until its end. The descriptor is closed: no program that is started later has it.
+///
+/// # Errors
+/// It is not open, or gives anything else than one line.
+pub fn read_secret_descriptor(what: &str, number: u32) -> Result<String> {
+    let fault = |why: &str| Diagnostic::new(Code("usage"), format!("{what} descriptor {number} {why}"));
+    let opened = RawFd::try_from(number).map_err(|_| io::ErrorKind::InvalidInput.into()).and_then(descriptor);
+    let opened = opened.map_err(|error| fault(&format!("cannot be read: {}", reason(&error))))?;
+    one_line(opened).map_err(|why| fault(&why))
+}
+
+/// A descriptor that whoever started the program opened for it.
+#[allow(unsafe_code, reason = "std cannot take a descriptor that is known by its number alone")]
+fn descriptor(number: RawFd) -> io::Result<File> {
+    // SAFETY: F_GETFD touches no memory; it fails for a number that is not open.
+    let is_open = unsafe { libc::fcntl(number, libc::F_GETFD) } != -1;
+    if number <= libc::STDERR_FILENO || !is_open {
+        return Err(io::Error::from_raw_os_error(libc::EBADF));
+    }
+    // SAFETY: it is open, and it was opened before the program began: this is called before anything else is opened.
+    Ok(unsafe { File::from_raw_fd(number) })
+}
+
+/// The only line of a text, without its end.
+fn one_line(from: impl Read) -> std::result::Result<String, String> {
+    let mut bytes = Vec::new();
+    let read = from.take(MOST as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(|error| format!("cannot be read: {}", reason(&error)))?;
+    if bytes.len() > MOST {
+        return Err(format!("has more than {MOST} bytes"));
+    }
+    let text = String::from_utf8(bytes).map_err(|_| "is no UTF-8".to_owned())?;
+    let line = text.strip_suffix('\n').map_or(text.as_str(), |line| line.strip_suffix('\r').unwrap_or(line));
+    match line {
+        "" => Err("is empty".to_owned()),
+        line if line.contains('\n') => Err("has more than one line".to_owned()),
+        line => Ok(line.to_owned()),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use std::fs::Permissions;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn with_mode(mode: u32, text: &str) -> (tempfile::TempDir, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("t");
+        std::fs::write(&file, text).unwrap();
+        std::fs::set_permissions(&file, Permissions::from_mode(mode)).unwrap();
+        let path = file.to_str().unwrap().to_owned();
+        (folder, path)
+    }
+
+    fn refused(file: SecretFile<'_>) -> String {
+        let fault = read_secret("token", file).unwrap_err();
+        assert!(!fault.message.contains("s3cret"), "a message shows the secret: {}", fault.message);
+        fault.message.clone()
+    }
+
+    //= docs/spec.md#secrets
+    //= type=test
+    //# A file with a secret MUST be refused unless it is a regular file of the user or of root that nobody else may read or write, and no symbolic link.
+    #[test]
+    fn a_file_that_others_may_touch_is_refused() {
+        for mode in 0..0o1000 {
+            let (_folder, path) = with_mode(mode, "s3cret\n");
+            let is_open = mode & 0o077 != 0;
+            if is_open {
+                let why = refused(SecretFile::Own(&path));
+                assert!(why.ends_with("by others") || why.contains("cannot be read"), "{mode:o}: {why}");
+            } else if mode & 0o400 != 0 {
+                assert_eq!(
+                    read_secret("token", SecretFile::Own(&path)).unwrap().as_deref(),
+                    Some("s3cret"),
+                    "{mode:o}"
+                );
+            }
+        }
+        let (_folder, shown) = with_mode(0o440, "s3cret");
+        assert!(read_secret("token", SecretFile::Credential(&shown)).is_ok());
+        let (_folder, open) = with_mode(0o444, "s3cret");
+        assert!(refused(SecretFile::Credential(&open)).contains("readable by others"));
+    }
+
+    #[test]
+    fn only_a_regular_file_with_one_line_is_read() {
+        let (folder, path) = with_mode(0o600, "s3cret");
+        let link = folder.path().join("link");
+        symlink(&path, &link).unwrap();
+        assert!(refused(SecretFile::Own(link.to_str().unwrap())).contains("symbolic link"));
+        assert!(refused(SecretFile::Own(folder.path().to_str().unwrap())).contains("no regular file"));
+        assert!(refused(SecretFile::Own("/dev/null")).contains("no regular file"));
+        let gone = folder.path().join("gone");
+        assert!(refused(SecretFile::Own(gone.to_str().unwrap())).contains("cannot be read"));
+        assert_eq!(read_secret("token", SecretFile::Credential(gone.to_str().unwrap())), Ok(None));
+        for (text, why) in [("", "empty"), ("\n", "empty"), ("s3cret\nx\n", "one line"), ("s3cret\n\n", "one line")] {
+            let (_folder, path) = with_mode(0o600, text);
+            assert!(refused(SecretFile::Own(&path)).contains(why), "{text:?}");
+        }
+        let (_folder, long) = with_mode(0o600, &"x".repeat(MOST + 1));
+        assert!(refused(SecretFile::Own(&long)).contains("more than"));
+    }
+
+    #[test]
+    fn a_pipe_is_refused_without_waiting_for_whoever_writes_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        let (done, refused) = std::sync::mpsc::channel();
+        std::thread::spawn(move || done.send(read_secret("token", SecretFile::Own(pipe.to_str().unwrap()))));
+        let refused = refused.recv_timeout(std::time::Duration::from_secs(20)).expect("it waits for a writer");
+        assert!(refused.unwrap_err().message.contains("is no regular file"));
+    }
+
+    #[test]
+    fn a_file_of_another_user_is_refused_by_all_but_its_owner() {
+        let (_folder, path) = with_mode(0o600, "s3cret");
+        // Only root gives files away; for others there is nothing to try.
+        let given = rustix::fs::chown(&path, Some(rustix::fs::Uid::from_raw(65_534)), None);
+        if given.is_ok() {
+            assert!(refused(SecretFile::Own(&path)).contains("belongs to user 65534"));
+            assert!(refused(SecretFile::Credential(&path)).contains("belongs to user 65534"));
+        }
+    }
+
+    #[test]
+    fn a_descriptor_that_is_not_open_is_a_fault() {
+        for number in [0, 1, 2, 999_999, u32::MAX] {
+            assert!(read_secret_descriptor("token", number).is_err(), "{number}");
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! `World`, the trait that every effect goes through, and the diagnostics that all worlds share.
+
+use super::path;
+use super::repository::{GitOutput, Repository};
+use super::run::{ProgramCommand, ProgramFile, ProgramOutput, RequiredGrant};
+use super::staging::StagedWrites;
+use super::walk::{EntryKind, FolderEntry, Stat, WalkOptions, WalkResult};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use std::sync::Arc;
+
+/// A root folder and what lies beneath it, the clock and the environment.
+///
+/// Paths are texts with `/`, relative to the root; an absolute one or one that begins with `~/` names a file
+/// below another granted root. A path that leads outside (by `..`, or through a symlink) is a fault.
+pub trait World: Send + Sync {
+    /// The absolute path of the root, as shown to people.
+    fn root(&self) -> &str;
+
+    /// The same world, limited by `policy` in what it hands out through symlinks. A view is laid over such a world,
+    /// never the other way round, so views refuse.
+    fn with_policy(self: Arc<Self>, _policy: Arc<dyn FilePolicy>) -> Result<Arc<dyn World>> {
+        Err(Diagnostic::new(Code::INTERNAL, "a view cannot be limited to grants"))
+    }
+
+    /// What is at `path`; nothing there is `None`, not a fault.
+    fn stat(&self, path: &str) -> Result<Option<Stat>>;
+
+    /// What is at each of these paths, as [`stat`](Self::stat) says it. Many at once cost less than each alone, and
+    /// the least if they are clean and sorted.
+    fn stat_all(&self, paths: &[&str]) -> Vec<Result<Option<Stat>>> {
+        paths.iter().map(|path| self.stat(path)).collect()
+    }
+
+    /// The bytes of a file.
+    fn read(&self, path: &str) -> Result<Vec<u8>>;
+
+    /// Refuses a file or a folder that somebody else than the user, or root, may have put there or can change, or that
+    /// a symlink leads to. That holds for each folder on the way from the root, the root included. A world that knows
+    /// no owners refuses nothing.
+    fn check_owned(&self, _path: &str) -> Result<()> {
+        Ok(())
+    }
+
+    /// The bytes of a file that [`check_owned`](Self::check_owned) does not refuse: the one that was looked at is the
+    /// one that is read.
+    fn read_owned(&self, path: &str) -> Result<Vec<u8>> {
+        self.read(path)
+    }
+
+    /// The entries of one folder, sorted by name, bytewise.
+    fn list(&self, path: &str) -> Result<Vec<FolderEntry>>;
+
+    /// The files below a folder, sorted bytewise, and every folder that was looked into. A folder that is not
+    /// there gives nothing.
+    fn walk(&self, walk: &WalkOptions) -> Result<WalkResult>;
+
+    /// Writes a file by a temporary one and a rename; folders are made.
+    fn write(&self, path: &str, bytes: &[u8]) -> Result<()>;
+
+    /// Removes a file; one that is not there is a fault.
+    fn remove(&self, path: &str) -> Result<()>;
+
+    /// Removes a folder and those in it; a file below it is a fault. Nothing, in a world without folders of their own.
+    fn remove_folder(&self, _path: &str) -> Result<()> {
+        Ok(())
+    }
+
+    /// Writes and removes several files. All that can be tried before the first one is put in its place is tried
+    /// before, so that a failure leaves every file as it was, as far as the disk allows.
+    fn apply(&self, changes: &[FileChange]) -> Result<()> {
+        for change in changes {
+            match &change.bytes {
+                Some(bytes) => self.write(&change.path, bytes)?,
+                None => self.remove(&change.path)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a path that cannot be written as things stand: a folder in its place, a symlink on the way. Changes
+    /// nothing.
+    fn may_write(&self, _path: &str) -> Result<()> {
+        Ok(())
+    }
+
+    /// Refuses a folder of which not everything may be written, whatever comes to lie in it. Changes nothing.
+    fn may_fill(&self, folder: &str) -> Result<()> {
+        self.may_write(&path::join(folder, "file"))
+    }
+
+    /// What exists at a path where an entry itself is to be put, replaced or removed (a link itself, not its target).
+    /// Refuses as [`may_write`](Self::may_write) does, except because of the existing entry. Changes nothing.
+    fn may_replace(&self, path: &str) -> Result<TargetState> {
+        self.may_write(path).map(|()| TargetState::File)
+    }
+
+    /// Refuses a file, or a folder with all that lies below it, which may not be read. Reads nothing.
+    fn may_read(&self, _path: &str) -> Result<()> {
+        Ok(())
+    }
+
+    /// The canonical spelling of a path: clean, and relative if it lies below the root.
+    fn spelled(&self, path: &str) -> String {
+        path::clean(path)
+    }
+
+    /// A cheap check whether an absolute path outside of the root already has its [canonical spelling](Self::spelled).
+    /// `false` means unknown.
+    fn is_spelled(&self, _path: &str) -> bool {
+        false
+    }
+
+    /// The further roots that the user granted: absolute, each in its canonical spelling.
+    fn granted_roots(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// The root that a clean path lies beneath, spelled as the path spells it: `.` for a relative one.
+    fn root_of(&self, path: &str) -> String {
+        if path::is_below(path, ".") { ".".to_owned() } else { path.to_owned() }
+    }
+
+    /// The writes that have not reached this world yet; `None` for a world that writes at once.
+    fn staged(&self) -> Option<&dyn StagedWrites> {
+        None
+    }
+
+    /// Tries to take a lock, once and without waiting.
+    fn lock(&self, path: &str) -> Result<LockAttempt> {
+        Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be locked here")))
+    }
+
+    /// Whether a process of this machine is alive; in a world without processes none is.
+    fn is_alive(&self, _pid: u32) -> bool {
+        false
+    }
+
+    /// Runs a program to its end. A world without programs refuses.
+    fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
+        Err(no_programs(&command.program))
+    }
+
+    /// The program of this name, in a place where nobody but root and the user of the host puts one.
+    fn program(&self, name: &str) -> Result<ProgramFile> {
+        Err(no_programs(name))
+    }
+
+    /// Under which names a program, or what leads to it, lies at or below these files and folders: absolute paths.
+    fn program_below(&self, _program: &ProgramFile, _places: &[String]) -> Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    /// Where the absolute path of a granted file or folder really lies, as far as it is there: free of the symlinks
+    /// that lead to it. Below a root it has the root's own name, and no link there is followed.
+    fn real_place(&self, path: &str) -> String {
+        path.to_owned()
+    }
+
+    /// The repository of git that a folder lies in, for a command that needs this grant. A world without programs has
+    /// none.
+    fn repository(&self, _folder: &str, _needs: RequiredGrant) -> Result<Repository> {
+        Err(no_programs("git"))
+    }
+
+    /// Runs git to its end: in a repository that [`repository`](Self::repository) gave and in no other one, or in none.
+    /// `settings` are further keys of its configuration.
+    fn run_git(
+        &self,
+        command: &ProgramCommand,
+        _repository: Option<&Repository>,
+        _settings: &[(String, String)],
+    ) -> Result<GitOutput> {
+        Err(no_programs(&command.program))
+    }
+
+    /// Tries once, without waiting, to take the lock of a repository's only writer among all toolsd processes.
+    fn hold_repository(&self, _repository: &Repository) -> Result<LockAttempt> {
+        Err(no_programs("git"))
+    }
+
+    /// A stamp of everything that git's answers about these folders depend on, besides the files in them. `None` where
+    /// that cannot be told.
+    fn git_stamp(&self, _folders: &[&str]) -> Result<Option<String>> {
+        Ok(None)
+    }
+
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    fn now_ms(&self) -> i64;
+
+    /// A random UUID.
+    fn uuid(&self) -> [u8; 16];
+
+    /// A variable of the environment.
+    fn env(&self, name: &str) -> Option<String>;
+
+    /// Whether a variable may be asked for; a refusal says which grant is missing.
+    fn may_env(&self, _name: &str) -> Result<()> {
+        Ok(())
+    }
+
+    /// The names of the environment's variables, sorted.
+    fn env_names(&self) -> Vec<String>;
+}
+
+/// Decides what a disk may hand out of files that a symlink led to. Names are in their canonical spelling: relative to
+/// the main root, or absolute.
+///
+/// A disk asks its policy whenever a symlink led from the name that was `asked` for to another one. A name that leads
+/// nowhere else was checked before it came to the disk.
+pub trait FilePolicy: Send + Sync {
+    /// Refuses to hand out the bytes of the file `name`.
+    fn may_read(&self, asked: &str, name: &str) -> Result<()>;
+
+    /// Refuses to tell whether something is at `name`, and what it is. The entries of a folder are asked for one by
+    /// one.
+    fn may_look(&self, asked: &str, name: &str, entry: EntryKind) -> Result<()>;
+
+    /// Names of entries that may not be written in any folder, under any spelling.
+    fn protected(&self) -> &[&str];
+}
+
+/// The policy of the host itself, which may do what the user may.
+pub struct Unrestricted;
+
+impl FilePolicy for Unrestricted {
+    fn may_read(&self, _asked: &str, _name: &str) -> Result<()> {
+        Ok(())
+    }
+
+    fn may_look(&self, _asked: &str, _name: &str, _entry: EntryKind) -> Result<()> {
+        Ok(())
+    }
+
+    fn protected(&self) -> &[&str] {
+        &[]
+    }
+}
+
+/// What becomes of one file.
+#[derive(Clone, Debug)]
+pub struct FileChange {
+    /// Its path.
+    pub path: String,
+    /// Its new bytes; without them it is removed.
+    pub bytes: Option<Arc<[u8]>>,
+    /// The file whose permissions a new one gets: where it was moved from.
+    pub like: Option<String>,
+}
+
+/// The outcome of an attempt to take a lock.
+pub enum LockAttempt {
+    /// It is held until the value is dropped.
+    Held(Box<dyn Lock>),
+    /// Somebody else holds it, and left this note.
+    Busy(String),
+}
+
+/// A lock that is held; dropping it lets it go and wipes its note.
+pub trait Lock: Send {
+    /// The note of a holder that went away without letting go; empty if there was none.
+    fn left(&self) -> &str;
+
+    /// The process that holds it.
+    fn pid(&self) -> u32;
+
+    /// Leaves a note for those who wait.
+    fn note(&mut self, text: &str) -> Result<()>;
+}
+
+/// What stands where an entry is to be put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetState {
+    /// A file, or nothing.
+    File,
+    /// A symlink.
+    Link,
+    /// A folder.
+    Folder,
+    /// Nothing that counts: a symlink is on the way.
+    BehindLink,
+}
+
+/// Reads a file as UTF-8 text.
+pub fn read_text(world: &dyn World, path: &str) -> Result<String> {
+    text_from_bytes(path, world.read(path)?)
+}
+
+/// Decodes the bytes of the file `path` as UTF-8, without a byte order mark.
+///
+/// # Errors
+/// The bytes are no UTF-8; the message names the first wrong byte.
+pub fn text_from_bytes(path: &str, bytes: Vec<u8>) -> Result<String> {
+    let mut text = String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Diagnostic::new(Code::UTF8, format!("`{path}` is no UTF-8 from byte {at} on"))
+            .help("`read_bytes` reads any file; of a text in another encoding make UTF-8 first: `iconv -f ISO-8859-1 -t UTF-8 FILE`")
+    })?;
+    if text.starts_with('\u{feff}') {
+        text.drain(..'\u{feff}'.len_utf8());
+    }
+    Ok(text)
+}
+
+/// The code of a file that is not used because of its owner, its permissions or a symlink.
+pub const NOT_OWNED: Code = Code("not-owned");
+
+/// The warning for a symlink in the place of a file that holds code.
+pub fn symlink_fault(path: &str) -> Box<Diagnostic> {
+    Diagnostic::new(NOT_OWNED, format!("`{path}` is a symlink and so not used"))
+        .warning()
+        .help("put the file itself there: what a link leads to can be changed elsewhere")
+}
+
+/// The help text that says how a user grants a folder.
+pub const GRANT_ROOT: &str = "start with `--root DIR` of its folder, or name that in `roots` of `toolsd.toml` and run `toolsd trust`; then name it by its absolute path";
+
+/// The error for a folder that cannot be removed.
+pub(super) fn not_empty(path: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::WORLD, format!("the folder `{path}` is not empty")).help("remove the files in it first")
+}
+
+/// The error for a folder in the place of a file.
+pub(super) fn is_folder(path: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::WORLD, format!("`{path}` is a folder"))
+        .help("`list_folder` and `find_files` look into folders")
+}
+
+/// The error for a folder that does not exist.
+pub(super) fn no_folder(path: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::WORLD, format!("there is no folder `{path}`"))
+}
+
+/// The error for running a program in a world that has none.
+fn no_programs(program: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::WORLD, format!("there is no program `{program}` in a world of memory"))
+        .help("a case that runs programs needs `world = \"disk\"`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_utf8_without_a_mark() {
+        assert_eq!(text_from_bytes("a", b"\xef\xbb\xbfx\xef\xbb\xbf".to_vec()).as_deref(), Ok("x\u{feff}"));
+        let fault = text_from_bytes("a", b"ok\xff".to_vec()).expect_err("no UTF-8");
+        assert_eq!((fault.code, fault.message.as_str()), (Code::UTF8, "`a` is no UTF-8 from byte 2 on"));
+    }
+}
