@@ -52,9 +52,7 @@ pub(super) fn check_changes(
         WorktreeChanges::Reset if !matches!(text("mode").as_deref(), Some("hard" | "merge" | "keep")) => {
             return changes_no_file(session);
         }
-        WorktreeChanges::Reset => {
-            [finder.put_back(Some(&first()), &[])?, finder.between_head_and(&first())?].concat()
-        }
+        WorktreeChanges::Reset => [finder.put_back(Some(&first()), &[])?, finder.between_head_and(&first())?].concat(),
         WorktreeChanges::Patched => match patched(session, verb, said, options)? {
             Some(names) => WorktreeEntry::from_names(names),
             None => return changes_no_file(session),
