@@ -1,6 +1,11 @@
 //! The house rules that a machine can see: layers, purposes, sizes, fences.
 #![allow(clippy::unwrap_used, reason = "a test that cannot read its own checkout has nothing to say")]
 
+#[path = "tidy/circles.rs"]
+mod circles;
+#[path = "tidy/imports.rs"]
+mod imports;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -102,6 +107,14 @@ fn a_module_names_only_modules_above_it() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn no_files_stand_in_a_circle() {
+    let found = imports::imports(&sources().into_iter().collect());
+    assert!(found.len() > 100, "only {} files name another: the sources are not read as they are written", found.len());
+    let circles = circles::circles(&found);
+    assert!(circles.is_empty(), "{}", circles.join("\n"));
 }
 
 #[test]
