@@ -68,9 +68,12 @@ fn entry(name: &str, path: &Path, out: &Path) -> Outcome<String> {
     Ok(entry)
 }
 
-/// Whether what stands there is run by tests only: examples and cases are left out.
+/// Whether what stands there is run by tests only: examples, cases and fixtures are left out.
 fn is_test(way: &[&str]) -> bool {
-    matches!(way, ["case"] | ["tool" | "resource" | "prompt", "example"] | ["tool", "on", _, "example"])
+    matches!(
+        way,
+        ["case" | "fixture"] | ["tool" | "resource" | "prompt", "example"] | ["tool", "operations", _, "example"]
+    )
 }
 
 fn table<'a>(of: &'a DeTable<'_>, at: Range<usize>, way: &mut Vec<&'a str>, tree: &mut Vec<u8>) -> Outcome<()> {

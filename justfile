@@ -38,3 +38,7 @@ fuzz target seconds="60":
 # What takes too long for every change: `just long fuzz`, `just long soak`.
 long *parts:
     .ci/long {{parts}}
+
+# Small changes in a room of src, and which of them no test notices: `just mutants graph --seed 7 --count 20`.
+mutants *words:
+    cargo run -q --example mutants -- {{words}}

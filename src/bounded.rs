@@ -1,10 +1,10 @@
-//! Texts built by native code, bounded in size: one call must not use up the memory of the process.
+//! Texts built by native code, limited in size so that no call uses up the memory of the process.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, BYTE, ITEM};
 use crate::value::Value;
 
-/// The most bytes that a primitive may return as a text: 64 MB.
+/// The maximum size of a text that a primitive may return: 64 MB.
 pub const MOST_BYTES: usize = 64 << 20;
 
 /// Refuses a text of this many bytes if it is larger than [`MOST_BYTES`].
@@ -13,22 +13,22 @@ pub fn check_size(bytes: usize) -> Result<()> {
         return Ok(());
     }
     let message = format!("the text would be longer than {} MB", MOST_BYTES >> 20);
-    Err(Diagnostic::new(Code::LIMIT, message).help("work on a part of it"))
+    Err(Diagnostic::new(Code::LIMIT, message).help("process it in parts"))
 }
 
-/// Smaller sizes are not reserved: the guard notices them soon enough.
+/// Smaller sizes are not reserved, because the guard notices them soon enough.
 const SMALL: usize = 64 << 10;
 
 //= docs/spec.md#scripts
 //# A primitive MUST ask the guard of its call before it takes memory whose size a script chose.
-/// Refuses a text of this many bytes if it is too large, or if the call may not allocate twice as much: the text exists
-/// twice while it becomes a value.
+/// Refuses a text of this many bytes if it is too large, or if the call may not allocate twice as much. The text exists
+/// twice while it is converted to a value.
 pub fn reserve(bytes: usize) -> Result<()> {
     check_size(bytes)?;
     if bytes < SMALL { Ok(()) } else { guard::reserve_memory(bytes.saturating_mul(2)) }
 }
 
-/// Checks that the call may allocate `times` the size of a value, to convert it into something else.
+/// Requires that the call may allocate `times` the size of a value, so that it can be converted into something else.
 #[cfg_attr(test, track_caller)]
 pub fn reserve_for(value: &Value, times: usize) -> Result<()> {
     let bytes = weight(value).saturating_mul(times);
@@ -36,7 +36,8 @@ pub fn reserve_for(value: &Value, times: usize) -> Result<()> {
     if bytes < SMALL { Ok(()) } else { guard::reserve_memory(bytes) }
 }
 
-/// Refuses a value that cannot be processed in time: see [`guard::require_time`]. `nanoseconds` is what a byte takes at worst.
+/// Refuses a value that cannot be processed in time: see [`guard::require_time`]. `nanoseconds` is the worst-case time
+/// per byte.
 #[cfg_attr(test, track_caller)]
 pub fn price(what: &str, value: &Value, nanoseconds: u32) -> Result<()> {
     let bytes = weight(value);
@@ -44,7 +45,7 @@ pub fn price(what: &str, value: &Value, nanoseconds: u32) -> Result<()> {
     guard::require_time(what, bytes, nanoseconds)
 }
 
-/// The bytes of a value without those of handles, which are shared. Counts as work.
+/// The size of a value in bytes, without handles, which are shared. Counts as work.
 fn weight(value: &Value) -> usize {
     if guard::is_over(ITEM) {
         return 0;
@@ -58,7 +59,7 @@ fn weight(value: &Value) -> usize {
     size_of::<Value>().saturating_add(inner)
 }
 
-/// A text under construction that refuses to grow beyond [`MOST_BYTES`] and asks the guard now and then.
+/// A text under construction that never grows beyond [`MOST_BYTES`] and regularly consults the guard.
 #[derive(Default)]
 pub struct BoundedText {
     text: String,
@@ -70,7 +71,7 @@ impl BoundedText {
         let length = self.text.len().saturating_add(part.len());
         check_size(length)?;
         if length > self.text.capacity() {
-            // It grows to twice its size while the old one is still there.
+            // The buffer grows to twice its size while the old buffer still exists.
             let wanted = length.max(self.text.capacity().saturating_mul(2));
             if wanted >= SMALL {
                 guard::reserve_memory(wanted)?;
@@ -92,7 +93,7 @@ impl BoundedText {
     }
 }
 
-/// A writer of UTF-8 into a [`BoundedText`]. [`BoundedWriter::written`] tells why a write was refused.
+/// A UTF-8 writer into a [`BoundedText`]. [`BoundedWriter::written`] says why a write was refused.
 #[derive(Default)]
 pub struct BoundedWriter {
     text: BoundedText,
@@ -100,10 +101,10 @@ pub struct BoundedWriter {
 }
 
 impl BoundedWriter {
-    /// The text.
+    /// The text that was written.
     ///
     /// # Errors
-    /// Why a part of it was refused.
+    /// The reason why a part of the text was refused.
     pub fn written(self) -> Result<Value> {
         match self.refused {
             Some(fault) => Err(fault),

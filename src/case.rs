@@ -28,7 +28,7 @@ use variables::CaseVariables;
 pub struct CaseOutcome {
     /// What went wrong.
     pub faults: Vec<Diagnostic>,
-    /// What came in place of each `gives`, if that was asked for: then it is no fault.
+    /// What came in place of each `expect.result`, if that was asked for: then it is no fault.
     pub blessings: Vec<Blessing>,
     /// What the scripts logged meanwhile: level and text of each line.
     pub log: Vec<(LogLevel, String)>,
@@ -183,12 +183,12 @@ impl<'a> CaseRun<'a> {
         let mut step = step.clone();
         for expect in &mut step.expect {
             match &mut expect.value {
-                Expectation::Gives(json)
+                Expectation::Result(json)
                 | Expectation::Matches(json)
-                | Expectation::Fails(json)
-                | Expectation::Leaves(json)
-                | Expectation::Notified(json)
-                | Expectation::Asks(json) => *json = self.kept.expand_workspace(json),
+                | Expectation::Error(json)
+                | Expectation::Files(json)
+                | Expectation::Notifications(json)
+                | Expectation::Questions(json) => *json = self.kept.expand_workspace(json),
                 Expectation::Contains(text) => *text = self.kept.expand_workspace_in_text(text),
             }
         }

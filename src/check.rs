@@ -34,6 +34,7 @@ mod unknown_option;
 mod unknown_question;
 mod unknown_setting;
 mod unused_file;
+mod unused_fixture;
 mod wrong_arity;
 
 pub use refusal::refuse_broken_parts;
@@ -75,6 +76,7 @@ pub const ALL: &[&CheckRule] = &[
     &unknown_question::RULE,
     &unknown_setting::RULE,
     &unused_file::RULE,
+    &unused_fixture::RULE,
     &wrong_arity::RULE,
 ];
 

@@ -1,4 +1,4 @@
-//! The content of results: texts, images, audio, resources.
+//! The content of results: texts, images, audio and resources.
 
 use crate::value::{Json, Kind, Object, Value};
 use serde_json::json;
@@ -21,14 +21,14 @@ pub enum ContentBody {
     Text(String),
     /// An image.
     Image {
-        /// Base64.
+        /// The image data in base64.
         data: String,
         /// Its MIME type.
         mime_type: String,
     },
     /// Audio.
     Audio {
-        /// Base64.
+        /// The audio data in base64.
         data: String,
         /// Its MIME type.
         mime_type: String,
@@ -51,7 +51,7 @@ pub enum ContentBody {
 pub enum ResourceBody {
     /// A text.
     Text(String),
-    /// Base64.
+    /// Binary data in base64.
     Blob(String),
 }
 

@@ -1,44 +1,46 @@
 //! The one error type: what was wrong, where, and what to do about it.
 
 mod printable;
+mod renamed;
 pub mod render;
 
 pub use printable::{printable, printable_json, printable_lines, quoted};
+pub use renamed::{RENAMED_CODES, RENAMED_KEYS, RENAMED_PRIMITIVES, RenamedWord, renamed_key, renamed_primitive};
 
 use crate::source::Place;
 use serde_json::{Value as Json, json};
 use std::fmt;
 
-/// The most bytes of a message or a help line, however much an answer may have.
+/// The maximum length of a message or a help line in bytes, however large an answer may be.
 const LONGEST: usize = 16 << 10;
 
-/// The result of an operation. Readers of definitions do not fail like this: they return what they could read and a
-/// list of [`Diagnostic`]s.
+/// The result of an operation. Readers of definitions do not use it: they return everything they could read and a list
+/// of [`Diagnostic`]s.
 pub type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 
 /// A stable name of a fault, such as `toml-syntax` or `parse.yaml`.
 ///
-/// The part before a dot is what a script sees as `error.kind`.
+/// The part before the first dot is what a script sees as `error.kind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code(pub &'static str);
 
-/// The codes of run-time faults, which `on_error` distinguishes. Rules of `check` bring their own codes.
+/// The codes of run-time faults, which `on_error` distinguishes. Rules of `check` define their own codes.
 impl Code {
-    /// Arguments that the schema, or a primitive, does not take.
+    /// Arguments that the schema, or a primitive, does not accept.
     pub const ARGUMENTS: Self = Self("arguments");
     /// `fail(…)`: a script refuses, with a message for the model.
     pub const FAIL: Self = Self("fail");
-    /// `reject(…)`: a script refuses, with an error of the protocol.
-    pub const REJECT: Self = Self("reject");
-    /// `not_found(…)`, or a URI that no resource has.
+    /// `protocol_error(…)`: a script refuses, with a protocol error.
+    pub const PROTOCOL_ERROR: Self = Self("protocol_error");
+    /// `not_found(…)`, or a URI that matches no resource.
     pub const NOT_FOUND: Self = Self("not_found");
     /// A text that cannot be parsed.
     pub const PARSE: Self = Self("parse");
     /// Bytes that are not UTF-8.
     pub const UTF8: Self = Self("utf8");
-    /// A file, a process or a grant.
+    /// A failed access to a file or a process, or a missing grant.
     pub const WORLD: Self = Self("world");
-    /// Ticks, time, memory, depth or size.
+    /// A limit on ticks, time, memory, depth or size was exceeded.
     pub const LIMIT: Self = Self("limit");
     /// The client disconnected or cancelled its request.
     pub const CANCELLED: Self = Self("cancelled");
@@ -46,7 +48,7 @@ impl Code {
     pub const CAPABILITY: Self = Self("capability");
     /// The client gave no valid answer, or the question cannot be asked.
     pub const ASK: Self = Self("ask");
-    /// The call needs answers: it ends here and runs again with them.
+    /// The call needs answers. It ends here and runs again when they arrive.
     pub const SUSPENDED: Self = Self("suspended");
     /// A cycle where none is allowed.
     pub const CYCLE: Self = Self("cycle");
@@ -54,10 +56,10 @@ impl Code {
     pub const SCRIPT: Self = Self("script");
     /// A fault of a template.
     pub const TEMPLATE: Self = Self("template");
-    /// A bug of toolsd.
+    /// A bug in toolsd.
     pub const INTERNAL: Self = Self("internal");
 
-    /// What `error.kind` says: the part before the first dot.
+    /// The value of `error.kind`: the part before the first dot.
     pub fn kind(self) -> &'static str {
         self.0.split('.').next().unwrap_or(self.0)
     }
@@ -69,7 +71,7 @@ impl fmt::Display for Code {
     }
 }
 
-/// The severity of a diagnostic. An error keeps a pack from being served, a warning does not.
+/// The severity of a diagnostic. An error prevents a pack from being served; a warning does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// Worth reporting; the pack is served.
@@ -87,13 +89,13 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// What was wrong: lower case, names in backticks, no full stop.
     pub message: String,
-    /// Its place, if it is in a text.
+    /// Its place, if it refers to a text.
     pub at: Option<Place>,
     /// What is allowed, the nearest match, or the next step.
     pub help: Option<String>,
-    /// The calls that led there, innermost first; at most five are kept.
+    /// The calls that led to the fault, innermost first, at most five.
     pub trace: Vec<Place>,
-    /// What a program may want: the `data` of `fail` and `reject`, the problems of arguments.
+    /// Data for programs: the `data` of `fail` and `protocol_error`, or the problems of arguments.
     pub data: Option<Box<Json>>,
 }
 
@@ -111,14 +113,14 @@ impl Diagnostic {
         })
     }
 
-    /// Makes it a warning.
+    /// Turns it into a warning.
     #[must_use]
     pub fn warning(mut self: Box<Self>) -> Box<Self> {
         self.severity = Severity::Warning;
         self
     }
 
-    /// Sets the place, unless there is one.
+    /// Sets the place, unless it already has one.
     #[must_use]
     pub fn at(mut self: Box<Self>, place: Place) -> Box<Self> {
         self.at.get_or_insert(place);
@@ -139,13 +141,13 @@ impl Diagnostic {
         self
     }
 
-    /// Whether it keeps a pack from being served.
+    /// Whether it prevents a pack from being served.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
 
-    /// Bounds it for an answer of `most` bytes. A longer message or help is cut and says so. Larger data are replaced
-    /// by a note that says so.
+    /// Limits it to an answer of `most` bytes. A longer message or help line is cut off, with a note. Larger data are
+    /// replaced by a note.
     #[must_use]
     pub fn bounded(mut self: Box<Self>, most: usize) -> Box<Self> {
         let longest = LONGEST.min(most);
@@ -163,16 +165,16 @@ impl Diagnostic {
     }
 
     fn in_place_of(&self, data: &Json, size: usize, most: usize) -> Json {
-        let cut = format!("its data have {} kB, more than the {} kB that a failure may have", size >> 10, most >> 10);
+        let cut = format!("its data take {} kB, more than the {} kB that a failure may have", size >> 10, most >> 10);
         match self.code {
-            // The error number stays, since it is not part of the data.
-            Code::REJECT => json!({ "code": data["code"], "data": { "cut": cut } }),
+            // The error number is kept, because it is not part of the data.
+            Code::PROTOCOL_ERROR => json!({ "code": data["code"], "data": { "cut": cut } }),
             _ => json!({ "error": self.message, "cut": cut }),
         }
     }
 }
 
-/// One line: place, message, help.
+/// One line: place, message and help.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(place) = &self.at {
@@ -188,11 +190,11 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
-/// The candidate nearest to `name`, if one is near enough to be meant.
+/// The candidate nearest to `name`, if one is near enough to be the intended name.
 ///
-/// Near means a Damerau–Levenshtein distance of at most a third of the longer name, or a common
-/// prefix of at least three letters that one of them consists of. Long names, and candidates after the first thousands,
-/// are skipped because the comparison cannot be stopped.
+/// Near means that the Damerau–Levenshtein distance is at most a third of the longer name, or that one name is a prefix
+/// of the other and has at least three letters. Long names, and candidates after the first few thousand, are skipped
+/// because the comparison cannot be interrupted.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     const LONGEST: usize = 128;
     const MOST: usize = 4_096;
@@ -215,7 +217,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// The help line for an unknown name: “did you mean `x`?”, or the known names if they are few, or nothing.
+/// The help line for an unknown name: "did you mean `x`?", or the known names if there are few; otherwise `None`.
 pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str> + Clone) -> Option<String> {
     if let Some(found) = nearest(name, candidates.clone()) {
         return Some(format!("did you mean `{found}`?"));
@@ -229,11 +231,11 @@ fn cut(text: &mut String, longest: usize) {
     if text.len() > longest {
         let bytes = text.len();
         text.truncate(text.floor_char_boundary(longest));
-        text.push_str(&format!("… (cut: it has {} kB)", bytes.div_ceil(1 << 10)));
+        text.push_str(&format!("… (cut off: it has {} kB)", bytes.div_ceil(1 << 10)));
     }
 }
 
-/// The number of bytes of serialized JSON, without building the text.
+/// The length of the serialized JSON in bytes, without building the text.
 pub fn json_bytes(data: &Json) -> usize {
     struct Count(usize);
     impl std::io::Write for Count {
@@ -278,14 +280,14 @@ mod tests {
         assert_eq!(fault("short").bounded(1 << 10), fault("short"));
         let long = "ö".repeat(20 << 10);
         let bounded = fault(&long).bounded(64 << 10);
-        assert!(bounded.message.len() < (16 << 10) + 32 && bounded.message.ends_with("… (cut: it has 40 kB)"));
+        assert!(bounded.message.len() < (16 << 10) + 32 && bounded.message.ends_with("… (cut off: it has 40 kB)"));
         assert_eq!(bounded.help, Some(bounded.message.clone()));
         assert_eq!(bounded.data, fault(&long).data);
         let bounded = fault(&long).bounded(2 << 10);
         assert!(bounded.message.len() < (2 << 10) + 32);
         assert!(bounded.data.is_some_and(|data| data["cut"].as_str().is_some_and(|cut| cut.contains("40 kB"))));
         let mut rejected = fault(&long);
-        rejected.code = Code::REJECT;
+        rejected.code = Code::PROTOCOL_ERROR;
         assert_eq!(rejected.bounded(2 << 10).data.map(|data| data["code"].clone()), Some(json!(7)));
     }
 }

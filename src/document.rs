@@ -1,5 +1,5 @@
-//! Texts as handles for scripts: documents, runs of their lines, passages joined from lines, and spans of bytes; and the
-//! readers of what such texts contain: sections, links, sentences, marked lines.
+//! Texts as handles for scripts: documents, runs of lines, passages joined from lines, and byte spans; and readers of
+//! their contents: sections, links, sentences, marked lines.
 
 mod ietf;
 mod lines;

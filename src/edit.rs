@@ -1,4 +1,4 @@
-//! Edits of texts: text in, text out, and nothing touched that was not named.
+//! Edits of texts: a text in, a text out, and nothing is touched that was not named.
 
 mod fill;
 mod front_matter;
@@ -9,6 +9,6 @@ mod yaml_tree;
 
 pub use fill::{fill, token_names};
 pub use front_matter::{FrontMatterOptions, QuoteStyle, edit_front_matter};
-pub use replacements::{Edit, edit_lines, edit_spans, edits_from_values, with_byte_order_mark_of};
+pub use replacements::{TextEdit, edit_lines, edit_spans, edits_from_values, with_byte_order_mark_of};
 pub use rewrite::rewrite_yaml;
 pub use section::{SectionEdit, edit_section};

@@ -6,7 +6,7 @@
 //!
 //! The files from the ground up: `text_index`, `fragment`, `derived_fields`, `snapshot`; over a snapshot
 //! `nodes`, `edges`, `columns`, `query`, `walk`, `cycles`, `diagram`; derived fields in `derive_scope`, `cache_key`,
-//! `derive`; from files to a snapshot `fragment_builder`, `scan`, `assemble`, `build`; between calls `change` and
+//! `derive_fields`; from files to a snapshot `fragment_builder`, `scan`, `assemble`, `build`; between calls `change` and
 //! `store`.
 
 mod assemble;
@@ -46,4 +46,4 @@ pub use nodes::{Node, Nodes};
 pub use snapshot::{Functions, Graph};
 pub use store::{BuildPlan, BuildScope, GraphOrigin, GraphStore};
 pub use text_index::lowercase_tokens;
-pub use walk::{Attachment, Direction, WalkOptions};
+pub use walk::{Attachment, Direction, GraphWalkOptions};

@@ -1,5 +1,5 @@
-//! The limits of a running call: ticks, time, memory, cancellation. A guard that stopped a call raises the same fault
-//! at every later check.
+//! The limits of a running call: ticks, time, memory and cancellation. Once a guard has stopped a call, every later
+//! check raises the same fault.
 
 mod call_guard;
 mod counters;

@@ -1,19 +1,19 @@
-//! Characters of long texts: counted, found, and changed in case, piece by piece with the guard asked in between.
+//! Characters of long texts: counted, found, and changed in case, piece by piece, with guard checks in between.
 
 use crate::diagnostic::Result;
 use crate::guard::{self, PIECE_BYTES};
 use unicode_normalization::char::canonical_combining_class;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-/// What preparing a search takes at worst per byte of the text searched for, in nanoseconds.
+/// The worst-case time to prepare a search, in nanoseconds per byte of the text that is searched for.
 const PREPARING: u32 = 15;
 
-/// How many characters a text has.
+/// The number of characters of a text.
 pub fn count(text: &str) -> Result<usize> {
     guard::pieces(text).map(|piece| Ok(piece?.chars().count())).sum()
 }
 
-/// The byte index of character `number`, counted from 0; the length of the text if it has fewer.
+/// The byte index of the zero-based character `number`, or the length of the text if it has fewer characters.
 pub fn byte_index(text: &str, number: usize) -> Result<usize> {
     let (mut before, mut left) = (0, number);
     for piece in guard::pieces(text) {
@@ -28,7 +28,7 @@ pub fn byte_index(text: &str, number: usize) -> Result<usize> {
     Ok(before)
 }
 
-/// A text of `length` characters: those of `by`, repeated.
+/// A text of `length` characters, made by repeating `by`.
 pub fn repeat_to_length(by: &str, length: usize) -> Result<String> {
     let mut filled = String::new();
     let mut letters = by.chars().cycle().take(length);
@@ -42,7 +42,7 @@ pub fn repeat_to_length(by: &str, length: usize) -> Result<String> {
     }
 }
 
-/// The words of the text with one blank between them.
+/// The words of the text with one space between them.
 pub fn collapse_whitespace(text: &str) -> Result<String> {
     let mut collapsed = String::with_capacity(text.len());
     let mut gap = false;
@@ -68,7 +68,7 @@ pub fn collapse_whitespace(text: &str) -> Result<String> {
 pub fn find(text: &str, part: &str) -> Result<Option<usize>> {
     guard::spend(text.len())?;
     if part.len() > PIECE_BYTES {
-        guard::require_time("a text to look for", part.len(), PREPARING)?;
+        guard::require_time("the text to search for", part.len(), PREPARING)?;
     }
     Ok(memchr::memmem::find(text.as_bytes(), part.as_bytes()))
 }
@@ -82,7 +82,8 @@ pub fn to_upper(text: &str) -> Result<String> {
     Ok(upper)
 }
 
-/// The text in lower case. The form of a Greek sigma depends on its neighbours, so pieces end at white space if possible.
+/// The text in lower case. The form of a Greek sigma depends on its neighbours, so pieces end at white space if
+/// possible.
 pub fn to_lower(text: &str) -> Result<String> {
     let mut lower = String::with_capacity(text.len());
     for piece in pieces_before(text, |letter| letter.is_whitespace()) {
@@ -91,10 +92,10 @@ pub fn to_lower(text: &str) -> Result<String> {
     Ok(lower)
 }
 
-/// Pieces of the text that can be normalized separately (UAX 15): each but the first begins with a character that does not
-/// combine with the one before it, if there is one nearby; sequences of thousands of marks are cut.
+/// Pieces of the text that can be normalized separately (UAX 15). Each piece but the first begins with a character that
+/// does not combine with the previous one, if there is one nearby; sequences of thousands of marks are split.
 pub fn pieces_at_starters(text: &str) -> impl Iterator<Item = Result<&str>> {
-    // What a character is taken apart to decides, and whether that may make one with what stands before it.
+    // What counts is the first character of the decomposition, and whether it can compose with a character before it.
     let starts = |letter: char| {
         std::iter::once(letter).nfkd().next().is_none_or(|first| {
             canonical_combining_class(first) == 0 && is_nfc_quick(std::iter::once(first)) == IsNormalized::Yes
@@ -103,8 +104,8 @@ pub fn pieces_at_starters(text: &str) -> impl Iterator<Item = Result<&str>> {
     pieces_before(text, starts)
 }
 
-/// Pieces of about [`PIECE_BYTES`] bytes. Each but the first begins with a character that `begins` accepts, if there is one within
-/// another [`LOOK`] bytes.
+/// Pieces of about [`PIECE_BYTES`] bytes. Each piece but the first begins with a character that `begins` accepts, if
+/// there is one within another [`LOOK`] bytes.
 fn pieces_before(text: &str, begins: impl Fn(char) -> bool) -> impl Iterator<Item = Result<&str>> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -125,7 +126,7 @@ fn pieces_before(text: &str, begins: impl Fn(char) -> bool) -> impl Iterator<Ite
 mod tests {
     use super::*;
 
-    /// Texts that are longer than a piece, with what must not be cut about the cut.
+    /// Texts longer than a piece, with sequences that must not be split near the split position.
     fn long() -> impl Iterator<Item = String> {
         let parts = [
             "e\u{301}\u{316}",

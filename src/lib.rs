@@ -1,8 +1,8 @@
 //! toolsd: one binary that serves MCP tools, resources and prompts defined in TOML files, rhai scripts and
 //! handlebars templates.
 //!
-//! **The order of this list is the layer rule: a module may name only modules above it.** A test reads this
-//! file and every `crate::` path; `src/README.md` says what each room is for and what is absent on purpose.
+//! **The order of this list is the layer rule: a module may name only modules above it.** A test checks this file and
+//! every `crate::` path. `src/README.md` says what each module is for and what is absent on purpose.
 
 #[cfg(windows)]
 compile_error!("toolsd needs flock, process groups and non-blocking pipes: Linux and macOS for now");
@@ -38,6 +38,6 @@ pub mod watch;
 pub mod mcp;
 pub mod cli;
 
-/// Counts what each thread allocates, so that a call that takes too much is stopped.
+/// Counts the bytes that each thread allocates, so that a call that takes too much memory can be stopped.
 #[global_allocator]
 static ALLOCATOR: guard::CountingAllocator = guard::CountingAllocator;

@@ -1,4 +1,4 @@
-//! The program: parses the command line, runs one command, exits with its code.
+//! The program: parses the command line, runs one command, and exits with its code.
 
 fn main() -> std::process::ExitCode {
     std::process::ExitCode::from(toolsd::cli::run())

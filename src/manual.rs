@@ -1,5 +1,5 @@
-//! The reference manual: primitives, tables of definitions, rules and error codes can be looked up, and the pages of the
-//! documentation are generated from them.
+//! The reference manual: looks up primitives, tables of definitions, rules and error codes, and generates the pages of
+//! the documentation from them.
 
 mod error_codes;
 mod pages;
@@ -17,9 +17,9 @@ use error_codes::error_codes;
 use pages::{code_to_json, primitive_to_json, rule_to_json, table_to_json};
 use serde_json::json;
 
-/// The entries that have a name, or all entries.
+/// The entries with a certain name, or all entries.
 pub struct ManualEntries {
-    /// Chapters of primitives, if one was asked for.
+    /// Chapters of primitives.
     pub families: Vec<Family>,
     /// Primitives, sorted by name.
     pub primitives: Vec<&'static Primitive>,
@@ -27,12 +27,12 @@ pub struct ManualEntries {
     pub tables: Vec<&'static Grammar>,
     /// Rules of `check`, sorted by code.
     pub rules: Vec<&'static CheckRule>,
-    /// Codes of faults that no rule explains.
+    /// Fault codes that no rule explains.
     pub faults: Vec<&'static ErrorCode>,
 }
 
 impl ManualEntries {
-    /// Everything there is.
+    /// All entries.
     pub fn all() -> Self {
         Self {
             families: families(),
@@ -43,8 +43,8 @@ impl ManualEntries {
         }
     }
 
-    /// Everything of this name: a primitive, a table (`tool` or `[[tool]]`), a chapter, a rule, a code. One name may
-    /// stand for several things, as `graph` does.
+    /// The entries with this name: a primitive, a table (`tool` or `[[tool]]`), a chapter, a rule, or a code. Several
+    /// entries may have the same name, such as `graph`.
     pub fn named(name: &str) -> Self {
         let mut entries = Self::all();
         // Only tables can be looked up with their brackets.
@@ -81,7 +81,7 @@ impl ManualEntries {
     }
 }
 
-/// The name that is most like this one, if one is near enough to be meant.
+/// The most similar name, if one is near enough to be the intended name.
 pub fn nearest_name(name: &str) -> Option<&'static str> {
     let all = ManualEntries::all();
     let tables = all.tables.iter().map(|table| without_brackets(table.name));
@@ -101,6 +101,8 @@ fn without_brackets(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diagnostic::{RENAMED_CODES, RENAMED_PRIMITIVES};
+    use crate::script::known_names;
 
     #[test]
     fn a_name_finds_everything_that_it_stands_for() {
@@ -113,6 +115,18 @@ mod tests {
         assert!(ManualEntries::named("no such thing").is_empty());
         assert_eq!(nearest_name("slag"), Some("slug"));
         assert_eq!(nearest_name("[[tol]]"), Some("tool"));
+    }
+
+    #[test]
+    fn a_renamed_word_is_free_and_its_name_now_exists() {
+        for word in RENAMED_PRIMITIVES {
+            assert!(crate::primitives::find(word.old).is_none(), "{} is a primitive", word.old);
+            assert!(known_names().all(|known| known != word.old), "{} is a function of the language", word.old);
+            assert!(crate::primitives::find(word.new).is_some(), "there is no primitive {}", word.new);
+        }
+        for word in RENAMED_CODES {
+            assert!(ManualEntries::named(word.old).is_empty() && ManualEntries::named(word.new).faults.len() == 1);
+        }
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! The protocol, in both its eras. The only room that names rmcp.
+//! MCP, stateful and stateless revisions alike. No other module names rmcp.
 //!
-//! A request travels: `line_transport` reads a line and hands it to rmcp's loop; `handler` turns it into a
-//! [`crate::call::Request`]; `connection` waits for the answer and tells the client of progress meanwhile;
-//! `tool_call` decides whether a call becomes a task and runs it, and `tasks` keeps what is known of it; `render` writes
-//! the answer for the revision in use. Over HTTP, `http` takes the place of `line_transport`: rmcp reads and writes
-//! there, and `http` does what it leaves open.
+//! The path of a request: `line_transport` reads a line and hands it to rmcp's loop; `handler` turns it into a
+//! [`crate::call::Request`]; `connection` waits for the answer and sends progress to the client meanwhile;
+//! `tool_call` decides whether a call becomes a task and runs it, and `tasks` keeps its state; `render` renders
+//! the answer for the revision in use. Over HTTP, `http` replaces `line_transport`: rmcp reads and writes the messages,
+//! and `http` does what rmcp leaves open.
 
 mod connection;
 mod elicitation;
@@ -42,17 +42,17 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// Serves standard input and output until the input ends, the client is gone, or SIGINT, SIGTERM or SIGHUP comes.
-/// From then on standard output is the protocol's: whatever else is printed goes to standard error.
+/// Serves standard input and output until the input ends, the client disappears, or SIGINT, SIGTERM or SIGHUP arrives.
+/// From then on only the protocol writes to standard output; everything else that is printed goes to standard error.
 ///
-/// None of these ends is an error. A thread that reads a terminal or a file may still wait for it
-/// afterwards: shut the runtime down in the background.
+/// None of these is an error. A thread that reads a terminal or a file may still be blocked afterwards: shut the
+/// runtime down in the background.
 ///
 /// # Errors
-/// The streams cannot be taken, or signals cannot be heard.
+/// The streams cannot be taken over, or signal handlers cannot be installed.
 pub async fn serve_stdio(service: Arc<dyn RequestHandler>, settings: ServerSettings) -> io::Result<()> {
     let shutdown = Shutdown::default();
-    // A terminal that is closed is the end too.
+    // SIGHUP: closing the terminal ends the server too.
     let ended = first_signal([SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()])?;
     let (input, output) = stdio::take_standard_streams()?;
     let ending = shutdown.now.clone();
@@ -67,10 +67,10 @@ pub async fn serve_stdio(service: Arc<dyn RequestHandler>, settings: ServerSetti
     Ok(())
 }
 
-/// Serves HTTP until SIGINT or SIGTERM comes. At SIGHUP the settings are read again by `reload`.
+/// Serves HTTP until SIGINT or SIGTERM arrives. On SIGHUP, `reload` reads the settings again.
 ///
 /// # Errors
-/// The address cannot be listened at, or signals cannot be heard.
+/// The server cannot listen at the address, or signal handlers cannot be installed.
 pub async fn serve_http(
     service: Arc<dyn RequestHandler>,
     settings: ServerSettings,
@@ -85,7 +85,7 @@ pub async fn serve_http(
     http::serve(Arc::new(McpServer::new(service, settings)), http, reload, reload_requested, ended).await
 }
 
-/// Completes at the first of these signals.
+/// Completes when the first of these signals arrives.
 fn first_signal<const COUNT: usize>(kinds: [SignalKind; COUNT]) -> io::Result<impl Future<Output = ()>> {
     let heard = CancellationToken::new();
     for kind in kinds {
@@ -98,7 +98,7 @@ fn first_signal<const COUNT: usize>(kinds: [SignalKind; COUNT]) -> io::Result<im
     Ok(async move { heard.cancelled().await })
 }
 
-/// Serves one connection until its input ends, or the reader of its output is gone.
+/// Serves one connection until its input ends or nobody reads its output any more.
 pub async fn serve(
     service: Arc<dyn RequestHandler>,
     settings: ServerSettings,
@@ -128,18 +128,18 @@ async fn serve_until(
         writing.write_until_closed(output).await;
         //= docs/spec.md#robustness
         //# A client that vanishes MUST end its server.
-        // Nobody reads any more, or nothing more is to be written.
+        // Nobody reads any more, or there is nothing more to write.
         ending.cancel();
     });
     match Connection::new(server, shutdown).serve(transport).await {
         Ok(running) => {
             if let Err(error) = running.waiting().await {
-                tracing::error!(%error, "the connection broke down");
+                tracing::error!(%error, "the connection failed");
             }
         }
         // The input ended before a session began: an empty input, or a probe.
         Err(ServerInitializeError::ConnectionClosed(_)) => {}
-        Err(error) => tracing::warn!(%error, "no session came about"),
+        Err(error) => tracing::warn!(%error, "no session was opened"),
     }
     buffer.finish(Duration::from_secs(1)).await;
     writer.abort();

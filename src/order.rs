@@ -7,11 +7,11 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// Compares two values. The order of kinds is: `()`, bool, number, text, list, map, native objects, functions.
+/// Compares two values. The order of kinds is: `()`, boolean, number, text, list, map, native objects, functions.
 ///
-/// Whole numbers and floats compare by their exact numeric value; NaN comes after all numbers. Texts compare by
-/// code points, lists item by item, maps pair by pair. Native objects of one kind compare by the JSON that they show
-/// in a result; all functions are equal.
+/// Integers and floats compare by their exact numeric value; NaN comes after all other numbers. Texts compare by code
+/// points, lists item by item, maps pair by pair. Native objects of the same kind compare by the JSON that they show in
+/// a result. All functions are equal.
 pub fn compare(left: &Value, right: &Value) -> Ordering {
     match (left, right) {
         (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
@@ -35,7 +35,7 @@ pub fn compare(left: &Value, right: &Value) -> Ordering {
     }
 }
 
-/// Compares two parts of values and counts the work. Once the running call is over, all parts are equal: see
+/// Compares two parts of values, and counts the work. If the running call is over, all parts are equal: see
 /// [`guard::is_over`].
 fn compare_parts(left: &Value, right: &Value) -> Ordering {
     let bytes = left.as_text().map_or(0, str::len);
@@ -50,8 +50,8 @@ const MANY: usize = 128;
 
 /// Sorts items by `compare`. The sort is stable, and the guard of the running call can stop it.
 ///
-/// The standard library's sort cannot be stopped, and may panic if a comparison that was cut short contradicts another
-/// one. This is a quicksort: neighbours in memory stay neighbours, which makes it three times as fast as merging for a
+/// The standard library's sort cannot be stopped, and may panic if an interrupted comparison contradicts another one.
+/// This is a quicksort: neighbours in memory stay neighbours, so it is three times as fast as a merge sort for a
 /// million texts.
 ///
 /// # Errors
@@ -64,7 +64,8 @@ pub fn sorted<T>(items: Vec<T>, compare: impl Fn(&T, &T) -> Ordering) -> Result<
     Ok(sorted)
 }
 
-/// Sorts the items and appends them to `sorted`. At `depth` 0 it falls back to a merge sort, since the pivots were bad.
+/// Sorts the items and appends them to `sorted`. At `depth` 0 it falls back to a merge sort, because the pivots were
+/// bad.
 fn part_around_one<T>(
     mut items: Vec<T>,
     depth: u32,
@@ -107,7 +108,7 @@ fn part_around_one<T>(
     part_around_one(behind, depth - 1, compare, sorted)
 }
 
-/// Whether the items are sorted already.
+/// Whether the items are already sorted.
 fn is_sorted<T>(items: &[T], compare: &impl Fn(&T, &T) -> Ordering) -> Result<bool> {
     for pair in items.windows(2) {
         guard::spend(ITEM)?;
@@ -169,7 +170,7 @@ fn sort_run<T>(run: &mut [T], compare: &impl Fn(&T, &T) -> Ordering) {
     }
 }
 
-/// Merges two sorted lists. Of equal items those of the left list come first.
+/// Merges two sorted lists. Equal items of the left list come first.
 fn merge<T>(mut left: Vec<T>, right: Vec<T>, compare: &impl Fn(&T, &T) -> Ordering) -> Result<Vec<T>> {
     if let (Some(a), Some(b)) = (left.last(), right.first())
         && compare(a, b).is_le()
@@ -212,7 +213,7 @@ fn compare_floats(left: f64, right: f64) -> Ordering {
     left.partial_cmp(&right).unwrap_or_else(|| left.is_nan().cmp(&right.is_nan()))
 }
 
-/// Compares exactly, where a cast of the whole number would round: equality must be transitive.
+/// Compares exactly. A cast of the integer would round, but equality must be transitive.
 #[allow(clippy::cast_possible_truncation, reason = "the range was checked")]
 fn compare_mixed(whole: i64, float: f64) -> Ordering {
     const BEYOND: f64 = 9_223_372_036_854_775_808.0;
@@ -225,7 +226,7 @@ fn compare_mixed(whole: i64, float: f64) -> Ordering {
     whole.cmp(&(float.trunc() as i64)).then_with(|| compare_floats(0.0, float.fract()))
 }
 
-/// Compares where at least one side is a handle. Frozen data compares as the list or map that it holds.
+/// Compares two values of which at least one is a handle. Frozen data compares as the list or map that it contains.
 fn compare_native(left: &Value, right: &Value) -> Ordering {
     if guard::is_over(ITEM) {
         return Ordering::Equal;
@@ -254,7 +255,7 @@ pub struct Set {
 }
 
 impl Set {
-    /// Creates the set of these items.
+    /// Creates a set of these items.
     ///
     /// # Errors
     /// The running call was stopped.
@@ -292,15 +293,15 @@ impl Object for Set {
 /// One sort key.
 #[derive(Clone)]
 pub struct SortKey {
-    /// What gives the key of an item.
+    /// The source of the key of an item.
     pub by: SortBy,
-    /// Whether the greatest comes first.
+    /// Whether the greatest key comes first.
     pub descending: bool,
     /// Values that come first, in this order. All others follow in the order of [`compare`].
     pub first: Vec<Value>,
 }
 
-/// What gives the key of an item.
+/// The source of the key of an item.
 #[derive(Clone)]
 pub enum SortBy {
     /// A field.
@@ -310,7 +311,7 @@ pub enum SortBy {
 }
 
 impl SortKey {
-    /// Parses the argument of `sort`: `"field"`, `"-field"`, `#{ by, order, descending }`, a function that gives the
+    /// Parses the argument of `sort`: `"field"`, `"-field"`, `#{ by, order, descending }`, a function that returns the
     /// key, or a list of these.
     ///
     /// # Errors
@@ -334,7 +335,7 @@ impl SortKey {
             }
             Value::Map(map) => Self::from_map(map),
             other => {
-                let message = format!("`sort` takes names of fields, got {}", other.kind().name());
+                let message = format!("`sort` takes field names, got {}", other.kind().name());
                 Err(Diagnostic::new(Code::ARGUMENTS, message)
                     .help("such as [\"file\", \"-line\", #{ by: \"level\", order: [..] }]"))
             }
@@ -344,7 +345,7 @@ impl SortKey {
     fn from_map(map: &Map) -> Result<Self> {
         let known = ["by", "order", "descending"];
         if let Some(name) = map.keys().find(|name| !known.contains(&&***name)) {
-            let fault = Diagnostic::new(Code::ARGUMENTS, format!("an order has no `{name}`"));
+            let fault = Diagnostic::new(Code::ARGUMENTS, format!("an order has no key `{name}`"));
             return Err(fault.help("known: `by`, `order`, `descending`"));
         }
         let mut key = Self::parse_one(map.get("by").unwrap_or(&Value::Null))?;
@@ -355,29 +356,29 @@ impl SortKey {
         Ok(key)
     }
 
-    /// Whether the key consists of a field name and scalars only, so that it gives the same order each time.
+    /// Whether the key consists of a field name and scalars only, so that it always produces the same order.
     pub fn is_plain(&self) -> bool {
         let plain =
             |value: &Value| !matches!(value, Value::List(_) | Value::Map(_) | Value::Handle(_) | Value::Function(_));
         matches!(self.by, SortBy::Field(_)) && self.first.iter().all(plain)
     }
 
-    /// Whether both keys sort by the same field in the same way. Keys that are functions are never the same.
+    /// Whether both keys sort by the same field in the same way. Keys with functions are never the same.
     pub fn is_same(&self, other: &Self) -> bool {
         let by = matches!((&self.by, &other.by), (SortBy::Field(one), SortBy::Field(two)) if one == two);
         let first = || self.first.iter().zip(&other.first).all(|(one, two)| compare(one, two).is_eq());
         by && self.descending == other.descending && self.first.len() == other.first.len() && first()
     }
 
-    /// The keys as integers in the same order, if all of them are whole numbers, or all are in `first`. Integers
-    /// compare fast.
+    /// The keys as integers in the same order, if all of them are integers or all are in `first`. Integers compare
+    /// fast.
     pub fn as_integers<'a>(&self, keys: impl Iterator<Item = &'a Value>) -> Option<Vec<i64>> {
         let place = |value: &Value| self.first.iter().position(|known| is_equal(known, value));
         let one = |value: &Value| match self.first.is_empty() {
             true => value.as_integer(),
             false => place(value).and_then(|at| i64::try_from(at).ok()),
         };
-        // `!` reverses the order, and unlike negation it cannot overflow.
+        // `!` reverses the order and, unlike negation, cannot overflow.
         keys.map(|value| one(value).map(|number| if self.descending { !number } else { number })).collect()
     }
 

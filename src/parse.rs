@@ -1,4 +1,4 @@
-//! Readers of formats: a text in, values out, faults with their place.
+//! Readers of formats. Each takes a text and returns values; its faults carry their place in the text.
 
 pub mod blocks;
 mod csv;

@@ -1,5 +1,5 @@
-//! Regular expressions. Each is compiled once per process and cached; every search asks the guard within a bounded number
-//! of steps, whatever the pattern and the text.
+//! Regular expressions. Each is compiled once per process and cached. Every search consults the guard within a bounded
+//! number of steps, whatever the pattern and the text.
 
 mod captures;
 mod cost;
@@ -23,13 +23,13 @@ use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 
-/// The most bytes that all cached patterns may take, including the caches of their engines.
+/// The maximum number of bytes that all cached patterns may take, including the caches of their engines.
 const MOST: usize = 8 << 20;
-/// How many patterns each thread finds without a lock. Its references are weak.
+/// The number of patterns that each thread finds without a lock. Its references are weak.
 const NEAR: usize = 64;
-/// Patterns with a longer text are found in the shared cache only.
+/// Patterns with a longer text are only found in the shared cache.
 const NEAR_TEXT: usize = 256;
-/// The bytes that a cache entry takes besides its pattern.
+/// The number of bytes that a cache entry takes in addition to its pattern.
 const ENTRY: usize = 256;
 
 static CACHE: LazyLock<PatternCache> = LazyLock::new(|| PatternCache::new(MOST));
@@ -38,16 +38,16 @@ thread_local! {
     static NEARBY: RefCell<FxHashMap<Box<str>, Weak<Pattern>>> = RefCell::default();
 }
 
-/// The size of a pattern is measured again after this many searches, and at each power of two before.
+/// The size of a pattern is measured again after this many searches, and before that at each power of two.
 const RECOUNT: u32 = 1_024;
 
-/// A compiled regular expression, in the syntax of the `regex` crate; with look-around and back references if it
-/// uses them.
+/// A compiled regular expression, in the syntax of the `regex` crate, plus look-around and back references if it uses
+/// them.
 pub struct Pattern {
     text: Box<str>,
     engine: Engine,
     names: Vec<Option<Text>>,
-    /// The bytes that were allocated by compiling it.
+    /// The number of bytes that were allocated to compile it.
     compiled: usize,
     searches: AtomicU32,
     usage: CacheUsage,
@@ -68,7 +68,8 @@ impl Pattern {
     /// Compiles `pattern`, or takes it from the cache of the process.
     ///
     /// # Errors
-    /// `arguments` if the pattern is invalid (the message names the character) or too large (it says what is).
+    /// The code is `arguments`. The pattern is invalid (the message names the character), or it is too large (the
+    /// message says which limit it exceeds).
     pub fn compile_cached(pattern: &str) -> Result<Arc<Self>> {
         compile_cached(pattern)
     }
@@ -86,18 +87,18 @@ impl Pattern {
         Ok(Self { text: pattern.into(), engine, names, compiled, searches, usage: CacheUsage::default() })
     }
 
-    /// The pattern as it is written.
+    /// The pattern as written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether it needs look-around or back references, and so more than linear time.
+    /// Whether it needs look-around or back references, and therefore possibly more than linear time.
     pub fn looks_around(&self) -> bool {
         matches!(self.engine, Engine::LookAround(_))
     }
 
-    /// The number of its parts, with counted repeats expanded: a search takes at most this many steps per byte of text, up to
-    /// a constant factor.
+    /// The number of its parts, with counted repeats expanded. A search takes at most this many steps per byte of text,
+    /// up to a constant factor.
     pub fn size(&self) -> u64 {
         match &self.engine {
             Engine::Linear(linear) => linear.size(),
@@ -105,17 +106,17 @@ impl Pattern {
         }
     }
 
-    /// The bytes that it takes, including the caches of its engines.
+    /// The number of bytes that it takes, including the caches of its engines.
     fn bytes(&self) -> usize {
         self.compiled
             + match &self.engine {
                 Engine::Linear(linear) => linear.kept_bytes(),
-                // What its parts keep cannot be asked: as much again as the parts themselves.
+                // The caches of its parts cannot be measured. They are estimated at the size of the parts themselves.
                 Engine::LookAround(_) => self.compiled,
             }
     }
 
-    /// Counts a search, and measures the pattern again now and then: the caches of its engines grow.
+    /// Counts a search. From time to time it also measures the pattern again, because the caches of its engines grow.
     fn searched(&self) {
         let searches = self.searches.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         if searches.is_power_of_two() || searches.is_multiple_of(RECOUNT) {
@@ -123,12 +124,12 @@ impl Pattern {
         }
     }
 
-    /// The names of its groups by number; group 0 has none.
+    /// The names of its groups by number. Group 0 has none.
     pub fn names(&self) -> &[Option<Text>] {
         &self.names
     }
 
-    /// Whether it occurs in the text.
+    /// Whether the text contains a match.
     pub fn is_match(&self, text: &str) -> Result<bool> {
         let answer = match &self.engine {
             Engine::Linear(linear) => {
@@ -153,7 +154,7 @@ impl Pattern {
     /// Calls `visit` with each match, from left to right and without overlaps, until it breaks.
     ///
     /// # Errors
-    /// What `visit` returns; the running call was stopped.
+    /// The errors of `visit`; the running call was stopped.
     pub fn each(&self, text: &str, mut visit: impl FnMut(Captures) -> Result<ControlFlow<()>>) -> Result<()> {
         let pass = |found: Captures| {
             guard::check()?;
@@ -177,7 +178,7 @@ impl Pattern {
         let (mut progress, mut at, mut last) = (SearchProgress::default(), 0, None);
         while let Some(found) = linear.find(text, at, wanted, &mut progress)? {
             let Range { start, end } = found.span();
-            // An empty match right behind the one before is none.
+            // An empty match directly after the previous match is skipped.
             if start == end && last == Some(end) {
                 if end == text.len() {
                     break;
@@ -193,8 +194,8 @@ impl Pattern {
         Ok(())
     }
 
-    /// The groups of a match as a map: by number as text (`"0"` is the whole), and by name. A group that took no part
-    /// is `()`.
+    /// The groups of a match as a map: by number as text (`"0"` is the whole match), and by name. A group that took no
+    /// part in the match is `()`.
     pub fn groups(&self, text: &str, found: &Captures) -> Map {
         let mut groups = Map::new();
         for (number, name) in self.names.iter().enumerate() {
@@ -216,11 +217,17 @@ impl Engine {
         };
         match LookAroundEngine::new(pattern) {
             Ok(look_around) => look_around.map(Self::LookAround),
-            // Look-around matches no letter, so a count of it says nothing: the engine refuses what is valid elsewhere.
+            // Look-around consumes no character, so repeating it has no effect. The engine refuses such repeats, which
+            // are valid elsewhere.
             Err(fancy_regex::Error::ParseError(byte, fancy_regex::ParseError::TargetNotRepeatable)) => {
-                let fault = invalid("a repeat of what matches no letter (look-around, `^`)", Some((pattern, byte)));
+                let fault = invalid(
+                    "a repeat of something that matches no character (look-around, `^`)",
+                    Some((pattern, byte)),
+                );
                 Err(refused.unwrap_or_else(|| {
-                    fault.help("with a count or `+` write it once, which means the same; with `*` or `?` leave it out")
+                    fault.help(
+                        "instead of a count or `+`, write it once, which means the same; with `*` or `?`, leave it out",
+                    )
                 }))
             }
             Err(fancy_regex::Error::ParseError(byte, error)) => {
@@ -233,7 +240,7 @@ impl Engine {
     /// Compiles a pattern for the linear engine.
     ///
     /// # Errors
-    /// What is wrong with the pattern; `None` if it only uses look-around or back references.
+    /// What is wrong with the pattern; `None` if its only problem is look-around or back references.
     fn linear(pattern: &str) -> std::result::Result<Result<Self>, Option<Box<Diagnostic>>> {
         use regex_syntax::ast::ErrorKind::{UnsupportedBackreference, UnsupportedLookAround};
         let place = |span: &regex_syntax::ast::Span| Some((pattern, span.start.offset));
@@ -257,14 +264,15 @@ fn invalid(what: &str, place: Option<(&str, usize)>) -> Box<Diagnostic> {
         format!(" at character {} of `{pattern}`", pattern[..before].chars().count() + 1)
     });
     Diagnostic::new(Code::ARGUMENTS, format!("invalid regular expression: {}{at}", what.trim_end_matches('.')))
-        .help("`escape_regex` makes a pattern that means the text itself")
+        .help("`escape_regex` makes a pattern that matches a text literally")
 }
 
-/// The compiled patterns of the process, shared by all threads and bounded in bytes. The least recently used ones go first.
+/// The compiled patterns of the process, shared by all threads and limited in bytes. The least recently used ones are
+/// evicted first.
 struct PatternCache {
     most: usize,
     entries: Mutex<CacheEntries>,
-    /// The number of patterns that were inserted.
+    /// The number of patterns that were inserted so far.
     clock: AtomicU64,
 }
 
@@ -278,13 +286,13 @@ struct CacheEntries {
 /// What the cache knows about a pattern.
 #[derive(Default)]
 struct CacheUsage {
-    /// The clock of the cache when the pattern was last asked for.
+    /// The clock of the cache when the pattern was last requested.
     used: AtomicU64,
-    /// The bytes that the cache counts for it.
+    /// The number of bytes that the cache counts for it.
     bytes: AtomicUsize,
 }
 
-/// Looks a pattern up in the cache of the thread, then in that of the process, and compiles it if need be.
+/// Looks up a pattern in the cache of the thread, then in that of the process, and compiles it if necessary.
 ///
 /// # Errors
 /// The pattern is invalid or too large.
@@ -330,7 +338,7 @@ impl PatternCache {
             self.touch(known);
             return Ok(Arc::clone(known));
         }
-        // Aside: others need not wait until it is compiled.
+        // Compiled outside the lock, so that other threads need not wait for it.
         let fresh = Arc::new(Pattern::compile(text)?);
         let mut entries = self.lock();
         if let Some(known) = entries.by_text.get(text) {
@@ -357,7 +365,8 @@ impl PatternCache {
         }
     }
 
-    /// Evicts the least recently used patterns: more than necessary, so that not every new pattern has to evict one.
+    /// Evicts the least recently used patterns. It evicts more than necessary, so that not every new pattern needs an
+    /// eviction.
     ///
     //= docs/spec.md#robustness
     //# The compiled patterns of the process MUST NOT take more than 8 MB, with what their engines keep.

@@ -1,4 +1,4 @@
-//! What the list primitives share: the items of any sequence, keys of items, and values as texts.
+//! Shared parts of the list primitives: the items of any sequence, keys of items, and values as texts.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::CheckedIterator;
@@ -6,10 +6,10 @@ use crate::primitive::Args;
 use crate::value::{Frozen, Kind, Object, Record, Text, Value};
 use std::borrow::Cow;
 
-/// The kinds that the list primitives take: lists and other sequences.
+/// The kinds that the list primitives accept: lists and other sequences.
 pub const KINDS: &[Kind] = &[Kind::List, Kind::Set, Kind::Lines, Kind::Nodes, Kind::Edges, Kind::Rows];
 
-/// The items of the sequence in argument `name`; those of a plain list are moved out of the arguments.
+/// The items of the sequence in argument `name`. The items of a plain list are moved out of the arguments.
 pub fn items(args: &mut Args, name: &str) -> Result<Vec<Value>> {
     match args.take(name) {
         Value::List(items) => Ok(items),
@@ -34,33 +34,33 @@ pub fn perform_on_receiver(args: &Args, verb: &str, receiver: &str, others: &[&s
     }
 }
 
-/// The key of an item: the field that `by` names, or what the function `by` returns.
+/// The key of an item: the field named `by`, or the result of the function `by`.
 ///
-/// A map that lacks the field has the key `()`; a value that can have no such field is a fault.
+/// A map that lacks the field has the key `()`. A value that cannot have such a field is a fault.
 pub fn key(item: &Value, by: &Value) -> Result<Value> {
     match by {
         Value::Function(function) => function.call(vec![item.clone()]),
         Value::Text(name) => field(item, name),
         other => {
-            let message = format!("a key is the name of a field or a function, got {}", other.kind().name());
+            let message = format!("a key must be a field name or a function, got {}", other.kind().name());
             Err(Diagnostic::new(Code::ARGUMENTS, message))
         }
     }
 }
 
-/// The field of a map or of a native thing.
+/// The field of a map or of a native object.
 pub fn field(item: &Value, name: &str) -> Result<Value> {
     match item {
         Value::Map(map) => Ok(map.get(name).cloned().unwrap_or(Value::Null)),
         Value::Handle(handle) => handle.field(name),
         other => {
             let message = format!("{} has no field `{name}`", other.kind().name());
-            Err(Diagnostic::new(Code::ARGUMENTS, message).help("items with fields are maps, nodes or rows"))
+            Err(Diagnostic::new(Code::ARGUMENTS, message).help("only maps, nodes and rows have fields"))
         }
     }
 }
 
-/// A scalar as a text: texts as they are, numbers and bools as in JSON; `None` for anything else.
+/// A scalar as a text: texts unchanged, numbers and booleans as in JSON; `None` for anything else.
 pub fn scalar_text(value: &Value) -> Option<Cow<'_, str>> {
     match value {
         Value::Text(text) => Some(Cow::Borrowed(text)),
@@ -69,14 +69,14 @@ pub fn scalar_text(value: &Value) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The key of a map made from a scalar: its text, or `()` for null.
+/// The map key for a scalar: its text, or `()` for null.
 pub fn map_key(value: &Value) -> Result<Text> {
     if value.is_null() {
         return Ok(Text::from(Kind::Null.name()));
     }
     scalar_text(value).map(|word| Text::from(&*word)).ok_or_else(|| {
-        let message = format!("a key of a map is made of a text, a number or a bool, got {}", value.kind().name());
-        Diagnostic::new(Code::ARGUMENTS, message).help("give a function that returns one")
+        let message = format!("a map key must be a text, a number or a boolean, got {}", value.kind().name());
+        Diagnostic::new(Code::ARGUMENTS, message).help("use a function that returns one")
     })
 }
 
@@ -89,7 +89,7 @@ pub fn is_map(value: &Value) -> bool {
     }
 }
 
-/// The fields of a map in its order: plain maps are sorted by key, frozen ones keep the order in which they were written.
+/// The fields of a map in order. Plain maps are sorted by key; frozen ones keep the order in which they were written.
 pub fn fields(map: &Value) -> Result<Vec<(Text, Value)>> {
     match map {
         Value::Map(map) => map.iter().map(|(key, value)| (Text::clone(key), value.clone())).collect_checked(),
@@ -109,7 +109,7 @@ pub fn fields(map: &Value) -> Result<Vec<(Text, Value)>> {
     }
 }
 
-/// The fields of both maps; those of `over` win. They keep the order of `under` if it has one of its own.
+/// The fields of both maps, where those of `over` win. They keep the order of `under` if it has an order of its own.
 pub fn merged(under: &Value, over: &Value) -> Result<Value> {
     let fields = fields(under)?.into_iter().chain(fields(over)?);
     match under {

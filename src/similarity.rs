@@ -1,19 +1,20 @@
-//! Similarity of texts: the edit distance of two, and the candidates nearest to one.
+//! Similarity of texts: the edit distance between two texts, and the candidates nearest to a text.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, ITEM};
 
-/// Greater than any distance.
+/// A value greater than any distance.
 const FAR: usize = usize::MAX / 2;
 
-/// The longest text that is compared, in bytes: names are shorter, and the time grows with the product of both lengths.
+/// The maximum length of a compared text in bytes. Names are shorter, and the time grows with the product of both
+/// lengths.
 pub const LONGEST: usize = 4 << 10;
 
-/// The work of comparing two letters.
+/// The units of work to compare two characters.
 const CELL: usize = 2;
 
-/// The optimal string alignment distance (insert, delete, replace, swap of neighbours; no place is edited twice), or `None`
-/// if it is greater than `most`. Time is proportional to length × `most`.
+/// The optimal string alignment distance: insert, delete, replace, or swap neighbours, where no place is edited twice.
+/// `None` if it is greater than `most`. The time is proportional to length × `most`.
 ///
 /// # Errors
 /// The running call was stopped.
@@ -54,10 +55,11 @@ pub fn distance(left: &[char], right: &[char], most: usize) -> Result<Option<usi
     Ok((old[columns] <= most).then_some(old[columns]))
 }
 
-/// The indexes of the `limit` candidates most similar to `text`, nearest first, earlier first where equal.
+/// The indexes of the `limit` candidates most similar to `text`: nearest first, and earlier candidates first among
+/// equals.
 ///
-/// Case is ignored. A candidate counts only if at most a third of the longer text has to be edited, or if one text begins
-/// with the other and both have at least three characters.
+/// Case is ignored. A candidate is included only if the distance is at most a third of the longer text, or if one text
+/// begins with the other and both have at least three characters.
 ///
 /// # Errors
 /// A text is longer than [`LONGEST`]; the running call was stopped.
@@ -70,7 +72,7 @@ pub fn nearest(text: &str, candidates: &[&str], limit: usize) -> Result<Vec<usiz
         refuse_long(candidate)?;
         guard::spend(ITEM + candidate.len() * CELL)?;
         let Some(edits) = edits_if_similar(&text, &lower_case(candidate), bound)? else { continue };
-        // Kept sorted; a later one must be nearer than the last of them to get in.
+        // The list is kept sorted. A later candidate is only inserted if it is nearer than the last one.
         let at = near.partition_point(|(known, _)| *known <= edits);
         near.insert(at, (edits, place));
         near.truncate(limit);
@@ -86,13 +88,13 @@ pub fn nearest(text: &str, candidates: &[&str], limit: usize) -> Result<Vec<usiz
 }
 
 //= docs/spec.md#primitives
-//# `nearest` MUST refuse a text longer than 4 kB.
+//# `closest_match` MUST refuse a text longer than 4 kB.
 fn refuse_long(text: &str) -> Result<()> {
     if text.len() <= LONGEST {
         return Ok(());
     }
     let (bytes, most) = (text.len().div_ceil(1 << 10), LONGEST >> 10);
-    let message = format!("the text has {bytes} kB; `nearest` compares up to {most} kB");
+    let message = format!("the text has {bytes} kB; `closest_match` accepts up to {most} kB");
     Err(Diagnostic::new(Code::LIMIT, message).help("compare names or titles, not whole texts"))
 }
 
@@ -113,7 +115,7 @@ fn edits_if_similar(text: &[char], candidate: &[char], bound: usize) -> Result<O
     distance(text, candidate, most)
 }
 
-/// A lower bound of the distance: one edit changes the counts of letters by at most one too many and one too few.
+/// A lower bound of the distance: one edit adds at most one surplus and one missing character to the counts.
 fn least_edits(text: &[char], candidate: &[char]) -> usize {
     const GROUPS: usize = 64;
     let mut counts = [0_i32; GROUPS];

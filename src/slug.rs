@@ -1,4 +1,4 @@
-//! Slugs: the part of an address that is made from a title.
+//! Slugs: the part of an address that is derived from a title.
 
 use crate::diagnostic::Result;
 use crate::guard;
@@ -6,8 +6,8 @@ use crate::letters;
 use std::collections::{HashMap, HashSet};
 use unicode_normalization::UnicodeNormalization;
 
-/// A slug of ASCII letters and digits: other scripts are transliterated, letters lowered, and every other run
-/// becomes one `separator`, none of them at the ends. `4.1 A & B` gives `4-1-a-b`.
+/// A slug of ASCII letters and digits. Other scripts are transliterated, letters are converted to lower case, and every
+/// other run of characters becomes one `separator`, except at the ends. `4.1 A & B` becomes `4-1-a-b`.
 pub fn ascii_slug(text: &str, separator: &str) -> Result<String> {
     let mut slug = String::with_capacity(text.len());
     let mut gap = false;
@@ -36,8 +36,8 @@ pub fn ascii_slug(text: &str, separator: &str) -> Result<String> {
     Ok(slug)
 }
 
-/// The slug that GitHub gives a heading: lowered, blanks become one `separator` each, `-` and `_` stay, other
-/// punctuation goes, letters of all scripts stay. `4.1 A & B` gives `41-a--b`.
+/// The slug that GitHub gives a heading. Letters are converted to lower case, each space becomes a `separator`, `-` and
+/// `_` are kept, other punctuation is removed, and letters of all scripts are kept. `4.1 A & B` becomes `41-a--b`.
 pub fn github_slug(text: &str, separator: &str) -> Result<String> {
     let mut slug = String::with_capacity(text.len());
     for piece in guard::pieces(text.trim()) {
@@ -53,9 +53,9 @@ pub fn github_slug(text: &str, separator: &str) -> Result<String> {
     Ok(slug)
 }
 
-/// A slug of letters and numbers of all scripts: compatibility forms are taken apart (NFKD) and their marks dropped,
-/// case is folded, blanks become a `separator`, hyphens stay, other characters go; none at the ends, none twice.
-/// `4.1 A & Größe` gives `41-a-grosse`.
+/// A slug of letters and numbers of all scripts. Compatibility forms are decomposed (NFKD) and their marks dropped,
+/// case is folded, spaces become a `separator`, hyphens are kept, and other characters are removed. There are no
+/// separators at the ends and no repeated ones. `4.1 A & Größe` becomes `41-a-grosse`.
 pub fn unicode_slug(text: &str, separator: &str) -> Result<String> {
     let mut slug = String::with_capacity(text.len());
     let mut gap = false;
@@ -76,24 +76,25 @@ pub fn unicode_slug(text: &str, separator: &str) -> Result<String> {
     Ok(slug)
 }
 
-/// Case folding by way of upper case, as near as the standard library comes to it; the dotless i has no way back.
+/// Case folding by way of upper case, the closest approximation in the standard library. The dotless i cannot be mapped
+/// back.
 fn folded(character: char) -> impl Iterator<Item = char> {
     let upper = (character != 'ı').then(|| character.to_uppercase());
     let kept = upper.is_none().then_some(character);
     upper.into_iter().flatten().flat_map(char::to_lowercase).chain(kept)
 }
 
-/// Slugs that are unique within one document: the second `setup` becomes `setup-1`, the third `setup-2`;
-/// a number that is taken is passed over.
+/// Slugs that are unique within one document. The second `setup` becomes `setup-1`, the third `setup-2`. A number that
+/// is taken is skipped.
 #[derive(Debug, Default)]
 pub struct Slugs {
     taken: HashSet<String>,
-    /// For a slug that came again, the number to try next: thousands of equal titles stay linear.
+    /// The next number to try for a slug that was repeated, so that thousands of equal titles take linear time.
     next: HashMap<String, u64>,
 }
 
 impl Slugs {
-    /// The first free one of `slug`, `slug-1`, `slug-2`, …, which is then taken.
+    /// Takes the first free one of `slug`, `slug-1`, `slug-2`, … and returns it.
     pub fn unique(&mut self, slug: String) -> String {
         if self.taken.insert(slug.clone()) {
             return slug;
@@ -108,7 +109,7 @@ impl Slugs {
     }
 }
 
-/// Combining marks, which belong to the letter before them.
+/// Whether a character is a combining mark, which belongs to the letter before it.
 fn is_mark(character: char) -> bool {
     unicode_normalization::char::is_combining_mark(character)
 }

@@ -8,11 +8,11 @@ use std::sync::{Arc, OnceLock};
 /// A named text: a definition file, a script, a template, or a file of the workspace.
 #[derive(Debug)]
 pub struct Source {
-    /// The path as a person would type it, relative to the layer or workspace it came from.
+    /// The path as a person would type it, relative to the layer or workspace that it came from.
     pub path: String,
-    /// The whole text; not copied if it is inside the binary.
+    /// The whole text. It is not copied if it is part of the binary.
     pub text: Cow<'static, str>,
-    /// The byte offset of each line start. Computed on first use: a survey of a script asks for thousands of lines.
+    /// The byte offset of each line start, computed on first use. A survey of a script needs thousands of lines.
     starts: OnceLock<Box<[usize]>>,
 }
 
@@ -30,7 +30,7 @@ impl Source {
         Self::from_text(path, Cow::Owned(text.into()))
     }
 
-    /// Creates a shared source of a text that may be borrowed from the binary.
+    /// Creates a shared source from a text that may be borrowed from the binary.
     pub fn from_text(path: impl Into<String>, text: Cow<'static, str>) -> Arc<Self> {
         Arc::new(Self { path: path.into(), text, starts: OnceLock::new() })
     }
@@ -44,8 +44,8 @@ impl Source {
         Place { source: Arc::clone(self), span: start..end }
     }
 
-    /// The byte offset of a one-based line and a one-based column, counted in characters. A column beyond the end of
-    /// the line gives the end of the line.
+    /// The byte offset of a one-based line and a one-based column, which is counted in characters. A column beyond the
+    /// end of the line refers to the end of the line.
     pub fn offset(&self, line: usize, column: usize) -> usize {
         let starts = self.starts.get_or_init(|| {
             let ends = memchr::memchr_iter(b'\n', self.text.as_bytes());
@@ -68,12 +68,12 @@ fn floor_boundary(text: &str, at: usize) -> usize {
 pub struct Place {
     /// The source.
     pub source: Arc<Source>,
-    /// The bytes. Both ends are character boundaries inside the text.
+    /// The byte range. Both ends are character boundaries inside the text.
     pub span: Range<usize>,
 }
 
 impl Place {
-    /// The one-based line and the one-based column, counted in characters, of the first byte.
+    /// The one-based line and column of the first byte. The column is counted in characters.
     pub fn line_column(&self) -> (usize, usize) {
         let before = &self.source.text[..self.span.start];
         let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;

@@ -1,8 +1,8 @@
-//! Templates: compiled once, checked when they are compiled, strict when they are filled.
+//! Templates: compiled and checked once, and strict about missing values when they are rendered.
 //!
-//! A file is named by its path from the root; as a partial it is named so without its ending:
-//! `{{> templates/shared/row}}` is `templates/shared/row.hbs`. Pure primitives are helpers:
-//! `{{truncate text 80}}`, options as `name=value`. A helper's name alone, `{{text}}`, is the variable.
+//! A file is named by its path from the root. As a partial, it is named without its extension: `{{>
+//! templates/shared/row}}` is `templates/shared/row.hbs`. Pure primitives are helpers: `{{truncate text 80}}`, with
+//! options as `name=value`. The name of a helper alone, `{{text}}`, refers to the variable.
 
 mod blocks;
 mod fault;
@@ -20,12 +20,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use usage::{ContextPath, PathStart, TemplateUse, TemplateUses, collect_uses};
 
-/// The templates of a pack and those shared by all.
+/// The templates of a pack and the shared templates.
 pub struct Templates {
     engine: Handlebars<'static>,
     facts: HashMap<String, TemplateUses>,
     origins: HashMap<String, TemplateSource>,
-    /// The files that cannot be compiled: reported once, and not again where they are used.
+    /// The files that could not be compiled. Each is reported once, and not again where it is used.
     broken: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ impl Default for Templates {
 }
 
 impl Templates {
-    /// Compiles files. Returns the faults of all files; the sound files can be used.
+    /// Compiles files. Returns the faults of all files; the files without faults can be used.
     pub fn compile(files: &[Arc<Source>]) -> (Self, Vec<Diagnostic>) {
         let mut templates = Self::default();
         let mut faults = Vec::new();
@@ -60,7 +60,7 @@ impl Templates {
         (templates, faults)
     }
 
-    /// Compiles a template that is written in a definition, at `place`; [`Self::render_text`] fills it.
+    /// Compiles a template that is written in a definition at `place`. [`Self::render_text`] renders it.
     pub fn add_inline(&mut self, text: &str, place: &Place) -> Vec<Diagnostic> {
         let name = inline_name(text);
         let origin =
@@ -88,7 +88,7 @@ impl Templates {
         Ok(())
     }
 
-    /// Helpers and partials that do not exist.
+    /// Reports helpers and partials that do not exist.
     fn lint(&self, name: &str) -> Vec<Diagnostic> {
         let Some(facts) = self.facts.get(name) else { return Vec::new() };
         let mut faults: Vec<Diagnostic> = facts.faults.clone();
@@ -103,14 +103,14 @@ impl Templates {
                         let fault = Diagnostic::new(PARTIAL, format!("there is no partial `{partial}`"));
                         let known: Vec<&str> = self.files().map(partial_name).collect();
                         let help = did_you_mean(partial, known.iter().copied()).unwrap_or_else(|| {
-                            "a partial is named by its path without the ending: `templates/shared/row`".to_owned()
+                            "a partial is named by its path without the extension: `templates/shared/row`".to_owned()
                         });
                         faults.push(*fault.at(place.clone()).help(help));
                     }
                     Some(file) if self.includes(file, name, 0) => {
                         let message = format!("the partial `{partial}` leads back to this template");
                         let fault = Diagnostic::new(PARTIAL, message).at(place.clone());
-                        faults.push(*fault.help("a template that contains itself has no end"));
+                        faults.push(*fault.help("a template must not include itself"));
                     }
                     Some(_) => {}
                 },
@@ -120,7 +120,7 @@ impl Templates {
         faults
     }
 
-    /// Whether a template uses another, also through others.
+    /// Whether a template uses another one, directly or through others.
     fn includes(&self, from: &str, to: &str, depth: usize) -> bool {
         from == to || (depth < 32 && self.partials(from).any(|file| self.includes(file, to, depth + 1)))
     }
@@ -129,12 +129,12 @@ impl Templates {
         self.files().find(|file| partial_name(file) == partial)
     }
 
-    /// The paths of the files that were compiled, in no order.
+    /// The paths of the compiled files, in unspecified order.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         self.origins.iter().filter(|(_, origin)| origin.within.is_none()).map(|(name, _)| name.as_str())
     }
 
-    /// Whether there is a file of that path.
+    /// Whether there is a file with this path.
     pub fn has(&self, path: &str) -> bool {
         self.origins.get(path).is_some_and(|origin| origin.within.is_none())
     }
@@ -148,12 +148,12 @@ impl Templates {
         })
     }
 
-    /// The same, of a template that is written in a definition.
+    /// Like [`Self::partials`], for a template that is written in a definition.
     pub fn partials_of_text(&self, text: &str) -> Vec<&str> {
         self.partials(&inline_name(text)).collect()
     }
 
-    /// Fills a file with `context`. What is missing is a fault at its place, in the template that asks for it.
+    /// Renders a file with `context`. A missing value is a fault at its place, in the template that uses it.
     pub fn render(&self, path: &str, context: &Json) -> Result<String> {
         if !self.has(path) {
             let files: Vec<&str> = self.files().collect();
@@ -166,7 +166,7 @@ impl Templates {
         self.fill(path, context)
     }
 
-    /// Fills a template that is written in a definition.
+    /// Renders a template that is written in a definition.
     pub fn render_text(&self, text: &str, context: &Json) -> Result<String> {
         let name = inline_name(text);
         if self.origins.contains_key(&name) {
@@ -190,20 +190,21 @@ impl Templates {
         })
     }
 
-    /// The variables that a file needs, also those of its partials: the path from the root of the context (`*` stands
-    /// for any item of a list) and the place that asks for it.
+    /// The variables that a file needs, including those of its partials: the path from the root of the context (`*`
+    /// stands for any item of a list) and the place that uses the variable.
     pub fn variables(&self, path: &str) -> Vec<(Vec<String>, Place)> {
         let mut found = Vec::new();
         self.collect(path, &ContextPath::own(), &[], None, 0, &mut found);
         found
     }
 
-    /// The same, of a template that is written in a definition.
+    /// Like [`Self::variables`], for a template that is written in a definition.
     pub fn variables_of_text(&self, text: &str) -> Vec<(Vec<String>, Place)> {
         self.variables(&inline_name(text))
     }
 
-    /// Collects the variables of a template whose own context is `base`; the template that includes it fills those in `given`.
+    /// Collects the variables of a template whose own context is `base`. The including template supplies those in
+    /// `given`.
     fn collect(
         &self,
         name: &str,
@@ -236,13 +237,13 @@ impl Templates {
     }
 }
 
-/// The name of a partial: the path without its ending.
+/// The name of a partial: the path without its extension.
 fn partial_name(path: &str) -> &str {
     let name = path.rfind('/').map_or(0, |at| at + 1);
     path[name..].rfind('.').filter(|at| *at > 0).map_or(path, |at| &path[..name + at])
 }
 
-/// The name under which a template of a definition is kept; no path contains the sign.
+/// The name under which a template of a definition is stored. It contains a character that no path contains.
 fn inline_name(text: &str) -> String {
     format!("\u{1}{text}")
 }

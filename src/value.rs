@@ -1,4 +1,4 @@
-//! What scripts, templates and primitives hand to each other: small values plain, big things as handles.
+//! The values that scripts, templates and primitives exchange: small values directly, large objects as handles.
 
 mod model;
 mod objects;

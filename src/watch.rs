@@ -10,9 +10,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long it must be quiet before a change is reported: editors write, rename and touch in one go.
+/// How long there must be no further change before a change is reported. Editors write, rename and touch in quick
+/// succession.
 const QUIET_TIME: Duration = Duration::from_millis(100);
-/// After this long a change is reported even if it never gets quiet.
+/// The time after which a change is reported even if further changes keep coming.
 const MAX_DELAY: Duration = Duration::from_secs(1);
 /// How often a file system without events is polled.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
@@ -30,8 +31,8 @@ enum WatchMessage {
 }
 
 impl Watcher {
-    /// Watches files and folders (folders recursively), also those that do not exist yet, or disappear and come back.
-    /// `changed` is called on a thread of the watcher with the absolute paths that changed.
+    /// Watches files and folders (folders recursively), including those that do not exist yet, or that disappear and
+    /// come back. `changed` is called on a thread of the watcher with the absolute paths that changed.
     ///
     /// # Errors
     /// Neither file events nor polling can be set up.
@@ -45,7 +46,9 @@ impl Watcher {
             // `changed` may run scripts.
             .stack_size(STACK_BYTES)
             .spawn(move || watched_paths.run(&events, &changed))
-            .map_err(|error| Diagnostic::new(Code::WORLD, format!("no thread to watch files with: {error}")))?;
+            .map_err(|error| {
+                Diagnostic::new(Code::WORLD, format!("cannot start the thread that watches files: {error}"))
+            })?;
         Ok(Self { stop: Some(sender), thread: Some(thread) })
     }
 }
@@ -53,7 +56,7 @@ impl Watcher {
 impl Drop for Watcher {
     fn drop(&mut self) {
         if let Some(stop) = self.stop.take() {
-            // The thread may have ended already: then there is no receiver, and nothing to stop.
+            // If the thread has already ended, there is no receiver and nothing to stop.
             let _ = stop.send(WatchMessage::Stop);
         }
         if let Some(thread) = self.thread.take() {
@@ -62,7 +65,7 @@ impl Drop for Watcher {
     }
 }
 
-/// A watcher with file events where the system has them, else one that polls.
+/// Creates a watcher that uses file events if the system has them, and otherwise polls.
 fn create_watcher(sender: &Sender<WatchMessage>) -> Result<Box<dyn notify::Watcher + Send>> {
     let listener = || {
         let sender = sender.clone();
@@ -70,7 +73,7 @@ fn create_watcher(sender: &Sender<WatchMessage>) -> Result<Box<dyn notify::Watch
             if let Ok(event) = event
                 && is_change(&event)
             {
-                // There is no receiver once the watcher stops.
+                // There is no receiver any more once the watcher stops.
                 let _ = sender.send(WatchMessage::Event(event));
             }
         }
@@ -80,19 +83,19 @@ fn create_watcher(sender: &Sender<WatchMessage>) -> Result<Box<dyn notify::Watch
     }
     PollWatcher::new(listener(), Config::default().with_poll_interval(POLL_INTERVAL))
         .map(|watcher| Box::new(watcher) as Box<dyn notify::Watcher + Send>)
-        .map_err(|error| Diagnostic::new(Code::WORLD, format!("files cannot be watched: {error}")))
+        .map_err(|error| Diagnostic::new(Code::WORLD, format!("cannot watch files: {error}")))
 }
 
-/// Whether an event is a change. Reading a file is an event too: a server that reads what it watches must not wake itself.
+/// Whether an event is a change. Reading a file is also an event, but a server must not be triggered by its own reads.
 fn is_change(event: &Event) -> bool {
     !matches!(event.kind, EventKind::Access(access) if access != AccessKind::Close(AccessMode::Write))
 }
 
-/// The watched paths, and the watcher that watches them.
+/// The watched paths and the underlying watcher.
 struct WatchedPaths {
     watcher: Box<dyn notify::Watcher + Send>,
     wanted: Vec<PathBuf>,
-    /// The paths that are watched now, and whether recursively.
+    /// The paths that are currently watched, and whether recursively.
     watched: BTreeMap<PathBuf, RecursiveMode>,
 }
 
@@ -107,13 +110,13 @@ impl WatchedPaths {
         }
     }
 
-    /// Whether a path is at, below or above a wanted one: a folder that disappears takes its contents along.
+    /// Whether a path is at, below or above a wanted path. When a folder disappears, its contents disappear with it.
     fn is_relevant(&self, path: &Path) -> bool {
         self.wanted.iter().any(|wanted| path.starts_with(wanted) || wanted.starts_with(path))
     }
 
-    /// Watches each wanted path, and the nearest existing folder above it, which sees it come and go. Touched paths are
-    /// watched anew: they may be other folders of the same name.
+    /// Watches each wanted path, and the nearest existing folder above it, which reports when the path appears or
+    /// disappears. Touched paths are watched again, because a new folder may have replaced one of the same name.
     fn update_watches(&mut self, touched: &BTreeSet<PathBuf>) {
         let mut needed: BTreeMap<PathBuf, RecursiveMode> = BTreeMap::new();
         for wanted in &self.wanted {
@@ -131,7 +134,7 @@ impl WatchedPaths {
             .map(|(path, _)| path.clone())
             .collect();
         for path in stale {
-            // The path may be gone already, and its watch with it.
+            // The path may have disappeared, and its watch with it.
             let _ = self.watcher.unwatch(&path);
             self.watched.remove(&path);
         }
@@ -143,7 +146,7 @@ impl WatchedPaths {
     }
 }
 
-/// Waits for a change, then until it is quiet; returns the changed paths, or nothing once the watcher stops.
+/// Waits for a change and then for quiet. Returns the changed paths, or `None` once the watcher stops.
 fn next_batch(events: &Receiver<WatchMessage>) -> Option<BTreeSet<PathBuf>> {
     let mut paths = BTreeSet::new();
     let Ok(WatchMessage::Event(first)) = events.recv() else { return None };

@@ -38,7 +38,7 @@ use home::Home;
 const PACK: &str = r#"
 [pack]
 title = "Pots"
-limits = { time_ms = 600000, ticks = 900000000000, output_kb = 8192 }
+limits = { time_ms = 600000, steps = 900000000000, output_kb = 8192 }
 
 [[tool]]
 name = "list_pots"
@@ -46,42 +46,42 @@ description = "Lists the pots, the oldest first."
 effect = "pure"
 output = { type = "array", items = { type = "string", description = "A pot" } }
 [[tool.example]]
-gives = ["blue", "red"]
+expect.result = ["blue", "red"]
 
 [[tool]]
 name = "fill_pot"
 description = "Fills a pot, telling when it begins."
 effect = "pure"
 [[tool.example]]
-gives = "full"
+expect.result = "full"
 
 [[tool]]
 name = "pour_pot"
 description = "Pours a megabyte."
 effect = "pure"
 [[tool.example]]
-contains = "xxx"
+expect.contains = "xxx"
 
 [[tool]]
 name = "simmer_pot"
 description = "Lets a pot simmer for a while, and says that it is done."
 effect = "pure"
 [[tool.example]]
-gives = "done"
+expect.result = "done"
 
 [[tool]]
 name = "watch_pot"
 description = "Watches a pot, telling when it begins; it never boils."
 effect = "pure"
 [[tool.example]]
-fails = { code = "guard.time" }
+expect.error = { code = "guard.time" }
 
 [[tool]]
 name = "flood_pot"
 description = "Tells of the water in a pot, again and again without an end."
 effect = "pure"
 [[tool.example]]
-fails = { code = "guard.time" }
+expect.error = { code = "guard.time" }
 
 [[tool]]
 name = "name_pot"
@@ -94,7 +94,7 @@ properties.region = { type = "string", x-mcp-header = "Region", description = "W
 properties.count = { type = "integer", x-mcp-header = "Count", description = "How many there are" }
 [[tool.example]]
 arguments = { region = "north" }
-gives = "named"
+expect.result = "named"
 "#;
 
 const SCRIPT: &str = r#"

@@ -101,7 +101,7 @@ fn only_what_cannot_have_changed_is_kept() {
         ("names([now()])", false),
         ("names([uuid()])", false),
         ("names([env(\"WHO\")])", false),
-        ("names([`${recall(\"seen\")}`])", false),
+        ("names([`${memory_get(\"seen\")}`])", false),
         ("log(\"info\", \"listed\"); names([])", false),
         ("names([`${client_has(\"roots\")}`])", false),
         ("if graph().nodes(\"note\").len() > 0 { throw \"no\" } else { [] }", false),

@@ -67,7 +67,7 @@ fn peak(process: u32) -> u64 {
 
 //= docs/spec.md#scripts
 //= type=test
-//# A script MUST end when it has used up its ticks, its time, its memory or its depth.
+//# A script MUST end when it has used up its steps, its time, its memory or its depth.
 #[test]
 fn no_script_makes_the_process_die_of_memory() {
     let home = house();
@@ -82,7 +82,7 @@ fn no_script_makes_the_process_die_of_memory() {
         let told = told.to_string();
         let most = peak(server.pid());
         eprintln!("{way}: {most} MB (before {before}): {told:.120}");
-        let words = ["MB", "kB", "took longer", "at most", "are not read"];
+        let words = ["MB", "kB", "took longer", "at most", "are not supported"];
         let is_limit = has_failed && words.iter().any(|word| told.contains(word));
         if !is_limit || most > before.max(100) + 2 * LIMIT {
             wrong.push(format!("{way}: {most} MB, {told:.300}"));

@@ -5,6 +5,8 @@
 mod circles;
 #[path = "tidy/imports.rs"]
 mod imports;
+#[path = "tidy/packs.rs"]
+mod packs;
 
 use std::collections::BTreeMap;
 use std::fs;

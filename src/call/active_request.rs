@@ -240,7 +240,7 @@ impl<'a> ActiveRequest<'a> {
         self.require_capabilities(&served.name, &served.tool.requires_client)?;
         let (effect, limits) = effect_and_limits(served, arguments);
         let invocation = self.begin(&served.pack, effect, limits, false, None)?;
-        let accepted = invocation.guarded(|| accept_arguments(name, &served.contract, &served.tool.with, arguments));
+        let accepted = invocation.guarded(|| accept_arguments(name, &served.contract, &served.tool.bind, arguments));
         if accepted.is_err() {
             // The call tells what does not fit, in the tool's own way, and runs nothing.
             return self.call(name, arguments);

@@ -6,7 +6,7 @@ use super::invocation::Invocation;
 use super::resource::{resource_entry, skill_entries};
 use super::status::{STATUS, fault_json, log_fault};
 use crate::definition::{Body, Located, Prompt};
-use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::diagnostic::{Code, Diagnostic, Result, renamed_key};
 use crate::graph::Graph;
 use crate::guard::CancelFlag;
 use crate::primitive::{Effect, LogLevel};
@@ -140,21 +140,26 @@ fn list_prompts_of(state: &HostState, registry: &Registry, pattern: &ServedPromp
         let message = format!("`{}` gives no list of prompts", list.value);
         Diagnostic::new(Code::SCRIPT, message)
             .at(list.at.clone())
-            .help("return a list of `#{ name, description, with }`")
+            .help("return a list of `#{ name, description, bind }`")
     };
     let items = items.as_array().ok_or_else(fault)?;
     let one = |item: &Json| {
         let text = |key: &str| item[key].as_str().map(str::to_owned);
         let name = text("name").ok_or_else(fault)?;
+        if item.get("with").is_some() {
+            let help = renamed_key("with", |key| key == "bind").unwrap_or_default();
+            let message = format!("`{}` gives the prompt `{name}` with a key `with`", list.value);
+            return Err(Diagnostic::new(Code::SCRIPT, message).at(list.at.clone()).help(help));
+        }
         let base = pattern.prompt.clone();
-        let mut with = base.with.clone();
-        if let (Some(with), Some(more)) = (with.as_object_mut(), item["with"].as_object()) {
-            with.extend(more.clone());
+        let mut bind = base.bind.clone();
+        if let (Some(bind), Some(more)) = (bind.as_object_mut(), item["bind"].as_object()) {
+            bind.extend(more.clone());
         }
         let title = text("title").or_else(|| base.title.clone());
         let description = text("description").or_else(|| base.description.clone());
         let name = Located { value: name, at: base.name.at.clone() };
-        Ok(Arc::new(prompt_from_pattern(pattern, Prompt { name, title, description, with, ..base })))
+        Ok(Arc::new(prompt_from_pattern(pattern, Prompt { name, title, description, bind, ..base })))
     };
     items.iter().map(one).collect()
 }
@@ -205,8 +210,8 @@ fn prompt_from_pattern(pattern: &ServedPrompt, prompt: Prompt) -> ServedPrompt {
 }
 
 fn is_same_prompt(one: &Prompt, other: &Prompt) -> bool {
-    (&one.name.value, &one.title, &one.description, &one.with)
-        == (&other.name.value, &other.title, &other.description, &other.with)
+    (&one.name.value, &one.title, &one.description, &one.bind)
+        == (&other.name.value, &other.title, &other.description, &other.bind)
 }
 
 /// Whether nothing differs but the number of the generation.

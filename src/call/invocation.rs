@@ -2,7 +2,7 @@
 
 use super::host::{CallHost, CallSetup};
 use crate::definition::Body;
-use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean, renamed_primitive};
 use crate::graph::{Functions, Graph};
 use crate::guard::{self, Guard, Limits};
 use crate::primitive::{Context, Host, Need, Primitive};
@@ -154,7 +154,8 @@ impl Invocation {
         let Some(primitive) = ALL.iter().find(|primitive| primitive.name == name) else {
             let fault = Diagnostic::new(Code::SCRIPT, format!("there is no primitive `{name}`"));
             let known = ALL.iter().map(|primitive| primitive.name);
-            return Err(fault.help(did_you_mean(name, known).unwrap_or_else(|| "run `toolsd docs`".to_owned())));
+            let help = renamed_primitive(name).or_else(|| did_you_mean(name, known));
+            return Err(fault.help(help.unwrap_or_else(|| "run `toolsd docs`".to_owned())));
         };
         let _guarded = self.guard.enter();
         let functions: Arc<dyn Functions> = self.pack().compiled.program.functions_seen_by("");

@@ -432,7 +432,7 @@ mod tests {
             assert_eq!(format!("{:?}", known.skills), format!("{:?}", full.skills), "{name}");
             let names = |prompts: &[Prompt]| prompts.iter().map(|one| one.name.value.clone()).collect::<Vec<_>>();
             assert_eq!(names(&known.prompts), names(&full.prompts), "{name}");
-            assert_eq!((pack.title.value, pack.when), (whole.title.value, whole.when), "{name}");
+            assert_eq!((pack.title.value, pack.activate_if), (whole.title.value, whole.activate_if), "{name}");
         }
     }
 }

@@ -58,7 +58,7 @@ fn accept_prompt_arguments(served: &ServedPrompt, given: &Json) -> Result<Json> 
         (name.clone(), value)
     });
     let typed = Json::Object(typed.collect());
-    accept_arguments(&format!("`{}`", served.name), &served.contract, &served.prompt.with, &typed)
+    accept_arguments(&format!("`{}`", served.name), &served.contract, &served.prompt.bind, &typed)
 }
 
 /// `{ "prompts": […] }`: the prompts of a pack, for its prompt tool.

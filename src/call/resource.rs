@@ -35,7 +35,7 @@ pub fn read_resource(
         typed.insert(name, value);
     }
     let accepted =
-        accept_arguments(&format!("`{}`", resource.uri.value), &served.contract, &resource.with, &Json::Object(typed))?;
+        accept_arguments(&format!("`{}`", resource.uri.value), &served.contract, &resource.bind, &Json::Object(typed))?;
     let mime_type = resource.mime_type.as_deref();
     let parts = if let Body::File(path) = &resource.body.value {
         vec![(uri.to_owned(), mime_type.map(str::to_owned), invocation.host.pack_bytes(path)?)]
@@ -180,7 +180,7 @@ fn media_type(path: &str) -> Option<&'static str> {
 pub fn call_list_function(served: &ServedResource, invocation: &Invocation, host: Arc<dyn Host>) -> Result<Vec<Json>> {
     let resource = &served.resource;
     let Some(list) = &resource.list else { return Ok(Vec::new()) };
-    let arguments = vec![Value::from_json(&resource.with)];
+    let arguments = vec![Value::from_json(&resource.bind)];
     let value = invocation.function_of(host, &resource.script, &list.value, arguments)?;
     let Json::Array(items) = value.json()? else {
         let fault =

@@ -37,7 +37,7 @@ pub(super) fn effect_and_limits(served: &ServedTool, arguments: &Json) -> (Effec
 pub(super) fn choose_body<'a>(served: &'a ServedTool, arguments: &Json) -> Result<(&'a Body, Json)> {
     let what = format!("`{}`", served.name);
     let Some((operation, checks)) = served.operation(arguments) else {
-        return Ok((&served.tool.body.value, accept_arguments(&what, &served.contract, &served.tool.with, arguments)?));
+        return Ok((&served.tool.body.value, accept_arguments(&what, &served.contract, &served.tool.bind, arguments)?));
     };
     let name = &operation.name.value;
     let checker = checks.arguments.as_ref();
@@ -45,8 +45,8 @@ pub(super) fn choose_body<'a>(served: &'a ServedTool, arguments: &Json) -> Resul
     //# The arguments of an operation MUST be held to its own schema, all violations at once.
     let mut problems = checker.map(|checker| checker.check(arguments)).unwrap_or_default();
     if problems.is_empty() {
-        let mut accepted = accept_arguments(&what, checks, &served.tool.with, arguments)?;
-        merge_constants(&mut accepted, &operation.with);
+        let mut accepted = accept_arguments(&what, checks, &served.tool.bind, arguments)?;
+        merge_constants(&mut accepted, &operation.bind);
         return Ok((&operation.body.value, accepted));
     }
     problems.iter_mut().for_each(|problem| describe_foreign_argument(problem, name, served));
@@ -72,7 +72,7 @@ fn describe_foreign_argument(problem: &mut SchemaViolation, name: &str, served: 
 /// answers the tool of the pack's prompts.
 ///
 /// # Errors
-/// Faults of the protocol: `reject`, `not_found`, a call that was cancelled or suspended, a capability that is lacking.
+/// Faults of the protocol: `protocol_error`, `not_found`, a call that was cancelled or suspended, a capability that is lacking.
 pub(super) fn call_tool(
     served: &ServedTool,
     invocation: &Invocation,
@@ -108,7 +108,7 @@ pub(super) fn call_tool(
         _ => Err(fault),
     };
     handled.or_else(|fault| match fault.code {
-        Code::REJECT | Code::NOT_FOUND | Code::CANCELLED | Code::SUSPENDED | Code::CAPABILITY => {
+        Code::PROTOCOL_ERROR | Code::NOT_FOUND | Code::CANCELLED | Code::SUSPENDED | Code::CAPABILITY => {
             Err(fault.bounded(most))
         }
         _ => Ok(ToolOutcome { changes: written_files(invocation), ..ToolOutcome::from_fault(fault, served) }),

@@ -1,4 +1,4 @@
-//! Writes what came in place of what was expected: the value of `gives`, where it was written.
+//! Writes what came in place of what was expected: the value of `expect.result`, where it was written.
 
 use crate::definition::code::CASE;
 use crate::diagnostic::{Diagnostic, Result};
@@ -8,10 +8,10 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A new value for a `gives`.
+/// A new value for an `expect.result`.
 #[derive(Clone, Debug)]
 pub struct Blessing {
-    /// The key `gives`, or `gives_json`.
+    /// The key `result` of `expect`, or `result_json`.
     pub at: Place,
     /// What came.
     pub value: Json,
@@ -23,14 +23,18 @@ pub fn bless(text: &str, blessings: &[Blessing]) -> Result<String> {
     let mut replaced: Vec<(Range<usize>, String)> = Vec::new();
     for blessing in blessings {
         let span = value_span(table.get_ref(), blessing.at.span.clone()).ok_or_else(|| {
-            refuse(blessing, "it stands in a table of its own", "write it as `gives = …` on one line, then bless again")
+            refuse(
+                blessing,
+                "it stands in a table of its own",
+                "write it as `expect.result = …` on one line, then bless again",
+            )
         })?;
         let is_json = text[blessing.at.span.clone()].ends_with("_json");
         let written = if is_json {
             format!("'''\n{}\n'''", serde_json::to_string_pretty(&blessing.value).unwrap_or_default())
         } else {
             to_inline_toml(&blessing.value)
-                .ok_or_else(|| refuse(blessing, "TOML has no `null`", "write it as `gives_json = '''…'''`"))?
+                .ok_or_else(|| refuse(blessing, "TOML has no `null`", "write it as `expect.result_json = '''…'''`"))?
         };
         replaced.push((span, written));
     }
@@ -116,10 +120,11 @@ mod tests {
 
     #[test]
     fn only_the_value_changes() {
-        let text = "# one\n[[tool.example]]\ngives = [{ a = 1 }] # two\narguments = {}\n";
-        let expected = "# one\n[[tool.example]]\ngives = { b = \"x\\n\", \"c d\" = [1, 2.5] } # two\narguments = {}\n";
-        assert_eq!(blessed(text, "gives", json!({ "b": "x\n", "c d": [1, 2.5] })).unwrap(), expected);
-        assert!(blessed(text, "gives", json!({ "b": null })).is_err());
+        let text = "# one\n[[tool.example]]\nexpect.result = [{ a = 1 }] # two\narguments = {}\n";
+        let expected =
+            "# one\n[[tool.example]]\nexpect.result = { b = \"x\\n\", \"c d\" = [1, 2.5] } # two\narguments = {}\n";
+        assert_eq!(blessed(text, "result", json!({ "b": "x\n", "c d": [1, 2.5] })).unwrap(), expected);
+        assert!(blessed(text, "result", json!({ "b": null })).is_err());
         let text = "[x]\ngives_json = '{}'\n";
         assert_eq!(blessed(text, "gives_json", json!(null)).unwrap(), "[x]\ngives_json = '''\nnull\n'''\n");
         assert!(blessed("[x.gives]\na = 1\n", "gives", json!(1)).is_err());
@@ -129,9 +134,9 @@ mod tests {
         #[test]
         fn what_is_written_is_read_as_it_was(texts in proptest::collection::vec(".*", 0..4), number in any::<i64>()) {
             let value = json!({ "texts": texts, "number": number, "flag": true });
-            let written = format!("gives = {}", to_inline_toml(&value).unwrap());
+            let written = format!("expect.result = {}", to_inline_toml(&value).unwrap());
             let read: toml::Table = toml::from_str(&written).unwrap();
-            prop_assert_eq!(serde_json::to_value(&read["gives"]).unwrap(), value);
+            prop_assert_eq!(serde_json::to_value(&read["expect"]["result"]).unwrap(), value);
         }
     }
 }

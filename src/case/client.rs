@@ -36,8 +36,8 @@ impl CaseClient {
     pub fn new(case: &Case) -> Arc<Self> {
         let everything = json!({ "elicitation": { "form": {}, "url": {} }, "sampling": {}, "roots": {} });
         let needed = if has_answers(case) { everything } else { json!({}) };
-        let capabilities = case.client.clone().unwrap_or(needed);
-        Arc::new(Self { answers: case.answers.clone(), capabilities, asked: Mutex::default() })
+        let capabilities = case.setup.client.clone().unwrap_or(needed);
+        Arc::new(Self { answers: case.setup.answers.clone(), capabilities, asked: Mutex::default() })
     }
 
     fn asked(&self) -> MutexGuard<'_, Vec<Json>> {
@@ -92,7 +92,7 @@ impl CaseClient {
 
 /// Whether a case is played in both eras.
 pub fn has_answers(case: &Case) -> bool {
-    case.answers.as_object().is_some_and(|answers| !answers.is_empty())
+    case.setup.answers.as_object().is_some_and(|answers| !answers.is_empty())
 }
 
 impl Asker for CaseClient {

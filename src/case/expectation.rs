@@ -35,7 +35,7 @@ pub fn check_expectations(
 ) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     let failure = happened.answer.and_then(failure);
-    let expected = step.expect.iter().any(|expect| matches!(expect.value, Expectation::Fails(_)));
+    let expected = step.expect.iter().any(|expect| matches!(expect.value, Expectation::Error(_)));
     if let (Some(fault), false) = (failure, expected) {
         let told = match &fault.at {
             Some(place) => format!("it failed: {} (at {place})", fault.message),
@@ -47,30 +47,30 @@ pub fn check_expectations(
     }
     for expect in &step.expect {
         let differs = match (&expect.value, happened.answer) {
-            (Expectation::Leaves(files), _) => leaves(files, happened),
-            (Expectation::Notified(notices), _) => notified(notices, happened),
-            (Expectation::Asks(questions), _) => asks(questions, happened),
+            (Expectation::Files(files), _) => leaves(files, happened),
+            (Expectation::Notifications(notices), _) => notified(notices, happened),
+            (Expectation::Questions(questions), _) => asks(questions, happened),
             (_, None) => Some("nothing was called, read or prompted".to_owned()),
-            (Expectation::Gives(expected), Some(answer)) => difference(expected, &result_of(answer)),
+            (Expectation::Result(expected), Some(answer)) => difference(expected, &result_of(answer)),
             (Expectation::Matches(expected), Some(answer)) => partial_difference(expected, &result_of(answer)),
             (Expectation::Contains(text), Some(answer)) => contains(text, answer),
-            (Expectation::Fails(expected), Some(_)) => fails(expected, failure),
+            (Expectation::Error(expected), Some(_)) => fails(expected, failure),
         };
         if let Some(differs) = differs {
-            if let (Expectation::Gives(_), Some(answer), Some(blessings)) =
+            if let (Expectation::Result(_), Some(answer), Some(blessings)) =
                 (&expect.value, happened.answer, &mut blessings)
             {
                 blessings.push(Blessing { at: expect.at.clone(), value: result_of(answer) });
                 continue;
             }
             let what = match &expect.value {
-                Expectation::Gives(_) => "the result is another one",
+                Expectation::Result(_) => "the result is another one",
                 Expectation::Matches(_) => "the result does not match",
                 Expectation::Contains(_) => "the result does not contain it",
-                Expectation::Fails(_) => "it did not fail so",
-                Expectation::Leaves(_) => "other files changed",
-                Expectation::Notified(_) => "other notices were sent",
-                Expectation::Asks(_) => "other questions were asked",
+                Expectation::Error(_) => "it did not fail so",
+                Expectation::Files(_) => "other files changed",
+                Expectation::Notifications(_) => "other notices were sent",
+                Expectation::Questions(_) => "other questions were asked",
             };
             faults.push(unmet_at(&expect.at, format!("{what}\n{differs}")));
         }
@@ -89,7 +89,7 @@ fn failure(answer: &Answer) -> Option<&Diagnostic> {
 
 fn fails(expected: &Json, failure: Option<&Diagnostic>) -> Option<String> {
     let Some(fault) = failure else { return Some("it ended well".to_owned()) };
-    let rejected = fault.code == Code::REJECT;
+    let rejected = fault.code == Code::PROTOCOL_ERROR;
     let inner = fault.data.as_deref().cloned().unwrap_or_default();
     let (code, data) = match (rejected, inner.get("code")) {
         (true, Some(code)) => (code.clone(), inner.get("data").cloned().unwrap_or_default()),

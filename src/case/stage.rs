@@ -2,8 +2,8 @@
 //! environment, the configuration of the pack.
 
 use crate::call::{ChangeSubscription, HostChange, Service};
-use crate::definition::Case;
 use crate::definition::code::CASE;
+use crate::definition::{Case, CaseSetup};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::CancelFlag;
 use crate::primitive::{ListKind, Notice};
@@ -38,37 +38,37 @@ pub type Snapshot = BTreeMap<String, Arc<[u8]>>;
 impl CaseStage {
     /// Lays out the files of a case. `folders` are where `files_from` is looked for, after the files of the pack.
     pub fn new(case: &Case, pack: &Pack, folders: &[Arc<dyn World>]) -> Result<Self> {
-        let now_ms = case.now.as_ref().map(|now| {
+        let now_ms = case.setup.now.as_ref().map(|now| {
             now.parse::<jiff::Timestamp>().map(jiff::Timestamp::as_millisecond).map_err(|_| {
                 Diagnostic::new(CASE, format!("`{now}` is no time")).help("write it as `2026-01-31T12:00:00Z`")
             })
         });
         let now_ms = now_ms.transpose()?;
-        let ground = if case.world == "disk" {
-            StageWorld::Disk(Arc::new(ScratchWorld::new(now_ms, &case.env, case.home.is_some())?))
+        let ground = if case.setup.world.as_deref() == Some("disk") {
+            StageWorld::Disk(Arc::new(ScratchWorld::new(now_ms, &case.setup.env, case.setup.home.is_some())?))
         } else {
-            if case.git {
+            if case.setup.git {
                 return Err(Diagnostic::new(CASE, "there is no git in memory").help("add `world = \"disk\"`"));
             }
             let memory = MemoryWorld::new();
-            case.env.iter().for_each(|(name, value)| memory.set_env(name, value));
+            case.setup.env.iter().for_each(|(name, value)| memory.set_env(name, value));
             if let Some(now_ms) = now_ms {
                 memory.set_now_ms(now_ms);
             }
             StageWorld::Memory(Arc::new(memory))
         };
         let world = ground.world();
-        let laid = FileLayout { world, case };
-        for folder in &case.files_from {
+        let laid = FileLayout { world, setup: &case.setup };
+        for folder in &case.setup.files_from {
             lay_out(&laid, folder, pack, folders)?;
         }
-        for (path, text) in &case.files {
+        for (path, text) in &case.setup.files {
             laid.write(path, text.as_bytes())?;
         }
-        if let (StageWorld::Disk(disk), true) = (&ground, case.git) {
+        if let (StageWorld::Disk(disk), true) = (&ground, case.setup.git) {
             disk.init_git()?;
         }
-        let locked = case.locked.iter().map(|path| world.lock(path)).collect::<Result<_>>()?;
+        let locked = case.setup.locked.iter().map(|path| world.lock(path)).collect::<Result<_>>()?;
         Ok(Self { ground, config: read_config(case, pack)?, _locked: locked })
     }
 
@@ -120,7 +120,7 @@ impl StageWorld {
 /// Where the files of a case go: below `workspace` into the workspace, below `home` into the home folder.
 struct FileLayout<'a> {
     world: &'a dyn World,
-    case: &'a Case,
+    setup: &'a CaseSetup,
 }
 
 impl FileLayout<'_> {
@@ -130,10 +130,10 @@ impl FileLayout<'_> {
             let folder = folder.as_deref()?.trim_end_matches('/');
             path.strip_prefix(folder)?.strip_prefix('/').map(str::to_owned)
         };
-        let at_home = below(&self.case.home).map(|rest| format!("~/{rest}"));
-        match below(&self.case.workspace).or(at_home) {
+        let at_home = below(&self.setup.home).map(|rest| format!("~/{rest}"));
+        match below(&self.setup.workspace).or(at_home) {
             Some(path) => self.world.write(&path, bytes),
-            None if self.case.workspace.is_some() => Ok(()),
+            None if self.setup.workspace.is_some() => Ok(()),
             None => self.world.write(path, bytes),
         }
     }
@@ -169,10 +169,10 @@ fn lay_out(laid: &FileLayout<'_>, folder: &str, pack: &Pack, folders: &[Arc<dyn 
 }
 
 fn read_config(case: &Case, pack: &Pack) -> Result<Option<Value>> {
-    if case.config.as_object().is_none_or(serde_json::Map::is_empty) {
+    if case.setup.config.as_object().is_none_or(serde_json::Map::is_empty) {
         return Ok(None);
     }
-    let mut config = case.config.clone();
+    let mut config = case.setup.config.clone();
     if let Some(checker) = &pack.compiled.config_checker {
         let problems: Vec<String> = checker.check(&config).into_iter().map(|problem| problem.message).collect();
         if !problems.is_empty() {

@@ -22,7 +22,7 @@ text = "ok"
 [[case]]
 title = "brews"
 call = "brw"
-gives = "ok"
+expect.result = "ok"
 "##,
     )],
     mended: &[("tools.d/a.toml", r##"call = "brw""##, r##"call = "brew""##)],

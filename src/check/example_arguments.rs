@@ -24,18 +24,18 @@ type = "object"
 properties.pot = { type = "string" }
 [[tool.example]]
 arguments = { pt = "x" }
-gives = "ok"
+expect.result = "ok"
 "##,
     )],
     mended: &[(
         "tools.d/a.toml",
         r##"arguments = { pt = "x" }
-gives = "ok""##,
+expect.result = "ok""##,
         r##"arguments = { pot = "x" }
-gives = "ok"
+expect.result = "ok"
 [[tool.example]]
 arguments = { pt = "x" }
-fails = { message = "pt" }"##,
+expect.error = { message = "pt" }"##,
     )],
 };
 
@@ -51,15 +51,16 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let handled =
             tool.on_error.is_some() || subject.definitions.pack.as_ref().is_some_and(|pack| pack.on_error.is_some());
         for (step, arguments) in steps {
-            let fails = step.expect.iter().any(|expect| matches!(expect.value, Expectation::Fails(_)));
+            let fails = step.expect.iter().any(|expect| matches!(expect.value, Expectation::Error(_)));
             if fails || handled || mentions_kept(arguments) {
                 continue;
             }
             let Some(checker) = compile(tool.input_for(arguments), subject) else { continue };
             for problem in checker.check(arguments) {
                 let message = format!("the arguments do not fit `{}`: {}", tool.name.value, problem.message);
-                let help =
-                    problem.help.unwrap_or_else(|| "see `[tool.input]`; a failure is expected with `fails`".to_owned());
+                let help = problem
+                    .help
+                    .unwrap_or_else(|| "see `[tool.input]`; a failure is expected with `expect.error`".to_owned());
                 faults.push(error_at(CODE, &step.act.at, message, help));
             }
         }

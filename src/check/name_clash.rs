@@ -10,7 +10,7 @@ const CODE: Code = Code("name-clash");
 /// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
-    summary: "A tool, a resource, a prompt, a table or a schema has the name of another one.",
+    summary: "A tool, a resource, a prompt, a table, a schema or a fixture has the name of another one.",
     why: "Only one of them could be reached.",
     run,
     fires: &[(
@@ -44,6 +44,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     clashes("prompt", definitions.prompts.iter().map(|prompt| &prompt.name), &mut faults);
     clashes("table of `[data]`", definitions.data.iter().map(|(name, _)| name), &mut faults);
     clashes("schema of `[defs]`", definitions.defs.iter().map(|(name, _)| name), &mut faults);
+    clashes("fixture", definitions.fixtures.iter().map(|fixture| &fixture.name), &mut faults);
     faults
 }
 

@@ -180,18 +180,18 @@ pub(super) struct ToolBody<'a> {
     /// The schema of its arguments.
     pub(super) input: &'a Schema,
     /// Constants merged into them.
-    pub(super) with: Vec<&'a Json>,
+    pub(super) bind: Vec<&'a Json>,
 }
 
 /// All that may answer a call of a tool.
 pub(super) fn tool_bodies(tool: &Tool) -> Vec<ToolBody<'_>> {
     let Some(dispatch) = &tool.dispatch else {
-        let Tool { name, effect, body, input, with, .. } = tool;
-        return vec![ToolBody { name: &name.value, effect, body, input, with: vec![with] }];
+        let Tool { name, effect, body, input, bind, .. } = tool;
+        return vec![ToolBody { name: &name.value, effect, body, input, bind: vec![bind] }];
     };
     let operations = dispatch.operations.iter().map(|operation| {
-        let Operation { name, effect, body, input, with, .. } = operation;
-        ToolBody { name: &name.value, effect, body, input, with: vec![&tool.with, with] }
+        let Operation { name, effect, body, input, bind, .. } = operation;
+        ToolBody { name: &name.value, effect, body, input, bind: vec![&tool.bind, bind] }
     });
     operations.collect()
 }

@@ -35,7 +35,7 @@ properties.pot = { type = "string" }
             "tools.d/a.toml",
             r##"template = "templates/a/brew.hbs""##,
             r##"template = "templates/a/brew.hbs"
-with = { how = "long" }"##,
+bind = { how = "long" }"##,
         ),
     ],
 };
@@ -44,7 +44,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let definitions = subject.definitions;
     let mut faults = Vec::new();
     for tool in &definitions.tools {
-        let known = names(&tool.input.json, &tool.with);
+        let known = names(&tool.input.json, &tool.bind);
         let closed = tool.input.json.get("additionalProperties").is_none_or(|more| *more == Json::Bool(false));
         if closed {
             body(subject, &tool.body.value, &known, &mut faults);
@@ -52,12 +52,12 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     }
     for resource in &definitions.resources {
         let mut known = uri_variables(&resource.uri.value).unwrap_or_default();
-        known.extend(keys(&resource.with));
+        known.extend(keys(&resource.bind));
         body(subject, &resource.body.value, &known, &mut faults);
     }
     for prompt in definitions.prompts.iter().filter(|prompt| prompt.context.is_none()) {
         let mut known: Vec<String> = prompt.arguments.iter().map(|argument| argument.name.value.clone()).collect();
-        known.extend(keys(&prompt.with));
+        known.extend(keys(&prompt.bind));
         for message in &prompt.messages {
             let asked = match &message.part.value {
                 MessagePart::Template(path) => subject.templates.variables(path),

@@ -26,7 +26,7 @@ text = "ok"
         r##"text = "ok""##,
         r##"text = "ok"
 [[tool.example]]
-gives = "ok""##,
+expect.result = "ok""##,
     )],
 };
 
@@ -39,15 +39,22 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let bare = tools.clone().filter(is_written).filter(|tool| !shown(&tool.name.value));
     let bare = bare.map(|tool| {
         let message = format!("the tool `{}` has no example", tool.name.value);
-        warning_at(CODE, &tool.name.at, message, "[[tool.example]] with `arguments` and `gives` or `matches`")
+        warning_at(
+            CODE,
+            &tool.name.at,
+            message,
+            "[[tool.example]] with `arguments` and `expect.result` or `expect.matches`",
+        )
     });
     let operations = tools.flat_map(|tool| {
         let operations = tool.dispatch.iter().flat_map(|dispatch| &dispatch.operations);
         let silent = operations.filter(|operation| !is_shown(definitions, tool, &operation.name.value));
         silent.map(|operation| {
             let message = format!("the operation `{}` of `{}` has no example", operation.name.value, tool.name.value);
-            let help =
-                format!("[[tool.on.{}.example]] with `arguments` and `gives` or `matches`", operation.name.value);
+            let help = format!(
+                "[[tool.operations.{}.example]] with `arguments` and `expect.result` or `expect.matches`",
+                operation.name.value
+            );
             warning_at(CODE, &operation.name.at, message, help)
         })
     });

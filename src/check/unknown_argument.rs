@@ -34,7 +34,7 @@ properties.pot = { type = "string" }
             "tools.d/a.toml",
             r##"effect = "pure""##,
             r##"effect = "pure"
-with = { how = 1 }"##,
+bind = { how = 1 }"##,
         ),
     ],
 };
@@ -46,18 +46,18 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         if one.input.json.get("additionalProperties").is_some_and(|more| *more != Json::Bool(false)) {
             continue;
         }
-        let mut known: Vec<String> = one.with.iter().flat_map(|with| keys(with)).collect();
+        let mut known: Vec<String> = one.bind.iter().flat_map(|with| keys(with)).collect();
         properties(&one.input.json, 0, &mut known);
         body(subject, &one.body.value, &known, one.name, &mut faults);
     }
     for resource in &definitions.resources {
         let mut known = uri_variables(&resource.uri.value).unwrap_or_default();
-        known.extend(keys(&resource.with));
+        known.extend(keys(&resource.bind));
         body(subject, &resource.body.value, &known, &resource.name.value, &mut faults);
     }
     for prompt in &definitions.prompts {
         let mut known: Vec<String> = prompt.arguments.iter().map(|argument| argument.name.value.clone()).collect();
-        known.extend(keys(&prompt.with));
+        known.extend(keys(&prompt.bind));
         if let Some((function, script)) = &prompt.context {
             reads(subject, script, function, &known, &prompt.name.value, &mut faults);
         }
@@ -90,7 +90,7 @@ fn reads(
     for read in survey.reads.iter().filter(|read| read.function == index && read.variable == *arguments) {
         if !known.contains(&read.property) {
             let help = did_you_mean(&read.property, known.iter().map(String::as_str));
-            let help = help.unwrap_or_else(|| "declare it as an argument, or in `with`".to_owned());
+            let help = help.unwrap_or_else(|| "declare it as an argument, or in `bind`".to_owned());
             let message = format!("`{name}` has no argument `{}`", read.property);
             faults.push(error_at(CODE, &read.at, message, help));
         }

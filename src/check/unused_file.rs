@@ -42,7 +42,9 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             path.starts_with("templates/shared/") || path.ends_with(".toml") || path.contains("/.") || is_library;
         let below = |dir: &str| path.starts_with(&format!("{}/", dir.trim_end_matches('/')));
         let of_skills = subject.definitions.skills.iter().flat_map(|skills| &skills.dirs).any(|dir| below(&dir.value));
-        let of_cases = subject.definitions.cases.iter().flat_map(|case| &case.files_from).any(|dir| below(dir));
+        let setups = subject.definitions.cases.iter().map(|case| &case.setup);
+        let setups = setups.chain(subject.definitions.fixtures.iter().map(|fixture| &fixture.setup));
+        let of_cases = setups.flat_map(|setup| &setup.files_from).any(|dir| below(dir));
         if shared || of_skills || of_cases || named.contains(&path) || mentioned(subject, path) {
             continue;
         }

@@ -133,7 +133,7 @@ fn print_fault(context: &CommandContext, fault: &Diagnostic) {
     }
     let data = fault.data.as_deref().cloned().unwrap_or_default();
     let (code, data) = match (fault.code.kind(), data.get("code")) {
-        ("reject", Some(code)) => (code.clone(), data.get("data").cloned().unwrap_or_default()),
+        ("protocol_error", Some(code)) => (code.clone(), data.get("data").cloned().unwrap_or_default()),
         ("arguments" | "not_found", _) => (json!(INVALID_PARAMS), data),
         _ => (json!(INTERNAL_ERROR), data),
     };

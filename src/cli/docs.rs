@@ -4,7 +4,7 @@ use super::options::{CommandResult, Exit, OutputFormat, SharedOptions};
 use super::terminal::{Terminal, TextStyle};
 use crate::check::{CheckRule, diff_lines};
 use crate::definition::{Grammar, GrammarKey};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, renamed_primitive};
 use crate::manual::{ManualEntries, describe_option, families, family_primitives, family_word, nearest_name, verbs_of};
 use crate::primitive::{Family, Primitive};
 use crate::script::documentation::{describe_outcome, describe_parameter};
@@ -33,7 +33,7 @@ impl DocsCommand {
 
 fn unknown_name(name: &str) -> Box<Diagnostic> {
     let message = format!("there is no primitive, family, table or code `{name}`");
-    let near = nearest_name(name).map(|near| format!("did you mean `{near}`?"));
+    let near = renamed_primitive(name).or_else(|| Some(format!("did you mean `{}`?", nearest_name(name)?)));
     Diagnostic::new(Code("usage"), message).help(near.unwrap_or_else(|| "`toolsd docs` names all of them".to_owned()))
 }
 

@@ -130,7 +130,7 @@ template = "prompts/{pack}/{name}.md"
 [[prompt.example]]
 title = "a greeting"
 arguments = {{ name = "Ada" }}
-contains = "Ada"
+expect.contains = "Ada"
 "#
     );
     vec![
@@ -161,7 +161,7 @@ properties.greeting = {{ type = "string", description = "The sentence" }}
 [[tool.example]]
 title = "a greeting"
 arguments = {{ name = "Ada" }}
-gives = {{ greeting = "Hello, Ada!" }}
+expect.result = {{ greeting = "Hello, Ada!" }}
 "#
     )
 }

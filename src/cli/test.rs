@@ -25,7 +25,7 @@ pub struct TestCommand {
     /// Test these packs only [default: all].
     #[arg(value_name = "PACK")]
     only: Vec<String>,
-    /// Write what came in place of each `gives` that was not met.
+    /// Write what came in place of each `expect.result` that was not met.
     #[arg(long)]
     bless: bool,
     /// Say what the scripts told, not only those of a case that failed.

@@ -1,6 +1,10 @@
 //! `[[case]]` and the examples of tools, resources and prompts.
 
 use super::fields::Fields;
+use super::fixture::{
+    ANSWERS, CLIENT, CONFIG, CaseSetup, ENV, FILES, FILES_FROM, FIXTURE_NAMES, GIT, HOME, LOCKED, NOW, WORKSPACE,
+    WORLD, read_setup,
+};
 use super::grammar::{Grammar, GrammarKey, ValueShape, optional, required};
 use super::located::Located;
 use super::reader::DefinitionReader;
@@ -14,30 +18,10 @@ pub struct Case {
     pub title: Located<String>,
     /// The definition it is an example of, if it is one: what it calls, reads or prompts.
     pub example_of: Option<String>,
-    /// Where the case runs: `memory` or `disk`.
-    pub world: String,
-    /// Whether the workspace is a repository with one commit.
-    pub git: bool,
-    /// Locks that somebody else holds.
-    pub locked: Vec<String>,
-    /// The folder, among the files below, that is the workspace; without it they lie in the workspace themselves.
-    pub workspace: Option<String>,
-    /// The folder, among the files below, that is the home folder.
-    pub home: Option<String>,
-    /// The files of the workspace.
-    pub files: Vec<(String, String)>,
-    /// Folders whose files are laid into the workspace: paths from the root.
-    pub files_from: Vec<String>,
-    /// Variables of the environment.
-    pub env: Vec<(String, String)>,
-    /// The configuration of the pack.
-    pub config: Json,
-    /// The clock, as RFC 3339.
-    pub now: Option<String>,
-    /// The capabilities of the client; if absent, those that its answers need.
-    pub client: Option<Json>,
-    /// What the client answers, by key: an object.
-    pub answers: Json,
+    /// The fixtures that it names; what they set up is already in `setup` once the pack is merged.
+    pub fixtures: Vec<Located<String>>,
+    /// What it runs in.
+    pub setup: CaseSetup,
     /// What happens: at least one step.
     pub steps: Vec<CaseStep>,
 }
@@ -93,46 +77,31 @@ pub enum CaseAction {
 #[derive(Clone, Debug)]
 pub enum Expectation {
     /// Exactly this result.
-    Gives(Json),
+    Result(Json),
     /// A result that has this part: maps may have more keys, lists are compared item by item.
     Matches(Json),
     /// A failure: `code`, `message` (a part of it), `data` (a part of it).
-    Fails(Json),
+    Error(Json),
     /// A text in the result.
     Contains(String),
     /// Exactly these files changed: path to text, or to `null` where one is gone.
-    Leaves(Json),
+    Files(Json),
     /// These notices were sent, in order.
-    Notified(Json),
+    Notifications(Json),
     /// These questions were asked, in order.
-    Asks(Json),
+    Questions(Json),
 }
 
-const FILES: GrammarKey = optional("files", ValueShape::TextMap, "Files of the workspace: path and text.");
+/// `[case.expect]`, and of examples.
+pub static EXPECT_TABLE: Grammar = Grammar {
+    name: "[case.expect]",
+    doc: "What comes out of a step, an example or a case: everything that is named here must hold.",
+    keys: &[RESULT, MATCHES, CONTAINS, ERROR, FILES_AFTER, NOTIFICATIONS, QUESTIONS],
+};
 
-const FILES_FROM: GrammarKey =
-    optional("files_from", ValueShape::TextOrTexts, "Folders, from the root, whose files are laid into the workspace.");
+const EXPECT: GrammarKey = optional("expect", ValueShape::Table(&EXPECT_TABLE), "What comes out of it.");
 
-const ENV: GrammarKey = optional("env", ValueShape::TextMap, "Variables of the environment.");
-
-const CONFIG: GrammarKey = optional("config", ValueShape::Object, "The configuration of the pack.");
-
-const NOW: GrammarKey = optional("now", ValueShape::Text, "The clock, as RFC 3339.");
-
-const CLIENT: GrammarKey = optional("client", ValueShape::Object, "The capabilities of the client.");
-
-const WORLD: GrammarKey =
-    optional("world", ValueShape::OneOf(&["memory", "disk"]), "Where it plays; `memory` if it is left out.");
-
-const LOCKED: GrammarKey = optional("locked", ValueShape::TextOrTexts, "Locks that somebody else holds.");
-
-const GIT: GrammarKey = optional(
-    "git",
-    ValueShape::OneOf(&["init"]),
-    "The workspace is a repository whose one commit holds its files; needs `world = \"disk\"`.",
-);
-
-const GIVES: GrammarKey = optional("gives", ValueShape::Any, "Exactly this result.");
+const RESULT: GrammarKey = optional("result", ValueShape::Any, "Exactly this result.");
 
 const MATCHES: GrammarKey = optional(
     "matches",
@@ -140,37 +109,23 @@ const MATCHES: GrammarKey = optional(
     "A part of the result: maps may have more keys, lists are compared item by item.",
 );
 
-const FAILS: GrammarKey =
-    optional("fails", ValueShape::Object, "A failure: `code`, `message` (a part of it), `data` (a part of it).");
+const ERROR: GrammarKey =
+    optional("error", ValueShape::Object, "A failure: `code`, `message` (a part of it), `data` (a part of it).");
 
 const CONTAINS: GrammarKey = optional("contains", ValueShape::TextOrTexts, "Texts in the result.");
 
-const LEAVES: GrammarKey =
-    optional("leaves", ValueShape::Object, "Exactly these files changed: path and text, `false` where one is gone.");
+const FILES_AFTER: GrammarKey =
+    optional("files", ValueShape::Object, "Exactly these files changed: path and text, `false` where one is gone.");
 
-const NOTIFIED: GrammarKey = optional("notified", ValueShape::Any, "The notices that were sent, in order.");
+const NOTIFICATIONS: GrammarKey = optional("notifications", ValueShape::Any, "The notices that were sent, in order.");
 
-const ANSWERS: GrammarKey = optional(
-    "answers",
-    ValueShape::Object,
-    "What the client answers, by key: a form's fields, or `\"decline\"` or `\"cancel\"`; a text of the model; a list of roots; or the answer as MCP writes it. A case with answers is played twice, as a call that waits and as one that is suspended.",
-);
-
-const ASKS: GrammarKey = optional(
-    "asks",
+const QUESTIONS: GrammarKey = optional(
+    "questions",
     ValueShape::Any,
     "The questions that were asked, in order: keys, or tables with a part of `key`, `message`, `schema`, `url`.",
 );
 
 const ARGUMENTS: GrammarKey = optional("arguments", ValueShape::Object, "The arguments.");
-
-const WORKSPACE: GrammarKey = optional(
-    "workspace",
-    ValueShape::Text,
-    "The folder among the files that is the workspace; without it they lie in the workspace themselves.",
-);
-
-const HOME: GrammarKey = optional("home", ValueShape::Text, "The folder among the files that is the home folder, `~`.");
 
 /// `[[tool.example]]`.
 pub static TOOL_EXAMPLE: Grammar = Grammar {
@@ -178,6 +133,7 @@ pub static TOOL_EXAMPLE: Grammar = Grammar {
     doc: "A call and what comes out of it.",
     keys: &[
         optional("title", ValueShape::Text, "What it shows."),
+        FIXTURE_NAMES,
         WORLD,
         GIT,
         LOCKED,
@@ -191,13 +147,7 @@ pub static TOOL_EXAMPLE: Grammar = Grammar {
         CLIENT,
         ANSWERS,
         ARGUMENTS,
-        GIVES,
-        MATCHES,
-        FAILS,
-        CONTAINS,
-        LEAVES,
-        NOTIFIED,
-        ASKS,
+        EXPECT,
     ],
 };
 
@@ -208,6 +158,7 @@ pub static RESOURCE_EXAMPLE: Grammar = Grammar {
     keys: &[
         optional("title", ValueShape::Text, "What it shows."),
         optional("uri", ValueShape::Text, "What is read; needed where the resource is a template."),
+        FIXTURE_NAMES,
         WORLD,
         GIT,
         LOCKED,
@@ -220,13 +171,7 @@ pub static RESOURCE_EXAMPLE: Grammar = Grammar {
         NOW,
         CLIENT,
         ANSWERS,
-        GIVES,
-        MATCHES,
-        FAILS,
-        CONTAINS,
-        LEAVES,
-        NOTIFIED,
-        ASKS,
+        EXPECT,
     ],
 };
 
@@ -236,6 +181,7 @@ pub static PROMPT_EXAMPLE: Grammar = Grammar {
     doc: "A prompt and what it says.",
     keys: &[
         optional("title", ValueShape::Text, "What it shows."),
+        FIXTURE_NAMES,
         WORLD,
         GIT,
         LOCKED,
@@ -249,13 +195,7 @@ pub static PROMPT_EXAMPLE: Grammar = Grammar {
         CLIENT,
         ANSWERS,
         ARGUMENTS,
-        GIVES,
-        MATCHES,
-        FAILS,
-        CONTAINS,
-        LEAVES,
-        NOTIFIED,
-        ASKS,
+        EXPECT,
     ],
 };
 
@@ -265,6 +205,7 @@ pub static CASE: Grammar = Grammar {
     doc: "A test of one or several steps. A case of one step may hold the step's keys itself.",
     keys: &[
         required("title", ValueShape::Text, "What it shows."),
+        FIXTURE_NAMES,
         WORLD,
         GIT,
         LOCKED,
@@ -285,13 +226,7 @@ pub static CASE: Grammar = Grammar {
         WRITE,
         ADVANCE,
         RESTART,
-        GIVES,
-        MATCHES,
-        FAILS,
-        CONTAINS,
-        LEAVES,
-        NOTIFIED,
-        ASKS,
+        EXPECT,
         KEEP,
     ],
 };
@@ -320,10 +255,7 @@ const KEEP: GrammarKey = optional(
 static STEP: Grammar = Grammar {
     name: "[[case.step]]",
     doc: "One step: `restart`, `advance_ms` and `write` come first, then one of `call`, `read`, `prompt`.",
-    keys: &[
-        CALL, READ, PROMPT, ARGUMENTS, WRITE, ADVANCE, RESTART, GIVES, MATCHES, FAILS, CONTAINS, LEAVES, NOTIFIED,
-        ASKS, KEEP,
-    ],
+    keys: &[CALL, READ, PROMPT, ARGUMENTS, WRITE, ADVANCE, RESTART, EXPECT, KEEP],
 };
 
 /// What an example is of.
@@ -380,7 +312,11 @@ pub fn read_examples(fields: &Fields<'_>, of: &ExampleTarget<'_>, reader: &mut D
         };
         let key = if matches!(of, ExampleTarget::Resource { .. }) { "uri" } else { "arguments" };
         let at = example.node(key).map_or(&example.header, |node| &node.at).clone();
-        let step = CaseStep { act: Located { value: act, at }, expect: read_expectations(example), keep: Vec::new() };
+        let step = CaseStep {
+            act: Located { value: act, at },
+            expect: read_expectations(example, &mut reader.faults),
+            keep: Vec::new(),
+        };
         if step.expect.is_empty() {
             report_nothing_expected(&example.header, reader);
         }
@@ -389,7 +325,7 @@ pub fn read_examples(fields: &Fields<'_>, of: &ExampleTarget<'_>, reader: &mut D
                 if let ExampleTarget::Operation { name, .. } = of { format!(" {name}") } else { String::new() };
             Located { value: format!("{name}{operation}, example {}", index + 1), at: example.header.clone() }
         });
-        cases.push(Case { example_of: Some(name.to_owned()), steps: vec![step], ..read_setting(example, title) });
+        cases.push(Case { example_of: Some(name.to_owned()), steps: vec![step], ..read_frame(example, title) });
     }
     cases
 }
@@ -416,31 +352,22 @@ pub fn read_case(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Case {
     if !steps.is_empty() && steps.iter().all(|step| step.expect.is_empty()) {
         report_nothing_expected(&fields.header, reader);
     }
-    Case { steps, ..read_setting(fields, fields.required("title")) }
+    Case { steps, ..read_frame(fields, fields.required("title")) }
 }
 
 fn report_nothing_expected(at: &Place, reader: &mut DefinitionReader) {
-    let help = "one of `gives`, `matches`, `fails`, `contains`, `leaves`, `notified`, `asks`";
-    reader.missing(at, "nothing is expected", help);
+    let names: Vec<String> = EXPECT_TABLE.keys.iter().map(|key| format!("`expect.{}`", key.name)).collect();
+    let help = format!("one of {}", names.join(", "));
+    reader.missing(at, "nothing is expected", &help);
 }
 
 /// Reads everything of a case except its steps.
-fn read_setting(fields: &Fields<'_>, title: Located<String>) -> Case {
+fn read_frame(fields: &Fields<'_>, title: Located<String>) -> Case {
     Case {
         title,
         example_of: None,
-        world: fields.text("world").unwrap_or_else(|| "memory".to_owned()),
-        git: fields.text("git").is_some(),
-        locked: fields.texts("locked"),
-        workspace: fields.text("workspace"),
-        home: fields.text("home"),
-        files: fields.text_map("files"),
-        files_from: fields.texts("files_from"),
-        env: fields.text_map("env"),
-        config: fields.object("config"),
-        now: fields.text("now"),
-        client: fields.json("client"),
-        answers: fields.object("answers"),
+        fixtures: fields.located_texts("fixture"),
+        setup: read_setup(fields),
         steps: Vec::new(),
     }
 }
@@ -473,22 +400,29 @@ fn read_step(fields: &Fields<'_>, steps: &mut Vec<CaseStep>, reader: &mut Defini
     }
     let last = acts.len().saturating_sub(1);
     for (index, act) in acts.into_iter().enumerate() {
-        let (expect, keep) =
-            if index == last { (read_expectations(fields), fields.text_map("keep")) } else { Default::default() };
+        let (expect, keep) = if index == last {
+            (read_expectations(fields, &mut reader.faults), fields.text_map("keep"))
+        } else {
+            Default::default()
+        };
         steps.push(CaseStep { act, expect, keep });
     }
 }
 
-fn read_expectations(fields: &Fields<'_>) -> Vec<Located<Expectation>> {
+fn read_expectations(
+    fields: &Fields<'_>,
+    faults: &mut Vec<crate::diagnostic::Diagnostic>,
+) -> Vec<Located<Expectation>> {
+    let Some(fields) = fields.table("expect", faults) else { return Vec::new() };
     let mut expect = Vec::new();
     type Make = fn(Json) -> Expectation;
     let kinds: [(&str, Make); 6] = [
-        ("gives", Expectation::Gives),
+        ("result", Expectation::Result),
         ("matches", Expectation::Matches),
-        ("fails", Expectation::Fails),
-        ("leaves", |files| Expectation::Leaves(false_to_null(files))),
-        ("notified", Expectation::Notified),
-        ("asks", Expectation::Asks),
+        ("error", Expectation::Error),
+        ("files", |files| Expectation::Files(false_to_null(files))),
+        ("notifications", Expectation::Notifications),
+        ("questions", Expectation::Questions),
     ];
     for (key, make) in kinds {
         if let (Some(json), Some(at)) = (fields.json(key), fields.key_place(key)) {

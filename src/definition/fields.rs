@@ -4,7 +4,7 @@ use super::code;
 use super::grammar::{Grammar, GrammarKey, ValueShape};
 use super::located::Located;
 use super::schema::Schema;
-use crate::diagnostic::{Diagnostic, Result, did_you_mean};
+use crate::diagnostic::{Diagnostic, Result, did_you_mean, renamed_key};
 use crate::parse::toml::{TomlEntry, TomlItem, TomlNode};
 use crate::parse::{OVERSIZED_INTEGER_HELP, find_oversized_integer};
 use crate::source::Place;
@@ -274,8 +274,9 @@ fn unknown_key(grammar: &'static Grammar, entry: &TomlEntry) -> Box<Diagnostic> 
     let message = format!("{} has no key `{}`", grammar.name, entry.key);
     let fault = Diagnostic::new(code::UNKNOWN_KEY, message).at(entry.at.clone());
     let names: Vec<&str> = grammar.keys.iter().map(|key| key.name).collect();
-    let help =
-        did_you_mean(&entry.key, names.iter().copied()).unwrap_or_else(|| format!("its keys are {}", names.join(", ")));
+    let help = renamed_key(&entry.key, |key| names.contains(&key))
+        .or_else(|| did_you_mean(&entry.key, names.iter().copied()))
+        .unwrap_or_else(|| format!("its keys are {}", names.join(", ")));
     fault.help(help)
 }
 

@@ -3,6 +3,7 @@
 use super::body::Body;
 use super::case::{CASE, Case, ExampleTarget, read_case, read_examples};
 use super::fields::Fields;
+use super::fixture::{FIXTURE, Fixture, read_fixture};
 use super::grammar::{Grammar, ValueShape, optional};
 use super::located::Located;
 use super::owner::Owner;
@@ -39,6 +40,8 @@ pub struct Definitions {
     pub prompts: Vec<Prompt>,
     /// `[[skills]]`.
     pub skills: Vec<SkillsDefinition>,
+    /// `[fixture.NAME]`.
+    pub fixtures: Vec<Fixture>,
     /// `[[case]]`, and the examples of tools, resources and prompts.
     pub cases: Vec<Case>,
 }
@@ -103,6 +106,7 @@ pub static FILE: Grammar = Grammar {
         optional("prompt", ValueShape::Tables(&PROMPT), "The prompts."),
         optional("skills", ValueShape::Tables(&SKILLS), "The skills, served by the Skills extension."),
         optional("case", ValueShape::Tables(&CASE), "Cases: tests of several steps."),
+        optional("fixture", ValueShape::NamedTables(&FIXTURE), "What examples and cases run in, by name."),
     ],
 };
 
@@ -181,6 +185,9 @@ fn read_tables(file: &Fields<'_>, reader: &mut DefinitionReader) -> Definitions 
     }
     for fields in file.tables("skills", &mut reader.faults) {
         definitions.skills.push(read_skills(&fields, reader));
+    }
+    for (name, fields) in file.named_tables("fixture", &mut reader.faults) {
+        definitions.fixtures.push(read_fixture(name, &fields));
     }
     for fields in file.tables("case", &mut reader.faults) {
         definitions.cases.push(read_case(&fields, reader));

@@ -125,8 +125,8 @@ pub const SCRIPT: GrammarKey =
     optional("script", ValueShape::Text, "The script, from the root; the sibling `<stem>.rhai` if it is left out.");
 
 /// The constants of a definition.
-pub const WITH: GrammarKey = optional(
-    "with",
+pub const BIND: GrammarKey = optional(
+    "bind",
     ValueShape::Object,
     "Constants merged into the arguments, so several definitions share one function.",
 );

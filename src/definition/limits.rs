@@ -10,7 +10,7 @@ pub struct LimitsOverride {
     /// Wall time in milliseconds.
     pub time_ms: Option<u64>,
     /// Steps of the scripts.
-    pub ticks: Option<u64>,
+    pub steps: Option<u64>,
     /// Memory in MB.
     pub memory_mb: Option<u64>,
     /// Size of the result in kB.
@@ -25,7 +25,7 @@ pub static LIMITS: Grammar = Grammar {
     doc: "What a call, or a build of the graph, may use; what is left out is as above it.",
     keys: &[
         optional("time_ms", ValueShape::Integer(1), "Wall time in milliseconds."),
-        optional("ticks", ValueShape::Integer(1), "Steps of the scripts."),
+        optional("steps", ValueShape::Integer(1), "Steps of the scripts."),
         optional("memory_mb", ValueShape::Integer(1), "Memory in MB."),
         optional("output_kb", ValueShape::Integer(1), "Size of the result in kB."),
         optional("depth", ValueShape::Integer(1), "Calls of functions within functions."),
@@ -37,7 +37,7 @@ pub fn read_limits(fields: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> LimitsO
     let table = fields.table("limits", faults);
     table.map_or_else(LimitsOverride::default, |limits| LimitsOverride {
         time_ms: limits.integer("time_ms"),
-        ticks: limits.integer("ticks"),
+        steps: limits.integer("steps"),
         memory_mb: limits.integer("memory_mb"),
         output_kb: limits.integer("output_kb"),
         depth: limits.integer("depth"),

@@ -1,10 +1,10 @@
-//! `[tool.on.NAME]`: the operations of a tool, of which one argument says which is meant; each has arguments, an effect and a function of its own.
+//! `[tool.operations.NAME]`: the operations of a tool, of which one argument says which is meant; each has arguments, an effect and a function of its own.
 
 use super::body::Body;
 use super::case::{Case, ExampleTarget, TOOL_EXAMPLE, read_examples};
 use super::code;
 use super::fields::Fields;
-use super::grammar::{Grammar, SCRIPT, ValueShape, WITH, optional, required};
+use super::grammar::{BIND, Grammar, SCRIPT, ValueShape, optional, required};
 use super::limits::{LIMITS, LimitsOverride, read_limits};
 use super::located::Located;
 use super::reader::DefinitionReader;
@@ -14,7 +14,7 @@ use crate::primitive::Effect;
 use crate::value::Json;
 use serde_json::{Map, json};
 
-/// `dispatch` and `[tool.on.*]`.
+/// `dispatch` and `[tool.operations.*]`.
 #[derive(Clone, Debug)]
 pub struct Dispatch {
     /// The argument that says which operation is meant.
@@ -23,7 +23,7 @@ pub struct Dispatch {
     pub operations: Vec<Operation>,
 }
 
-/// An operation: `[tool.on.NAME]`.
+/// An operation: `[tool.operations.NAME]`.
 #[derive(Clone, Debug)]
 pub struct Operation {
     /// Its name: what the argument says.
@@ -39,7 +39,7 @@ pub struct Operation {
     /// What it needs and takes beyond the other operations.
     pub own: OperationArguments,
     /// Constants merged into the arguments.
-    pub with: Json,
+    pub bind: Json,
     /// The limits of a call, where they differ from the tool's.
     pub limits: LimitsOverride,
 }
@@ -66,9 +66,9 @@ impl OperationArguments {
     }
 }
 
-/// `[tool.on.NAME]`.
+/// `[tool.operations.NAME]`.
 pub static OPERATION: Grammar = Grammar {
-    name: "[tool.on.NAME]",
+    name: "[tool.operations.NAME]",
     doc: "An operation of a tool with `dispatch`: its body is a function, of its own name if none is given.",
     keys: &[
         required("description", ValueShape::Text, "What it does; listed behind the description of the tool."),
@@ -81,7 +81,7 @@ pub static OPERATION: Grammar = Grammar {
         optional("input", ValueShape::Schema, "The schema of arguments that no other operation has to know."),
         SCRIPT,
         optional("fn", ValueShape::Text, "The function; the operation's name if it is left out."),
-        WITH,
+        BIND,
         optional("limits", ValueShape::Table(&LIMITS), "The limits of a call, where they differ from the tool's."),
         optional(
             "example",
@@ -102,7 +102,7 @@ struct OperationDraft {
     body: Located<Body>,
     schema: Option<Schema>,
     own: OperationArguments,
-    with: Json,
+    bind: Json,
     limits: LimitsOverride,
 }
 
@@ -113,22 +113,22 @@ pub fn read_dispatch(
     reader: &mut DefinitionReader,
 ) -> Option<(Dispatch, Schema, Vec<Case>)> {
     let Some(argument) = fields.located("dispatch") else {
-        if let Some(at) = fields.key_place("on") {
+        if let Some(at) = fields.key_place("operations") {
             reader.missing(
                 at,
-                "[[tool]] has `on` and no `dispatch`",
+                "[[tool]] has `operations` and no `dispatch`",
                 "the argument that says which operation is meant",
             );
         }
         return None;
     };
-    if !fields.has("on") {
-        reader.missing(&argument.at, "`dispatch` without operations", "`[tool.on.NAME]` for each of them");
+    if !fields.has("operations") {
+        reader.missing(&argument.at, "`dispatch` without operations", "`[tool.operations.NAME]` for each of them");
     }
     for key in PER_OPERATION {
         if let Some(at) = fields.key_place(key) {
             let fault = Diagnostic::new(code::CONFLICTING_KEYS, format!("`{key}` beside `dispatch`"));
-            reader.fault(fault.at(at.clone()).help("each operation has its own: `[tool.on.NAME]`"));
+            reader.fault(fault.at(at.clone()).help("each operation has its own: `[tool.operations.NAME]`"));
         }
     }
     if common.json.get("properties").is_some_and(|properties| properties.get(&argument.value).is_some()) {
@@ -138,7 +138,7 @@ pub fn read_dispatch(
     }
     let (mut all, mut cases): (Vec<OperationDraft>, Vec<Case>) = Default::default();
     let tool = fields.required("name");
-    for (name, operation) in fields.named_tables("on", &mut reader.faults) {
+    for (name, operation) in fields.named_tables("operations", &mut reader.faults) {
         let of = ExampleTarget::Operation { tool: &tool.value, argument: &argument.value, name: &name.value };
         cases.extend(read_examples(&operation, &of, reader));
         all.push(read_operation(name, &operation, common, reader));
@@ -147,8 +147,8 @@ pub fn read_dispatch(
     let input = tool_schema(&argument.value, common, &parts);
     let operations = all.into_iter().map(|one| {
         let input = operation_schema(&argument.value, &one.name.value, common, &one.own, one.schema.as_ref());
-        let OperationDraft { name, description, effect, body, own, with, limits, .. } = one;
-        Operation { name, description, effect, body, input, own, with, limits }
+        let OperationDraft { name, description, effect, body, own, bind, limits, .. } = one;
+        Operation { name, description, effect, body, input, own, bind, limits }
     });
     let operations = operations.collect();
     Some((Dispatch { argument, operations }, input, cases))
@@ -173,7 +173,7 @@ fn read_operation(
         body: Located { value: Body::Script { script: reader.script_of(fields), function }, at },
         own,
         schema,
-        with: fields.object("with"),
+        bind: fields.object("bind"),
         limits: read_limits(fields, &mut reader.faults),
         name,
     }

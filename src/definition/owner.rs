@@ -11,7 +11,7 @@ pub enum Owner {
     Item(Place),
     /// Every item of this file: it is known in part only.
     File,
-    /// A case: it keeps nothing from being served.
+    /// A case or a fixture: it keeps nothing from being served.
     Case,
     /// All of the pack.
     Pack,
@@ -50,7 +50,7 @@ fn within(item: &Place, at: &Place) -> Owner {
     let own = headers.next().unwrap_or_default();
     match headers.rfind(|name| *name != own).as_deref() {
         None => Owner::Item(item.clone()),
-        Some("case") => Owner::Case,
+        Some("case" | "fixture") => Owner::Case,
         Some(_) => Owner::Pack,
     }
 }

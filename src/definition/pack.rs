@@ -24,7 +24,7 @@ pub struct PackDefinition {
     /// Its version.
     pub version: String,
     /// Served by default only where one of these paths exists; absent = always, empty = only by name.
-    pub when: Option<Vec<String>>,
+    pub activate_if: Option<Vec<String>>,
     /// The root is the nearest ancestor holding the first entry, else the second …; `.` is the workspace itself.
     pub root: Vec<String>,
     /// The path of the template that tells a model about the pack.
@@ -132,7 +132,7 @@ pub static PACK: Grammar = Grammar {
         required("title", ValueShape::Text, "A title for people."),
         optional("version", ValueShape::Text, "Its version; `0.0.0` if it is left out."),
         optional(
-            "when",
+            "activate_if",
             ValueShape::Texts,
             "Served by default only where one of these paths exists; left out = always, `[]` = only by name.",
         ),
@@ -302,7 +302,7 @@ pub fn read_pack(fields: &Fields<'_>, reader: &mut DefinitionReader) -> PackDefi
     PackDefinition {
         title: fields.required("title"),
         version: fields.text("version").unwrap_or_else(|| "0.0.0".to_owned()),
-        when: fields.has("when").then(|| fields.texts("when")),
+        activate_if: fields.has("activate_if").then(|| fields.texts("activate_if")),
         root: fields.texts("root"),
         instructions: fields.located("instructions"),
         context: fields.located("context").map(|function| (function, reader.script_of(fields))),

@@ -4,7 +4,7 @@ use super::body::{Body, Completion, read_completion};
 use super::case::PROMPT_EXAMPLE;
 use super::code;
 use super::fields::{Configurable, Fields};
-use super::grammar::{ENABLED, Grammar, META, SCRIPT, ValueShape, WITH, optional, required};
+use super::grammar::{BIND, ENABLED, Grammar, META, SCRIPT, ValueShape, optional, required};
 use super::icon::{ICONS, read_icons};
 use super::limits::LimitsOverride;
 use super::located::Located;
@@ -48,7 +48,7 @@ pub struct Prompt {
     /// The capabilities without which a client cannot use it.
     pub requires_client: Vec<Located<String>>,
     /// Constants merged into the arguments.
-    pub with: Json,
+    pub bind: Json,
     /// Icons.
     pub icons: Vec<Json>,
     /// `_meta`.
@@ -113,7 +113,7 @@ pub static PROMPT: Grammar = Grammar {
         optional(
             "list",
             ValueShape::Text,
-            "A function `fn()` that lists prompts, `#{ name, title, description, \"with\": #{ … } }` of each: they are like this one, which is not served itself.",
+            "A function `fn()` that lists prompts, `#{ name, title, description, bind: #{ … } }` of each: they are like this one, which is not served itself.",
         ),
         optional("arguments", ValueShape::Tables(&ARGUMENT), "Its arguments."),
         optional("template", ValueShape::Text, "A template, from the root: one message of the user."),
@@ -132,7 +132,7 @@ pub static PROMPT: Grammar = Grammar {
         SCRIPT,
         ASK,
         REQUIRES_CLIENT,
-        WITH,
+        BIND,
         ICONS,
         META,
         optional("example", ValueShape::Tables(&PROMPT_EXAMPLE), "Examples: documentation and test at once."),
@@ -196,7 +196,7 @@ pub fn read_prompt(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Prompt
         script,
         questions: read_questions(fields, reader, false),
         requires_client: read_requires_client(fields, reader),
-        with: fields.object("with"),
+        bind: fields.object("bind"),
         icons: read_icons(fields, &mut reader.faults),
         meta: fields.json("meta"),
     }
@@ -326,7 +326,7 @@ impl PromptTool {
             output: None,
             body: Located { value: Body::Prompts, at: at.clone() },
             dispatch: None,
-            with: json!({}),
+            bind: json!({}),
             on_error: None,
             questions: [].into(),
             requires_client: Vec::new(),

@@ -4,7 +4,7 @@ use super::body::{Body, Completion, read_body, read_completion};
 use super::case::RESOURCE_EXAMPLE;
 use super::code;
 use super::fields::Fields;
-use super::grammar::{Grammar, META, SCRIPT, ValueShape, WITH, optional, required};
+use super::grammar::{BIND, Grammar, META, SCRIPT, ValueShape, optional, required};
 use super::icon::{ICONS, read_icons};
 use super::located::Located;
 use super::question::{ASK, DeclaredQuestion, REQUIRES_CLIENT, read_questions, read_requires_client};
@@ -56,7 +56,7 @@ pub struct Resource {
     /// `public` or `private`.
     pub cache_scope: Option<String>,
     /// Constants merged into the variables.
-    pub with: Json,
+    pub bind: Json,
     /// Icons.
     pub icons: Vec<Json>,
     /// `annotations`: audience, priority, lastModified.
@@ -103,7 +103,7 @@ pub static RESOURCE: Grammar = Grammar {
         optional("cache_scope", ValueShape::OneOf(&["public", "private"]), "Who may share what a client keeps."),
         ASK,
         REQUIRES_CLIENT,
-        WITH,
+        BIND,
         ICONS,
         optional("annotations", ValueShape::Object, "`audience`, `priority`, `lastModified`."),
         META,
@@ -145,7 +145,7 @@ pub fn read_resource(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Reso
         subscribe: fields.flag("subscribe").unwrap_or(false),
         ttl_ms: fields.integer("ttl_ms"),
         cache_scope: fields.text("cache_scope"),
-        with: fields.object("with"),
+        bind: fields.object("bind"),
         icons: read_icons(fields, &mut reader.faults),
         annotations: fields.json("annotations"),
         meta: fields.json("meta"),

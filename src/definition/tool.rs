@@ -4,7 +4,7 @@ use super::body::{Body, read_body};
 use super::case::{Case, TOOL_EXAMPLE};
 use super::code;
 use super::fields::{Configurable, Fields};
-use super::grammar::{ENABLED, Grammar, META, SCRIPT, ValueShape, WITH, optional, required};
+use super::grammar::{BIND, ENABLED, Grammar, META, SCRIPT, ValueShape, optional, required};
 use super::icon::{ICONS, read_icons};
 use super::limits::{LIMITS, LimitsOverride, read_limits};
 use super::located::Located;
@@ -44,7 +44,7 @@ pub struct Tool {
     /// Its operations, if it has any.
     pub dispatch: Option<Dispatch>,
     /// Constants merged into the arguments.
-    pub with: Json,
+    pub bind: Json,
     /// A function that sees every fault of a call.
     pub on_error: Option<Located<String>>,
     /// The questions that its script may ask by their keys.
@@ -196,10 +196,14 @@ pub static TOOL: Grammar = Grammar {
         optional(
             "dispatch",
             ValueShape::Text,
-            "The argument that says which operation is meant: one tool of many operations, each in `[tool.on.NAME]`.",
+            "The argument that says which operation is meant: one tool of many operations, each in `[tool.operations.NAME]`.",
         ),
-        optional("on", ValueShape::NamedTables(&OPERATION), "The operations; `input` holds what all of them take."),
-        WITH,
+        optional(
+            "operations",
+            ValueShape::NamedTables(&OPERATION),
+            "The operations; `input` holds what all of them take.",
+        ),
+        BIND,
         optional("on_error", ValueShape::Text, "A function `fn(error, args)` that sees every fault of a call."),
         optional("destructive", ValueShape::Flag, "Whether it may destroy something; follows from the effect."),
         optional("idempotent", ValueShape::Flag, "Whether a second call with the same arguments changes nothing more."),
@@ -272,7 +276,7 @@ pub fn read_tool(fields: &Fields<'_>, reader: &mut DefinitionReader) -> (Tool, V
         output: reader.schema(fields, "output", SchemaRole::Output),
         body,
         dispatch,
-        with: fields.object("with"),
+        bind: fields.object("bind"),
         on_error: fields.located("on_error"),
         questions: read_questions(fields, reader, task_policy.task != TaskSupport::Never),
         requires_client: read_requires_client(fields, reader),

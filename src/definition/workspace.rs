@@ -18,7 +18,7 @@ pub const SETTINGS_FILE: &str = "toolsd.toml";
 /// `toolsd.toml`.
 #[derive(Clone, Debug, Default)]
 pub struct WorkspaceDefinition {
-    /// The packs that serve, exactly these; if absent, those whose `when` fits.
+    /// The packs that serve, exactly these; if absent, those whose `activate_if` fits.
     pub serve: Option<Vec<Located<String>>>,
     /// `[packs.NAME]`: the configuration of each pack. The registry checks it by the schema of the pack.
     pub packs: Vec<(Located<String>, Schema)>,
@@ -86,7 +86,7 @@ pub static WORKSPACE: Grammar = Grammar {
         optional(
             "serve",
             ValueShape::Texts,
-            "The packs that serve, exactly these; left out = those whose `when` fits. Not used before the file is trusted.",
+            "The packs that serve, exactly these; left out = those whose `activate_if` fits. Not used before the file is trusted.",
         ),
         optional(
             "packs",

@@ -1,5 +1,5 @@
-//! Escapes untrusted texts for terminals: no text can move the cursor, begin a line, or reverse the direction of
-//! letters.
+//! Escapes untrusted texts for terminals, so that no text can move the cursor, start a new line, or reverse the text
+//! direction.
 
 /// Whether a character is visible and does not change the layout.
 fn is_plain(letter: char) -> bool {
@@ -10,12 +10,12 @@ fn is_plain(letter: char) -> bool {
             | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Escapes a text for one line: invisible characters are escaped, line ends included.
+/// Escapes a text for a single line: invisible characters, including line ends, are escaped.
 pub fn printable(text: &str) -> String {
     escaped(text, |_| false)
 }
 
-/// Escapes a text of several lines: line ends and tabs stay.
+/// Escapes a multi-line text: line ends and tabs are kept.
 pub fn printable_lines(text: &str) -> String {
     escaped(text, |letter| matches!(letter, '\n' | '\t'))
 }
@@ -32,13 +32,14 @@ pub fn printable_json(json: &str) -> String {
     shown
 }
 
-/// A path or a name for a sentence: quoted if blanks or invisible characters could make it look like several words.
+/// Formats a path or a name for a sentence: it is quoted if spaces or invisible characters could make it look like
+/// several words.
 pub fn quoted(name: &str) -> String {
     let is_word = !name.is_empty() && name.chars().all(|letter| is_plain(letter) && !letter.is_whitespace());
     if is_word { name.to_owned() } else { format!("\"{}\"", printable(name)) }
 }
 
-/// Replaces invisible characters of a source text by visible ones with as many bytes, so that spans stay valid.
+/// Replaces invisible characters of a source text with visible ones of the same byte length, so that spans stay valid.
 pub(super) fn printable_source(text: &str) -> String {
     let stays = |letter: char| is_plain(letter) || matches!(letter, '\n' | '\t' | '\r');
     if text.chars().all(stays) && !text.contains('\r') {

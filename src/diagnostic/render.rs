@@ -40,8 +40,8 @@ fn draw(renderer: &Renderer, diagnostic: &Diagnostic) -> String {
     drawn.lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
-/// Renders diagnostics as JSON of one stable shape: `code`, `severity`, `message`, and if known `path`, `line`,
-/// `column`, `end_line`, `end_column`, `help`, `trace`, `data`. Lines and columns are one-based, columns count
+/// Renders diagnostics as JSON with a stable shape: `code`, `severity`, `message`, and, if known, `path`, `line`,
+/// `column`, `end_line`, `end_column`, `help`, `trace`, `data`. Lines and columns are one-based; columns count
 /// characters.
 pub fn json(diagnostics: &[Diagnostic]) -> Json {
     diagnostics.iter().map(one).collect()

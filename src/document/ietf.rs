@@ -1,4 +1,4 @@
-//! Sections of a plain text of the IETF: an RFC or an Internet-Draft.
+//! Sections of an IETF plain text: an RFC or an Internet-Draft.
 
 #[cfg(test)]
 mod tests;
@@ -10,7 +10,7 @@ use crate::guard::{self, ITEM};
 use crate::slug::ascii_slug;
 use std::collections::HashMap;
 
-/// Headings that have no number.
+/// Headings without a number.
 const NAMED: [&str; 25] = [
     "Abstract",
     "Acknowledgments",
@@ -39,20 +39,20 @@ const NAMED: [&str; 25] = [
     "Working Group Information",
 ];
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum LineKind {
-    /// A form feed of its own.
+    /// A line that is only a form feed.
     Page,
     /// A blank line.
     Blank,
     /// Anything else.
     Text,
-    /// A heading: its id, its title, and how deep it lies.
+    /// A heading: its id, its title, and its level.
     Heading { id: String, title: String, level: usize },
 }
 
-/// A line and what it is.
+/// A line and its kind.
 #[derive(Clone, Debug)]
 struct IetfLine {
     line: Line,
@@ -61,18 +61,18 @@ struct IetfLine {
 
 /// Reads the sections of `document`. Every heading begins in the first column.
 ///
-/// - **Numbered:** `1.2.  Title`, `A.1 Title`, a bare `1.2`, or `Appendix`, `APPENDIX`, `Annex` and a letter or
-///   number. The id is `section-1.2` or `appendix-A.1`, the number is no part of the title. It counts only
-///   after a blank line or page break, or if its number follows the one before: the same with the first
-///   differing part one higher (or `A` after a number), or the same cut short or made longer; `1` is the
-///   first. Each part is 1 to 199 (0 too, after the first). Titles that look like a table of contents, a
-///   drawing or code are none (`. . .`, five blanks, a bar, an opening bracket or semicolon at the end).
-/// - **Named:** a line that is exactly one of 25 usual titles, between blank lines. The id is `name-` and its slug.
-/// - Page headers and footers are left out with the blank lines after them: `RFC 1  …`, `… [Page 1]`, and the
-///   line right after a form feed. A run of blank lines and page breaks is one empty line.
-/// - An id that comes again replaces the section before.
-/// - The title of the text is the last block of indented lines before the first heading, without the draft's
-///   name; its summary is the first paragraph of the section `Abstract`.
+/// - **Numbered:** `1.2.  Title`, `A.1 Title`, a bare `1.2`, or `Appendix`, `APPENDIX` or `Annex` with a letter or
+///   number. The id is `section-1.2` or `appendix-A.1`; the number is not part of the title. Such a line is a heading
+///   only after a blank line or page break, or if its number follows the previous one: the first differing part is one
+///   higher (or `A` after a number), or the number is the previous one shortened or extended; the first number is `1`.
+///   Each part is 1 to 199 (or 0, after the first part). Titles that look like a table of contents, a drawing or code
+///   are not headings (`. . .`, five spaces, a bar, an opening bracket or semicolon at the end).
+/// - **Named:** a line that is exactly one of 25 common titles, between blank lines. The id is `name-` and its slug.
+/// - Page headers and footers are removed, with the blank lines after them: `RFC 1  …`, `… [Page 1]`, and the line
+///   directly after a form feed. A run of blank lines and page breaks is one empty line.
+/// - A section whose id was already used replaces the earlier section.
+/// - The title of the text is the last block of indented lines before the first heading, without the draft's name. Its
+///   summary is the first paragraph of the section `Abstract`.
 pub fn parse_ietf(document: &Document) -> Result<Sections> {
     let mut items = tokens(document)?;
     let first = items.iter().position(|item| matches!(item.kind, LineKind::Heading { .. })).unwrap_or(items.len());
@@ -84,7 +84,7 @@ pub fn parse_ietf(document: &Document) -> Result<Sections> {
     Ok(Sections { title, summary, sections })
 }
 
-/// The lines of the text, headings known, page furniture still there.
+/// The lines of the text with headings recognized, but including page headers and footers.
 fn tokens(document: &Document) -> Result<Vec<IetfLine>> {
     let mut items: Vec<IetfLine> = Vec::with_capacity(document.line_ranges().len());
     let mut last: Option<NumberedHeading> = None;
@@ -114,7 +114,7 @@ fn tokens(document: &Document) -> Result<Vec<IetfLine>> {
     Ok(items)
 }
 
-/// Makes headings of named lines between blank ones; a blank line serves one heading only.
+/// Turns named lines between blank lines into headings. A blank line can delimit only one heading.
 fn name_headings(document: &Document, items: &mut [IetfLine]) -> Result<()> {
     let mut used = None;
     for at in 1..items.len().saturating_sub(1) {
@@ -151,7 +151,7 @@ fn sections(document: &Document, items: &[IetfLine]) -> Vec<Section> {
     sections.into_iter().flatten().collect()
 }
 
-/// The lines, each run of breaks one empty line, none at the ends.
+/// The lines of a body: each run of breaks becomes one empty line, and there are none at the ends.
 fn body_lines(document: &Document, items: &[IetfLine]) -> Lines {
     let mut lines: Vec<Line> = Vec::with_capacity(items.len());
     let mut gap: Option<&Line> = None;
@@ -173,10 +173,10 @@ fn paragraph(lines: &Lines) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join(" "))
 }
 
-/// What may be a numbered heading.
+/// A line that may be a numbered heading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct NumberedHeading<'a> {
-    /// The number as written, without dots at its end.
+    /// The number as written, without trailing dots.
     number: &'a str,
     title: &'a str,
     is_appendix: bool,
@@ -190,7 +190,7 @@ enum NumberPart {
     Letter(u8),
 }
 
-/// The greatest part of a number.
+/// The greatest allowed part of a number.
 const GREATEST: u8 = 199;
 
 impl<'a> NumberedHeading<'a> {
@@ -211,7 +211,7 @@ impl<'a> NumberedHeading<'a> {
         is_title(title).then_some(Self { number, title, is_appendix, parts })
     }
 
-    /// Whether it counts after the numbered heading `last`, and after a blank line or a page break or not.
+    /// Whether it is a heading, given the previous numbered heading and whether a blank line or page break precedes it.
     fn counts(&self, last: Option<&Self>, after_break: bool) -> bool {
         let is_drawing = self.title.trim_end_matches('|').contains('|');
         (after_break && !is_drawing) || self.follows(last)
@@ -240,7 +240,7 @@ impl<'a> NumberedHeading<'a> {
     }
 }
 
-/// `1.2. Title`, `A.1: Title`, `1.2`: the number, dots at its end included, and the title.
+/// Splits `1.2. Title`, `A.1: Title` or `1.2` into the number, with trailing dots, and the title.
 fn split_number(line: &str) -> Option<(&str, &str)> {
     let letter = usize::from(line.starts_with(|letter: char| letter.is_ascii_uppercase()));
     let digits = line[letter..].find(|letter: char| !letter.is_ascii_digit() && letter != '.');
@@ -257,7 +257,7 @@ fn split_number(line: &str) -> Option<(&str, &str)> {
     rest.starts_with(char::is_whitespace).then_some((number, rest))
 }
 
-/// `A`, `A.`, `A: Title`, `A : Title`, `A - Title`, `A -- Title`, `A Title`.
+/// Splits `A`, `A.`, `A: Title`, `A : Title`, `A - Title`, `A -- Title` or `A Title` into the letter and the title.
 fn split_letter(rest: &str) -> Option<(&str, &str)> {
     if !rest.starts_with(|letter: char| letter.is_ascii_uppercase()) {
         return None;
@@ -299,8 +299,8 @@ fn is_title(title: &str) -> bool {
     !is_contents && !is_code && !title.contains("     ")
 }
 
-/// Leaves out headers and footers: a line that looks like one, with the breaks after it, and the line right
-/// after a page break, whatever it says.
+/// Removes page headers and footers: each line that looks like one, with the breaks after it, and any line directly
+/// after a page break.
 fn leave_out_page_furniture(document: &Document, items: &mut Vec<IetfLine>) {
     let mut skips_breaks = false;
     let mut expects_header = false;
@@ -325,7 +325,7 @@ fn leave_out_page_furniture(document: &Document, items: &mut Vec<IetfLine>) {
     });
 }
 
-/// `RFC 1  …` and `[Page 1]…` in the first column, `… [Page 1]` at the end.
+/// Whether the line is `RFC 1  …` or `[Page 1]…` in the first column, or ends with `… [Page 1]`.
 fn is_furniture(line: &str) -> bool {
     let after_digits = |rest: &str| {
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -346,8 +346,8 @@ fn is_furniture(line: &str) -> bool {
     line.ends_with(']') && line.rfind(" [Page ").is_some_and(|at| is_page(&line[at + " [Page ".len()..], true))
 }
 
-/// The last block of indented lines before the first heading that says something: lines with dot leaders and
-/// the name of the draft do not count.
+/// The last block of indented lines before the first heading that has content. Lines with dot leaders and the name of
+/// the draft are ignored.
 fn first_page_title(document: &Document, items: &[IetfLine]) -> Option<String> {
     let text = |item: &IetfLine| &document.text()[item.line.span.clone()];
     items.split(|item| item.kind != LineKind::Text).rev().filter(|block| !block.is_empty()).find_map(|block| {

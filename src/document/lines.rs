@@ -1,4 +1,4 @@
-//! Documents, and runs of their lines: texts for scripts, positions for parsers.
+//! Documents and runs of their lines: texts for scripts, positions for parsers.
 
 use crate::diagnostic::Result;
 use crate::guard::{self, ITEM};
@@ -7,7 +7,7 @@ use crate::value::{Json, Kind, Object, Text, Value, no_field};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// A text with a name. Cloning is cheap; the table of lines is made on first use.
+/// A text with a name. Cloning is cheap. The table of lines is built on first use.
 #[derive(Clone, Debug)]
 pub struct Document(Arc<DocumentData>);
 
@@ -19,17 +19,17 @@ struct DocumentData {
 }
 
 impl Document {
-    /// A document of the workspace: `path` as the script wrote it, `text` the whole file.
+    /// A document of the workspace. `path` is as the script wrote it, and `text` is the whole file.
     pub fn new(path: impl Into<String>, text: impl Into<String>) -> Self {
         Self::from_source(Source::new(path, text))
     }
 
-    /// A document over a shared source.
+    /// A document backed by a shared source.
     pub fn from_source(source: Arc<Source>) -> Self {
         Self(Arc::new(DocumentData { source, text: OnceLock::new(), lines: OnceLock::new() }))
     }
 
-    /// The document in a handle, or a document named `text` over a text.
+    /// The document in a handle, or a document named `text` with the given text.
     pub fn from_value(value: &Value) -> Self {
         match value.as_object::<Self>() {
             Some(document) => document.clone(),
@@ -52,15 +52,15 @@ impl Document {
         &self.0.source.text
     }
 
-    /// The bytes of every line without its end: `\n`, or `\r\n`. A text that ends with a line end has no
-    /// empty line after it.
+    /// The byte range of every line without its end, which is `\n` or `\r\n`. If the text ends with a line end, no
+    /// empty line follows it.
     ///
-    /// Empty if the running call was stopped meanwhile: see [`guard::is_over`].
+    /// Empty if the running call was stopped: see [`guard::is_over`].
     pub fn line_ranges(&self) -> &[Range<usize>] {
         if let Some(known) = self.0.lines.get() {
             return known;
         }
-        // What is cut short is not kept: others may hold the same document.
+        // A partial result is not cached, because others may hold the same document.
         line_ranges(self.text()).map_or(&[], |ranges| self.0.lines.get_or_init(|| ranges))
     }
 
@@ -126,10 +126,10 @@ pub struct Line {
     pub number: usize,
 }
 
-/// Lines of a document, in order; not always adjacent ones (page furniture is left out).
+/// Lines of a document, in order. They are not always adjacent, because page headers and footers are left out.
 ///
-/// A *break* is a place between two lines that no sentence crosses: the edge of a list item. It is not a line, and scripts
-/// do not see it.
+/// A *break* is a place between two lines that no sentence crosses: the edge of a list item. It is not a line, and
+/// scripts do not see it.
 #[derive(Clone, Debug)]
 pub struct Lines {
     document: Document,
@@ -138,13 +138,13 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Lines of `document`. `breaks` are the indexes of lines after a break, ascending; the number of lines stands for a break
-    /// after the last one.
+    /// Lines of `document`. `breaks` are the ascending indexes of the lines that follow a break. The number of lines
+    /// stands for a break after the last one.
     pub fn new(document: Document, lines: Vec<Line>, breaks: Vec<usize>) -> Self {
         Self { document, lines, breaks }
     }
 
-    /// The document they are lines of.
+    /// The document to which the lines belong.
     pub fn document(&self) -> &Document {
         &self.document
     }
@@ -159,17 +159,17 @@ impl Lines {
         &self.document.text()[self.lines[index].span.clone()]
     }
 
-    /// The texts.
+    /// The texts of the lines.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.lines.iter().map(|line| &self.document.text()[line.span.clone()])
     }
 
-    /// Whether a break stands before the line at `index`.
+    /// Whether there is a break before the line at `index`.
     pub fn is_break_before(&self, index: usize) -> bool {
         self.breaks.binary_search(&index).is_ok()
     }
 
-    /// The texts, joined by line feeds.
+    /// The texts of the lines, joined by line feeds.
     pub fn text(&self) -> String {
         let mut text = String::with_capacity(self.lines.iter().map(|line| line.span.len() + 1).sum());
         for (index, line) in self.texts().enumerate() {
@@ -190,8 +190,8 @@ impl Object for Lines {
         Kind::Lines
     }
 
-    /// `text`: the lines joined by line feeds; `from` and `to`: the numbers of the first and the last line,
-    /// `()` if there is none; `path`: of the document.
+    /// `text`: the lines joined by line feeds; `from` and `to`: the numbers of the first and last line, or `()` if
+    /// there is none; `path`: the path of the document.
     fn field(&self, name: &str) -> Result<Value> {
         match name {
             "text" => Ok(self.text().into()),

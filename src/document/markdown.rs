@@ -1,4 +1,4 @@
-//! CommonMark texts: their sections and links, their visible words, and limits on their size.
+//! CommonMark texts: their sections, their links, their visible words, and limits on their size.
 
 #[cfg(test)]
 mod tests;
@@ -11,50 +11,50 @@ use crate::slug::{Slugs, ascii_slug, github_slug};
 use pulldown_cmark::{BrokenLink, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
 use std::ops::Range;
 
-/// How a title becomes an id.
+/// How a title is turned into an id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AnchorStyle {
     /// [`ascii_slug`] of the title.
     #[default]
     Ascii,
-    /// [`github_slug`] of the heading's words without markup.
+    /// [`github_slug`] of the words of the heading, without markup.
     Github,
 }
 
-/// What the title of a section is.
+/// What the title of a section contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TitleStyle {
-    /// What a reader sees of the whole heading.
+    /// The visible text of the whole heading.
     #[default]
     Plain,
-    /// The source from the heading's first text to its end, for addresses that another program makes from that. All of
-    /// its source, if it has no text (only code, say).
+    /// The source from the heading's first text to its end, for programs that derive addresses from it. The whole
+    /// source if it has no text (only code, for instance).
     Source,
 }
 
 /// How to read a CommonMark text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MarkdownOptions {
-    /// How titles become ids.
+    /// How titles are turned into ids.
     pub anchor: AnchorStyle,
-    /// What titles are.
+    /// What titles contain.
     pub title: TitleStyle,
-    /// Whether `{#id}` at the end of a heading is its id, and no part of its title.
+    /// Whether `{#id}` at the end of a heading is its id and not part of its title.
     pub attributes: bool,
 }
 
 /// Reads the sections of `document`.
 ///
-/// - A heading of any level, ATX or setext, also one in a quote or a list, begins a section, which ends at the
-///   next heading of any level.
-/// - The title is what a reader sees of the heading, all of it: code and emphasis without marks, links by their
-///   text, images by what they say where they cannot be seen, character references as characters, HTML not at all; a
-///   line end in it is a blank. What is no CommonMark (footnotes, `~~`, formulas) stays as it is written. An id is
-///   made from it as [`AnchorStyle`] says, unless an attribute gives one. [`TitleStyle`] can ask for the source instead.
-/// - An id that is taken gets `-1`, `-2`, … : the first that is free.
-/// - The lines are those of the source. A break stands before the first and after the last line of each item
-///   of a list.
-/// - The title of the text is its first heading of level 1, its summary the first paragraph after that one.
+/// - A heading of any level, ATX or setext, also in a quote or a list, begins a section. The section ends at the next
+///   heading of any level.
+/// - The title is the visible text of the whole heading: code and emphasis without markers, links by their text, images
+///   by their alternative text, character references as characters, no HTML; a line end becomes a space. Syntax outside
+///   CommonMark (footnotes, `~~`, formulas) stays as written. The id is made from the title as [`AnchorStyle`] says,
+///   unless an attribute gives one. [`TitleStyle`] can select the source instead.
+/// - An id that is taken gets the first free suffix of `-1`, `-2`, …
+/// - The lines are those of the source. There is a break before the first line and after the last line of each list
+///   item.
+/// - The title of the text is its first heading of level 1. Its summary is the first paragraph after that heading.
 pub fn parse_markdown(document: &Document, how: MarkdownOptions) -> Result<Sections> {
     let scan = MarkdownScan::read(document.text(), how)?;
     let lines = document.line_ranges();
@@ -85,10 +85,10 @@ pub fn parse_markdown(document: &Document, how: MarkdownOptions) -> Result<Secti
     Ok(Sections { title, summary: scan.summary, sections })
 }
 
-/// The work of an event: it stands for some bytes.
+/// The units of work for an event, which stands for several bytes.
 const EVENT: usize = 4 * ITEM;
 
-/// What one pass over the events finds.
+/// What one pass over the events collects.
 #[derive(Default)]
 struct MarkdownScan {
     headings: Vec<MarkdownHeading>,
@@ -129,7 +129,7 @@ impl MarkdownScan {
     }
 }
 
-/// The indexes of lines that a break stands before, ascending.
+/// The indexes of the lines that follow a break, in ascending order.
 fn breaks(text: &str, items: &[Range<usize>], line_of: impl Fn(usize) -> usize) -> Result<Vec<usize>> {
     let mut breaks: Vec<usize> = Vec::with_capacity(items.len() * 2);
     for item in items {
@@ -143,7 +143,7 @@ fn breaks(text: &str, items: &[Range<usize>], line_of: impl Fn(usize) -> usize) 
     Ok(breaks)
 }
 
-/// The lines at these indexes, without blank ones at both ends, with the breaks among them.
+/// The lines at these indexes, without blank lines at both ends, with the breaks among them.
 fn body_lines(document: &Document, range: Range<usize>, breaks: &[usize]) -> Lines {
     let ranges = document.line_ranges();
     let is_blank = |index: &usize| document.text()[ranges[*index].clone()].trim().is_empty();
@@ -158,18 +158,18 @@ fn body_lines(document: &Document, range: Range<usize>, breaks: &[usize]) -> Lin
     Lines::new(document.clone(), lines, within)
 }
 
-/// A heading and where its words stand.
+/// A heading and the position of its words.
 struct MarkdownHeading {
     level: usize,
-    /// The id that its attributes give it.
+    /// The id from its attributes.
     id: Option<String>,
-    /// Its bytes, the line end included.
+    /// Its bytes, including the line end.
     span: Range<usize>,
     /// Its words without markup.
     text: String,
     /// Where its first text begins.
     first: Option<usize>,
-    /// Where its last text, code, link, … ends.
+    /// Where its last text, code, link or the like ends.
     end: usize,
 }
 
@@ -179,11 +179,11 @@ impl MarkdownHeading {
         Self { level: level as usize, id, span, text: String::new(), first: None, end }
     }
 
-    /// Takes in what stands inside the heading.
+    /// Adds an event inside the heading.
     fn add(&mut self, source: &str, event: &Event<'_>, span: Range<usize>) {
         push_visible_text(&mut self.text, event);
         match event {
-            // a character reference: its text is not in the source, so a cut neither begins nor ends with it
+            // A character reference. Its text is not in the source, so a title can neither begin nor end with it.
             Event::Text(text) if source.get(span.clone()) != Some(&**text) => {}
             Event::Text(_) => {
                 self.first.get_or_insert(span.start);
@@ -193,7 +193,7 @@ impl MarkdownHeading {
         }
     }
 
-    /// Its source from the first text on; all of it if there is none.
+    /// The source from the first text on, or the whole source if it has no text.
     fn source(&self, source: &str) -> String {
         let whole = self.span.clone();
         let cut = self.first.map_or(whole, |first| first..self.end);
@@ -235,14 +235,14 @@ pub struct Link {
     pub kind: LinkKind,
     /// Its words without markup.
     pub text: String,
-    /// Where it leads, as it is written, escapes resolved.
+    /// Its destination as written, with escapes resolved.
     pub destination: String,
     /// Its bytes in the document.
     pub span: Range<usize>,
 }
 
-/// The links and images of `document`, by CommonMark 0.31, in the order in which they begin. Those in code are none;
-/// a reference without a definition is none either.
+/// The links and images of `document` by CommonMark 0.31, in the order in which they begin. Code contains no links, and
+/// a reference without a definition is not a link.
 pub fn find_links(document: &Document) -> Result<Vec<Link>> {
     let mut links: Vec<Link> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
@@ -275,7 +275,7 @@ pub fn find_links(document: &Document) -> Result<Vec<Link>> {
     Ok(links)
 }
 
-/// `markdown`, some inline text, without its markup: what a reader sees. Links give their text, also by a reference
+/// The visible text of `markdown`, which is inline text. Links are replaced by their text, including reference links
 /// whose definition is elsewhere.
 pub fn plain_text(markdown: &str) -> Result<String> {
     check_markdown_limits(markdown)?;
@@ -284,7 +284,7 @@ pub fn plain_text(markdown: &str) -> Result<String> {
     let events = Parser::new_with_broken_link_callback(markdown, Options::empty(), Some(&mut anywhere));
     for event in events {
         guard::spend(4 * ITEM)?;
-        // Words of two blocks do not become one.
+        // Words of two blocks are kept apart.
         if let Event::Start(tag) = &event
             && is_block(tag)
             && !text.is_empty()
@@ -318,8 +318,8 @@ fn link_kind(written: LinkType) -> LinkKind {
     }
 }
 
-/// Adds what a reader sees of an event: texts, code, what an image shows where it cannot be seen; a line end is a
-/// blank. Marks of emphasis, destinations of links and HTML are not seen.
+/// Adds the visible text of an event: text, code, the alternative text of an image; a line end becomes a space. Markers
+/// of emphasis, link destinations and HTML are not visible.
 pub fn push_visible_text(text: &mut String, event: &Event<'_>) {
     match event {
         Event::Text(part) | Event::Code(part) => text.push_str(part),
@@ -328,17 +328,17 @@ pub fn push_visible_text(text: &mut String, event: &Event<'_>) {
     }
 }
 
-/// How many quotes and lists may lie within each other.
+/// The maximum nesting depth of quotes and lists.
 const DEPTH: usize = 100;
 
-/// What a byte takes to be put into blocks, in nanoseconds, where nothing is nested; each level takes that again.
+/// The time per byte to parse blocks, in nanoseconds, without nesting. Each level takes the same time again.
 const BLOCKS: u32 = 16;
 
-/// What a byte of a paragraph takes to be read at worst, in nanoseconds.
+/// The worst-case time per byte to parse a paragraph, in nanoseconds.
 const PARAGRAPH: u32 = 200;
 
-/// Refuses a text of Markdown that cannot be read in time: quotes and lists nested too deep, a paragraph or a text too
-/// long.
+/// Refuses a Markdown text that cannot be parsed in time: quotes or lists that are nested too deeply, or a paragraph or
+/// text that is too long.
 ///
 /// # Errors
 /// What is wrong with the text, with its line; or the call was stopped.
@@ -352,7 +352,9 @@ pub fn check_markdown_limits(text: &str) -> Result<()> {
         //# Markdown nested more than 100 levels deep MUST be refused before it is read.
         if depth > DEPTH {
             let message = format!("line {}: quotes and lists are nested more than {DEPTH} levels deep", number + 1);
-            return Err(Diagnostic::new(Code("parse.markdown"), message).help("is this Markdown? read it as lines"));
+            return Err(
+                Diagnostic::new(Code("parse.markdown"), message).help("if this is not Markdown, read it as lines")
+            );
         }
         paragraph = if is_blank { 0 } else { paragraph + line.len() };
         longest = longest.max(paragraph);
@@ -362,8 +364,8 @@ pub fn check_markdown_limits(text: &str) -> Result<()> {
     guard::require_time("a paragraph of Markdown", longest, PARAGRAPH)
 }
 
-/// How many quotes and items of lists the line begins or goes on with, as far as its own marks tell; and whether nothing
-/// follows them.
+/// The number of quotes and list items that the line begins or continues, judged by its own markers; and whether
+/// nothing follows them.
 fn nesting_depth(line: &str) -> (usize, bool) {
     let bytes = line.trim_end().as_bytes();
     let (mut at, mut marks, mut blanks) = (0, 0, 0);
@@ -379,7 +381,7 @@ fn nesting_depth(line: &str) -> (usize, bool) {
             Some(b'>') => 1,
             Some(b'-' | b'+' | b'*') if after(1) => 1,
             Some(b'0'..=b'9') if matches!(bytes.get(at + digits), Some(b'.' | b')')) && after(digits + 1) => digits + 1,
-            // Blanks lead on in a list only if an item follows them.
+            // Spaces continue a list only if an item follows them.
             other => return (if marks == 0 { 0 } else { marks + blanks / 2 }, other.is_none()),
         };
         blanks += indent.saturating_sub(1);

@@ -16,11 +16,11 @@ pub struct MarkerBlock<'a> {
 /// One line of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MarkedLine<'a> {
-    /// Which marker: an index into the list of markers.
+    /// The marker, as an index into the list of markers.
     pub marker: usize,
     /// What follows the marker, trimmed.
     pub text: &'a str,
-    /// The line from its marker on, without its end.
+    /// The line from its marker on, without the line end.
     pub raw: &'a str,
     /// Its one-based number.
     pub line: usize,
@@ -37,24 +37,26 @@ impl MarkerBlock<'_> {
         self.parts.last().map_or(0, |part| part.line)
     }
 
-    /// Its lines from their markers on, joined by line feeds.
+    /// Its lines, each from its marker on, joined by line feeds.
     pub fn raw(&self) -> String {
         self.parts.iter().map(|part| part.raw).collect::<Vec<_>>().join("\n")
     }
 }
 
-/// The blocks of `document`.
+/// The marker blocks of `document`.
 ///
-/// A line belongs to one if, after white space at its begin, it starts with a marker; the longest marker that
-/// fits counts. Any other line between ends the block. A line with one of the `leads` (indexes of markers)
-/// begins a new block if a line with text and a marker that does not lead came before it in the block.
+/// A line belongs to a block if it starts with a marker after optional white space; the longest matching marker is
+/// used. Any other line ends the block. A line with one of the `leads` (indexes of markers) begins a new block if the
+/// current block already has a line with text and a marker that is not in `leads`.
 ///
-/// Nothing is known of the language: a marker in a string counts, one after code does not. An empty marker,
-/// or one that begins with white space, is a fault.
+/// The language is not known: a marker in a string counts, but one after code does not. An empty marker, or one that
+/// begins with white space, is a fault.
 pub fn marker_blocks<'a>(document: &'a Document, markers: &[String], leads: &[usize]) -> Result<Vec<MarkerBlock<'a>>> {
     if let Some(bad) = markers.iter().find(|marker| !marker.starts_with(|letter: char| !letter.is_whitespace())) {
         let message = format!("the marker `{bad}` is empty or begins with white space");
-        return Err(Diagnostic::new(Code::ARGUMENTS, message).help("white space before a marker never counts"));
+        return Err(
+            Diagnostic::new(Code::ARGUMENTS, message).help("leave out the white space: it is ignored before a marker")
+        );
     }
     let text = document.text();
     let mut blocks: Vec<MarkerBlock<'a>> = Vec::new();
@@ -83,7 +85,7 @@ fn part<'a>(text: &'a str, markers: &[String], start: usize, number: &mut LineCo
     Some(MarkedLine { marker, text: raw[word.len()..].trim(), raw, line: number.line(start) })
 }
 
-/// The places, ascending, at which a marker stands that only white space of its line precedes.
+/// The positions, in ascending order, of all markers that only white space precedes on their line.
 fn starts(text: &str, markers: &[String]) -> Result<Vec<usize>> {
     let mut starts = Vec::new();
     for marker in markers {
@@ -106,7 +108,7 @@ fn is_first(text: &str, at: usize) -> bool {
     before.is_empty() || before.ends_with('\n')
 }
 
-/// Numbers of lines, asked in ascending order of bytes.
+/// Converts bytes to line numbers. It must be queried in ascending order.
 struct LineCounter<'a> {
     text: &'a str,
     at: usize,

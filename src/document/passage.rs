@@ -1,5 +1,5 @@
-//! Passages: texts joined from lines that know which line each byte came from; and the search for quotes in them, which may
-//! differ in white space or by one edit.
+//! Passages: texts joined from lines that record which line each byte came from; and the search for quotes in them,
+//! which may differ in white space or by one edit.
 
 use super::lines::Lines;
 use super::spans::Spans;
@@ -10,7 +10,7 @@ use memchr::memmem;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Trimmed lines without the blank ones, joined by single blanks.
+/// The non-blank lines, trimmed and joined by single spaces.
 #[derive(Debug)]
 pub struct Passage {
     text: Text,
@@ -18,29 +18,31 @@ pub struct Passage {
     letters: OnceLock<CompactText>,
 }
 
-/// A line's part of a passage: from `at` up to the blank before the next piece.
+/// The part of a passage that comes from one line. It begins at `at` and ends before the space in front of the next
+/// piece.
 #[derive(Debug)]
 struct LinePiece {
     at: usize,
     line: usize,
 }
 
-/// How a quote may differ from the text.
+/// How much a quote may differ from the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuoteTolerance {
     /// Not at all.
     Exact,
-    /// In white space: between two letters or digits a run counts as its first character, elsewhere it is ignored.
+    /// In white space: between two letters or digits, a run of white space counts as its first character; elsewhere it
+    /// is ignored.
     Letters,
-    /// As `Letters`, and by one inserted, removed or replaced byte.
+    /// As `Letters`, and also by one inserted, removed or replaced byte.
     OneEdit,
 }
 
 impl QuoteTolerance {
-    /// All of them, strictest first.
+    /// All of them, from the strictest to the loosest.
     pub const ALL: [Self; 3] = [Self::Exact, Self::Letters, Self::OneEdit];
 
-    /// The word for it.
+    /// Its name in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Exact => "exact",
@@ -53,9 +55,9 @@ impl QuoteTolerance {
 /// A quote found in a passage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocatedQuote {
-    /// What it covers.
+    /// The spans that it covers.
     pub spans: Spans,
-    /// How it differs from the quote.
+    /// The tolerance with which it was found.
     pub tolerance: QuoteTolerance,
     /// The numbers of its first and last line in the document; `None` for a text without lines.
     pub lines: Option<(usize, usize)>,
@@ -67,7 +69,7 @@ impl Passage {
         Self { text: text.into(), pieces: Vec::new(), letters: OnceLock::new() }
     }
 
-    /// The lines that are not blank, trimmed, joined by one blank, with the places they came from.
+    /// The non-blank lines, trimmed and joined by single spaces, with their origins.
     pub fn from_lines(lines: &Lines) -> Self {
         let mut text = String::with_capacity(lines.lines().iter().map(|line| line.span.len() + 1).sum());
         let mut pieces = Vec::with_capacity(lines.lines().len());
@@ -93,17 +95,17 @@ impl Passage {
         &self.text
     }
 
-    /// The number of the document's line that the byte at `offset` came from.
+    /// The number of the document's line from which the byte at `offset` came.
     pub fn line_at(&self, offset: usize) -> Option<usize> {
         let after = self.pieces.partition_point(|piece| piece.at <= offset);
         Some(self.pieces.get(after.checked_sub(1)?)?.line)
     }
 
-    /// The first occurrence of `quote`, by the first of `tolerances` that finds one. A blank quote is never found. The lines
-    /// of a quote are joined as those of a passage, unless it occurs as it is.
+    /// The first occurrence of `quote`, using the first of `tolerances` that finds one. A blank quote is never found.
+    /// The lines of a quote are joined like those of a passage, unless the quote occurs unchanged.
     ///
-    /// With `OneEdit`, of the occurrences that begin first the longest counts. Time is linear in the passage and the quote;
-    /// the compacted passage is kept.
+    /// With `OneEdit`, the longest of the occurrences that begin first is returned. Time is linear in the passage and
+    /// the quote. The compacted passage is cached.
     ///
     /// # Errors
     /// The running call was stopped.
@@ -173,16 +175,16 @@ impl Object for Passage {
     }
 }
 
-/// With more occurrences of one half than this, the whole text is searched.
+/// If one half occurs more often than this, the whole text is searched.
 const PLACES: usize = 32;
 
-/// The work per byte of the text.
+/// The units of work per byte of the text.
 const STEP: usize = 4;
 
-/// The first part of `hay` that becomes `needle` when one byte is inserted, removed or replaced; the longest
-/// among those that begin there. The parts are not empty.
+/// The first part of `hay` that becomes `needle` by one inserted, removed or replaced byte, and the longest of those
+/// that begin there. Neither is empty.
 ///
-/// One edit leaves one half of the needle as it is, so only what lies around a half is looked at.
+/// One edit leaves one half of the needle unchanged, so only the surroundings of each half are searched.
 ///
 /// # Errors
 /// The running call was stopped.
@@ -224,8 +226,8 @@ fn windows_around_halves(hay: &[u8], needle: &[u8]) -> Option<Vec<Range<usize>>>
     Some(apart)
 }
 
-/// The same as [`locate_with_one_edit`] for every start: a part matches if its common prefix and its common suffix with the
-/// needle leave at most one byte of either.
+/// Like [`locate_with_one_edit`], but tries every start. A part matches if its common prefix and its common suffix with
+/// the needle leave at most one byte of either.
 fn locate_at_any_place(hay: &[u8], needle: &[u8]) -> Result<Option<Range<usize>>> {
     let heads = shared(hay.iter(), needle.iter(), hay.len())?;
     let tails = shared(hay.iter().rev(), needle.iter().rev(), hay.len())?;
@@ -245,8 +247,8 @@ fn locate_at_any_place(hay: &[u8], needle: &[u8]) -> Result<Option<Range<usize>>
     Ok(None)
 }
 
-/// For every position of `hay` including its end, the length of the common prefix of the needle and what follows (Z
-/// algorithm).
+/// For every position of `hay`, including its end, the length of the common prefix of the needle and the rest of `hay`
+/// (Z algorithm).
 fn shared<'a>(
     hay: impl Iterator<Item = &'a u8>,
     needle: impl Iterator<Item = &'a u8>,
@@ -275,12 +277,12 @@ fn shared<'a>(
     Ok(shares)
 }
 
-/// A text without insignificant white space. A run between two letters or digits is kept as its first character; white
-/// space next to anything else, and at both ends, is dropped. All other characters are kept.
+/// A text without insignificant white space. A run between two letters or digits is reduced to its first character.
+/// White space next to any other character, and at both ends, is dropped. All other characters are kept.
 #[derive(Debug, Default)]
 pub(super) struct CompactText {
     text: String,
-    /// Where something was dropped: the position in the compact text, and the bytes dropped up to there.
+    /// Where white space was dropped: the position in the compact text, and the total number of bytes dropped so far.
     drops: Vec<(usize, usize)>,
 }
 
@@ -321,7 +323,7 @@ impl CompactText {
         self.text.as_bytes()
     }
 
-    /// The bytes of `whole`, the original text, that the non-empty `range` stands for: whole characters.
+    /// The bytes of `whole`, the original text, that correspond to the non-empty `range`, extended to whole characters.
     pub(super) fn origin(&self, whole: &str, range: Range<usize>) -> Range<usize> {
         let place = |index: usize| {
             let after = self.drops.partition_point(|(at, _)| *at <= index);

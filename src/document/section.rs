@@ -1,4 +1,4 @@
-//! The sections of a text, flat and in order: what the readers of Markdown and of IETF texts return.
+//! The sections of a text, flat and in order, as returned by the readers of Markdown and of IETF texts.
 
 use super::lines::Lines;
 use crate::value::Value;
@@ -6,11 +6,11 @@ use crate::value::Value;
 /// A heading and the lines up to the next heading of any level.
 #[derive(Clone, Debug)]
 pub struct Section {
-    /// What a reference names it by; unique in its text.
+    /// The id by which references name it, unique in its text.
     pub id: String,
     /// The words of its heading.
     pub title: String,
-    /// How deep it lies: 1 is a chapter.
+    /// Its level; 1 is a chapter.
     pub level: usize,
     /// The one-based number of its heading's first line.
     pub line: usize,
@@ -18,12 +18,12 @@ pub struct Section {
     pub lines: Lines,
 }
 
-/// A text in sections. What stands before the first heading is in none.
+/// A text divided into sections. Text before the first heading is in no section.
 #[derive(Clone, Debug, Default)]
 pub struct Sections {
     /// The title of the whole text.
     pub title: Option<String>,
-    /// What it says of itself in a few words.
+    /// The short summary that the text contains.
     pub summary: Option<String>,
     /// Its sections in order.
     pub sections: Vec<Section>,

@@ -1,4 +1,4 @@
-//! Sentences with keywords: the requirements of specifications that use the words of RFC 2119.
+//! Sentences with keywords: the requirements of specifications that use the key words of RFC 2119.
 
 #[cfg(test)]
 mod tests;
@@ -9,48 +9,48 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, ITEM};
 use std::collections::HashMap;
 
-/// The words that are looked for, and what they mean.
+/// The keywords to find, and their meaning.
 #[derive(Clone, Debug, Default)]
 pub struct Keywords {
-    /// The words of each level, the strongest level first. Blanks in a word stand for themselves.
+    /// The words of each level, the strongest level first. Spaces in a word are literal.
     pub levels: Vec<Vec<String>>,
-    /// Texts that, right after a keyword, make it a definition of the word, which does not count.
+    /// Texts that turn a keyword directly before them into a definition of that word, which is ignored.
     pub definitions: Vec<String>,
 }
 
 /// A sentence with at least one keyword.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sentence {
-    /// Its pieces of each line, trimmed, blank ones left out, joined by line feeds.
+    /// The trimmed pieces of each line, without blank ones, joined by line feeds.
     pub text: String,
     /// The strongest level of its keywords: an index into [`Keywords::levels`].
     pub level: usize,
     /// Its keywords, in order.
     pub words: Vec<String>,
-    /// The number of the document's line it begins in.
+    /// The number of the document's line in which it begins.
     pub line: usize,
-    /// The number of the line it ends in.
+    /// The number of the line in which it ends.
     pub end_line: usize,
 }
 
-/// How many times its own size a text may be copied into overlapping sentences.
+/// The maximum total size of overlapping sentences, as a multiple of the size of the text.
 const OVERLAP: usize = 64;
 
-/// The sentences of `lines` that hold a keyword, in the order in which they begin; of those that begin at one place the
-/// weaker level is first.
+/// The sentences of `lines` that contain a keyword, in the order in which they begin. If two begin at the same place,
+/// the weaker level comes first.
 ///
-/// - A keyword stands between characters that are no word characters, the longest one that fits counts.
-/// - A sentence ends with a `.` that a blank, a tab or the end of the line follows, before an empty line, and
-///   before a break. No other mark ends it, and no abbreviation is known. In a row of dots every second one
-///   is passed over.
-/// - It begins where the text before the keyword ends one: after its last `.` if that ends a sentence (the
-///   keyword counts as the end of the line), else after the first `.` before that one which does; else the
-///   lines above are asked in the same way, up to an empty line, a break or the top.
-/// - A line of nothing but blanks neither ends nor begins one.
-/// - Sentences that differ only in white space (see [`super::QuoteTolerance::Letters`]) are one: the first, with the
-///   strongest level.
+/// - A keyword must not be adjacent to word characters. The longest matching keyword is used.
+/// - A sentence ends with a `.` that is followed by a space, a tab or the end of the line; before an empty line; and
+///   before a break. No other mark ends it, and abbreviations are not recognized. In a row of dots, every second dot is
+///   ignored.
+/// - It begins where the text before the keyword ends another sentence: after the last `.` if that dot ends a sentence
+///   (the keyword counts as the end of the line), otherwise after the first `.` before it that does. If there is none,
+///   the lines above are searched in the same way, up to an empty line, a break or the top.
+/// - A line that consists only of spaces neither ends nor begins a sentence.
+/// - Sentences that differ only in white space (see [`super::QuoteTolerance::Letters`]) are merged: the first one is
+///   kept, with the strongest level.
 ///
-/// Time is linear, except that overlapping sentences are copied; too many of them are a fault.
+/// Time is linear, except that overlapping sentences are copied. Too much overlap is a fault.
 pub fn keyword_sentences(lines: &Lines, keywords: &Keywords) -> Result<Vec<Sentence>> {
     let finder = KeywordFinder::new(keywords);
     let mut walk = None;
@@ -90,14 +90,14 @@ impl SentenceCollector {
         Ok(())
     }
 
-    /// The index of the sentence at this span; it is added if there is none with the same words.
+    /// The index of the sentence at this span. The sentence is added unless there is one with the same words.
     fn place(&mut self, lines: &Lines, (start, end): (LinePosition, LinePosition)) -> Result<usize> {
         let sentence = sentence(lines, start, end);
         self.copied += sentence.text.len();
         if self.copied > OVERLAP * (lines.document().text().len() + 1024) {
             return Err(Diagnostic::new(Code::LIMIT, "sentences with keywords overlap too often")
                 .at(lines.document().source().place(lines.lines()[start.line].span.clone()))
-                .help("is this prose? leave the file out"));
+                .help("if this is not prose, leave the file out"));
         }
         let at = *self.known.entry(CompactText::from_text(&sentence.text)?.into_text()).or_insert(self.sentences.len());
         if at == self.sentences.len() {
@@ -142,7 +142,7 @@ struct KeywordMatch<'a> {
     word: &'a str,
 }
 
-/// Finds keywords, the longest at each place.
+/// Finds keywords, the longest one at each place.
 struct KeywordFinder<'a> {
     words: Vec<(&'a str, usize)>,
     definitions: Vec<&'a str>,
@@ -201,21 +201,21 @@ fn is_word(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// A byte of a line.
+/// The position of a byte in a run of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct LinePosition {
     /// The index of the line.
     line: usize,
-    /// The byte in it.
+    /// The byte within the line.
     column: usize,
 }
 
-/// Where sentences begin and end. Positions must be queried in ascending order; each query takes constant time.
+/// The starts and ends of sentences. Positions must be queried in ascending order. Each query takes constant time.
 struct SentenceEdges<'a> {
     lines: &'a Lines,
-    /// For each line, the end of a sentence that is open at its begin.
+    /// For each line, the end of a sentence that is open at the beginning of the line.
     closes: Vec<LinePosition>,
-    /// The start of a sentence that is open at the begin of the line at `row.line`.
+    /// The start of a sentence that is open at the beginning of the line `row.line`.
     opens: LinePosition,
     row: LineScan<'a>,
 }
@@ -256,7 +256,7 @@ impl<'a> SentenceEdges<'a> {
     }
 }
 
-/// The end of a sentence that is open at the end of its line.
+/// The end of a sentence that is open at the end of the given line.
 fn after(lines: &Lines, closes: &[LinePosition], line: usize) -> LinePosition {
     let stops = line + 1 >= closes.len() || lines.is_break_before(line + 1) || lines.line_text(line + 1).is_empty();
     if stops { LinePosition { line, column: lines.line_text(line).len() } } else { closes[line + 1] }
@@ -281,27 +281,27 @@ fn first_end(text: &str, from: usize) -> Option<usize> {
     dots.map(|dot| from + dot).find(|dot| is_last(text, *dot) && is_looked_at(text, *dot))
 }
 
-/// Whether a blank, a tab or the end of the line follows the `.` at that byte.
+/// Whether a space, a tab or the end of the line follows the `.` at that byte.
 fn is_last(text: &str, dot: usize) -> bool {
     matches!(text.as_bytes().get(dot + 1), None | Some(b' ' | b'\t'))
 }
 
-/// Whether the `.` at that byte is the first, third, … of a row of them: a `.` that ends nothing takes the
-/// character after it along.
+/// Whether the `.` at that byte is the first, third, … of a row of dots. A `.` that does not end a sentence consumes
+/// the next character.
 fn is_looked_at(text: &str, dot: usize) -> bool {
     text.as_bytes()[..dot].iter().rev().take_while(|byte| **byte == b'.').count() % 2 == 0
 }
 
-/// One line, read from left to right.
+/// A single line, scanned from left to right.
 struct LineScan<'a> {
     line: usize,
     text: &'a str,
     /// The first `.` that ends a sentence.
     first: Option<usize>,
-    /// The last `.` before `read`; where a sentence begins after it, or around it; how far has been read.
+    /// The last `.` before `read`, and where a sentence begins for a keyword that does not directly follow that `.`.
     last: Option<(usize, Option<usize>)>,
     read: usize,
-    /// The first end of a sentence after the place asked for last; nothing if there is none further on.
+    /// The first end of a sentence after the last queried column; `None` if there is none.
     next: Option<usize>,
     is_over: bool,
 }
@@ -311,7 +311,7 @@ impl<'a> LineScan<'a> {
         Self { line, text, first: first_end(text, 0), last: None, read: 0, next: None, is_over: false }
     }
 
-    /// Where in this line the sentence begins that is open at `column`, if it does here.
+    /// The column at which the sentence at `column` begins, if it begins in this line.
     fn start(&mut self, column: usize) -> Option<usize> {
         if let Some(dot) = memchr::memrchr(b'.', &self.text.as_bytes()[self.read..column]) {
             let dot = self.read + dot;
@@ -322,7 +322,7 @@ impl<'a> LineScan<'a> {
         if dot + 1 == column { Some(column) } else { around }
     }
 
-    /// Where a sentence begins for which this is the last `.` before its keyword.
+    /// Where a sentence begins if this is the last `.` before its keyword.
     fn around(&self, dot: usize) -> Option<usize> {
         if is_last(self.text, dot) {
             return Some(dot + 1);

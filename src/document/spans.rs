@@ -1,17 +1,17 @@
-//! Sets of byte ranges of one text: what quotes cover.
+//! Sets of byte ranges of one text, such as the parts that quotes cover.
 
 use crate::diagnostic::Result;
 use crate::guard::{self, ITEM};
 use crate::value::{Json, Kind, Object, Value, no_field};
 use std::ops::Range;
 
-/// Byte ranges: sorted, not empty, neither overlapping nor adjacent. They do not know their text: the caller makes sure that
-/// two sets belong to the same one.
+/// Byte ranges: sorted, non-empty, neither overlapping nor adjacent. They do not know their text; the caller ensures
+/// that two sets belong to the same text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spans(Vec<Range<usize>>);
 
 impl Spans {
-    /// The set of all the bytes in `ranges`, in any order.
+    /// The set of all bytes in `ranges`, which may be in any order.
     pub fn new(ranges: impl IntoIterator<Item = Range<usize>>) -> Self {
         let mut ranges: Vec<Range<usize>> = ranges.into_iter().filter(|range| range.start < range.end).collect();
         ranges.sort_unstable_by_key(|range| range.start);
@@ -25,23 +25,23 @@ impl Spans {
         Self(merged)
     }
 
-    /// The ranges, ascending.
+    /// The ranges in ascending order.
     pub fn ranges(&self) -> &[Range<usize>] {
         &self.0
     }
 
-    /// Whether it holds no byte.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// What is in one or the other.
+    /// The bytes that are in at least one of the sets.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         Self::new(self.0.iter().chain(&other.0).cloned())
     }
 
-    /// What is in both.
+    /// The bytes that are in both sets.
     #[must_use]
     pub fn intersect(&self, other: &Self) -> Self {
         let (mut left, mut right) = (self.0.iter().peekable(), other.0.iter().peekable());
@@ -60,7 +60,7 @@ impl Spans {
         Self(both)
     }
 
-    /// What is in this and not in the other.
+    /// The bytes that are in this set and not in the other.
     #[must_use]
     pub fn without(&self, other: &Self) -> Self {
         let mut rest = Vec::with_capacity(self.0.len());
@@ -87,7 +87,8 @@ impl Spans {
         Self(rest)
     }
 
-    /// The number of characters of `text` in it that are no white space. Ranges beyond the text count nothing.
+    /// The number of characters of `text` within the set that are not white space. Ranges beyond the text count as
+    /// empty.
     ///
     /// # Errors
     /// The running call was stopped.
@@ -111,9 +112,9 @@ impl Object for Spans {
         Kind::Spans
     }
 
-    /// It has none: what it covers is asked with `ink`.
+    /// There are no fields. The help names the verbs that query the covered text.
     fn field(&self, name: &str) -> Result<Value> {
-        Err(no_field(Kind::Spans, name, &[]).help("ask with `is_empty`, `ink`, `spans_intersect`"))
+        Err(no_field(Kind::Spans, name, &[]).help("use `is_empty`, `visible_len` or `spans_intersect`"))
     }
 
     /// The list of `[from, to]` in bytes, `to` exclusive.
@@ -121,12 +122,12 @@ impl Object for Spans {
         Json::Array(self.0.iter().map(|range| serde_json::json!([range.start, range.end])).collect())
     }
 
-    /// How many separate parts it has.
+    /// The number of separate ranges.
     fn length(&self) -> Option<usize> {
         Some(self.0.len())
     }
 
-    /// One part, as a set of its own.
+    /// A single range as a set of its own.
     fn item(&self, index: usize) -> Option<Value> {
         self.0.get(index).map(|range| Value::handle(Self(vec![range.clone()])))
     }

@@ -1,4 +1,4 @@
-//! Templates of `{{token}}`s: every one must have a value, and nothing else is interpreted.
+//! Templates with `{{token}}`s. Every token must have a value, and nothing else is interpreted.
 
 use crate::bounded::BoundedText;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
@@ -14,15 +14,15 @@ const CODE: Code = Code("tokens");
 const OPEN: &str = "{{";
 const CLOSE: &str = "}}";
 
-/// A `{{name}}` in a text; blanks around the name are allowed.
+/// A `{{name}}` in a text. Spaces around the name are allowed.
 struct TemplateToken<'a> {
     name: &'a str,
     bytes: Range<usize>,
 }
 
-/// The names of the tokens in a text, each once, in the order of their first places.
+/// The distinct names of the tokens in a text, in the order of their first occurrence.
 ///
-/// A `{{` that begins no token is a fault: names are made of letters, digits, `_` and `-`.
+/// A `{{` that does not begin a token is a fault. Names consist of letters, digits, `_` and `-`.
 pub fn token_names<'a>(input: &ParserInput<'a>) -> Result<Vec<&'a str>> {
     let mut names: Vec<&str> = Vec::new();
     let mut known = HashSet::new();
@@ -35,10 +35,10 @@ pub fn token_names<'a>(input: &ParserInput<'a>) -> Result<Vec<&'a str>> {
     Ok(names)
 }
 
-/// The text with each token replaced by its value, once: values are not looked at again.
+/// The text with each token replaced by its value. Inserted values are not scanned for tokens.
 ///
-/// A token without a value, and a value whose token the text does not have, are faults, unless `spare` names the
-/// latter: all of them are told at once, with the nearest name.
+/// A token without a value is a fault, and so is a value without a token unless `spare` names it. All of them are
+/// reported at once, with the nearest name.
 pub fn fill(input: &ParserInput<'_>, values: &BTreeMap<String, String>, spare: &[String]) -> Result<Value> {
     let found = find_tokens(input)?;
     //= docs/spec.md#edits
@@ -63,7 +63,7 @@ fn find_tokens<'a>(input: &ParserInput<'a>) -> Result<Vec<TemplateToken<'a>>> {
     while let Some(start) = memchr::memmem::find(&text.as_bytes()[at..], OPEN.as_bytes()).map(|open| at + open) {
         guard::spend(ITEM + start - at)?;
         let Some(token) = read_token(text, start) else {
-            let message = format!("`{}` begins no token", shown(&text[start..]));
+            let message = format!("`{}` does not begin a token", shown(&text[start..]));
             return Err(input.fault(CODE, start, message).help("a token is `{{name}}`: letters, digits, `_` and `-`"));
         };
         at = token.bytes.end;
@@ -81,7 +81,7 @@ fn read_token(text: &str, start: usize) -> Option<TemplateToken<'_>> {
     (!name.is_empty() && name.chars().all(is_name)).then_some(TemplateToken { name, bytes: start..end })
 }
 
-/// The beginning of a text, short enough for a message.
+/// The beginning of a text, shortened for a message.
 fn shown(text: &str) -> String {
     text.lines().next().unwrap_or_default().chars().take(20).collect()
 }
@@ -122,7 +122,7 @@ fn refuse_unused(found: &[TemplateToken<'_>], values: &BTreeMap<String, String>,
     known.dedup();
     Err(match did_you_mean(first, known) {
         Some(help) => fault.help(help),
-        None => fault.help("leave its value out, or name it in `spare`"),
+        None => fault.help("remove its value, or name it in `spare`"),
     })
 }
 
@@ -165,7 +165,7 @@ mod tests {
     fn what_begins_no_token_is_a_fault_with_its_place() {
         for text in ["a\n{{#if x}}", "a\n{{x", "a\n{{ }}", "a\n{{{x}}}", "a\n{{x.y}}"] {
             let told = filled(text, &[("x", "")], &[]).expect_err(text);
-            assert!(told.starts_with("text:2:1: `{{") && told.contains("begins no token"), "{told}");
+            assert!(told.starts_with("text:2:1: `{{") && told.contains("does not begin a token"), "{told}");
         }
     }
 

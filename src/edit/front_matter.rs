@@ -24,23 +24,23 @@ const CODE: Code = Code("parse.front_matter");
 /// How changed values are written.
 #[derive(Clone, Debug, Default)]
 pub struct FrontMatterOptions {
-    /// New keys stand before this one, if it is there.
+    /// New keys are inserted before this key, if it exists.
     pub before: Option<String>,
-    /// How new texts are quoted; else as the text that was there, plain where there was none.
+    /// How new texts are quoted. Otherwise they are quoted like the text that they replace, or plain if there was none.
     pub quote: Option<QuoteStyle>,
     /// The keys that come first in new maps, in this order.
     pub order: Vec<String>,
 }
 
-/// The text with the keys of `changes` set in its front matter, and those whose value is `null` removed.
+/// The text with the keys of `changes` set in its front matter. Keys whose value is `null` are removed.
 ///
-/// Only lines of values that change are touched: a list keeps the lines of the items that stay, a map those of its
-/// entries, `[…]` and `{…}` the bytes of what stays in them. Comments behind or above what stays, quotes, the order
-/// of keys, a byte order mark and the ends of lines stay. A text without front matter gets one if there is something
-/// to set. What cannot be done by lines is written anew, key by key.
+/// Only lines of values that change are touched. A list keeps the lines of unchanged items, a map those of unchanged
+/// entries, and `[…]` and `{…}` the bytes of unchanged parts. Comments after or above unchanged parts, quotes, the
+/// order of keys, a byte order mark and line ends are kept. A text without front matter gets one if there is something
+/// to set. A change that cannot be made line by line rewrites whole keys.
 ///
-/// The result is read again: unless it says exactly what is wanted, the edit is a fault `parse.front_matter`, and so
-/// is front matter that cannot be read.
+/// The result is parsed again. Unless it contains exactly the wanted data, the edit is a fault `parse.front_matter`,
+/// and so is front matter that cannot be read.
 pub fn edit_front_matter(input: &Value, changes: &Json, how: &FrontMatterOptions) -> Result<String> {
     let whole = ParserInput::from_value(input);
     let text = whole.text();
@@ -68,11 +68,11 @@ pub fn edit_front_matter(input: &Value, changes: &Json, how: &FrontMatterOptions
         }
     }
     let names: Vec<String> = changes.keys().map(|key| format!("`{key}`")).collect();
-    let message = format!("the front matter cannot be edited to say so: {}", names.join(", "));
-    Err(whole.fault(CODE, block.start, message).help("write out its aliases, merge keys, tags and keys behind `?`"))
+    let message = format!("the front matter cannot be edited to contain these changes: {}", names.join(", "));
+    Err(whole.fault(CODE, block.start, message).help("write out its aliases, merge keys, tags and keys after `?`"))
 }
 
-/// Where the text behind the front matter begins; 0 if there is none that ends.
+/// Where the text after the front matter begins; 0 if there is no complete front matter.
 pub(super) fn end_of_front_matter(input: &ParserInput<'_>) -> Result<usize> {
     let Value::Map(parts) = parse_front_matter(input)? else { return Ok(0) };
     let to = parts.get("to").and_then(Value::as_integer).and_then(|line| usize::try_from(line).ok()).unwrap_or(0);
@@ -82,9 +82,9 @@ pub(super) fn end_of_front_matter(input: &ParserInput<'_>) -> Result<usize> {
 /// The front matter of a text.
 struct FoundFrontMatter {
     data: Map,
-    /// Its bytes between the fences.
+    /// The bytes between the fences.
     block: Option<Range<usize>>,
-    /// How the lines of the text end.
+    /// The line end of the text.
     end: &'static str,
 }
 
@@ -94,7 +94,7 @@ impl FoundFrontMatter {
         let Value::Map(parts) = found else { return Ok(Self { data: Map::new(), block: None, end: "\n" }) };
         if let Some(error) = parts.get("error").and_then(Value::as_text) {
             let message = format!("the front matter cannot be read: {error}");
-            return Err(input.fault(CODE, 0, message).help("mend it by hand first"));
+            return Err(input.fault(CODE, 0, message).help("fix it by hand first"));
         }
         let line = |name: &str| parts.get(name).and_then(Value::as_integer).and_then(|line| usize::try_from(line).ok());
         let (from, to) = (line("from").unwrap_or(0), line("to").unwrap_or(0));
@@ -121,7 +121,7 @@ fn apply_changes(data: &Map, changes: &serde_json::Map<String, Json>) -> Map {
     wanted
 }
 
-/// The block with the changes, line by line, or with whole entries if `anew`; `None` if that is impossible.
+/// The block with the changes, line by line, or with whole entries rewritten if `anew`; `None` if that is impossible.
 fn edit_block(
     found: &FoundFrontMatter,
     block: &str,
@@ -154,10 +154,10 @@ fn edit_block(
     Ok(change.replacements.apply(block, found.end))
 }
 
-/// Lists that differ more than this, as old items times new ones, are not compared item by item.
+/// Two lists are not compared item by item if the product of the numbers of their differing items exceeds this.
 const MOST_COMPARED: usize = 1_000_000;
 
-/// Collects the replacements that turn a YAML text into one with the wanted values.
+/// Collects the replacements that give a YAML text the wanted values.
 struct YamlChange<'a> {
     text: &'a str,
     how: &'a FrontMatterOptions,
@@ -168,7 +168,7 @@ struct YamlChange<'a> {
 impl YamlChange<'_> {
     //= docs/spec.md#edits
     //# An edit of front matter MUST leave every line as it is that says what it said.
-    /// Changes the entries of the outermost map: those that `changes` does not name stay.
+    /// Changes the entries of the outermost map. Entries that `changes` does not name are kept.
     fn outermost(&mut self, entries: &[SourceEntry], old: &Map, changes: &JsonMap<String, Json>) -> Result<()> {
         let there: HashMap<&str, &SourceEntry> =
             entries.iter().rev().map(|entry| (&*entry.key, entry)).collect_checked()?;
@@ -181,7 +181,7 @@ impl YamlChange<'_> {
                 None => {}
             }
         }
-        // New ones come after what was added at the end of an old one: they may begin at the same place.
+        // New entries come after insertions at the end of an old entry, because both may have the same position.
         for (key, new) in changes.iter().filter(|(key, new)| there(key).is_none() && !new.is_null()) {
             guard::spend(ITEM + entries.len())?;
             let at = self.place_of_new(entries);
@@ -190,7 +190,7 @@ impl YamlChange<'_> {
         Ok(())
     }
 
-    /// Writes every changed entry of the outermost map anew, whatever its shape.
+    /// Rewrites every changed entry of the outermost map, whatever its shape.
     fn whole_entries(&mut self, entries: &[SourceEntry], changes: &JsonMap<String, Json>) -> Result<()> {
         for (key, new) in changes {
             guard::spend(ITEM + 4 * entries.len())?;
@@ -211,7 +211,7 @@ impl YamlChange<'_> {
     fn place_of_new(&self, entries: &[SourceEntry]) -> usize {
         if let Some(entry) = entries.iter().find(|entry| Some(&entry.key) == self.how.before.as_ref()) {
             let mut at = self.line_start(entry.at);
-            // Comments right above a key speak of it.
+            // Comments directly above a key belong to it.
             while at > 0 && self.text[self.line_start(at - 1)..].starts_with('#') {
                 at = self.line_start(at - 1);
             }
@@ -220,7 +220,7 @@ impl YamlChange<'_> {
         entries.last().map_or(self.text.len(), |entry| self.entry_lines(entry).end)
     }
 
-    /// One entry and the value it shall have.
+    /// Changes one entry to its wanted value.
     fn entry(&mut self, entry: &SourceEntry, old: Option<&Value>, new: &Json) -> Result<()> {
         if old == Some(&Value::from_json(new)) {
             return Ok(());
@@ -236,8 +236,8 @@ impl YamlChange<'_> {
         Ok(())
     }
 
-    /// Changes a list or a map inside; `false` if it must be written anew. `from` is where its line begins to speak
-    /// of it: behind a colon or a dash.
+    /// Changes a list or a map in place. Returns `false` if it must be rewritten. `from` is the position after the
+    /// colon or dash that introduces it.
     fn change_inside(&mut self, node: &SourceNode, from: usize, old: &Value, new: &Json) -> Result<bool> {
         match (&node.shape, old, new) {
             (SourceShape::Map { flow: true, entries }, Value::Map(old), Json::Object(new)) => {
@@ -256,7 +256,7 @@ impl YamlChange<'_> {
         }
     }
 
-    /// A map in block style, one of an item of a list included.
+    /// Changes a map in block style, including a map that is a list item.
     fn map(&mut self, entries: &[SourceEntry], old: &Map, new: &JsonMap<String, Json>) -> Result<bool> {
         let stays = |entry: &&SourceEntry| new.contains_key(&entry.key);
         let (Some(first), Some(last)) = (entries.iter().find(stays), entries.last()) else { return Ok(false) };
@@ -264,7 +264,7 @@ impl YamlChange<'_> {
         let shares_line = !self.text[self.line_start(entries[0].at)..entries[0].at].trim().is_empty();
         let mut skip = 0;
         if shares_line && first.at != entries[0].at {
-            // The first key stands behind a dash: the first one that stays moves there.
+            // The first key follows a dash, so the first remaining key moves there.
             self.replacements.replace(entries[0].at..first.at, "");
             skip = entries.iter().take_while(|entry| entry.at != first.at).count();
         }
@@ -283,7 +283,7 @@ impl YamlChange<'_> {
         Ok(true)
     }
 
-    /// A list in block style: items that stay keep their lines.
+    /// Changes a list in block style. Unchanged items keep their lines.
     fn list(&mut self, items: &[SourceNode], from: usize, old: &[Value], new: &[Json]) -> Result<bool> {
         let places = self.places(items, from).filter(|_| !new.is_empty() && old.len() == items.len());
         let Some(places) = places else { return Ok(false) };
@@ -322,7 +322,7 @@ impl YamlChange<'_> {
         Ok(())
     }
 
-    /// An item that becomes another one like it. `place` is that from its dash to its end.
+    /// Changes an item into a similar one. `place` ranges from its dash to its end.
     fn item(&mut self, item: &SourceNode, place: &Range<usize>, column: usize, old: &Value, new: &Json) -> Result<()> {
         let from = place.start + 1;
         if self.change_inside(item, from, old, new)? {
@@ -333,7 +333,7 @@ impl YamlChange<'_> {
         Ok(())
     }
 
-    /// From the dash to the end of each item, if each dash begins its line.
+    /// The range from the dash to the end of each item, if each dash is the first character of its line.
     fn places(&self, items: &[SourceNode], from: usize) -> Option<Vec<Range<usize>>> {
         let rest = self.text[from..self.line_of(from).end].trim_start();
         if !rest.is_empty() && !rest.starts_with('#') {
@@ -355,7 +355,7 @@ impl YamlChange<'_> {
         (!places.is_empty()).then_some(places)
     }
 
-    /// `[a, b]`: items that stay keep their bytes, and what stands between them stays.
+    /// Changes `[a, b]`. Unchanged items keep their bytes, and so do the separators between them.
     fn flowing_list(&mut self, node: &SourceNode, items: &[SourceNode], old: &[Value], new: &[Json]) -> Result<bool> {
         let (Some(first), Some(last)) = (items.first(), items.last()) else { return Ok(false) };
         if new.is_empty() || old.len() != items.len() {
@@ -378,7 +378,7 @@ impl YamlChange<'_> {
         Ok(true)
     }
 
-    /// `{a: b, c: d}`, the same way.
+    /// Changes `{a: b, c: d}` in the same way.
     fn flowing_map(
         &mut self,
         node: &SourceNode,
@@ -409,7 +409,7 @@ impl YamlChange<'_> {
         Ok(true)
     }
 
-    /// The bytes of something in a flowing list or map with the tags and anchors before it: they belong to it.
+    /// The bytes of an item of a flow collection, including the tags and anchors before it, which belong to it.
     fn with_properties(&self, bytes: &Range<usize>) -> Range<usize> {
         let mut start = bytes.start;
         loop {
@@ -426,18 +426,18 @@ impl YamlChange<'_> {
         }
     }
 
-    /// Puts `pieces` into a flowing list or map: `inner` are the bytes from its first item to its last, `between`
-    /// those that part the first two.
+    /// Writes `pieces` into a flow collection. `inner` is the range from its first item to its last, and `between` is
+    /// the separator of the first two.
     fn join(&mut self, node: &SourceNode, inner: Range<usize>, between: Option<Range<usize>>, pieces: &[String]) {
         let parting = between.map_or(", ", |between| &self.text[between]);
-        // A comment there speaks of one item; it cannot stand between all of them.
+        // A comment in the separator belongs to one item, so the separator cannot be repeated.
         let parting = if parting.contains('#') || !parting.contains(',') { ", " } else { parting };
-        debug_assert!(node.bytes.start <= inner.start && inner.end <= node.bytes.end, "items stand within");
+        debug_assert!(node.bytes.start <= inner.start && inner.end <= node.bytes.end, "items lie within the node");
         self.replacements.replace(inner, pieces.join(parting));
     }
 
-    /// Puts a value that was written anew, with its line end, into the place of the old one. A comment behind one
-    /// that stood on one line stays on that line.
+    /// Replaces a value by a rewritten one, including its line end. A comment after a single-line value stays on its
+    /// line.
     fn rewrite(&mut self, bytes: Range<usize>, old: &SourceNode, written: &str) {
         let written = written.strip_suffix('\n').unwrap_or(written);
         let end = self.line_of(bytes.end).end;
@@ -452,7 +452,7 @@ impl YamlChange<'_> {
         }
     }
 
-    /// How a value that takes the place of `node` is written: a text in the quotes that were there.
+    /// The style of a value that replaces `node`: a text keeps the quotes of the old text.
     fn style_of(&self, node: &SourceNode) -> Result<YamlStyle> {
         let there = match node.shape {
             SourceShape::Scalar(ScalarStyle::DoubleQuoted) => QuoteStyle::Double,
@@ -464,7 +464,7 @@ impl YamlChange<'_> {
         Ok(YamlStyle { quote: self.how.quote.unwrap_or(there), bare, ..self.style })
     }
 
-    /// How far items of lists stand behind their keys in this text: as far as in its first list, else two blanks.
+    /// The indentation of list items relative to their key: that of the first list in the text, otherwise two spaces.
     fn item_indent(&self, node: &SourceNode) -> Option<usize> {
         let entries = match &node.shape {
             SourceShape::Map { flow: false, entries } => entries,
@@ -485,8 +485,8 @@ impl YamlChange<'_> {
         self.line_start(entry.at)..self.own_end(entry.value.bytes.end, self.column(entry.at))
     }
 
-    /// Where the line after a value that ends at `end` begins; comments below it that stand deeper than `column` are
-    /// its own.
+    /// The start of the line after a value that ends at `end`. Comments below it that are indented deeper than `column`
+    /// belong to the value.
     fn own_end(&self, end: usize, column: usize) -> usize {
         let mut at = self.next_line(end);
         while at < self.text.len() {
@@ -522,12 +522,12 @@ impl YamlChange<'_> {
         memchr::memrchr(b'\n', &self.text.as_bytes()[..at]).map_or(0, |end| end + 1)
     }
 
-    /// Where the line after the one of a byte begins.
+    /// The start of the next line after a byte.
     fn next_line(&self, at: usize) -> usize {
         memchr::memchr(b'\n', &self.text.as_bytes()[at..]).map_or(self.text.len(), |end| at + end + 1)
     }
 
-    /// The line that a byte is in, without its end.
+    /// The line that contains a byte, without its line end.
     fn line_of(&self, at: usize) -> Range<usize> {
         let start = self.line_start(at);
         let line = &self.text[start..self.next_line(at)];
@@ -536,7 +536,7 @@ impl YamlChange<'_> {
     }
 }
 
-/// Where two lists differ: items that are gone, and those that came in their place.
+/// The differences between two lists: ranges of removed items, and the ranges of items that replace them.
 fn list_differences(old: &[Value], new: &[Value]) -> Vec<(Range<usize>, Range<usize>)> {
     let same = |(old, new): &(&Value, &Value)| old == new;
     let head = old.iter().zip(new).take_while(same).count();
@@ -553,7 +553,8 @@ fn list_differences(old: &[Value], new: &[Value]) -> Vec<(Range<usize>, Range<us
         .collect()
 }
 
-/// Whether one item became the other: two maps that share a value, or a value that is now one of a map, or was.
+/// Whether one item is a changed version of the other: two maps that share a value, or a value and a map that contains
+/// it.
 fn is_like(old: &Value, new: &Value) -> bool {
     match (old, new) {
         (Value::Map(old), Value::Map(new)) => {

@@ -1,4 +1,4 @@
-//! Replacements in a text, all made at once: of bytes, of lines and of characters.
+//! Replacements in a text, all applied at once: of bytes, of lines and of characters.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::document::Document;
@@ -8,14 +8,14 @@ use std::ops::Range;
 
 const MARK: char = '\u{feff}';
 
-/// The edited text, behind a byte order mark if the one it came from began with one.
+/// The edited text, with a byte order mark if the original text had one.
 pub fn with_byte_order_mark_of(input: &Value, edited: String) -> String {
     let document = input.as_object::<Document>();
     let text = document.map_or_else(|| input.as_text().unwrap_or_default(), Document::text);
     if text.starts_with(MARK) { format!("{MARK}{edited}") } else { edited }
 }
 
-/// The end of the first line of a text; `\n` if it has none.
+/// The line end of the first line of a text; `\n` if it has none.
 pub(super) fn line_end(text: &str) -> &'static str {
     match memchr::memchr(b'\n', text.as_bytes()) {
         Some(at) if text[..at].ends_with('\r') => "\r\n",
@@ -23,23 +23,24 @@ pub(super) fn line_end(text: &str) -> &'static str {
     }
 }
 
-/// The text with `end` at the end of each of its lines.
+/// The text with every line end replaced by `end`.
 pub(super) fn with_line_end(text: &str, end: &str) -> String {
     let plain = text.replace("\r\n", "\n");
     if end == "\n" { plain } else { plain.replace('\n', end) }
 }
 
-/// Replacements of bytes in a text, applied all at once: their ranges refer to the original text.
+/// Byte replacements in a text, applied all at once. Their ranges refer to the original text.
 #[derive(Default)]
 pub(super) struct Replacements(Vec<(Range<usize>, String)>);
 
 impl Replacements {
-    /// These bytes become `text`; an empty range inserts, behind what was inserted at that place before.
+    /// Replaces these bytes with `text`. An empty range inserts, after anything inserted at that place before.
     pub(super) fn replace(&mut self, bytes: Range<usize>, text: impl Into<String>) {
         self.0.push((bytes, text.into()));
     }
 
-    /// The text after all replacements, whose new lines end with `end`; `None` if two overlap or the call was stopped.
+    /// The text after all replacements, in which new lines end with `end`; `None` if two overlap or the call was
+    /// stopped.
     pub(super) fn apply(mut self, text: &str, end: &str) -> Option<String> {
         self.0.sort_by_key(|(bytes, _)| (bytes.start, bytes.end));
         let mut edited = String::with_capacity(text.len());
@@ -57,40 +58,40 @@ impl Replacements {
     }
 }
 
-/// One replacement: `from` and `to` count from 1 and both belong to it; `to = from - 1` inserts before `from`.
+/// One replacement. `from` and `to` are one-based and inclusive; `to = from - 1` inserts before `from`.
 #[derive(Clone, Debug)]
-pub struct Edit {
-    /// The first one.
+pub struct TextEdit {
+    /// The first line or character.
     pub from: i64,
-    /// The last one.
+    /// The last line or character.
     pub to: i64,
     /// The new text.
     pub text: String,
 }
 
-/// The edits that maps of `from`, `to` and `text` tell.
-pub fn edits_from_values(values: &[Value]) -> Result<Vec<Edit>> {
+/// Parses edits from maps with the keys `from`, `to` and `text`.
+pub fn edits_from_values(values: &[Value]) -> Result<Vec<TextEdit>> {
     guard::checked(values).map(|value| edit_from_value(value?)).collect()
 }
 
-fn edit_from_value(value: &Value) -> Result<Edit> {
+fn edit_from_value(value: &Value) -> Result<TextEdit> {
     let fault = || {
-        Diagnostic::new(Code::ARGUMENTS, "an edit is a map of `from`, `to` and `text`")
+        Diagnostic::new(Code::ARGUMENTS, "an edit must be a map of `from`, `to` and `text`")
             .help("as in `#{ from: 2, to: 3, text: \"new\" }`; `from` and `to` are whole numbers")
     };
     let Value::Map(map) = value else { return Err(fault()) };
     let map: &Map = map;
     let place = |name: &str| map.get(name).and_then(Value::as_integer);
     match (place("from"), place("to"), map.get("text").and_then(Value::as_text)) {
-        (Some(from), Some(to), Some(text)) if map.len() == 3 => Ok(Edit { from, to, text: text.to_owned() }),
+        (Some(from), Some(to), Some(text)) if map.len() == 3 => Ok(TextEdit { from, to, text: text.to_owned() }),
         _ => Err(fault()),
     }
 }
 
-/// The text with these lines replaced. What comes is whole lines, with the line ends of the text.
+/// The text with these lines replaced. The new text becomes whole lines, with the line ends of the document.
 ///
-/// Edits that overlap, and lines that the text does not have, are faults.
-pub fn edit_lines(document: &Document, edits: &[Edit]) -> Result<String> {
+/// Overlapping edits, and lines that the document does not have, are faults.
+pub fn edit_lines(document: &Document, edits: &[TextEdit]) -> Result<String> {
     let text = document.text();
     let lines = document.line_ranges();
     let start = |line: usize| lines.get(line).map_or(text.len(), |line| line.start);
@@ -111,10 +112,10 @@ pub fn edit_lines(document: &Document, edits: &[Edit]) -> Result<String> {
     guard::check().map(|()| edited)
 }
 
-/// The text with these spans of characters replaced, as they are.
+/// The text with these character ranges replaced, without any further change.
 ///
-/// Edits that overlap, and characters that the text does not have, are faults.
-pub fn edit_spans(document: &Document, edits: &[Edit]) -> Result<String> {
+/// Overlapping edits, and characters that the document does not have, are faults.
+pub fn edit_spans(document: &Document, edits: &[TextEdit]) -> Result<String> {
     let text = document.text();
     guard::reserve_memory(text.len().saturating_mul(size_of::<usize>()))?;
     let mut starts: Vec<usize> = Vec::with_capacity(text.len() + 1);
@@ -140,8 +141,8 @@ fn applied(replacements: Replacements, text: &str) -> String {
     replacements.apply(text, line_end(text)).unwrap_or_else(|| text.to_owned())
 }
 
-/// The edits in the order of their places, each with its range from 0, its end exclusive.
-fn checked<'a>(edits: &'a [Edit], count: usize, unit: &str) -> Result<Vec<(&'a Edit, Range<usize>)>> {
+/// The edits in the order of their positions, each with its zero-based, end-exclusive range.
+fn checked<'a>(edits: &'a [TextEdit], count: usize, unit: &str) -> Result<Vec<(&'a TextEdit, Range<usize>)>> {
     let mut places = Vec::with_capacity(edits.len());
     for edit in edits {
         guard::spend(ITEM)?;
@@ -151,7 +152,7 @@ fn checked<'a>(edits: &'a [Edit], count: usize, unit: &str) -> Result<Vec<(&'a E
             (Some(from), Some(to)) if from <= to && to <= count => places.push((edit, from..to)),
             _ => {
                 let message = format!("there is no {unit} {} to {} of {count}", edit.from, edit.to);
-                let help = "count from 1, both ends belong to it; `to = from - 1` inserts before `from`";
+                let help = "`from` and `to` are one-based and inclusive; `to = from - 1` inserts before `from`";
                 return Err(Diagnostic::new(Code::ARGUMENTS, message).help(help));
             }
         }
@@ -161,9 +162,9 @@ fn checked<'a>(edits: &'a [Edit], count: usize, unit: &str) -> Result<Vec<(&'a E
     //# Edits of lines or spans that overlap MUST be refused.
     for pair in places.windows(2) {
         if pair[1].1.start < pair[0].1.end {
-            let told = |edit: &Edit| format!("{} to {}", edit.from, edit.to);
+            let told = |edit: &TextEdit| format!("{} to {}", edit.from, edit.to);
             let message = format!("the edits of {unit} {} and {} overlap", told(pair[0].0), told(pair[1].0));
-            return Err(Diagnostic::new(Code::ARGUMENTS, message).help("make one of the two"));
+            return Err(Diagnostic::new(Code::ARGUMENTS, message).help("combine the two into one"));
         }
     }
     Ok(places)
@@ -174,11 +175,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn edit(from: i64, to: i64, text: &str) -> Edit {
-        Edit { from, to, text: text.to_owned() }
+    fn edit(from: i64, to: i64, text: &str) -> TextEdit {
+        TextEdit { from, to, text: text.to_owned() }
     }
 
-    fn lines(text: &str, edits: &[Edit]) -> std::result::Result<String, String> {
+    fn lines(text: &str, edits: &[TextEdit]) -> std::result::Result<String, String> {
         edit_lines(&Document::new("a.md", text), edits).map_err(|fault| fault.message)
     }
 
@@ -203,7 +204,7 @@ mod tests {
     proptest! {
         #[test]
         fn edits_in_any_order_are_those_from_the_end(text in "[aé\n]{0,20}", replacements in prop::collection::vec((0..22_i64, 0..4_i64), 0..4)) {
-            let edits: Vec<Edit> = replacements.iter().map(|(from, count)| edit(from + 1, from + count, "<>")).collect();
+            let edits: Vec<TextEdit> = replacements.iter().map(|(from, count)| edit(from + 1, from + count, "<>")).collect();
             if let Ok(edited) = edit_spans(&Document::new("a.md", text.as_str()), &edits) {
                 let mut expected: Vec<char> = text.chars().collect();
                 let mut sorted = replacements.clone();

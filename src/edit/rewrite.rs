@@ -1,4 +1,4 @@
-//! YAML maps rewritten with their keys in a given order, and each unchanged value in its old layout.
+//! Rewrites YAML maps with their keys in a given order, and each unchanged value in its old layout.
 
 use super::yaml_tree::{LayoutEntry, LayoutNode, LayoutShape, read_layout};
 use crate::bounded::BoundedText;
@@ -10,30 +10,30 @@ use granit_parser::ScalarStyle;
 use serde_json::Map as JsonMap;
 use std::collections::HashMap;
 
-/// The code of a text that cannot be written anew without loss.
+/// The code of a text that cannot be rewritten without loss.
 const REFUSED: Code = Code("parse.yaml");
 
-/// The work of a key that is read, and written anew.
+/// The units of work to read a key and write it again.
 const KEY: usize = 4 << 10;
 
-/// The text of a YAML map with `changes` set in it, those that are `null` removed: the keys of `order` first, in that
-/// order, the others after them by name.
+/// Rewrites the text of a YAML map with `changes` applied, where `null` removes a key. The keys of `order` come first,
+/// in that order, followed by the others, sorted by name.
 ///
-/// Values that do not change keep their shape: `[…]` and `{…}` stay on their line, blocks of lines stay blocks,
-/// numbers, dates and the order of inner keys stay as they are written. Block lists stand flush with their key, inner
-/// blocks are indented by two, texts lose the quotes that they do not need, flags and nothing get one spelling.
-/// Comments and blank lines within lists and maps stay, those beside and between the outermost keys go. The rules are
-/// those of ruamel.yaml when it loads and dumps by YAML 1.2 without keeping quotes.
+/// Unchanged values keep their form: `[…]` and `{…}` stay on their line, block scalars stay block scalars, and numbers,
+/// dates and the order of inner keys stay as written. Block lists are flush with their key, inner blocks are indented
+/// by two, unnecessary quotes are removed, and booleans and null get one spelling. Comments and blank lines within
+/// lists and maps are kept; those beside and between the outermost keys are dropped. The rules are those of ruamel.yaml
+/// when it loads and dumps YAML 1.2 without preserving quotes.
 ///
-/// An entry with an anchor, an alias, a tag or a key that is no text stays as it is written. Where an alias would come to
-/// stand before its anchor, or lose it, what it stands for is written out. What cannot be written without the loss of a
-/// tag is a fault. The result is read again: what is in it is what is wanted, key by key.
+/// An entry with an anchor, an alias, a tag or a key that is not a text stays as written. If an alias would precede or
+/// lose its anchor, it is replaced by the value it refers to. A rewrite that would lose a tag is a fault. The result is
+/// parsed again and must contain exactly the wanted data, key by key.
 pub fn rewrite_yaml(input: &ParserInput<'_>, changes: &Json, order: &[String]) -> Result<String> {
     let (data, is_map) = match parse_yaml(input)? {
         Value::Map(data) => (Value::Map(data).to_json(), true),
         Value::Null => (Json::Object(serde_json::Map::new()), false),
         _ => {
-            let fault = Diagnostic::new(Code::ARGUMENTS, "the text is no map of YAML");
+            let fault = Diagnostic::new(Code::ARGUMENTS, "the text is not a YAML map");
             return Err(fault.help("`rewrite_yaml` orders the keys of a map"));
         }
     };
@@ -62,11 +62,11 @@ pub fn rewrite_yaml(input: &ParserInput<'_>, changes: &Json, order: &[String]) -
     let text = rewrite.text(AliasHandling::WrittenOut)?.unwrap_or_default();
     match rewrite.is_fulfilled_by(&text) {
         true => Ok(text),
-        false => Err(rewrite.refused(rewrite.first_odd(), "it cannot be written anew without a change of its values")),
+        false => Err(rewrite.refused(rewrite.first_odd(), "rewriting it would change its values")),
     }
 }
 
-/// The keys of the result, in their order.
+/// The keys of the result, in order.
 fn ordered_keys<'a>(
     data: &'a JsonMap<String, Json>,
     changes: &'a JsonMap<String, Json>,
@@ -74,7 +74,7 @@ fn ordered_keys<'a>(
 ) -> Result<Vec<&'a String>> {
     let mut keys: Vec<&String> = data.keys().chain(changes.keys().filter(|key| !data.contains_key(*key))).collect();
     keys.retain(|key| changes.get(*key).is_none_or(|value| !value.is_null()));
-    // Of a key that is named twice the first place counts.
+    // If a key is named twice, its first position is used.
     let places: HashMap<&String, usize> =
         order.iter().enumerate().map(|(place, key)| (key, place)).rev().collect_checked()?;
     let place = |key: &String| places.get(key).copied().unwrap_or(order.len());
@@ -82,7 +82,7 @@ fn ordered_keys<'a>(
     Ok(keys)
 }
 
-/// Whether anchors and aliases stay, or aliases are replaced by what they stand for.
+/// Whether anchors and aliases are kept, or aliases are replaced by the values they refer to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AliasHandling {
     Stay,
@@ -97,14 +97,14 @@ struct Rewrite<'a> {
     order: &'a [String],
     keys: Vec<&'a String>,
     entries: HashMap<&'a String, &'a LayoutEntry>,
-    /// Where the first tag stands that belongs to no entry.
+    /// The position of the first tag that belongs to no entry.
     tag: Option<usize>,
-    /// Whether the text is a map, and not nothing yet.
+    /// Whether the text is a map, as opposed to empty.
     is_map: bool,
 }
 
 impl Rewrite<'_> {
-    /// The rewritten text; `None` if aliases should stay and cannot.
+    /// The rewritten text; `None` if aliases should be kept and cannot be.
     ///
     /// # Errors
     /// A tag would be lost.
@@ -123,7 +123,7 @@ impl Rewrite<'_> {
                     return match links {
                         AliasHandling::Stay => Ok(None),
                         AliasHandling::WrittenOut => {
-                            Err(self.refused(at, "its tag would be lost where its alias is written out"))
+                            Err(self.refused(at, "its tag would be lost where its alias is replaced by the value"))
                         }
                     };
                 }
@@ -142,16 +142,16 @@ impl Rewrite<'_> {
                 }
             }
         }
-        // A map that lost its last key is still a map: an empty text would be read as nothing.
+        // A map that lost its last key is still a map, but an empty text would be read as null.
         if self.keys.is_empty() && self.is_map {
             text.push("{}\n")?;
         }
         Ok(Some(text.into_text()))
     }
 
-    /// Where the first tag stands of a value that is written anew, though it does not change.
+    /// The position of the first tag of a value that is rewritten although it does not change.
     fn tag_of(&self, key: &String, entry: Option<&LayoutEntry>) -> Option<usize> {
-        // One without an entry of its own is merged from others.
+        // A key without an entry of its own comes from a merge.
         let merged = || self.entries.iter().find(|(name, _)| name.as_str() == "<<").map(|(_, entry)| *entry);
         match self.changes.contains_key(key) {
             true => None,
@@ -159,7 +159,7 @@ impl Rewrite<'_> {
         }
     }
 
-    /// Whether an entry is written as it stands.
+    /// Whether an entry is copied unchanged.
     fn stands(&self, entry: &LayoutEntry, links: AliasHandling) -> bool {
         match links {
             AliasHandling::Stay => entry.properties.is_any(),
@@ -167,7 +167,7 @@ impl Rewrite<'_> {
         }
     }
 
-    /// Whether what is read from a text is what is wanted.
+    /// Whether a text parses to exactly the wanted data.
     fn is_fulfilled_by(&self, text: &str) -> bool {
         let Ok(read) = parse_yaml(&ParserInput::from_value(&text.into())) else { return false };
         let read = read.to_json();
@@ -183,15 +183,15 @@ impl Rewrite<'_> {
 
     fn refused(&self, at: usize, why: &str) -> Box<Diagnostic> {
         let line = self.input.text()[..at].matches('\n').count() + 1;
-        let message = format!("line {line} of the text cannot be written anew: {why}");
+        let message = format!("line {line} of the text cannot be rewritten: {why}");
         self.input
             .fault(REFUSED, at, message)
-            .help("`edit_front_matter` touches nothing but what changes; or write out tags and aliases")
+            .help("use `edit_front_matter`, which touches only what changes, or write out tags and aliases")
     }
 }
 
-/// The lines of an entry, without the comments at its end that belong to no value; nothing if they do not stand for
-/// themselves.
+/// The lines of an entry, without trailing comments that belong to no value; `None` if the lines cannot be parsed on
+/// their own.
 fn as_it_stands(source: &str, entry: &LayoutEntry) -> Result<Option<String>> {
     let (Some(first), Some(last)) = (entry.stops.first(), entry.stops.last()) else { return Ok(None) };
     let line_start = |at: usize| source[..at].rfind('\n').map_or(0, |end| end + 1);
@@ -199,7 +199,7 @@ fn as_it_stands(source: &str, entry: &LayoutEntry) -> Result<Option<String>> {
     let column = source[start..].len() - source[start..].trim_start_matches(' ').len();
     let mut lines: Vec<&str> = source.get(start..end).unwrap_or_default().split_inclusive('\n').collect();
     guard::spend(lines.len() * ITEM)?;
-    // Blank lines may belong to a block of lines that keeps them.
+    // Blank lines may belong to a block scalar that keeps them.
     let keeps = lines.iter().any(|line| line.contains("|+") || line.contains(">+"));
     let is_loose = |line: &str| {
         let inked = line.trim_end();
@@ -222,7 +222,7 @@ fn as_it_stands(source: &str, entry: &LayoutEntry) -> Result<Option<String>> {
     Ok(Some(text.replace("\r\n", "\n")))
 }
 
-/// An entry in its old layout; `None` if that would be read as something else.
+/// An entry in its old layout; `None` if that would be read as a different value.
 fn in_its_shape(source: &str, entry: &LayoutEntry, value: Option<&Json>) -> Result<Option<String>> {
     let mut writer = EntryWriter { source, stops: &entry.stops, text: BoundedText::default(), column: 0 };
     writer.entry(&entry.key, &entry.value, 0)?;
@@ -233,7 +233,7 @@ fn in_its_shape(source: &str, entry: &LayoutEntry, value: Option<&Json>) -> Resu
 
 fn is_same(source: &str, read: Option<&Json>, value: Option<&Json>) -> bool {
     match (read, value) {
-        // The end of the text ends a block of lines that has no line end there.
+        // At the end of the text, a block scalar may lack its final line end.
         (Some(Json::String(read)), Some(Json::String(value))) => {
             read == value || !source.ends_with('\n') && value.strip_suffix('\n') == Some(read)
         }
@@ -241,13 +241,13 @@ fn is_same(source: &str, read: Option<&Json>, value: Option<&Json>) -> bool {
     }
 }
 
-/// Writes an entry in the layout it has in the source.
+/// Writes an entry in the layout that it has in the source.
 struct EntryWriter<'a> {
     source: &'a str,
-    /// Where keys and values of the entry at work begin, and behind them where the entry ends.
+    /// The positions where keys and values of the current entry begin, followed by the end of the entry.
     stops: &'a [usize],
     text: BoundedText,
-    /// How many letters the line has that is being written.
+    /// The number of characters of the line that is being written.
     column: usize,
 }
 
@@ -282,7 +282,7 @@ impl EntryWriter<'_> {
         }
     }
 
-    /// `begun`: the first one stands behind the `- ` of an item.
+    /// If `begun`, the first entry follows the `- ` of a list item.
     fn map(&mut self, entries: &[(String, LayoutNode)], indent: usize, mut begun: bool) -> Result<()> {
         for (key, value) in entries {
             if !std::mem::take(&mut begun) {
@@ -311,8 +311,8 @@ impl EntryWriter<'_> {
         Ok(())
     }
 
-    /// The end of the line of a value, with the comments and blank lines behind it. Of an `outermost` one they go,
-    /// unless it flows and one stands beside it.
+    /// Writes the line end of a value and the comments and blank lines after it. After an `outermost` value they are
+    /// dropped, except for a comment beside a flow collection.
     fn end(&mut self, value: &LayoutNode, outermost: bool) -> Result<()> {
         guard::spend(self.stops.len())?;
         let at = value.bytes.end;
@@ -336,12 +336,13 @@ impl EntryWriter<'_> {
         self.gap(below)
     }
 
-    /// Whether a value stands in another entry, which an alias led to: what is around it there does not come along.
+    /// Whether a value is in another entry and was reached through an alias. If so, its surroundings there are not
+    /// copied.
     fn is_elsewhere(&self, value: &LayoutNode) -> bool {
         self.stops.first().is_some_and(|first| value.bytes.start < *first)
     }
 
-    /// The comments and blank lines between a key and its block.
+    /// Writes the comments and blank lines between a key and its block.
     fn above(&mut self, start: usize) -> Result<()> {
         guard::spend(self.stops.len())?;
         let from = self.stops.iter().copied().rfind(|stop| *stop < start).unwrap_or(start);
@@ -349,7 +350,7 @@ impl EntryWriter<'_> {
         self.gap(below)
     }
 
-    /// Those lines that hold nothing of the values.
+    /// Writes those lines that contain no part of a value.
     fn gap(&mut self, lines: &str) -> Result<()> {
         for line in lines.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
             let line = line.trim_end();
@@ -362,7 +363,7 @@ impl EntryWriter<'_> {
     }
 }
 
-/// A value on its line, or a block of lines; what is below the first one is indented by `indent`.
+/// A value on its line, or a block scalar whose lines after the first are indented by `indent`.
 fn scalar(shape: &LayoutShape, source: &str, node: &LayoutNode, indent: usize) -> String {
     match shape {
         LayoutShape::Text(text, ScalarStyle::Literal | ScalarStyle::Folded) => block(source, node, text, indent),
@@ -375,7 +376,7 @@ fn flow(shape: &LayoutShape) -> String {
     match shape {
         LayoutShape::Text(text, style) => one_line(text, *style, true),
         LayoutShape::List(items) => {
-            // A map of one pair needs no braces there.
+            // A map with one pair needs no braces in a flow list.
             let item = |item: &LayoutNode| match (&item.shape, flow(&item.shape)) {
                 (LayoutShape::Map(entries), text) if entries.len() == 1 => text[1..text.len() - 1].to_owned(),
                 (_, text) => text,
@@ -402,7 +403,7 @@ fn one_line(text: &str, style: ScalarStyle, flows: bool) -> String {
     }
 }
 
-/// A block of lines as it is written, at another indentation. Its bytes begin with its first line.
+/// A block scalar as written, at another indentation. Its bytes begin with its first line.
 fn block(source: &str, node: &LayoutNode, text: &str, indent: usize) -> String {
     let above = source.get(..node.bytes.start).unwrap_or_default().trim_end();
     let head = above.rsplit('\n').next().unwrap_or_default();
@@ -440,7 +441,7 @@ mod tests {
             .unwrap_or_else(|fault| panic!("{fault}\n{text}"))
     }
 
-    /// What ruamel.yaml 0.18 makes of the same texts.
+    /// The results of ruamel.yaml 0.18 for the same texts.
     #[test]
     fn it_writes_as_the_dumper_of_python_does() {
         let table = [
@@ -474,7 +475,7 @@ mod tests {
     #[test]
     fn anchors_aliases_and_tags_stay_or_the_text_is_refused() {
         let table = [
-            // The alias still comes behind its anchor: both stay, and so does all that belongs to them.
+            // The alias still follows its anchor, so both stay, and so does everything that belongs to them.
             ("a: &n [1] # why\nb: *n\n", json!({ "c": 1 }), "a: &n [1] # why\nb: *n\nc: 1\n"),
             ("b: !x\n  k: v # why\na: 'q'\n", json!({}), "a: q\nb: !x\n  k: v # why\n"),
             ("a: !!str 12\nb: 0x1F\nc: .inf\n", json!({ "b": null }), "a: !!str 12\nc: .inf\n"),
@@ -483,7 +484,8 @@ mod tests {
                 json!({ "z": 3 }),
                 "base: &b {x: 1}\nown:\n  <<: *b # why\n  y: 2\nz: 3\n",
             ),
-            // It would come before its anchor, or lose it: it is written out, in the shape of what it stands for.
+            // The alias would precede or lose its anchor, so it is replaced by the value, in the layout that the value
+            // has.
             ("b: &n [1, .inf, 2024-01-02]\na: *n\n", json!({}), "a: [1, .inf, 2024-01-02]\nb: [1, .inf, 2024-01-02]\n"),
             ("a: &n [1]\nb: *n\n", json!({ "a": 2 }), "a: 2\nb: [1]\n"),
         ];
@@ -526,7 +528,7 @@ mod tests {
     }
 
     proptest! {
-        /// Both ways of writing YAML, and JSON, which flows, say afterwards what they said before.
+        /// Both YAML styles, and JSON as flow style, keep the same data.
         #[test]
         fn nothing_is_lost(values in proptest::collection::vec(value(3), 1..5)) {
             let tree = Json::Object(values.into_iter().enumerate().map(|(at, value)| (format!("k{at}"), value)).collect());
@@ -538,8 +540,8 @@ mod tests {
             }
         }
 
-        /// Whatever stands in a text, an edit of one key leaves what is read at every other one as it was, and what it
-        /// gives can be edited again to the same.
+        /// For any text, an edit of one key leaves the data of all other keys unchanged, and its result can be edited
+        /// again with the same result.
         #[test]
         fn an_edit_changes_what_it_names_and_nothing_else(text in document(), key in 0..8_usize, value in value(2)) {
             let Ok(read) = parse_yaml(&ParserInput::from_value(&text.as_str().into())) else { return Ok(()) };
@@ -558,7 +560,7 @@ mod tests {
                 let read = parse_yaml(&ParserInput::from_value(&twice.as_str().into())).unwrap();
                 prop_assert_eq!(read.to_json(), wanted.clone(), "{}\n{}", once, twice);
             }
-            // The same between fences, where only lines of what changes are touched.
+            // The same edit in front matter, where only lines of changed values are touched.
             let fenced = format!("---\n{text}---\nText\n");
             if let Ok(edited) = crate::edit::edit_front_matter(&fenced.as_str().into(), &changes, &Default::default()) {
                 let read = crate::parse::parse_front_matter(&ParserInput::from_value(&edited.as_str().into())).unwrap().to_json();
@@ -571,7 +573,7 @@ mod tests {
         }
     }
 
-    /// A document of some of these entries, each with its own number: the anchors that aliases name come first, mostly.
+    /// A document made of some of these entries, each with its own number. Anchors mostly precede their aliases.
     fn document() -> impl Strategy<Value = String> {
         let entry = proptest::sample::select(vec![
             "&a {x: 1, y: [2, 3]}",

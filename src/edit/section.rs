@@ -1,4 +1,4 @@
-//! Sections of a Markdown text: appended to, replaced, created.
+//! Edits of sections of a Markdown text: append, replace, create.
 
 use super::front_matter::end_of_front_matter;
 use super::replacements::{Replacements, line_end};
@@ -9,25 +9,26 @@ use crate::parse::ParserInput;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use std::ops::Range;
 
-/// The level of a section that is created, unless its heading says another.
+/// The level of a created section, unless its heading specifies another.
 const LEVEL: usize = 2;
 
-/// What becomes of a section.
+/// How a section is edited.
 #[derive(Clone, Copy, Debug)]
 pub enum SectionEdit<'a> {
-    /// The text comes behind its last line.
+    /// Adds the text after its last line.
     Append(&'a str),
-    /// The text takes the place of all its lines.
+    /// Replaces all its lines with the text.
     Replace(&'a str),
 }
 
 /// The text with one section edited.
 ///
-/// `heading` is the title as it is read, without markup, or with `#` in front: then the level counts too. The first
-/// heading of that title is meant; headings in code, quotes, lists and front matter are none. A section goes to the
-/// next heading of its level or above, so what is below it belongs to it; blank lines and `---` rules at its end do
-/// not. What comes has the line ends of the text, and a blank line between it and its heading, a heading behind it
-/// or a rule. A section that is not there is a fault, or, with `create`, made at the end of the text.
+/// `heading` is the visible title, without markup, or the title with `#` in front, in which case the level must match
+/// too. The first heading with that title is used; headings in code, quotes, lists and front matter are ignored. A
+/// section extends to the next heading of its level or above, so its subsections belong to it; blank lines and `---`
+/// rules at its end do not. The new text gets the line ends of the document, and blank lines separate it from its
+/// heading and from a following heading or rule. A missing section is a fault, or is created at the end of the text if
+/// `create`.
 pub fn edit_section(input: &ParserInput<'_>, heading: &str, edit: SectionEdit<'_>, create: bool) -> Result<String> {
     let text = input.text();
     let marks = heading.len() - heading.trim_start_matches('#').len();
@@ -43,7 +44,7 @@ pub fn edit_section(input: &ParserInput<'_>, heading: &str, edit: SectionEdit<'_
         let known = || outline.headings.iter().map(|one| one.title.as_str());
         return Err(match did_you_mean(title, known().collect::<Vec<_>>()) {
             Some(help) => fault.help(help),
-            None => fault.help("`#{ create: true }` makes it at the end"),
+            None => fault.help("`#{ create: true }` creates it at the end"),
         });
     };
     let body = outline.body(text, at);
@@ -51,14 +52,14 @@ pub fn edit_section(input: &ParserInput<'_>, heading: &str, edit: SectionEdit<'_
         let fault = input.fault(
             Code::ARGUMENTS,
             fence,
-            format!("the section `{title}` ends within a fence that nothing closes"),
+            format!("the section `{title}` ends within a code fence that is never closed"),
         );
         return Err(fault.help("close the fence first"));
     }
     Ok(edit_body(text, &body, edit))
 }
 
-/// A heading of the text itself.
+/// A heading at the top level of the text.
 struct SectionHeading {
     title: String,
     level: usize,
@@ -69,16 +70,16 @@ struct SectionHeading {
 #[derive(Default)]
 struct SectionOutline {
     headings: Vec<SectionHeading>,
-    /// Rules that no list and no quote holds.
+    /// Rules outside lists and quotes.
     rules: Vec<Range<usize>>,
-    /// Where a fence begins that is open at the end of the text.
+    /// The position of a fence that is still open at the end of the text.
     open_fence: Option<usize>,
 }
 
 impl SectionOutline {
     fn read(input: &ParserInput<'_>) -> Result<Self> {
         let text = input.text();
-        // Of front matter, a reader of Markdown would make a heading.
+        // A Markdown parser would read front matter as a heading.
         let skipped = end_of_front_matter(input)?;
         check_markdown_limits(&text[skipped..])?;
         let mut outline = Self::default();
@@ -111,7 +112,8 @@ impl SectionOutline {
         Ok(outline)
     }
 
-    /// The bytes from behind the heading to its last line that is neither blank nor a rule; both ends begin a line.
+    /// The bytes from after the heading to the end of its last line that is neither blank nor a rule. Both ends are at
+    /// the beginning of a line.
     fn body(&self, text: &str, at: usize) -> Range<usize> {
         let heading = &self.headings[at];
         let next = self.headings[at + 1..].iter().find(|next| next.level <= heading.level);
@@ -146,7 +148,7 @@ fn next_line(text: &str, at: usize) -> usize {
     memchr::memchr(b'\n', &text.as_bytes()[at.min(text.len())..]).map_or(text.len(), |end| at + end + 1)
 }
 
-/// The lines of a text that comes, without blank ones at its end.
+/// The lines of the new text, without blank lines at its end.
 fn lines_of(come: &str) -> String {
     let come = come.trim_end();
     if come.is_empty() { String::new() } else { format!("{come}\n") }
@@ -164,7 +166,7 @@ fn edit_body(text: &str, body: &Range<usize>, edit: SectionEdit<'_>) -> String {
     }
     let mut from = from;
     if !come.is_empty() {
-        // Lines that are blank between the heading and the old text stay.
+        // Blank lines between the heading and the old text are kept.
         let blank =
             text[body.start..body.end].len() - text[body.start..body.end].trim_start_matches(['\n', '\r']).len();
         if matches!(edit, SectionEdit::Replace(_)) {

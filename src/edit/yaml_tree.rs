@@ -1,5 +1,5 @@
-//! Trees of a valid YAML text, built from the events of its parser: the positions of keys and values, for edits that leave
-//! the rest untouched; and their layout, for a map that is rewritten.
+//! Trees of a valid YAML text, built from its parser events: the positions of keys and values, for edits that leave the
+//! rest untouched; and their layout, for maps that are rewritten.
 
 use crate::diagnostic::Result;
 use crate::guard::{self, ITEM};
@@ -36,17 +36,17 @@ impl<'a> YamlEvents<'a> {
 
 /// How a value is written.
 pub(super) enum SourceShape {
-    /// On one line, or folded by its indentation.
+    /// On one line, or folded over several lines.
     Scalar(ScalarStyle),
     /// `*name`.
     Alias,
-    /// `- a`, or `[a]` if it flows.
+    /// `- a`, or `[a]` if `flow`.
     List { flow: bool, items: Vec<SourceNode> },
-    /// `a: b`, or `{a: b}` if it flows.
+    /// `a: b`, or `{a: b}` if `flow`.
     Map { flow: bool, entries: Vec<SourceEntry> },
 }
 
-/// A value and where it stands, without its anchor and its tag.
+/// A value and its position, without its anchor and its tag.
 pub(super) struct SourceNode {
     pub(super) shape: SourceShape,
     pub(super) bytes: Range<usize>,
@@ -55,9 +55,9 @@ pub(super) struct SourceNode {
 /// A key and its value.
 pub(super) struct SourceEntry {
     pub(super) key: String,
-    /// Where the key begins.
+    /// The position of the key.
     pub(super) at: usize,
-    /// Behind its colon.
+    /// The position after its colon.
     pub(super) colon: usize,
     pub(super) value: SourceNode,
 }
@@ -69,7 +69,7 @@ impl SourceNode {
     }
 }
 
-/// The tree of a valid YAML text; `None` if it has no value, or a key that is not a scalar on its line.
+/// The tree of a valid YAML text; `None` if it has no value, or if a key is not a scalar on its line.
 pub(super) fn read_source_tree(text: &str) -> Result<Option<SourceNode>> {
     let mut reader = SourceReader { text, events: YamlEvents::new(text) };
     loop {
@@ -140,7 +140,7 @@ impl<'a> SourceReader<'a> {
         }
     }
 
-    /// Behind the colon of a key; where it ends, if it has none, as a flowing map allows.
+    /// The position after the colon of a key; if it has no colon, as flow maps allow, the end of the key.
     fn colon(&self, key: &Range<usize>, flow: bool) -> Option<usize> {
         let before = self.text[..key.start].trim_end_matches([' ', '\t']);
         if before.ends_with('?') {
@@ -154,8 +154,8 @@ impl<'a> SourceReader<'a> {
         flow.then_some(key.end)
     }
 
-    /// The bytes without the line end that the parser counts to a block of text, and without the blank lines below
-    /// it, unless those belong to the text.
+    /// The bytes without the line end that the parser includes in a block scalar, and without blank lines below it,
+    /// unless they are part of the text.
     fn trimmed(&self, bytes: Range<usize>, keeps_ends: bool) -> Range<usize> {
         let text = &self.text[bytes.clone()];
         let kept = match text.strip_suffix('\n') {
@@ -167,7 +167,7 @@ impl<'a> SourceReader<'a> {
     }
 }
 
-/// A value and where it stands.
+/// A value and its position.
 pub(super) struct LayoutNode {
     pub(super) shape: LayoutShape,
     /// Whether it is written as `[…]` or `{…}`.
@@ -175,7 +175,7 @@ pub(super) struct LayoutNode {
     pub(super) bytes: Range<usize>,
 }
 
-/// What a value is.
+/// The structure of a value.
 pub(super) enum LayoutShape {
     Text(String, ScalarStyle),
     List(Vec<LayoutNode>),
@@ -186,17 +186,17 @@ pub(super) enum LayoutShape {
 pub(super) struct LayoutEntry {
     pub(super) key: String,
     pub(super) value: LayoutNode,
-    /// Where its keys and values begin, and behind them where it ends.
+    /// The positions where its keys and values begin, followed by the position where the entry ends.
     pub(super) stops: Vec<usize>,
     pub(super) properties: NodeProperties,
 }
 
-/// What an entry has that its shape does not say: where the first of each stands.
+/// Properties of an entry that its structure does not show: the position of the first of each.
 #[derive(Clone, Copy, Default)]
 pub(super) struct NodeProperties {
-    /// A tag, or a key that is no text: an entry is written as it stands, or not at all.
+    /// A tag, or a key that is not a text. Such an entry is copied as written, or not at all.
     pub(super) tag: Option<usize>,
-    /// An anchor or an alias: its shape says what it stands for.
+    /// An anchor or an alias. The structure contains the value that it refers to.
     pub(super) link: Option<usize>,
 }
 
@@ -211,15 +211,15 @@ impl NodeProperties {
     }
 }
 
-/// The outermost map of a text that was read before.
+/// The outermost map of a text that was parsed before.
 pub(super) struct YamlLayout {
     /// Its entries; `None` if it is written as `{…}`.
     pub(super) entries: Option<Vec<LayoutEntry>>,
-    /// Where the first tag stands that belongs to no entry.
+    /// The position of the first tag that belongs to no entry.
     pub(super) tag: Option<usize>,
 }
 
-/// The outermost map of a text. Aliases are what they stand for.
+/// The outermost map of a text. Aliases are replaced by the values they refer to.
 pub(super) fn read_layout(text: &str) -> Result<YamlLayout> {
     let mut reader = LayoutReader {
         text,
@@ -248,9 +248,9 @@ struct LayoutReader<'a> {
     text: &'a str,
     events: YamlEvents<'a>,
     stops: Vec<usize>,
-    /// What was found in the entry at work.
+    /// The properties found so far in the current entry.
     properties: NodeProperties,
-    /// What aliases stand for, and what is odd in it.
+    /// The values of anchors, and their properties.
     anchors: HashMap<usize, (LayoutNode, NodeProperties)>,
 }
 
@@ -278,7 +278,7 @@ impl<'a> LayoutReader<'a> {
         Ok(Some(found))
     }
 
-    /// A key, which is a text that stands there; any other is odd.
+    /// Reads a key, which must be a text as written. Any other key is recorded as odd.
     fn key(&mut self, event: Event<'a>, span: Span) -> Result<String> {
         let at = span.byte_range().map(|bytes| bytes.start);
         if let Event::Scalar(key, _, 0, None) = event {
@@ -361,7 +361,7 @@ impl<'a> LayoutReader<'a> {
         }
     }
 
-    /// The bytes without the blank lines and line ends that the parser counts to a text.
+    /// The bytes without the blank lines and line ends that the parser includes in a scalar.
     fn trimmed(&self, bytes: Range<usize>, style: ScalarStyle) -> Range<usize> {
         let text = &self.text[bytes.clone()];
         let kept = if matches!(style, ScalarStyle::Plain | ScalarStyle::Literal | ScalarStyle::Folded) {
@@ -373,7 +373,7 @@ impl<'a> LayoutReader<'a> {
     }
 }
 
-/// The same node once more: an alias of an alias may make it large.
+/// Copies a node. Aliases of aliases can make it large.
 fn copy_node(node: &LayoutNode) -> Result<LayoutNode> {
     guard::spend(ITEM)?;
     let shape = match &node.shape {

@@ -1,4 +1,5 @@
-//! Assembles fragments to a snapshot: numbers and merges nodes, resolves references. It copies merged values only.
+//! Assembles fragments into a snapshot: numbers and merges nodes, and resolves references. Only merged values are
+//! copied.
 
 use super::derived_fields::{CacheScope, DerivedFields, DerivedValues};
 use super::fragment::{FileFault, Fragment, NodeRef, OnDuplicate};
@@ -10,8 +11,8 @@ use crate::value::{Map, Text, Value};
 use rustc_hash::FxHashSet;
 use std::sync::{Arc, OnceLock};
 
-/// Makes the snapshot of these fragments, in this order. `before` are the data of one that was made of the first of
-/// them: what they say of single nodes holds, so that it need not be found out again.
+/// Assembles these fragments, in this order, into a snapshot. `before` is the data of a snapshot that was assembled
+/// from the first of them. What it says about single nodes is reused.
 ///
 /// Fails if a field is both stored and derived.
 pub(super) fn assemble(
@@ -44,12 +45,13 @@ pub(super) fn assemble(
 
 struct FragmentAssembly {
     data: GraphData,
-    /// The fragments and heads of nodes that were replaced by a later definition.
+    /// The fragments and heads of nodes that a later definition replaced.
     replaced: FxHashSet<(u32, u32)>,
 }
 
 impl FragmentAssembly {
-    /// Removes what depends on all fragments, and gives the number of fragments whose nodes are numbered.
+    /// Removes everything that depends on all fragments. Returns the number of fragments whose nodes are already
+    /// numbered.
     fn resume(&mut self) -> usize {
         let data = &mut self.data;
         data.faults.truncate(data.numbered.faults);
@@ -57,7 +59,7 @@ impl FragmentAssembly {
             data.kind_at.remove(&kind.name);
         }
         for kind in &mut data.kinds {
-            // Derived fields come after those that are stored.
+            // The fields of a kind list stored fields first, then derived ones.
             let stored = kind.fields.len() - kind.derived.len();
             for name in kind.fields.drain(stored..) {
                 kind.field_at.remove(&name);
@@ -87,7 +89,7 @@ impl FragmentAssembly {
                         taken,
                         kind,
                         fragment,
-                        "the first one stays; `add_once` and `merge_into` expect this",
+                        "the first one is kept; `add_if_absent` and `upsert` allow duplicates",
                     ),
                     OnDuplicate::Replace => self.replace(taken, slot, head.parent.is_none().then_some(fragment)),
                     OnDuplicate::KeepFirst => {}
@@ -103,10 +105,11 @@ impl FragmentAssembly {
         }
     }
 
-    /// Replaces a node by a later definition. `tell` is its fragment if that is reported as a fault.
-    fn replace(&mut self, node: u32, by: NodeSlot, tell: Option<&Fragment>) {
-        if let Some(fragment) = tell {
-            self.report_duplicate(node, self.data.kind_of[node as usize], fragment, "the last one counts");
+    /// Replaces a node with a later definition. `reported` is the fragment of that definition if the duplicate is a
+    /// fault.
+    fn replace(&mut self, node: u32, by: NodeSlot, reported: Option<&Fragment>) {
+        if let Some(fragment) = reported {
+            self.report_duplicate(node, self.data.kind_of[node as usize], fragment, "the last one is kept");
         }
         let before = std::mem::replace(&mut self.data.slots[node as usize], by);
         self.replaced.insert((before.fragment, before.head));
@@ -158,7 +161,7 @@ impl FragmentAssembly {
         let id = &first.heads[slot.head as usize].id;
         let kind = &self.data.kinds[usize::from(kind)].name;
         let place = if first.path.is_empty() { String::new() } else { format!(", first in `{}`", first.path) };
-        let fault = Diagnostic::new(Code::ARGUMENTS, format!("there are two of the {kind} `{id}`{place}"));
+        let fault = Diagnostic::new(Code::ARGUMENTS, format!("the {kind} `{id}` is defined twice{place}"));
         let fault = fault.help(help);
         self.data.faults.push(FileFault { path: fragment.path.clone(), fault: *fault });
     }
@@ -215,7 +218,7 @@ impl FragmentAssembly {
                     Some(_) => {}
                     None => {
                         let NodeRef::Id { id, .. } = wanted else { continue };
-                        let message = format!("the parent `{id}` of `{}` is not there", head.id);
+                        let message = format!("the parent `{id}` of `{}` does not exist", head.id);
                         let fault = *Diagnostic::new(Code::ARGUMENTS, message);
                         faults.push(FileFault { path: fragment.path.clone(), fault });
                     }
@@ -257,7 +260,7 @@ impl FragmentAssembly {
             let kind = &mut self.data.kinds[usize::from(number)];
             for (name, place) in group.fields().iter().zip(0..) {
                 if kind.field_at.contains_key(name) {
-                    let message = format!("the field `{name}` of {} is stored or derived already", kind.name);
+                    let message = format!("the field `{name}` of {} is already stored or derived", kind.name);
                     let fault = Diagnostic::new(Code::ARGUMENTS, message);
                     return Err(fault.help("give the derived field another name"));
                 }

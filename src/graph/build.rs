@@ -14,8 +14,8 @@ use crate::value::{Json, Kind, Map, Object, Text, Value};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A graph that is being built. Reading it shows all that was scanned and added so far; nodes that were taken from it
-/// earlier stay as they were.
+/// A graph that is being built. A read sees everything that was scanned and added so far. Nodes that were read earlier
+/// do not change.
 pub struct Builder {
     state: Mutex<BuilderState>,
     functions: Arc<dyn Functions>,
@@ -25,14 +25,14 @@ pub struct Builder {
 #[derive(Default)]
 struct BuilderState {
     fragments: Vec<Arc<Fragment>>,
-    /// The open fragment: what was added since the last scan.
+    /// The open fragment: everything added since the last scan.
     open: FragmentBuilder,
     values: Map,
     groups: Vec<DerivedFields>,
     derived: Vec<DerivedValues>,
     /// The graph as it was before `open`.
     snapshot: Option<Arc<Graph>>,
-    /// Whether something was added since. Then the next snapshot is made from this one.
+    /// Whether something was added since. If so, the next snapshot is made from this one.
     is_stale: bool,
 }
 
@@ -51,17 +51,17 @@ impl Builder {
         act(&mut self.lock().open)
     }
 
-    /// `scan(files, "function", args)`: calls `function(f, doc, args)` for each file, in parallel, unless neither the
-    /// file nor the scripts nor the arguments changed since the last build. Afterwards all of it can be read.
+    /// `scan(files, "function", args)`: calls `function(f, doc, args)` for each file, in parallel. It skips a file if
+    /// neither it, the scripts nor the arguments changed since the last build. The results can be read afterwards.
     pub fn scan(&self, files: &[String], function: &str, arguments: &Value) -> Result<()> {
         self.scan_each(files, function, std::slice::from_ref(arguments))
     }
 
-    /// Like [`Self::scan`], with arguments for each file. The last arguments apply to all further files.
+    /// Like [`Self::scan`], with arguments for each file. The last arguments apply to all remaining files.
     pub fn scan_each(&self, files: &[String], function: &str, arguments: &[Value]) -> Result<()> {
         let Some(scan) = &self.scan else {
-            let fault = Diagnostic::new(Code::ARGUMENTS, "only the graph of `build` scans files");
-            return Err(fault.help("read them, and `add` what they hold"));
+            let fault = Diagnostic::new(Code::ARGUMENTS, "only the graph of `build` can scan files");
+            return Err(fault.help("read the files, and `add` their contents"));
         };
         self.lock().close_fragment();
         let fragments = scan.run(files, function, arguments)?;
@@ -74,10 +74,10 @@ impl Builder {
         Ok(())
     }
 
-    /// `set(name, value)`: a value of the whole graph, read as `graph().name`.
+    /// `set(name, value)`: sets a value of the whole graph, which is read as `graph().name`.
     pub fn set(&self, name: &str, value: Value) -> Result<()> {
         if let "faults" | "stamp" = name {
-            return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{name}` of a graph means something else")));
+            return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{name}` is a reserved name of a graph")));
         }
         let value = to_stored(value)?;
         let mut state = self.lock();
@@ -86,11 +86,12 @@ impl Builder {
         Ok(())
     }
 
-    /// `derive(kind, [fields], "function")`: fields that `function(g, node)` computes when they are first read.
+    /// `derive_fields(kind, [fields], "function")`: declares fields that `function(g, node)` computes on first read.
     ///
-    /// With `reads` it sees nothing but its own node and the nodes of these kinds: `"kind"`, or `"kind by field"`,
-    /// which are those whose field equals the node's own field of that name (its id, if it has no such field). Then its
-    /// values outlive the snapshot for as long as none of these nodes changed. Without, they are kept for the snapshot.
+    /// With `reads`, the function sees only its own node and the nodes of these kinds: `"kind"`, or `"kind by field"`.
+    /// The latter selects the nodes whose field equals the field of that name of its own node (the id, if its own node
+    /// has no such field). Then its values outlive the snapshot until one of these nodes changes. Without `reads`,
+    /// values are kept only as long as the snapshot.
     pub fn derive(&self, kind: &str, fields: &[String], function: &str, reads: Option<&[String]>) -> Result<()> {
         if let Some(name) = fields.iter().find(|name| matches!(name.as_str(), "kind" | "key" | "id")) {
             return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{name}` cannot be derived")));
@@ -105,15 +106,16 @@ impl Builder {
             .flat_map(DerivedFields::fields)
             .collect_checked()?;
         if let Some(field) = fields.iter().find(|field| known.contains(field)) {
-            return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{field}` of {kind} is derived already")));
+            return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{field}` of {kind} is already derived")));
         }
         state.groups.push(DerivedFields::new(kind.into(), fields.into(), function.into(), reads));
         state.is_stale = true;
         Ok(())
     }
 
-    /// `derive_values([names], "function")`: values of the whole graph that `function(g)` computes as a map when one of
-    /// them is first read, and that are kept for the snapshot; nodes and edges among them stay nodes and edges.
+    /// `derive_values([names], "function")`: declares values of the whole graph. `function(g)` computes them as a map
+    /// when one of them is first read, and they are kept as long as the snapshot. Nodes and edges among them stay nodes
+    /// and edges.
     pub fn derive_values(&self, names: &[String], function: &str) -> Result<()> {
         let mut state = self.lock();
         let known: HashSet<&str> =
@@ -124,7 +126,7 @@ impl Builder {
                 || known.contains(name.as_str())
         };
         if let Some(name) = names.iter().find(taken) {
-            return Err(Diagnostic::new(Code::ARGUMENTS, format!("the graph has a value `{name}` already")));
+            return Err(Diagnostic::new(Code::ARGUMENTS, format!("the graph already has a value `{name}`")));
         }
         let names: Vec<Text> = names.iter().map(|name| name.as_str().into()).collect_checked()?;
         state.derived.push(DerivedValues::new(names.into(), function.into()));
@@ -132,8 +134,8 @@ impl Builder {
         Ok(())
     }
 
-    /// A snapshot that is up to date for these kinds of nodes, or for all if `kinds` is empty. It may lack nodes of
-    /// other kinds, so that a loop that reads one kind and adds another does not assemble the graph each time.
+    /// A snapshot that is up to date for these kinds of nodes, or for all kinds if `kinds` is empty. It may lack nodes
+    /// of other kinds, so that a loop that reads one kind and adds another does not assemble the graph each time.
     pub fn read(&self, kinds: &[String]) -> Result<Arc<Graph>> {
         let mut state = self.lock();
         if let Some(snapshot) = state.snapshot.as_ref().filter(|_| !state.is_stale) {
@@ -157,7 +159,7 @@ impl Builder {
         Ok(graph)
     }
 
-    /// The whole graph as it is now.
+    /// The whole graph in its current state.
     pub fn finish(&self) -> Result<Arc<Graph>> {
         self.read(&[])
     }
@@ -209,8 +211,8 @@ impl Object for Builder {
 }
 
 impl Graph {
-    /// The graph behind a graph, a builder or a transaction. That of a builder is up to date for these kinds, or for
-    /// all.
+    /// The graph behind a graph, a builder or a transaction. The graph of a builder is brought up to date for these
+    /// kinds, or for all.
     ///
     /// # Errors
     /// The value is none of these, the graph cannot be assembled, or the kinds may not be read here.
@@ -222,7 +224,7 @@ impl Graph {
             return transaction.graph();
         }
         let graph = Self::from_handle(value).ok_or_else(|| {
-            Diagnostic::new(Code::ARGUMENTS, format!("a graph is asked for, got {}", value.kind().name()))
+            Diagnostic::new(Code::ARGUMENTS, format!("expected a graph, got {}", value.kind().name()))
         })?;
         if kinds.is_empty() {
             graph.permit_whole("the whole graph", "name the kind: `g.nodes(\"section\")`")?;
@@ -232,7 +234,7 @@ impl Graph {
     }
 }
 
-/// Adds to the fragment or the builder that `receiver` is.
+/// Adds to `receiver`, which is a fragment or a builder.
 ///
 /// # Errors
 /// The receiver is neither, its fragment is complete, or `act` fails.
@@ -241,7 +243,7 @@ pub fn record_into<T>(receiver: &Value, act: impl FnOnce(&mut FragmentBuilder) -
         return builder.record(act);
     }
     let Some(maker) = receiver.as_object::<FragmentHandle>() else {
-        let message = format!("a node is added to a fragment or a builder, not to a {}", receiver.kind().name());
+        let message = format!("a node can only be added to a fragment or a builder, got {}", receiver.kind().name());
         return Err(Diagnostic::new(Code::ARGUMENTS, message));
     };
     maker.record(act)

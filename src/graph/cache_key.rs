@@ -1,5 +1,5 @@
-//! The inputs of the values of a derived field: the nodes that it sees, and the hash of all inputs, which is the key of
-//! the cache.
+//! The inputs of the values of a derived field: the nodes that it sees, and the hash of all inputs, which is the cache
+//! key.
 
 use super::derived_fields::{CacheKey, DeclaredReads, DerivedBasis, DerivedFields, VisibleNodes};
 use super::fragment::{Fragment, NodeHead, NodeRef, OnDuplicate};
@@ -12,16 +12,16 @@ use rustc_hash::FxHashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Numbers values without a hash, so that they differ in each snapshot.
+/// Counts the values that cannot be hashed, so that they differ in each snapshot.
 static NEW: AtomicU64 = AtomicU64::new(0);
 
 impl Graph {
-    /// Readers of the fields of a group's own nodes by which related nodes are found.
+    /// The readers of those fields of a group's own nodes by which related nodes are found.
     pub(super) fn own_readers(self: &Arc<Self>, group: u32) -> Result<Vec<FieldReader<'_>>> {
         Ok(self.basis(group)?.some.iter().map(|(_, field)| FieldReader::new(self, field)).collect())
     }
 
-    /// The visible nodes of the kinds of which a derived field reads some.
+    /// The visible nodes of those kinds that a derived field reads in part.
     pub(super) fn visible_nodes(
         self: &Arc<Self>,
         group: u32,
@@ -52,13 +52,13 @@ impl Graph {
             };
             let Some(nodes) = nodes else {
                 let name = &self.data.kinds[usize::from(*kind)].name;
-                // Nodes that nobody added have no fields.
+                // A kind without nodes has no fields.
                 if self.data.kinds[usize::from(*kind)].nodes.is_empty() {
                     related.push(VisibleNodes { kind: *kind, nodes: Arc::default() });
                     continue;
                 }
                 return Err(Diagnostic::new(Code::SCRIPT, format!("the kind `{name}` has no field `{field}`"))
-                    .help(format!("`reads: [\"{name}\"]` names all of that kind")));
+                    .help(format!("`reads: [\"{name}\"]` reads all nodes of that kind")));
             };
             related.push(VisibleNodes { kind: *kind, nodes });
         }
@@ -112,7 +112,7 @@ impl Graph {
 
     fn compute_basis(&self, group: &DerivedFields) -> Result<DerivedBasis> {
         let Some(reads) = group.reads() else {
-            return Err(Diagnostic::new(Code::INTERNAL, "a derived field without `reads` is not kept"));
+            return Err(Diagnostic::new(Code::INTERNAL, "a derived field without `reads` is not cached"));
         };
         let names = self.all_dependencies(group.kind(), reads);
         let known = |name: &Text| self.data.kind_at.get(name).copied();
@@ -125,7 +125,7 @@ impl Graph {
         let pairs = reads.some.iter().map(|(kind, field)| texts(&[kind.clone(), field.clone()]));
         let mut declared = vec![Value::Text(group.function().clone()), texts(group.fields()), texts(&reads.all)];
         declared.extend([Value::list(pairs), texts(&names)]);
-        // A field reads as `()` if another node of the kind has it, and is a fault otherwise.
+        // A field that only other nodes of the kind have reads as `()`; a field that no node has is a fault.
         for kind in known(group.kind()).iter().chain(some.iter().map(|(kind, _)| kind)) {
             let kind = &self.data.kinds[usize::from(*kind)];
             declared.extend([Value::Text(kind.name.clone()), texts(&kind.fields)]);
@@ -133,22 +133,22 @@ impl Graph {
         hash_value(&Value::List(declared), &mut hasher)?;
         self.hash_content(&kinds, &mut hasher);
         if let (Some(lineage), false) = (&self.lineage, kinds.is_empty()) {
-            // The identities of the fragments no longer determine the nodes.
+            // After a change, the identities of the fragments no longer determine the nodes.
             hasher.update(&lineage.stamp.to_le_bytes());
         }
         Ok(DerivedBasis { fingerprint: *hasher.finalize().as_bytes(), kinds, names, some, unrelated: Arc::default() })
     }
 
-    /// The kinds whose nodes are all inputs of a field: those of which it reads all, and those from which the derived
-    /// fields are made that it may read there. Sorted by name.
+    /// The kinds whose nodes are all inputs of a field, sorted by name: those that it reads in full, and those that the
+    /// derived fields it may read there depend on.
     fn all_dependencies(&self, own: &Text, reads: &DeclaredReads) -> Vec<Text> {
         let mut kinds: FxHashSet<Text> = reads.all.iter().cloned().collect();
         self.add_transitive_kinds(own, reads, &mut kinds);
         sorted(kinds)
     }
 
-    /// The kinds whose nodes are all inputs for a reader of a field of this group of any node; `None` if the whole
-    /// graph is.
+    /// The kinds whose nodes are all inputs for a reader of this group's fields, whichever node it reads; `None` if the
+    /// whole graph is an input.
     pub(super) fn needed_kinds<'a>(&self, group: &'a DerivedFields) -> Option<&'a [Text]> {
         let reads = group.reads()?;
         let made = || {
@@ -159,12 +159,12 @@ impl Graph {
         Some(group.needs.get_or_init(made))
     }
 
-    /// Adds the kinds from which the derived fields of the nodes that are read are made.
+    /// Adds the kinds on which the derived fields of the read nodes depend.
     ///
-    /// Fields that are themselves made from the kind `own` are left out: a function that derives fields of that kind
-    /// reads stored fields there, or names the kinds that these fields need ([`Graph::permit_group`] checks that).
-    /// Otherwise two kinds that read each other, such as citations and the requirements they cover, would each need all
-    /// of the other.
+    /// Fields that themselves depend on the kind `own` are left out. A function that derives fields of that kind reads
+    /// stored fields there, or names the kinds that these fields need; [`Graph::permit_group`] checks that. Otherwise
+    /// two kinds that read each other, such as citations and the requirements they cover, would each need all nodes of
+    /// the other.
     fn add_transitive_kinds(&self, own: &Text, reads: &DeclaredReads, kinds: &mut FxHashSet<Text>) {
         let mut open: Vec<&Text> = reads.kinds().collect();
         let mut done: FxHashSet<&Text> = FxHashSet::default();
@@ -180,7 +180,7 @@ impl Graph {
         }
     }
 
-    /// Hashes all nodes of these kinds in their order, by the hashes of the fragments that they are in.
+    /// Hashes all nodes of these kinds, in order, by the hashes of their fragments.
     fn hash_content(&self, kinds: &[u16], hasher: &mut blake3::Hasher) {
         let mut wanted = vec![false; self.data.kinds.len()];
         kinds.iter().for_each(|kind| wanted[usize::from(*kind)] = true);
@@ -211,7 +211,7 @@ impl Graph {
         }
     }
 
-    /// The hash of a node: of its fragment and its place there, or of its fields; and of its parent.
+    /// The hash of a node: of its fragment and its position there, or of its fields; and of its parent.
     fn identity(&self, node: u32) -> CacheKey {
         let number = self.data.kind_of[node as usize];
         let kind = &self.data.kinds[usize::from(number)];
@@ -278,7 +278,7 @@ fn sorted(kinds: FxHashSet<Text>) -> Vec<Text> {
     kinds
 }
 
-/// A fast hash of hashes: the input is distributed evenly already, so that few steps keep it so.
+/// A fast hash of hashes. Its input is already evenly distributed, so a few steps are enough.
 struct KeyMixer(u128);
 
 impl KeyMixer {
@@ -291,7 +291,7 @@ impl KeyMixer {
     }
 
     /// Adds a part. Multiplying by an odd number and folding the upper bits into the lower ones are both bijective, so
-    /// that a difference stays one.
+    /// different inputs stay different.
     fn add(&mut self, part: u128) {
         const ODD: u128 = 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835;
         let mixed = (self.0.rotate_left(29) ^ part).wrapping_mul(ODD);
@@ -332,7 +332,7 @@ fn hash_head(fragment: &Fragment, head: &NodeHead, hasher: &mut blake3::Hasher) 
     }
 }
 
-/// Hashes a value. A value whose JSON does not show all of it gets a new hash each time.
+/// Hashes a value. A value that JSON does not represent completely gets a new hash each time.
 fn hash_stored(value: &Value, hasher: &mut blake3::Hasher) {
     if !is_shown_by_json(value) || hash_value(value, hasher).is_err() {
         hasher.update(&[255]).update(&NEW.fetch_add(1, Ordering::Relaxed).to_le_bytes());

@@ -1,9 +1,9 @@
-//! Changes of the graph: operations on a draft, the snapshot made of it, and the log that can undo them. The session of
-//! a call holds the lock from its first change on, and its changes take effect when the call succeeds.
+//! Changes of the graph: operations on a draft, the snapshot made from it, and the log by which they can be undone. The
+//! session of a call holds the lock from its first change on. Its changes take effect when the call succeeds.
 //!
-//! A draft consists of the base and what differs from it, so it is cheap to copy: a transaction works on a copy, and
-//! one that fails leaves nothing behind. An entry of the log keeps its operations. Undoing makes the draft again from
-//! the base and the operations of the entries that stay; so the result is, by construction, what was there before.
+//! A draft consists of the base and the differences from it, so it is cheap to copy. A transaction works on a copy, and
+//! one that fails leaves nothing behind. A log entry keeps its operations. To undo, the draft is made again from the
+//! base and the operations of the remaining entries. So the result is, by construction, the earlier state.
 
 mod assemble;
 mod draft;
@@ -42,7 +42,7 @@ pub struct ChangeLabel {
     pub id: Text,
     /// The name of the change.
     pub name: Text,
-    /// The time, as RFC 3339 has it.
+    /// The time, in RFC 3339 format.
     pub at: Text,
 }
 
@@ -60,14 +60,14 @@ impl ChangeSession {
         Ok(Self { store: Arc::clone(store), state: Mutex::new(state) })
     }
 
-    /// Runs one transaction. `origin` gives the base if nothing is pending. `act` gets a [`Transaction`], and gives the
-    /// data of the entry. If it fails, nothing is changed.
+    /// Runs one transaction. `origin` supplies the base if no changes are pending. `act` receives a [`Transaction`] and
+    /// returns the data of the entry. If it fails, nothing is changed.
     ///
     //= docs/spec.md#changes
     //# A change that fails MUST leave nothing behind.
     ///
     /// # Errors
-    /// What `origin` and `act` fail with; a transaction within a transaction.
+    /// The errors of `origin` and `act`; a transaction within a transaction.
     pub fn change(
         &self,
         label: ChangeLabel,
@@ -75,8 +75,8 @@ impl ChangeSession {
         act: impl FnOnce(Value) -> Result<Value>,
     ) -> Result<Arc<ChangeEntry>> {
         if self.state().open.is_some() {
-            return Err(Diagnostic::new(Code::ARGUMENTS, "a change is made already")
-                .help("one `change` after the other, or all of it in one"));
+            return Err(Diagnostic::new(Code::ARGUMENTS, "another change is already in progress")
+                .help("make one `change` after the other, or do everything in one"));
         }
         let known = self.state().pending.clone();
         let pending = match known {
@@ -103,7 +103,7 @@ impl ChangeSession {
         Ok(entry)
     }
 
-    /// Undoes the last change and gives it; `None` if there is none.
+    /// Undoes the last change and returns it; `None` if there is none.
     pub fn undo(&self) -> Result<Option<Arc<ChangeEntry>>> {
         let last = self.entries().pop();
         if last.is_some() {
@@ -112,8 +112,8 @@ impl ChangeSession {
         Ok(last)
     }
 
-    /// Undoes all changes from the last one to the one with this id, and gives them, the last one first; `None` if the
-    /// log has no such id.
+    /// Undoes all changes from the last one back to the one with this id. Returns them, the last one first; `None` if
+    /// the log has no such id.
     pub fn undo_to(&self, id: &str) -> Result<Option<Vec<Arc<ChangeEntry>>>> {
         let mut entries = self.entries();
         let Some(at) = entries.iter().position(|entry| &*entry.id == id) else { return Ok(None) };
@@ -131,7 +131,7 @@ impl ChangeSession {
         Ok(())
     }
 
-    /// Drops all changes, and gives their number.
+    /// Drops all changes and returns their number.
     pub fn discard(&self) -> usize {
         let count = self.entries().len();
         if count > 0 {

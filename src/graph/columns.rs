@@ -1,5 +1,5 @@
-//! Fields of many nodes or edges at once: single columns, counts, and rows of selected columns. Rows are the only
-//! result that keeps the order of its keys.
+//! Fields of many nodes or edges at once: single columns, counts, and rows of selected columns. Of all results, only
+//! rows keep the order of their keys.
 
 use super::edges::Edges;
 use super::nodes::{FieldReader, Node, Nodes, dedup};
@@ -28,8 +28,8 @@ impl Nodes {
         Ok(self.with_ids(dedup(found.copied())?))
     }
 
-    /// The values of a field, one for each node, `()` included. A dotted path leads into maps and handles, and
-    /// `parent.key` to the parent.
+    /// The values of a field, one per node, including `()`. A dotted path leads into maps and handles, and `parent.key`
+    /// to the parent.
     pub fn column(&self, field: &str) -> Result<Vec<Value>> {
         let reader = self.reader(field)?;
         let mut values = Vec::with_capacity(self.len());
@@ -40,7 +40,7 @@ impl Nodes {
         Ok(values)
     }
 
-    /// The values of a field, each once, sorted, without `()`.
+    /// The distinct values of a field, sorted, without `()`.
     pub fn distinct(&self, field: &str) -> Result<Vec<Value>> {
         let reader = self.reader(field)?;
         let mut known: FxHashSet<ScalarKey> = FxHashSet::default();
@@ -48,7 +48,7 @@ impl Nodes {
         for id in self.ids() {
             guard::spend(ITEM)?;
             let value = reader.read(*id)?;
-            // Values without a key are deduplicated by their order, below.
+            // Values without a key are deduplicated after sorting, below.
             if !value.is_null() && ScalarKey::from_value(&value).is_none_or(|key| known.insert(key)) {
                 values.push(value.into_owned());
             }
@@ -58,7 +58,7 @@ impl Nodes {
         Ok(values)
     }
 
-    /// The number of nodes for each value of a field, by its text. A missing value counts as `()`.
+    /// The number of nodes per value of a field, keyed by the text of the value. A missing value counts as `()`.
     pub fn count_by(&self, field: &str) -> Result<Map> {
         let reader = self.reader(field)?;
         let mut counts: FxHashMap<ScalarKey, i64> = FxHashMap::default();
@@ -77,13 +77,13 @@ impl Nodes {
         Ok(map)
     }
 
-    /// Columns as rows: `"field"`, `"field as name"`, `"field?"` (left out where unknown or `()`).
+    /// Columns as rows: `"field"`, `"field as name"`, `"field?"` (omitted where unknown or `()`).
     pub fn select(&self, columns: &[String]) -> Result<Rows> {
         Rows::from_nodes(self, columns)
     }
 
-    /// The texts that `fold` makes of the values of a field, one list for each node. `fold` must be pure: the results
-    /// for fields that are no dotted paths are kept.
+    /// The texts that `fold` makes of the values of a field, one list per node. `fold` must be pure, because the
+    /// results are cached for fields that are not dotted paths.
     pub fn folded(&self, field: &str, fold: TextFold) -> Result<Vec<Arc<[String]>>> {
         let reader = self.reader(field)?;
         let data = &self.graph().data;
@@ -110,22 +110,22 @@ impl Nodes {
 }
 
 impl Node {
-    /// These fields, in this order. A name may end with `?`: then it is left out if it is unknown or `()`; and
-    /// `"field as name"` renames.
+    /// These fields, in this order. A name may end with `?`: then it is omitted if it is unknown or `()`. `"field as
+    /// name"` renames a field.
     pub fn pick(&self, names: &[String]) -> Result<Value> {
         Ok(self.alone().select(names)?.record(0))
     }
 }
 
 impl Edges {
-    /// Columns as rows, dotted ways included: `"from.id as source"`.
+    /// Columns as rows, including dotted paths: `"from.id as source"`.
     pub fn select(&self, columns: &[String]) -> Result<Rows> {
         Rows::from_edges(self, columns)
     }
 }
 
 impl Graph {
-    /// The slots of the folded texts of a field of a kind, one for each node; `None` for a dotted path.
+    /// The slots of the folded texts of a field of a kind, one per node; `None` for a dotted path.
     fn folded_slots(&self, kind: u16, field: &str, fold: TextFold) -> Option<Arc<[FoldedTexts]>> {
         let table = &self.data.kinds[usize::from(kind)];
         let folded = FoldedField { kind, field: *table.field_at.get(field)?, fold: fold as usize };
@@ -133,7 +133,7 @@ impl Graph {
     }
 }
 
-/// Rows with ordered columns. In scripts a list of maps; in results objects with the keys in this order.
+/// Rows with ordered columns. Scripts see a list of maps; results see objects with the keys in this order.
 #[derive(Clone)]
 pub struct Rows {
     columns: Arc<[SelectedColumn]>,
@@ -147,9 +147,9 @@ struct SelectedColumn {
     pub field: String,
     /// Its name in the rows.
     pub name: Text,
-    /// Whether a row omits it where it is `()`.
+    /// Whether a row omits the column where its value is `()`.
     pub optional: bool,
-    /// Whether each item of its list gets a row of its own.
+    /// Whether each item of its list gets its own row.
     pub each: bool,
 }
 
@@ -170,11 +170,11 @@ impl Selection {
             let name = name.trim_end_matches('?');
             let name: Text = if name.is_empty() { field.into() } else { name.into() };
             if field.is_empty() || !names.insert(Text::clone(&name)) {
-                let fault = Diagnostic::new(Code::ARGUMENTS, format!("`{text}` is no new column"));
+                let fault = Diagnostic::new(Code::ARGUMENTS, format!("`{text}` is not a new column"));
                 return Err(fault.help("a column is `field`, `field?` or `field as name`, each name once"));
             }
             if each && std::mem::replace(&mut spreads, true) {
-                return Err(Diagnostic::new(Code::ARGUMENTS, "only one column can be `[]`"));
+                return Err(Diagnostic::new(Code::ARGUMENTS, "only one column can have `[]`"));
             }
             read.push(SelectedColumn { field: field.to_owned(), name, optional, each });
         }
@@ -185,8 +185,8 @@ impl Selection {
         self.0.iter()
     }
 
-    /// Replaces the row at `start` by one row for each item of its `[]` column, and gives their number. An empty list
-    /// or `()` gives no row, unless the column is optional. A value that is no list counts as one item.
+    /// Replaces the row at `start` with one row for each item of its `[]` column, and returns the number of rows. An
+    /// empty list or `()` produces no row unless the column is optional. A value that is not a list counts as one item.
     fn spread(&self, cells: &mut Vec<Value>, start: usize) -> usize {
         let Some(at) = self.0.iter().position(|column| column.each) else { return 1 };
         let row = cells.split_off(start);
@@ -210,7 +210,7 @@ impl Selection {
         count
     }
 
-    /// Creates rows of these cells, which are stored row after row.
+    /// Creates rows from these cells, which are stored row by row.
     pub fn rows(&self, cells: Vec<Value>, length: usize) -> Rows {
         Rows { columns: Arc::clone(&self.0), cells, length }
     }
@@ -263,7 +263,7 @@ impl Rows {
         self.length
     }
 
-    /// Whether there are none.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
@@ -273,12 +273,12 @@ impl Rows {
         self.columns.iter().map(|column| &column.name)
     }
 
-    /// A row as a map of a script. Beyond the end it is empty.
+    /// A row as a script map. It is empty beyond the end.
     pub fn row(&self, index: usize) -> Map {
         self.pairs(index).map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
-    /// A row with the columns in their order.
+    /// A row with its columns in order.
     pub fn record(&self, index: usize) -> Value {
         Record::value(self.pairs(index).map(|(name, value)| (name.clone(), value.clone())))
     }
@@ -293,7 +293,7 @@ impl Rows {
         Self { columns: Arc::clone(&self.columns), cells, length: end - start }
     }
 
-    /// The values of one column, `()` included.
+    /// The values of one column, including `()`.
     pub fn column(&self, name: &str) -> Result<Vec<Value>> {
         match self.columns.iter().position(|column| *column.name == *name) {
             Some(at) => Ok(self.cells.iter().skip(at).step_by(self.columns.len()).cloned().collect()),

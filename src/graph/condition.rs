@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// A condition on a value.
 pub struct FieldCondition {
     tests: Vec<FieldTest>,
-    /// Whether case is ignored.
+    /// Whether case is ignored in comparisons.
     fold: bool,
     /// The scalar, if the condition is plain equality.
     pub(super) equal: Option<ScalarKey>,
@@ -57,13 +57,13 @@ const NAMES: [&str; 16] = [
 ];
 
 impl FieldCondition {
-    /// Parses a condition. A map requires all the tests that it names: `equals`, `one_of: [..]`, `none_of: [..]` (of a
-    /// list: one, none of its items is among them), `starts_with`, `ends_with`, `contains` (a part of a text, an item
-    /// of a list), `words` (each of them stands in the text between other characters than letters, digits and `_`),
-    /// `tokens` (each of them is a run of letters, digits, `_` and `-` of the text, but for `-` at the ends of the run;
-    /// upper and lower case are equal), `some_token` (one of them is), `regex`, `empty` (`()`, no characters, no
-    /// items), `above` and `below` (without the bound), `any` (an item of a list meets the test), `not` (the value does
-    /// not meet the test), and `fold: true` (without regard to case). Anything else is compared for equality.
+    /// Parses a condition. A map requires all tests that it names: `equals`; `one_of: [..]`; `none_of: [..]` (for a
+    /// list: none of its items is one of these); `starts_with`; `ends_with`; `contains` (a part of a text, or an item
+    /// of a list); `words` (each word appears in the text, delimited by characters other than letters, digits and `_`);
+    /// `tokens` (each is a token of the text, that is, a run of letters, digits, `_` and `-`, without `-` at the ends
+    /// of the run; case is ignored); `some_token` (at least one of them is); `regex`; `empty` (`()`, no characters, no
+    /// items); `above` and `below` (both exclude the bound); `any` (an item of a list meets the test); `not` (the value
+    /// does not meet the test); and `fold: true` (case is ignored). Any other value is compared for equality.
     pub fn parse(test: &Value) -> Result<Self> {
         let Value::Map(map) = test else {
             return Ok(Self {
@@ -82,17 +82,17 @@ impl FieldCondition {
         Ok(Self { tests, fold, equal })
     }
 
-    /// A part, in lower case, that every matching text contains; `None` if there is none.
+    /// A lower-case part that every matching text contains; `None` if there is none.
     pub(super) fn required_part(&self) -> Option<String> {
         self.tests.iter().find_map(|test| match test {
             FieldTest::Contains(Value::Text(part)) if self.fold => Some(part.to_string()),
-            // The lower case of Σ depends on its neighbours.
+            // The lower case of Σ depends on its neighbours, so a part with Σ cannot be looked up.
             FieldTest::Contains(Value::Text(part)) => (!part.contains('Σ')).then(|| part.to_lowercase()),
             _ => None,
         })
     }
 
-    /// The tokens, if the condition consists of a test for tokens alone; and whether all of them are required.
+    /// The tokens, if the condition is a token test only; and whether all of them are required.
     pub(super) fn required_tokens(&self) -> Option<(&[String], bool)> {
         match self.tests.as_slice() {
             [FieldTest::Tokens(words)] => Some((words, true)),
@@ -185,7 +185,7 @@ impl FieldTest {
     }
 }
 
-/// The values of `one_of` and `none_of`: hashable ones, and the others.
+/// The values of `one_of` and `none_of`: the hashable ones, and the others.
 struct ValueChoice {
     keys: FxHashSet<ScalarKey>,
     others: Vec<Value>,
@@ -201,7 +201,7 @@ impl ValueChoice {
         })
     }
 
-    /// Whether the value is among them; for a list, whether one of its items is.
+    /// Whether the value is one of these; for a list, whether one of its items is.
     fn contains_any(&self, value: &Value, fold: bool) -> bool {
         let value = folded(value, fold);
         match ScalarKey::from_value(&value) {
@@ -269,7 +269,7 @@ fn folded(value: &Value, fold: bool) -> Value {
     }
 }
 
-/// Parses words: a text is split at white space; an item of a list may be a phrase.
+/// Parses words: a text is split at white space, while an item of a list may be a phrase.
 fn words(value: &Value, fold: bool) -> Result<Vec<String>> {
     let fold = |text: &str| if fold { text.to_lowercase() } else { text.to_owned() };
     match value {

@@ -12,14 +12,14 @@ use std::collections::{BinaryHeap, VecDeque};
 pub(super) type StepMap = FxHashMap<u32, Vec<u32>>;
 
 impl Nodes {
-    /// One shortest cycle for each group of nodes that lead to each other. A cycle begins with its earliest node, and
-    /// the cycles are in the order of these. See [`shortest_cycle`] for groups that are too large. Only nodes of this
+    /// One shortest cycle for each group of nodes that can reach each other. A cycle begins with its earliest node, and
+    /// the cycles are ordered by these nodes. See [`shortest_cycle`] for groups that are too large. Only nodes of this
     /// set and edges of these kinds count.
     pub fn cycles(&self, kinds: Option<&[String]>) -> Result<Vec<Self>> {
         self.cycles_and_doubts(kinds).map(|(cycles, _)| cycles)
     }
 
-    /// Like [`Self::cycles`]; also gives the number of cycles that may not be the shortest of their groups.
+    /// Like [`Self::cycles`]; also returns the number of cycles that may not be the shortest of their group.
     pub fn cycles_and_doubts(&self, kinds: Option<&[String]>) -> Result<(Vec<Self>, usize)> {
         let ways = self.step_map(kinds)?;
         let (mut cycles, mut doubts) = (Vec::new(), 0);
@@ -33,11 +33,11 @@ impl Nodes {
         Ok((cycles.into_iter().map(|cycle| self.with_ids(cycle)).collect(), doubts))
     }
 
-    /// The nodes in topological order: each comes after all nodes that its edges of these kinds lead to. Otherwise they
-    /// keep the order of insertion.
+    /// The nodes in topological order: each comes after all nodes that its edges of these kinds lead to. Otherwise the
+    /// order of insertion is kept.
     ///
     /// # Errors
-    /// There is a cycle; the fault names it.
+    /// There is a cycle. The fault lists its nodes.
     pub fn order(&self, kinds: Option<&[String]>) -> Result<Self> {
         let ways = self.step_map(kinds)?;
         let mut waits: FxHashMap<u32, usize> = FxHashMap::default();
@@ -67,7 +67,7 @@ impl Nodes {
         let cycles = self.cycles(kinds)?;
         let keys = cycles.first().map_or_else(Vec::new, |cycle| cycle.iter().map(|node| node.key()).collect());
         let chain: Vec<String> = keys.iter().chain(keys.first()).map(|key| format!("`{key}`")).collect();
-        let fault = Diagnostic::new(Code::CYCLE, format!("a cycle has no order: {}", chain.join(" → ")));
+        let fault = Diagnostic::new(Code::CYCLE, format!("nodes in a cycle cannot be ordered: {}", chain.join(" → ")));
         let data = keys.iter().map(|key| serde_json::Value::from(&**key)).collect();
         Err(fault.data(data).help("`cycles` lists them all"))
     }
@@ -80,7 +80,7 @@ impl Nodes {
     }
 }
 
-/// Tarjan's strongly connected components that hold a cycle, without recursion.
+/// The strongly connected components that contain a cycle (Tarjan's algorithm, without recursion).
 fn components(nodes: &[u32], ways: &StepMap) -> Result<Vec<Vec<u32>>> {
     let mut found = Vec::new();
     let mut index: FxHashMap<u32, usize> = FxHashMap::default();
@@ -131,8 +131,8 @@ fn components(nodes: &[u32], ways: &StepMap) -> Result<Vec<Vec<u32>>> {
     Ok(found)
 }
 
-/// The steps that are tried in one group before the search stops at the shortest cycle so far. The documentation of
-/// `cycles` names the number.
+/// The number of steps tried in one group before the search stops with the shortest cycle found so far. The
+/// documentation of `cycles` states this number.
 pub(super) const MOST_STEPS: usize = 4_000_000;
 
 /// A cycle of a group.
@@ -143,19 +143,19 @@ pub(super) struct Cycle {
     pub(super) is_shortest: bool,
 }
 
-/// The shortest cycle of a group, beginning with its earliest node. Of several cycles it is the one whose earliest node
-/// comes first.
+/// The shortest cycle of a group, beginning with its earliest node. If several are equally short, the one whose
+/// earliest node comes first.
 ///
-/// For each node in turn the shortest path back to itself is searched. Then the node is removed, with all nodes that
-/// lead nowhere without it. After `most` steps the shortest cycle so far is given.
+/// For each node in turn, the search finds the shortest path back to that node. Then it removes the node, and all nodes
+/// that can no longer be part of a cycle. After `most` steps it returns the shortest cycle found so far.
 pub(super) fn shortest_cycle(mut group: Vec<u32>, ways: &StepMap, most: usize) -> Result<Option<Cycle>> {
     group.sort_unstable();
-    let mut left = RemainingGroup::of(&group, ways)?;
+    let mut left = RemainingGroup::new(&group, ways)?;
     let mut shortest: Option<Vec<usize>> = None;
     let mut is_shortest = true;
     for start in 0..group.len() {
         let below = shortest.as_ref().map_or(usize::MAX, Vec::len);
-        // A cycle of one node is found where it begins; none of the others is shorter than two.
+        // A cycle of one node is found when its node is the start; every other cycle has at least two nodes.
         if below <= 1 || (below == 2 && !left.has_loops) {
             break;
         }
@@ -174,12 +174,12 @@ pub(super) fn shortest_cycle(mut group: Vec<u32>, ways: &StepMap, most: usize) -
     Ok(shortest.map(|cycle| Cycle { nodes: nodes(cycle), is_shortest }))
 }
 
-/// The part of a group that is still searched. Nodes are indexes into the group.
+/// The part of a group that is still being searched. Nodes are indexes into the group.
 struct RemainingGroup {
     is_there: Vec<bool>,
     to: Vec<Vec<usize>>,
     from: Vec<Vec<usize>>,
-    /// The number of steps out of each node, to nodes that are there; and into it.
+    /// The number of steps out of each node to remaining nodes, and into it from them.
     out: Vec<usize>,
     into: Vec<usize>,
     /// Whether any node of the group leads to itself.
@@ -188,7 +188,7 @@ struct RemainingGroup {
 }
 
 impl RemainingGroup {
-    fn of(group: &[u32], ways: &StepMap) -> Result<Self> {
+    fn new(group: &[u32], ways: &StepMap) -> Result<Self> {
         let places: FxHashMap<u32, usize> = group.iter().copied().zip(0..).collect_checked()?;
         let mut from = vec![Vec::new(); group.len()];
         let mut to = Vec::with_capacity(group.len());
@@ -234,7 +234,7 @@ impl RemainingGroup {
         Ok(None)
     }
 
-    /// Removes a node, and each node that is in no cycle then because no step leads out of it or into it.
+    /// Removes a node, and then each node that can be in no cycle because no step leads out of it or into it.
     fn leave_out(&mut self, node: usize) -> Result<()> {
         let mut ends = vec![node];
         while let Some(node) = ends.pop() {
@@ -274,7 +274,8 @@ mod tests {
         (0..count).map(|node| (node, leads(node))).collect()
     }
 
-    /// The least number of steps after which a node is reached from itself: nodes reached are grown step by step.
+    /// The least number of steps after which a node is reached again from itself, by expanding the reached set step by
+    /// step.
     fn least(count: u32, ways: &StepMap) -> Option<usize> {
         let mut reached: Vec<Vec<u32>> = (0..count).map(|node| ways[&node].clone()).collect();
         (1..=count as usize).find(|_| {
@@ -310,7 +311,8 @@ mod tests {
 
     #[test]
     fn a_group_that_is_too_large_is_left_in_bounded_steps_and_says_so() {
-        // Each node leads to the next thirty, the last ones to the first: no way back is short, none leads nowhere.
+        // Each node leads to the next thirty, and the last ones lead to the first. So no way back is short, and no node
+        // is a dead end.
         let (count, wide) = (600_u32, 30);
         let leads = |node: u32| (1..=wide).map(|step| (node + step) % count).collect();
         let mut ways: StepMap = (0..count).map(|node| (node, leads(node))).collect();

@@ -1,4 +1,5 @@
-//! Computes derived fields and values when they are first read. They are kept for the snapshot, or longer in the cache.
+//! Computes derived fields and values when they are first read. Results are kept with the snapshot, or longer in the
+//! cache.
 
 use super::derive_scope::{ActiveDerivation, DerivationStack, LimitedReads};
 use super::derived_fields::{CacheKey, DerivedCache, DerivedValues, ResultSlot, StoredResult, VisibleNodes};
@@ -13,16 +14,17 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Up to so many nodes are computed on the thread that asks. Tests have few nodes, and cover both cases.
+/// Up to this many nodes are computed on the calling thread. Tests have few nodes, so the limit is lower there and both
+/// cases are covered.
 const FEW: usize = if cfg!(test) { 2 } else { 64 };
 
 /// The number of nodes that one job computes.
 const PER_JOB: usize = 16;
 
-/// The number of nodes that one job looks up in the cache: fewer are not worth another thread.
+/// The number of nodes that one job looks up in the cache. Fewer are not worth another thread.
 const PER_RECALL: usize = if cfg!(test) { 3 } else { 1024 };
 
-/// The deepest nesting of derived fields: each is a call of a script within a call of a script.
+/// The deepest nesting of derived fields. Each level is a script call within a script call.
 const DEEPEST: usize = 100;
 
 impl Graph {
@@ -38,8 +40,10 @@ impl Graph {
             return Err(self.cycle_fault(&chain));
         }
         if progress.depth() >= DEEPEST {
-            let message = format!("derived fields lie {DEEPEST} deep within each other");
-            return Err(Diagnostic::new(Code::LIMIT, message).help("let `walk` collect what a chain of nodes says"));
+            let message = format!("derived fields are nested more than {DEEPEST} levels deep");
+            return Err(
+                Diagnostic::new(Code::LIMIT, message).help("collect the values of a chain of nodes with `walk`")
+            );
         }
         let mut doing = ActiveDerivation::new(self, group, node);
         let mut cache_key = None;
@@ -60,7 +64,7 @@ impl Graph {
         Ok(values)
     }
 
-    /// The inputs of a node's derived fields: the visible nodes of the kinds of which it reads some, and the hash of
+    /// The inputs of a node's derived fields: the visible nodes of the kinds that they read in part, and the hash of
     /// all inputs.
     fn inputs_of(
         self: &Arc<Self>,
@@ -76,7 +80,7 @@ impl Graph {
     /// Computes the derived fields of all these nodes.
     ///
     /// # Errors
-    /// That of the first node that fails.
+    /// The error of the first node that fails.
     pub(super) fn derive_all(self: &Arc<Self>, group: u32, nodes: impl Iterator<Item = u32>) -> Result<()> {
         self.permit_group(group)?;
         let mut missing: Vec<u32> = nodes.filter(|node| self.result_slot(group, *node).get().is_none()).collect();
@@ -111,8 +115,8 @@ impl Graph {
         faults.into_iter().find_map(OnceLock::into_inner).map_or(Ok(()), Err)
     }
 
-    /// Fills the results of nodes whose values are cached, and removes these nodes from `missing`: after an edit only
-    /// few are left, and a lookup costs less than another thread.
+    /// Fills in the results of nodes whose values are cached, and removes these nodes from `missing`. After an edit
+    /// only few nodes are missing, and a lookup costs less than starting another thread.
     fn fill_from_cache(self: &Arc<Self>, group: u32, missing: &mut Vec<u32>, progress: &DerivationStack) -> Result<()> {
         let (Some(cache_scope), Some(_)) = (&self.cache_scope, &self.groups[group as usize].reads) else {
             return Ok(());
@@ -122,7 +126,8 @@ impl Graph {
             let doing = ActiveDerivation::new(self, group, first);
             progress.clone().with(doing).run_within(|| self.fill_chunk_from_cache(group, nodes, &cache_scope.cache))
         };
-        // The first node alone makes what all share, such as an index, so that not several threads make it at once.
+        // The first node alone builds what all nodes share, such as an index, so that several threads do not build it
+        // at once.
         let (first, rest) = missing.split_at(missing.len().min(1));
         let mut left = look(first)?;
         let parts: Vec<&[u32]> = rest.chunks(PER_RECALL).collect();
@@ -168,14 +173,14 @@ impl Graph {
             Value::Map(map) => map,
             Value::Null => Default::default(),
             other => {
-                let message = format!("`{}` gives a map of fields, got {}", group.function, other.kind().name());
+                let message = format!("`{}` must return a map of fields, got {}", group.function, other.kind().name());
                 return Err(Diagnostic::new(Code::SCRIPT, message));
             }
         };
         let mut values = vec![Value::Null; group.fields.len()];
         for (name, value) in map {
             let Some(place) = group.fields.iter().position(|field| *field == name) else {
-                let message = format!("`{}` gives `{name}`, which `derive` does not name", group.function);
+                let message = format!("`{}` returned `{name}`, which `derive_fields` does not declare", group.function);
                 let fault = Diagnostic::new(Code::SCRIPT, message);
                 let help = did_you_mean(&name, group.fields.iter().map(|field| &**field));
                 return Err(help.map_or(fault.clone(), |help| fault.help(help)));
@@ -195,11 +200,11 @@ impl Graph {
             format!("`{}` of {} `{key}`", group.function, group.kind)
         };
         let names: Vec<String> = chain.iter().chain(chain.first()).map(name).collect();
-        Diagnostic::new(Code::CYCLE, format!("derived fields need each other: {}", names.join(" → ")))
+        Diagnostic::new(Code::CYCLE, format!("derived fields depend on each other: {}", names.join(" → ")))
             .help("a derived field must not be read, filtered or sorted by while it is computed")
     }
 
-    /// A value that `derive_values` declared; `None` if none has this name.
+    /// The derived value with this name; `None` if `derive_values` declared none.
     pub(super) fn derived_value(self: &Arc<Self>, name: &str) -> Option<Result<Value>> {
         let place = |values: &DerivedValues| values.names.iter().position(|known| **known == *name);
         let (values, place) = self.values.iter().find_map(|values| Some((values, place(values)?)))?;
@@ -220,15 +225,17 @@ impl Graph {
     fn compute_values(self: &Arc<Self>, values: &DerivedValues) -> Result<Box<[StoredResult]>> {
         let own = (Arc::as_ptr(self) as usize, values.function.clone());
         if DOING.with_borrow(|doing| doing.contains(&own)) {
-            let message = format!("the values that `{}` derives need each other", values.function);
-            return Err(Diagnostic::new(Code::CYCLE, message).help("it must not read what it computes"));
+            let message = format!("the values that `{}` derives depend on each other", values.function);
+            return Err(
+                Diagnostic::new(Code::CYCLE, message).help("the function must not read the values that it computes")
+            );
         }
         DOING.with_borrow_mut(|doing| doing.push(own));
         let doing = ComputingScope;
         let found = self.functions.call(&values.function, vec![Value::Handle(Arc::clone(self) as Handle)])?;
         drop(doing);
         let Value::Map(mut found) = found else {
-            let message = format!("`{}` gives a map of values, got {}", values.function, found.kind().name());
+            let message = format!("`{}` must return a map of values, got {}", values.function, found.kind().name());
             return Err(Diagnostic::new(Code::SCRIPT, message));
         };
         let mut take = |name: &Text| self.to_result(found.remove(name).unwrap_or(Value::Null));
@@ -236,7 +243,8 @@ impl Graph {
         match found.keys().next() {
             None => Ok(made),
             Some(name) => {
-                let message = format!("`{}` gives `{name}`, which `derive_values` does not name", values.function);
+                let message =
+                    format!("`{}` returned `{name}`, which `derive_values` does not declare", values.function);
                 let fault = Diagnostic::new(Code::SCRIPT, message);
                 let help = did_you_mean(name, values.names.iter().map(|name| &**name));
                 Err(help.map_or(fault.clone(), |help| fault.help(help)))

@@ -6,16 +6,16 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-/// A derived field of a node whose function runs.
+/// A derived field of a node whose function is running.
 #[derive(Clone)]
 pub(super) struct ActiveDerivation {
-    /// The address of the snapshot: a function may make a graph of its own.
+    /// The address of the snapshot, because a function may build a graph of its own.
     graph: usize,
     /// The group.
     pub group: u32,
     /// The node.
     pub node: u32,
-    /// The visible nodes of the kinds of which it reads some; `None` while these are searched.
+    /// The visible nodes of the kinds that it reads in part; `None` while they are being looked up.
     pub related: Option<Arc<[VisibleNodes]>>,
 }
 
@@ -38,7 +38,7 @@ impl DerivationStack {
         PROGRESS.with(|progress| progress.borrow().clone())
     }
 
-    /// Runs `act` with this stack as that of the thread, and restores the previous stack.
+    /// Runs `act` with this stack as the thread's stack, and then restores the previous one.
     pub fn run_within<T>(self, act: impl FnOnce() -> T) -> T {
         struct RestoreStack(DerivationStack);
         impl Drop for RestoreStack {
@@ -50,7 +50,7 @@ impl DerivationStack {
         act()
     }
 
-    /// Adds `doing` as the innermost one.
+    /// Pushes `doing` as the innermost derivation.
     #[must_use]
     pub fn with(mut self, doing: ActiveDerivation) -> Self {
         self.0.push(doing);
@@ -62,8 +62,8 @@ impl DerivationStack {
         self.0.len()
     }
 
-    /// The groups and nodes from the first entry on that has this group and one of these nodes; `None` if there is
-    /// none.
+    /// The groups and nodes from the first entry that has this group and one of these nodes to the innermost one;
+    /// `None` if there is no such entry.
     pub fn chain_from(&self, graph: &Graph, group: u32, is_one: impl Fn(u32) -> bool) -> Option<Vec<(u32, u32)>> {
         let graph = address(graph);
         let at = self.0.iter().position(|doing| doing.graph == graph && doing.group == group && is_one(doing.node))?;
@@ -75,7 +75,8 @@ fn address(graph: &Graph) -> usize {
     std::ptr::from_ref(graph) as usize
 }
 
-/// Whether a derived function with `reads` runs on this thread. Anything else that it sees would be a hidden input.
+/// Whether a derived function with `reads` is running on this thread. Anything else that it read would be a hidden
+/// input.
 pub fn has_limited_reads() -> bool {
     LIMITED.get() > 0
 }
@@ -84,7 +85,7 @@ thread_local! {
     static LIMITED: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Marks that a function with `reads` runs on this thread until it is dropped.
+/// Marks, until it is dropped, that a function with `reads` is running on this thread.
 pub(super) struct LimitedReads(());
 
 impl LimitedReads {
@@ -111,12 +112,12 @@ impl Graph {
         })
     }
 
-    /// Whether the running derived field sees only what its `reads` names.
+    /// Whether the running derived field sees only what its `reads` declares.
     pub(super) fn is_partly_visible(&self) -> bool {
         self.with_visibility(|_, _| ()).is_some()
     }
 
-    /// Requires that a kind may be read here.
+    /// Requires that nodes of a kind may be read here.
     pub(super) fn permit(&self, kind: &str) -> Result<()> {
         let refused = self.with_visibility(|doing, _| {
             let group = &self.groups[doing.group as usize];
@@ -125,7 +126,8 @@ impl Graph {
         match refused.flatten() {
             None => Ok(()),
             Some(function) => {
-                let message = format!("`{function}` reads nodes of the kind `{kind}`, which its `reads` does not name");
+                let message =
+                    format!("`{function}` reads nodes of the kind `{kind}`, which its `reads` does not declare");
                 Err(Diagnostic::new(Code::SCRIPT, message)
                     .help(format!("add it where the field is derived: `reads: [.., \"{kind}\"]`")))
             }
@@ -139,8 +141,8 @@ impl Graph {
         }
         let kind = &self.data.kinds[usize::from(self.data.kind_of[node as usize])].name;
         self.permit(kind)?;
-        let message = format!("the {kind} `{}` is none of those that `reads` names", self.data.head(node).id);
-        Err(Diagnostic::new(Code::SCRIPT, message).help(format!("`reads: [\"{kind}\"]` names them all")))
+        let message = format!("the {kind} `{}` is not among the nodes that `reads` declares", self.data.head(node).id);
+        Err(Diagnostic::new(Code::SCRIPT, message).help(format!("`reads: [\"{kind}\"]` declares all of them")))
     }
 
     /// Whether a node is visible here.
@@ -168,36 +170,36 @@ impl Graph {
         seen.flatten()
     }
 
-    /// Requires that the whole graph may be read here, since `what` depends on all kinds.
+    /// Requires that the whole graph may be read here, because `what` depends on all kinds.
     pub(super) fn permit_whole(&self, what: &str, help: &str) -> Result<()> {
         match self.with_visibility(|doing, _| self.groups[doing.group as usize].function().clone()) {
             None => Ok(()),
             Some(function) => {
-                let message = format!("{what} is no part of what `reads` of `{function}` names");
+                let message = format!("{what} cannot be read in `{function}`, whose `reads` limits what it sees");
                 Err(Diagnostic::new(Code::SCRIPT, message).help(help))
             }
         }
     }
 
-    /// Requires that the fields of a group depend on no more than the running derived field does.
+    /// Requires that the fields of a group depend on no more than the running derived field declares.
     pub(super) fn permit_group(&self, group: u32) -> Result<()> {
         let Some(outer) = self.with_visibility(|doing, _| doing.group) else { return Ok(()) };
         let (outer, inner) = (&self.groups[outer as usize], &self.groups[group as usize]);
         let Some(needs) = self.needed_kinds(inner) else {
             let message = format!(
-                "`{}` has `reads`, but the fields of {} that `{}` derives have none",
+                "`{}` has `reads`, but reads fields of {} that `{}` derives without `reads`",
                 outer.function(),
                 inner.kind(),
                 inner.function()
             );
-            return Err(Diagnostic::new(Code::SCRIPT, message).help("give both of them `reads`, or neither"));
+            return Err(Diagnostic::new(Code::SCRIPT, message).help("declare `reads` for both, or for neither"));
         };
         let known = outer.basis.get();
         match needs.iter().find(|kind| !known.is_some_and(|basis| basis.includes(kind))) {
             None => Ok(()),
             Some(kind) => {
                 let message = format!(
-                    "`{}` reads what `{}` derives from the kind `{kind}`, which its own `reads` does not name",
+                    "`{}` reads what `{}` derives from the kind `{kind}`, which its own `reads` does not declare",
                     outer.function(),
                     inner.function()
                 );

@@ -1,12 +1,12 @@
 //! Derived fields and values: their declarations, their results in a snapshot, and the cache of results that outlive
-//! it.
+//! the snapshot.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::{Text, Value};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// `derive(kind, [fields], "function")`: fields of one kind that one function computes together.
+/// `derive_fields(kind, [fields], "function")`: fields of one kind that one function computes together.
 pub(super) struct DerivedFields {
     pub(super) kind: Text,
     pub(super) fields: Arc<[Text]>,
@@ -15,11 +15,11 @@ pub(super) struct DerivedFields {
     pub(super) results: OnceLock<Box<[ResultSlot]>>,
     /// The inputs that all of its values share in this snapshot.
     pub basis: OnceLock<DerivedBasis>,
-    /// The kinds that a reader of any of its fields depends on as a whole.
+    /// The kinds whose nodes are all inputs for a reader of any of its fields.
     pub needs: OnceLock<Vec<Text>>,
 }
 
-/// The values of a node's derived fields. Two threads may compute them at once; the first result stays.
+/// The values of a node's derived fields. Two threads may compute them at once; the first result is kept.
 pub(super) type ResultSlot = OnceLock<Arc<[Value]>>;
 
 impl DerivedFields {
@@ -50,12 +50,12 @@ impl DerivedFields {
     }
 }
 
-/// What a derived field declares to read: `reads: ["section", "annotation by section"]`.
+/// What a derived field declares with `reads: ["section", "annotation by section"]`.
 pub(super) struct DeclaredReads {
-    /// The kinds of which all nodes are read.
+    /// The kinds that are read in full.
     pub(super) all: Vec<Text>,
-    /// The kinds of which those nodes are read whose field equals the field of that name of the node itself, or its
-    /// id if it has no such field; by `parent`, those that lie in it.
+    /// The kinds that are read in part, each with the field that selects the nodes: those whose field equals the field
+    /// of that name of the node itself, or its id if it has no such field. `parent` selects the children of the node.
     pub(super) some: Vec<(Text, Text)>,
 }
 
@@ -63,7 +63,7 @@ impl DeclaredReads {
     /// Parses names of kinds: `"kind"`, or `"kind by field"`.
     ///
     /// # Errors
-    /// A name is malformed or stands there twice.
+    /// A name is malformed or appears twice.
     pub fn parse(names: &[String]) -> Result<Self> {
         let (mut all, mut some): (Vec<Text>, Vec<(Text, Text)>) = Default::default();
         for name in names {
@@ -72,7 +72,7 @@ impl DeclaredReads {
             let twice = all.iter().chain(some.iter().map(|(kind, _)| kind)).any(|known| **known == *kind);
             if kind.is_empty() || kind.contains(' ') || twice {
                 let fault = Diagnostic::new(Code::ARGUMENTS, format!("`reads` cannot take `{name}`"));
-                return Err(fault.help("it takes each kind once: \"section\", or \"annotation by section\""));
+                return Err(fault.help("name each kind once: \"section\", or \"annotation by section\""));
             }
             match field {
                 None => all.push(kind.into()),
@@ -82,7 +82,7 @@ impl DeclaredReads {
         Ok(Self { all, some })
     }
 
-    /// Whether it names this kind.
+    /// Whether this kind is declared.
     pub fn names(&self, kind: &str) -> bool {
         self.kinds().any(|known| **known == *kind)
     }
@@ -95,13 +95,13 @@ impl DeclaredReads {
 /// The inputs that all derived values of a group share in one snapshot.
 pub(super) struct DerivedBasis {
     pub(super) fingerprint: [u8; 32],
-    /// The kinds whose nodes are all inputs: they are read, or what is read is derived from them.
+    /// The kinds whose nodes are all inputs: they are read in full, or a value that is read depends on them.
     pub(super) kinds: Vec<u16>,
     /// The names of these kinds, sorted, including those without nodes.
     pub(super) names: Vec<Text>,
-    /// The kinds of which some nodes are read, and the field that selects them.
+    /// The kinds that are read in part, and the field that selects their nodes.
     pub(super) some: Vec<(u16, Text)>,
-    /// What a node sees of those kinds if there are none.
+    /// What a node sees if no kind is read in part.
     pub(super) unrelated: Arc<[VisibleNodes]>,
 }
 
@@ -112,7 +112,7 @@ impl DerivedBasis {
     }
 }
 
-/// The nodes of one kind that a derived field may see.
+/// The nodes of one kind that are visible to a derived field.
 pub(super) struct VisibleNodes {
     /// The kind.
     pub kind: u16,
@@ -127,7 +127,8 @@ pub(super) struct DerivedValues {
     pub(super) made: OnceLock<Box<[StoredResult]>>,
 }
 
-/// A computed value of the graph. Nodes and edges are kept as numbers, so that the snapshot does not hold itself.
+/// A computed value of the graph. Nodes and edges are stored as numbers, so that the snapshot does not hold a reference
+/// to itself.
 pub(super) enum StoredResult {
     Plain(Value),
     Nodes(Arc<[u32]>),
@@ -152,7 +153,7 @@ impl DerivedValues {
 /// The hash of the inputs of a derived value.
 pub(super) type CacheKey = u128;
 
-/// The cache of derived values of a store. They hold texts, numbers, spans and documents, but no nodes.
+/// The cache of a store's derived values. These are texts, numbers, spans and documents, but never nodes.
 #[derive(Default)]
 pub(super) struct DerivedCache(Mutex<CacheState>);
 
@@ -169,7 +170,7 @@ struct CacheEntry {
     used: u64,
 }
 
-/// The cache of a store, and the hash of what all of its values depend on: scripts, entry and configuration.
+/// The cache of a store, and the hash of the inputs that all its values share: scripts, entry and configuration.
 #[derive(Clone)]
 pub(super) struct CacheScope {
     pub cache: Arc<DerivedCache>,
@@ -177,7 +178,7 @@ pub(super) struct CacheScope {
 }
 
 impl DerivedCache {
-    /// The values with this key.
+    /// The cached values with this key.
     pub fn get(&self, cache_key: CacheKey) -> Option<Arc<[Value]>> {
         let mut state = self.lock();
         let generation = state.generation;
@@ -192,7 +193,7 @@ impl DerivedCache {
         state.values.insert(cache_key, entry);
     }
 
-    /// Ends a generation after a build whose graph has `live` values. If the cache has more than twice as many, it
+    /// Ends a generation after a build whose graph has `live` values. If the cache holds more than twice as many, it
     /// drops the values that were not used since the previous build.
     pub fn age(&self, live: usize) {
         let mut state = self.lock();

@@ -1,4 +1,4 @@
-//! Diagrams: Mermaid flowcharts and Graphviz dot. Labels are escaped, so that they cannot leave their quotes.
+//! Diagrams: Mermaid flowcharts and Graphviz dot. Labels are escaped so that they cannot break out of their quotes.
 
 use super::nodes::Nodes;
 use super::snapshot::NONE;
@@ -7,7 +7,7 @@ use crate::guard::{self, CheckedIterator, ITEM};
 use rustc_hash::FxHashMap;
 use std::fmt::Write as _;
 
-/// The units of work of a line, without its label.
+/// The units of work for a line, without its label.
 const LINE: usize = 4 * ITEM;
 
 /// The options of a diagram of a set of nodes.
@@ -18,7 +18,7 @@ pub struct DiagramOptions<'a> {
     pub label: &'a str,
     /// The field whose value is the node's class, for colours.
     pub class: Option<&'a str>,
-    /// The kinds of edges; all of them if `None`. `parent` stands for containment, and is not among all.
+    /// The kinds of edges; all of them if `None`. `parent` stands for containment and is not included in "all".
     pub kinds: Option<&'a [String]>,
 }
 
@@ -66,7 +66,7 @@ impl Nodes {
 
     fn diagram(&self, drawing: &DiagramOptions<'_>) -> Result<Diagram> {
         if !["TB", "BT", "LR", "RL"].contains(&drawing.direction) {
-            let fault = Diagnostic::new(Code::ARGUMENTS, format!("`{}` is no direction", drawing.direction));
+            let fault = Diagnostic::new(Code::ARGUMENTS, format!("`{}` is not a direction", drawing.direction));
             return Err(fault.help("known: `TB`, `BT`, `LR`, `RL`"));
         }
         let text = |value: &crate::value::Value| match value.as_text() {
@@ -118,7 +118,7 @@ fn class_name(text: &str) -> String {
     text.chars().map(|character| if character.is_ascii_alphanumeric() { character } else { '_' }).collect()
 }
 
-/// Escapes by Mermaid's entity codes all characters that could end a label or begin markup.
+/// Escapes, with Mermaid's entity codes, all characters that could end a label or start markup.
 fn escape_mermaid(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -133,7 +133,7 @@ fn escape_mermaid(text: &str) -> String {
     escaped
 }
 
-/// Escapes a quoted string of dot, in which only the quote and the backslash are special.
+/// Escapes a quoted dot string, in which only the quote and the backslash are special.
 fn escape_dot(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

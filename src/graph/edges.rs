@@ -1,4 +1,4 @@
-//! Edges: resolved references, and broken ones whose ends are ids.
+//! Edges: resolved references, and broken ones, whose ends are ids.
 
 use super::condition::FieldCondition;
 use super::fragment::{FragmentEdge, NodeRef};
@@ -12,8 +12,8 @@ use std::sync::Arc;
 /// The properties of an edge.
 const FIELDS: [&str; 8] = ["kind", "from", "to", "from_key", "to_key", "labels", "broken", "path"];
 
-/// An edge. `kind`; `from` and `to`, nodes, or `()` where they are missing; `from_key` and `to_key`, their ids as
-/// they were written; `labels`, a list; `broken`; `path`, the file in which it was written.
+/// An edge. Its properties are `kind`; `from` and `to`: nodes, or `()` where they are missing; `from_key` and `to_key`:
+/// their ids as written; `labels`: a list; `broken`; `path`: the file in which the edge was written.
 #[derive(Clone)]
 pub struct Edge {
     graph: Arc<Graph>,
@@ -28,12 +28,12 @@ pub struct Edges {
 }
 
 impl Edge {
-    /// The snapshot it belongs to.
+    /// The snapshot that it belongs to.
     pub fn graph(&self) -> &Arc<Graph> {
         &self.graph
     }
 
-    /// Its place in the order of appearance.
+    /// Its position in the order of appearance.
     pub fn number(&self) -> u32 {
         self.number
     }
@@ -62,7 +62,7 @@ impl Edge {
         }
     }
 
-    /// Reads a property or a dotted path such as `from.title`. If `lenient`, a field that an end lacks is `()`.
+    /// Reads a property or a dotted path such as `from.title`. If `lenient`, a field that an end lacks reads as `()`.
     pub(super) fn read(&self, way: &str, lenient: bool) -> Result<Value> {
         let Some((first, rest)) = way.split_once('.') else { return self.field(way) };
         match self.field(first)? {
@@ -112,7 +112,7 @@ impl Edges {
         Self { graph: Arc::clone(graph), ids: ids.into() }
     }
 
-    /// Creates the set of a list that the snapshot keeps.
+    /// Creates a set from a list that the snapshot keeps.
     pub(super) fn from_kept(graph: &Arc<Graph>, ids: Arc<[u32]>) -> Self {
         Self { graph: Arc::clone(graph), ids }
     }
@@ -155,12 +155,12 @@ impl Edges {
         Self::new(&self.graph, self.ids[start..end].to_vec())
     }
 
-    /// The values of a property or dotted path, one for each edge.
+    /// The values of a property or dotted path, one per edge.
     pub fn column(&self, field: &str) -> Result<Vec<Value>> {
         self.iter().map(|edge| edge.read(field, false)).collect()
     }
 
-    /// The edges for which `keep` gives `true`.
+    /// The edges for which `keep` returns `true`.
     pub fn filter(&self, keep: &Function) -> Result<Self> {
         let mut kept = Vec::new();
         for (edge, number) in self.iter().zip(self.ids.iter()) {
@@ -172,7 +172,7 @@ impl Edges {
         Ok(Self::new(&self.graph, kept))
     }
 
-    /// The edges whose properties or dotted paths meet all these tests. A field that an end lacks is `()`.
+    /// The edges whose properties or dotted paths meet all these tests. A field that an end lacks reads as `()`.
     pub fn where_(&self, tests: &Map) -> Result<Self> {
         let tests: Vec<(&str, FieldCondition)> =
             tests.iter().map(|(name, test)| Ok((&**name, FieldCondition::parse(test)?))).collect::<Result<_>>()?;
@@ -200,7 +200,7 @@ impl Object for Edges {
         Kind::Edges
     }
 
-    /// `from` and `to`: the nodes at these ends, each once.
+    /// `from` and `to`: the distinct nodes at these ends.
     fn field(&self, name: &str) -> Result<Value> {
         match name {
             "from" => self.end_nodes(|edge| edge.from),
@@ -223,7 +223,7 @@ impl Object for Edges {
 }
 
 impl Graph {
-    /// The broken edges: those of which an end, or a node that they need, is missing.
+    /// The broken edges: those with a missing end, or with a missing node that they need.
     ///
     /// # Errors
     /// The running call was stopped.
@@ -233,14 +233,14 @@ impl Graph {
         Ok(Edges::new(self, edges.map(|(_, at)| at).collect()))
     }
 
-    /// All edges, broken ones included, in the order of appearance.
+    /// All edges, including broken ones, in the order of appearance.
     pub fn edges(self: &Arc<Self>) -> Edges {
         Edges::new(self, (0..).zip(&self.data.edges).map(|(at, _)| at).collect())
     }
 }
 
 impl Nodes {
-    /// The unbroken edges that lead to these nodes, node after node; of these kinds if `kinds` is given.
+    /// The unbroken edges that lead to these nodes, node by node; of these kinds if `kinds` is given.
     ///
     /// # Errors
     /// The running call was stopped.

@@ -1,5 +1,5 @@
 //! Fragments: the nodes and references of one file, in columns. A fragment is kept as long as its file and the scripts
-//! stay the same.
+//! stay unchanged.
 
 use super::text_index::ColumnLookups;
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -8,7 +8,7 @@ use crate::value::{Map, Text, Value};
 use std::hash::Hasher as _;
 use std::sync::Arc;
 
-/// The units of work of comparing two names.
+/// The units of work for comparing two names.
 pub(super) const NAME: usize = 4;
 
 /// The nodes and references of one file, or those that `build` added itself between two scans.
@@ -16,29 +16,29 @@ pub(super) const NAME: usize = 4;
 pub(super) struct Fragment {
     /// The file; empty for what `build` added itself.
     pub path: Text,
-    /// The hash of its inputs: the file, the scripts, the arguments; `None` for what `build` added itself.
+    /// The hash of its inputs (the file, the scripts, the arguments); `None` for what `build` added itself.
     pub identity: Option<[u8; 32]>,
-    /// The nodes, in the order they were added.
+    /// The nodes, in the order in which they were added.
     pub heads: Vec<NodeHead>,
-    /// Their fields: one table a kind.
+    /// Their fields: one table per kind.
     pub tables: Vec<FragmentTable>,
-    /// References, in the order they were made.
+    /// The references, in the order in which they were added.
     pub references: Vec<FragmentEdge>,
     /// The kinds of references.
     pub kinds: Vec<Text>,
-    /// The orders of values by which `merge_into` takes the greatest.
+    /// The rankings of values by which `upsert` keeps the greatest value.
     pub maxima: Vec<Maxima>,
-    /// Why the file could not be read, if it could not.
+    /// Why the file could not be scanned, if it could not.
     pub fault: Option<FileFault>,
 }
 
 impl Fragment {
-    /// The fragment of a file that could not be scanned: it holds the fault only.
+    /// The fragment of a file that could not be scanned. It holds only the fault.
     pub fn failed(path: Text, fault: Diagnostic) -> Self {
         Self { fault: Some(FileFault { path: path.clone(), fault }), path, ..Self::default() }
     }
 
-    /// The number of a kind of references, new or known.
+    /// The number of a kind of references, which is added if it is new.
     pub fn edge_kind(&mut self, kind: &str) -> Result<u16> {
         let at = self.kinds.iter().position(|known| **known == *kind).unwrap_or_else(|| {
             self.kinds.push(kind.into());
@@ -51,15 +51,15 @@ impl Fragment {
 /// For each field, its values from the least to the greatest.
 pub(super) type Maxima = Arc<[(Text, Vec<Value>)]>;
 
-/// The nodes of one kind: a column a field, each as long as the table.
+/// The nodes of one kind: one column per field, each as long as the table.
 pub(super) struct FragmentTable {
     /// The kind.
     pub kind: Text,
     /// The names of the fields.
     pub fields: Vec<Text>,
-    /// Their values; `()` where a node was given none.
+    /// Their values; `()` where a node has none.
     pub columns: Vec<Vec<Value>>,
-    /// How many nodes it has.
+    /// The number of nodes.
     pub length: usize,
     /// The text lookups of its columns.
     pub lookups: ColumnLookups,
@@ -70,10 +70,10 @@ impl FragmentTable {
         Self { kind, fields: Vec::new(), columns: Vec::new(), length: 0, lookups: ColumnLookups::default() }
     }
 
-    /// Adds a row, and gives its number.
+    /// Adds a row and returns its number.
     pub(super) fn push(&mut self, fields: impl IntoIterator<Item = (Text, Value)>) -> usize {
         for (name, value) in fields {
-            // What a stopped call recorded is not assembled.
+            // A stopped call never assembles what it recorded, so nothing is added.
             if guard::is_over(ITEM + self.fields.len() * NAME) {
                 break;
             }
@@ -104,21 +104,21 @@ pub(super) struct NodeHead {
     pub hash: u64,
     /// Its parent.
     pub parent: Option<NodeRef>,
-    /// What happens if the id is taken.
+    /// What to do if the id is taken.
     pub how: OnDuplicate,
 }
 
 /// What to do with a node whose kind and id are taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnDuplicate {
-    /// Report a fault; the first node stays.
+    /// Report a fault and keep the first node.
     Reject,
-    /// The first node stays.
+    /// Keep the first node.
     KeepFirst,
-    /// Report a fault; this node takes the place of the first one. Descendants of the first one that are not added
-    /// again go.
+    /// Report a fault and replace the first node with this one. Descendants of the first node that are not added again
+    /// are removed.
     Replace,
-    /// Merge the two nodes by the maxima with this number.
+    /// Merge the two nodes, with the rankings of this number.
     Merge(u32),
 }
 
@@ -127,9 +127,9 @@ pub(super) enum OnDuplicate {
 pub(super) enum NodeRef {
     /// The node of the same fragment with this number.
     Local(u32),
-    /// A node by its id, of one kind or of any.
+    /// A node by its id, of one kind or of any kind.
     Id {
-        /// Its kind, if that was said.
+        /// Its kind, if one was given.
         kind: Option<Text>,
         /// Its id.
         id: Text,
@@ -146,13 +146,13 @@ pub(super) struct FragmentEdge {
     pub to: NodeRef,
     /// Its kind: a number into [`Fragment::kinds`].
     pub kind: u16,
-    /// What must be there too, or the edge is broken.
+    /// The nodes that must also exist, or else the edge is broken.
     pub needs: Vec<NodeRef>,
-    /// The labels that the edge carries.
+    /// The labels of the edge.
     pub labels: Vec<Value>,
 }
 
-/// Why a file, or one node of it, is not in the graph as it was meant.
+/// Why a file, or one node of it, is missing from the graph or differs from what was intended.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct FileFault {
     /// The file.
@@ -162,7 +162,7 @@ pub(super) struct FileFault {
 }
 
 impl FileFault {
-    /// The map that scripts see: `path`, `message`, `code`, and if known `help`, `line` and `column` in the file, and
+    /// The map that scripts see: `path`, `message`, `code`, and, if known, `help`, `line` and `column` in the file, and
     /// `script`, the place in the script that raised the fault.
     pub fn to_value(&self) -> Value {
         let mut map = Map::new();
@@ -189,7 +189,7 @@ impl FileFault {
 }
 
 impl NodeRef {
-    /// A reference to the node with this id, of one kind or of any.
+    /// A reference to the node with this id, of one kind or of any kind.
     pub fn from_id(kind: Option<Text>, id: Text) -> Self {
         let hash = hash_id(&id);
         Self::Id { kind, id, hash }

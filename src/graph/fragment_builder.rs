@@ -1,5 +1,5 @@
-//! The verbs that add nodes and references to a fragment, for scan functions and for the builder alike: one at a time,
-//! or all of those of the blocks of a text without running a script for each.
+//! The verbs that add nodes and references to a fragment, for scan functions and for the builder: one at a time, or all
+//! nodes and references of the blocks of a text without running a script for each block.
 
 use super::fragment::{Fragment, FragmentEdge, FragmentTable, NAME, NodeHead, NodeRef, OnDuplicate, hash_id};
 use super::nodes::Node;
@@ -38,22 +38,22 @@ impl FragmentBuilder {
         self.fragment.tables.iter().any(|table| &*table.kind == kind)
     }
 
-    /// `add(kind, id, fields, parent?)`: a node. Gives its id, by which others name it. An id that is taken is
-    /// a fault of the graph.
+    /// `add(kind, id, fields, parent?)`: adds a node. Returns its id, by which other nodes refer to it. If the id is
+    /// taken, that is a fault of the graph.
     pub fn add(&mut self, kind: &str, id: &Value, fields: &Value, parent: &Value) -> Result<Value> {
         let fields = node_fields(fields)?;
         self.put_node(kind, parse_id(id)?, fields, parent, OnDuplicate::Reject)
     }
 
-    /// `add_once(kind, id, fields, parent?)`: a node, unless there is one.
+    /// `add_if_absent(kind, id, fields, parent?)`: adds a node unless it exists already.
     pub fn add_once(&mut self, kind: &str, id: &Value, fields: &Value, parent: &Value) -> Result<Value> {
         let fields = node_fields(fields)?;
         self.put_node(kind, parse_id(id)?, fields, parent, OnDuplicate::KeepFirst)
     }
 
-    /// `merge_into(kind, id, fields, #{ parent, max })`: a node, merged with the one that is there. The first
-    /// value of a field stays, but of those in `max` the greatest: `max` gives each field's values from
-    /// the least to the greatest; others count as less.
+    /// `upsert(kind, id, fields, #{ parent, max })`: adds a node, or merges it with the existing one. The first
+    /// value of a field is kept, except that the fields in `max` keep their greatest value: `max` lists the values of
+    /// each field from the least to the greatest. Values that are not listed rank below all others.
     pub fn merge_into(&mut self, kind: &str, id: &Value, fields: &Value, parent: &Value, max: &Map) -> Result<Value> {
         let fields = node_fields(fields)?;
         let maxima: Vec<(Text, Vec<Value>)> =
@@ -66,11 +66,11 @@ impl FragmentBuilder {
         self.put_node(kind, parse_id(id)?, fields, parent, OnDuplicate::Merge(index_u32(at)?))
     }
 
-    /// `add_all(kind, parent, records, key)`: a child for each record, with the id `parent-` and `record[key]`.
-    /// Gives the list of ids.
+    /// `add_all(kind, parent, records, key)`: adds a child for each record, whose id is `parent-` followed by
+    /// `record[key]`. Returns the list of ids.
     pub fn add_all(&mut self, kind: &str, parent: &Value, records: &[Value], key: &str) -> Result<Value> {
         let NodeRef::Id { id: stem, .. } = node_ref(parent)? else {
-            return Err(Diagnostic::new(Code::INTERNAL, "a parent is named by its id"));
+            return Err(Diagnostic::new(Code::INTERNAL, "a parent is referred to by its id"));
         };
         let mut ids = Vec::with_capacity(records.len());
         for entry in records {
@@ -79,8 +79,8 @@ impl FragmentBuilder {
             let own = match fields.get(key) {
                 Some(own) if !own.is_null() => parse_id(own)?,
                 _ => {
-                    let fault = Diagnostic::new(Code::ARGUMENTS, format!("a record of `add_all` has no `{key}`"));
-                    return Err(fault.help("the last argument names the field that tells the records apart"));
+                    let fault = Diagnostic::new(Code::ARGUMENTS, format!("a record of `add_all` has no field `{key}`"));
+                    return Err(fault.help("the last argument names the field that identifies a record"));
                 }
             };
             let id = format!("{stem}-{own}");
@@ -89,8 +89,8 @@ impl FragmentBuilder {
         Ok(Value::List(ids))
     }
 
-    /// `refer(from, to, kind, #{ needs, labels })`: an edge, resolved when the graph is assembled. `to` is an id of
-    /// any kind, or `#{ kind, id }`. It is broken while an end, or one of `needs`, is missing.
+    /// `add_edge(from, to, kind, #{ needs, labels })`: adds an edge, which is resolved when the graph is assembled. `to`
+    /// is an id of any kind, or `#{ kind, id }`. The edge is broken while an end, or one of `needs`, is missing.
     pub fn refer(&mut self, from: &Value, to: &Value, kind: &str, needs: &[Value], labels: &[Value]) -> Result<()> {
         let reference = FragmentEdge {
             from: self.localize(node_ref(from)?),
@@ -113,7 +113,7 @@ impl FragmentBuilder {
         Ok(Value::Text(id))
     }
 
-    /// Adds the node of a row of a table, and gives its number.
+    /// Adds the node for a row of a table and returns its number.
     pub(super) fn put_head(
         &mut self,
         table: u16,
@@ -138,7 +138,7 @@ impl FragmentBuilder {
         u16::try_from(at).map_err(|_| too_many("kinds"))
     }
 
-    /// Replaces a reference by id by a local one, if the node was added to this fragment.
+    /// Replaces a reference by id with a local one if the node was added to this fragment.
     pub(super) fn localize(&self, target: NodeRef) -> NodeRef {
         let NodeRef::Id { kind, id, .. } = &target else { return target };
         let found = self.by_id.get(id).copied().filter(|at| {
@@ -148,9 +148,9 @@ impl FragmentBuilder {
         found.map_or(target, NodeRef::Local)
     }
 
-    /// `add_blocks(blocks, how)`: a node for each block that has an id, children for its items and sections, and its
-    /// references. Of several blocks with one id the last one becomes the node, where the first one stood; what each of
-    /// them refers to is kept. Gives how many blocks have an id.
+    /// `add_blocks(blocks, how)`: adds a node for each block that has an id, children for its items and sections, and
+    /// its references. If several blocks have the same id, the last one becomes the node, at the position of the first
+    /// one, and the references of all of them are kept. Returns the number of blocks that have an id.
     pub fn add_blocks(&mut self, blocks: &[ParsedBlock], rules: &BlockRules, how: &BlockMapping) -> Result<usize> {
         let mut count = 0;
         for block in blocks {
@@ -158,7 +158,7 @@ impl FragmentBuilder {
             let id = match block.value_named(&how.id) {
                 Some(Value::Text(id)) => id,
                 Some(Value::Null) => continue,
-                _ => return Err(Diagnostic::new(Code::ARGUMENTS, format!("blocks have no text `{}`", how.id))),
+                _ => return Err(Diagnostic::new(Code::ARGUMENTS, format!("blocks have no text field `{}`", how.id))),
             };
             self.add_block(block, &id, rules, how)?;
             for (kind, list) in &how.references {
@@ -172,7 +172,7 @@ impl FragmentBuilder {
 
     fn add_block(&mut self, block: &ParsedBlock, id: &Text, rules: &BlockRules, how: &BlockMapping) -> Result<()> {
         let whole = &how.whole;
-        // A block without an end line lacks the groups of that line.
+        // A block without an end line lacks the groups of the end line.
         let named = |name: &str| block.value_named(name).or_else(|| rules.names(name).then_some(Value::Null));
         let head = self.put_values(&whole.kind, id.clone(), whole, whole.values(named)?, None)?;
         if let Some((part, key)) = &how.items {
@@ -182,7 +182,7 @@ impl FragmentBuilder {
                 let Some(key) = key.as_ref().filter(|key| !keys[..at].contains(&Some(Text::clone(key)))) else {
                     continue;
                 };
-                // The last one of several with this key counts, at the place of the first.
+                // If several items have this key, the last one is used, at the position of the first one.
                 let counts = keys.iter().rposition(|other| other.as_ref() == Some(key)).unwrap_or(at);
                 let values = part.values(|name| block.items[counts].value_named(name))?;
                 self.put_values(&part.kind, format!("{id}-{key}").into(), part, values, Some(head))?;
@@ -263,7 +263,7 @@ impl FragmentBuilder {
     }
 }
 
-/// What a scan function gets as `f`: the fragment of its file, with `.path`, and `.fault` where it has no document.
+/// The argument `f` of a scan function: the fragment of its file, with `.path`, and `.fault` if it has no document.
 pub struct FragmentHandle {
     path: Text,
     /// Why there is no document, if there is none.
@@ -283,9 +283,10 @@ fn parse_id(value: &Value) -> Result<Text> {
     match value {
         Value::Text(id) => Ok(id.clone()),
         Value::Integer(number) => Ok(number.to_string().into()),
-        other => {
-            Err(Diagnostic::new(Code::ARGUMENTS, format!("the id of a node is a text, got {}", other.kind().name())))
-        }
+        other => Err(Diagnostic::new(
+            Code::ARGUMENTS,
+            format!("the id of a node must be a text, got {}", other.kind().name()),
+        )),
     }
 }
 
@@ -306,17 +307,20 @@ fn node_ref(value: &Value) -> Result<NodeRef> {
 fn parse_list(value: &Value, name: &str) -> Result<Vec<Value>> {
     match to_stored(value.clone())? {
         Value::List(items) => Ok(items),
-        other => Err(Diagnostic::new(Code::ARGUMENTS, format!("`{name}` holds lists, got {}", other.kind().name()))),
+        other => {
+            Err(Diagnostic::new(Code::ARGUMENTS, format!("`{name}` must hold lists, got {}", other.kind().name())))
+        }
     }
 }
 
 impl FragmentHandle {
-    /// Creates the handle of an empty fragment of the file at `path`, and why there is no document of it.
+    /// Creates the handle of an empty fragment of the file at `path`; `fault` says why there is no document, if there
+    /// is none.
     pub(super) fn new(path: Text, fault: Option<Text>) -> Self {
         Self { recording: Mutex::new(Some(FragmentBuilder::new(path.clone()))), path, fault }
     }
 
-    /// Takes the fragment out. Adding to it afterwards is a fault.
+    /// Takes the fragment out. Any later addition is a fault.
     pub(super) fn close(&self) -> Option<Fragment> {
         self.recording.lock().unwrap_or_else(PoisonError::into_inner).take().map(FragmentBuilder::finish)
     }
@@ -353,11 +357,11 @@ impl Object for FragmentHandle {
     }
 }
 
-/// How blocks of a text become nodes and references: parsed from a map once, used for all blocks.
+/// How the blocks of a text become nodes and references. It is parsed from a map once and used for all blocks.
 pub struct BlockMapping {
-    /// The node of a block.
+    /// The nodes of the blocks.
     whole: NodeMapping,
-    /// The group or field that identifies a block.
+    /// The name of the group or field that identifies a block.
     id: String,
     /// The nodes of its items, and the field that identifies an item.
     items: Option<(NodeMapping, String)>,
@@ -372,7 +376,7 @@ struct NodeMapping {
     kind: Text,
     /// The name of each field in the text, and its name in the graph.
     fields: Vec<(String, Text)>,
-    /// Constant fields.
+    /// Fields with a constant value.
     plus: Vec<(Text, Value)>,
 }
 
@@ -391,7 +395,7 @@ impl BlockMapping {
     /// fields, plus }, references }`.
     ///
     /// # Errors
-    /// A key is unknown, missing or of the wrong kind: a fault `arguments`.
+    /// A key is unknown, missing or of the wrong type. The fault has the code `arguments`.
     pub fn parse(map: &Map) -> Result<Self> {
         check_keys(map, "nodes", &KEYS)?;
         let whole = NodeMapping::parse(map, "nodes")?;
@@ -439,7 +443,7 @@ impl NodeMapping {
         };
         let part = Self { kind: required_text(map, path, "kind")?.clone(), fields, plus };
         if let Some(name) = part.names().find(|name| matches!(&***name, "kind" | "key")) {
-            let fault = Diagnostic::new(Code::ARGUMENTS, format!("a node's `{name}` cannot be a field of its own"));
+            let fault = Diagnostic::new(Code::ARGUMENTS, format!("a node cannot have a field `{name}` of its own"));
             return Err(fault.help(format!("give it another name: `\"{name} as name\"`")));
         }
         Ok(part)
@@ -454,11 +458,8 @@ impl NodeMapping {
         let mut values = Vec::with_capacity(self.fields.len() + self.plus.len());
         for (field, _) in &self.fields {
             values.push(named(field).ok_or_else(|| {
-                Diagnostic::new(
-                    Code::ARGUMENTS,
-                    format!("there is no `{field}` of which a {} could be made", self.kind),
-                )
-                .help("name a group or a field of the rules, `text`, `line` or `end_line`")
+                Diagnostic::new(Code::ARGUMENTS, format!("there is no `{field}` for a node of the kind {}", self.kind))
+                    .help("name a group or a field of the rules, `text`, `line` or `end_line`")
             })?);
         }
         values.extend(self.plus.iter().map(|(_, value)| value.clone()));

@@ -1,5 +1,5 @@
-//! Single nodes, ordered sets of nodes, and the reader of their fields. A set consists of numbers and the snapshot: no
-//! node is copied.
+//! Single nodes, ordered sets of nodes, and the reader of their fields. A set consists of numbers and the snapshot; it
+//! copies no nodes.
 
 use super::fragment::hash_id;
 use super::snapshot::{Graph, NONE};
@@ -13,9 +13,9 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A node. As properties it has its fields, stored and derived, and besides
-/// `kind`; `key`, its id, unique in its kind; and `id`, which is the field `id` if its kind has one, else the key.
-/// A field that its kind lacks is a fault; one that is known but was not given is `()`.
+/// A node. Its properties are its stored and derived fields, and also `kind`; `key`: its id, unique within its kind;
+/// and `id`: the field `id` if its kind has one, otherwise the key. A field that its kind lacks is a fault; a field of
+/// the kind that this node was not given reads as `()`.
 #[derive(Clone)]
 pub struct Node {
     graph: Arc<Graph>,
@@ -27,17 +27,17 @@ impl Node {
         Self { graph, number }
     }
 
-    /// The snapshot it belongs to.
+    /// The snapshot that it belongs to.
     pub fn graph(&self) -> &Arc<Graph> {
         &self.graph
     }
 
-    /// Its number: its place in the order of insertion.
+    /// Its number, which is its position in the order of insertion.
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    /// Its id, unique in its kind.
+    /// Its id, unique within its kind.
     pub fn key(&self) -> Text {
         self.graph.data.head(self.number).id.clone()
     }
@@ -57,7 +57,7 @@ impl Node {
         self.graph.data.fragments[slot.fragment as usize].path.clone()
     }
 
-    /// What it lies in.
+    /// The node that contains it.
     pub fn parent(&self) -> Result<Option<Self>> {
         match self.graph.data.parents[self.number as usize] {
             NONE => Ok(None),
@@ -68,7 +68,7 @@ impl Node {
         }
     }
 
-    /// The set of this node alone.
+    /// The set of only this node.
     pub fn alone(&self) -> Nodes {
         Nodes::new(Arc::clone(&self.graph), [self.number].into())
     }
@@ -94,7 +94,7 @@ impl Object for Node {
         }
     }
 
-    /// `kind`, `key` and the stored fields that were given.
+    /// `kind`, `key` and the stored fields that the node was given.
     fn to_json(&self) -> Json {
         let data = &self.graph.data;
         let kind = &data.kinds[usize::from(self.kind_number())];
@@ -117,13 +117,13 @@ impl Object for Node {
     }
 }
 
-/// Nodes in an order, each at most once. Cloning or slicing copies no node.
+/// Nodes in a definite order, each at most once. Cloning or slicing a set copies no nodes.
 #[derive(Clone)]
 pub struct Nodes {
     graph: Arc<Graph>,
     ids: Arc<[u32]>,
     range: Range<usize>,
-    /// The kind, if these are all of its nodes.
+    /// The kind, if the set consists of all its nodes.
     whole: Option<u16>,
     /// Whether the snapshot keeps the list of numbers, so that later calls get the same list.
     is_kept: bool,
@@ -140,7 +140,7 @@ impl Nodes {
         Self { whole: Some(kind), is_kept: true, ..Self::new(graph, ids) }
     }
 
-    /// Creates the set of a list that the snapshot keeps.
+    /// Creates a set from a list that the snapshot keeps.
     pub(super) fn from_kept(graph: Arc<Graph>, ids: Arc<[u32]>) -> Self {
         Self { is_kept: true, ..Self::new(graph, ids) }
     }
@@ -173,7 +173,7 @@ impl Nodes {
         self.whole
     }
 
-    /// The nodes of a value: of a set, of one node, or all nodes of a graph or builder.
+    /// The nodes of a value: a set, a single node, or all nodes of a graph or builder.
     ///
     /// # Errors
     /// The value is none of these, or the graph cannot be read.
@@ -216,7 +216,7 @@ impl Nodes {
         self.ids().get(index).map(|id| Node::new(Arc::clone(&self.graph), *id))
     }
 
-    /// The nodes at these indexes of the set, in this order.
+    /// The nodes at these indexes of the set, in the order of the indexes.
     ///
     /// # Errors
     /// The running call was stopped.
@@ -232,7 +232,7 @@ impl Nodes {
         Self { range: start..end, whole: None, is_kept: false, ..self.clone() }
     }
 
-    /// The nodes for which `keep` gives `true`.
+    /// The nodes for which `keep` returns `true`.
     pub fn filter(&self, keep: &Function) -> Result<Self> {
         let mut kept = Vec::new();
         for node in self.iter() {
@@ -242,7 +242,8 @@ impl Nodes {
                 Value::Bool(true) => kept.push(number),
                 Value::Bool(false) => {}
                 other => {
-                    let message = format!("the function of `filter` gives true or false, got {}", other.kind().name());
+                    let message =
+                        format!("the function of `filter` must return true or false, got {}", other.kind().name());
                     return Err(Diagnostic::new(Code::SCRIPT, message));
                 }
             }
@@ -250,7 +251,7 @@ impl Nodes {
         Ok(self.with_ids(kept))
     }
 
-    /// These nodes, then those of the other set that are not among them.
+    /// These nodes, followed by those of the other set that are not among them.
     pub fn then(&self, other: &Self) -> Result<Self> {
         if self.is_empty() {
             return Ok(other.clone());
@@ -281,15 +282,15 @@ impl Nodes {
         Ok(self.with_ids(kept))
     }
 
-    /// The nodes of a value for a verb that follows edges, and so leads further than the kinds that `reads` names.
+    /// The nodes of a value for a verb that follows edges, which leads beyond the kinds that `reads` declares.
     ///
     /// # Errors
     /// The value holds no nodes, or a derived field with `reads` is being computed.
     pub fn from_value_with_edges(value: &Value) -> Result<Self> {
         let nodes = Self::from_value(value)?;
         nodes.graph().permit_whole(
-            "where edges lead",
-            "it may use `parent`, `children`, `ancestors`, `nodes` and `get`; or leave `reads` out",
+            "the target of an edge",
+            "use `parent`, `children`, `ancestors`, `nodes` and `get`, or leave out `reads`",
         )?;
         Ok(nodes)
     }
@@ -303,10 +304,10 @@ impl Nodes {
 }
 
 fn no_nodes(kind: Kind) -> Box<Diagnostic> {
-    Diagnostic::new(Code::ARGUMENTS, format!("nodes are asked for, got {}", kind.name()))
+    Diagnostic::new(Code::ARGUMENTS, format!("expected nodes, got {}", kind.name()))
 }
 
-/// Removes duplicates; the first occurrence stays.
+/// Removes duplicates and keeps the first occurrence.
 pub(super) fn dedup(numbers: impl Iterator<Item = u32>) -> Result<Vec<u32>> {
     let mut seen = FxHashSet::default();
     let mut found = Vec::new();
@@ -368,14 +369,14 @@ impl Object for Nodes {
 }
 
 impl Graph {
-    /// The node with this id: O(1).
+    /// The node with this id, in O(1).
     pub fn get(self: &Arc<Self>, kind: &str, id: &str) -> Option<Node> {
         let kind = *self.data.kind_at.get(kind)?;
         let found = self.data.find(Some(kind), id, hash_id(id)).filter(|node| self.is_visible(*node))?;
         Some(Node::new(Arc::clone(self), found))
     }
 
-    /// The nodes of these kinds, or all of them, in the order of insertion. A kind without nodes is no fault.
+    /// The nodes of these kinds, or all nodes, in the order of insertion. A kind without nodes is not a fault.
     pub fn nodes(self: &Arc<Self>, kinds: &[String]) -> Nodes {
         let mut known: Vec<u16> =
             kinds.iter().filter_map(|kind| self.data.kind_at.get(kind.as_str()).copied()).collect();
@@ -409,24 +410,24 @@ pub(super) fn require_same_graph(left: &Arc<Graph>, right: &Arc<Graph>) -> Resul
     if Arc::ptr_eq(left, right) {
         return Ok(());
     }
-    Err(Diagnostic::new(Code::ARGUMENTS, "these nodes are of two different graphs")
-        .help("take them from one `graph()`; while `build` runs, read again after a scan"))
+    Err(Diagnostic::new(Code::ARGUMENTS, "these nodes belong to two different graphs")
+        .help("read all of them from one `graph()`; while `build` runs, read them again after a scan"))
 }
 
-/// The properties that every node has besides its fields.
+/// The properties that every node has in addition to its fields.
 const BUILT_IN: [&str; 3] = ["key", "kind", "id"];
 
-/// Reads one field, or a dotted path through several, of many nodes. The field is looked up once for each kind, not for
-/// each node.
+/// Reads one field, or a dotted path through several, for many nodes. The field is looked up once per kind, not once
+/// per node.
 pub(super) struct FieldReader<'a> {
     graph: &'a Arc<Graph>,
     name: &'a str,
-    /// How each kind has the field.
+    /// How each kind provides the field.
     access: Vec<FieldAccess>,
     /// The rest of a dotted path.
     rest: Option<&'a str>,
-    /// A cache of recently read columns, indexed by the number of the shape: neighbours in a set often come from one
-    /// table.
+    /// A cache of recently read columns, indexed by the number of the shape. Neighbouring nodes of a set are often in
+    /// the same table.
     near: [Cell<Option<NearColumn<'a>>>; NEAR],
 }
 
@@ -436,7 +437,7 @@ const NEAR: usize = 8;
 /// A column of stored values, and the shape of its table.
 type NearColumn<'a> = (u32, &'a [Value]);
 
-/// How a kind has a field.
+/// How a kind provides a field.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FieldAccess {
     Unknown,
@@ -448,7 +449,7 @@ enum FieldAccess {
 }
 
 impl<'a> FieldReader<'a> {
-    /// Creates a reader of `name`. A field whose own name has a dot is preferred to a dotted path.
+    /// Creates a reader of `name`. A field whose own name contains a dot takes precedence over a dotted path.
     pub fn new(graph: &'a Arc<Graph>, name: &'a str) -> Self {
         let plain = Self::for_name(graph, name, None);
         match name.split_once('.') {
@@ -472,10 +473,12 @@ impl<'a> FieldReader<'a> {
         kinds.any(|kind| self.access[usize::from(kind)] != FieldAccess::Unknown)
     }
 
-    /// Prepares to read the field of these nodes: computes it if it is derived, in parallel for many nodes.
+    /// Prepares to read the field of these nodes. If the field is derived, it is computed, in parallel for many nodes.
     ///
-    /// # Errors No kind among the nodes has the field (for a kind that lacks it while others have it, it reads as
-    /// `()`), or it cannot be computed.
+    /// # Errors
+    ///
+    /// No kind among the nodes has the field, or the field cannot be computed. If only some of the kinds have it, it
+    /// reads as `()` for the others.
     pub fn prepare(&self, nodes: &[u32]) -> Result<()> {
         if nodes.is_empty() {
             return Ok(());
@@ -492,7 +495,7 @@ impl<'a> FieldReader<'a> {
         Ok(())
     }
 
-    /// The value of one node, `()` if its kind has no such field.
+    /// The value for one node; `()` if its kind has no such field.
     #[inline]
     pub fn read(&self, node: u32) -> Result<Cow<'a, Value>> {
         let slot = &self.graph.data.slots[node as usize];
@@ -514,7 +517,7 @@ impl<'a> FieldReader<'a> {
         }
     }
 
-    /// Puts the column of a node into the cache. Merged values are not in columns.
+    /// Puts the column of a node into the cache. Merged values are not stored in columns.
     fn keep_column_near(&self, node: u32) {
         let data = &self.graph.data;
         let FieldAccess::Stored(field) = self.access[usize::from(data.kind_of[node as usize])] else { return };
@@ -526,7 +529,7 @@ impl<'a> FieldReader<'a> {
         }
     }
 
-    /// The value of one node; a field that its kind lacks is a fault.
+    /// The value for one node. A field that its kind lacks is a fault.
     pub fn read_known(&self, node: u32) -> Result<Cow<'a, Value>> {
         let kind = self.graph.data.kind_of[node as usize];
         match self.access[usize::from(kind)] {

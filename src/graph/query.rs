@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl Nodes {
-    /// The nodes whose fields meet all these tests, in their order. Equality over a whole kind is O(result).
+    /// The nodes whose fields meet all these tests, in their order. Equality over a whole kind takes O(result).
     pub fn where_(&self, tests: &Map) -> Result<Self> {
         let tests: Vec<(&str, FieldCondition)> =
             tests.iter().map(|(name, test)| Ok((&**name, FieldCondition::parse(test)?))).collect::<Result<_>>()?;
@@ -32,7 +32,7 @@ impl Nodes {
             if hit.as_ref().is_some_and(|(indexed, _)| *indexed == at) {
                 continue;
             }
-            // Checked against all nodes, so that a misspelt name is a fault even if no node is left.
+            // The name is checked against all nodes, so that a misspelt name is a fault even if no node is left.
             if left.is_empty() && !self.is_empty() && !FieldReader::new(self.graph(), name).is_known_to(self.ids()) {
                 self.reader(name)?;
             }
@@ -41,7 +41,7 @@ impl Nodes {
         Ok(left)
     }
 
-    /// The first `limit` nodes of which at least one of these fields meets the test.
+    /// The first `limit` nodes for which at least one of these fields meets the test.
     pub fn any_of(&self, fields: &[String], test: &Value, limit: Option<usize>) -> Result<Self> {
         let condition = FieldCondition::parse(test)?;
         let names: Vec<&str> = fields.iter().map(String::as_str).collect();
@@ -102,7 +102,8 @@ impl Nodes {
         Ok(self.with_ids(found))
     }
 
-    /// The nodes that may contain `part`, in lower case, in one of these fields; `None` if that cannot be looked up.
+    /// The nodes that may contain `part`, which is in lower case, in one of these fields; `None` if that cannot be
+    /// looked up.
     pub(super) fn candidates_with_part(&self, fields: &[&str], part: &str) -> Option<Self> {
         let kind = self.whole_kind().filter(|_| is_searchable(part) && !self.graph().is_partly_visible())?;
         let mut found = Vec::new();
@@ -114,8 +115,8 @@ impl Nodes {
         Some(self.with_ids(found))
     }
 
-    /// The nodes that have all of these lower-case tokens in a field, or one of them; `None` if that cannot be looked
-    /// up.
+    /// The nodes that have all of these lower-case tokens in a field, or at least one if `all` is `false`; `None` if
+    /// that cannot be looked up.
     pub(super) fn with_tokens(&self, field: &str, tokens: &[String], all: bool) -> Option<Arc<[u32]>> {
         let kind = self.whole_kind().filter(|_| !tokens.is_empty() && !self.graph().is_partly_visible())?;
         Some(self.graph().with_tokens(kind, field, tokens, all)?.into())
@@ -157,7 +158,7 @@ impl Nodes {
         Ok(self.with_ids(self.ids().iter().copied().filter(|node| among[*node as usize]).collect()))
     }
 
-    /// Sorts the nodes by these keys, and otherwise by their order of insertion, so that the order is total.
+    /// Sorts the nodes by these keys. Nodes with equal keys keep their order of insertion, so the order is total.
     pub fn sort(&self, keys: &[SortKey]) -> Result<Self> {
         let (sorted, is_kept) = self.sort_cached(keys, || self.sort_ids(keys))?;
         Ok(if is_kept { self.with_kept_ids(sorted) } else { self.with_shared_ids(sorted) })
@@ -171,7 +172,7 @@ impl Nodes {
         }
         let columns: Vec<SortColumn<'_>> = keys.iter().map(|key| self.sort_column(key)).collect::<Result<_>>()?;
         let ids = self.ids();
-        // Fast for nodes that are sorted already, as they often are.
+        // This is fast for nodes that are already sorted, which is common.
         let order = order::sorted((0..ids.len()).collect(), |left: &usize, right: &usize| {
             let mut by_keys = columns.iter().map(|column| column.compare(*left, *right));
             by_keys.find(|order| order.is_ne()).unwrap_or_else(|| ids[*left].cmp(&ids[*right]))
@@ -202,7 +203,7 @@ impl Nodes {
         })
     }
 
-    /// Sorts by one field of whole numbers, which is common and fast; `None` if the key is something else.
+    /// Sorts by one field of integers, the common case that can be done fast; `None` for any other key.
     fn sort_by_integers(&self, key: &SortKey) -> Result<Option<Vec<u32>>> {
         let SortBy::Field(name) = &key.by else { return Ok(None) };
         if !key.first.is_empty() {
@@ -223,7 +224,7 @@ impl Nodes {
             pairs.sort_unstable();
             return Ok(Some(pairs.into_iter().map(|(_, node)| node).collect()));
         }
-        // If the numbers are near each other, one word holds the distance from the least one, and the node.
+        // If the numbers are close together, one word holds both the distance from the least number and the node.
         let word = |(number, node): &(i64, u32)| (number.abs_diff(least) << 32) | u64::from(*node);
         let mut words: Vec<u64> = pairs.iter().map(word).collect();
         words.sort_unstable();
@@ -231,8 +232,8 @@ impl Nodes {
         Ok(Some(words.into_iter().map(node).collect()))
     }
 
-    /// The nodes as `sort` orders them, and whether the snapshot keeps that list. Only lists that outlive the call are
-    /// looked up and kept, and only where the whole graph is visible: elsewhere reading a key may be a fault.
+    /// The nodes in sorted order, and whether the snapshot keeps that list. Only lists that outlive the call are looked
+    /// up and kept, and only where the whole graph is visible, since reading a key may be a fault elsewhere.
     pub(super) fn sort_cached(
         &self,
         keys: &[SortKey],
@@ -255,8 +256,8 @@ impl Nodes {
 }
 
 impl Graph {
-    /// The nodes of a kind whose field has this value: O(result) once the index is made. `None` if the kind has no such
-    /// field, or the name is a dotted path.
+    /// The nodes of a kind whose field has this value, in O(result) once the index exists. `None` if the kind has no
+    /// such field, or if the name is a dotted path.
     pub(super) fn find_indexed(
         self: &Arc<Self>,
         kind: u16,
@@ -296,7 +297,7 @@ impl Graph {
         Ok(lists.into_iter().map(|(key, list)| (key, list.into())).collect())
     }
 
-    /// The columns that hold a field of a kind, or its ids; `None` if its values are not in columns.
+    /// The columns that hold a field of a kind, or its ids; `None` if the values are not stored in columns.
     fn field_columns(&self, kind: u16, field: &str) -> Option<Vec<FieldColumn<'_>>> {
         let table = &self.data.kinds[usize::from(kind)];
         let at = match table.field_at.get(field) {
@@ -340,12 +341,13 @@ impl Graph {
         })
     }
 
-    /// Calls `make` for each column, on several threads if they are many.
+    /// Calls `make` for each column, on several threads if there are many.
     fn for_each_column(&self, field_columns: &[FieldColumn<'_>], make: &(dyn Fn(&FieldColumn<'_>) + Sync)) {
         self.functions.parallel(field_columns.len(), &|at| make(&field_columns[at]));
     }
 
-    /// The nodes of a kind that may contain `part`, in lower case, in this field; `None` if that cannot be looked up.
+    /// The nodes of a kind that may contain `part`, which is in lower case, in this field; `None` if that cannot be
+    /// looked up.
     fn nodes_with_part(&self, kind: u16, field: &str, part: &str) -> Option<Vec<u32>> {
         let field_columns = self.field_columns(kind, field)?;
         let owners = self.row_owners();
@@ -362,8 +364,8 @@ impl Graph {
         Some(found)
     }
 
-    /// The nodes of a kind that have all of these tokens in this field, or one of them, in order; `None` if that cannot
-    /// be looked up.
+    /// The nodes of a kind that have all of these tokens in this field, or at least one if `all` is `false`, in order;
+    /// `None` if that cannot be looked up.
     fn with_tokens(&self, kind: u16, field: &str, tokens: &[String], all: bool) -> Option<Vec<u32>> {
         let field_columns = self.field_columns(kind, field)?;
         let owners = self.row_owners();
@@ -420,7 +422,7 @@ fn shape_column(columns: &[u16], at: u16) -> Option<u16> {
     columns.get(usize::from(at)).copied().filter(|column| *column != u16::MAX)
 }
 
-/// The intersection of two ascending lists if `both`, else their union.
+/// The intersection of two ascending lists if `both`, otherwise their union.
 fn merge_ascending(left: &[u32], right: &[u32], both: bool) -> Vec<u32> {
     if left == right {
         return left.to_vec();
@@ -443,7 +445,7 @@ fn merge_ascending(left: &[u32], right: &[u32], both: bool) -> Vec<u32> {
 
 /// The values of all nodes for one sort key.
 enum SortColumn<'a> {
-    /// Numbers that have the requested order.
+    /// Numbers whose order is the requested order.
     Numbers(Vec<i64>),
     DerivedValues(&'a SortKey, Vec<Cow<'a, Value>>),
 }
@@ -457,5 +459,5 @@ impl SortColumn<'_> {
     }
 }
 
-/// Smaller sets are sorted each time: that is cheap, and there may be many of them.
+/// Smaller sets are sorted again each time: that is cheap, and there may be many of them.
 const FEW: usize = if cfg!(test) { 2 } else { 128 };

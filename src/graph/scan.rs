@@ -1,5 +1,5 @@
-//! Scans files into fragments: in parallel, and only files that changed. The world is sealed while a scan function
-//! runs: a file that it reads besides its own would be a hidden input of its fragment.
+//! Scans files into fragments, in parallel, and only files that changed. The world is sealed while a scan function
+//! runs, because any other file that it reads would be a hidden input of its fragment.
 
 use super::derived_fields::CacheScope;
 use super::fragment::Fragment;
@@ -17,14 +17,14 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// What a build read and made, so that the next build can reuse it.
+/// What a build read and produced, which the next build can reuse.
 #[derive(Default)]
 pub(super) struct BuildMemo {
     pub reads: Arc<RecordedReads>,
     fragments: FragmentCache,
 }
 
-/// Fragments by the hash of the scan call and by file, with the hash of the bytes of the file.
+/// The fragments by the hash of the scan call and by file, with the hash of the file's bytes.
 type FragmentCache = FxHashMap<[u8; 32], FxHashMap<Text, (ContentHash, Arc<Fragment>)>>;
 
 /// The scans of one build.
@@ -42,7 +42,7 @@ struct ScanCall<'a> {
     arguments: &'a Value,
     /// The hash of the scripts, the function and the arguments.
     hash: [u8; 32],
-    /// Whether files that cannot be read or are no UTF-8 reach the function, with `()` as the document.
+    /// Whether files that cannot be read or are not UTF-8 are passed to the function, with `()` as the document.
     any_bytes: bool,
 }
 
@@ -71,14 +71,14 @@ impl FileScanner {
         &self.cache_scope
     }
 
-    /// What this build read, and the fragments that it made or reused.
+    /// What this build read, and the fragments that it produced or reused.
     pub fn memo(&self) -> BuildMemo {
         let fragments = std::mem::take(&mut *self.made.lock().unwrap_or_else(PoisonError::into_inner));
         BuildMemo { reads: Arc::new(self.recorded.take()), fragments }
     }
 
-    /// The fragments of these files, in their order, each with its own arguments or all with the same.
-    /// What is wrong with one file is kept in its fragment; only limits and cancellation end the scan.
+    /// The fragments of these files, in their order. Each file has its own arguments, or all files have the same. A
+    /// fault of one file is kept in its fragment; only limits and cancellation end the scan.
     pub fn run(&self, files: &[String], function: &str, arguments: &[Value]) -> Result<Vec<Arc<Fragment>>> {
         let scan_calls: Vec<ScanCall<'_>> =
             arguments.iter().map(|arguments| self.scan_call(function, arguments)).collect::<Result<_>>()?;
@@ -156,7 +156,7 @@ impl FileScanner {
         Ok(ScanCall { function, arguments, hash: *hasher.finalize().as_bytes(), any_bytes })
     }
 
-    /// The fragment of a file that did not change.
+    /// The cached fragment of a file that did not change.
     fn unchanged(&self, path: &str, scan_call: &ScanCall<'_>) -> Option<ScannedFile> {
         let (content, fragment) = self.before.fragments.get(&scan_call.hash)?.get(path)?;
         let same = self.recorded.known_hash(path)? == *content;
@@ -166,7 +166,7 @@ impl FileScanner {
     fn scan_file(&self, path: &str, scan_call: &ScanCall<'_>) -> Result<ScannedFile> {
         let (bytes, hash) = match self.recorded.read_hashed(path) {
             Ok(read) => read,
-            // A file that is too large is a fault of the file, unless the build was stopped.
+            // A file that is too large is a fault of that file, unless the build was stopped.
             Err(fault) => {
                 guard::check()?;
                 let fragment = match scan_call.any_bytes {
@@ -200,7 +200,7 @@ impl FileScanner {
         drop(scanning);
         match (called, maker.close()) {
             (Ok(_), Some(fragment)) => Ok(fragment),
-            (Ok(_), None) => Err(Diagnostic::new(Code::INTERNAL, "a fragment was closed while it was made")),
+            (Ok(_), None) => Err(Diagnostic::new(Code::INTERNAL, "a fragment was closed while it was being built")),
             (Err(fault), _) if ends_build(&fault) => Err(fault),
             (Err(fault), _) => Ok(Fragment::failed(path.into(), *fault)),
         }
@@ -210,12 +210,12 @@ impl FileScanner {
 fn decode_text(path: &str, bytes: Vec<u8>) -> Result<String> {
     String::from_utf8(bytes).map_err(|fault| {
         let at = fault.utf8_error().valid_up_to();
-        let fault = Diagnostic::new(Code::UTF8, format!("`{path}` is no UTF-8 from byte {at} on"));
-        fault.help("`any_bytes: true` among the arguments lets it through")
+        let fault = Diagnostic::new(Code::UTF8, format!("`{path}` is not UTF-8 from byte {at} on"));
+        fault.help("pass `any_bytes: true` in the arguments to accept any bytes")
     })
 }
 
-/// Whether a fault ends the whole build: the build was stopped, and the file is not just too large for its function.
+/// Whether a fault ends the whole build: the build was stopped, so the file is not merely too large for its function.
 //= docs/spec.md#robustness
 //# A file that is too large for what its function does with it MUST be a fault of that file, and not of the build.
 fn ends_build(fault: &Diagnostic) -> bool {
@@ -230,7 +230,7 @@ thread_local! {
     static SCANNING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Seals the world on this thread until it is dropped.
+/// Seals the world for this thread until it is dropped.
 pub(super) struct ScanScope {
     before: bool,
 }
@@ -247,21 +247,21 @@ impl Drop for ScanScope {
     }
 }
 
-/// Whether a scan function runs on this thread.
+/// Whether a scan function is running on this thread.
 pub(super) fn is_scanning() -> bool {
     SCANNING.get()
 }
 
-/// The world of a build: it refuses access while a scan function runs on the thread.
+/// The world of a build. It refuses access while a scan function is running on the thread.
 pub(super) struct SealedWorld(pub Arc<dyn World>);
 
 impl SealedWorld {
     fn ensure_open(&self) -> Result<&dyn World> {
         if is_scanning() {
-            let fault = Diagnostic::new(Code::WORLD, "a scan function reads no other file than its own");
-            return Err(
-                fault.help("read it in `build` and give what is needed as an argument of `scan`, or use `derive`")
-            );
+            let fault = Diagnostic::new(Code::WORLD, "a scan function can read only its own file");
+            return Err(fault.help(
+                "read the other file in `build` and pass what is needed as an argument of `scan`, or use `derive_fields`",
+            ));
         }
         Ok(&*self.0)
     }
@@ -319,7 +319,7 @@ impl World for SealedWorld {
         self.0.uuid()
     }
 
-    /// `None` while a scan function runs: a variable would be a hidden input too.
+    /// `None` while a scan function is running, because a variable would be a hidden input too.
     fn env(&self, name: &str) -> Option<String> {
         self.ensure_open().ok()?.env(name)
     }

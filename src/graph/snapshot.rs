@@ -1,5 +1,5 @@
-//! The immutable snapshot of a pack's graph: numbered nodes over the columns of fragments, adjacency in arrays, ids
-//! found in O(1); and the cache of its queries.
+//! The immutable snapshot of a pack's graph: numbered nodes over the columns of fragments, adjacency lists in arrays,
+//! ids found in O(1); and the cache of its queries.
 
 use super::derived_fields::{CacheKey, CacheScope, DerivedFields, DerivedValues};
 use super::fragment::{FileFault, Fragment, NodeHead};
@@ -14,21 +14,21 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 /// The functions of a pack's scripts, by name.
 pub trait Functions: Send + Sync {
-    /// Calls one.
+    /// Calls a function.
     fn call(&self, name: &str, arguments: Vec<Value>) -> Result<Value>;
 
-    /// The hash of the scripts and of all that they may read besides files. A fragment depends on it.
+    /// The hash of the scripts and of everything that they may read besides files. A fragment depends on it.
     fn fingerprint(&self) -> [u8; 32];
 
-    /// Runs `job(0) … job(jobs - 1)` on several threads, each within the guard and host of the caller. Returns when all
+    /// Runs `job(0) … job(jobs - 1)` on several threads, each with the guard and host of the caller. Returns when all
     /// jobs have ended.
     fn parallel(&self, jobs: usize, job: &(dyn Fn(usize) + Sync));
 }
 
 static NUMBER: AtomicU64 = AtomicU64::new(1);
 
-/// An immutable snapshot. Nodes are numbered in the order of insertion: of the scans, of their files, and
-/// of the places in a file.
+/// An immutable snapshot. Nodes are numbered in the order of insertion: the order of scans, of files within a scan, and
+/// of places within a file.
 pub struct Graph {
     pub(super) data: GraphData,
     pub(super) groups: Vec<DerivedFields>,
@@ -36,7 +36,7 @@ pub struct Graph {
     pub(super) functions: Arc<dyn Functions>,
     pub(super) cache_scope: Option<CacheScope>,
     pub(super) query_cache: QueryCache,
-    /// The snapshot that it was changed from, if it was.
+    /// How it relates to the snapshot that it was changed from, if it was.
     pub(super) lineage: Option<Lineage>,
     /// The numbers of all nodes.
     pub(super) all: OnceLock<Arc<[u32]>>,
@@ -50,12 +50,12 @@ pub struct Graph {
 pub(super) struct Lineage {
     /// The snapshot that the draft began with.
     pub base: std::sync::Arc<Graph>,
-    /// Per node, its number in the draft.
+    /// The draft number of each node.
     pub nodes: std::sync::Arc<Vec<u32>>,
-    /// Per edge, its number in the draft.
+    /// The draft number of each edge.
     pub edges: std::sync::Arc<Vec<u32>>,
-    /// The numbers of new or changed nodes, sorted; `None` if nodes of the base have other numbers, ids or parents
-    /// here.
+    /// The numbers of new or changed nodes, sorted; `None` if nodes of the base have other numbers, ids or parents in
+    /// this snapshot.
     pub touched: Option<Vec<u32>>,
     /// A number that no other changed snapshot has.
     pub stamp: u64,
@@ -123,7 +123,7 @@ impl Graph {
         Arc::new_cyclic(make)
     }
 
-    /// The data, if nobody else holds the snapshot.
+    /// The data, if nothing else holds the snapshot.
     pub(super) fn into_parts(self: Arc<Self>) -> Option<GraphData> {
         Arc::try_unwrap(self).ok().map(|graph| graph.data)
     }
@@ -142,22 +142,22 @@ impl Graph {
         any.downcast().ok()
     }
 
-    /// How many nodes it has.
+    /// The number of nodes.
     pub fn len(&self) -> usize {
         self.data.slots.len()
     }
 
-    /// Whether it has none.
+    /// Whether it has no nodes.
     pub fn is_empty(&self) -> bool {
         self.data.slots.is_empty()
     }
 
-    /// The kinds of nodes, in the order of their first node, and how many there are of each.
+    /// The kinds of nodes, in the order of their first node, with the number of nodes of each.
     pub fn kinds(&self) -> impl Iterator<Item = (&Text, usize)> {
         self.data.kinds.iter().map(|kind| (&kind.name, kind.nodes.len())).filter(|(_, count)| *count > 0)
     }
 
-    /// The faults of single files: maps with `path`, `message` and what else is known.
+    /// The faults of single files: maps with `path`, `message` and further keys if known.
     pub fn faults(&self) -> Value {
         Value::list(self.data.faults.iter().map(FileFault::to_value))
     }
@@ -167,7 +167,7 @@ impl Graph {
         self.graph_values.keys().chain(derived).map(|name| &**name)
     }
 
-    /// The numbers of these kinds of edges; a kind that no edge has is no fault.
+    /// The numbers of these kinds of edges. A kind that no edge has is not a fault.
     pub(super) fn edge_kinds(&self, kinds: &[String]) -> Vec<u16> {
         let known = self.data.edge_kinds.iter().zip(0..);
         known.filter(|(name, _)| kinds.iter().any(|kind| **kind == ***name)).map(|(_, at)| at).collect()
@@ -179,10 +179,10 @@ impl Object for Graph {
         Kind::Graph
     }
 
-    /// What `g.set(name, value)` set or `g.derive_values` declared, `faults`: what went wrong in single files, and
-    /// `stamp`: a text that no other graph of this process has.
+    /// A value that `g.set(name, value)` set or `g.derive_values` declared; `faults`: what went wrong in single files;
+    /// or `stamp`: a text that no other graph of this process has.
     fn field(&self, name: &str) -> Result<Value> {
-        self.permit_whole("a value of the graph", "let a field of the node hold it, or leave `reads` out")?;
+        self.permit_whole("a value of the graph", "store it in a field of the node, or leave out `reads`")?;
         match self.graph_values.get(name) {
             Some(value) => Ok(value.clone()),
             None if name == "faults" => Ok(self.faults()),
@@ -201,7 +201,7 @@ impl Object for Graph {
         }
     }
 
-    /// How many nodes there are of each kind.
+    /// The number of nodes of each kind.
     fn to_json(&self) -> Json {
         let seen = self.kinds().filter(|(name, _)| self.permit(name).is_ok());
         Json::Object(seen.map(|(name, count)| (name.to_string(), Json::from(count))).collect())
@@ -212,7 +212,7 @@ impl Object for Graph {
     }
 }
 
-/// The number that stands for no node.
+/// The number that stands for "no node".
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The arrays and tables that assembly makes.
@@ -224,7 +224,7 @@ pub(super) struct GraphData {
     pub shapes: Vec<TableShape>,
     /// The first shape of each fragment.
     pub first_shape: Vec<u32>,
-    /// The place of each node in the fragments.
+    /// The slot of each node in the fragments.
     pub slots: Vec<NodeSlot>,
     /// The kind of each node.
     pub kind_of: Vec<u16>,
@@ -246,9 +246,9 @@ pub(super) struct GraphData {
     pub edges: Vec<EdgeRow>,
     /// The kinds of edges.
     pub edge_kinds: Vec<Text>,
-    /// Edges that leave each node.
+    /// The edges that leave each node.
     pub outward: Adjacency,
-    /// Edges that reach each node.
+    /// The edges that reach each node.
     pub inward: Adjacency,
     /// Field values that result from merging nodes.
     pub merged: FxHashMap<(u32, u16), Value>,
@@ -258,14 +258,14 @@ pub(super) struct GraphData {
     pub node_of: Vec<u32>,
     /// The first head of each fragment in `node_of`.
     pub first_head: Vec<usize>,
-    /// From where assembly goes on if fragments are added.
+    /// Where assembly continues if fragments are added.
     pub numbered: ResumePoint,
 }
 
-/// The counts at the point where all nodes were numbered, and nothing was resolved across fragments.
+/// The counts at the point where all nodes were numbered, but nothing was yet resolved across fragments.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ResumePoint {
-    /// The number of kinds. Later ones have derived fields and no node.
+    /// The number of kinds. Later kinds have derived fields and no nodes.
     pub kinds: usize,
     /// The number of faults.
     pub faults: usize,
@@ -277,7 +277,7 @@ impl GraphData {
         &self.fragments[slot.fragment as usize].heads[slot.head as usize]
     }
 
-    /// The node of a kind, or the first of any, with this id.
+    /// The node with this id, of this kind, or the first of any kind.
     pub fn find(&self, kind: Option<u16>, id: &str, hash: u64) -> Option<u32> {
         let mut at = *self.by_hash.get(&hash)?;
         while at != NONE {
@@ -289,14 +289,14 @@ impl GraphData {
         None
     }
 
-    /// All nodes with this id, of any kind, in no particular order.
+    /// All nodes with this id, of any kind, in unspecified order.
     pub fn all_with_id<'a>(&'a self, id: &'a str, hash: u64) -> impl Iterator<Item = u32> + 'a {
         let first = self.by_hash.get(&hash).copied();
         let next = |at: &u32| Some(self.next_same[*at as usize]).filter(|next| *next != NONE);
         std::iter::successors(first, next).filter(|node| *self.head(*node).id == *id)
     }
 
-    /// Adds a node to the index of ids. Nodes must be added in their order.
+    /// Adds a node to the index of ids. Nodes must be added in order.
     pub fn index_id(&mut self, node: u32) {
         let hash = self.head(node).hash;
         self.next_same.push(NONE);
@@ -310,7 +310,7 @@ impl GraphData {
         }
     }
 
-    /// The stored value of a field, by its number in the kind; `None` where the node was given none.
+    /// The stored value of a field, given by its number in the kind; `None` where the node was given none.
     pub fn stored(&self, node: u32, field: u16) -> Option<&Value> {
         if !self.merged.is_empty()
             && let Some(value) = self.merged.get(&(node, field))
@@ -320,7 +320,7 @@ impl GraphData {
         self.column(node, field).map(|column| &column[self.slots[node as usize].row as usize])
     }
 
-    /// The values of a field in the table that a node stands in.
+    /// The values of a field in the table that contains a node.
     pub fn column(&self, node: u32, field: u16) -> Option<&[Value]> {
         let slot = self.slots[node as usize];
         let shape = &self.shapes[slot.shape as usize];
@@ -329,7 +329,7 @@ impl GraphData {
         table.columns.get(usize::from(column)).map(|column| &**column)
     }
 
-    /// Adds the shapes of the tables of the next fragment.
+    /// Adds the table shapes of the next fragment.
     pub fn add_shapes(&mut self, fragment: &Fragment) {
         self.first_shape.push(u32::try_from(self.shapes.len()).unwrap_or(NONE));
         for (table, at) in fragment.tables.iter().zip(0..) {
@@ -380,13 +380,13 @@ impl GraphData {
 pub(super) struct TableShape {
     /// The number of its kind.
     pub kind: u16,
-    /// Its number in its fragment.
+    /// The number of the table in its fragment.
     pub table: u16,
-    /// Per field of the kind, the column, or `u16::MAX`. May end early.
+    /// The column of each field of the kind, or `u16::MAX`. The list may end early.
     pub columns: Box<[u16]>,
 }
 
-/// The place of a node in the fragments.
+/// The position of a node in the fragments.
 #[derive(Clone, Copy)]
 pub(super) struct NodeSlot {
     pub fragment: u32,
@@ -403,13 +403,13 @@ pub(super) struct EdgeRow {
     pub from: u32,
     /// Where it leads, or [`NONE`].
     pub to: u32,
-    /// A number into [`GraphData::edge_kinds`].
+    /// An index into [`GraphData::edge_kinds`].
     pub kind: u16,
-    /// Whether an end, or something that it needs, is missing.
+    /// Whether an end, or a node that the edge needs, is missing.
     pub broken: bool,
-    /// Where it was written.
+    /// The fragment in which it was written.
     pub fragment: u32,
-    /// The number of its reference there.
+    /// The number of its reference in that fragment.
     pub reference: u32,
 }
 
@@ -421,15 +421,15 @@ pub(super) struct KindTable {
     pub fields: Vec<Text>,
     /// Their numbers.
     pub field_at: FxHashMap<Text, u16>,
-    /// Of derived fields: the group, and the place within it.
+    /// For derived fields: the group, and the position within it.
     pub derived: FxHashMap<u16, (u32, u16)>,
     /// Its nodes in the order of insertion.
     pub nodes: Arc<[u32]>,
-    /// Per field, an index made on first use; the last one is for the key.
+    /// One index per field, built on first use; the last one is for the key.
     pub indexes: Vec<OnceLock<FieldIndex>>,
-    /// The hash of the content of each node, made on first use.
+    /// The content hash of each node, computed on first use.
     pub identities: OnceLock<Box<[CacheKey]>>,
-    /// For each node of the graph, the number of nodes of this kind before it. Made on first use.
+    /// For each node of the graph, the number of nodes of this kind before it. Computed on first use.
     pub before: OnceLock<Box<[u32]>>,
 }
 
@@ -449,7 +449,7 @@ impl KindTable {
         Self { fields, field_at, derived, ..Self::new(name) }
     }
 
-    /// Allocates the slots of the indexes, once all fields are known.
+    /// Allocates the slots for the indexes, once all fields are known.
     pub fn allocate_indexes(&mut self) {
         self.indexes = (0..=self.fields.len()).map(|_| OnceLock::new()).collect();
     }
@@ -502,10 +502,10 @@ impl Adjacency {
     }
 }
 
-/// Nodes of one kind by the value of one field, each list in the order of insertion.
+/// The nodes of one kind by the value of one field, each list in the order of insertion.
 pub(super) type FieldIndex = FxHashMap<ScalarKey, Arc<[u32]>>;
 
-/// A scalar as a key of a hash table. A whole float equals the integer, as in scripts.
+/// A scalar as a hash table key. A float without a fraction equals the integer, as in scripts.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) enum ScalarKey {
     Null,
@@ -532,7 +532,7 @@ impl ScalarKey {
         })
     }
 
-    /// The text of the scalar, as `count_by` names it.
+    /// The text of the scalar, as `count_by` shows it.
     pub fn text(&self) -> Text {
         match self {
             Self::Null => Kind::Null.name().into(),
@@ -544,7 +544,7 @@ impl ScalarKey {
     }
 }
 
-/// The integer that a float is exactly, if it is one.
+/// The integer that equals the float exactly, if there is one.
 #[allow(clippy::cast_possible_truncation, reason = "the range is checked before")]
 fn whole(number: f64) -> Option<i64> {
     const BEYOND: f64 = 9_223_372_036_854_775_808.0;
@@ -558,26 +558,26 @@ pub(super) type TextFold = fn(&Value) -> Result<Vec<String>>;
 /// The most sort orders that a snapshot keeps.
 const MOST_ORDERS: usize = 16;
 
-/// Results of queries that a snapshot keeps: sort orders, folded texts, and which lookups exist.
+/// Query results that a snapshot keeps: sort orders, folded texts, and which lookups exist.
 #[derive(Default)]
 pub(super) struct QueryCache {
     orders: Mutex<VecDeque<SortedOrder>>,
     texts: Mutex<FxHashMap<FoldedField, Arc<[FoldedTexts]>>>,
     /// The node of each row.
     pub row_owners: OnceLock<RowOwners>,
-    /// Fields of kinds of which all lookups are made: those of tokens, or those of data.
+    /// The fields of kinds for which all lookups exist; the flag tells token lookups from text lookups.
     looked_up: Mutex<FxHashSet<(u16, Box<str>, bool)>>,
 }
 
-/// A list of nodes and its order by some keys.
+/// A list of nodes and its order by certain keys.
 struct SortedOrder {
-    /// The list. It is held so that no other list can have its address.
+    /// The list. It is held so that no other list can have the same address.
     of: Arc<[u32]>,
     keys: Vec<SortKey>,
     sorted: Arc<[u32]>,
 }
 
-/// A field of a kind, and how it is folded.
+/// A field of a kind, and the function that folds it.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct FoldedField {
     pub(super) kind: u16,
@@ -597,7 +597,7 @@ pub(super) struct RowOwners {
 }
 
 impl QueryCache {
-    /// Whether the lookups of a field exist. Notes that they do from now on.
+    /// Whether the lookups of a field exist. From now on they count as existing.
     pub fn is_ready(&self, kind: u16, field: &str, tokens: bool) -> bool {
         !lock(&self.looked_up).insert((kind, field.into(), tokens))
     }
@@ -612,7 +612,7 @@ impl QueryCache {
         lock(&self.orders).iter().find(same).map(|order| Arc::clone(&order.sorted))
     }
 
-    /// Keeps the order of a list by these keys. Drops the oldest order if there are too many.
+    /// Keeps the order of a list by these keys, and drops the oldest order if there are too many.
     pub fn keep_sorted(&self, nodes: &Arc<[u32]>, keys: &[SortKey], sorted: &Arc<[u32]>) {
         let mut orders = lock(&self.orders);
         if orders.len() == MOST_ORDERS {

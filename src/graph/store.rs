@@ -1,5 +1,5 @@
-//! The store of the graph of a pack between calls: always fresh, built by one thread at a time, and from changed files
-//! only. It also holds the changes that are not in files yet.
+//! The store of a pack's graph between calls: always fresh, built by one thread at a time, and rebuilt from changed
+//! files only. It also holds the changes that are not in files yet.
 
 use super::build::Builder;
 use super::change::{ChangeEntry, ChangeLog};
@@ -18,18 +18,18 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// How often a call that waits checks for cancellation.
+/// How often a waiting call checks for cancellation.
 const LOOK: Duration = Duration::from_millis(20);
 
 thread_local! {
     static BUILDING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The graph of one pack. It survives the calls.
+/// The graph of one pack. It outlives the calls.
 #[derive(Default)]
 pub struct GraphStore {
     state: Mutex<StoreState>,
-    /// The cache of derived values, which outlives a snapshot.
+    /// The cache of derived values, which outlives snapshots.
     pub(super) derived_cache: Arc<DerivedCache>,
     ended: Condvar,
     /// Changes that are not in files yet.
@@ -49,13 +49,13 @@ struct StoreState {
 pub(super) struct BuiltGraph {
     pub graph: Arc<Graph>,
     pub memo: Arc<BuildMemo>,
-    /// The hash of scripts, entry and configuration.
+    /// The hash of the scripts, the entry and the configuration.
     inputs: [u8; 32],
-    /// A root, and the absolute paths of all that was read below it.
+    /// A root, and the absolute paths below it of everything that was read.
     touched: OnceLock<(String, Arc<[String]>)>,
 }
 
-/// Changes that were neither saved nor dropped yet, and the build that they are based on.
+/// Changes that were neither saved nor discarded yet, and the build that they are based on.
 pub(in crate::graph) struct PendingChanges {
     pub origin: Arc<BuiltGraph>,
     pub log: ChangeLog,
@@ -65,13 +65,13 @@ pub(in crate::graph) struct PendingChanges {
 pub struct GraphOrigin(pub(in crate::graph) Arc<BuiltGraph>);
 
 impl GraphOrigin {
-    /// The graph as the files were.
+    /// The graph of the files, without changes.
     pub fn graph(&self) -> &Arc<Graph> {
         &self.0.graph
     }
 }
 
-/// The lock by which calls take turns to change the graph of a pack.
+/// The lock by which calls take turns to change a pack's graph.
 #[derive(Default)]
 pub(in crate::graph) struct ChangeLock {
     taken: Mutex<bool>,
@@ -79,7 +79,7 @@ pub(in crate::graph) struct ChangeLock {
 }
 
 impl ChangeLock {
-    /// Waits for the lock and takes it. The clock of the running call is paused meanwhile.
+    /// Waits for the lock and acquires it. The clock of the running call is paused meanwhile.
     ///
     /// # Errors
     /// The call was cancelled or is over.
@@ -106,17 +106,17 @@ impl ChangeLock {
     }
 }
 
-/// Runs the closure with a host whose `world()` is the given one, within the limits of a build, and in which
-/// `graph()` is a fault.
+/// Runs the closure with a host whose `world()` is the given one, within the limits of a build. In that host, `graph()`
+/// is a fault.
 pub type BuildScope<'a> = &'a dyn Fn(Arc<dyn World>, &mut dyn FnMut() -> Result<()>) -> Result<()>;
 
 /// How to build the graph.
 pub struct BuildPlan<'a> {
-    /// The workspace as the pack may read it.
+    /// The workspace as the pack is allowed to read it.
     pub world: &'a Arc<dyn World>,
     /// The functions of the pack. The snapshot keeps them for derived fields.
     pub functions: &'a Arc<dyn Functions>,
-    /// The function that builds: `build(g, config)`.
+    /// The function that builds the graph: `build(g, config)`.
     pub entry: &'a str,
     /// The configuration of the pack.
     pub config: &'a Value,
@@ -125,16 +125,17 @@ pub struct BuildPlan<'a> {
 }
 
 impl GraphStore {
-    /// The graph of the files as they are now. If nothing that the last build read has changed, it is the same graph;
-    /// else it is built again, and only changed files are read and parsed again. While one thread builds, others wait.
+    /// The graph of the files in their current state. If nothing that the last build read has changed, it is the same
+    /// graph. Otherwise it is built again, and only changed files are read and parsed. While one thread builds, others
+    /// wait.
     ///
     /// # Errors
-    /// The build fails; the next call tries again. Or the graph is asked for within a build.
+    /// The build fails (the next call tries again), or the graph is requested during its own build.
     pub fn fresh(&self, build: &BuildPlan<'_>) -> Result<Arc<Graph>> {
         self.origin(build).map(|origin| Arc::clone(origin.graph()))
     }
 
-    /// The same as a base for changes.
+    /// Like [`fresh`](Self::fresh), as a base for changes.
     pub fn origin(&self, build: &BuildPlan<'_>) -> Result<GraphOrigin> {
         refuse_while_building()?;
         let inputs = hash_inputs(build)?;
@@ -142,7 +143,7 @@ impl GraphStore {
     }
 
     /// The graph of the last build, whether or not files changed since, and without waiting for a running build. It is
-    /// built if there is none for the current scripts. The caller must see to it that [`fresh`](Self::fresh) is called
+    /// built if there is none for the current scripts. The caller must ensure that [`fresh`](Self::fresh) is called
     /// elsewhere.
     ///
     /// # Errors
@@ -151,7 +152,7 @@ impl GraphStore {
         self.latest_origin(build).map(|origin| Arc::clone(origin.graph()))
     }
 
-    /// The same as a base for changes.
+    /// Like [`latest`](Self::latest), as a base for changes.
     pub fn latest_origin(&self, build: &BuildPlan<'_>) -> Result<GraphOrigin> {
         refuse_while_building()?;
         let inputs = hash_inputs(build)?;
@@ -181,8 +182,8 @@ impl GraphStore {
         graph
     }
 
-    /// Creates a store that begins with the last build of this one and is independent of it: for changes that one call
-    /// alone sees.
+    /// Creates an independent store that starts with the last build of this one, for changes that are visible to one
+    /// call only.
     #[must_use]
     pub fn fork(&self) -> Self {
         let state = StoreState { built: self.lock().built.clone(), building: false };
@@ -208,13 +209,14 @@ impl GraphStore {
         self.lock().built.as_ref().map(|built| Arc::clone(&built.graph))
     }
 
-    /// The files and folders that the last build read, relative to its world. A change of one may change the graph.
+    /// The files and folders that the last build read, relative to its world. A change to any of them may change the
+    /// graph.
     pub fn read_paths(&self) -> Vec<String> {
         let built = self.lock().built.clone();
         built.map_or_else(Vec::new, |built| built.memo.reads.paths().into_iter().collect())
     }
 
-    /// The same as absolute paths, for a world with this root.
+    /// Like [`read_paths`](Self::read_paths), as absolute paths for a world with this root.
     pub fn read_paths_below(&self, root: &str) -> Arc<[String]> {
         let Some(built) = self.lock().built.clone() else { return Arc::default() };
         let paths = || built.memo.reads.paths().iter().map(|path| path::clean(&path::join(root, path))).collect();
@@ -222,7 +224,7 @@ impl GraphStore {
         if known == root { Arc::clone(touched) } else { paths() }
     }
 
-    /// Waits until no thread builds. Gives the graph to check, or `None` if this thread is to build.
+    /// Waits until no thread is building. Returns the graph to check, or `None` if this thread is to build.
     fn wait_for_build(&self, checked: Option<&Arc<BuiltGraph>>) -> Result<Option<Arc<BuiltGraph>>> {
         let mut state = self.lock();
         while state.building {
@@ -286,13 +288,13 @@ impl GraphStore {
         self.pending().map(|pending| Arc::clone(&pending.log.graph))
     }
 
-    /// The pending changes, the oldest first.
+    /// The pending changes, oldest first.
     pub fn entries(&self) -> Vec<Arc<ChangeEntry>> {
         self.pending().map_or_else(Vec::new, |pending| pending.log.entries.clone())
     }
 
-    /// The files that differ from those on which the pending changes are based, according to another build: changed,
-    /// new and deleted ones, sorted.
+    /// The files that differ between the base of the pending changes and another build: changed, new and deleted ones,
+    /// sorted.
     ///
     //= docs/spec.md#changes
     //# Files that moved on under pending changes MUST be named when it is asked for.
@@ -309,15 +311,15 @@ impl GraphStore {
     }
 }
 
-/// Refuses to read the graph of the pack within its build or within a derived field with `reads`.
+/// Refuses to read the pack's graph during its own build or in a derived field with `reads`.
 fn refuse_while_building() -> Result<()> {
     if BUILDING.get() || is_scanning() {
-        let fault = Diagnostic::new(Code::ARGUMENTS, "the graph cannot be read while it is built");
-        return Err(fault.help("inside `build` read `g`"));
+        let fault = Diagnostic::new(Code::ARGUMENTS, "the graph cannot be read while it is being built");
+        return Err(fault.help("inside `build`, read `g`"));
     }
     if has_limited_reads() {
         let fault = Diagnostic::new(Code::ARGUMENTS, "a derived function with `reads` has its own view of the graph");
-        return Err(fault.help("read `g`, which it gets"));
+        return Err(fault.help("read the argument `g`"));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The values that a field may hold, and the hash of a value.
+//! The values that a field can hold, and the hash of a value.
 
 use super::nodes::{Node, Nodes};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -6,10 +6,10 @@ use crate::guard::{self, CheckedIterator, ITEM};
 use crate::order::Set;
 use crate::value::{Kind, Map, Record, Value};
 
-/// Converts a map, or a part of frozen data, to the fields of a node; `()` stands for no fields.
+/// Converts a map, or a part of frozen data, to the fields of a node. `()` stands for no fields.
 ///
 /// # Errors
-/// The value is no map, names a field `kind` or `key`, or holds something that cannot be stored.
+/// The value is not a map, has a field `kind` or `key`, or contains something that cannot be stored.
 pub(super) fn node_fields(fields: &Value) -> Result<Map> {
     let map = match fields {
         Value::Map(map) => map.clone(),
@@ -21,17 +21,17 @@ pub(super) fn node_fields(fields: &Value) -> Result<Map> {
         other => return Err(no_fields(other.kind())),
     };
     if let Some(name) = map.keys().find(|name| matches!(&***name, "kind" | "key")) {
-        let fault = Diagnostic::new(Code::ARGUMENTS, format!("a node's `{name}` cannot be a field of its own"));
+        let fault = Diagnostic::new(Code::ARGUMENTS, format!("a node cannot have a field `{name}` of its own"));
         return Err(fault.help("give the field another name, such as `type` or `name`"));
     }
     map.into_iter().map(|(name, value)| Ok((name, to_stored(value)?))).collect()
 }
 
 fn no_fields(kind: Kind) -> Box<Diagnostic> {
-    Diagnostic::new(Code::ARGUMENTS, format!("the fields of a node are a map, got {}", kind.name()))
+    Diagnostic::new(Code::ARGUMENTS, format!("the fields of a node must be a map, got {}", kind.name()))
 }
 
-/// Converts a value to the form in which it is stored. A node is stored as its key, so that a snapshot never holds
+/// Converts a value to its stored form. A node is stored as its key, so that a snapshot never holds a reference to
 /// another one.
 ///
 /// # Errors
@@ -68,14 +68,14 @@ pub(super) fn to_stored(value: Value) -> Result<Value> {
 }
 
 fn unstorable(kind: Kind) -> Box<Diagnostic> {
-    Diagnostic::new(Code::ARGUMENTS, format!("a {} cannot be kept in the graph", kind.name()))
-        .help("keep plain values, documents, passages or spans; a node is kept as its key")
+    Diagnostic::new(Code::ARGUMENTS, format!("a {} cannot be stored in the graph", kind.name()))
+        .help("store plain values, documents, passages or spans; a node is stored as its key")
 }
 
 /// Adds a value to a hash.
 ///
 /// # Errors
-/// The value is a function: what it captured would be a hidden input.
+/// The value is a function. What it captured would be a hidden input.
 pub(super) fn hash_value(value: &Value, hasher: &mut blake3::Hasher) -> Result<()> {
     let mut put = |tag: u8, bytes: &[u8]| {
         hasher.update(&[tag]).update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
@@ -100,7 +100,7 @@ pub(super) fn hash_value(value: &Value, hasher: &mut blake3::Hasher) -> Result<(
         Value::Handle(handle) => put(7, format!("{}:{}", handle.kind().name(), handle.to_json()).as_bytes()),
         Value::Function(_) => {
             let fault = Diagnostic::new(Code::ARGUMENTS, "a function cannot be an argument of a scan");
-            return Err(fault.help("name the function, and give what it needs as plain values"));
+            return Err(fault.help("pass the name of the function, and pass what it needs as plain values"));
         }
     }
     Ok(())

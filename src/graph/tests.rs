@@ -22,12 +22,12 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-type Native = Box<dyn Fn(Vec<Value>) -> Result<Value> + Send + Sync>;
+type RustFunction = Box<dyn Fn(Vec<Value>) -> Result<Value> + Send + Sync>;
 
 /// Functions in Rust.
 #[derive(Default)]
 struct Fake {
-    functions: BTreeMap<&'static str, Native>,
+    functions: BTreeMap<&'static str, RustFunction>,
     fingerprint: [u8; 32],
     /// How often any was called.
     calls: AtomicUsize,
@@ -80,7 +80,7 @@ impl Functions for Fake {
     }
 }
 
-/// A workspace in memory. Its clock stands far after the files' changes, unless they are made young.
+/// A workspace in memory. Its clock is far past the times of the changes, unless a test makes these recent.
 #[derive(Default)]
 struct Files {
     files: Mutex<BTreeMap<String, (Vec<u8>, i64)>>,
@@ -89,7 +89,7 @@ struct Files {
 }
 
 impl Files {
-    fn of(files: &[(&str, &str)]) -> Arc<Self> {
+    fn with(files: &[(&str, &str)]) -> Arc<Self> {
         let world = Self::default();
         files.iter().for_each(|(path, text)| world.put(path, text));
         Arc::new(world)
@@ -206,16 +206,16 @@ fn levels() -> Map {
 }
 
 /// A closure for `filter` and `sort`.
-struct Closure<F>(F);
+struct RustClosure<F>(F);
 
-impl<F: Fn(Value) -> Value + Send + Sync + 'static> crate::value::Callable for Closure<F> {
+impl<F: Fn(Value) -> Value + Send + Sync + 'static> crate::value::Callable for RustClosure<F> {
     fn call(&self, mut arguments: Vec<Value>) -> Result<Value> {
         Ok((self.0)(arguments.remove(0)))
     }
 }
 
 fn closure(run: impl Fn(Value) -> Value + Send + Sync + 'static) -> Function {
-    Arc::new(Closure(run))
+    Arc::new(RustClosure(run))
 }
 
 fn json(text: &str) -> Value {
@@ -255,7 +255,7 @@ fn graph(nodes: &[(&str, &str, &str, &str)], edges: &[(&str, &str, &str)]) -> Ar
     builder.finish().unwrap()
 }
 
-/// Everything that a graph says.
+/// The whole content of a graph.
 fn dump(graph: &Arc<Graph>) -> Json {
     let all = graph.nodes(&[]);
     let parents: Vec<Json> =

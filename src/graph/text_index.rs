@@ -1,5 +1,5 @@
-//! Text lookups of a column of a fragment: trigram sketches for parts, and an inverted index for tokens. They are made
-//! on first use and kept with the fragment, so that an edit costs the lookups of one file only.
+//! Text lookups for a column of a fragment: trigram sketches to find parts, and an inverted index to find tokens. They
+//! are built on first use and kept with the fragment, so that an edit only rebuilds the lookups of one file.
 
 use crate::diagnostic::Result;
 use crate::guard;
@@ -8,36 +8,36 @@ use crate::value::{Text, Value};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The number of bits of a sketch. Each is a row of bits, one for each row of the table.
+/// The number of bits of a sketch. Each bit has a row of bits, one for each row of the table.
 const BITS: usize = 2048;
-/// The number of bits in the number of such a bit.
+/// The width, in bits, of the number of such a bit.
 const BIT_WIDTH: u32 = BITS.trailing_zeros();
-/// The bytes of a trigram, which are hashed to one bit.
+/// The number of bytes of a trigram. A trigram is hashed to one bit.
 const TRIGRAM: usize = 3;
 
-/// The lookups of one table, by column; the ids of its nodes have the number [`ID_COLUMN`].
+/// The lookups of one table by column. The ids of its nodes have the column number [`ID_COLUMN`].
 #[derive(Default)]
 pub(super) struct ColumnLookups {
     sketches: Mutex<FxHashMap<u16, Arc<TrigramSketch>>>,
     tokens: Mutex<FxHashMap<u16, Arc<TokenRows>>>,
 }
 
-/// The number that stands for the ids in place of a column.
+/// The column number that stands for the ids.
 pub(super) const ID_COLUMN: u16 = u16::MAX;
 
-/// A Bloom filter by trigrams: for each bit the rows whose lower-case text has a trigram with that hash. It gives the
-/// rows that may contain a part.
+/// A Bloom filter over trigrams: for each bit, the rows whose lower-case text has a trigram with that hash. It finds
+/// the rows that may contain a part.
 pub(super) struct TrigramSketch {
-    /// The number of words of 64 rows.
+    /// The number of words per row of bits; each word covers 64 table rows.
     width: usize,
     bits: Box<[u64]>,
 }
 
-/// The rows that have each token, ascending.
+/// The rows that have each token, in ascending order.
 pub(super) type TokenRows = FxHashMap<Text, Vec<u32>>;
 
 impl ColumnLookups {
-    /// The sketch of a column. `make` gives its values if it is not made yet.
+    /// The sketch of a column. `make` supplies the values if the sketch does not exist yet.
     pub fn sketch<'a, V: Iterator<Item = (usize, ColumnText<'a>)>>(
         &self,
         column: u16,
@@ -47,7 +47,7 @@ impl ColumnLookups {
         get_or_insert(&self.sketches, column, || TrigramSketch::new(rows, make()))
     }
 
-    /// The token rows of a column. `make` gives its values if they are not made yet.
+    /// The token rows of a column. `make` supplies the values if they do not exist yet.
     pub fn tokens<'a, V: Iterator<Item = (usize, ColumnText<'a>)>>(
         &self,
         column: u16,
@@ -112,7 +112,7 @@ impl TrigramSketch {
         Self { width, bits }
     }
 
-    /// Passes the rows that may contain `part` to `found`, ascending. `part` must be in lower case and
+    /// Passes the rows that may contain `part` to `found`, in ascending order. `part` must be in lower case and
     /// [`is_searchable`].
     pub fn rows(&self, part: &str, mut found: impl FnMut(usize)) {
         let numbers: Vec<usize> = part.as_bytes().windows(TRIGRAM).map(trigram_bit).collect();
@@ -126,7 +126,7 @@ impl TrigramSketch {
     }
 }
 
-/// Whether a part is long enough for a lookup.
+/// Whether a part is long enough to be looked up.
 pub(super) fn is_searchable(part: &str) -> bool {
     part.len() >= TRIGRAM
 }
@@ -147,7 +147,7 @@ fn token_rows<'a>(values: impl Iterator<Item = (usize, ColumnText<'a>)>) -> Toke
     found
 }
 
-/// The tokens of a text, in lower case and in their order.
+/// The tokens of a text, in lower case and in order.
 ///
 /// # Errors
 /// The running call was stopped.
@@ -164,7 +164,7 @@ pub fn lowercase_tokens(text: &str) -> Result<Vec<Text>> {
     Ok(found)
 }
 
-/// The units of work of a part between separators, even if it is empty.
+/// The units of work for a part between separators, even an empty one.
 const PART: usize = 4;
 
 /// Whether a character separates tokens.
@@ -172,7 +172,7 @@ fn is_separator(letter: char) -> bool {
     !(letter.is_alphanumeric() || letter == '_' || letter == '-')
 }
 
-/// The tokens of a text: runs of letters, digits, `_` and `-`, without the `-` at their ends.
+/// The tokens of a text: runs of letters, digits, `_` and `-`, without `-` at their ends.
 pub(super) fn tokens(text: &str) -> impl Iterator<Item = &str> {
     let parts = text.split(is_separator);
     parts.map(|part| part.trim_matches('-')).filter(|part| !part.is_empty())

@@ -1,4 +1,5 @@
-//! Walks along edges and through containment: each node once, in a fixed order, so that they end. Roots and orphans.
+//! Walks along edges and through containment. Each node is visited once, in a fixed order, so walks end. Also roots and
+//! orphans.
 
 use super::nodes::{Nodes, dedup};
 use super::snapshot::{Adjacency, Graph, NONE};
@@ -7,7 +8,7 @@ use crate::guard::{self, CheckedIterator, ITEM, checked};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{HashSet, VecDeque};
 
-/// The kind of edge that stands for containment: it leads from a node to its parent.
+/// The kind of edge that stands for containment. It leads from a node to its parent.
 const PARENT: &str = "parent";
 
 /// The direction in which edges are followed.
@@ -17,7 +18,7 @@ pub enum Direction {
     In,
     /// From `from` to `to`.
     Out,
-    /// Both ways.
+    /// In both directions.
     Both,
 }
 
@@ -28,23 +29,24 @@ impl Direction {
             "in" => Ok(Self::In),
             "out" => Ok(Self::Out),
             "both" => Ok(Self::Both),
-            _ => Err(Diagnostic::new(Code::ARGUMENTS, format!("`{text}` is no direction"))
+            _ => Err(Diagnostic::new(Code::ARGUMENTS, format!("`{text}` is not a direction"))
                 .help("known: `in`, `out`, `both`")),
         }
     }
 }
 
 /// The options of a walk.
-pub struct WalkOptions<'a> {
+pub struct GraphWalkOptions<'a> {
     /// The direction.
     pub direction: Direction,
-    /// Along these kinds of edges; all of them if `None`. `parent` stands for containment, and is not among all.
+    /// The kinds of edges to follow; all of them if `None`. `parent` stands for containment and is not included in
+    /// "all".
     pub kinds: Option<&'a [String]>,
-    /// At most so many steps.
+    /// The maximum number of steps.
     pub depth: Option<usize>,
     /// Whether to walk depth first instead of breadth first.
     pub depth_first: bool,
-    /// Whether the start nodes are found too if a path leads back to them.
+    /// Whether a start node is also found if a path leads back to it.
     pub back: bool,
 }
 
@@ -62,7 +64,7 @@ impl<'a> EdgeSteps<'a> {
         Self { graph, direction, kinds: kinds.map(|kinds| graph.edge_kinds(kinds)), containment }
     }
 
-    /// The nodes one step away, in the order of the edges. A node may occur twice.
+    /// The nodes one step away, in the order of the edges. A node may appear twice.
     pub fn next_nodes(&self, node: u32) -> Vec<u32> {
         let mut found = Vec::new();
         let data = &self.graph.data;
@@ -92,7 +94,7 @@ impl<'a> EdgeSteps<'a> {
 }
 
 impl Nodes {
-    /// The nodes one step away from these nodes, each once, in the order of the edges.
+    /// The distinct nodes one step away from these nodes, in the order of the edges.
     ///
     /// # Errors
     /// The running call was stopped.
@@ -104,7 +106,7 @@ impl Nodes {
         Ok(self.with_ids(dedup(self.ids().iter().flat_map(|node| steps.next_nodes(*node)))?))
     }
 
-    /// The parents of these nodes, each once.
+    /// The distinct parents of these nodes.
     fn parents_once(&self) -> Result<Self> {
         let parents = &self.graph().data.parents;
         let mut seen = vec![false; parents.len()];
@@ -118,8 +120,8 @@ impl Nodes {
         Ok(self.with_ids(found))
     }
 
-    /// All nodes that can be reached from these nodes, without these nodes themselves.
-    pub fn walk(&self, walking: &WalkOptions<'_>) -> Result<Self> {
+    /// All nodes that can be reached from these nodes, without the start nodes themselves.
+    pub fn walk(&self, walking: &GraphWalkOptions<'_>) -> Result<Self> {
         let steps = EdgeSteps::new(self.graph(), walking.direction, walking.kinds);
         let mut queue: VecDeque<(u32, usize)> = self.ids().iter().map(|node| (*node, 0)).collect();
         if walking.depth_first {
@@ -139,7 +141,8 @@ impl Nodes {
             if walking.depth.is_some_and(|most| depth >= most) {
                 continue;
             }
-            // If steps are counted, a node that was reached by a long path leads further by a shorter one.
+            // With a step limit, a node that was first reached by a long path leads further when it is reached by a
+            // shorter one.
             let steps_so_far = if walking.depth.is_some() { depth } else { 0 };
             // A start node that is reached again is expanded like any other.
             let is_begun_with = walking.back && depth == 0;
@@ -162,10 +165,10 @@ impl Nodes {
         Ok(self.with_ids(found))
     }
 
-    /// The children of these nodes, node after node; of these kinds if `kinds` is given.
+    /// The children of these nodes, node by node; of these kinds if `kinds` is given.
     pub fn children(&self, kinds: Option<&[String]>) -> Result<Self> {
         match kinds {
-            None => self.graph().permit_whole("what lies in a node", "name the kind: `children(\"requirement\")`")?,
+            None => self.graph().permit_whole("the content of a node", "name the kind: `children(\"requirement\")`")?,
             Some(kinds) => kinds.iter().try_for_each(|kind| self.graph().permit(kind))?,
         }
         let data = &self.graph().data;
@@ -181,7 +184,7 @@ impl Nodes {
         Ok(all.with_ids(seen))
     }
 
-    /// The ancestors of these nodes, the nearest first, each node once.
+    /// The distinct ancestors of these nodes, nearest first.
     pub fn ancestors(&self) -> Result<Self> {
         let data = &self.graph().data;
         let mut seen = FxHashSet::default();
@@ -202,10 +205,10 @@ impl Nodes {
         Ok(self.with_ids(found))
     }
 
-    /// The descendants of these nodes, parents before children; also one of these nodes if it lies in another one.
+    /// The descendants of these nodes, parents before children; also one of these nodes if another one contains it.
     pub fn descendants(&self, kinds: Option<&[String]>) -> Result<Self> {
         let contained = [PARENT.to_owned()];
-        let walking = WalkOptions {
+        let walking = GraphWalkOptions {
             direction: Direction::In,
             kinds: Some(&contained),
             depth: None,
@@ -216,8 +219,8 @@ impl Nodes {
         self.of_kinds(all.ids().to_vec(), kinds)
     }
 
-    /// The nodes of this set that are descendants of none of the others. A walk from them reaches the others from
-    /// outside.
+    /// The nodes of this set that are not descendants of other nodes of the set. A walk from them reaches the others as
+    /// descendants.
     fn outermost(&self) -> Result<Self> {
         let parents = &self.graph().data.parents;
         let all: FxHashSet<u32> = self.ids().iter().copied().collect();
@@ -230,7 +233,7 @@ impl Nodes {
                 is_held |= all.contains(&at);
                 at = parents[at as usize];
             }
-            // Nodes that contain each other in a cycle have no outermost one: each counts.
+            // Nodes that contain each other in a cycle have no outermost one, so all of them are included.
             if !is_held || at == *node {
                 outer.push(*node);
             }
@@ -238,7 +241,7 @@ impl Nodes {
         Ok(self.with_ids(outer))
     }
 
-    /// The nodes of one of these kinds, in their order.
+    /// The nodes of these kinds, in their order.
     ///
     /// # Errors
     /// The running call was stopped.
@@ -246,7 +249,7 @@ impl Nodes {
         self.of_kinds(self.ids().to_vec(), Some(kinds))
     }
 
-    /// The nodes of one of these kinds.
+    /// The nodes of these kinds.
     pub(super) fn of_kinds(&self, mut ids: Vec<u32>, kinds: Option<&[String]>) -> Result<Self> {
         if let Some(kinds) = kinds {
             let data = &self.graph().data;
@@ -261,14 +264,14 @@ impl Nodes {
 
 /// What attaches nodes to each other, besides containment.
 pub struct Attachment<'a> {
-    /// The kinds of edges that lead from a node to what it belongs to.
+    /// The kinds of edges that lead from a node to the node it belongs to.
     pub kinds: &'a [String],
     /// The kinds of nodes that do not count as children.
     pub satellites: &'a [String],
 }
 
 impl Nodes {
-    /// The nodes without a parent that no edge of these kinds leaves.
+    /// The nodes that have no parent and that no edge of these kinds leaves.
     ///
     /// # Errors
     /// The running call was stopped.

@@ -1,4 +1,4 @@
-//! The guard of a call, and the checks by which a running thread asks it: at each tick of a script, and in native
+//! The guard of a call, and the checks by which a running thread consults it: at each tick of a script, and in native
 //! loops.
 
 use super::counters::{COUNTERS, ThreadCounters};
@@ -12,34 +12,35 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What a call, or a build of the graph, may use.
+/// The limits of a call or of a graph build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Wall time.
     pub time: Duration,
-    /// Steps of the scripts.
+    /// Steps of scripts.
     pub ticks: u64,
-    /// Bytes allocated and not yet freed by the call.
+    /// Bytes that the call allocated and has not yet freed.
     pub memory: usize,
-    /// Bytes of the result.
+    /// The size of the result in bytes.
     pub output: usize,
-    /// Calls of functions within functions.
+    /// The nesting depth of function calls.
     pub depth: usize,
 }
 
 impl Default for Limits {
-    /// Those of a call whose pack says nothing: 10 s, 50 million ticks, 256 MB, 2,048 kB, 64 levels.
+    /// The limits of a call whose pack sets none: 10 s, 50 million ticks, 256 MB of memory, 2,048 kB of output, 64
+    /// levels.
     fn default() -> Self {
         Self { time: Duration::from_secs(10), ticks: 50_000_000, memory: 256 << 20, output: 2_048 << 10, depth: 64 }
     }
 }
 
-/// A shared flag that cancels a call from outside.
+/// A shared flag by which a call is cancelled from outside.
 #[derive(Clone, Debug, Default)]
 pub struct CancelFlag(Arc<AtomicBool>);
 
 impl CancelFlag {
-    /// Cancels the call: it ends at its next check.
+    /// Cancels the call, which ends at its next check.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
@@ -51,26 +52,26 @@ impl CancelFlag {
 }
 
 /// The guard of one call, shared by all its threads. A fault that stopped the call stops it again at every later step
-/// on every thread, whatever the script caught; [`Guard::verdict`] gives that fault.
+/// on every thread, whatever the script catches. [`Guard::verdict`] returns that fault.
 pub struct Guard {
     limits: Limits,
     cancel: CancelFlag,
     started: Instant,
     paused_ns: AtomicU64,
-    /// How many threads wait at the moment.
+    /// The number of threads that are currently waiting.
     pauses: AtomicU32,
     ticks: AtomicU64,
     memory: AtomicI64,
-    /// Its share of the memory that the calls of its address hold.
+    /// Its share of the memory that the calls of the same address hold.
     pub(super) share: MemoryShare,
     stopped: AtomicBool,
     stop: OnceLock<Box<Diagnostic>>,
-    /// What the call waits for at the moment: reported if its time runs out meanwhile.
+    /// What the call is currently waiting for. It is reported if the time runs out meanwhile.
     waiting: Mutex<Option<Awaited>>,
     lowers_priority: AtomicBool,
 }
 
-/// A note of what a call waits for. Dropping it removes the note.
+/// A note about what a call is waiting for. Dropping it removes the note.
 pub struct WaitNote(Option<Arc<Guard>>);
 
 impl Drop for WaitNote {
@@ -81,16 +82,16 @@ impl Drop for WaitNote {
     }
 }
 
-/// What a call waits for.
+/// What a call is waiting for.
 struct Awaited {
-    /// Told if its time is over meanwhile.
+    /// The text that is reported if the time of the call runs out meanwhile.
     what: Option<String>,
-    /// Ends what is waited for, from another thread.
+    /// Ends the wait from another thread.
     end: Box<dyn Fn() + Send>,
 }
 
-/// Notes what the running call waits for, such as a program, until the returned note is dropped: what is told of it if the
-/// time of the call is over meanwhile, and how whoever answers in place of the call ends it.
+/// Notes what the running call is waiting for, such as a program, until the returned note is dropped. `what` is
+/// reported if the time of the call runs out meanwhile. `end` ends the wait, for whoever answers in place of the call.
 pub fn note_wait(what: Option<String>, end: impl Fn() + Send + 'static) -> WaitNote {
     let guard = current();
     if let Some(guard) = &guard {
@@ -99,7 +100,8 @@ pub fn note_wait(what: Option<String>, end: impl Fn() + Send + 'static) -> WaitN
     WaitNote(guard)
 }
 
-/// Bytes that all calls and builds may hold together. Beyond that, a call that holds more than its share is stopped.
+/// The number of bytes that all calls and builds may hold together. Beyond it, a call that holds more than its share is
+/// stopped.
 pub(super) const MOST_HELD_BY_ALL: usize = 2 << 30;
 
 impl Drop for Guard {
@@ -108,7 +110,7 @@ impl Drop for Guard {
     }
 }
 
-/// A pause of the clock of a call. It ends when this is dropped.
+/// A pause of the clock of a call. Dropping it ends the pause.
 pub struct Paused<'a> {
     guard: &'a Guard,
     since: Instant,
@@ -123,12 +125,12 @@ impl Drop for Paused<'_> {
 }
 
 impl Guard {
-    /// Creates a guard whose time begins now. Its memory counts for the address whose call this thread works on.
+    /// Creates a guard whose time starts now. Its memory counts towards the address whose call this thread works on.
     pub fn new(limits: Limits, cancel: CancelFlag) -> Arc<Self> {
         Self::with_share(limits, cancel, MemoryShare::for_this_thread())
     }
 
-    /// Creates a guard whose memory counts for no address: for work that is done for all, such as a build.
+    /// Creates a guard whose memory counts towards no address, for work that is done for all calls, such as a build.
     pub fn without_address(limits: Limits, cancel: CancelFlag) -> Arc<Self> {
         Self::with_share(limits, cancel, MemoryShare::for_address(None))
     }
@@ -160,32 +162,33 @@ impl Guard {
         &self.limits
     }
 
-    /// The fault that stopped the call, if one did. It is the outcome, whatever the script returned.
+    /// The fault that stopped the call, if any. It is the outcome of the call, whatever the script returned.
     pub fn verdict(&self) -> Option<Box<Diagnostic>> {
         self.stop.get().cloned()
     }
 
-    /// Stops the call with `fault` at its next check, unless it was stopped before. Gives the fault that stopped it.
+    /// Stops the call with `fault` at its next check, unless it was already stopped. Returns the fault that stopped it.
     pub fn stop(&self, fault: Box<Diagnostic>) -> Box<Diagnostic> {
         let stop = self.stop.get_or_init(|| fault).clone();
         self.stopped.store(true, Ordering::Release);
-        // This thread checks at its very next step; the others within a period.
+        // This thread checks at its very next step, and the others within one period.
         COUNTERS.with(|counters| counters.ceiling.set(isize::MIN));
         stop
     }
 
-    /// Pauses the clock of the call until the result is dropped: while it waits for an answer or for a build.
+    /// Pauses the clock of the call until the result is dropped, while the call waits for an answer or for a build.
     pub fn pause(&self) -> Paused<'_> {
         self.pauses.fetch_add(1, Ordering::Release);
         Paused { guard: self, since: Instant::now() }
     }
 
-    /// Excludes time from that of the call, although it ran: it shared the processor with too many other calls.
+    /// Excludes time from that of the call even though the call was running: it had to share the processor with too
+    /// many other calls.
     pub fn exclude_time(&self, time: Duration) {
         self.paused_ns.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    /// Lowers the priority of the thread of the call at its next check.
+    /// Lowers the priority of the call's thread at its next check.
     pub fn lower_priority(&self) {
         self.lowers_priority.store(true, Ordering::Relaxed);
     }
@@ -195,7 +198,7 @@ impl Guard {
         self.pauses.load(Ordering::Acquire) > 0
     }
 
-    /// The time used so far, without pauses.
+    /// The time used so far, excluding pauses.
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed().saturating_sub(Duration::from_nanos(self.paused_ns.load(Ordering::Relaxed)))
     }
@@ -205,12 +208,12 @@ impl Guard {
         self.ticks.load(Ordering::Relaxed)
     }
 
-    /// The bytes held, as far as they were counted.
+    /// The bytes held, as far as they have been counted.
     pub fn memory(&self) -> usize {
         usize::try_from(self.memory.load(Ordering::Relaxed)).unwrap_or(0)
     }
 
-    /// Adds the ticks and bytes of a thread, and checks all limits.
+    /// Adds the ticks and bytes of a thread, and then checks all limits.
     pub(super) fn record_usage(&self, ticks: u64, bytes: isize) -> Result<()> {
         let ticks = self.ticks.fetch_add(ticks, Ordering::Relaxed).saturating_add(ticks);
         let bytes = bytes as i64;
@@ -229,12 +232,12 @@ impl Guard {
             return Err(stop);
         }
         //= docs/spec.md#scripts
-        //# A script MUST end when it has used up its ticks, its time, its memory or its depth.
+        //# A script MUST end when it has used up its steps, its time, its memory or its depth.
         let limits = &self.limits;
         if self.cancel.is_cancelled() {
             Err(self.stop(Diagnostic::new(Code::CANCELLED, "the call was cancelled")))
         } else if ticks > limits.ticks {
-            Err(self.exceeded(format!("the script took more than {} steps", limits.ticks), "ticks"))
+            Err(self.exceeded(format!("the script took more than {} steps", limits.ticks), "steps"))
         } else if usize::try_from(memory).unwrap_or(0) > limits.memory {
             Err(self.exceeded_memory())
         } else if self.elapsed() > limits.time {
@@ -257,7 +260,7 @@ impl Guard {
             most >> 20,
             share >> 20
         );
-        Err(self.stop(Diagnostic::new(Code::LIMIT, message).help("call again when fewer calls are at work")))
+        Err(self.stop(Diagnostic::new(Code::LIMIT, message).help("call again when fewer calls are running")))
     }
 
     fn exceeded_memory(&self) -> Box<Diagnostic> {
@@ -265,21 +268,22 @@ impl Guard {
         self.exceeded(format!("the call used more than {mega_bytes} MB of memory"), "memory_mb")
     }
 
-    /// Ends what the call waits for at the moment. To be called before somebody answers in its place.
+    /// Ends what the call is currently waiting for. It must be called before anything else answers in place of the
+    /// call.
     pub fn end_awaited(&self) {
         if let Some(awaited) = &*self.waiting.lock().unwrap_or_else(PoisonError::into_inner) {
             (awaited.end)();
         }
     }
 
-    /// Stops the call because a limit was exceeded. `key` is the name of the limit in `[pack.limits]`.
+    /// Stops the call because it exceeded a limit. `key` is the name of the limit in `[pack.limits]`.
     pub fn exceeded(&self, mut message: String, key: &str) -> Box<Diagnostic> {
         let awaited = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         if let (Some(Awaited { what: Some(what), .. }), "time_ms") = (&*awaited, key) {
             message = format!("{message}: {what}");
         }
         drop(awaited);
-        let help = format!("do less in one call, leave more to primitives, or raise `{key}` in `[pack.limits]`");
+        let help = format!("do less in one call, use more primitives, or raise `{key}` in `[pack.limits]`");
         self.stop(Diagnostic::new(Code::LIMIT, message).help(help))
     }
 
@@ -294,36 +298,36 @@ impl Guard {
 }
 
 //= docs/spec.md#scripts
-//# A cancelled script MUST end within a thousand and twenty-four ticks.
-/// Ticks between two checks of the guard: about 100 µs of a script.
+//# A cancelled script MUST end within a thousand and twenty-four steps.
+/// The number of ticks between two checks of the guard: about 100 µs of a script.
 const PERIOD: i32 = 1_024;
 
-/// How many ticks a check of a native loop counts for: an iteration takes longer than a step of a script.
+/// The number of ticks that a check in a native loop counts as. An iteration takes longer than a script step.
 const CHECK: i32 = 32;
 
-/// How many bytes a thread may hold more before the guard is asked early.
+/// The number of additional bytes that a thread may hold before the guard is consulted early.
 const STRIDE: isize = 4 << 20;
 
-/// Steps of a script between two readings of the clock: a power of two.
+/// The number of script steps between two readings of the clock: a power of two.
 const BETWEEN_CLOCKS: i32 = 4;
 
-/// Milliseconds after which the guard is asked, whatever was counted.
+/// The number of milliseconds after which the guard is consulted in any case.
 const LATE_MS: i64 = 20;
 
-/// How many bytes a thread may allocate, freed again or not, before the guard is asked early.
+/// The number of bytes that a thread may allocate, even if it frees them, before the guard is consulted early.
 const CHURN: isize = 8 << 20;
 
-/// Units of work of native loops between two checks of the guard: some milliseconds at most.
+/// The units of work in native loops between two checks of the guard: at most a few milliseconds.
 const WORK: isize = 64 << 10;
 
 thread_local! {
     static CURRENT: RefCell<Option<Arc<Guard>>> = const { RefCell::new(None) };
 }
 
-/// Keeps a guard as that of the thread until it is dropped.
+/// Keeps a guard as the thread's guard until it is dropped.
 pub struct EnteredGuard {
     previous: Option<Arc<Guard>>,
-    /// Keeps the value on the thread that entered.
+    /// Prevents the value from leaving the thread that entered.
     stay: PhantomData<*const ()>,
 }
 
@@ -337,12 +341,12 @@ impl Drop for EnteredGuard {
     }
 }
 
-/// Replaces the guard of the thread. The previous guard first gets what was counted for it.
+/// Replaces the guard of the thread. First, the counts so far are added to the previous guard.
 fn swap(guard: Option<Arc<Guard>>) -> Option<Arc<Guard>> {
     let previous = CURRENT.with(|current| current.borrow().clone());
     if let Some(previous) = &previous {
         let (ticks, bytes) = take_counts();
-        // A fault of the previous guard is raised at the next step under it.
+        // A fault of the previous guard is raised at the next step under that guard.
         let _ = previous.record_usage(ticks, bytes);
     }
     CURRENT.with(|current| current.replace(guard.clone()));
@@ -351,7 +355,7 @@ fn swap(guard: Option<Arc<Guard>>) -> Option<Arc<Guard>> {
     previous
 }
 
-/// Takes the ticks and bytes counted since the last call.
+/// Takes the ticks and bytes that were counted since the previous call.
 fn take_counts() -> (u64, isize) {
     COUNTERS.with(|counters| {
         let net = counters.net();
@@ -362,7 +366,7 @@ fn take_counts() -> (u64, isize) {
     })
 }
 
-/// Sets the counters at which the guard is asked next.
+/// Sets the counters at which the guard is consulted next.
 fn arm(guard: Option<&Guard>) {
     COUNTERS.with(|counters| {
         let Some(guard) = guard else {
@@ -388,10 +392,10 @@ fn arm(guard: Option<&Guard>) {
 
 //= docs/spec.md#scripts
 //# A loop of a script over slow operations MUST ask the guard within 20 ms and four steps.
-/// Counts one step of a script, and asks the guard when it is due.
+/// Counts one script step, and consults the guard when it is due.
 ///
-/// A step may be one of the engine's own operations on a long text, whose work is not counted. So the clock is read
-/// every few steps as well.
+/// A step may be one of the engine's own operations on a long text, whose work is not counted. Therefore the clock is
+/// also read every few steps.
 ///
 /// # Errors
 /// The running call was stopped.
@@ -409,7 +413,7 @@ fn is_late(counters: &ThreadCounters) -> bool {
     counters.countdown.get() <= PERIOD && coarse_ms().wrapping_sub(counters.looked_ms.get()) > LATE_MS
 }
 
-/// Milliseconds of a coarse clock: some nanoseconds to read, a resolution of a few milliseconds.
+/// The milliseconds of a coarse clock, which takes some nanoseconds to read and has a resolution of a few milliseconds.
 #[cfg(target_os = "linux")]
 fn coarse_ms() -> i64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::MonotonicCoarse);
@@ -423,14 +427,14 @@ fn coarse_ms() -> i64 {
     i64::try_from(passed).unwrap_or(i64::MAX)
 }
 
-/// Asks the guard of the running call when it is due: to be called in every long native loop.
+/// Consults the guard of the running call when it is due. Every long native loop must call it.
 ///
 /// # Errors
 /// The running call was stopped.
 #[inline]
 #[cfg_attr(test, track_caller)]
 pub fn check() -> Result<()> {
-    if CallSite::here().is_away() {
+    if GuardCallSite::here().is_away() {
         return Ok(());
     }
     let due = COUNTERS.with(|counters| {
@@ -456,15 +460,15 @@ pub(super) fn check_now() -> Result<()> {
     answer
 }
 
-/// The guard of this thread, if a call runs on it.
+/// The guard of this thread, if it is running a call.
 pub fn current() -> Option<Arc<Guard>> {
     CURRENT.with(|current| current.borrow().clone())
 }
 
 //= docs/spec.md#calls
 //# What a call takes at once MUST count for what all calls hold before it is taken.
-/// Reserves `bytes` for an allocation whose size a script chose. They count from now on, so that calls that reserve at
-/// the same moment see each other.
+/// Reserves `bytes` for an allocation whose size a script determined. They count from now on, so that calls that
+/// reserve at the same moment see each other's bytes.
 ///
 /// # Errors
 /// The call would exceed its memory, or it was stopped.
@@ -479,7 +483,8 @@ pub fn reserve_memory(bytes: usize) -> Result<()> {
     guard.record_usage(0, promised)
 }
 
-/// Raises the fault that stopped the running call at once, not at the next tick: to be called before an effect.
+/// Raises the fault that stopped the running call immediately, instead of at the next tick. It must be called before an
+/// effect.
 ///
 /// # Errors
 /// The running call was stopped.
@@ -496,45 +501,46 @@ thread_local! {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ThreadPriority {
-    /// The thread serves several calls: lowering its priority would affect the others.
+    /// The thread serves several calls, and a lower priority would affect the others.
     Never,
     May,
     Gave,
 }
 
-/// Allows this thread to lower its priority for its call. It cannot raise it again, so it is to end with the call.
+/// Allows this thread to lower its priority for its call. A thread cannot raise its priority again, so it must end with
+/// the call.
 pub fn allow_lower_priority() {
     THREAD_PRIORITY.set(ThreadPriority::May);
 }
 
-/// Whether this thread lowered its priority.
+/// Whether this thread has lowered its priority.
 pub fn has_lower_priority() -> bool {
     THREAD_PRIORITY.get() == ThreadPriority::Gave
 }
 
-/// Lowers the priority of this thread, once, if that is allowed.
+/// Lowers the priority of this thread once, if that is allowed.
 fn lower_thread_priority() {
-    /// The nice value: it gets about a tenth of the processor where others want it.
+    /// The nice value. The thread gets about a tenth of the processor if other threads want it.
     #[cfg(target_os = "linux")]
     const LESS: i32 = 10;
     if THREAD_PRIORITY.get() != ThreadPriority::May {
         return;
     }
     THREAD_PRIORITY.set(ThreadPriority::Gave);
-    // On Linux this applies to one thread, elsewhere to the whole process.
+    // On Linux this applies to a single thread, elsewhere to the whole process.
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::setpriority_process(None, LESS) {
-        tracing::debug!(%error, "a thread does not give way");
+        tracing::debug!(%error, "the priority of a thread cannot be lowered");
     }
 }
 
-/// The place in the source from which the guard is asked. Tests alone know it: they disable one such place after the
-/// other and see whether it is missed.
+/// The place in the source that consults the guard. It is only known in tests, which disable one such place after
+/// another and check that its absence is noticed.
 #[derive(Clone, Copy)]
-pub struct CallSite(#[cfg(test)] &'static std::panic::Location<'static>);
+pub struct GuardCallSite(#[cfg(test)] &'static std::panic::Location<'static>);
 
-impl CallSite {
-    /// The call site of the caller's caller, which has `track_caller` in tests.
+impl GuardCallSite {
+    /// The call site of the caller's caller; the caller has `track_caller` in tests.
     #[inline]
     #[cfg_attr(test, track_caller)]
     pub fn here() -> Self {

@@ -1,7 +1,6 @@
-//! For tests: the longest work that a thread did between two checks of its guard.
+//! For tests: measures the longest work that a thread does between two checks of its guard.
 //!
-//! Work is measured as time of the processor that this thread used, so that what other threads do in between does not
-//! count.
+//! Work is measured as the processor time of this thread, so that other threads do not affect the result.
 
 use rustix::time::{ClockId, clock_gettime};
 use std::cell::{Cell, RefCell};
@@ -12,10 +11,10 @@ use std::time::Duration;
 /// The file, line and column of a call site of the guard.
 pub type CallPlace = (&'static str, u32, u32);
 
-/// A disabled call site is enabled again after so long without a check, which the test then sees.
+/// A disabled call site is enabled again after this time without a check, which the test then detects.
 const ENOUGH: Duration = Duration::from_secs(1);
 
-/// How often a disabled call site is passed between two readings of the clock.
+/// How many times a disabled call site is passed between two readings of the clock.
 const SELDOM: u32 = 256;
 
 thread_local! {
@@ -33,7 +32,7 @@ fn used() -> Duration {
     Duration::new(seconds.unwrap_or(0), nanoseconds.unwrap_or(0))
 }
 
-/// Notes that the guard was asked.
+/// Records that the guard was consulted.
 pub(super) fn looked() {
     let now = used();
     let gap = now.saturating_sub(LAST.replace(now));
@@ -43,9 +42,9 @@ pub(super) fn looked() {
 /// The measured work of a job.
 #[derive(Clone, Copy)]
 pub struct Worked {
-    /// The whole work.
+    /// The total work.
     pub whole: Duration,
-    /// The longest work between two checks of the guard, start and end included.
+    /// The longest work between two checks of the guard; the start and the end count as checks.
     pub longest: Duration,
 }
 
@@ -72,7 +71,7 @@ pub(super) fn is_away(at: &Location<'static>) -> bool {
     PASSED.set(passed);
     let is_enough = passed.is_multiple_of(SELDOM) && used().saturating_sub(LAST.get()) > ENOUGH;
     if is_enough {
-        // The job would not end otherwise.
+        // Otherwise the job would not end.
         looked();
         AWAY.set(None);
     }
@@ -87,7 +86,7 @@ pub fn without<T>(place: CallPlace, job: impl FnOnce() -> T) -> T {
     given
 }
 
-/// Runs `job` and gives the call sites of the guard that it passes on this thread.
+/// Runs `job` and returns the call sites of the guard that it passes on this thread.
 pub fn places<T>(job: impl FnOnce() -> T) -> (T, BTreeSet<CallPlace>) {
     IS_NOTING.set(true);
     let given = job();

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes counted by all guards of the process.
+/// The bytes counted by all guards of the process.
 static ALL: AtomicI64 = AtomicI64::new(0);
 /// The number of addresses that have a guard.
 static ADDRESSES: AtomicUsize = AtomicUsize::new(0);
-/// The memory of each address. `None` stands for work that is done for all, such as a build of the graph.
+/// The memory of each address. `None` stands for work that is done for all calls, such as a build of the graph.
 static COUNTS: Mutex<BTreeMap<Option<u64>, Arc<AddressMemory>>> = Mutex::new(BTreeMap::new());
 
 thread_local! {
@@ -17,7 +17,7 @@ thread_local! {
     static WORKS_FOR: Cell<Option<u64>> = const { Cell::new(None) };
 }
 
-/// Sets the address that the guards created on this thread count for from now on.
+/// Sets the address towards which guards created on this thread count from now on.
 pub fn set_thread_address(address: Option<u64>) {
     WORKS_FOR.set(address);
 }
@@ -29,28 +29,28 @@ struct AddressMemory {
     guards: AtomicUsize,
 }
 
-/// The entry of one guard among those of its address, until it is dropped.
+/// The entry of one guard among those of its address. Dropping it removes the entry.
 pub(super) struct MemoryShare {
     address: Option<u64>,
     counts: Arc<AddressMemory>,
 }
 
-/// The memory that is held at a moment.
+/// The memory held at one moment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HeldMemory {
-    /// By all.
+    /// By all guards.
     pub all: i64,
     /// The number of addresses.
     pub addresses: usize,
     /// By the calls of this address.
     pub here: i64,
-    /// The number of these calls.
+    /// The number of calls of this address.
     pub guards: usize,
 }
 
 impl HeldMemory {
-    /// The bytes that one call of this address may hold while all calls hold more than `most`; `None` while none needs
-    /// to be stopped.
+    /// The bytes that one call of this address may hold if all calls together hold more than `most`; `None` if no call
+    /// needs to be stopped.
     pub(super) fn allowed_share(self, most: usize) -> Option<usize> {
         let is_over = |bytes: i64, most: usize| usize::try_from(bytes).unwrap_or(0) > most;
         let of_address = most / self.addresses.max(1);
@@ -72,7 +72,7 @@ impl MemoryShare {
         Self { address, counts }
     }
 
-    /// Adds bytes to the count, and gives what is held then.
+    /// Adds bytes to the count, and returns what is then held.
     pub(super) fn add(&self, bytes: i64) -> HeldMemory {
         HeldMemory {
             all: ALL.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes),
@@ -85,7 +85,7 @@ impl MemoryShare {
 
 impl Drop for MemoryShare {
     fn drop(&mut self) {
-        // Under the lock, so that nobody takes an entry that is just being removed.
+        // The lock prevents others from taking an entry that is being removed.
         let mut all = COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
         if self.counts.guards.fetch_sub(1, Ordering::Relaxed) == 1 {
             all.remove(&self.address);

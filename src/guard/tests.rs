@@ -121,7 +121,7 @@ fn an_allocation_is_asked_for_before_it_is_made() {
 
 //= docs/spec.md#scripts
 //= type=test
-//# A cancelled script MUST end within a thousand and twenty-four ticks.
+//# A cancelled script MUST end within a thousand and twenty-four steps.
 #[test]
 fn a_cancelled_call_ends_within_a_period_wherever_it_is() {
     for before in [0, 1, 1_000, 1_023, 1_024, 5_000] {
@@ -146,7 +146,7 @@ fn work_that_cannot_be_stopped_is_priced_before_it_begins() {
         "without a guard there is only the longest that anybody waits"
     );
     let fault = require_time("the reader", 3 << 20, 100).expect_err("300 ms are too long for any call");
-    assert_eq!(fault.message, "the reader reads up to 1953 kB, got 3072 kB");
+    assert_eq!(fault.message, "the reader accepts up to 1953 kB, got 3072 kB");
     let guard = guard(Limits { time: Duration::from_millis(100), ..Limits::default() });
     let _entered = guard.enter();
     assert_eq!(require_time("the reader", 1 << 10, 100), Ok(()));
@@ -220,10 +220,10 @@ fn what_all_hold_together_is_bounded() {
         (256 << 20, share + 1, (most + 1, 100), (most + 1, 1), false),
         (256 << 20, share, (most + 1, 100), (most + 1, 1), true),
         (256 << 20, share + 1, (most, 100), (most, 1), true),
-        // Whoever is alone may use what it may.
+        // An address that is alone may use everything that its limits allow.
         (MOST_HELD_BY_ALL * 2, most * 2, (most * 2, 1), (most * 2, 1), true),
         (MOST_HELD_BY_ALL * 2, most + 1, (most * 2 + 1, 2), (most * 2 + 1, 1), false),
-        // One address with a hundred calls, and one with a single call, which holds more than any of them.
+        // One address with a hundred calls, and another one with a single call, which holds more than any of them.
         (256 << 20, share * 3, (share * 3, 1), (most + 1, 2), true),
         (256 << 20, share, (most + 1 - share * 3, 100), (most + 1, 2), false),
         (256 << 20, share / 2 - 1, (most + 1 - share * 3, 100), (most + 1, 2), true),
@@ -234,7 +234,7 @@ fn what_all_hold_together_is_bounded() {
         assert_eq!(told.is_ok(), goes_on, "{own} of {together:?}");
         assert_eq!(guard.verdict().is_none(), goes_on);
     }
-    // Addresses of no other test.
+    // Addresses that no other test uses.
     super::set_thread_address(Some(4_711));
     let (some, other) = (guard(1 << 30), guard(1 << 30));
     super::set_thread_address(Some(4_712));
@@ -270,7 +270,7 @@ fn what_was_asked_for_counts_until_it_is_there() {
     drop(text);
     check_now().unwrap();
     assert!(guard.memory() < before + (1 << 20), "{}", guard.memory());
-    // What was asked for and not taken does not stay either.
+    // A reservation that was never allocated is released as well.
     super::reserve_memory(32 << 20).unwrap();
     check_now().unwrap();
     assert!(guard.memory() < before + (1 << 20), "{}", guard.memory());

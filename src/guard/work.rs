@@ -1,52 +1,52 @@
-//! The work of native loops: counted in units; and priced in advance where a library cannot be stopped.
+//! The work of native loops: counted in units, and estimated in advance where a library cannot be stopped.
 
-use super::call_guard::{CallSite, check_now, current};
+use super::call_guard::{GuardCallSite, check_now, current};
 use super::counters::COUNTERS;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::time::Duration;
 
-/// The units of work of a byte that is read or copied.
+/// The units of work for a byte that is read or copied.
 pub const BYTE: usize = 1;
 
-/// The units of work of an item of a list or an entry of a map that is read, copied or moved.
+/// The units of work for a list item or map entry that is read, copied or moved.
 pub const ITEM: usize = 32;
 
-/// The bytes of one piece of a long input: the work between two checks of the guard.
+/// The size in bytes of one piece of a long input, which is the work between two checks of the guard.
 pub const PIECE_BYTES: usize = 64 << 10;
 
-/// The longest time for work that cannot be stopped: a call must be answered 300 ms after its end.
+/// The longest time for work that cannot be stopped. A call must be answered 300 ms after its end.
 const UNSTOPPABLE: Duration = Duration::from_millis(200);
 
 //= docs/spec.md#scripts
 //# A primitive MUST ask the guard of its call at least once for each 64 kB of work.
-/// Counts `units` of work of a native loop, and asks the guard of the running call every 64 k units.
+/// Counts `units` of work in a native loop, and consults the guard of the running call every 64 k units.
 ///
-/// A unit is a byte that is read or copied; an item of a list counts [`ITEM`] units. To be called in every loop over an
-/// input, at each iteration or every few.
+/// A unit is a byte that is read or copied; a list item counts as [`ITEM`] units. Every loop over an input must call
+/// this function, at each iteration or every few iterations.
 ///
 /// # Errors
-/// The call was stopped: its time, its memory or its steps are used up, or it was cancelled.
+/// The call was stopped: it used up its time, memory or steps, or it was cancelled.
 #[inline]
 #[cfg_attr(test, track_caller)]
 pub fn spend(units: usize) -> Result<()> {
-    spend_at(CallSite::here(), units)
+    spend_at(GuardCallSite::here(), units)
 }
 
 #[inline]
-fn spend_at(place: CallSite, units: usize) -> Result<()> {
+fn spend_at(place: GuardCallSite, units: usize) -> Result<()> {
     if is_due(place, units) { check_now() } else { Ok(()) }
 }
 
-/// Counts work like [`spend`], and gives whether the call is over: for loops that cannot fail, such as comparisons.
-/// They then end early with any result: the guard raises its fault at the next step, and nobody sees the result.
+/// Counts work like [`spend`], and returns whether the call is over, for loops that cannot fail, such as comparisons.
+/// They can then end early with any result: the guard raises its fault at the next step, so the result is never used.
 #[inline]
 #[cfg_attr(test, track_caller)]
 pub fn is_over(units: usize) -> bool {
-    is_due(CallSite::here(), units) && check_now().is_err()
+    is_due(GuardCallSite::here(), units) && check_now().is_err()
 }
 
 #[inline]
-fn is_due(place: CallSite, units: usize) -> bool {
+fn is_due(place: GuardCallSite, units: usize) -> bool {
     if place.is_away() {
         return false;
     }
@@ -59,14 +59,14 @@ fn is_due(place: CallSite, units: usize) -> bool {
 
 //= docs/spec.md#scripts
 //# Work that cannot be stopped once it has begun MUST be refused where it would take longer than the call has left, or 200 ms.
-/// Refuses work that cannot be stopped if it would take longer than the call has left, or longer than any call may go
-/// on after its end. `nanoseconds` is the measured worst case for a byte of the input.
+/// Refuses work that cannot be stopped if it would take longer than the call has left, or longer than any call may
+/// continue after its end. `nanoseconds` is the measured worst-case time per byte of the input.
 ///
 /// # Errors
-/// There is not enough time for `bytes`; or the call was stopped.
+/// There is not enough time for `bytes`, or the call was stopped.
 #[cfg_attr(test, track_caller)]
 pub fn require_time(what: &str, bytes: usize, nanoseconds: u32) -> Result<()> {
-    if CallSite::here().is_away() {
+    if GuardCallSite::here().is_away() {
         return Ok(());
     }
     check_now()?;
@@ -74,7 +74,7 @@ pub fn require_time(what: &str, bytes: usize, nanoseconds: u32) -> Result<()> {
     let needed = Duration::from_nanos(bytes.saturating_mul(nanoseconds.into()));
     if needed > UNSTOPPABLE {
         let most = u64::try_from(UNSTOPPABLE.as_nanos()).unwrap_or(u64::MAX) / u64::from(nanoseconds.max(1));
-        let message = format!("{what} reads up to {} kB, got {} kB", most >> 10, bytes >> 10);
+        let message = format!("{what} accepts up to {} kB, got {} kB", most >> 10, bytes >> 10);
         return Err(Diagnostic::new(Code::LIMIT, message).help("read it in parts"));
     }
     match current() {
@@ -83,7 +83,7 @@ pub fn require_time(what: &str, bytes: usize, nanoseconds: u32) -> Result<()> {
     }
 }
 
-/// The time that the running call has left; [`Duration::MAX`] without a call.
+/// The time that the running call has left; [`Duration::MAX`] outside a call.
 pub fn time_left() -> Duration {
     current().map_or(Duration::MAX, |guard| guard.time_left())
 }
@@ -91,15 +91,15 @@ pub fn time_left() -> Duration {
 /// The iterator of [`checked`].
 pub struct CheckedItems<I> {
     items: I,
-    place: CallSite,
+    place: GuardCallSite,
     is_stopped: bool,
 }
 
-/// Iterates over `items` and counts the work. Once the call is stopped it gives a fault, and nothing after it; so
-/// collecting into a `Result` ends there.
+/// Iterates over `items` and counts the work. Once the call is stopped, it returns a fault and then ends, so collecting
+/// into a `Result` stops there.
 #[cfg_attr(test, track_caller)]
 pub fn checked<I: IntoIterator>(items: I) -> CheckedItems<I::IntoIter> {
-    CheckedItems { items: items.into_iter(), place: CallSite::here(), is_stopped: false }
+    CheckedItems { items: items.into_iter(), place: GuardCallSite::here(), is_stopped: false }
 }
 
 impl<I: Iterator> Iterator for CheckedItems<I> {
@@ -142,11 +142,11 @@ pub trait CheckedIterator: Iterator + Sized {
 
 impl<I: Iterator> CheckedIterator for I {}
 
-/// Splits a text into pieces of about [`PIECE_BYTES`] bytes that end between characters, and asks the guard before each
-/// piece.
+/// Splits a text into pieces of about [`PIECE_BYTES`] bytes that end at character boundaries, and consults the guard
+/// before each piece.
 #[cfg_attr(test, track_caller)]
 pub fn pieces(text: &str) -> impl Iterator<Item = Result<&str>> {
-    let (mut rest, place) = (text, CallSite::here());
+    let (mut rest, place) = (text, GuardCallSite::here());
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;

@@ -1,10 +1,10 @@
-//! The codes that a diagnostic may have and that no rule of `check` explains.
+//! The fault codes that no rule of `check` explains.
 
 use crate::check::ALL as RULES;
 use crate::definition::code;
 use std::sync::LazyLock;
 
-/// A code of faults that no rule explains.
+/// A fault code that no rule explains.
 pub struct ErrorCode {
     /// Its stable name.
     pub code: &'static str,
@@ -12,42 +12,45 @@ pub struct ErrorCode {
     pub summary: &'static str,
 }
 
-/// Codes that stand alone where they are made: those of scripts, templates, packs and calls. The test of generated
-/// files finds one that is missing here.
+/// Codes that are not declared in a list where they are used: those of scripts, templates, packs and calls. The test of
+/// the generated files detects a missing one.
 const ALONE: &[(&str, &str)] = &[
-    ("ask", "The client gave no answer that fits, or nobody can be asked here."),
-    ("arguments", "The schema, or a primitive, does not take these arguments."),
-    ("cancelled", "The client went away or took its request back."),
-    ("capability", "The client lacks what a tool or a question needs of it."),
-    ("case", "A case or an example gave something else than it says."),
-    ("config", "The configuration of a pack in `toolsd.toml` is not what its schema says."),
-    ("cycle", "A chain bites its tail."),
-    ("ejected-original-changed", "The file that a copy was made of has changed since; compare the two."),
-    ("fail", "A script says no, to the model, by `fail(…)`."),
-    ("git", "A command of git failed, or is one that a script may not give."),
-    ("internal", "A fault of toolsd itself."),
+    ("ask", "The client gave no valid answer, or questions cannot be asked here."),
+    ("arguments", "The schema, or a primitive, does not accept these arguments."),
+    ("cancelled", "The client disconnected or cancelled its request."),
+    ("capability", "The client lacks a capability that a tool or a question needs."),
+    ("case", "A case or an example produced a result other than the expected one."),
+    ("config", "The configuration of a pack in `toolsd.toml` does not match its schema."),
+    ("cycle", "There is a cycle where none is allowed."),
+    ("ejected-original-changed", "The original of a copied file has changed since it was copied; compare the two."),
+    ("fail", "A script refused with `fail(…)`, with a message for the model."),
+    ("git", "A git command failed, or scripts may not run it."),
+    ("internal", "A bug in toolsd."),
     ("limit", "A call took too many steps, too much time, memory or depth, or its result is too large."),
-    ("locked", "A lock was not had in time; the fault names who holds it."),
-    ("not_found", "There is no such thing, or nothing answers the URI."),
-    ("not-owned", "A file that is code is another user's, can be changed by others, or is a symlink; it is not used."),
-    ("output", "The result of a tool is not what `[tool.output]` says."),
-    ("parse", "A text is not of the format it should be; the format stands after the dot, as in `parse.json`."),
-    ("reject", "A script says no, to the protocol, by `reject(…)`."),
-    ("run", "A program failed, or is none that the pack may run."),
-    ("script", "A script failed: a wrong type, a value that is not there."),
+    ("locked", "A lock could not be acquired in time; the fault names its holder."),
+    ("not_found", "Something does not exist, or no resource matches the URI."),
+    (
+        "not-owned",
+        "A file with code belongs to another user, can be changed by others, or is a symlink; it is not used.",
+    ),
+    ("output", "The result of a tool does not match `[tool.output]`."),
+    ("parse", "A text does not have the expected format, which follows the dot, as in `parse.json`."),
+    ("protocol_error", "A script refused with `protocol_error(…)`, as a protocol error."),
+    ("run", "A program failed, or the pack may not run it."),
+    ("script", "A script failed, for instance because of a wrong type or a missing value."),
     ("script-syntax", "The script cannot be compiled."),
-    ("skill", "A skill is left out, or its clients may refuse it: its front matter, its name, its size."),
-    ("suspended", "A call waits for answers of the client; it is no fault."),
-    ("template", "A template could not be filled."),
-    ("template-helper", "The template calls a helper that there is not, or one that is not pure."),
-    ("template-partial", "The template includes a part that there is not."),
+    ("skill", "A skill was left out, or clients may refuse it, because of its front matter, its name or its size."),
+    ("suspended", "A call is waiting for answers from the client; this is not a fault."),
+    ("template", "A template could not be rendered."),
+    ("template-helper", "The template calls a helper that does not exist or is not pure."),
+    ("template-partial", "The template includes a partial that does not exist."),
     ("template-syntax", "The template cannot be compiled."),
-    ("tokens", "A text of `{{token}}`s lacks a value, or has no place for one."),
-    ("unknown-pack", "There is no pack of that name."),
-    ("untrusted", "A file of the workspace was not trusted and so is not used; `toolsd trust` allows it."),
-    ("usage", "The command line is wrong, or nothing here answers it."),
-    ("utf8", "The bytes are no UTF-8."),
-    ("world", "A file could not be read or written, or nothing granted it."),
+    ("tokens", "A token of a `{{token}}` text has no value, or a value has no token."),
+    ("unknown-pack", "There is no pack with this name."),
+    ("untrusted", "A file of the workspace is not trusted and therefore not used; `toolsd trust` allows it."),
+    ("usage", "The command line is wrong, or it asks for something that does not exist."),
+    ("utf8", "The bytes are not UTF-8."),
+    ("world", "A file could not be read or written, or access to it is not granted."),
 ];
 
 static CODES: LazyLock<Vec<ErrorCode>> = LazyLock::new(|| {

@@ -1,8 +1,9 @@
-//! The pages that are generated from the tables in the source, as Markdown, and one entry of each as JSON.
+//! The pages that are generated from the tables in the source, as Markdown, and single entries as JSON.
 
 use super::error_codes::{ErrorCode, error_codes};
 use crate::check::{ALL as RULES, CheckRule, diff_lines};
 use crate::definition::{Grammar, GrammarKey, all_grammars};
+use crate::diagnostic::{RENAMED_CODES, RENAMED_KEYS, RENAMED_PRIMITIVES, RenamedWord};
 use crate::primitive::git;
 use crate::primitive::git::verb::{GitOption, GitVerb};
 use crate::primitive::{Family, Gives, Need, Param, Primitive};
@@ -28,16 +29,16 @@ pub fn family_primitives(family: Family) -> impl Iterator<Item = &'static Primit
     PRIMITIVES.iter().copied().filter(move |primitive| primitive.family == family)
 }
 
-/// The word that a chapter is looked up by: the first of its title.
+/// The word by which a chapter is looked up: the first word of its title.
 pub fn family_word(family: Family) -> &'static str {
     family.title().split([':', ' ']).next().unwrap_or_default()
 }
 
-/// Every primitive by chapter: signature, summary, parameters, examples.
+/// The page of all primitives by chapter: signature, summary, parameters, examples.
 pub fn primitives_page() -> String {
     let mut text = format!("{HEAD}\n# Primitives\n\n");
     text.push_str(
-        "The verbs that scripts call, as functions or as methods of their first argument: `trim(t)` is `t.trim()`.\n",
+        "The verbs that scripts can call, as functions or as methods of the first argument: `trim(t)` is `t.trim()`.\n",
     );
     text.push_str("`toolsd docs NAME` shows one of them.\n\n");
     for family in families() {
@@ -70,7 +71,7 @@ fn push_primitive(text: &mut String, primitive: &Primitive) {
     }
 }
 
-/// The verbs of a primitive that takes one, from their table.
+/// The verbs of a primitive that takes a verb, from their table.
 pub fn verbs_of(primitive: &Primitive) -> Vec<&'static GitVerb> {
     match primitive.name {
         "git" => git::write_verbs().collect(),
@@ -79,13 +80,13 @@ pub fn verbs_of(primitive: &Primitive) -> Vec<&'static GitVerb> {
     }
 }
 
-/// What an option of a verb is, in one line.
+/// Describes an option of a verb in one line.
 pub fn describe_option(option: &GitOption) -> String {
     let needed = if option.is_required { " (required)" } else { "" };
     format!("`{}`{needed}: {}. {}", option.name, option.kind.describe(), option.doc)
 }
 
-/// The verbs of git, from their table. Every one takes `folder` and `check`, too.
+/// Adds the git verbs, from their table. Every verb also takes `folder` and `check`.
 fn push_verbs(text: &mut String, verbs: impl Iterator<Item = &'static GitVerb>) {
     let common: Vec<String> = git::COMMON.iter().map(|(name, doc)| format!("`{name}`: {doc}")).collect();
     text.push_str(&format!("\nEvery verb takes {}\n\n| verb | options | |\n|---|---|---|\n", common.join(" ")));
@@ -103,12 +104,12 @@ fn push_verbs(text: &mut String, verbs: impl Iterator<Item = &'static GitVerb>) 
     }
 }
 
-/// The address that a heading gets on a page.
+/// The anchor of a heading on a page.
 fn anchor(title: &str) -> String {
     title.chars().filter(|letter| letter.is_alphanumeric() || *letter == ' ').collect::<String>().replace(' ', "-")
 }
 
-/// Each chapter and the names of its primitives.
+/// A table of the chapters and the names of their primitives.
 pub fn names_table() -> String {
     let mut text = String::from("| family | primitives |\n|---|---|\n");
     for family in families() {
@@ -118,7 +119,7 @@ pub fn names_table() -> String {
     text
 }
 
-/// All of its declaration.
+/// The whole declaration of a primitive.
 pub fn primitive_to_json(primitive: &Primitive) -> Json {
     let param = |param: &Param| {
         json!({
@@ -161,13 +162,13 @@ pub fn primitive_to_json(primitive: &Primitive) -> Json {
     told
 }
 
-/// Every key of every table.
+/// The page of all keys of all tables.
 pub fn definitions_page() -> String {
     let mut text = format!("{HEAD}\n# Definitions\n\n");
     text.push_str(
-        "The tables of a pack's TOML files, and of `toolsd.toml`. Where `KEY_json` is named, the value may also be\n",
+        "The tables of a pack's TOML files, and of `toolsd.toml`. Where `KEY_json` is listed, the value may also be\n",
     );
-    text.push_str("written as JSON in a text of that key. `toolsd docs TABLE` shows one of them.\n");
+    text.push_str("written as a JSON text under that key. `toolsd docs TABLE` shows one of them.\n");
     for table in all_grammars() {
         text.push_str(&format!("\n## `{}`\n\n{}\n\n", table.name, table.doc));
         text.push_str("| key | takes | what it means |\n|---|---|---|\n");
@@ -181,7 +182,29 @@ pub fn definitions_page() -> String {
     text
 }
 
-/// All of its declaration.
+/// The page of all words that have other names now.
+pub fn renamed_page() -> String {
+    let mut text = format!("{HEAD}\n# Renamed words\n\n");
+    text.push_str(
+        "Words of earlier versions and their names now. The old ones are not accepted: `toolsd check`, and a call that meets\n\
+         one, name the new one.\n",
+    );
+    push_renamed(&mut text, "Primitives, and the template helpers of the same name", RENAMED_PRIMITIVES);
+    push_renamed(&mut text, "Keys of definitions, also as `KEY_json`", RENAMED_KEYS);
+    push_renamed(
+        &mut text,
+        "Codes of faults (`error.kind`); a script that compares one is not found by `check`",
+        RENAMED_CODES,
+    );
+    text
+}
+
+fn push_renamed(text: &mut String, title: &str, words: &[RenamedWord]) {
+    text.push_str(&format!("\n## {title}\n\n| before | now |\n|---|---|\n"));
+    words.iter().for_each(|word| text.push_str(&format!("| `{}` | `{}` |\n", word.old, word.new)));
+}
+
+/// The whole declaration of a table.
 pub fn table_to_json(table: &Grammar) -> Json {
     let key = |key: &GrammarKey| {
         json!({
@@ -196,17 +219,17 @@ pub fn table_to_json(table: &Grammar) -> Json {
     json!({ "name": table.name, "description": table.doc, "keys": keys })
 }
 
-/// Every rule with its reason and an example, and every other code.
+/// The page of all rules, each with its reason and an example, and of all other codes.
 pub fn checks_page() -> String {
     let mut text = format!("{HEAD}\n# Checks\n\n");
     text.push_str(
-        "What `toolsd check` finds: the rules over a pack as a whole, then the other codes that a fault may have.\n",
+        "What `toolsd check` finds: first the rules that apply to a whole pack, then all other fault codes.\n",
     );
     text.push_str("`toolsd docs CODE` shows one of them.\n\n## Rules\n");
     for rule in RULES {
         text.push_str(&format!("\n### {}\n\n{} {}\n\nIt fires on:\n", rule.code, rule.summary, rule.why));
         rule.fires.iter().for_each(|file| push_fenced(&mut text, file));
-        text.push_str("\nIt is mended by:\n");
+        text.push_str("\nIt is fixed by:\n");
         for mend in rule.mended {
             let lines: Vec<String> = diff_lines(mend).collect();
             text.push_str(&format!("\n`{}`\n\n```diff\n{}\n```\n", mend.0, lines.join("\n")));
@@ -221,12 +244,12 @@ pub fn checks_page() -> String {
 
 fn push_fenced(text: &mut String, (path, content): &(&str, &str)) {
     let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
-    // Files may hold fences themselves: prompts are Markdown.
+    // Files may themselves contain fences, because prompts are Markdown.
     let fence = if content.contains("```") { "````" } else { "```" };
     text.push_str(&format!("\n`{path}`\n\n{fence}{extension}\n{}\n{fence}\n", content.trim_end()));
 }
 
-/// The rule for machines.
+/// The rule as JSON.
 pub fn rule_to_json(rule: &CheckRule) -> Json {
     let files = rule.fires.iter().map(|(path, text)| ((*path).to_owned(), Json::from(*text)));
     let mended = rule.mended_files().into_iter().map(|(path, text)| (path.to_owned(), Json::from(text)));
@@ -239,22 +262,23 @@ pub fn rule_to_json(rule: &CheckRule) -> Json {
     })
 }
 
-/// The code for machines.
+/// The code as JSON.
 pub fn code_to_json(fault: &ErrorCode) -> Json {
     json!({ "code": fault.code, "summary": fault.summary })
 }
 
-/// The generated files: path from the root of the repository, and text.
+/// The generated files: the path from the root of the repository, and the text.
 pub fn files() -> Vec<(&'static str, String)> {
     vec![
         ("docs/primitives.d.rhai", crate::script::documentation::rhai_definitions()),
         ("docs/primitives.md", primitives_page()),
         ("docs/definitions.md", definitions_page()),
         ("docs/checks.md", checks_page()),
+        ("docs/renamed.md", renamed_page()),
     ]
 }
 
-/// A text as a cell of a Markdown table.
+/// Escapes a text as a cell of a Markdown table.
 fn table_cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

@@ -1,5 +1,5 @@
-//! The server that all connections share, and one connection to it: what it remembers of its client, how it has a
-//! request answered, and how it forwards events.
+//! The server that all connections share, and one connection to it: what it knows of its client, how it gets a request
+//! answered, and how it forwards events.
 #![allow(deprecated, reason = "logging is deprecated in the newest revision and alive in the others")]
 
 use super::elicitation::{Elicitation, ElicitationChannel, ElicitationMode, StateSealer, to_input_request};
@@ -31,15 +31,15 @@ use tokio::sync::oneshot::error::TryRecvError;
 use tokio::sync::{Notify, broadcast, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-/// How long the answer to the only running request is polled for before its task sleeps: most calls end sooner than an
+/// How long a task polls for the answer to the only running request before it sleeps: most calls end sooner than an
 /// idle machine wakes a thread.
 const SPIN_TIME: Duration = Duration::from_micros(50);
 
-/// How many `subscriptions/listen` requests a connection may have open: each takes the place of another request.
+/// How many `subscriptions/listen` requests a connection may have open: each counts as a running request.
 const MAX_SUBSCRIPTIONS: usize = 64;
 
-/// How often a session is checked for its end: over HTTP nothing else tells. A session keeps some 20 kB until then, so
-/// the interval is short enough for clients that open and end hundreds a second.
+/// How often a session checks whether its client has closed it: over HTTP nothing else reports that. A closed session
+/// holds about 20 kB until then, so the interval suits clients that open and close hundreds of sessions a second.
 const CLOSED_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What all connections share.
@@ -50,12 +50,12 @@ pub(crate) struct McpServer {
     pub(crate) list_cache: ListCache,
     pub(crate) state_sealer: StateSealer,
     pub(crate) tasks: Arc<TaskStore>,
-    /// The number of requests that are worked on. Their limit is kept by whoever lets them in: the reader of standard
-    /// input, and the number of HTTP connections. They wait for a script thread, where each client has its turn.
+    /// The number of active requests. It is limited where requests come in: by the reader of standard input, and by the
+    /// number of HTTP connections. Active requests wait for a script thread, and clients take turns there.
     active: AtomicUsize,
-    /// Notified when the last active request has ended.
+    /// Notified when the last active request ends.
     idle: Notify,
-    /// Bytes of the notices of all calls that clients have not taken yet.
+    /// The bytes of all notices, of all calls, that clients have not taken yet.
     pub(crate) queued_notice_bytes: Arc<AtomicUsize>,
 }
 
@@ -97,7 +97,7 @@ impl McpServer {
         loop {
             let idle = self.idle.notified();
             tokio::pin!(idle);
-            // Enabled before the check, so that no end is missed.
+            // Registered before the check, so that no notification is missed.
             idle.as_mut().enable();
             if self.active.load(Ordering::Acquire) == 0 {
                 return;
@@ -118,14 +118,14 @@ impl Drop for ActiveRequest<'_> {
     }
 }
 
-/// How many resources one client may follow, …
+/// How many resources one client may subscribe to, …
 const MOST_FOLLOWED: usize = 1_000;
-/// … and how long their URIs may be together, in bytes: they are kept for as long as it does.
+/// … and how many bytes their URIs may have together: they are kept as long as the subscriptions.
 const MOST_FOLLOWED_BYTES: usize = 128 << 10;
 
 //= docs/spec.md#http
 //# What a client subscribes to MUST be bounded in number and in bytes.
-/// What a client follows, counted.
+/// Counts what a client subscribes to.
 #[derive(Default)]
 pub(crate) struct Followed {
     count: usize,
@@ -133,7 +133,7 @@ pub(crate) struct Followed {
 }
 
 impl Followed {
-    /// Counts one more, if there is room for it.
+    /// Counts one more subscription; `false` if there is no room for it.
     pub(crate) fn take(&mut self, uri: &str) -> bool {
         let (count, bytes) = (self.count + 1, self.bytes.saturating_add(uri.len()));
         let has_room = count <= MOST_FOLLOWED && bytes <= MOST_FOLLOWED_BYTES;
@@ -144,12 +144,12 @@ impl Followed {
     }
 }
 
-/// The two steps in which a connection ends.
+/// The two stages in which a connection ends.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shutdown {
-    /// No more requests will come: subscriptions end.
+    /// No more requests will arrive: subscriptions end.
     pub(crate) draining: CancellationToken,
-    /// The connection ends now: running calls are cancelled.
+    /// The connection closes: running calls are cancelled.
     pub(crate) now: CancellationToken,
 }
 
@@ -162,7 +162,7 @@ impl Drop for CancelOnDrop {
     }
 }
 
-/// What a call sends to its request while it runs: notices, and questions that wait for answers.
+/// What a running call sends to its request: notices, and questions that wait for answers.
 struct CallOutput<'a> {
     channel: &'a NoticeChannel,
     notices: Option<&'a mut mpsc::Receiver<QueuedNotice>>,
@@ -173,11 +173,11 @@ struct CallOutput<'a> {
 pub(crate) struct Connection {
     pub(crate) server: Arc<McpServer>,
     pub(crate) shutdown: Shutdown,
-    /// The index in [`LogLevel::ALL`] of the level that the client asked for.
+    /// The level that the client asked for, as an index into [`LogLevel::ALL`].
     log_level: AtomicU8,
     /// The URIs that the client subscribed to, in the revisions that have `resources/subscribe`.
     subscriptions: Mutex<HashSet<String>>,
-    /// The capabilities of the client, as declared in its handshake.
+    /// The capabilities that the client declared in its handshake.
     declared_capabilities: OnceLock<Json>,
     /// The number of open `subscriptions/listen` requests, in the revision that has them.
     open_subscriptions: AtomicUsize,
@@ -209,15 +209,18 @@ impl Connection {
 
     //= docs/spec.md#protocol
     //# A subscription to a resource that does not allow it MUST NOT be honoured.
-    /// Whether the resource at this URI may be subscribed to, else why not. A URI that no pack defines is one of the
-    /// server's own.
+    /// Checks that clients may subscribe to the resource at this URI. A URI that no pack defines is one of the server's
+    /// own.
+    ///
+    /// # Errors
+    /// Why not.
     pub(crate) fn may_subscribe(&self, uri: &str) -> Result<(), String> {
         match self.server.service.registry().route(uri) {
-            Some(Ok((served, _))) if !served.resource.subscribe => {
-                Err(format!("`{uri}` is no resource to subscribe to"))
-            }
+            Some(Ok((served, _))) if !served.resource.subscribe => Err(format!("clients cannot subscribe to `{uri}`")),
             Some(Err(fault)) => Err(fault.message.clone()),
-            _ if uri.len() > LONGEST_URI => Err(format!("the URI has {} bytes; at most {LONGEST_URI}", uri.len())),
+            _ if uri.len() > LONGEST_URI => {
+                Err(format!("the URI has {} bytes, and may have at most {LONGEST_URI}", uri.len()))
+            }
             _ => Ok(()),
         }
     }
@@ -226,7 +229,7 @@ impl Connection {
         self.subscriptions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Subscribes the client to a resource; `contents` is what it holds now, if that is known.
+    /// Subscribes the client to a resource. `contents` are its present contents, if they are known.
     pub(crate) fn subscribe_to(&self, uri: &str, contents: Option<&call::ResourceAnswer>) -> Result<(), String> {
         let is_new = {
             let mut subscribed = self.subscriptions();
@@ -234,7 +237,7 @@ impl Connection {
             let _all_were_taken = subscribed.iter().all(|known| room.take(known));
             if !subscribed.contains(uri) && !room.take(uri) {
                 return Err(format!(
-                    "the client follows {} resources, and may follow {MOST_FOLLOWED} whose URIs have {MOST_FOLLOWED_BYTES} bytes in all: unsubscribe from some",
+                    "the client subscribes to {} resources, and may subscribe to {MOST_FOLLOWED} whose URIs have {MOST_FOLLOWED_BYTES} bytes in all: unsubscribe from some",
                     subscribed.len()
                 ));
             }
@@ -253,7 +256,7 @@ impl Connection {
         }
     }
 
-    /// The capabilities of the client: those of this request, else those of the handshake.
+    /// The capabilities of the client: those that this request declares, else those of the handshake.
     pub(crate) fn client_capabilities(&self, sender: RequestSender<'_>) -> Json {
         if let Some(declared) = sender.meta.get("io.modelcontextprotocol/clientCapabilities") {
             return declared.clone();
@@ -276,7 +279,7 @@ impl Connection {
         capabilities
     }
 
-    /// Who calls: as this request says, else as the handshake said.
+    /// The calling client, as this request describes it, else as the handshake did.
     pub(crate) fn calling_peer(&self, sender: RequestSender<'_>, revision: Revision) -> call::Peer {
         let client = match sender.meta.get("io.modelcontextprotocol/clientInfo") {
             Some(info) => Some(info.clone()),
@@ -291,7 +294,7 @@ impl Connection {
         self.server.list_cache.lists(&self.server.settings, self.server.service.as_ref(), revision)
     }
 
-    /// The skills at present. Where a function of a pack finds them, a script thread calls it.
+    /// The current skills. If a function of a pack finds them, a script thread calls it.
     pub(crate) async fn skills(
         &self,
         sender: RequestSender<'_>,
@@ -315,16 +318,16 @@ impl Connection {
         }
     }
 
-    /// How long, and for whom, a client may cache a list.
+    /// How long a client may cache a list, in milliseconds, and for whom.
     pub(crate) fn cache_hints(&self, revision: Revision) -> (Option<u64>, Option<CacheScope>) {
         let hinted = revision.is_stateless();
         (hinted.then_some(self.server.settings.lists_ttl_ms), hinted.then_some(CacheScope::Private))
     }
 
-    /// How this request may ask its client back. `answers` and `state` came with the request.
+    /// How this request may ask its client questions. `answers` and `state` came with the request.
     ///
     /// # Errors
-    /// A state that was not sealed for this request.
+    /// The state was not sealed for this request.
     pub(crate) fn elicitation_mode(
         &self,
         request: &Request,
@@ -339,10 +342,10 @@ impl Connection {
         Ok(ElicitationMode::Suspends { record: Box::new(record), answers: answers.unwrap_or_default() })
     }
 
-    /// The result that asks the client before the call can go on.
+    /// The result that asks the client questions before the call can continue.
     ///
     /// # Errors
-    /// Without a request nothing can be sealed: calls of that revision are not suspended.
+    /// There is no request whose state could be sealed: calls of that revision are not suspended.
     pub(crate) fn input_required(
         &self,
         asks: &PendingQuestions,
@@ -363,10 +366,10 @@ impl Connection {
         Ok(result)
     }
 
-    /// Has the service answer a request. Notices and questions of the call go to the client meanwhile.
+    /// Gets a request answered by the service. Notices and questions of the call go to the client meanwhile.
     ///
     /// # Errors
-    /// The request was cancelled, or the connection ends: nobody reads that answer.
+    /// The request was cancelled or the connection ends: nobody reads the answer.
     pub(crate) fn answer<'a>(
         &'a self,
         request: Request,
@@ -390,7 +393,7 @@ impl Connection {
             true => sender.meta.log_level().map(from_logging_level),
             false => Some(self.log_level()),
         };
-        // A call whose notices nobody wants needs no queue: most calls of the stateless revision.
+        // A call whose notices nobody wants needs no queue. Most calls of the stateless revision are such calls.
         let is_heard = token.is_some() || level.is_some();
         let (queue, mut notices) = is_heard.then(|| mpsc::channel(NOTICE_CAPACITY)).unzip();
         let queued_bytes = Arc::clone(&self.server.queued_notice_bytes);
@@ -399,7 +402,8 @@ impl Connection {
         let (done, mut answered) = oneshot::channel();
         let script_side = Arc::clone(&channel);
         let (asker, mut questions) = matches!(mode, ElicitationMode::Waits).then(mpsc::unbounded_channel).unzip();
-        // Kept to the end: closing it would wake this task, which has nothing to do before the answer comes.
+        // Kept until the end: closing the channel would wake this task, which has nothing to do before the answer
+        // comes.
         let asker = asker.map(|asker| Arc::new(ElicitationChannel(asker)));
         let caller = Caller {
             cancel: cancel.clone(),
@@ -439,7 +443,7 @@ impl Connection {
         answer.ok_or_else(|| ErrorData::internal_error("the call ended without an answer", None))
     }
 
-    /// Waits for the answer, and forwards the notices and questions of the call meanwhile. Nothing if the call ended
+    /// Waits for the answer, and forwards the notices and questions of the call meanwhile. `None` if the call ended
     /// without an answer.
     async fn await_answer(
         &self,
@@ -495,13 +499,13 @@ impl Connection {
             () = sender.cancelled.cancelled() => {}
             () = self.shutdown.now.cancelled() => {}
             sent = sending => if let Err(error) = sent {
-                tracing::debug!(%error, "a notice did not reach the client");
+                tracing::debug!(%error, "a notice could not be sent to the client");
             },
         }
     }
 
-    /// Forwards events to a client of a revision with handshakes, until the connection ends. Only the first call does
-    /// so. A client that does not read holds up nothing else.
+    /// Forwards events to a client of a revision with handshakes, until the connection ends. Only the first call has an
+    /// effect. A client that does not read holds up nothing else.
     pub(crate) async fn forward_events(&self, peer: &Peer<RoleServer>) {
         if self.forwards_events.swap(true, Ordering::Relaxed) {
             return;
@@ -531,7 +535,7 @@ impl Connection {
         }
     }
 
-    /// Sends an event to the client if it wants it; `false` if the client is gone.
+    /// Sends an event to the client if it wants such events; `false` if the client is gone.
     async fn send_event(&self, peer: &Peer<RoleServer>, event: Event) -> bool {
         let sent = match event {
             Event::Tools => peer.notify_tool_list_changed().await,
@@ -554,7 +558,7 @@ impl Connection {
         sent.is_ok()
     }
 
-    /// Serves one `subscriptions/listen`, until it is cancelled or the connection ends.
+    /// Serves one `subscriptions/listen` request, until it is cancelled or the connection ends.
     pub(crate) async fn serve_subscription(&self, subscription: &SubscriptionContext) {
         let uris = subscription.accepted().resource_subscriptions.clone().unwrap_or_default();
         let mut events = self.server.event_hub.events();
@@ -597,7 +601,7 @@ impl Drop for Connection {
     }
 }
 
-/// The events for a client that missed some: everything may have changed.
+/// The events for a client that missed some: they say that everything may have changed.
 fn all_events(uris: impl Iterator<Item = String>) -> Vec<Event> {
     let lists = [Event::Tools, Event::Prompts, Event::Resources];
     lists.into_iter().chain(uris.map(Event::Updated)).collect()
@@ -615,11 +619,11 @@ async fn send_to_subscription(subscription: &SubscriptionContext, event: Event) 
         _ => return,
     };
     if let Err(error) = sent {
-        tracing::debug!(%error, "a change did not reach a subscription");
+        tracing::debug!(%error, "a change could not be sent to a subscription");
     }
 }
 
-/// Polls for the answer for a moment.
+/// Polls for the answer for at most [`SPIN_TIME`].
 fn spin_for_answer(answered: &mut oneshot::Receiver<Answer>) -> Option<Answer> {
     let began = Instant::now();
     while began.elapsed() < SPIN_TIME {
@@ -649,5 +653,5 @@ async fn next_elicitation(questions: Option<&mut mpsc::UnboundedReceiver<Elicita
 }
 
 fn cancelled_error() -> ErrorData {
-    ErrorData::internal_error("the server ends, or the request was taken back", None)
+    ErrorData::internal_error("the request was cancelled, or the server is shutting down", None)
 }

@@ -1,5 +1,5 @@
-//! Questions of a call on their way to the client: as requests of ours while the call waits, or as a result that asks
-//! for another request and carries the sealed state of the call.
+//! Questions of a call on their way to the client: as requests of the server while the call waits, or as a result that
+//! asks the client to repeat the request and carries the sealed state of the call.
 #![allow(deprecated, reason = "sampling and roots are deprecated in the newest revision and alive in all of them")]
 
 use super::revision::Revision;
@@ -21,24 +21,24 @@ use tokio_util::sync::CancellationToken;
 /// How long a call waits for the answers of its client.
 pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(3_600);
 
-/// How long a client may take to bring a sealed state back.
+/// How long a sealed state stays valid.
 const STATE_LIFETIME: Duration = Duration::from_secs(3_600);
 
-/// How many bytes a state may have before it is sealed.
+/// How many bytes a state may have, before it is sealed.
 const MAX_STATE_BYTES: usize = 1 << 20;
 
 /// The context from which the key of sealed states is derived.
 const KEY_CONTEXT: &str = "toolsd 2026 requestState";
 
-/// How a request may ask its client back.
+/// How a request may ask its client questions.
 pub(crate) enum ElicitationMode {
     /// Not at all.
     Never,
     /// By requests to the client, while the call waits.
     Waits,
-    /// By a result that asks for another request. These answers came with this one.
+    /// By a result that asks the client to repeat the request with answers. These came with this request.
     Suspends {
-        /// What earlier runs of the call recorded.
+        /// What earlier attempts of the call recorded.
         record: Box<CallRecord>,
         /// Answers by key.
         answers: InputResponses,
@@ -67,7 +67,7 @@ impl Asker for ElicitationChannel {
 }
 
 impl Elicitation {
-    /// Asks the client, and hands its answers to the script.
+    /// Asks the client, and passes its answers to the script.
     pub(crate) async fn ask(self, sender: RequestSender<'_>, revision: Revision, closing: &CancellationToken) {
         let answers = ask_client(&self.questions, sender, revision, closing).await;
         // The script may have been stopped meanwhile.
@@ -78,7 +78,7 @@ impl Elicitation {
 /// Sends questions to the client as requests, and waits for all answers.
 ///
 /// # Errors
-/// The client refused a question, did not answer in time or is gone; the request was cancelled; the connection ends.
+/// The client refused a question, did not answer in time, or is gone; the request was cancelled; the connection ends.
 async fn ask_client(
     questions: &[(String, QuestionKind)],
     sender: RequestSender<'_>,
@@ -87,10 +87,12 @@ async fn ask_client(
 ) -> diagnostic::Result<Vec<Json>> {
     let refused = |key: &str, error: &dyn std::fmt::Display| {
         let fault = Diagnostic::new(Code::ASK, format!("the client refused the question `{key}`: {error}"));
-        fault.help("ask another way, or go on without")
+        fault.help("ask in another way, or continue without the answer")
     };
     let Some(peer) = sender.peer else {
-        return Err(Diagnostic::new(Code::ASK, "the client can only be answered").help("ask by a result"));
+        return Err(
+            Diagnostic::new(Code::ASK, "this request cannot send questions to its client").help("ask by a result")
+        );
     };
     let mut open = Vec::new();
     for (key, wish) in questions {
@@ -106,7 +108,7 @@ async fn ask_client(
         let answer = tokio::select! {
             biased;
             () = sender.cancelled.cancelled() => Err(Diagnostic::new(Code::CANCELLED, "the call was cancelled")),
-            () = closing.cancelled() => Err(Diagnostic::new(Code::CANCELLED, "the connection ends")),
+            () = closing.cancelled() => Err(Diagnostic::new(Code::CANCELLED, "the connection is closing")),
             () = tokio::time::sleep_until(deadline) => Err(unanswered_fault(key)),
             answer = &mut handle.rx => match answer {
                 Ok(Ok(result)) => Ok(serde_json::to_value(result).unwrap_or_default()),
@@ -126,13 +128,13 @@ async fn ask_client(
     // Questions that nobody waits for any more are cancelled.
     for (_, handle) in open.into_iter().skip(answers.len()) {
         if ended.as_ref().is_err_and(|fault| fault.code == Code::CANCELLED || fault.code == Code::ASK) {
-            let _ = handle.cancel(Some("the call no longer waits for it".to_owned())).await;
+            let _ = handle.cancel(Some("the call no longer waits for the answer".to_owned())).await;
         }
     }
     ended.map(|()| answers)
 }
 
-/// A question as a result carries it.
+/// A question as part of a result.
 pub(crate) fn to_input_request(key: &str, wish: &QuestionKind) -> diagnostic::Result<InputRequest> {
     serde_json::from_value(to_protocol_request(wish, Revision::Stateless))
         .map_err(|error| Diagnostic::new(Code::INTERNAL, format!("`{key}` cannot be asked: {error}")))
@@ -140,8 +142,8 @@ pub(crate) fn to_input_request(key: &str, wish: &QuestionKind) -> diagnostic::Re
 
 /// The fault for a question that nobody answered in time.
 pub(crate) fn unanswered_fault(key: &str) -> Box<Diagnostic> {
-    let message = format!("nobody answered `{key}` within {} minutes", ANSWER_TIMEOUT.as_secs() / 60);
-    Diagnostic::new(Code::ASK, message).help("call again when somebody is there")
+    let message = format!("the question `{key}` was not answered within {} minutes", ANSWER_TIMEOUT.as_secs() / 60);
+    Diagnostic::new(Code::ASK, message).help("call again when somebody is there to answer")
 }
 
 //= docs/spec.md#questions
@@ -164,7 +166,7 @@ fn to_protocol_request(wish: &QuestionKind, revision: Revision) -> Json {
     }
 }
 
-/// A form for 2025-06-18, which knows titled choices as `enum` with `enumNames` only.
+/// A form for 2025-06-18, which has titled choices only as `enum` with `enumNames`.
 fn downgrade_form(schema: &Json) -> Json {
     let mut schema = schema.clone();
     for (_, field) in schema["properties"].as_object_mut().into_iter().flatten() {
@@ -177,8 +179,8 @@ fn downgrade_form(schema: &Json) -> Json {
     schema
 }
 
-/// Seals what a suspended call recorded, so that it can pass through a client that nobody trusts: signed, bound to the
-/// request and its sender's arguments, and for a while only. A sealed state is readable: nothing secret belongs into it.
+/// Seals the record of a suspended call, so that it can pass through an untrusted client: it is signed, bound to the
+/// request and its arguments, and expires. A sealed state is readable: put no secrets into it.
 pub(crate) struct StateSealer {
     codec: RequestStateCodec,
 }
@@ -186,7 +188,7 @@ pub(crate) struct StateSealer {
 impl StateSealer {
     //= docs/spec.md#questions
     //# Processes with one key MUST be able to go on with what another of them began.
-    /// A sealer with a secret that replicas share, else with one of this process alone.
+    /// A sealer with a secret that replicas share, or with one of this process alone.
     pub(crate) fn new(secret: Option<&Secret>) -> Self {
         let key = match secret {
             Some(secret) => blake3::derive_key(KEY_CONTEXT, secret.bytes()),
@@ -195,19 +197,21 @@ impl StateSealer {
                 blake3::derive_key(KEY_CONTEXT, &random.concat())
             }
         };
-        // A derived key is as long as it must be.
+        // A derived key always has the required length.
         Self { codec: RequestStateCodec::new_unchecked(key) }
     }
 
-    /// Seals a record, for the client to bring back with the same request.
+    /// Seals a record. The client sends it back with the same request.
     ///
     /// # Errors
-    /// A record that is too large.
+    /// The record is too large.
     pub(crate) fn seal(&self, record: &CallRecord, request: &Request) -> Result<String, ErrorData> {
         let bytes = serde_json::to_vec(record).map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
         if bytes.len() > MAX_STATE_BYTES {
-            let message =
-                format!("what the call keeps until it is answered has more than {} kB", MAX_STATE_BYTES >> 10);
+            let message = format!(
+                "the state that the call keeps until it is answered has more than {} kB",
+                MAX_STATE_BYTES >> 10
+            );
             return Err(ErrorData::internal_error(message, None));
         }
         Ok(self
@@ -215,15 +219,15 @@ impl StateSealer {
             .seal_with(&bytes, &SealOptions::new().associated_data(&hash_request(request)).ttl(STATE_LIFETIME)))
     }
 
-    /// Opens a state that was sealed for this very request.
+    /// Opens a state that was sealed for this request.
     ///
     /// # Errors
-    /// A state that was changed, is too old, or belongs to another request.
+    /// The state was changed, is too old, or belongs to another request.
     pub(crate) fn open(&self, state: &str, request: &Request) -> Result<CallRecord, ErrorData> {
         //= docs/spec.md#questions
         //# A state that was changed, that belongs to another request or that is too old MUST be refused with -32602.
         let refuse = || {
-            let message = "`requestState` is not what the server gave for this request, or it is too old";
+            let message = "`requestState` is not the one that the server sent for this request, or it has expired";
             ErrorData::invalid_params(message, None)
         };
         if state.len() > MAX_STATE_BYTES * 2 {
@@ -234,7 +238,7 @@ impl StateSealer {
     }
 }
 
-/// The hash that a state is bound to: of method, name and arguments, whatever the order of keys.
+/// The hash that a state is bound to: of method, name and arguments, independent of the order of keys.
 fn hash_request(request: &Request) -> [u8; 32] {
     let (method, name, arguments) = match request {
         Request::Call { tool, arguments } | Request::Prepare { tool, arguments } => {

@@ -1,4 +1,4 @@
-//! Events outside of requests, on their way to every client: changed lists, updated resources, log lines.
+//! Events outside of requests, broadcast to every client: changed lists, updated resources, log lines.
 
 use super::lists::STATUS;
 use crate::call::{
@@ -12,10 +12,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
-/// How many events may wait for a client; one that misses some is told that everything may have changed.
+/// How many events may wait for a client. A client that misses some is told that everything may have changed.
 const EVENT_CAPACITY: usize = 256;
 
-/// An event that clients may want to know of.
+/// An event that clients may subscribe to.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Event {
     /// The list of tools changed.
@@ -30,11 +30,11 @@ pub(crate) enum Event {
     Log(LogLevel, Json),
 }
 
-/// Broadcasts the events of a service to all connections, and notices when followed resources change.
+/// Broadcasts the events of a service to all connections, and detects changes of followed resources.
 pub(crate) struct EventHub {
     events: broadcast::Sender<Event>,
     followed: Mutex<HashMap<String, FollowedResource>>,
-    /// Dropping it closes the channel of the task that reads followed resources, which then ends.
+    /// Dropping it closes the channel of the task that reads followed resources, and so ends that task.
     _listener: ChangeSubscription,
 }
 
@@ -44,12 +44,12 @@ struct FollowedResource {
     clients: usize,
     /// The files and folders that its contents were made from.
     source_paths: HashSet<String>,
-    /// The fingerprint of its contents; nothing if it could not be read.
+    /// The fingerprint of its contents; `None` if it could not be read.
     fingerprint: Option<blake3::Hash>,
 }
 
 impl EventHub {
-    /// Starts listening to the changes of a service. A task reads followed resources again, as long as the hub lives.
+    /// Starts listening to the changes of a service. As long as the hub lives, a task reads followed resources again.
     pub(crate) fn start(service: &Arc<dyn RequestHandler>) -> Arc<Self> {
         let (sender, changes) = mpsc::unbounded_channel();
         let hub = Arc::new_cyclic(|hub: &Weak<Self>| {
@@ -57,7 +57,7 @@ impl EventHub {
             let listener = service.changes().subscribe(move |change| {
                 if let Some(hub) = listening_hub.upgrade() {
                     hub.announce(change);
-                    // The task ends with the hub; a change after that is dropped.
+                    // The task ends with the hub; later changes are dropped.
                     let _ = sender.send(change.clone());
                 }
             });
@@ -73,7 +73,7 @@ impl EventHub {
     }
 
     fn send(&self, event: Event) {
-        // Having no receiver is no error.
+        // Sending fails without a receiver, which is no error here.
         let _ = self.events.send(event);
     }
 
@@ -98,7 +98,7 @@ impl EventHub {
         self.followed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a subscription to a resource; `contents` is what it holds now, if that is known.
+    /// Adds a subscription to a resource. `contents` are its present contents, if they are known.
     pub(crate) fn follow(&self, uri: &str, contents: Option<&ResourceAnswer>) {
         let mut all = self.followed();
         let entry = all.entry(uri.to_owned()).or_insert_with(|| FollowedResource {
@@ -138,7 +138,7 @@ impl EventHub {
         affected.map(|(uri, _)| uri.clone()).collect()
     }
 
-    /// Keeps the fingerprint of what was read, and sends an event if it changed.
+    /// Stores the fingerprint of these contents, and sends an event if it changed.
     fn update(&self, uri: &str, contents: Option<&ResourceAnswer>) {
         let new_fingerprint = contents.map(fingerprint);
         let differs = {
@@ -155,7 +155,7 @@ impl EventHub {
     }
 }
 
-/// Reads followed resources again whenever something changed that they may be made from.
+/// Reads followed resources again whenever something that they may be made from changes.
 async fn refresh_followed(
     hub: Weak<EventHub>,
     service: Arc<dyn RequestHandler>,
@@ -171,7 +171,7 @@ async fn refresh_followed(
     }
 }
 
-/// Reads a resource without a caller; nothing if it cannot be read.
+/// Reads a resource without a caller; `None` if it cannot be read.
 pub(crate) async fn read_resource(service: &Arc<dyn RequestHandler>, uri: &str) -> Option<ResourceAnswer> {
     let (done, answered) = oneshot::channel();
     let caller = Caller {
@@ -189,7 +189,7 @@ pub(crate) async fn read_resource(service: &Arc<dyn RequestHandler>, uri: &str) 
     }
 }
 
-/// The files and folders that contents were made from.
+/// The files and folders that these contents were made from.
 fn source_paths(contents: &ResourceAnswer) -> HashSet<String> {
     contents.touched.iter().flat_map(|part| part.iter()).cloned().collect()
 }

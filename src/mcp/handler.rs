@@ -1,4 +1,4 @@
-//! Each request of the protocol, and what the server makes of it.
+//! Handles each request of the protocol.
 #![allow(deprecated, reason = "logging and subscribe are deprecated in the newest revision and alive in the others")]
 
 use super::connection::{Connection, Followed};
@@ -20,7 +20,7 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, json};
 
-/// How many resources a page has by default.
+/// How many resources a page lists by default.
 const RESOURCE_PAGE_SIZE: usize = 100;
 
 fn revision_of(context: &RequestContext<RoleServer>) -> Revision {
@@ -251,7 +251,7 @@ impl ServerHandler for Connection {
         }
         let arguments = request.arguments.unwrap_or_default();
         if let Some((name, _)) = arguments.iter().find(|(_, value)| !value.is_string()) {
-            let message = format!("the argument `{name}` of a prompt is a text");
+            let message = format!("the argument `{name}` of a prompt must be a string");
             return Err(ErrorData::invalid_params(message, None));
         }
         let (answers, state) = (request.input_responses, request.request_state);
@@ -321,7 +321,7 @@ impl ServerHandler for Connection {
         let revision = revision_of(&context);
         let uri = request.uri;
         let refused = |why: String| {
-            // One that is too long is not said again.
+            // A URI that is too long is not repeated.
             let data = (uri.len() <= LONGEST_URI).then(|| json!({ "uri": uri }));
             ErrorData::invalid_params(why, data)
         };
@@ -374,7 +374,7 @@ impl ServerHandler for Connection {
     ) -> Result<CustomResult, ErrorData> {
         //= docs/spec.md#protocol
         //# Parameters that a known method cannot take MUST be refused with code -32602, over every transport.
-        // Over HTTP rmcp reads messages, and passes requests on that it cannot read as one of its own.
+        // Over HTTP, rmcp reads messages and passes on requests that it cannot read as one of its own types.
         if !(revision_of(&context).is_stateless() && is_removed_method(&request.method))
             && let Some(wrong) = malformed_params_error(&request.method, request.params)
         {

@@ -1,9 +1,9 @@
-//! Streamable HTTP: both eras at one address, for those who may come in.
+//! The Streamable HTTP transport: all revisions at one address.
 //!
-//! `listener` takes connections, carries their bytes and ends them; `connections` and `activity` know what each is doing
-//! and how much it may use. A request passes `access` and `admission`, where `head_scan` has looked at its head;
-//! `endpoint` answers it, by rmcp or directly if it is a plain call; `sessions` are those of the revisions with
-//! handshakes.
+//! `listener` accepts connections, transfers their bytes and closes them. `connections` and `activity` track what each
+//! connection is doing and limit what it may use. `head_scan` scans the head of each request, `access` and `admission`
+//! check it, and `endpoint` answers it: directly if it is a plain call, else through rmcp. `sessions` holds the
+//! sessions of the revisions with handshakes.
 
 mod access;
 mod activity;
@@ -30,26 +30,26 @@ use std::io;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// The limit of a body that was parsed and written anew: `1e15` becomes `1000000000000000.0`.
+/// The limit of a body that was parsed and serialized again, in bytes: `1e15` becomes `1000000000000000.0`.
 const MAX_REWRITTEN_BODY: usize = MAX_BODY * 8;
 
-/// Who may use the server, and what connections may use. Both can be read again while the server runs.
+/// Who may use the server, and how much connections may use. Both can be reloaded while the server runs.
 #[derive(Clone, Debug)]
 pub struct HttpSettings {
     /// Who may use the server.
     pub access: AccessPolicy,
-    /// What connections may use. Nothing if that cannot be known now: at the start defaults apply, later the limits
-    /// stay as they are.
+    /// How much connections may use. `None` if that is unknown: then the defaults apply at the start, and later the
+    /// limits stay as they are.
     pub limits: Option<ConnectionLimits>,
 }
 
-/// Reads the settings again. After an error the settings stay as they are.
+/// Reads the settings again. If that fails, the settings stay as they are.
 pub type ReloadHttpSettings = Arc<dyn Fn() -> Result<HttpSettings> + Send + Sync>;
 
-/// Serves HTTP until `ended` completes. Each time that `reload_requested` completes, the settings are read again.
+/// Serves HTTP until `ended` completes. Whenever `reload_requested` completes, the settings are read again.
 ///
 /// # Errors
-/// The address cannot be listened at.
+/// The server cannot listen at the address.
 pub(crate) async fn serve(
     server: Arc<McpServer>,
     settings: HttpSettings,
@@ -61,7 +61,7 @@ pub(crate) async fn serve(
     let shutdown = Shutdown::default();
     let streams = CancellationToken::new();
     let manager = Arc::new(sessions::manager());
-    // Hosts, origins and sizes are checked by `access` and `admission`. A body that was written anew may be longer.
+    // `access` and `admission` check hosts, origins and sizes. A body that was serialized again may be longer.
     let config = StreamableHttpServerConfig::default()
         .with_json_response(true)
         .with_max_request_body_bytes(MAX_REWRITTEN_BODY)
@@ -85,7 +85,7 @@ pub(crate) async fn serve(
 
 //= docs/spec.md#http
 //# At SIGHUP, the settings and the token MUST be read again, and the server MUST go on.
-/// Reads the settings again, each time that it is asked for.
+/// Reads the settings again, whenever that is requested.
 async fn reload_settings(
     endpoint: Arc<HttpEndpoint>,
     connections: Arc<Connections>,
@@ -102,17 +102,17 @@ async fn reload_settings(
                 match limits {
                     Some(limits) => {
                         connections.set_limits(affordable(limits));
-                        tracing::info!("settings and token were read again");
+                        tracing::info!("reloaded the settings and the token");
                     }
                     //= docs/spec.md#http
                     //# At SIGHUP, limits in a file that has faults or is not trusted MUST NOT change those that hold.
                     None => tracing::warn!(
-                        "the token was read again; `[http]` stays as it was: `toolsd.toml` is not used as it stands \
-                         (`toolsd check` and `toolsd trust` say why); mend it and send SIGHUP again"
+                        "reloaded the token; `[http]` stays as it was: `toolsd.toml` has faults or is not trusted \
+                         (`toolsd check` and `toolsd trust` say why); fix it and send SIGHUP again"
                     ),
                 }
             }
-            Err(fault) => tracing::error!("settings and token stay as they were: {fault}"),
+            Err(fault) => tracing::error!("the settings and the token stay as they were: {fault}"),
         }
     }
 }

@@ -1,9 +1,13 @@
-//! The transport of standard streams: lines in, lines out, with what rmcp's own leaves to us.
+//! The transport of standard streams: one message a line. It does what the transport of rmcp leaves open.
 //!
-//! A line that is no message is answered; what comes before the first request is dropped; no more than a certain number
-//! of requests is worked on at a time, the rest wait unread, so that one that is taken back, or a ping, does not wait
-//! with them; at the end of input the calls that run get a grace. Many small answers become few large writes. A client
-//! that does not read its answers holds up nobody but itself, and is not read from once too much waits for it.
+//! - A line that is not a message is answered with an error.
+//! - Messages before the first request are dropped.
+//! - The number of requests that run at a time is limited. The others wait here, so that pings and cancellations can
+//!   pass them.
+//! - At the end of input, running calls get a grace period.
+//! - Many small answers become few large writes.
+//! - A client that does not read its answers holds up only itself. The server stops reading from it once too many bytes
+//!   wait for it.
 
 use super::connection::Shutdown;
 use super::message::{IncomingMessage, parse_line, still_running_error};
@@ -23,43 +27,43 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// How many bytes of requests may wait before nothing more is read.
+/// How many bytes of requests may wait before reading pauses.
 const MAX_WAITING_BYTES: usize = 32 << 20;
 
-/// How many bytes are read at a time: the answers to them are counted before more are read.
+/// How many bytes are read at a time: their answers are counted before more is read.
 const READ_SIZE: usize = 64 << 10;
 
-/// How many bytes the answers to all running requests may have: answers that are not taken wait in memory.
+/// How many bytes the answers to all running requests may have: answers that the client has not read wait in memory.
 const MAX_ANSWER_BYTES: usize = 256 << 20;
 
-/// Tells how many bytes the answer to a request may have.
+/// Returns how many bytes the answer to a request may have.
 pub(crate) type WeighAnswer = Box<dyn Fn(&ClientRequest) -> usize + Send + Sync>;
 
-/// The transport of one connection, as rmcp uses it.
+/// The transport of one connection, for rmcp.
 pub(crate) struct LineTransport<R> {
     reader: R,
     buffer: Arc<WriteBuffer>,
     bounds: Bounds,
     shutdown: Shutdown,
-    /// Bytes that are no complete line yet.
+    /// Bytes that do not form a complete line yet.
     partial: Vec<u8>,
-    /// How many of these bytes are known to contain no line end.
+    /// How many of these bytes were searched for a line end already.
     searched: usize,
-    /// Whether the line being read is too long, and its rest is skipped.
+    /// Whether the line being read is too long, so that its rest is skipped.
     skipping: bool,
     /// Whether a session is open.
     opened: bool,
     waiting: VecDeque<(usize, ClientJsonRpcMessage)>,
     waiting_bytes: usize,
-    /// The ids of waiting requests, without cancelled ones.
+    /// The ids of waiting requests, except cancelled ones.
     waiting_ids: HashSet<RequestId>,
-    /// Messages that go before all waiting ones.
+    /// Messages that are handled before all waiting ones.
     urgent: VecDeque<ClientJsonRpcMessage>,
     in_flight: HashMap<RequestId, usize>,
     /// The bytes that the answers to running requests may have.
     in_flight_bytes: usize,
     weigh: WeighAnswer,
-    /// When the last answer went out.
+    /// When the last answer was sent.
     answered: Instant,
 }
 
@@ -97,7 +101,7 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
     }
 
     fn refuse(&self, id: Option<&RequestId>, error: &ErrorData) {
-        // JSON-RPC asks for `null` where there is no id; rmcp's type leaves the key out.
+        // JSON-RPC requires `null` where there is no id; rmcp's type omits the key.
         let id = id.map(|id| id.clone().into_json_value());
         self.buffer.push(&serde_json::json!({ "jsonrpc": "2.0", "id": id, "error": error }));
     }
@@ -142,7 +146,7 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
         None
     }
 
-    /// Removes a request from those that run; `false` if it did not run.
+    /// Removes a request from the running ones; `false` if it was not running.
     fn finish_request(&mut self, id: &RequestId) -> bool {
         let weight = self.in_flight.remove(id);
         self.in_flight_bytes = self.in_flight_bytes.saturating_sub(weight.unwrap_or(0));
@@ -170,7 +174,7 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
         self.partial.drain(..start);
         self.searched = self.partial.len();
         if self.partial.is_empty() && self.partial.capacity() > (1 << 20) {
-            // One large message must not hold memory for ever.
+            // One large message must not keep memory allocated for ever.
             self.partial = Vec::new();
         }
         if self.skipping {
@@ -185,7 +189,7 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
     }
 
     fn refuse_length(&self) {
-        let message = format!("a line has at most {} bytes: pass large inputs as paths or URIs", self.bounds.line);
+        let message = format!("a line may have at most {} bytes: pass large inputs as paths or URIs", self.bounds.line);
         self.refuse(None, &ErrorData::invalid_request(message, None));
     }
 
@@ -194,7 +198,7 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
             IncomingMessage::Nothing => {}
             IncomingMessage::Refused(id, error) => self.refuse(id.as_ref(), &error),
             IncomingMessage::Cancelled(params) => self.cancel(params),
-            // Answers to questions of calls do not wait behind calls.
+            // The client's answers to questions of calls do not queue behind calls.
             IncomingMessage::Other(message) if self.opened && is_answer(&message) => self.urgent.push_back(*message),
             IncomingMessage::Other(message) if self.opened => self.enqueue(size, *message),
             //= docs/spec.md#protocol
@@ -227,7 +231,7 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
         let Some(id) = &params.request_id else { return };
         //= docs/spec.md#protocol
         //# A cancelled request MUST NOT be answered.
-        // A request that still waits is dropped, one that runs is cancelled, any other is answered already.
+        // A waiting request is dropped, a running one is cancelled, and any other is answered already.
         if !self.waiting_ids.remove(id) && self.finish_request(id) && self.opened {
             let notification: CancelledNotification = Notification::new(params);
             self.urgent.push_back(ClientJsonRpcMessage::notification(notification.into()));
@@ -242,7 +246,7 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
         }
     }
 
-    /// Waits after the end of input: `true` once nothing is left to be answered, or the grace is over.
+    /// Waits after the end of input: `true` once nothing is left to answer or the grace period is over.
     async fn wind_down(&mut self) -> bool {
         if self.waiting.is_empty() && self.in_flight.is_empty() {
             return true;
@@ -282,7 +286,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for LineTransp
         let buffer = Arc::clone(&self.buffer);
         async move {
             if is_answer {
-                // The writer has reported already that the client is gone.
+                // The writer has already reported that the client is gone.
                 return Ok(());
             }
             buffer.wait_for_room().await;
@@ -290,7 +294,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for LineTransp
         }
     }
 
-    // Cancel-safe: this is dropped and called again whenever something else happens, and all state is in `self`.
+    // Cancel-safe: the future is dropped and created again whenever something else happens, so all state is in `self`.
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         let all = self.shutdown.now.clone();
         loop {
@@ -320,7 +324,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for LineTransp
                 read = self.read_piece(), if reads => match read {
                     InputRead::Some => self.take_lines(),
                     InputRead::End => {
-                        // A last line without a line end counts.
+                        // A last line without a line end counts too.
                         self.partial.push(b'\n');
                         self.take_lines();
                         self.answered = Instant::now();
@@ -339,30 +343,30 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for LineTransp
     }
 }
 
-/// How many bytes may wait for the client before no new request begins and notifications wait.
+/// How many bytes may wait for the client before new requests and notifications are held back.
 const FULL_BYTES: usize = 4 << 20;
 
-/// How many bytes may wait for the client before nothing is read any more: pongs and refusals do not wait for room.
+/// How many bytes may wait for the client before reading pauses: pongs and refusals are not held back.
 const CHOKED_BYTES: usize = 4 * FULL_BYTES;
 
-/// The buffer that messages are written into, and that one task writes to the client.
+/// The buffer that all messages to the client go into, and that one task writes to the client.
 #[derive(Default)]
 pub(crate) struct WriteBuffer {
     state: Mutex<BufferState>,
-    /// Notified when bytes are to be written, or the buffer was closed.
+    /// Notified when there are bytes to write, or the buffer was closed.
     filled: Notify,
-    /// Notified when bytes were written, or the client is gone.
+    /// Notified when bytes were written, or when the client is gone.
     emptied: Notify,
 }
 
 #[derive(Default)]
 struct BufferState {
     waiting: Vec<u8>,
-    /// Whether the task has taken bytes that are not written yet.
+    /// Whether the task holds bytes that are not written yet.
     writing: bool,
     /// Whether the client is gone.
     broken: bool,
-    /// Whether the buffer takes no more messages.
+    /// Whether the buffer refuses further messages.
     closed: bool,
 }
 
@@ -394,7 +398,7 @@ impl WriteBuffer {
         state.broken || state.waiting.len() < FULL_BYTES
     }
 
-    /// Whether so many bytes wait that nothing may be read from the client.
+    /// Whether so many bytes wait that reading from the client must pause.
     pub(crate) fn is_choked(&self) -> bool {
         let state = self.state();
         !state.broken && state.waiting.len() >= CHOKED_BYTES
@@ -411,7 +415,7 @@ impl WriteBuffer {
         }
     }
 
-    /// Closes the buffer, and waits until all is written, at most for this long.
+    /// Closes the buffer, and waits until everything is written, but no longer than `patience`.
     pub(crate) async fn finish(&self, patience: Duration) {
         self.state().closed = true;
         self.filled.notify_one();
@@ -427,7 +431,7 @@ impl WriteBuffer {
                 emptied.await;
             }
         };
-        // A client that does not read is given up.
+        // After that, a client that does not read is given up on.
         let _ = tokio::time::timeout(patience, written).await;
     }
 
@@ -464,7 +468,7 @@ impl WriteBuffer {
                 self.emptied.notify_waiters();
                 return;
             }
-            // One large answer must not hold memory for ever.
+            // One large answer must not keep memory allocated for ever.
             if chunk.capacity() > FULL_BYTES {
                 chunk = Vec::new();
             }

@@ -12,10 +12,10 @@ use serde_json::{Map, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A tool.
+/// A tool as a list item.
 ///
 /// # Errors
-/// The protocol does not take its icons or its meta.
+/// Its icons or its `_meta` do not fit the protocol.
 pub(crate) fn tool_item(served: &ServedTool, revision: Revision) -> serde_json::Result<Tool> {
     let definition = &served.tool;
     let title = || definition.title.clone();
@@ -38,16 +38,16 @@ pub(crate) fn tool_item(served: &ServedTool, revision: Revision) -> serde_json::
     Ok(tool)
 }
 
-/// The output schema of a tool, for a revision that has output schemas.
+/// The output schema of a tool; `None` in a revision without output schemas.
 fn tool_output_schema(served: &ServedTool, revision: Revision) -> Option<ObjectSchema> {
     let output = served.output.as_ref().filter(|_| revision.has_structured())?;
     Some(output_schema(output, revision))
 }
 
-/// The annotations of a tool: they follow from its effect, unless its author set them.
+/// The annotations of a tool. Hints that its author did not set follow from its effect.
 fn tool_annotations(title: Option<String>, effect: Effect, hints: ToolHints) -> ToolAnnotations {
     let reads_only = matches!(effect, Effect::Pure | Effect::Reads);
-    // A change of the graph in memory can be undone; writing files or running programs may not be undone.
+    // A change of the graph in memory can be undone. Writing files or running programs cannot always be.
     let destroys = matches!(effect, Effect::Writes | Effect::Runs);
     ToolAnnotations::from_raw(
         title,
@@ -63,7 +63,7 @@ pub(crate) fn is_wrapped(output: &ObjectSchema) -> bool {
     !is_object_schema(output, output, 0)
 }
 
-/// Whether every value that fits the schema is an object.
+/// Whether every value that is valid against the schema is an object.
 fn is_object_schema(schema: &Map<String, Json>, root: &Map<String, Json>, depth: usize) -> bool {
     if depth > 16 {
         return false;
@@ -84,13 +84,13 @@ fn is_object_schema(schema: &Map<String, Json>, root: &Map<String, Json>, depth:
     schema.get("allOf").and_then(Json::as_array).is_some_and(|parts| parts.iter().any(fits))
 }
 
-/// The value at a JSON pointer, whose first `/` is left out.
+/// The value at a JSON pointer without its leading `/`.
 fn resolve_pointer<'a>(root: &'a Map<String, Json>, pointer: &str) -> Option<&'a Json> {
     let (first, rest) = pointer.find('/').map_or((pointer, ""), |end| pointer.split_at(end));
     root.get(&unescape(first))?.pointer(rest)
 }
 
-/// An output schema: as written, or wrapped where the revision wants `type: object` at the root.
+/// An output schema: as written, or wrapped if the revision requires `type: object` at the root.
 fn output_schema(output: &ObjectSchema, revision: Revision) -> ObjectSchema {
     if revision.is_stateless() {
         return Arc::clone(output);
@@ -123,7 +123,7 @@ fn wrap_schema(mut schema: Map<String, Json>) -> Map<String, Json> {
     wrapper
 }
 
-/// Lets references to the root, or to a part of it, point into the wrapper.
+/// Redirects references to the root, or to a part of it, into the wrapper.
 fn point_into_wrapper(schema: &mut Json) {
     match schema {
         Json::Object(map) => {
@@ -145,7 +145,7 @@ fn point_into_wrapper(schema: &mut Json) {
     }
 }
 
-/// A prompt.
+/// A prompt as a list item.
 pub(crate) fn prompt_item(served: &ServedPrompt, revision: Revision) -> Json {
     let prompt = &served.prompt;
     let mut item = Map::new();
@@ -172,7 +172,7 @@ pub(crate) fn prompt_item(served: &ServedPrompt, revision: Revision) -> Json {
     Json::Object(item)
 }
 
-/// A template of resources.
+/// A resource template as a list item.
 pub(crate) fn template_item(served: &ServedResource, revision: Revision) -> Json {
     let resource = &served.resource;
     let mut item = Map::new();
@@ -189,7 +189,7 @@ pub(crate) fn template_item(served: &ServedResource, revision: Revision) -> Json
     Json::Object(item)
 }
 
-/// A resource, or a link to one, from the object that the service lists.
+/// A resource, or a link to one, as a list item. `listed` is the object that the service lists.
 pub(crate) fn resource_item(listed: &Json, revision: Revision) -> Json {
     let mut item = Map::new();
     for (key, value) in listed.as_object().into_iter().flatten() {
@@ -209,7 +209,7 @@ pub(crate) fn resource_item(listed: &Json, revision: Revision) -> Json {
     Json::Object(item)
 }
 
-/// Annotations; `lastModified` exists since the revision that has titles.
+/// Annotations. `lastModified` exists since the revision that introduced titles.
 pub(crate) fn annotations_item(annotations: &Json, revision: Revision) -> Json {
     let mut annotations = annotations.clone();
     if let (false, Json::Object(map)) = (revision.has_structured(), &mut annotations) {
@@ -240,14 +240,14 @@ fn put_meta(item: &mut Map<String, Json>, meta: Option<&Json>, revision: Revisio
     }
 }
 
-/// An item as a type of rmcp. An item that does not fit is left out, and logged: `check` reports it.
+/// An item as a type of rmcp. An item that does not fit is omitted and logged: `check` reports it.
 pub(crate) fn to_protocol_type<T: DeserializeOwned>(item: Json) -> Option<T> {
     let name = item.get("name").cloned().unwrap_or_default();
     serde_json::from_value(item).map_err(|error| log_left_out(&name, &error)).ok()
 }
 
 pub(crate) fn log_left_out(name: &Json, error: &serde_json::Error) {
-    tracing::error!(%name, %error, "left out of a list: the protocol does not take it");
+    tracing::error!(%name, %error, "omitted from a list: it does not fit the protocol");
 }
 
 /// All skills, in the order of their URIs.
@@ -267,7 +267,7 @@ fn to_skill_item(skill: &Skill) -> Option<rmcp::model::Skill> {
     to_protocol_type(json!({ "uri": skill.uri, "frontmatter": skill.frontmatter, "resources": files }))
 }
 
-/// The direct children of a folder of a skill, or of a folder above one.
+/// The direct children of a folder that belongs to a skill or contains skills.
 ///
 /// # Errors
 /// There is no such folder.
@@ -291,7 +291,7 @@ pub(crate) fn skill_folder_items(skills: &SkillIndex, uri: &str) -> Result<Vec<R
         }
     }
     if found.is_empty() {
-        let message = format!("`{uri}` is no folder of a skill");
+        let message = format!("`{uri}` is not a folder of a skill");
         return Err(ErrorData::invalid_params(message, Some(json!({ "uri": uri }))));
     }
     Ok(found.into_values().filter_map(to_protocol_type).collect())

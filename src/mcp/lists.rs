@@ -1,4 +1,4 @@
-//! What the server publishes: its name and instructions, its lists ready for each revision, and pages of them.
+//! What the server publishes: its name and instructions, and its lists, prepared for each revision and paged.
 
 use super::list_items::{is_wrapped, log_left_out, prompt_item, template_item, to_protocol_type, tool_item};
 use super::revision::Revision;
@@ -21,7 +21,7 @@ use serde_json::{Map, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What one generation of packs publishes in one revision.
+/// What one generation of the registry publishes in one revision.
 pub(crate) struct Lists {
     /// The packs of the generation.
     pub(crate) registry: Arc<Registry>,
@@ -30,23 +30,23 @@ pub(crate) struct Lists {
     pub(crate) prompts: Vec<Prompt>,
     /// The result of a handshake: capabilities, name and instructions.
     pub(crate) server_config: ServerConfig,
-    /// Name and version of the server, as results carry them.
+    /// The name and version of the server, as results carry them.
     pub(crate) server_info: Json,
     tools_by_name: HashMap<String, ToolTraits>,
-    /// The largest limit of bytes of any resource.
+    /// The largest size limit of any resource, in bytes.
     max_resource_bytes: usize,
 }
 
-/// What must be known of a tool to call it.
+/// The properties of a tool that matter for a call.
 #[derive(Clone, Copy)]
 pub(crate) struct ToolTraits {
-    /// Whether its results are wrapped where the protocol wants objects.
+    /// Whether its results are wrapped where the protocol requires objects.
     pub(crate) wrapped: bool,
     /// Whether, and for how long, its calls run as tasks.
     pub(crate) task_policy: TaskPolicy,
-    /// Whether its schema asks for arguments in headers.
+    /// Whether its schema asks for arguments in HTTP headers.
     pub(crate) asks_headers: bool,
-    /// The limit of bytes of a result.
+    /// The size limit of a result, in bytes.
     pub(crate) max_result_bytes: usize,
 }
 
@@ -81,7 +81,7 @@ impl Lists {
         Self { registry, tools, templates, prompts, server_config, server_info, tools_by_name, max_resource_bytes }
     }
 
-    /// How many bytes the answer to a request may have, as far as limits tell.
+    /// How many bytes the answer to a request may have, as far as the limits of its pack say.
     pub(crate) fn answer_bytes(&self, request: &ClientRequest) -> usize {
         let usual = Limits::default().output;
         match request {
@@ -93,13 +93,13 @@ impl Lists {
         }
     }
 
-    /// What must be known of a tool to call it; nothing if there is no such tool.
+    /// The properties of a tool that matter for a call; `None` if there is no such tool.
     pub(crate) fn tool_traits(&self, tool: &str) -> Option<ToolTraits> {
         self.tools_by_name.get(tool).copied()
     }
 }
 
-/// The lists of the current generation, made when they are first needed, for each revision.
+/// The lists of the current generation, for each revision, made when they are first needed.
 #[derive(Default)]
 pub(crate) struct ListCache([ArcSwapOption<Lists>; Revision::ALL.len()]);
 
@@ -124,13 +124,13 @@ impl ListCache {
     }
 }
 
-/// The largest limit of bytes of a result, of all operations of a tool.
+/// The largest size limit of all operations of a tool, in bytes.
 fn max_output_bytes(tool: &ServedTool) -> usize {
     let operations = tool.contract.operations.iter().map(|checks| checks.limits.output);
     operations.chain([tool.contract.limits.output]).max().unwrap_or(0)
 }
 
-/// Whether a schema asks for arguments in headers.
+/// Whether a schema asks for arguments in HTTP headers.
 fn asks_headers(schema: &Map<String, Json>) -> bool {
     schema.contains_key("x-mcp-header") || schema.values().any(value_asks_headers)
 }
@@ -145,11 +145,11 @@ fn value_asks_headers(value: &Json) -> bool {
 
 /// One page of a list, and the cursor of the next one.
 ///
-/// A cursor holds the kind of the list, the index, and the name of the last item: after a reload the list continues after
-/// that item, wherever it is now.
+/// A cursor holds the kind of the list, and the index and the name of the last item. After a reload the list continues
+/// after that item, wherever it is then.
 ///
 /// # Errors
-/// A cursor that this server did not make, or not for this list.
+/// The cursor was not made by this server for this list.
 pub(crate) fn paginate<T: Clone>(
     kind: &str,
     items: &[T],
@@ -160,7 +160,7 @@ pub(crate) fn paginate<T: Clone>(
     let start = match cursor {
         None | Some("") => 0,
         Some(cursor) => cursor_position(kind, items, &name, cursor)
-            .ok_or_else(|| ErrorData::invalid_params("the cursor is not one of this list", None))?,
+            .ok_or_else(|| ErrorData::invalid_params("the cursor does not belong to this list", None))?,
     };
     let end = size.map_or(items.len(), |size| items.len().min(start + size.max(1)));
     let page = items.get(start..end).unwrap_or_default().to_vec();
@@ -191,9 +191,9 @@ pub(crate) fn server_config(settings: &ServerSettings, registry: &Registry, revi
     if let Some(instructions) = instructions(registry) {
         config["instructions"] = json!(instructions);
     }
-    // What comes from definitions was checked at loading; the rest is fixed.
+    // The parts that come from definitions were checked when they were loaded. The rest is constant.
     serde_json::from_value(config).unwrap_or_else(|error| {
-        tracing::error!(%error, "the protocol does not take what we say of ourselves");
+        tracing::error!(%error, "the description of the server does not fit the protocol");
         ServerConfig::default()
     })
 }
@@ -247,7 +247,7 @@ pub(crate) fn server_info(settings: &ServerSettings, registry: &Registry, revisi
     Json::Object(info)
 }
 
-/// The instructions of each served pack, under its title; if no pack serves, what each pack looked for.
+/// The instructions of each served pack, under its title. If no pack serves, the paths that each pack looked for.
 fn instructions(registry: &Registry) -> Option<String> {
     let mut parts: Vec<String> = Vec::new();
     for pack in &registry.packs {
@@ -271,26 +271,26 @@ fn instructions(registry: &Registry) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
-/// The packs that the command line, or a file that a person trusted, names and that do not exist: the reason why
-/// nothing serves, or not all. Names in other files are left out: they may be anybody's words.
+/// The packs that do not exist, although the command line or a trusted file names them: they explain why nothing, or
+/// not everything, serves. Names in other files are omitted, as anybody may have written them.
 fn missing_packs(registry: &Registry) -> impl Iterator<Item = String> {
     let is_named = |fault: &&Diagnostic| fault.at.is_none() || registry.settings.trusted && fault.is_error();
     let absent = registry.faults.iter().filter(|fault| fault.code == NO_PACK).filter(is_named);
-    absent.map(|fault| format!("The server was started for a pack that it does not have: {fault}"))
+    absent.map(|fault| format!("The server was started for a pack that does not exist: {fault}"))
 }
 
-/// How many refusals are listed one by one; `toolsd://status` has them all.
+/// How many refusals are listed one by one; `toolsd://status` lists all of them.
 const MAX_REFUSALS: usize = 8;
 
-/// What is broken or withheld, why, and what the user can do. Untrusted names are told only if they are plain: whoever prepared
-/// the workspace chose them, and a model reads this.
+/// What is broken or withheld, why, and what the user can do. Untrusted names appear only if they are plain: whoever
+/// prepared the workspace chose them, and a model reads this text.
 //= docs/spec.md#reload
 //# A client MUST be told in the instructions, and in `toolsd://status`, what is withheld or refused, why, and what to do.
 fn not_served(registry: &Registry) -> Option<String> {
     let mut lines: Vec<String> = Vec::new();
     let is_whole = |pack: &str| registry.refusal(PackPart::Pack, pack).is_some();
     let told = registry.refused.iter().filter(|refused| refused.part == PackPart::Pack || !is_whole(&refused.pack));
-    // What is withheld is listed below.
+    // Withheld parts are listed below.
     for refused in told.filter(|refused| !is_withheld(&refused.why)) {
         let of =
             if refused.part == PackPart::Pack { String::new() } else { format!(" of the pack `{}`", refused.pack) };
@@ -298,7 +298,7 @@ fn not_served(registry: &Registry) -> Option<String> {
     }
     let clashes = registry.faults.iter().filter(|fault| fault.code == NAME_CLASH);
     let clashes = clashes.filter(|fault| registry.refused.iter().all(|refused| refused.why != **fault));
-    lines.extend(clashes.map(|fault| format!("{}: the first one has it", fault.message)));
+    lines.extend(clashes.map(|fault| format!("{}: the first one keeps the name", fault.message)));
     let left = lines.len().saturating_sub(MAX_REFUSALS);
     lines.truncate(MAX_REFUSALS);
     if left > 0 {
@@ -315,7 +315,7 @@ fn not_served(registry: &Registry) -> Option<String> {
     }
     if !changeable.is_empty() {
         lines.push(
-            "files of packs can be changed by others: the user can run `toolsd doctor`, which tells how to mend that"
+            "other users can change files of packs: the user can run `toolsd doctor`, which explains how to fix that"
                 .to_owned(),
         );
     }
@@ -323,7 +323,7 @@ fn not_served(registry: &Registry) -> Option<String> {
         return None;
     }
     let list: String = lines.iter().map(|line| format!("\n- {line}")).collect();
-    Some(format!("# Not served\n\nSome of what this workspace has is not served; `{STATUS}` says more.\n{list}"))
+    Some(format!("# Not served\n\nSome parts of this workspace are not served; `{STATUS}` has the details.\n{list}"))
 }
 
 /// The pack of a withheld file, if its name is plain: short, of ASCII letters, digits, `-` and `_`.
@@ -335,17 +335,17 @@ fn named_pack(fault: &Diagnostic) -> Option<&str> {
     (name.len() <= 40 && name.chars().all(is_plain)).then_some(name)
 }
 
-/// The status resource, as resources are listed.
+/// The status resource as a list item.
 pub(crate) fn status_item() -> Json {
     json!({
         "uri": STATUS,
         "name": "status",
         "title": "Status of this server",
-        "description": "The packs that serve and those that do not, and what is wrong with their files at present.",
+        "description": "The packs that serve, those that do not, and the current faults of their files.",
     })
 }
 
-/// The URI of the status resource, which says what is wrong at present.
+/// The URI of the status resource, which lists the current faults.
 pub(crate) const STATUS: &str = "toolsd://status";
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! Reads one message of the protocol: what it is, or which error it gets.
+//! Reads one message of the protocol: classifies it, or determines the error that answers it.
 //!
-//! rmcp reads a message by trying each of its types in turn, and what fits none becomes an unknown method.
-//! Here the method is looked at first, so that a known method with wrong parameters is reported as such, and small calls
-//! are read in one go.
+//! rmcp reads a message by trying each of its types in turn, and what fits none of them becomes an unknown method. Here
+//! the method is read first, so that wrong parameters of a known method are reported as such, and the message is parsed
+//! only once.
 
 use super::strict_json::{UnreadableJson, read_json};
 use crate::value::Json;
@@ -14,7 +14,7 @@ use rmcp::model::{
 use serde::de::DeserializeOwned;
 use serde_json::{Map, json};
 
-/// What a message is.
+/// A message that was read.
 #[derive(Debug)]
 pub(crate) enum IncomingMessage {
     /// A request.
@@ -23,16 +23,16 @@ pub(crate) enum IncomingMessage {
         id: RequestId,
         /// The request.
         request: Box<ClientRequest>,
-        /// Whether rmcp opens a session with it: `initialize`, or a request that stands alone.
+        /// Whether rmcp opens a session with it: `initialize`, or a self-contained request.
         opens: bool,
     },
-    /// A request is cancelled.
+    /// The cancellation of a request.
     Cancelled(CancelledNotificationParam),
-    /// Another notification, or an answer of the client.
+    /// Another notification, or an answer from the client.
     Other(Box<ClientJsonRpcMessage>),
-    /// Nothing that needs an answer or that anybody could be told about.
+    /// A message that needs no answer and cannot be passed on.
     Nothing,
-    /// No message of the protocol; the answer is this error.
+    /// Not a message of the protocol; the answer is this error.
     Refused(Option<RequestId>, ErrorData),
 }
 
@@ -50,12 +50,12 @@ pub(crate) fn parse_line(line: &[u8]) -> IncomingMessage {
 pub(crate) fn parse_message(message: Json) -> IncomingMessage {
     match message {
         Json::Object(message) => parse_object(message),
-        Json::Array(_) => refuse(None, "batches are not supported, send one message a line"),
-        _ => refuse(None, "a message is a JSON object"),
+        Json::Array(_) => refuse(None, "batches are not supported: send one message per line"),
+        _ => refuse(None, "a message must be a JSON object"),
     }
 }
 
-/// The id of a message that is refused although it could be read.
+/// The id of a refused message, if its JSON could be read that far.
 pub(crate) fn readable_id(unreadable: &UnreadableJson) -> Option<RequestId> {
     match unreadable {
         UnreadableJson::NumberOutOfRange { id, .. } => parse_id(id.clone()),
@@ -68,19 +68,19 @@ impl From<UnreadableJson> for ErrorData {
         match unreadable {
             //= docs/spec.md#protocol
             //# A line that is no JSON MUST be answered with a parse error.
-            UnreadableJson::Syntax(why) => Self::parse_error(format!("no JSON: {why}"), None),
+            UnreadableJson::Syntax(why) => Self::parse_error(format!("not valid JSON: {why}"), None),
             UnreadableJson::DuplicateKey(why) | UnreadableJson::NumberOutOfRange { why, .. } => {
                 Self::invalid_request(why, None)
             }
             UnreadableJson::TooManyValues => Self::invalid_request(
-                "a message has at most 500000 values: pass large inputs as paths or URIs".to_owned(),
+                "a message may have at most 500000 values: pass large inputs as paths or URIs".to_owned(),
                 None,
             ),
         }
     }
 }
 
-/// An error, as a message.
+/// The message for an error.
 pub(crate) fn error_message(id: Option<RequestId>, error: &ErrorData) -> Json {
     json!({ "jsonrpc": "2.0", "id": id.map(RequestId::into_json_value), "error": error })
 }
@@ -89,13 +89,13 @@ pub(crate) fn error_message(id: Option<RequestId>, error: &ErrorData) -> Json {
 pub(crate) fn malformed_message_error(message: Json) -> Json {
     let (id, error) = match parse_message(message) {
         IncomingMessage::Refused(id, error) => (id, error),
-        _ => (None, ErrorData::invalid_request("no message of the protocol", None)),
+        _ => (None, ErrorData::invalid_request("not a message of the protocol", None)),
     };
     error_message(id, &error)
 }
 
-/// The error for a list request with malformed parameters, such as a cursor that is no text: rmcp ignores these, and answers
-/// with the first page.
+/// The error for a list request with malformed parameters, such as a cursor that is not a string; `None` if they are
+/// well formed. rmcp ignores malformed ones and answers with the first page.
 pub(crate) fn malformed_list_error(message: &Json) -> Option<Json> {
     let _of_a_list = message["method"].as_str().filter(|method| method.ends_with("/list"))?;
     match parse_message(message.clone()) {
@@ -111,12 +111,12 @@ const MAX_CLIENT_INFO: usize = 64 << 10;
 
 //= docs/spec.md#http
 //# What a client says of itself when it opens a session, which is kept, MUST NOT be larger than 64 kB.
-/// The error for an `initialize` with too large parameters; nothing if they fit.
+/// The error for an `initialize` with parameters that are too large; `None` if they fit.
 pub(crate) fn oversized_client_info_error(message: &Json) -> Option<Json> {
     let size = message["params"].to_string().len();
     let why = || {
         format!(
-            "what a client says of itself has {} kB at most, got {} kB: it is kept as long as the session",
+            "the parameters of `initialize` may have at most {} kB, got {} kB: they are kept as long as the session",
             MAX_CLIENT_INFO >> 10,
             size >> 10
         )
@@ -125,7 +125,8 @@ pub(crate) fn oversized_client_info_error(message: &Json) -> Option<Json> {
     (size > MAX_CLIENT_INFO).then(|| error_message(id, &ErrorData::invalid_params(why(), None)))
 }
 
-/// The error for a method that the stateless revision has no longer, as over standard streams; nothing if it has it.
+/// The error for a method that the stateless revision has removed, the same as over standard streams; `None` if it
+/// still has that method.
 pub(crate) fn removed_method_error(message: &Json) -> Option<Json> {
     let method = message["method"].as_str().filter(|method| is_removed_method(method) && *method != "initialize")?;
     let id = message.get("id").cloned().and_then(parse_id)?;
@@ -147,7 +148,7 @@ pub(crate) fn still_running_error() -> ErrorData {
     ErrorData::invalid_request("a request with this id is still running", None)
 }
 
-/// The error for a request that rmcp could not read as one of its own; nothing if its method is unknown.
+/// The error for a request that rmcp could not read as one of its own types; `None` if its method is unknown.
 pub(crate) fn malformed_params_error(method: &str, params: Option<Json>) -> Option<ErrorData> {
     match parse_request(method, params, NumberOrString::Number(0)) {
         IncomingMessage::Refused(_, error) => Some(error),
@@ -172,21 +173,23 @@ fn parse_object(mut message: Map<String, Json>) -> IncomingMessage {
     let id = match id.map(parse_id) {
         None => None,
         Some(Some(id)) => Some(id),
-        Some(None) => return refuse(None, "`id` is a text or a whole number"),
+        Some(None) => return refuse(None, "`id` must be a string or an integer"),
     };
     if message.get("jsonrpc").and_then(Json::as_str) != Some("2.0") {
-        return refuse(id, "`jsonrpc` is \"2.0\"");
+        return refuse(id, "`jsonrpc` must be \"2.0\"");
     }
     let has_answer = message.contains_key("result") || message.contains_key("error");
     match (message.remove("method"), id) {
-        (Some(_), id) if has_answer => refuse(id, "a message has `method`, `result` or `error`, not two of them"),
+        (Some(_), id) if has_answer => {
+            refuse(id, "a message must have exactly one of `method`, `result` and `error`, got two")
+        }
         (Some(Json::String(method)), Some(id)) => parse_request(&method, message.remove("params"), id),
         (Some(Json::String(method)), None) => parse_notification(&method, message.remove("params")),
-        (Some(_), id) => refuse(id, "`method` is a text"),
+        (Some(_), id) => refuse(id, "`method` must be a string"),
         (None, Some(id)) if has_answer => parse_answer(message, id),
-        // An error without an id answers no request: nobody can be told.
+        // An error without an id answers no request, so it cannot be passed on.
         (None, None) if message.contains_key("error") => IncomingMessage::Nothing,
-        (None, id) => refuse(id, "a message has `method`, `result` or `error`"),
+        (None, id) => refuse(id, "a message must have `method`, `result` or `error`"),
     }
 }
 
@@ -203,7 +206,7 @@ fn parse_answer(mut message: Map<String, Json>, id: RequestId) -> IncomingMessag
     message.insert("id".to_owned(), id.clone().into_json_value());
     match serde_json::from_value(Json::Object(message)) {
         Ok(answer) => IncomingMessage::Other(Box::new(answer)),
-        Err(error) => refuse(Some(id), format!("no answer: {error}")),
+        Err(error) => refuse(Some(id), format!("not a valid answer: {error}")),
     }
 }
 
@@ -234,18 +237,18 @@ fn parse_request(method: &str, params: Option<Json>, id: RequestId) -> IncomingM
     let mut params = match params {
         None => Map::new(),
         Some(Json::Object(params)) => params,
-        Some(_) => return wrong("they are an object"),
+        Some(_) => return wrong("they must be an object"),
     };
     let meta = match params.remove("_meta") {
         None => Map::new(),
         Some(Json::Object(meta)) => meta,
-        Some(_) => return wrong("`_meta` is an object"),
+        Some(_) => return wrong("`_meta` must be an object"),
     };
     let meta = RequestMetaObject(MetaObject(meta));
     let is_stateless = meta.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
     //= docs/spec.md#protocol
     //# A method that the revision in use no longer has MUST be refused as unknown, whatever its parameters.
-    // A handshake stays one, whatever its metadata says.
+    // `initialize` stays a handshake, whatever its metadata says.
     let read = match is_stateless && is_removed_method(method) && method != "initialize" {
         true => Ok(custom_request(method, params)),
         false => parse_typed_request(method, params),
@@ -265,7 +268,7 @@ fn parse_request(method: &str, params: Option<Json>, id: RequestId) -> IncomingM
     IncomingMessage::Request { id, request: Box::new(request), opens }
 }
 
-/// Whether a request has all the metadata that the stateless revision requires.
+/// Whether a request has all metadata that the stateless revision requires.
 fn is_self_contained(meta: &RequestMetaObject) -> bool {
     !meta.is_empty()
         && meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty()

@@ -1,5 +1,5 @@
-//! The notices of a running call on their way to its client: progress is throttled, log lines are filtered by level,
-//! and what waits is bounded in bytes.
+//! The queue of a running call's notices to its client: progress is throttled, log lines are filtered by level, and the
+//! bytes that wait are bounded.
 #![allow(deprecated, reason = "logging is deprecated in the newest revision and alive in all of them")]
 
 use crate::diagnostic::json_bytes;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use tokio::sync::mpsc;
 
-/// How many notices of a call may wait for the client; further ones are dropped.
+/// How many notices of one call may wait for the client; further ones are dropped.
 pub(crate) const NOTICE_CAPACITY: usize = 1024;
 /// How many bytes the waiting notices of one call may have.
 const MAX_CALL_BYTES: usize = 256 << 10;
@@ -19,15 +19,15 @@ const MAX_CALL_BYTES: usize = 256 << 10;
 const MAX_TOTAL_BYTES: usize = 64 << 20;
 /// How many bytes one notice may have; a longer text is truncated.
 const MAX_NOTICE_BYTES: usize = 16 << 10;
-/// How many progress notices go out at once, and how many a second after that. The last value always goes out.
+/// How many progress notices are sent at once, and how many per second after that. The last value is always sent.
 const PROGRESS_BURST: f64 = 20.0;
 
-/// A notice that waits, and its size in bytes.
+/// A waiting notice, and its size in bytes.
 pub(crate) type QueuedNotice = (Notice, usize);
 
 /// The script's end of the queue of notices of one call.
 pub(crate) struct NoticeChannel {
-    /// Nothing if the client wants no notices.
+    /// `None` if the client wants no notices.
     queue: Option<mpsc::Sender<QueuedNotice>>,
     /// Bytes of the waiting notices of this call.
     queued_bytes: AtomicUsize,
@@ -37,7 +37,7 @@ pub(crate) struct NoticeChannel {
     dropped: AtomicUsize,
     /// Whether the client wants progress.
     wants_progress: bool,
-    /// The lowest level of log lines that the client wants; nothing if it wants none.
+    /// The lowest level of log lines that the client wants; `None` if it wants no log lines.
     level: Option<LogLevel>,
     throttle: Mutex<ProgressThrottle>,
 }
@@ -47,7 +47,7 @@ struct ProgressThrottle {
     /// The highest value so far.
     last: f64,
     budget: f64,
-    /// When the budget was computed.
+    /// When the budget was last computed.
     at: Instant,
     /// The newest notice that was held back.
     held: Option<Notice>,
@@ -73,14 +73,14 @@ impl NoticeChannel {
         }
     }
 
-    /// Queues a notice if the client wants it, else drops it. The script's thread calls this: it never waits for the
+    /// Queues a notice if the client wants it, else drops it. Called on the script's thread, so it never waits for the
     /// client.
     pub(crate) fn send(&self, notice: Notice) {
         let notice = truncate_notice(notice);
         let is_wanted = match &notice {
             Notice::Log { level, .. } => self.level.is_some_and(|wanted| *level >= wanted),
             Notice::Progress { done, .. } => self.wants_progress && self.passes_throttle(*done, &notice),
-            // The event hub sends these to everybody; a status is that of a task.
+            // The event hub sends changes and updates to all clients. A status belongs to a task.
             Notice::Changed(_) | Notice::Updated { .. } | Notice::Status(_) => false,
         };
         if is_wanted && let Some(queue) = &self.queue {
@@ -114,14 +114,14 @@ impl NoticeChannel {
         self.total_queued_bytes.fetch_sub(size, Ordering::Relaxed);
     }
 
-    /// The notices that come after all queued ones: how many were dropped, and the newest progress that was held back.
+    /// The notices to send after all queued ones: how many were dropped, and the newest progress that was held back.
     pub(crate) fn final_notices(&self) -> Vec<Notice> {
         let dropped = self.dropped.load(Ordering::Relaxed);
         let wants = self.level.is_some_and(|wanted| LogLevel::Warning >= wanted);
         let told = (dropped > 0 && wants).then(|| Notice::Log {
             level: LogLevel::Warning,
             data: Json::from(format!(
-                "{dropped} log lines and notices of progress of this call were dropped: they came faster than they were taken"
+                "{dropped} log lines and progress notices of this call were dropped: they came faster than the client took them"
             )),
         });
         if dropped > 0 {
@@ -155,7 +155,7 @@ impl NoticeChannel {
 }
 
 impl Drop for NoticeChannel {
-    /// Releases the room of notices that nobody will take.
+    /// Releases the room of notices that will never be taken.
     fn drop(&mut self) {
         self.total_queued_bytes.fetch_sub(self.queued_bytes.load(Ordering::Relaxed), Ordering::Relaxed);
     }
@@ -165,7 +165,7 @@ impl Drop for NoticeChannel {
 fn truncate_notice(notice: Notice) -> Notice {
     let shortened = |text: &str| {
         let end = text.floor_char_boundary(MAX_NOTICE_BYTES);
-        format!("{}… ({} bytes, of which a client hears {MAX_NOTICE_BYTES})", &text[..end], text.len())
+        format!("{}… (truncated from {} to {MAX_NOTICE_BYTES} bytes)", &text[..end], text.len())
     };
     match notice {
         Notice::Log { level, data: Json::String(text) } if text.len() > MAX_NOTICE_BYTES => {
@@ -173,7 +173,8 @@ fn truncate_notice(notice: Notice) -> Notice {
         }
         Notice::Log { level, data: data @ (Json::Array(_) | Json::Object(_)) } => {
             let bytes = json_bytes(&data);
-            let why = || format!("a log line of {bytes} bytes is not told: {MAX_NOTICE_BYTES} is the most");
+            let why =
+                || format!("a log line of {bytes} bytes was omitted: at most {MAX_NOTICE_BYTES} bytes are allowed");
             Notice::Log { level, data: if bytes > MAX_NOTICE_BYTES { Json::from(why()) } else { data } }
         }
         Notice::Progress { done, total, message: Some(text) } if text.len() > MAX_NOTICE_BYTES => {
@@ -195,7 +196,7 @@ fn notice_bytes(notice: &Notice) -> usize {
         }
 }
 
-/// A level as the protocol names it.
+/// A log level as the protocol names it.
 pub(crate) fn to_logging_level(level: LogLevel) -> LoggingLevel {
     match level {
         LogLevel::Debug => LoggingLevel::Debug,
@@ -209,7 +210,7 @@ pub(crate) fn to_logging_level(level: LogLevel) -> LoggingLevel {
     }
 }
 
-/// A level of the protocol as one of ours.
+/// The log level for a level of the protocol.
 pub(crate) fn from_logging_level(level: LoggingLevel) -> LogLevel {
     LogLevel::ALL.into_iter().find(|ours| to_logging_level(*ours) == level).unwrap_or(LogLevel::Info)
 }
@@ -263,7 +264,7 @@ mod tests {
             sizes.push(size);
         }
         assert!(sizes.len() == 4 && sizes[1] < 256 && all.load(Ordering::Relaxed) == 0, "{sizes:?}");
-        // First one call says much, then many do.
+        // First one call sends many notices, then many calls do.
         let mut crowd = vec![(first, heard)];
         crowd.extend((0..MAX_TOTAL_BYTES / MAX_CALL_BYTES + 10).map(|_| channel()));
         for (channel, _) in &crowd {
@@ -274,11 +275,11 @@ mod tests {
         assert!(waiting <= MAX_TOTAL_BYTES && waiting > MAX_TOTAL_BYTES / 2, "{waiting}");
         let [Notice::Log { level: LogLevel::Warning, data: Json::String(told) }] = &crowd[0].0.final_notices()[..]
         else {
-            panic!("what was dropped is not told");
+            panic!("the number of dropped notices is missing");
         };
-        assert!(told.ends_with("they came faster than they were taken"), "{told}");
+        assert!(told.ends_with("they came faster than the client took them"), "{told}");
         crowd.clear();
-        assert_eq!(all.load(Ordering::Relaxed), 0, "calls that are over say nothing");
+        assert_eq!(all.load(Ordering::Relaxed), 0, "calls that ended hold no bytes");
     }
 
     #[test]

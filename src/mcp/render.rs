@@ -1,4 +1,4 @@
-//! Results and faults as a revision of the protocol wants them.
+//! Renders results and faults for a revision of the protocol.
 
 use super::list_items::{annotations_item, resource_item};
 use super::lists::STATUS;
@@ -14,8 +14,8 @@ use rmcp::model::{
 };
 use serde_json::json;
 
-/// The result of a tool. `wrapped` says whether its output schema is wrapped where the protocol wants objects: then results
-/// are wrapped even if they are objects.
+/// The result of a tool. `wrapped` says whether its output schema is wrapped where the protocol requires objects. In
+/// that case results are wrapped even if they are objects.
 pub(crate) fn tool_result(outcome: ToolOutcome, wrapped: bool, revision: Revision) -> CallToolResult {
     let mut content: Vec<ContentBlock> =
         outcome.content.into_iter().filter_map(|content| content_block(content, revision)).collect();
@@ -32,7 +32,7 @@ pub(crate) fn tool_result(outcome: ToolOutcome, wrapped: bool, revision: Revisio
     //# A structured result MUST be rendered as the revision in use allows.
     if revision.has_structured() {
         result.structured_content = outcome.structured.map(|data| {
-            // The schema does not describe failures.
+            // The output schema does not describe failures.
             let wraps = !revision.is_stateless() && (!data.is_object() || (wrapped && !outcome.failed));
             if wraps { json!({ "result": data }) } else { data }
         });
@@ -43,7 +43,7 @@ pub(crate) fn tool_result(outcome: ToolOutcome, wrapped: bool, revision: Revisio
     result
 }
 
-/// A block of content; for a revision that does not know its type, the nearest block that it knows.
+/// A block of content. For a revision without its type, the nearest type of block that the revision has.
 fn content_block(content: Content, revision: Revision) -> Option<ContentBlock> {
     let content = match content {
         Content { block: ContentBody::Text(text), annotations: None, meta: None } => {
@@ -77,7 +77,7 @@ fn content_block(content: Content, revision: Revision) -> Option<ContentBlock> {
     match serde_json::from_value(json) {
         Ok(block) => Some(block),
         Err(error) => {
-            tracing::warn!(%error, "dropped a block of content that the protocol does not take");
+            tracing::warn!(%error, "dropped a block of content that does not fit the protocol");
             None
         }
     }
@@ -104,7 +104,7 @@ pub(crate) fn prompt_result(
 /// The contents of a resource.
 ///
 /// # Errors
-/// No contents at all: a resource that does not exist is “not found” instead.
+/// There are no contents at all. A resource that does not exist is “not found” instead.
 pub(crate) fn resource_result(contents: &ResourceAnswer, revision: Revision) -> Result<ReadResourceResult, ErrorData> {
     if contents.parts.is_empty() {
         return Err(ErrorData::internal_error("the resource has no contents", None));
@@ -131,7 +131,7 @@ fn resource_part(uri: &str, mime_type: Option<&str>, body: &ResourceBody) -> Res
     }
 }
 
-/// Who may cache contents: they are private unless the definition says that they are public.
+/// Who may cache contents: only the client, unless the definition says that they are public.
 fn cache_scope(name: Option<&str>) -> CacheScope {
     if name == Some("public") { CacheScope::Public } else { CacheScope::Private }
 }
@@ -139,10 +139,10 @@ fn cache_scope(name: Option<&str>) -> CacheScope {
 /// MCP 2026-07-28: the client lacks a capability that the request needs.
 const MISSING_CAPABILITY: ErrorCode = ErrorCode(-32021);
 
-/// The error for a fault. `uri` is the requested resource, if it was one.
+/// The error for a fault. `uri` is that of the requested resource, if a resource was requested.
 ///
-/// `reject(code, …)` has its own code as `code` of its data, beside `data`. Codes that JSON-RPC reserves are not let through,
-/// except two.
+/// A fault from `protocol_error(code, …)` has its code as `code` in its data, beside `data`. Codes that JSON-RPC
+/// reserves are replaced, except for two.
 pub(crate) fn fault_error(fault: Diagnostic, uri: Option<&str>, revision: Revision) -> ErrorData {
     let message = match &fault.help {
         Some(help) => format!("{} ({help})", fault.message),
@@ -161,7 +161,7 @@ pub(crate) fn fault_error(fault: Diagnostic, uri: Option<&str>, revision: Revisi
         "capability" if revision.is_stateless() => ErrorData::new(MISSING_CAPABILITY, message, data),
         "capability" => ErrorData::new(ErrorCode::INVALID_REQUEST, message, data),
         "not_found" | "arguments" => ErrorData::invalid_params(message, data),
-        "reject" => {
+        "protocol_error" => {
             let code = data.as_ref().and_then(|data| data.get("code")).and_then(Json::as_i64);
             let data = data.as_ref().and_then(|data| data.get("data")).filter(|data| !data.is_null()).cloned();
             ErrorData::new(allowed_code(code), message, data)
@@ -175,7 +175,7 @@ pub(crate) fn fault_error(fault: Diagnostic, uri: Option<&str>, revision: Revisi
     }
 }
 
-/// The error for an unknown name, with the nearest known one.
+/// The error for an unknown name; it suggests the nearest known one.
 pub(crate) fn unknown_name_error<'a>(
     registry: &Registry,
     part: PackPart,
@@ -191,14 +191,14 @@ pub(crate) fn unknown_name_error<'a>(
         None => format!("unknown {what} `{name}`"),
     };
     if registry.withheld().next().is_some() {
-        message.push_str(&format!("; files of this workspace are not used, `{STATUS}` says why"));
+        message.push_str(&format!("; files of this workspace are not used, and `{STATUS}` says why"));
     }
     ErrorData::invalid_params(message, None)
 }
 
-/// The error for a service that answered something else than it was asked.
+/// The error for a service whose answer is of another kind than its request.
 pub(crate) fn unexpected_answer_error() -> ErrorData {
-    ErrorData::internal_error("the host answered something else than it was asked", None)
+    ErrorData::internal_error("the answer of the host does not match the request", None)
 }
 
 fn allowed_code(code: Option<i64>) -> ErrorCode {
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn a_script_cannot_use_a_code_of_the_protocol() {
         let reject = |code: i64| {
-            let fault = Diagnostic::new(Code::REJECT, "no").data(json!({ "code": code, "data": [1] }));
+            let fault = Diagnostic::new(Code::PROTOCOL_ERROR, "no").data(json!({ "code": code, "data": [1] }));
             fault_error(*fault, None, Revision::Icons)
         };
         assert_eq!((reject(7).code.0, reject(7).data), (7, Some(json!([1]))));

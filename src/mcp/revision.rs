@@ -1,28 +1,28 @@
-//! The revisions of the protocol, and what each of them knows.
+//! The revisions of the protocol, and the features of each.
 
 use rmcp::model::ProtocolVersion;
 
-/// A supported revision of MCP, the oldest first.
+/// A supported revision of MCP, in order of age, the oldest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Revision {
     /// 2024-11-05.
     First,
-    /// 2025-03-26: audio, hints of tools, completions.
+    /// 2025-03-26: adds audio, tool annotations and completions.
     Hints,
-    /// 2025-06-18: titles, structured content, links.
+    /// 2025-06-18: adds titles, structured content and resource links.
     Structured,
-    /// 2025-11-25: icons.
+    /// 2025-11-25: adds icons.
     Icons,
-    /// 2026-07-28: stateless.
+    /// 2026-07-28: has no sessions and no handshake.
     Stateless,
 }
 
 impl Revision {
-    /// All of them.
+    /// All revisions, the oldest first.
     pub(crate) const ALL: [Self; 5] = [Self::First, Self::Hints, Self::Structured, Self::Icons, Self::Stateless];
 
-    /// The newest revision that a version reaches. A request without a version belongs to a session whose handshake is not done:
-    /// it gets the newest revision with a handshake.
+    /// The newest revision that is not newer than a version. A request without a version belongs to a session whose
+    /// handshake is not done: it gets the newest revision with a handshake.
     pub(crate) fn from_version(version: Option<&ProtocolVersion>) -> Self {
         //= docs/spec.md#protocol
         //# The server MUST serve the revisions 2024-11-05 to 2025-11-25 and 2026-07-28 in one process.
@@ -46,22 +46,22 @@ impl Revision {
         self as usize
     }
 
-    /// Hints of tools, audio, completions, the message of a progress.
+    /// Whether it has tool annotations, audio, completions, and messages in progress notifications.
     pub(crate) fn has_hints(self) -> bool {
         self >= Self::Hints
     }
 
-    /// Titles, structured content, output schemas, links to resources, `_meta` on what is listed.
+    /// Whether it has titles, structured content, output schemas, resource links, and `_meta` in list items.
     pub(crate) fn has_structured(self) -> bool {
         self >= Self::Structured
     }
 
-    /// Icons, and the website of a server.
+    /// Whether it has icons, and the website of a server.
     pub(crate) fn has_icons(self) -> bool {
         self >= Self::Icons
     }
 
-    /// Requests that stand alone, any JSON as structured content, hints for caches.
+    /// Whether it has self-contained requests, any JSON as structured content, and cache hints.
     pub(crate) fn is_stateless(self) -> bool {
         self == Self::Stateless
     }

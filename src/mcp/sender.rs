@@ -1,4 +1,5 @@
-//! Who sent a request, and how its answer gets back: bytes are counted before they are made, and large ones made aside.
+//! Who sent a request, and how its answer gets back: its bytes are counted before it is made, and a large one is made
+//! without blocking other requests.
 
 use crate::script::CallerId;
 use hyper::header::{HeaderMap, USER_AGENT};
@@ -11,9 +12,9 @@ use std::sync::Arc;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio_util::sync::CancellationToken;
 
-/// The room for bytes of answers that wait to be sent.
+/// A budget of bytes for answers that wait to be sent.
 pub(crate) trait AnswerBudget: Send + Sync {
-    /// Reserves room for an answer that is to be made; `false` if there is none.
+    /// Reserves room for an answer before it is made; `false` if there is none.
     fn reserve(&self, bytes: usize) -> bool;
 }
 
@@ -32,7 +33,7 @@ pub(crate) struct RemoteClient {
 pub(crate) struct RequestSender<'a> {
     /// The `_meta` of the request.
     pub(crate) meta: &'a RequestMetaObject,
-    /// Where notices and questions go; nothing if only the answer can be sent.
+    /// Where notices and questions go; `None` if only the answer can be sent.
     pub(crate) peer: Option<&'a Peer<RoleServer>>,
     /// Cancelled when the client cancels the request.
     pub(crate) cancelled: &'a CancellationToken,
@@ -45,23 +46,24 @@ pub(crate) struct RequestSender<'a> {
 impl RequestSender<'_> {
     //= docs/spec.md#http
     //# An answer MUST be counted before it is written, and be dropped with a word where too many bytes wait.
-    /// Reserves room for an answer.
+    /// Reserves room for an answer of this many bytes.
     ///
     /// # Errors
-    /// The answer is large, and too many bytes wait already.
+    /// The answer is large, and too many bytes wait to be sent already.
     pub(crate) fn reserve_answer(&self, bytes: usize) -> Result<(), ErrorData> {
         if bytes <= LARGE_MESSAGE || self.remote.is_none_or(|remote| remote.budget.reserve(bytes)) {
             return Ok(());
         }
         let message = format!(
-            "the request was worked on, and its answer of {bytes} bytes was dropped: too many bytes wait to be read by \
-             clients; ask for less, or again later"
+            "the request was executed, but its answer of {bytes} bytes was dropped: too many bytes wait to be read by \
+             clients; ask for less, or try again later"
         );
         Err(ErrorData::internal_error(message, None))
     }
 
-    /// The party whose calls take turns with those of others. On standard streams there is one client. Over HTTP a client is
-    /// known by its session; without one by its name, version and user agent, which count within its own address only.
+    /// The caller whose calls take turns with those of other callers. On standard streams there is one. Over HTTP a
+    /// session identifies the caller. Without a session, its name, version and user agent do, but only within its
+    /// address.
     pub(crate) fn party(&self) -> CallerId {
         let Some(headers) = self.headers else { return CallerId::default() };
         let mut client = DefaultHasher::new();
@@ -93,14 +95,14 @@ impl<'a> From<&'a RequestContext<RoleServer>> for RequestSender<'a> {
     }
 }
 
-/// From this size in bytes on, a message takes longer to read or write than other requests should wait.
+/// From this size on, in bytes, a message takes longer to read or write than other requests should wait.
 pub(crate) const LARGE_MESSAGE: usize = 128 << 10;
 
-/// Does some long work: another thread takes over what this one would do next.
+/// Runs long work on this thread, while another thread takes over the tasks that wait for this one.
 pub(crate) fn run_aside<T>(work: impl FnOnce() -> T) -> T {
     match Handle::try_current().map(|handle| handle.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
-        // There is no other thread to take over.
+        // A runtime with one thread has no other thread to take over.
         _ => work(),
     }
 }

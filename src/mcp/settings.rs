@@ -1,29 +1,29 @@
-//! What the server says of itself, how much a connection may use, and the secrets it is given.
+//! The settings of the server: how it describes itself, how much a connection may use, and its secrets.
 
 use crate::value::Json;
 use std::time::Duration;
 
-/// What the server says of itself, and how it serves.
+/// How the server describes itself, and how it serves.
 #[derive(Clone, Debug)]
 pub struct ServerSettings {
     /// Its name.
     pub name: String,
     /// Its version.
     pub version: String,
-    /// Its title for people; without one, that of the only pack that serves.
+    /// Its title for people. The default is the title of the only pack that serves, if there is one.
     pub title: Option<String>,
     /// Its website.
     pub website_url: Option<String>,
     /// Its icons: objects with `src`, `mimeType`, `sizes`, `theme`.
     pub icons: Vec<Json>,
-    /// How many items a page of a list has; without it all, but a hundred resources.
+    /// How many items a page of a list has. By default a list has one page, but resources have pages of a hundred.
     pub page_size: Option<usize>,
-    /// How long a client may keep a list, in milliseconds, in the revision that says so.
+    /// How long a client may cache a list, in milliseconds, in the revision that has cache hints.
     pub lists_ttl_ms: u64,
-    /// The bounds of a connection.
+    /// The limits of a connection.
     pub bounds: Bounds,
-    /// The key that seals the state of suspended requests. Without it every process takes a key of its own, and only that
-    /// process can resume what it began.
+    /// The key that seals the state of suspended requests. Without it, each process makes a key of its own, and only
+    /// that process can resume its requests.
     pub state_key: Option<Secret>,
 }
 
@@ -46,11 +46,11 @@ impl Default for ServerSettings {
 /// How much a connection may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The number of requests that run at a time.
+    /// How many requests run at a time.
     pub in_flight: usize,
-    /// The bytes of a line.
+    /// How many bytes a line may have.
     pub line: usize,
-    /// How long calls may run on after the end of input while none of them is answered.
+    /// How long calls may continue after the end of input. Each answer starts this time anew.
     pub grace: Duration,
 }
 
@@ -60,8 +60,8 @@ impl Default for Bounds {
     }
 }
 
-/// A text that is compared and used, and never shown: its `Debug` shows nothing of it, and comparing takes the same time
-/// whatever the texts have in common.
+/// A text that is never shown: its `Debug` reveals nothing, and comparing it takes the same time whatever the texts
+/// have in common.
 #[derive(Clone)]
 pub struct Secret(String);
 
@@ -71,14 +71,14 @@ impl Secret {
         Self(text.into())
     }
 
-    /// The bytes of the secret, to sign with.
+    /// The bytes of the secret, as key material.
     pub fn bytes(&self) -> &[u8] {
         self.0.as_bytes()
     }
 
     //= docs/spec.md#http
     //# The token MUST be compared in constant time.
-    /// Whether a text is the secret. Hashes are compared, and `blake3` compares them in constant time.
+    /// Whether a text equals the secret. Compares their hashes, which `blake3` does in constant time.
     pub(crate) fn matches(&self, text: &str) -> bool {
         blake3::hash(self.bytes()) == blake3::hash(text.as_bytes())
     }
@@ -97,7 +97,7 @@ mod tests {
     //= docs/spec.md#http
     //= type=test
     //# The token MUST be compared in constant time.
-    // That time is not measured: what is compared are hashes, whose equality `blake3` documents as constant-time.
+    // The time is not measured: `blake3` documents the comparison of its hashes as constant-time.
     #[test]
     fn a_secret_is_itself_alone_and_is_not_shown() {
         let secret = Secret::new("abc");

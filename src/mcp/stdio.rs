@@ -1,4 +1,4 @@
-//! Standard input and output, without blocking threads where pipes and sockets do not need them.
+//! Standard input and output, asynchronous where they are pipes or sockets.
 
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -9,27 +9,28 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 
-/// The stream that messages come from.
+/// The stream that messages are read from.
 pub(crate) enum StdinStream {
-    /// A pipe, as shells and most clients give it.
+    /// A pipe, as shells and most clients pass it.
     Pipe(pipe::Receiver),
-    /// A socket, as clients built on libuv give it.
+    /// A socket, as clients built on libuv pass it.
     Socket(UnixStream),
-    /// A file or a terminal: read by a blocking thread.
+    /// A file or a terminal, which a blocking thread reads.
     Blocking(tokio::io::Stdin),
 }
 
-/// The stream that messages go to.
+/// The stream that messages are written to.
 pub(crate) enum StdoutStream {
     /// A pipe.
     Pipe(pipe::Sender),
     /// A socket.
     Socket(UnixStream),
-    /// A file or a terminal, where writes do not wait for long.
+    /// A file or a terminal, where writes do not block for long.
     Plain(io::PipeWriter),
 }
 
-/// Takes standard input and output for the protocol. From then on everything else that is printed goes to standard error.
+/// Takes over standard input and output for the protocol. From then on everything else that is printed goes to standard
+/// error.
 ///
 /// # Errors
 /// The descriptors cannot be duplicated.
@@ -57,8 +58,8 @@ pub(crate) fn take_standard_streams() -> io::Result<(StdinStream, StdoutStream)>
     Ok((input, output))
 }
 
-/// The descriptor as a socket, if it is one. `O_NONBLOCK` is set on the description that is shared with whoever passed the
-/// socket: nothing else in this process may use the standard streams afterwards.
+/// The descriptor as a socket, if it is one. This sets `O_NONBLOCK` on the open file description, which other processes
+/// and the other standard streams may share: nothing else in this process may use the standard streams afterwards.
 fn open_socket(descriptor: BorrowedFd<'_>) -> Option<UnixStream> {
     let stream = StdStream::from(descriptor.try_clone_to_owned().ok()?);
     // Only a socket has an address.
@@ -67,7 +68,8 @@ fn open_socket(descriptor: BorrowedFd<'_>) -> Option<UnixStream> {
     UnixStream::from_std(stream).ok()
 }
 
-/// The descriptor as a pipe, if it is one. It is opened anew where the system can, so that `O_NONBLOCK` is not shared.
+/// The descriptor as a pipe, if it is one. Where the system allows, the pipe is opened anew, so that `O_NONBLOCK` is
+/// not shared.
 fn open_receiver(descriptor: BorrowedFd<'_>) -> Option<pipe::Receiver> {
     let reopened = cfg!(target_os = "linux").then(|| pipe::OpenOptions::new().open_receiver("/proc/self/fd/0").ok());
     reopened.flatten().or_else(|| pipe::Receiver::from_owned_fd(duplicate_descriptor(descriptor)?).ok())
@@ -85,7 +87,7 @@ fn duplicate_descriptor(descriptor: BorrowedFd<'_>) -> Option<OwnedFd> {
 /// Redirects standard output to standard error: a stray line on standard output would break the protocol.
 #[allow(unsafe_code, reason = "std has no dup2; both descriptors are open, and nothing of Rust owns number 1")]
 fn redirect_stdout_to_stderr() {
-    // SAFETY: dup2 takes two numbers and touches no memory; if it fails, nothing has changed.
+    // SAFETY: dup2 takes two numbers and touches no memory. If it fails, nothing has changed.
     unsafe {
         libc::dup2(libc::STDERR_FILENO, libc::STDOUT_FILENO);
     }

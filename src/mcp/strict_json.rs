@@ -1,5 +1,5 @@
-//! Reads the JSON of a message strictly: duplicate keys, a byte order mark, too deep nesting and too many values are refused.
-//! Readers disagree about these, and a proxy or a log might see another message.
+//! Strict reader of JSON: refuses duplicate keys, a byte order mark, numbers out of range, and too many or too deeply
+//! nested values. Readers disagree about these, so a proxy or a log might see another message.
 
 use crate::parse::{OVERSIZED_INTEGER_HELP, find_oversized_integer, may_be_rounded};
 use crate::value::Json;
@@ -11,21 +11,21 @@ use std::fmt;
 /// How deep arrays and objects may be nested: the limit of `serde_json`, which enforces it.
 const MAX_DEPTH: usize = 127;
 
-/// How many values a message may have: each takes far more memory than the two bytes that it can be sent in.
+/// How many values a message may have: a value of two bytes in JSON takes far more memory.
 const MAX_VALUES: usize = 500_000;
 
 /// Why JSON is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum UnreadableJson {
-    /// It is no JSON (RFC 8259), or nested too deep.
+    /// It is not valid JSON (RFC 8259), or nested too deeply.
     Syntax(String),
     /// A key occurs twice in one object, which has no defined meaning (RFC 8259, section 4).
     DuplicateKey(String),
     /// It has too many values.
     TooManyValues,
-    /// A number is too large, or a whole number would silently be rounded (RFC 8259, section 6).
+    /// A number is too large, or an integer would silently be rounded (RFC 8259, section 6).
     NumberOutOfRange {
-        /// The id of the message, so that its sender can be answered.
+        /// The id of the message, for the answer to its sender.
         id: Json,
         /// The number, and the path to it.
         why: String,
@@ -35,13 +35,13 @@ pub(crate) enum UnreadableJson {
 /// Reads one JSON text.
 ///
 /// # Errors
-/// The text is no JSON, or JSON that is refused.
+/// The text is not JSON, or JSON that is refused.
 pub(crate) fn read_json(text: &[u8]) -> Result<Json, UnreadableJson> {
     if text.starts_with(b"\xef\xbb\xbf") {
         //= docs/spec.md#protocol
         //# A message that begins with a byte order mark or is nested more than 127 deep MUST be refused with a parse error.
         return Err(UnreadableJson::Syntax(
-            "it begins with a byte order mark, which JSON on the wire has not".to_owned(),
+            "it begins with a byte order mark, which JSON on the wire must not have".to_owned(),
         ));
     }
     let mut reader = serde_json::Deserializer::from_slice(text);
@@ -62,7 +62,7 @@ pub(crate) fn read_json(text: &[u8]) -> Result<Json, UnreadableJson> {
         serde_json::error::Category::Data if left.get() == 0 => UnreadableJson::TooManyValues,
         serde_json::error::Category::Data => UnreadableJson::DuplicateKey(error.to_string()),
         _ if error.to_string().starts_with("recursion limit") => {
-            UnreadableJson::Syntax(format!("it is nested more than {MAX_DEPTH} deep"))
+            UnreadableJson::Syntax(format!("it is nested more than {MAX_DEPTH} levels deep"))
         }
         _ => UnreadableJson::Syntax(error.to_string()),
     })
@@ -70,7 +70,7 @@ pub(crate) fn read_json(text: &[u8]) -> Result<Json, UnreadableJson> {
 
 //= docs/spec.md#protocol
 //# A message with a number beyond all that are kept MUST be refused with its id.
-/// The error for a number that no float holds. The id is read by skipping all other values, which are not parsed then.
+/// The error for a number that no float can hold. To read the id, all other values are skipped without being parsed.
 fn beyond_floats(text: &[u8], error: &serde_json::Error) -> UnreadableJson {
     #[derive(serde::Deserialize)]
     struct IdOnly {
@@ -79,7 +79,8 @@ fn beyond_floats(text: &[u8], error: &serde_json::Error) -> UnreadableJson {
     }
     match serde_json::from_slice::<IdOnly>(text) {
         Ok(IdOnly { id }) => {
-            let why = format!("a number is beyond 1.7976931348623157e308 ({error}): send a smaller one, or a text");
+            let why =
+                format!("a number is larger than 1.7976931348623157e308 ({error}): send a smaller one, or a string");
             UnreadableJson::NumberOutOfRange { id, why }
         }
         Err(_) => UnreadableJson::Syntax(error.to_string()),
@@ -162,7 +163,7 @@ impl<'de> Visitor<'de> for StrictReader<'_> {
             //= docs/spec.md#protocol
             //# A message in which a key stands twice in one object, at any depth, MUST be refused.
             if map.contains_key(&key) {
-                return Err(A::Error::custom(format!("the key {} stands twice", Json::from(key))));
+                return Err(A::Error::custom(format!("the key {} occurs twice", Json::from(key))));
             }
             map.insert(key, pairs.next_value_seed(self)?);
         }
@@ -195,7 +196,7 @@ mod tests {
             r#"{"params":{"name":"a","method":1,"method":2}}"#,
             r#"[[{"x":[{"method":1,"y":2,"method":3}]}]]"#,
         ] {
-            assert!(duplicate_key(text).starts_with("the key \"method\" stands twice"), "{text}");
+            assert!(duplicate_key(text).starts_with("the key \"method\" occurs twice"), "{text}");
         }
         assert!(read_json(br#"{"a":{"b":1},"b":[{"a":1},{"a":2}]}"#).is_ok());
     }
@@ -207,7 +208,7 @@ mod tests {
     fn what_is_too_deep_or_marked_is_refused() {
         let nested = |depth: usize| ["[".repeat(depth), "]".repeat(depth)].concat();
         assert!(read_json(nested(MAX_DEPTH).as_bytes()).is_ok());
-        let why = UnreadableJson::Syntax("it is nested more than 127 deep".to_owned());
+        let why = UnreadableJson::Syntax("it is nested more than 127 levels deep".to_owned());
         assert_eq!(read_json(nested(MAX_DEPTH + 1).as_bytes()), Err(why));
         assert!(matches!(read_json(nested(1_000_000).as_bytes()), Err(UnreadableJson::Syntax(_))));
         let Err(UnreadableJson::Syntax(why)) = read_json("\u{feff}{}".as_bytes()) else { panic!() };

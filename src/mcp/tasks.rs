@@ -1,4 +1,5 @@
-//! Tasks (SEP-2663): what is known of each call that outlives its request, for the client that started it, until it expires.
+//! Tasks (SEP-2663): keeps the state of each call that outlives its request, for the client that started it, until it
+//! expires.
 
 use crate::definition::TaskPolicy;
 use crate::script::CallerId;
@@ -10,19 +11,19 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-/// How many tasks run at a time: one that sleeps, or waits for an answer, holds a thread.
+/// How many tasks run at a time: even a task that sleeps or waits for an answer holds a thread.
 const MAX_RUNNING: usize = 128;
 
-/// How many tasks are kept, ended ones included.
+/// How many tasks are kept, including ended ones.
 const MAX_KEPT: usize = 512;
 
-/// How many bytes of results may wait to be fetched before no further task starts.
+/// How many bytes of results may wait to be fetched before further tasks are refused.
 const MAX_RESULT_BYTES: usize = 64 << 20;
 
 /// How many characters a status message may have.
 const MAX_STATUS_CHARS: usize = 1_000;
 
-/// Who started a task: for nobody else it is there.
+/// Who started a task. For anybody else the task does not exist.
 pub(crate) type TaskOwner = [u8; 32];
 
 /// All tasks.
@@ -42,10 +43,10 @@ struct TaskEntry {
     owner: TaskOwner,
     party: CallerId,
     task: Task,
-    /// The result or the error, once there is one.
+    /// The result or the error, once the task has ended.
     end: Option<TaskPayload>,
     bytes: usize,
-    /// The questions that are not answered yet.
+    /// The questions without an answer.
     asked: InputRequests,
     /// How often each key was used.
     times: HashMap<String, usize>,
@@ -53,13 +54,13 @@ struct TaskEntry {
     answers: mpsc::UnboundedSender<(String, Json)>,
 }
 
-/// A task that has just started, for whoever runs it.
+/// A task that was just started, for the code that runs it.
 pub(crate) struct StartedTask {
-    /// The task as its client is told of it.
+    /// The task as its client sees it.
     pub(crate) task: Task,
     /// Cancelled when its client cancels the task.
     pub(crate) cancelled: CancellationToken,
-    /// Answers to its questions, with the keys that the client was given.
+    /// The answers to its questions, with the keys that the client was given.
     pub(crate) answers: mpsc::UnboundedReceiver<(String, Json)>,
 }
 
@@ -68,7 +69,8 @@ impl TaskStore {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a task; nothing if its client, its address or all clients have too many, or their results too many bytes.
+    /// Starts a task. `None` if its client, its address or all clients together have too many tasks, or too many bytes
+    /// of results.
     pub(crate) fn start(&self, owner: TaskOwner, party: CallerId, tasking: TaskPolicy) -> Option<StartedTask> {
         let mut state = self.state();
         if !state.has_room(party) {
@@ -104,7 +106,7 @@ impl TaskStore {
         self.state().running
     }
 
-    /// The state of a task; nothing if its owner has no such task.
+    /// The state of a task; `None` if its owner has no such task.
     pub(crate) fn get(&self, id: &str, owner: &TaskOwner) -> Option<DetailedTask> {
         let mut state = self.state();
         let entry = state.owned(id, owner)?;
@@ -116,13 +118,13 @@ impl TaskStore {
         Some(DetailedTask::new(entry.task.clone(), payload))
     }
 
-    /// Takes answers; those to no open question are ignored. `false` if the owner has no such task.
+    /// Takes answers. Answers without an open question are ignored. `false` if the owner has no such task.
     pub(crate) fn answer(&self, id: &str, owner: &TaskOwner, answers: InputResponses) -> bool {
         let mut state = self.state();
         let Some(entry) = state.owned(id, owner) else { return false };
         for (key, answer) in answers {
             if entry.asked.remove(&key).is_some() {
-                // If the task has just ended, the answer is dropped.
+                // The task may just have ended: then the answer is dropped.
                 let _ = entry.answers.send((key, answer));
                 entry.touch();
             }
@@ -130,7 +132,7 @@ impl TaskStore {
         true
     }
 
-    /// Cancels a task, which then ends soon. `false` if the owner has no such task.
+    /// Cancels a task, which ends soon afterwards. `false` if the owner has no such task.
     pub(crate) fn cancel(&self, id: &str, owner: &TaskOwner) -> bool {
         let mut state = self.state();
         let Some(entry) = state.owned(id, owner) else { return false };
@@ -142,8 +144,8 @@ impl TaskStore {
         true
     }
 
-    /// Adds questions for the client; returns the keys that it is given. A key that was used before gets a number: SEP-2663
-    /// wants keys that are unique as long as the task lives.
+    /// Adds questions for the client, and returns the keys that it is given. A key that was used before gets a number:
+    /// SEP-2663 requires keys that are unique during the lifetime of the task.
     pub(crate) fn ask(&self, id: &str, questions: Vec<(String, InputRequest)>) -> Vec<String> {
         let mut state = self.state();
         let Some(entry) = state.kept.get_mut(id) else { return Vec::new() };
@@ -169,7 +171,7 @@ impl TaskStore {
         }
     }
 
-    /// Sets the status message of a task that runs.
+    /// Sets the status message of a running task.
     pub(crate) fn set_status(&self, id: &str, message: &str) {
         if let Some(entry) = self.state().kept.get_mut(id).filter(|entry| entry.end.is_none()) {
             entry.task.status_message = Some(message.chars().take(MAX_STATUS_CHARS).collect());
@@ -206,7 +208,7 @@ impl TaskStore {
     }
 }
 
-/// What some tasks use: how many run, how many are kept, the bytes of their results.
+/// What a set of tasks uses: how many run, how many are kept, and the bytes of their results.
 #[derive(Clone, Copy, Default)]
 struct TaskUsage([usize; 3]);
 
@@ -218,7 +220,7 @@ impl TaskUsage {
         *bytes += entry.bytes;
     }
 
-    /// Whether each is less than `times` times what is left of it.
+    /// Whether each of the three is less than `times` times what is left of it.
     fn leaves_room(self, left: [usize; 3], times: usize) -> bool {
         self.0.iter().zip(left).all(|(taken, left)| *taken < left.saturating_mul(times))
     }
@@ -243,7 +245,8 @@ impl TaskTable {
         ];
         //= docs/spec.md#tasks
         //# The tasks of one client, and those of one address, MUST leave room for those of others.
-        // A client may use as much as is left, and all clients of an address three times that: some is left for the next one.
+        // A client may use as much as is left, and all clients of an address three times as much. So some is left for
+        // the next client.
         of_client.leaves_room(left, 1) && of_address.leaves_room(left, 3)
     }
 
@@ -272,7 +275,7 @@ mod tests {
         tasks.start(ME, CallerId::default(), TaskPolicy::default())
     }
 
-    /// Starts as many tasks as a client may; returns how many.
+    /// Starts as many tasks as a client may have; returns their number.
     fn begin_all(tasks: &TaskStore, place: u64, client: u64) -> usize {
         (0..)
             .take_while(|_| {

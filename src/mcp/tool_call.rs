@@ -1,4 +1,4 @@
-//! Calls of tools: answered at once, or started as a task that runs beside all requests and is asked for later.
+//! Calls of tools: answered at once, or started as a task that outlives the request and whose result is fetched later.
 
 use super::connection::{CancelOnDrop, Connection, McpServer};
 use super::elicitation::{
@@ -28,10 +28,11 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-/// How long a result that came late can be fetched, unless the lifetime of the task is shorter.
+/// How long a result can be fetched after a task ended shortly before its expiry, unless the task's lifetime is
+/// shorter.
 const FETCH_TIME: Duration = Duration::from_secs(60);
 
-/// A requested call of a tool.
+/// A call of a tool, as a request asks for it.
 struct ToolCall {
     tool: String,
     arguments: Json,
@@ -45,7 +46,7 @@ impl ToolCall {
         Request::Call { tool: self.tool.clone(), arguments: self.arguments.clone() }
     }
 
-    /// Answers the call. `record` is what was answered before, if something was.
+    /// Answers the call. `record` holds what was answered before, if anything was.
     async fn answer(
         self,
         connection: &Connection,
@@ -75,7 +76,7 @@ impl ToolCall {
         }
     }
 
-    /// Starts the call as a task, once all questions that come before it are answered.
+    /// Starts the call as a task, once all questions that precede it are answered.
     async fn answer_as_task(
         self,
         connection: &Connection,
@@ -114,13 +115,15 @@ impl ToolCall {
                     capabilities: connection.usable_capabilities(sender, revision),
                     peer: connection.calling_peer(sender, revision),
                 };
-                // It runs until it expires or the server ends, whatever becomes of the connection.
+                // The task runs until it expires or the server ends, even if the connection closes.
                 tokio::spawn(run.run(connection.shutdown.now.clone()));
                 Ok(CallToolResponse::Task(result))
             }
-            // A client that knows tasks can wait as well.
+            // A client that supports tasks can also wait.
             (None, TaskSupport::Optional) => self.answer(connection, Some(record), sender, revision).await,
-            (None, _) => Err(ErrorData::internal_error("too many tasks are kept: fetch or cancel some, or wait", None)),
+            (None, _) => {
+                Err(ErrorData::internal_error("too many tasks are kept: fetch or cancel some of them, or wait", None))
+            }
         }
     }
 }
@@ -128,7 +131,8 @@ impl ToolCall {
 /// Answers a call of a tool, or starts it as a task.
 ///
 /// # Errors
-/// No such tool, arguments or answers that do not fit, a fault of the protocol, too many tasks.
+/// There is no such tool, the arguments or answers do not fit, the tool raised an error of the protocol, or there are
+/// too many tasks.
 pub(crate) async fn call_tool(
     connection: &Connection,
     params: CallToolRequestParams,
@@ -161,13 +165,13 @@ pub(crate) async fn call_tool(
         //# A tool that runs only as a task MUST refuse other clients, and name the extension.
         TaskSupport::Required => {
             let fault = missing_capability(&format!("`{}`", call.tool), &[TASKS_EXTENSION_ID]);
-            fault_response(*fault.help("use a client that knows the extension"), revision)
+            fault_response(*fault.help("use a client that supports the extension"), revision)
         }
     }
 }
 
-/// A fault as an error of the protocol. A client of an older revision that lacks a capability gets it as a result, which
-/// its model can read.
+/// The response for a fault: an error of the protocol. If a client of an older revision lacks a capability, a result
+/// instead, which its model can read.
 fn fault_response(fault: Diagnostic, revision: Revision) -> Result<CallToolResponse, ErrorData> {
     if fault.code == Code::CAPABILITY && !revision.is_stateless() {
         let message = fault_error(fault, None, revision).message;
@@ -185,11 +189,11 @@ struct TaskRun {
     traits: ToolTraits,
     /// The capabilities of the client that started the task.
     capabilities: Json,
-    /// That client.
+    /// The client that started the task.
     peer: Peer,
 }
 
-/// The questions of a task that wait for their answers.
+/// Questions of a task that wait for answers.
 struct OpenQuestions {
     elicitation: Elicitation,
     /// The keys that the client was given, in the order of the questions.
@@ -198,7 +202,8 @@ struct OpenQuestions {
     deadline: Instant,
 }
 
-/// The client of a request, as far as it is known: its bearer token and its session. On standard streams there is one client.
+/// The client of a request, as far as it is known: its bearer token and its session. On standard streams there is one
+/// client.
 fn task_owner(sender: RequestSender<'_>) -> TaskOwner {
     let mut hash = blake3::Hasher::new();
     if let Some(headers) = sender.headers {
@@ -215,7 +220,7 @@ fn task_owner(sender: RequestSender<'_>) -> TaskOwner {
 //# An id that no task of the client has MUST be refused with code -32602.
 fn unknown_task_error(id: &str) -> ErrorData {
     let id: String = id.chars().take(64).collect();
-    ErrorData::invalid_params(format!("there is no task `{id}`: it never was, or it expired"), None)
+    ErrorData::invalid_params(format!("there is no task `{id}`: it never existed, or it has expired"), None)
 }
 
 /// The state of a task.
@@ -250,7 +255,7 @@ pub(crate) fn cancel_task(tasks: &TaskStore, id: &str, sender: RequestSender<'_>
 }
 
 impl TaskRun {
-    /// Runs the task until it has ended and its result has expired, or the server ends.
+    /// Runs the task until it has ended and expired, or until the server ends.
     async fn run(self, server_ends: CancellationToken) {
         let (server, id) = (Arc::clone(&self.server), self.started.task.task_id.clone());
         let lifetime = Duration::from_millis(self.traits.task_policy.ttl_ms);
@@ -262,7 +267,7 @@ impl TaskRun {
             //= docs/spec.md#tasks
             //# A task that does not end in its time MUST be ended, and its script with it.
             () = sleep_until(expires) => {
-                failed_payload(&ErrorData::internal_error("the task expired before it came to its end", None))
+                failed_payload(&ErrorData::internal_error("the task expired before it ended", None))
             }
         };
         server.tasks.finish(&id, end);
@@ -330,7 +335,7 @@ impl TaskRun {
     }
 }
 
-/// Puts questions where the client of a task finds them; nothing if they cannot be asked.
+/// Adds questions to a task, for its client; `None` if they cannot be asked.
 fn open_questions(elicitation: Elicitation, tasks: &TaskStore, id: &str) -> Option<OpenQuestions> {
     let mut questions = Vec::new();
     for (key, wish) in &elicitation.questions {
@@ -347,7 +352,7 @@ fn open_questions(elicitation: Elicitation, tasks: &TaskStore, id: &str) -> Opti
     Some(OpenQuestions { elicitation, keys, answers: HashMap::new(), deadline: Instant::now() + ANSWER_TIMEOUT })
 }
 
-/// Takes an answer. The script gets all answers when the last one is there; until then the questions stay open.
+/// Takes an answer. When the last one is there, the script gets all of them. Until then the questions stay open.
 fn take_answer(open: Option<OpenQuestions>, key: String, answer: Json) -> Option<OpenQuestions> {
     let mut open = open?;
     open.answers.insert(key, answer);
@@ -364,7 +369,7 @@ fn cancelled_fault() -> Box<Diagnostic> {
     Diagnostic::new(Code::CANCELLED, "the task was cancelled")
 }
 
-/// Withdraws open questions, and tells the script why.
+/// Withdraws open questions, and passes the fault to the script.
 fn abandon(open: Option<OpenQuestions>, tasks: &TaskStore, id: &str, fault: Box<Diagnostic>) {
     if let Some(open) = open {
         tasks.withdraw_questions(id);
@@ -372,7 +377,7 @@ fn abandon(open: Option<OpenQuestions>, tasks: &TaskStore, id: &str, fault: Box<
     }
 }
 
-/// The status message that a notice makes for a task.
+/// The status message that a notice gives a task; `None` if it gives none.
 fn status_message(notice: &Notice) -> Option<String> {
     match notice {
         Notice::Status(message) => Some(message.clone()),
@@ -383,7 +388,7 @@ fn status_message(notice: &Notice) -> Option<String> {
     }
 }
 
-/// How a task ended. A tool that fails has a result; what the protocol calls an error is one.
+/// How a task ended. A failure of the tool is a result; only what the protocol calls an error is an error.
 fn final_payload(answer: Result<Answer, oneshot::error::RecvError>, wrapped: bool, cancelled: bool) -> TaskPayload {
     let error = match answer {
         Ok(Answer::Tool(outcome)) => {

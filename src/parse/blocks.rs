@@ -1,4 +1,5 @@
-//! Blocks of a text, read by rules that say where they begin and end, and what fields, items, sections and lists they have.
+//! Blocks of a text, found by rules that define where blocks begin and end and what fields, items, sections and lists
+//! they have.
 
 mod rules;
 #[cfg(test)]
@@ -16,10 +17,10 @@ use std::sync::Arc;
 
 /// The blocks of a document, in order: `#{ line, end_line, groups, fields, items, sections, lists, text, preamble }`.
 ///
-/// A line is looked at in this order. One that matches `start` begins a block; the one before ends there. One that
-/// matches `end` ends the open block, and belongs to it if `end_takes`; so does the next line then, if it matches
-/// `tail`. All other lines of a block are its body. A block without an end line ends before the next one, or with the
-/// text. Lines in code fences are body and nothing else, unless fences are plain.
+/// Each line is tested in this order. A line that matches `start` begins a block and ends the one before it. A line
+/// that matches `end` ends the open block. If `end_takes`, the line belongs to that block, and so does the next line if
+/// it matches `tail`. All other lines of a block are its body. A block without an end line ends before the next block
+/// or at the end of the text. Lines in code fences belong to the body and are not tested, unless fences are plain.
 pub fn parse_blocks(document: &Document, rules: &BlockRules) -> Result<Vec<ParsedBlock>> {
     let mut blocks = Vec::new();
     let mut open: Option<OpenBlock<'_>> = None;
@@ -61,35 +62,35 @@ pub fn parse_blocks(document: &Document, rules: &BlockRules) -> Result<Vec<Parse
     Ok(blocks)
 }
 
-/// A block. Lines are counted from 1.
+/// A block. Line numbers are one-based.
 pub struct ParsedBlock {
     /// Its first line.
     pub line: usize,
     /// Its last line.
     pub end_line: usize,
-    /// The first line of its body that is not blank; its last line, if there is none.
+    /// The first line of its body that is not blank, or its last line if there is none.
     pub first_line: usize,
     /// The named groups of its first and its end line.
     pub groups: NamedValues,
-    /// What single lines say of all of it.
+    /// The fields that single lines set for the whole block.
     pub fields: NamedValues,
-    /// Lines that became records.
+    /// Lines that were read as records.
     pub items: Vec<BlockItem>,
     /// Its sections.
     pub sections: Vec<BlockSection>,
-    /// Fields that were split, by name.
+    /// Fields that were split into records, by name.
     pub lists: Vec<(Text, Vec<NamedValues>)>,
-    /// What stands between its first and its end line.
+    /// The text between its first and its end line.
     pub text: String,
-    /// What stands before its first section, without lines of fields; none where sections are not looked for.
+    /// The text before its first section, without lines of fields; `None` if the rules have no sections.
     pub preamble: Option<String>,
 }
 
-/// A line, and those that go on with it, as a record.
+/// A line and its continuation lines, as a record.
 pub struct BlockItem {
-    /// The named groups, but for `text`.
+    /// The named groups, except `text`.
     pub groups: NamedValues,
-    /// What it says.
+    /// Its text.
     pub text: String,
     /// Its first line.
     pub line: usize,
@@ -97,13 +98,13 @@ pub struct BlockItem {
 
 /// A section of a block.
 pub struct BlockSection {
-    /// The named groups of its heading, with `title`.
+    /// The named groups of its heading, including `title`.
     pub groups: NamedValues,
     /// The line of its heading.
     pub line: usize,
     /// Its last line.
     pub end_line: usize,
-    /// What stands below its heading.
+    /// The text below its heading.
     pub text: String,
 }
 
@@ -117,7 +118,7 @@ fn map_with(pairs: NamedValues, more: impl IntoIterator<Item = (&'static str, Va
 }
 
 impl ParsedBlock {
-    /// What has this name: a group, a field, `text`, `preamble`, `line` or `end_line`; `None` if nothing has.
+    /// The value with this name: a group, a field, `text`, `preamble`, `line` or `end_line`; `None` if there is none.
     pub fn value_named(&self, name: &str) -> Option<Value> {
         value_named(&self.groups, name).or_else(|| value_named(&self.fields, name)).cloned().or_else(|| match name {
             "text" => Some(self.text.as_str().into()),
@@ -128,7 +129,7 @@ impl ParsedBlock {
         })
     }
 
-    /// The block as scripts see it.
+    /// Converts the block to the map that scripts see.
     pub fn into_value(self) -> Value {
         let lists = self
             .lists
@@ -149,7 +150,7 @@ impl ParsedBlock {
 }
 
 impl BlockItem {
-    /// What has this name: a group, `text` or `line`; `None` if nothing has.
+    /// The value with this name: a group, `text` or `line`; `None` if there is none.
     pub fn value_named(&self, name: &str) -> Option<Value> {
         match name {
             "text" => Some(self.text.as_str().into()),
@@ -164,7 +165,7 @@ impl BlockItem {
 }
 
 impl BlockSection {
-    /// What has this name: a group, `text`, `line` or `end_line`; `None` if nothing has.
+    /// The value with this name: a group, `text`, `line` or `end_line`; `None` if there is none.
     pub fn value_named(&self, name: &str) -> Option<Value> {
         match name {
             "text" => Some(self.text.as_str().into()),
@@ -180,26 +181,26 @@ impl BlockSection {
     }
 }
 
-/// What is known of a block so far. Lines are counted from 0 here.
+/// The state of the block that is being read. Lines are counted from 0 here.
 struct OpenBlock<'a> {
     document: &'a Document,
     rules: &'a BlockRules,
     start: usize,
     groups: NamedValues,
-    /// By the place of the field in the rules.
+    /// The values of fields, by the position of the field in the rules.
     fields: Vec<Option<Value>>,
-    /// Lines of the body that gave a field, ascending.
+    /// The body lines that set a field, in ascending order.
     field_lines: Vec<usize>,
     items: Vec<BlockItem>,
-    /// Whether items are looked for.
+    /// Whether lines are tested for items.
     listing: bool,
-    /// Whether the last item may go on.
+    /// Whether the next line may continue the last item.
     going_on: bool,
     sections: Vec<(usize, NamedValues)>,
 }
 
 impl<'a> OpenBlock<'a> {
-    /// A block whose first line is the one at `start`.
+    /// Begins a block at the line `start`.
     fn new(
         document: &'a Document,
         rules: &'a BlockRules,
@@ -216,7 +217,7 @@ impl<'a> OpenBlock<'a> {
         Ok(open)
     }
 
-    /// A line of the body that is looked at.
+    /// Reads a line of the body against the rules.
     fn body_line(&mut self, at: usize, line: &str) -> Result<()> {
         if self.read_fields(line)? {
             self.field_lines.push(at);
@@ -236,19 +237,19 @@ impl<'a> OpenBlock<'a> {
         }
     }
 
-    /// A line of the body that is not looked at.
+    /// Skips a line of the body without testing it.
     fn pass(&mut self) {
         self.going_on = false;
     }
 
-    /// The end line, which belongs to the block.
+    /// Reads the end line, which belongs to the block.
     fn end_line(&mut self, groups: NamedValues, line: &str) -> Result<()> {
         self.groups.retain(|(known, _)| !groups.iter().any(|(name, _)| name == known));
         self.groups.extend(groups);
         self.read_fields(line).map(drop)
     }
 
-    /// Whether the line gave a field. The first line that has one counts.
+    /// Reads the fields of a line, and returns whether it set one. The first line that sets a field wins.
     fn read_fields(&mut self, line: &str) -> Result<bool> {
         let mut any = false;
         for (value, field) in self.fields.iter_mut().zip(&self.rules.fields) {
@@ -307,7 +308,7 @@ impl<'a> OpenBlock<'a> {
         Ok(())
     }
 
-    /// The block, whose body ends before the line at `body_end` and which itself ends before the one at `end`.
+    /// Completes the block. Its body ends before the line `body_end`, and the block ends before the line `end`.
     fn close(mut self, body_end: usize, end: usize) -> Result<ParsedBlock> {
         let lists = self.lists()?;
         let text = self.text(self.start + 1..body_end);
@@ -345,7 +346,7 @@ impl<'a> OpenBlock<'a> {
         &self.document.text()[self.document.line_ranges()[at].clone()]
     }
 
-    /// The lines without the blank ones at both ends.
+    /// The range of lines without the blank lines at both ends.
     fn trimmed(&self, mut lines: Range<usize>) -> Range<usize> {
         let is_blank = |at: usize| self.line(at).trim().is_empty();
         while !lines.is_empty() && is_blank(lines.start) {
@@ -357,7 +358,7 @@ impl<'a> OpenBlock<'a> {
         lines
     }
 
-    /// The lines, joined by line feeds, blank ones at both ends left out.
+    /// The lines joined by line feeds, without the blank lines at both ends.
     fn text(&self, lines: Range<usize>) -> String {
         let lines = self.trimmed(lines);
         if lines.is_empty() {
@@ -368,7 +369,7 @@ impl<'a> OpenBlock<'a> {
         if text.contains('\r') { text.replace("\r\n", "\n") } else { text.to_owned() }
     }
 
-    /// What stands before the first section, without the lines that gave a field, or those that the rules name.
+    /// The text before the first section, without the lines that set a field or that the rules exclude.
     fn preamble(&self, body_end: usize) -> Result<String> {
         let end = self.sections.first().map_or(body_end, |(at, _)| *at);
         let mut kept = Vec::new();
@@ -385,15 +386,15 @@ impl<'a> OpenBlock<'a> {
     }
 }
 
-/// The state of code fences between two lines: CommonMark 0.31 §4.5 without nesting in lists and quotes.
+/// The state of code fences between two lines (CommonMark 0.31, section 4.5, without nesting in lists and quotes).
 #[derive(Default)]
 struct Fences {
-    /// The character and the length of the fence that is open.
+    /// The character and the length of the open fence.
     open: Option<(u8, usize)>,
 }
 
 impl Fences {
-    /// Whether the next line is a fence or lies within one. A fence that is never closed covers the rest.
+    /// Whether the next line is a fence or lies within one. A fence that is never closed covers the rest of the text.
     fn covers(&mut self, line: &str) -> bool {
         let inner = line.trim_start_matches(' ');
         let sign = match inner.as_bytes() {

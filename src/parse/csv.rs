@@ -8,32 +8,32 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// The code of its faults.
+/// The code of faults in the table.
 const CODE: Code = Code("parse.csv");
 
-/// How a table is written, and what is made of it.
+/// How a table is written, and how its rows are returned.
 #[derive(Clone, Copy, Debug)]
 pub struct CsvFormat<'a> {
-    /// Whether the first row names the columns: rows are maps then, else lists.
+    /// Whether the first row names the columns. If so, rows are maps; otherwise they are lists.
     pub header: bool,
-    /// What stands between cells: one ASCII character.
+    /// The separator between cells: one ASCII character.
     pub separator: &'a str,
-    /// Whether double quotes enclose cells; else they are letters like others.
+    /// Whether double quotes enclose cells. Otherwise they are ordinary characters.
     pub quotes: bool,
 }
 
-/// The rows of a table; all cells are texts. With a header each row is a map by the names in the first row, and
-/// one with more or fewer cells is a fault `parse.csv`; without, each is a list of as many cells as it has.
+/// The rows of a table. All cells are texts. With a header, each row is a map with the names of the first row as keys,
+/// and a row with more or fewer cells is a fault `parse.csv`. Without a header, each row is a list of its cells.
 ///
-/// A cell that begins with a double quote ends with one, and a quote within it is doubled. A quote that nothing closes,
-/// text behind a closing quote and a quote within a cell that is in none are faults: what was meant cannot be known.
-/// Rows end with `\n`, `\r\n` or `\r`. An empty line is an empty cell in a table of one column; in others, and before
-/// the header, it is no row.
+/// A cell that begins with a double quote must end with one, and a quote within it is doubled. A quote that is never
+/// closed, text after a closing quote, and a quote within an unquoted cell are faults, because their intent is
+/// ambiguous. Rows end with `\n`, `\r\n` or `\r`. In a table with one column, an empty line is an empty cell. In other
+/// tables, and before the header, an empty line is skipped.
 pub fn parse_csv(input: &ParserInput<'_>, table: CsvFormat<'_>) -> Result<Value> {
     let separator = match table.separator.as_bytes() {
         &[one] if one.is_ascii() && !matches!(one, b'"' | b'\r' | b'\n') => one,
         _ => {
-            let message = format!("`separator` is one ASCII character between cells, got `{}`", table.separator);
+            let message = format!("`separator` must be one ASCII character, got `{}`", table.separator);
             return Err(Diagnostic::new(Code::ARGUMENTS, message).help(r#"use `","`, `";"`, `"\t"` or `"|"`"#));
         }
     };
@@ -54,9 +54,9 @@ fn with_header(reader: &mut CsvReader<'_>) -> Result<Value> {
                 rows.push(Value::Map(pairs.collect::<Map>()));
             }
             Some(names) => {
-                let message = format!("the row has {} cells, the header {}", row.cells.len(), names.len());
+                let message = format!("the row has {} cells, but the header has {}", row.cells.len(), names.len());
                 return Err(reader.input.fault(CODE, row.start, message).help(
-                    "a cell with the separator or a line end stands in double quotes; `header: false` gives lists",
+                    "put a cell that contains the separator or a line end in double quotes; `header: false` returns lists",
                 ));
             }
         }
@@ -88,20 +88,20 @@ fn read_names(input: &ParserInput<'_>, row: &CsvRow<'_>) -> Result<Vec<Text>> {
     for name in &names {
         guard::spend(ITEM + name.len())?;
         if !seen.insert(name) {
-            let message = format!("the column `{name}` stands twice in the header");
+            let message = format!("the column `{name}` appears twice in the header");
             let fault = input.fault(CODE, row.start, message);
-            return Err(fault.help("`header: false` gives the rows as lists"));
+            return Err(fault.help("`header: false` returns the rows as lists"));
         }
     }
     Ok(names)
 }
 
-/// A row as it is written.
+/// A row of the text.
 struct CsvRow<'a> {
     cells: Vec<Cow<'a, str>>,
-    /// Where it begins.
+    /// The byte at which it begins.
     start: usize,
-    /// Whether nothing is written in it, no quotes either.
+    /// Whether it is completely empty, without even quotes.
     is_blank: bool,
 }
 
@@ -111,7 +111,7 @@ impl CsvRow<'_> {
     }
 }
 
-/// What follows a cell.
+/// What comes after a cell.
 enum CellEnd {
     Cell,
     Row,
@@ -125,7 +125,7 @@ struct CsvReader<'a> {
 }
 
 impl<'a> CsvReader<'a> {
-    /// The next row; none at the end of the text.
+    /// The next row; `None` at the end of the text.
     fn row(&mut self) -> Result<Option<CsvRow<'a>>> {
         let start = self.at;
         if start == self.input.text().len() {
@@ -150,7 +150,7 @@ impl<'a> CsvReader<'a> {
         self.input.text().as_bytes().get(self.at).copied()
     }
 
-    /// A cell up to the separator or the end of the row.
+    /// Reads an unquoted cell, up to the separator or the end of the row.
     fn plain(&mut self) -> Result<Cow<'a, str>> {
         let (text, start) = (self.input.text(), self.at);
         let is_end = |byte: &u8| *byte == self.separator || matches!(byte, b'\n' | b'\r');
@@ -167,11 +167,11 @@ impl<'a> CsvReader<'a> {
         let cell = &text[start..end];
         match cell.find('"').filter(|_| self.quotes) {
             None => Ok(Cow::Borrowed(cell)),
-            Some(at) => Err(self.fault(start + at, "a double quote within a cell that is in none")),
+            Some(at) => Err(self.fault(start + at, "a double quote within an unquoted cell")),
         }
     }
 
-    /// A cell within quotes, and both of them.
+    /// Reads a quoted cell, including both quotes.
     fn quoted(&mut self) -> Result<Cow<'a, str>> {
         let (text, open) = (self.input.text(), self.at);
         let mut from = open + 1;
@@ -192,7 +192,7 @@ impl<'a> CsvReader<'a> {
         }
     }
 
-    /// Goes over what ends the cell.
+    /// Consumes what ends the cell.
     fn after(&mut self) -> Result<CellEnd> {
         let next = self.peek();
         self.at += usize::from(next.is_some());
@@ -203,18 +203,18 @@ impl<'a> CsvReader<'a> {
                 Ok(CellEnd::Row)
             }
             None | Some(b'\r' | b'\n') => Ok(CellEnd::Row),
-            Some(_) => Err(self.fault(self.at - 1, "text behind the double quote that closes a cell")),
+            Some(_) => Err(self.fault(self.at - 1, "text after the double quote that closes a cell")),
         }
     }
 
     fn fault(&self, at: usize, message: &str) -> Box<Diagnostic> {
         self.input.fault(CODE, at, message).help(
-            "a cell with a double quote stands in double quotes, and the one within is doubled; `quotes: false` reads them as letters",
+            "put a cell that contains a double quote in double quotes, and double the inner one; `quotes: false` reads quotes as ordinary characters",
         )
     }
 }
 
-/// Where the next double quote stands.
+/// The position of the next double quote.
 fn quote_from(text: &str, from: usize) -> Result<Option<usize>> {
     let mut at = from;
     for piece in text.as_bytes()[from..].chunks(PIECE_BYTES) {

@@ -1,4 +1,4 @@
-//! YAML between `---` fences at the very beginning of a text.
+//! YAML front matter between `---` fences at the very beginning of a text.
 
 use super::input::ParserInput;
 use super::yaml::{self, YamlError};
@@ -9,10 +9,10 @@ const FENCE: &str = "---";
 
 /// The front matter of a text: `#{ data, error, from, to, body_line }`.
 ///
-/// `data` is a map, empty if nothing stands between the fences, `()` without front matter or if it cannot be read:
-/// then `error` says why, with the line. `from` and `to` are the lines of the fences, 0 if they are not there,
-/// `body_line` the line after the front matter. Fences are lines of `---` alone; white space may follow. Only the
-/// guard makes it fail.
+/// `data` is a map, which is empty if there is nothing between the fences. It is `()` if there is no front matter, or
+/// if it cannot be read; in that case `error` says why, with the line. `from` and `to` are the lines of the fences, or
+/// 0 if they are missing. `body_line` is the line after the front matter. A fence is a line that contains only `---`,
+/// optionally followed by white space. Only the guard can make this function fail.
 pub fn parse_front_matter(input: &ParserInput<'_>) -> Result<Value> {
     let mut lines = input.text().split_inclusive('\n');
     let Some(first) = lines.next().filter(|line| is_fence(line)) else { return Ok(shape(Value::Null, None, 0, 0)) };
@@ -38,7 +38,7 @@ fn read(text: &str) -> Result<(Value, Option<String>)> {
         Ok(data @ Value::Map(_)) => (data, None),
         Ok(Value::Null) => (Value::Map(Map::new()), None),
         Ok(other) => {
-            let message = format!("front matter is a map, this is a {}", other.kind().name());
+            let message = format!("front matter must be a map, got a {}", other.kind().name());
             (Value::Null, error(1, &message))
         }
         Err(YamlError { message, help, line, .. }) => (Value::Null, error(line, &format!("{message} ({help})"))),
@@ -81,7 +81,7 @@ mod tests {
     fn what_is_wrong_is_told_with_its_line() {
         assert_eq!(read("---\na: 1\n")["error"], "line 1: the front matter has no closing `---`");
         assert_eq!(read("---\na: 1\n")["from"], 1);
-        assert_eq!(read("---\n- a\n---\n")["error"], "line 2: front matter is a map, this is a list");
+        assert_eq!(read("---\n- a\n---\n")["error"], "line 2: front matter must be a map, got a list");
         let twice = read("---\na: 1\na: 2\n---\n");
         assert!(twice["error"].as_str().is_some_and(|error| error.starts_with("line 3: ")), "{twice}");
         assert_eq!((&twice["data"], &twice["to"]), (&json!(null), &json!(4)));

@@ -1,19 +1,19 @@
-//! What `git status --porcelain=v2 -z` prints (git-status(1), “Porcelain Format Version 2”).
+//! The output of `git status --porcelain=v2 -z` (git-status(1), "Porcelain Format Version 2").
 
 use super::input::ParserInput;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::{Map, Value};
 
-/// The code of its faults.
+/// The code of faults in the output.
 const CODE: Code = Code("parse.git_status");
 
 /// `#{ branch: #{ head, upstream, ahead, behind, oid }, entries: [#{ state, path, from?, staged, unstaged }] }`.
 ///
-/// `branch` is there with `--branch`, its fields are `()` where git says nothing: no commit yet, no branch, no
+/// `branch` is present with `--branch`; its fields are `()` where git reports nothing: no commit yet, no branch, no
 /// upstream. `state` is `modified`, `type_changed`, `added`, `deleted`, `renamed`, `copied`, `unmerged`, `untracked` or
-/// `ignored`: that of the index if it differs from the commit, else that of the work tree; `staged` and `unstaged`
-/// tell which of the two differ. `from` is the old path of what was renamed or copied.
+/// `ignored`. It is the state of the index if that differs from the commit, otherwise that of the work tree; `staged`
+/// and `unstaged` say which of the two differ. `from` is the old path of a renamed or copied file.
 pub fn parse_git_status(input: &ParserInput<'_>) -> Result<Value> {
     let names = ["head", "upstream", "ahead", "behind", "oid"];
     let mut branch: Map = names.into_iter().map(|name| (name.into(), Value::Null)).collect();
@@ -43,10 +43,12 @@ pub fn parse_git_status(input: &ParserInput<'_>) -> Result<Value> {
 }
 
 fn unknown(input: &ParserInput<'_>, at: usize) -> Box<Diagnostic> {
-    input.fault(CODE, at, "this is no record of git's status").help("ask git for `status --porcelain=v2 -z --branch`")
+    input
+        .fault(CODE, at, "this is not a record of git's status")
+        .help("ask git for `status --porcelain=v2 -z --branch`")
 }
 
-/// Headers that git may add later are passed over.
+/// Ignores headers that git may add later.
 fn read_header(header: &str, branch: &mut Map) {
     let Some((name, text)) = header.strip_prefix("branch.").and_then(|header| header.split_once(' ')) else { return };
     match (name, text) {
@@ -66,7 +68,7 @@ fn read_header(header: &str, branch: &mut Map) {
 
 fn read_entry(record: &str) -> Option<Map> {
     let (kind, rest) = record.split_once(' ')?;
-    // The fields before the path, which may have blanks: `XY sub mH mI mW hH hI`, and the score or more hashes.
+    // The fields before the path, which may contain spaces: `XY sub mH mI mW hH hI`, then the score or more hashes.
     let fields = match kind {
         "?" => return Some(entry("untracked", rest, false, true)),
         "!" => return Some(entry("ignored", rest, false, false)),

@@ -1,4 +1,4 @@
-//! What a reader reads: a text, or a document whose path its faults name.
+//! The input of a reader: a text, or a document whose path appears in faults.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::Document;
@@ -6,23 +6,23 @@ use crate::source::Source;
 use crate::value::{Kind, Value};
 use std::sync::Arc;
 
-/// The kinds that a reader takes.
+/// The kinds of values that a reader accepts.
 pub const TEXT_KINDS: &[Kind] = &[Kind::Text, Kind::Document];
 
-/// The name of a text that has none.
+/// The name of a text that has no path.
 const NAMELESS: &str = "text";
 
-/// A text to read. A byte order mark at its beginning is no part of it.
+/// A text to read. A byte order mark at its beginning is not part of it.
 #[derive(Clone, Copy)]
 pub struct ParserInput<'a> {
     text: &'a str,
-    /// The bytes of the byte order mark.
+    /// The length of the byte order mark in bytes.
     mark: usize,
     document: Option<&'a Document>,
 }
 
 impl<'a> ParserInput<'a> {
-    /// The text in a value of one of the kinds [`TEXT_KINDS`].
+    /// The text of a value of one of the [`TEXT_KINDS`].
     pub fn from_value(value: &'a Value) -> Self {
         let document = value.as_object::<Document>();
         let whole = document.map_or_else(|| value.as_text().unwrap_or_default(), Document::text);
@@ -35,7 +35,7 @@ impl<'a> ParserInput<'a> {
         self.text
     }
 
-    /// The document, made now if it is a plain text.
+    /// The document; created here if the value is a plain text.
     pub fn document(&self) -> Document {
         self.document.cloned().unwrap_or_else(|| Document::from_source(self.source()))
     }
@@ -47,13 +47,13 @@ impl<'a> ParserInput<'a> {
         }
     }
 
-    /// A fault at byte `at` of the text.
+    /// Creates a fault at byte `at` of the text.
     pub fn fault(&self, code: Code, at: usize, message: impl Into<String>) -> Box<Diagnostic> {
         let at = at.saturating_add(self.mark);
         Diagnostic::new(code, message).at(self.source().place(at..at))
     }
 
-    /// The byte at which the one-based `line` begins; the end of the text if it has fewer lines.
+    /// The byte at which the one-based `line` begins, or the end of the text if it has fewer lines.
     pub fn line_start(&self, line: usize) -> usize {
         match line.checked_sub(2) {
             None => 0,
@@ -61,7 +61,7 @@ impl<'a> ParserInput<'a> {
         }
     }
 
-    /// The byte of a one-based line and a one-based column counted in characters.
+    /// The byte of a one-based line and a one-based column, which is counted in characters.
     pub fn offset(&self, line: usize, column: usize) -> usize {
         let start = self.line_start(line);
         let rest = self.text[start..].split('\n').next().unwrap_or_default();

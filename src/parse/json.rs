@@ -1,5 +1,5 @@
-//! JSON: its value, each fault with its line and column; and its whole numbers beyond 64 bits, which readers would round
-//! without a word.
+//! JSON: its value, and faults with line and column. It also finds integers beyond 64 bits, which readers would
+//! silently round.
 
 use super::input::ParserInput;
 use super::value_seed::ValueSeed;
@@ -9,11 +9,11 @@ use crate::value::Value;
 use serde::de::DeserializeSeed;
 use std::cell::Cell;
 
-/// The code of its faults.
+/// The code of faults in the text.
 const CODE: Code = Code("parse.json");
 
-/// The value of a JSON text (RFC 8259). Of a key that stands twice the last value counts; whole numbers beyond 64
-/// bits and nesting beyond 127 levels are faults `parse.json`.
+/// The value of a JSON text (RFC 8259). If a key appears twice, the last value is used. Integers beyond 64 bits and
+/// nesting deeper than 127 levels are faults `parse.json`.
 pub fn parse_json(input: &ParserInput<'_>) -> Result<Value> {
     let mut deserializer = serde_json::Deserializer::from_str(input.text());
     let is_rounded = Cell::new(false);
@@ -35,39 +35,39 @@ pub fn parse_json(input: &ParserInput<'_>) -> Result<Value> {
     })
 }
 
-/// The next step, by what the message is about.
+/// The next step, chosen by the error message.
 fn help(message: &str) -> &'static str {
     const HINTS: &[(&str, &str)] = &[
-        ("recursion", "at most 127 lists and maps within each other are read"),
-        ("trailing comma", "no comma stands before a closing bracket"),
-        ("trailing characters", "a JSON text is one value; of JSON Lines parse each line"),
+        ("recursion", "lists and maps can be nested at most 127 levels deep"),
+        ("trailing comma", "remove the comma before the closing bracket"),
+        ("trailing characters", "a JSON text is one value; parse JSON Lines line by line"),
         ("EOF", "the text ends too early: a bracket or a quote is not closed"),
-        ("key must be a string", "keys stand in double quotes, and no comma before a closing bracket"),
+        ("key must be a string", "put keys in double quotes, and remove a comma before a closing bracket"),
         ("control character", "write it as an escape: `\\n`, `\\t`, `\\u0000`"),
     ];
     HINTS
         .iter()
         .find(|(word, _)| message.contains(word))
-        .map_or("JSON has double quotes, and no comments: RFC 8259", |(_, help)| help)
+        .map_or("JSON uses double quotes and has no comments (RFC 8259)", |(_, help)| help)
 }
 
-/// An integer of a JSON text that does not fit into 64 bits.
+/// An integer in a JSON text that does not fit into 64 bits.
 #[derive(Debug, PartialEq, Eq)]
 pub struct OversizedInteger {
-    /// The byte where it begins.
+    /// The byte at which it begins.
     pub at: usize,
-    /// What was wrong, with the number as it is written and the way to it.
+    /// The message, with the number as written and its path.
     pub message: String,
 }
 
-/// The help of a fault about an [`OversizedInteger`].
+/// The help line of a fault about an [`OversizedInteger`].
 pub const OVERSIZED_INTEGER_HELP: &str =
-    "integers go from -9223372036854775808 to 9223372036854775807; write a longer one as a text, in quotes";
+    "integers range from -9223372036854775808 to 9223372036854775807; write a larger one as a text, in quotes";
 
-/// How many digits of a number a message shows.
+/// The number of digits that a message shows.
 const TOLD: usize = 40;
 
-/// The first integer beyond 64 bits in a JSON text: readers round such numbers without an error.
+/// The first integer beyond 64 bits in a JSON text. Readers would round such a number without an error.
 ///
 /// # Errors
 /// The running call was stopped.
@@ -75,10 +75,10 @@ pub fn find_oversized_integer(text: &str) -> Result<Option<OversizedInteger>> {
     JsonScan { text, at: 0, way: Vec::new() }.first()
 }
 
-/// Refuses a JSON text with an integer beyond 64 bits, as a fault of arguments.
+/// Refuses a JSON text that contains an integer beyond 64 bits, as a fault of the arguments.
 ///
 /// # Errors
-/// There is one; the running call was stopped.
+/// The text contains such an integer, or the running call was stopped.
 pub fn refuse_oversized_integers(text: &str) -> Result<()> {
     match find_oversized_integer(text)? {
         None => Ok(()),
@@ -88,7 +88,7 @@ pub fn refuse_oversized_integers(text: &str) -> Result<()> {
 
 enum PathStep<'a> {
     Index(usize),
-    /// The key as it is written; none while one is awaited.
+    /// The key as written; `None` while a key is expected.
     Key(Option<&'a str>),
 }
 
@@ -133,7 +133,7 @@ impl<'a> JsonScan<'a> {
         Ok(None)
     }
 
-    /// What stands in the quotes that were opened.
+    /// Reads a string whose opening quote was just read, and returns its content.
     fn string(&mut self) -> Result<&'a str> {
         let start = self.at;
         while let Some(found) = memchr::memchr2(b'"', b'\\', &self.text.as_bytes()[self.at..]) {
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn faults_say_where_in_characters() {
         assert!(fault("{\n  \"ö\": 'x'}").starts_with("text:2:8: expected value"), "{}", fault("{\n  \"ö\": 'x'}"));
-        assert!(fault("[1,]").contains("no comma"), "{}", fault("[1,]"));
+        assert!(fault("[1,]").contains("remove the comma"), "{}", fault("[1,]"));
         assert!(fault("{\"a\": 1}\n{\"a\": 2}").starts_with("text:2:1: "), "{}", fault("{\"a\": 1}\n{\"a\": 2}"));
         assert!(fault("").starts_with("text:1:1: ") && fault("[\n").contains("too early"), "{}", fault("[\n"));
         assert!(fault(&"[".repeat(100_000)).contains("127"));
@@ -230,19 +230,19 @@ mod tests {
         }
     }
 
-    fn told(text: &str) -> Option<(usize, String)> {
+    fn found_integer(text: &str) -> Option<(usize, String)> {
         find_oversized_integer(text).expect("nothing stops it").map(|beyond| (beyond.at, beyond.message))
     }
 
     #[test]
-    fn it_is_told_where_it_stands_and_nothing_else_is() {
+    fn only_an_oversized_integer_is_found_with_its_place() {
         let text = r#"{"a\"1": "99999999999999999999", "b": [1, {"c": [0.5, -9223372036854775809]}]}"#;
-        let (at, message) = told(text).expect("it is beyond");
+        let (at, message) = found_integer(text).expect("it is beyond");
         assert!(text[at..].starts_with("-9223372036854775809"));
         assert_eq!(message, "the whole number -9223372036854775809 at `.b[1].c[1]` is beyond 64 bits");
-        assert_eq!(told("18446744073709551616").map(|told| told.0), Some(0));
+        assert_eq!(found_integer("18446744073709551616").map(|told| told.0), Some(0));
         for fine in ["[9223372036854775807, -9223372036854775808]", "1e30", "99999999999999999999.5", "\"1\"", ""] {
-            assert_eq!(told(fine), None, "{fine}");
+            assert_eq!(found_integer(fine), None, "{fine}");
         }
     }
 
@@ -251,7 +251,7 @@ mod tests {
         fn it_finds_exactly_what_a_reader_rounds(number in any::<i128>(), shift in 0_u32..127, deep in 0_usize..3) {
             let number = number >> shift;
             let text = format!("{}{number}{}", "[".repeat(deep), "]".repeat(deep));
-            prop_assert_eq!(told(&text).is_some(), i64::try_from(number).is_err(), "{}", text);
+            prop_assert_eq!(found_integer(&text).is_some(), i64::try_from(number).is_err(), "{}", text);
         }
     }
 }

@@ -10,12 +10,12 @@ use crate::guard;
 use crate::value::Value;
 use tokens::{CodeToken, QuoteSyntax, tokens};
 
-/// How a language shows what belongs together.
+/// How a language marks its blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockLayout {
-    /// By indentation, as Python does.
+    /// By indentation, as in Python.
     Indent,
-    /// By braces: Rust, JavaScript, TypeScript, Java, Go, C and their like.
+    /// By braces, as in Rust, JavaScript, TypeScript, Java, Go, C and similar languages.
     Braces,
 }
 
@@ -24,10 +24,10 @@ pub enum BlockLayout {
 struct OutlineEntry {
     kind: OutlineKind,
     name: String,
-    /// From 1; where its name stands.
+    /// The one-based line of its name.
     line: usize,
     end_line: usize,
-    /// The name of what it lies in, with the names around that before it, joined by dots.
+    /// The name of the enclosing entry, preceded by the names of the entries around that one, joined by dots.
     parent: Option<String>,
 }
 
@@ -49,7 +49,7 @@ impl OutlineKind {
 }
 
 impl OutlineEntry {
-    /// What entries within it have as their parent.
+    /// The `parent` of the entries within it.
     fn path(&self) -> String {
         self.parent.as_ref().map_or_else(|| self.name.clone(), |parent| format!("{parent}.{}", self.name))
     }
@@ -65,12 +65,12 @@ impl OutlineEntry {
     }
 }
 
-/// `#{ kind, name, line, end_line, parent }` of the functions, classes and methods with a body, in the order in which they
-/// begin. `kind` is `class` (also `struct`, `enum`, `trait`, `impl`, `interface`, `record`, `union`), `function`, or `method`
-/// for a function directly in a class.
+/// The functions, classes and methods with a body, as `#{ kind, name, line, end_line, parent }`, in the order in which
+/// they begin. `kind` is `class` (also for `struct`, `enum`, `trait`, `impl`, `interface`, `record`, `union`),
+/// `function`, or `method` for a function directly in a class.
 ///
-/// Not told apart from their neighbours are macros, and code that the preprocessor cuts in two; functions that have
-/// no braces around their body are left out.
+/// Macros, and code that the preprocessor splits, may be misread. Functions without braces around their body are left
+/// out.
 pub fn outline(document: &Document, layout: BlockLayout) -> Result<Vec<Value>> {
     let entries = match layout {
         BlockLayout::Indent => indented_entries(document.text())?,
@@ -79,21 +79,21 @@ pub fn outline(document: &Document, layout: BlockLayout) -> Result<Vec<Value>> {
     Ok(entries.into_iter().map(OutlineEntry::into_value).collect())
 }
 
-/// What is open at the end of a line.
+/// What is still open at the end of a line.
 #[derive(Default)]
 struct LineState {
-    /// The quotes of a text of several lines.
+    /// The quotes of an open multi-line string.
     quotes: Option<&'static str>,
-    /// Round, square and curly brackets.
+    /// The number of open brackets of any kind.
     brackets: usize,
-    /// The line ended with a backslash.
+    /// Whether the line ended with a backslash.
     joined: bool,
 }
 
-/// The functions and classes of a text.
+/// The functions and classes of a text with blocks by indentation.
 fn indented_entries(text: &str) -> Result<Vec<OutlineEntry>> {
     let mut entries: Vec<OutlineEntry> = Vec::new();
-    // Indentation and place of what the current line lies in.
+    // The indentation and index of each open entry.
     let mut open: Vec<(usize, usize)> = Vec::new();
     let mut state = LineState::default();
     let mut last = 0;
@@ -130,7 +130,7 @@ fn indented_entries(text: &str) -> Result<Vec<OutlineEntry>> {
     Ok(entries)
 }
 
-/// Columns before the first sign; a tab goes to the next multiple of eight, as in Python.
+/// The number of columns before the first character. A tab advances to the next multiple of eight, as in Python.
 fn indentation(line: &str) -> usize {
     line.bytes().take_while(|byte| matches!(byte, b' ' | b'\t')).fold(0, |column, byte| match byte {
         b'\t' => (column / 8 + 1) * 8,
@@ -138,7 +138,7 @@ fn indentation(line: &str) -> usize {
     })
 }
 
-/// The name that a line declares, and whether it is that of a class.
+/// The name that a line declares, and whether it is a class.
 fn declared_in_line(code: &str) -> Option<(bool, &str)> {
     let code = code.strip_prefix("async").filter(|rest| rest.starts_with([' ', '\t'])).map_or(code, str::trim_start);
     let (is_class, rest) = match code.strip_prefix("class") {
@@ -152,7 +152,7 @@ fn declared_in_line(code: &str) -> Option<(bool, &str)> {
 }
 
 impl LineState {
-    /// Goes over a line.
+    /// Reads a line and updates the state.
     fn pass(&mut self, line: &str) {
         let mut rest = line;
         self.joined = false;
@@ -178,7 +178,7 @@ impl LineState {
                         self.quotes = Some(three);
                         rest = &after[2..];
                     } else {
-                        // A text of one line that is not closed ends with the line.
+                        // A single-line string that is not closed ends with its line.
                         let Some(end) = end_of_text(after, one) else { return };
                         rest = &after[end..];
                     }
@@ -188,7 +188,7 @@ impl LineState {
     }
 }
 
-/// The place after the closing quotes; a sign after a backslash closes nothing.
+/// The position after the closing quotes. A character after a backslash closes nothing.
 fn end_of_text(text: &str, quotes: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -208,28 +208,28 @@ fn end_of_text(text: &str, quotes: &str) -> Option<usize> {
 /// An open bracket.
 struct OpenBracket<'a> {
     sign: u8,
-    /// The words before it, where they go on after it.
+    /// The tokens before it, if the statement continues after the closing bracket.
     head: Option<Vec<CodeToken<'a>>>,
-    /// The entry that ends with it.
+    /// The entry that ends with the closing bracket.
     entry: Option<usize>,
     /// The innermost entry here.
     inside: Option<usize>,
-    /// Whether functions are declared here without a word for it.
+    /// Whether a function can be declared here without a keyword.
     bare: bool,
 }
 
 struct BraceReader<'a> {
     entries: Vec<OutlineEntry>,
     open: Vec<OpenBracket<'a>>,
-    /// How many round, square and curly brackets are open.
+    /// The number of open round, square and curly brackets.
     counts: [usize; 3],
-    /// The words since the last statement ended.
+    /// The tokens since the last statement ended.
     head: Vec<CodeToken<'a>>,
-    /// The last word but one between the first brackets of the head: in Go the class of a method.
+    /// The second to last word in the first brackets of the head: in Go, the class of a method.
     receiver: Option<&'a str>,
 }
 
-/// The functions and classes of a text.
+/// The functions and classes of a text with blocks by braces.
 fn braced_entries(text: &str, tongue: QuoteSyntax) -> Result<Vec<OutlineEntry>> {
     let mut reader =
         BraceReader { entries: Vec::new(), open: Vec::new(), counts: [0; 3], head: Vec::new(), receiver: None };
@@ -273,7 +273,7 @@ impl<'a> BraceReader<'a> {
         self.open.push(open);
     }
 
-    /// A bracket whose words do not end the head: round, square, or a brace within a type.
+    /// Opens a bracket that does not end the head: round, square, or a brace within a type.
     fn bracket(&mut self, token: CodeToken<'a>) {
         let head = Some(std::mem::take(&mut self.head));
         let sign = token.text.as_bytes()[0];
@@ -290,7 +290,7 @@ impl<'a> BraceReader<'a> {
         let declared = declared_by_head(&head, receiver, bare);
         let bare = match &declared {
             Some(declared) => declared.is_class,
-            // A namespace, or a module: what is allowed around it is allowed in it. Not so in a statement.
+            // A namespace or a module allows what is allowed around it. A statement does not.
             None => bare && !head.iter().any(|token| matches!(token.text, "(" | "=")),
         };
         let entry = declared.map(|declared| self.enter(&declared));
@@ -311,7 +311,8 @@ impl<'a> BraceReader<'a> {
         self.entries.len() - 1
     }
 
-    /// A closing bracket closes the nearest of its kind and all within; without one it is passed over.
+    /// A closing bracket closes the nearest open one of its kind and all brackets within. If there is none, it is
+    /// ignored.
     fn close(&mut self, token: CodeToken<'a>) {
         let sign = match token.text {
             ")" => b'(',
@@ -334,7 +335,7 @@ impl<'a> BraceReader<'a> {
         }
         if sign != b'{' {
             if sign == b'(' && matches!(self.head.as_slice(), [.., func, _] if func.text == "func") {
-                // `(r *Ring)`, `(r Ring[T])`: the first name after that of the variable.
+                // `(r *Ring)`, `(r Ring[T])`: the first name after the name of the variable.
                 let named = between.iter().filter(|token| token.text.starts_with(char::is_alphabetic));
                 self.receiver = named.take(2).last().map(|token| token.text);
             }
@@ -354,7 +355,7 @@ struct Declaration<'a> {
 
 const CLASSES: &[&str] = &["class", "struct", "enum", "interface", "trait", "union", "record", "object", "protocol"];
 
-/// Words before a bracket and a brace that declare nothing.
+/// Words before a bracket and a brace that do not declare a function.
 const STATEMENTS: &[&str] = &[
     "if",
     "for",
@@ -383,10 +384,10 @@ const STATEMENTS: &[&str] = &[
     "guard",
 ];
 
-/// What a head declares. `bare` tells whether a function may be declared there without a word for it, as in C and in
-/// classes: what stands between brackets in the head was left out, the brackets are there.
+/// What a head declares. `bare` says whether a function can be declared there without a keyword, as in C and in
+/// classes. The head contains its brackets but not what is between them.
 fn declared_by_head<'a>(head: &[CodeToken<'a>], receiver: Option<&'a str>, bare: bool) -> Option<Declaration<'a>> {
-    // Parameters of types may have `=` too, and stand between a name and its bracket.
+    // Type parameters may also contain `=`, and may stand between a name and its bracket.
     let outer = without_angles(head);
     let assigned = outer.iter().position(|token| token.text == "=");
     function(head, receiver).or_else(|| match assigned {
@@ -420,7 +421,7 @@ fn class<'a>(head: &[CodeToken<'a>]) -> Option<Declaration<'a>> {
         let outer = without_angles(&head[at + 1..]);
         let outer = outer.split(|token| token.text == "where").next().unwrap_or_default();
         let of = outer.rsplit(|token| token.text == "for").next().unwrap_or_default();
-        // Of a path the last name counts.
+        // Of a path, the last name is used.
         return of.iter().rfind(|token| is_name(token)).map(class);
     }
     let at = head.iter().position(|token| CLASSES.contains(&token.text))?;
@@ -435,7 +436,7 @@ fn class<'a>(head: &[CodeToken<'a>]) -> Option<Declaration<'a>> {
     }
 }
 
-/// The words outside of `<…>`.
+/// The tokens outside `<…>`.
 fn without_angles<'a>(words: &[CodeToken<'a>]) -> Vec<CodeToken<'a>> {
     let mut depth = 0_usize;
     let mut outer = Vec::with_capacity(words.len());
@@ -458,7 +459,8 @@ fn assigned_function<'a>(head: &[CodeToken<'a>], at: usize) -> Option<Declaratio
     Some(Declaration { is_class: false, name: *name, owner: None })
 }
 
-/// `int name(…) {`, `name(…): Type {`, `Ring::turn(…) const {`: the name before the first bracket, annotations apart.
+/// `int name(…) {`, `name(…): Type {`, `Ring::turn(…) const {`: the name before the first bracket, ignoring
+/// annotations.
 fn bare_function<'a>(head: &[CodeToken<'a>]) -> Option<Declaration<'a>> {
     let mut from = 0;
     loop {
@@ -480,7 +482,7 @@ fn bare_function<'a>(head: &[CodeToken<'a>]) -> Option<Declaration<'a>> {
 fn is_annotation(words: &[CodeToken<'_>]) -> bool {
     let path = words.iter().rev().skip_while(|token| is_name(token) || token.text == ".");
     let length = words.iter().rev().take_while(|token| is_name(token) || token.text == ".").count();
-    // `@Test void run(` ends with two names that no dot joins: that is no annotation.
+    // `@Test void run(` ends with two names that no dot joins, so it is not an annotation.
     let joined = words[words.len() - length..].windows(2).all(|pair| is_name(&pair[0]) != is_name(&pair[1]));
     joined && path.take(1).any(|token| token.text == "@")
 }

@@ -1,4 +1,4 @@
-//! TOML into a tree whose every key and value knows its place; everything that TOML allows and JSON lacks is a fault.
+//! TOML as a tree in which every key and value has its place. Whatever JSON cannot represent is a fault.
 
 mod packed;
 
@@ -12,43 +12,43 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeFloat, DeInteger, DeTable, DeValue};
 
-/// Not TOML.
+/// Invalid TOML.
 pub const TOML_SYNTAX: Code = Code("toml-syntax");
-/// TOML that JSON has no form for: bare dates, `nan`, integers out of range.
+/// TOML that JSON cannot represent: bare dates, `nan`, integers out of range.
 pub const TOML_VALUE: Code = Code("toml-value");
 
-/// What the parser takes per byte at worst, in nanoseconds: it cannot be interrupted, so at most 4 MB are read.
+/// The parser's worst-case time per byte, in nanoseconds. It cannot be interrupted, so at most 4 MB are read.
 const READING: u32 = 47;
 
-/// The work of an entry or an item of the tree.
+/// The units of work for an entry or an item of the tree.
 const ENTRY: usize = 128;
 
-/// What becomes of a bare date.
+/// How a bare date is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dates {
-    /// It is a fault: JSON has no form for it.
+    /// It is a fault, because JSON cannot represent it.
     Refused,
-    /// It is its text.
+    /// It is read as text.
     Texts,
 }
 
 /// A value and where it was written.
 #[derive(Clone, Debug)]
 pub struct TomlNode {
-    /// What it is.
+    /// The value.
     pub item: TomlItem,
-    /// Where the value is; for a table with a header, the header.
+    /// The place of the value; for a table with a header, the place of the header.
     pub at: Place,
 }
 
-/// What a node is.
+/// The value of a node.
 #[derive(Clone, Debug)]
 pub enum TomlItem {
     /// `true`, `false`, a number or a text.
     Scalar(Json),
-    /// `[ … ]`, or the tables of one `[[name]]`.
+    /// `[ … ]`, or all tables of one `[[name]]`.
     List(Vec<TomlNode>),
-    /// `{ … }` or `[name]`: keys in the order they were written, each with its place.
+    /// `{ … }` or `[name]`: entries in the order in which they were written.
     Table(Vec<TomlEntry>),
 }
 
@@ -57,14 +57,14 @@ pub enum TomlItem {
 pub struct TomlEntry {
     /// The key.
     pub key: String,
-    /// Where the key is.
+    /// The place of the key.
     pub at: Place,
     /// Its value.
     pub node: TomlNode,
 }
 
 impl TomlNode {
-    /// The word for what it is.
+    /// A noun phrase for the kind of value, such as "a text".
     pub fn kind(&self) -> &'static str {
         match &self.item {
             TomlItem::Scalar(Json::Bool(_)) => "a boolean",
@@ -77,7 +77,7 @@ impl TomlNode {
         }
     }
 
-    /// The keys of a table; none for anything else.
+    /// The entries of a table; empty for any other value.
     pub fn entries(&self) -> &[TomlEntry] {
         match &self.item {
             TomlItem::Table(entries) => entries,
@@ -85,7 +85,7 @@ impl TomlNode {
         }
     }
 
-    /// The items of a list; none for anything else.
+    /// The items of a list; empty for any other value.
     pub fn items(&self) -> &[TomlNode] {
         match &self.item {
             TomlItem::List(items) => items,
@@ -93,7 +93,7 @@ impl TomlNode {
         }
     }
 
-    /// The text, if it is one.
+    /// The text, if the value is one.
     pub fn text(&self) -> Option<&str> {
         match &self.item {
             TomlItem::Scalar(Json::String(text)) => Some(text),
@@ -112,8 +112,8 @@ impl TomlNode {
         }
     }
 
-    /// Calls `found` with the JSON pointer and the place of this node and of every node below it.
-    /// A table's key is its place where the table has no header of its own.
+    /// Calls `found` with the JSON pointer and the place of this node and of every node below it. The place of a table
+    /// without a header is that of its key.
     pub fn places(&self, pointer: &str, found: &mut dyn FnMut(String, &Place)) {
         found(pointer.to_owned(), &self.at);
         for (index, item) in self.items().iter().enumerate() {
@@ -125,17 +125,17 @@ impl TomlNode {
     }
 }
 
-/// A key as a part of a JSON pointer (RFC 6901).
+/// Escapes a key as a part of a JSON pointer (RFC 6901).
 pub fn escape(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-/// The key that a part of a JSON pointer stands for (RFC 6901).
+/// Unescapes a part of a JSON pointer to the key (RFC 6901).
 pub fn unescape(part: &str) -> String {
     part.replace("~1", "/").replace("~0", "~")
 }
 
-/// Reads a TOML text to its end. The tree holds what could be read.
+/// Reads a whole TOML text. The tree holds everything that could be read; `faults` receives the rest.
 pub fn parse(source: &Arc<Source>, dates: Dates, faults: &mut Vec<Diagnostic>) -> TomlNode {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     for error in errors {
@@ -145,10 +145,10 @@ pub fn parse(source: &Arc<Source>, dates: Dates, faults: &mut Vec<Diagnostic>) -
     tree(source, table.get_ref(), dates, faults)
 }
 
-/// Reads a TOML text up to its first fault, which costs little where each line has one.
+/// Reads a TOML text up to its first fault. That is cheap even if every line has a fault.
 ///
 /// # Errors
-/// The first fault; the text is longer than what is read without being stopped in between; the call was stopped.
+/// The first fault; the text is too long to be read without interruption; the call was stopped.
 pub fn parse_to_fault(source: &Arc<Source>, dates: Dates) -> Result<TomlNode> {
     guard::require_time("the reader of TOML", source.text.len(), READING)?;
     let table =
@@ -167,13 +167,13 @@ fn tree(source: &Arc<Source>, table: &DeTable<'_>, dates: Dates, faults: &mut Ve
     TomlNode { item: TomlItem::Table(reader.table(table)), at: source.place(0..0) }
 }
 
-/// A syntax fault in our words where the parser's are hard to read.
+/// Creates a syntax fault, with a clearer message where the parser's message is hard to understand.
 fn syntax(source: &Arc<Source>, message: &str, span: Range<usize>) -> Box<Diagnostic> {
     let message = message.lines().next().unwrap_or_default().trim_end_matches('.');
     let help = if message.contains("duplicate key") {
-        "a key stands once in its table; a table that was written inline or with dots cannot be opened again"
+        "a key can appear only once in its table; a table that was written inline or with dotted keys cannot be reopened"
     } else if message.contains("string") || message.contains("quot") {
-        "texts stand in \"…\" or '…'; those of several lines in \"\"\"…\"\"\" or '''…'''"
+        "put texts in \"…\" or '…', and multi-line texts in \"\"\"…\"\"\" or '''…'''"
     } else {
         "TOML 1.1: `key = value`, `[table]`, `[[list of tables]]`"
     };
@@ -224,7 +224,7 @@ impl TomlReader<'_> {
         i64::from_str_radix(number.as_str(), number.radix()).map_or_else(
             |_| {
                 let fault = Diagnostic::new(TOML_VALUE, format!("the integer `{number}` is out of range"));
-                let range = format!("integers go from {} to {}", i64::MIN, i64::MAX);
+                let range = format!("integers range from {} to {}", i64::MIN, i64::MAX);
                 self.faults.push(*fault.at(at.clone()).help(range));
                 Json::from(0)
             },
@@ -236,7 +236,7 @@ impl TomlReader<'_> {
         let value = number.as_str().parse::<f64>().ok().and_then(serde_json::Number::from_f64);
         value.map_or_else(
             || {
-                let fault = Diagnostic::new(TOML_VALUE, format!("the number `{number}` has no form in JSON"));
+                let fault = Diagnostic::new(TOML_VALUE, format!("the number `{number}` cannot be represented in JSON"));
                 self.faults.push(*fault.at(at.clone()).help("`nan`, `inf` and numbers beyond 1.8e308 cannot be sent"));
                 Json::from(0.0)
             },
@@ -245,7 +245,7 @@ impl TomlReader<'_> {
     }
 }
 
-/// The tree that the build packed into `bytes`, with its places in `source`; `None` if it cannot be read.
+/// The tree that the build script packed into `bytes`, with its places in `source`; `None` if it cannot be read.
 pub fn unpacked(source: &Arc<Source>, bytes: &[u8]) -> Option<TomlNode> {
     TreeUnpacker { source, rest: bytes }.node()
 }

@@ -1,4 +1,4 @@
-//! A seed that reads any serde format straight into values, without a tree of JSON in between.
+//! A seed that deserializes any serde format directly into values, without an intermediate JSON tree.
 
 use crate::guard;
 use crate::value::{Map, Value};
@@ -6,8 +6,8 @@ use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error, MapAccess, Se
 use std::cell::Cell;
 use std::fmt;
 
-/// Reads one value of any shape. Keys of maps become texts as they are written. Of a repeated key the last value counts if
-/// `last_wins`, else it is an error.
+/// Reads one value of any shape. Keys of maps become texts as written. If a key is repeated, the last value is used if
+/// `last_wins`; otherwise it is an error.
 #[derive(Clone, Copy)]
 pub(super) struct ValueSeed<'a> {
     pub(super) last_wins: bool,
@@ -16,7 +16,7 @@ pub(super) struct ValueSeed<'a> {
 }
 
 impl ValueSeed<'_> {
-    /// A stopped guard as a fault of the format; the reader asks the guard again and passes on what it says.
+    /// Reports a stopped guard as an error of the format. The caller checks the guard again and returns its fault.
     fn check<E: Error>() -> Result<(), E> {
         guard::check().map_err(|_| E::custom("stopped"))
     }
@@ -57,7 +57,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
         Ok(Value::Integer(value))
     }
 
-    #[allow(clippy::cast_precision_loss, reason = "who reads looks at the text where a number was rounded")]
+    #[allow(clippy::cast_precision_loss, reason = "the caller checks the text if a number was rounded")]
     fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
         match i64::try_from(value) {
             Ok(whole) => Ok(Value::Integer(whole)),
@@ -90,7 +90,7 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
         while let Some(MapKey(key)) = pairs.next_key()? {
             Self::check()?;
             if !self.last_wins && map.contains_key(key.as_str()) {
-                return Err(A::Error::custom(format!("the key `{key}` stands twice")));
+                return Err(A::Error::custom(format!("the key `{key}` appears twice")));
             }
             let value = pairs.next_value_seed(self)?;
             map.insert(key.into(), value);
@@ -99,12 +99,12 @@ impl<'de> Visitor<'de> for ValueSeed<'_> {
     }
 }
 
-/// A key of a map: a text as it is written. One that is nothing, as YAML can have it, is `null`.
+/// A key of a map: a text as written. An empty key, which YAML allows, is `null`.
 struct MapKey(String);
 
 impl<'de> Deserialize<'de> for MapKey {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // A reader of texts refuses what is nothing.
+        // A reader of texts would refuse an empty key.
         deserializer.deserialize_option(MapKeyVisitor)
     }
 }
@@ -135,7 +135,7 @@ impl<'de> Visitor<'de> for MapKeyVisitor {
     }
 }
 
-/// Whether a float may be a rounded integer: then the text must be looked at.
+/// Whether a float may be a rounded integer, so that the text must be checked.
 pub fn may_be_rounded(number: f64) -> bool {
     const BEYOND: f64 = 9_223_372_036_854_775_808.0;
     number.abs() >= BEYOND

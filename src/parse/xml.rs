@@ -12,14 +12,14 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The code of its faults.
+/// The code of faults in the text.
 const CODE: Code = Code("parse.xml");
 
-/// The most elements, texts and comments.
+/// The maximum number of elements, texts and comments.
 const NODES: u32 = 4_000_000;
 
-/// How an entity is declared, which grows without a bound where it stands for others, and an attribute, which an element
-/// may have without saying so.
+/// Declarations of entities, which can expand without bound if they refer to others, and of attributes, which an
+/// element can then have without stating them.
 const DECLARED: [&[u8]; 2] = [b"<!ENTITY", b"<!ATTLIST"];
 
 /// An element. Its children are the items of the handle.
@@ -30,11 +30,11 @@ pub struct Xml {
 }
 
 struct XmlTree {
-    /// In document order.
+    /// The elements in document order.
     elements: Vec<XmlElement>,
     /// The text of all elements, in document order.
     text: String,
-    /// The children of all elements; each has a run of them.
+    /// The children of all elements. Each element has a contiguous run of them.
     children: Vec<u32>,
 }
 
@@ -42,22 +42,23 @@ struct XmlElement {
     name: Text,
     attributes: Vec<(Text, Text)>,
     line: usize,
-    /// What of the tree's text lies in it.
+    /// The part of the tree's text that is in it.
     text: Range<usize>,
     children: Range<usize>,
 }
 
 impl Xml {
-    /// The root element of a text. Names are without their prefix; where two attributes differ in nothing else, the later
-    /// one keeps its own. A document type declaration is passed over, but for one that declares entities or attributes, which is
-    /// refused: so there are no entities but the five of XML, and no attributes but those that stand there. So are more than 256 levels of elements, or a thousand attributes of one.
+    /// The root element of a text. Names have no prefix, except that the later of two attributes that differ only in
+    /// the prefix keeps its own. A document type declaration is skipped. One that declares entities or attributes is
+    /// refused, so the only entities are the five of XML, and the only attributes are those that are written out.
+    /// Elements nested more than 256 levels deep, and more than a thousand attributes of one element, are refused too.
     pub fn parse(input: &ParserInput<'_>) -> Result<Value> {
         if let Some((at, message, help)) = find_out_of_bounds(input.text())? {
             return Err(input.fault(CODE, at, message).help(help));
         }
         let options = roxmltree::ParsingOptions {
             nodes_limit: NODES,
-            // What is declared outside is never read.
+            // External declarations are never read.
             allow_dtd: DECLARED.iter().all(|word| memchr::memmem::find(input.text().as_bytes(), word).is_none()),
             ..roxmltree::ParsingOptions::default()
         };
@@ -70,16 +71,16 @@ impl Xml {
             };
             let message = match error {
                 roxmltree::Error::DtdDetected => {
-                    "there is a document type, and `<!ENTITY` or `<!ATTLIST` in the text".to_owned()
+                    "the text has a document type declaration with `<!ENTITY` or `<!ATTLIST`".to_owned()
                 }
                 _ => error.to_string(),
             };
             let message = message.split(" at ").next().unwrap_or_default();
             let help = match error {
                 roxmltree::Error::DtdDetected => {
-                    "declared entities and attributes are not read: write out what they stand for, and leave out their declarations"
+                    "declared entities and attributes are not supported: write out their values and remove the declarations"
                 }
-                _ => "every element is closed, attributes are quoted, `&` and `<` are written `&amp;` and `&lt;`",
+                _ => "close every element, quote attributes, and write `&` and `<` as `&amp;` and `&lt;`",
             };
             input.fault(CODE, at, message).help(help)
         })?;
@@ -87,22 +88,22 @@ impl Xml {
         Ok(Value::handle(Self { tree: Arc::new(tree), at: 0 }))
     }
 
-    /// The value of an attribute, by its name as `attributes` has it.
+    /// The value of an attribute, by its name as in `attributes`.
     pub fn attribute(&self, name: &str) -> Option<Text> {
         self.element().attributes.iter().find(|(known, _)| &**known == name).map(|(_, value)| Arc::clone(value))
     }
 
-    /// The elements that a path from here leads to, in document order, each once. A step is a name, `*` for any one
-    /// element, or `**` for any number of elements, none included.
+    /// The elements that a path from here leads to, in document order and without duplicates. A step is a name, `*` for
+    /// any one element, or `**` for any number of elements, including none.
     pub fn select(&self, path: &str) -> Result<Vec<Value>> {
         let mut found = vec![self.at];
         for step in path.split('/') {
             guard::check()?;
             found = match step {
                 "" => {
-                    let message = format!("`{path}` is no path of elements: a step of it is empty");
+                    let message = format!("`{path}` is not a path of elements: it has an empty step");
                     return Err(Diagnostic::new(Code::ARGUMENTS, message)
-                        .help("write steps as `a/b`, `*/b` or `**/b`; the path begins below the element"));
+                        .help("write steps as `a/b`, `*/b` or `**/b`; the path starts below the element"));
                 }
                 "**" => self.tree.with_all_below(&found)?,
                 name => self.tree.children_named(&found, name)?,
@@ -136,7 +137,7 @@ impl XmlTree {
     fn read(input: &ParserInput<'_>, document: &roxmltree::Document<'_>) -> Result<Self> {
         let mut tree = Self { elements: Vec::new(), text: String::new(), children: Vec::new() };
         let (mut seen, mut line) = (0, 1);
-        // The elements around the current place, with the node each ends with and the children found so far.
+        // The enclosing elements, each with the node that ends it and the children found so far.
         let mut open: Vec<(roxmltree::NodeId, usize, Vec<u32>)> = Vec::new();
         for node in document.root().descendants().skip(1) {
             guard::check()?;
@@ -151,7 +152,7 @@ impl XmlTree {
                 seen = start;
                 if open.len() == DEPTH {
                     let message = format!("elements are nested more than {DEPTH} levels deep");
-                    return Err(input.fault(CODE, start, message).help("this is deeper than is read"));
+                    return Err(input.fault(CODE, start, message).help("flatten the text; deeper nesting is not read"));
                 }
                 let at = tree.elements.len();
                 if let Some((.., children)) = open.last_mut() {
@@ -192,12 +193,13 @@ impl XmlTree {
             guard::check()?;
             found.extend(self.children_of(*parent).filter(|at| name == "*" || &*self.elements[*at].name == name));
         }
-        // Where one parent lies within another, the children of both come mixed.
+        // If one parent contains another, the children of both are interleaved.
         found.sort_unstable();
         Ok(found)
     }
 
-    /// `found`, which is sorted, and all below: elements stand in document order, so one pass downwards marks them.
+    /// The sorted indexes `found` and all elements below them. Elements are in document order, so one forward pass
+    /// marks them.
     fn with_all_below(&self, found: &[usize]) -> Result<Vec<usize>> {
         let mut inside = vec![false; self.elements.len()];
         for at in found {
@@ -213,7 +215,7 @@ impl XmlTree {
     }
 }
 
-/// The attributes of an element, each name once: one without a prefix has its name, whatever the others are called.
+/// The attributes of an element, each name once. An attribute without a prefix always keeps its plain name.
 fn attributes_of(node: &roxmltree::Node<'_, '_>) -> Vec<(Text, Text)> {
     let bare = node.attributes().filter(|attribute| attribute.namespace().is_none());
     let mut names: BTreeSet<&str> = bare.map(|attribute| attribute.name()).collect();
@@ -234,7 +236,8 @@ impl Object for Xml {
         Kind::Xml
     }
 
-    /// `name` without prefix, `text` of it and all below, `line` of its start tag, `attributes` as a map.
+    /// `name` without prefix; `text` of the element and everything below; `line` of its start tag; `attributes` as a
+    /// map.
     fn field(&self, name: &str) -> Result<Value> {
         Ok(match name {
             "name" => Value::Text(Arc::clone(&self.element().name)),
@@ -272,20 +275,20 @@ impl Object for Xml {
     }
 }
 
-/// Elements within elements beyond this are refused.
+/// The maximum nesting depth of elements.
 const DEPTH: usize = 256;
 
-/// Attributes of one element beyond this are refused: each is compared with each.
+/// The maximum number of attributes of one element. The XML library compares each with each.
 const ATTRIBUTES: usize = 1_000;
 
-/// Where it is, what is wrong, and the next step.
+/// The position, the message and the next step.
 type OutOfBounds = (usize, String, &'static str);
 
-/// The next step where there is too much.
-const FLATTER: &str = "split the text, or write it flatter";
+/// The next step if a limit is exceeded.
+const FLATTER: &str = "split the text, or flatten it";
 
-/// The first place that exceeds a limit, and why: the XML library takes quadratic time there. One pass over the tags, which
-/// need not be well-formed.
+/// The first place that exceeds a limit, with the reason. The XML library takes quadratic time there. This is one pass
+/// over the tags, which need not be well-formed.
 fn find_out_of_bounds(text: &str) -> Result<Option<OutOfBounds>> {
     //= docs/spec.md#robustness
     //# A parser MUST NOT panic, whatever text it is given.
@@ -326,8 +329,8 @@ fn find_out_of_bounds(text: &str) -> Result<Option<OutOfBounds>> {
     wrong_reference(bytes, at.min(bytes.len())..bytes.len())
 }
 
-/// The first reference in a part of a text to what is no character (XML 1.0, 4.1): the reader below would put a stand-in
-/// for it.
+/// The first reference, in a part of a text, to something that is not a character (XML 1.0, section 4.1). The XML
+/// library would substitute a placeholder for it.
 fn wrong_reference(bytes: &[u8], part: Range<usize>) -> Result<Option<OutOfBounds>> {
     let mut from = part.start;
     while let Some(found) = memchr::memmem::find(&bytes[from..part.end], b"&#") {
@@ -342,17 +345,17 @@ fn wrong_reference(bytes: &[u8], part: Range<usize>) -> Result<Option<OutOfBound
         };
         let is_character = |one: char| matches!(one, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..);
         if !number.is_ok_and(|number| char::from_u32(number).is_some_and(is_character)) {
-            let help = "write the character itself, or leave it out";
-            return Ok(Some((start, format!("`&#{digits};` is no character"), help)));
+            let help = "write the character itself, or remove it";
+            return Ok(Some((start, format!("`&#{digits};` is not a character"), help)));
         }
     }
     Ok(None)
 }
 
-/// A longer number is no character, however many zeros it begins with.
+/// A longer number is not a character, however many leading zeros it has.
 const MOST_DIGITS: usize = 32;
 
-/// The length of a tag, and how many attributes it has.
+/// The length of a tag and the number of its attributes.
 fn scan_tag(text: &[u8]) -> (usize, usize) {
     let (mut at, mut attributes) = (1, 0);
     while let Some(sign) = text.get(at) {

@@ -1,7 +1,7 @@
-//! YAML 1.2 into values by its core schema, and by nothing else; `yes`, `no`, `on` and `off` are texts.
+//! YAML 1.2, read into values by its core schema only; `yes`, `no`, `on` and `off` are texts.
 //!
-//! The library that reads YAML knows more spellings than the schema has (`1_000`, `0b1`, `tRUE`, `0X1F`) and takes `0123` for a number
-//! with a fraction. What it made of a scalar is compared with the scalar as it is written.
+//! The YAML library accepts more spellings than the schema (`1_000`, `0b1`, `tRUE`, `0X1F`) and reads `0123` as a
+//! float. So its result for each scalar is compared with the scalar as written.
 
 #[cfg(test)]
 mod tests;
@@ -21,16 +21,16 @@ use serde_saphyr::{Budget, DuplicateKeyPolicy, MessageFormatter, NonFiniteFloatP
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
-/// The code of its faults.
+/// The code of faults in the text.
 const CODE: Code = Code("parse.yaml");
 
-/// Lists and maps within each other beyond this are refused.
+/// The maximum nesting depth of lists and maps.
 const DEPTH: usize = 64;
 
-/// The most nodes, including those that aliases stand for.
+/// The maximum number of nodes, including those that aliases expand to.
 const NODES: usize = 1_000_000;
 
-/// What is wrong with a YAML text.
+/// An error in a YAML text.
 pub(super) struct YamlError {
     pub(super) message: String,
     pub(super) help: &'static str,
@@ -40,23 +40,24 @@ pub(super) struct YamlError {
     pub(super) column: usize,
 }
 
-/// The value of the one YAML document in a text; an empty one is `()`.
+/// The value of the single YAML document in a text; an empty document is `()`.
 ///
-/// Plain scalars are what the core schema of YAML 1.2 says: `0123` is 123, `0o17` is 15, `0x1F` is 31, `~` is nothing;
-/// `1_000`, `1:30`, dates and `yes` are texts. So are `.inf`, `.nan` and numbers beyond 1.8e308, which JSON cannot say, and
-/// whole numbers beyond 64 bits, which would be rounded. Keys are texts, as they are written, and `null` where one is nothing; merge keys (`<<`) are merged. A key that stands twice, a second document,
-/// aliases that grow beyond a million nodes and nesting beyond 64 levels are faults `parse.yaml`.
+/// Plain scalars are read by the core schema of YAML 1.2: `0123` is 123, `0o17` is 15, `0x1F` is 31, `~` is null;
+/// `1_000`, `1:30`, dates and `yes` are texts. Also texts are `.inf`, `.nan` and numbers beyond 1.8e308, which JSON
+/// cannot represent, and integers beyond 64 bits, which would be rounded. Keys are texts as written, and `null` if
+/// empty. Merge keys (`<<`) are merged. A key that appears twice, a second document, aliases that expand to more than a
+/// million nodes, and nesting deeper than 64 levels are faults `parse.yaml`.
 pub fn parse_yaml(input: &ParserInput<'_>) -> Result<Value> {
     parse_text(input.text())?.map_err(|refused| {
         input.fault(CODE, input.offset(refused.line, refused.column), refused.message).help(refused.help)
     })
 }
 
-/// The value, or what is wrong; the outer fault is that of the guard.
+/// The value, or the error in the text. The outer fault is that of the guard.
 pub(super) fn parse_text(text: &str) -> Result<std::result::Result<Value, YamlError>> {
     guard::require_time("a comment of YAML", longest_comment(text)?, COMMENT)?;
     let read = serde_saphyr::with_deserializer_from_str_with_options(text, options(), |deserializer| {
-        // What is rounded here is looked at again as it is written.
+        // Numbers that are rounded here are read again from the text, below.
         ValueSeed { last_wins: false, is_rounded: &Cell::new(false) }.deserialize(deserializer)
     });
     guard::check()?;
@@ -69,10 +70,10 @@ pub(super) fn parse_text(text: &str) -> Result<std::result::Result<Value, YamlEr
     }
 }
 
-/// What a byte of a comment takes, in nanoseconds: the parser asks for nothing within it.
+/// The time per byte of a comment, in nanoseconds. The parser cannot be interrupted within one.
 const COMMENT: u32 = 40;
 
-/// The bytes of the longest run of lines that are blank or comments.
+/// The length in bytes of the longest run of lines that are blank or comments.
 fn longest_comment(text: &str) -> Result<usize> {
     let (mut longest, mut run) = (0, 0);
     for line in text.split_inclusive('\n') {
@@ -107,8 +108,8 @@ fn refused(error: &serde_saphyr::Error, text: &str) -> YamlError {
     let error = error.without_snippet();
     let message = UserMessageFormatter.format_message(error).trim_end_matches('.').to_owned();
     let message = match message.split_once("limits breached: ") {
-        Some((_, limit)) if limit.starts_with("Depth") => "lists and maps are nested too deep".to_owned(),
-        Some(_) => "the text is too large, its aliases counted".to_owned(),
+        Some((_, limit)) if limit.starts_with("Depth") => "lists and maps are nested too deeply".to_owned(),
+        Some(_) => "the text is too large, including its aliases".to_owned(),
         _ => message,
     };
     let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX).max(1);
@@ -117,27 +118,27 @@ fn refused(error: &serde_saphyr::Error, text: &str) -> YamlError {
     YamlError { help: help(&message), message, line, column }
 }
 
-/// The next step, by what the message is about.
+/// The next step, chosen by the error message.
 fn help(message: &str) -> &'static str {
     const HELP: &[(&str, &str)] = &[
-        ("twice", "a key stands once in a map"),
-        ("duplicate", "a key stands once in a map"),
-        ("too large", "at most a million nodes are read, those counted that aliases stand for"),
-        ("alias", "write out what the aliases stand for"),
-        ("nest", "at most 64 lists and maps within each other are read"),
-        ("limit exceeded", "at most 64 lists and maps within each other are read"),
-        ("multiple", "only one document is read: what stands before the second `---`"),
+        ("twice", "a key can appear only once in a map"),
+        ("duplicate", "a key can appear only once in a map"),
+        ("too large", "at most a million nodes are read, including those that aliases expand to"),
+        ("alias", "write out the values that the aliases refer to"),
+        ("nest", "lists and maps can be nested at most 64 levels deep"),
+        ("limit exceeded", "lists and maps can be nested at most 64 levels deep"),
+        ("multiple", "only one document is allowed; remove the second `---` and everything after it"),
         ("unclosed", "close every `[`, `{` and quote; quote a text that begins with one"),
-        ("tab", "indent with blanks"),
+        ("tab", "indent with spaces"),
     ];
     let message = message.to_lowercase();
     HELP.iter().find(|(word, _)| message.contains(word)).map_or(
-        "quote a text that has `: `, ` #` or begins with one of `[]{}&*!|>'\"%@`; indent what belongs together alike",
+        "quote a text that has `: `, ` #` or begins with one of `[]{}&*!|>'\"%@`; indent lines of the same level equally",
         |(_, help)| help,
     )
 }
 
-/// Makes each plain scalar of a value what the core schema says. `text` is what the value was read from.
+/// Replaces each plain scalar of a value by what the core schema says. `text` is the source of the value.
 fn resolve(value: &mut Value, text: &str) -> Result<()> {
     let mut walk = ScalarResolver { parser: Parser::new_from_str(text), anchors: HashMap::new() };
     loop {
@@ -151,7 +152,7 @@ fn resolve(value: &mut Value, text: &str) -> Result<()> {
 
 struct ScalarResolver<'a> {
     parser: Parser<'a, StrInput<'a>>,
-    /// What aliases stand for.
+    /// The values of anchors.
     anchors: HashMap<usize, Value>,
 }
 
@@ -167,7 +168,7 @@ impl<'a> ScalarResolver<'a> {
         }
     }
 
-    /// One node and all that is in it; without a value it is passed over.
+    /// Resolves one node and everything in it. Without a value, the node is skipped.
     fn node(&mut self, event: Event<'a>, mut value: Option<&mut Value>) -> Result<()> {
         let anchor = match event {
             Event::Scalar(written, style, anchor, tag) => {
@@ -239,7 +240,7 @@ impl<'a> ScalarResolver<'a> {
                 None => self.node(event, None)?,
             }
         }
-        // The first map that is merged wins, and a key of one's own before it.
+        // The map that is merged first wins, and the map's own keys win over merged ones.
         for anchor in merged {
             let Some(Value::Map(source)) = self.anchors.get(&anchor) else { continue };
             for (key, known) in source {
@@ -254,7 +255,8 @@ impl<'a> ScalarResolver<'a> {
         Ok(())
     }
 
-    /// What is merged into a map: an alias, or a list of them. A map that is written there stays as it was read.
+    /// Reads what is merged into a map: an alias, or a list of aliases. A map that is written there stays as the
+    /// library read it.
     fn merge(&mut self, event: Event<'a>, merged: &mut Vec<usize>) -> Result<()> {
         match event {
             Event::Alias(anchor) => merged.push(anchor),
@@ -269,7 +271,7 @@ impl<'a> ScalarResolver<'a> {
     }
 }
 
-/// The value of a plain scalar without a tag that the reader took for `read` and that is written so.
+/// The value of an untagged plain scalar that the library read as `read` and that is written as `written`.
 fn resolve_scalar(read: Value, written: &str) -> Value {
     let is_word = match read {
         Value::Null => {
@@ -278,7 +280,7 @@ fn resolve_scalar(read: Value, written: &str) -> Value {
         }
         Value::Bool(_) => matches!(written, "true" | "True" | "TRUE" | "false" | "False" | "FALSE"),
         Value::Integer(_) => is_integer(written),
-        // With a zero before it, or beyond 64 bits: a number that would be rounded stays the text that it is.
+        // With a leading zero, or beyond 64 bits. A number that would be rounded stays text.
         Value::Float(_) if is_integer(written) => {
             return written.parse().map_or_else(|_| Value::from(written), Value::Integer);
         }
@@ -287,7 +289,7 @@ fn resolve_scalar(read: Value, written: &str) -> Value {
     if is_word { finite(read, written) } else { Value::from(written) }
 }
 
-/// A number that JSON cannot say (`.inf`, `.nan`, `1e999`) stays the text that it is.
+/// A number that JSON cannot represent (`.inf`, `.nan`, `1e999`) stays text.
 fn finite(read: Value, written: &str) -> Value {
     match read {
         Value::Float(number) if !number.is_finite() => Value::from(written),

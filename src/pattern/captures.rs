@@ -1,8 +1,8 @@
-//! What a pattern matched: the bytes of the whole match and of its groups.
+//! The result of a match: the bytes of the whole match and of its groups.
 
 use std::ops::Range;
 
-/// A match: the bytes of each group, the whole being group 0. All ends are character boundaries.
+/// A match: the bytes of each group, where group 0 is the whole match. All ends are character boundaries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Captures {
     pub(super) groups: Vec<Option<Range<usize>>>,
@@ -14,7 +14,7 @@ impl Captures {
         self.group(0).unwrap_or_default()
     }
 
-    /// The bytes of a group, if it took part.
+    /// The bytes of a group, if it took part in the match.
     pub fn group(&self, number: usize) -> Option<Range<usize>> {
         self.groups.get(number).cloned().flatten()
     }

@@ -1,36 +1,37 @@
-//! What a pattern costs: its size with counted repeats expanded, measured before it is compiled; and the steps of its
+//! The cost of a pattern: its size with counted repeats expanded, measured before it is compiled; and the steps of its
 //! automaton in units of the guard.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, PIECE_BYTES};
 use regex_syntax::ast::{Ast, RepetitionKind, RepetitionRange};
 
-/// The most bytes that the text of a pattern may have.
+/// The maximum length of a pattern's text in bytes.
 const LONGEST: usize = 64 << 10;
-/// The most character classes that a pattern may contain: each may stand for hundreds of ranges, and they share nothing.
+/// The maximum number of character classes in a pattern. Each may expand to hundreds of ranges, and they share nothing.
 const CLASSES: u64 = 2_000;
-/// The most often that a pattern may repeat a part, nested counts multiplied: the limit of Go and of RE2.
+/// The maximum number of times that a pattern may repeat a part, with nested counts multiplied: the limit of Go and of
+/// RE2.
 const REPEATS: u64 = 1_000;
 
 /// The size of a pattern.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PatternSize {
-    /// The number of parts, with counted repeats expanded: an engine takes at most this many steps per byte of text, up to a
-    /// constant factor.
+    /// The number of parts, with counted repeats expanded. An engine takes at most this many steps per byte of text, up
+    /// to a constant factor.
     pub size: u64,
     /// The number of character classes as written.
     classes: u64,
-    /// How often the most repeated part is repeated.
+    /// The number of repeats of the most repeated part.
     repeats: u64,
 }
 
-/// Refuses a text that is too long to be read as a pattern.
+/// Refuses a text that is too long for a pattern.
 pub fn check_length(pattern: &str) -> Result<()> {
     if pattern.len() <= LONGEST {
         return Ok(());
     }
-    let message = format!("the pattern has {} kB; a pattern has at most {} kB", pattern.len() >> 10, LONGEST >> 10);
-    Err(Diagnostic::new(Code::ARGUMENTS, message).help("search for fewer things at a time"))
+    let message = format!("the pattern has {} kB; at most {} kB are allowed", pattern.len() >> 10, LONGEST >> 10);
+    Err(Diagnostic::new(Code::ARGUMENTS, message).help("search for fewer alternatives at a time"))
 }
 
 impl PatternSize {
@@ -58,7 +59,7 @@ impl PatternSize {
         Self { size: bytes as u64, ..Self::part() }
     }
 
-    /// A character class: its code points take several bytes.
+    /// A character class. Its code points take several bytes.
     pub fn class() -> Self {
         Self { size: 2, classes: 1, repeats: 1 }
     }
@@ -72,7 +73,7 @@ impl PatternSize {
         }
     }
 
-    /// The size when repeated `count` times; `None` where no number is written.
+    /// The size when repeated `count` times; `None` for a repetition without an upper count.
     pub fn times(self, count: Option<u64>) -> Self {
         let size = self.size.saturating_add(1);
         let count = count.unwrap_or(1).max(1);
@@ -89,14 +90,14 @@ impl PatternSize {
     pub fn check_limits(self) -> Result<u64> {
         if self.repeats > REPEATS {
             let message = format!(
-                "the pattern repeats a part {} times; at most {REPEATS}, nested counts multiplied",
+                "the pattern repeats a part {} times; at most {REPEATS} are allowed, with nested counts multiplied",
                 self.repeats
             );
-            return Err(Diagnostic::new(Code::ARGUMENTS, message).help("write the counts smaller, or use `*` or `+`"));
+            return Err(Diagnostic::new(Code::ARGUMENTS, message).help("use smaller counts, or `*` or `+`"));
         }
         if self.classes > CLASSES {
-            let message = format!("the pattern has {} character classes; at most {CLASSES}", self.classes);
-            return Err(Diagnostic::new(Code::ARGUMENTS, message).help("search for fewer things at a time"));
+            let message = format!("the pattern has {} character classes; at most {CLASSES} are allowed", self.classes);
+            return Err(Diagnostic::new(Code::ARGUMENTS, message).help("search for fewer alternatives at a time"));
         }
         Ok(self.size.max(1))
     }
@@ -112,15 +113,15 @@ fn repeat_count(kind: &RepetitionKind) -> Option<u64> {
     }
 }
 
-/// This many steps count as one unit of the guard, a copied byte: a step takes about 10 ns, at worst 100, and short searches
-/// are counted by their worst case.
+/// The number of steps that count as one unit of the guard, which is a copied byte. A step takes about 10 ns, at worst
+/// 100 ns, and short searches are counted by their worst case.
 const STEPS: u64 = 16;
 
-/// Steps between two checks of the guard: about 10 ms, at worst 100.
+/// The number of steps between two checks of the guard: about 10 ms, at worst 100 ms.
 pub const PERIOD: u64 = STEPS * PIECE_BYTES as u64;
 
-/// Counts steps that were taken, or that will be taken without interruption: a thousand short searches count as much as a
-/// long one.
+/// Counts steps that were taken, or that will be taken without interruption. A thousand short searches count as much as
+/// a long one.
 ///
 /// # Errors
 /// The running call was stopped.

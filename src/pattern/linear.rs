@@ -1,9 +1,9 @@
-//! Patterns without look-around: the fastest engine that can be stopped in time.
+//! Patterns without look-around: chooses the fastest engine that can be stopped in time.
 //!
-//! Short texts go to the engine of the `regex` crate, which cannot be interrupted: its work is at most the size of the
-//! pattern times the bytes of the text. Longer texts are searched window by window, if a window is known to contain every
-//! match that begins in it. Otherwise they go to a lazy DFA, which gives up when it has to build too many states, and then
-//! to a [`pike_vm`] that asks the guard.
+//! Short texts are searched by the engine of the `regex` crate, which cannot be interrupted; its work is at most the
+//! size of the pattern times the bytes of the text. Longer texts are searched window by window if a window is known to
+//! contain every match that begins in it. Otherwise they are searched by a lazy DFA, which gives up when it has to
+//! build too many states, and then by a [`pike_vm`], which consults the guard.
 
 use super::captures::Captures;
 use super::{cost, pike_vm};
@@ -18,42 +18,42 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock, PoisonError, TryLockError};
 
-/// The size of a pattern times the bytes of a text up to which a search is not interrupted: about 40 ms. The guard is asked
-/// afterwards.
+/// The product of pattern size and text bytes up to which a search is not interrupted: about 40 ms. The guard is
+/// consulted afterwards.
 const AT_ONCE: u64 = 4 * cost::PERIOD;
-/// The most bytes of a compiled automaton.
+/// The maximum size of a compiled automaton in bytes.
 const COMPILED: usize = 4 << 20;
-/// The most bytes of states that a lazy DFA keeps.
+/// The maximum size of the states that a lazy DFA keeps, in bytes.
 const STATES: usize = 1 << 20;
-/// How often a lazy DFA may clear its states before it has to show that they pay off.
+/// How often a lazy DFA may clear its states before it must show that they pay off.
 const CLEARED: usize = 3;
-/// How many caches are kept besides the first, for patterns that several threads use at once.
+/// The number of caches kept in addition to the first, for patterns that several threads use at once.
 const SPARE: usize = 3;
 
-/// What a search is to find out.
+/// What a search must determine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchGoal {
     /// Whether there is a match.
     Existence,
-    /// Where it is.
+    /// Where the match is.
     Span,
-    /// Where it and its groups are.
+    /// Where the match and its groups are.
     Groups,
 }
 
-/// The engines in the order in which a search tries them.
+/// The engines, in the order in which a search tries them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SearchStage {
     /// The engine of the `regex` crate.
     Meta,
     /// The lazy DFA.
     LazyDfa,
-    /// The simulation that asks the guard.
-    #[cfg_attr(not(test), allow(dead_code, reason = "other searches come to it by themselves"))]
+    /// The simulation that consults the guard.
+    #[cfg_attr(not(test), allow(dead_code, reason = "searches reach it by falling through the other stages"))]
     PikeVm,
 }
 
-/// How far a sequence of searches over one text has come.
+/// The progress of a sequence of searches over one text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SearchProgress {
     /// The lazy DFA gave up on matches that begin before this byte.
@@ -64,16 +64,16 @@ pub struct SearchProgress {
 pub struct LinearEngine {
     hir: Hir,
     engine: meta::Regex,
-    /// The parts of the pattern, counted repeats written out.
+    /// The number of parts of the pattern, with counted repeats expanded.
     size: u64,
     reach: Reach,
-    /// The first engine that it tries: tests try all of them.
+    /// The first engine to try. Tests try all of them.
     stage: SearchStage,
-    /// [`AT_ONCE`]; less in tests, so that short texts have windows.
+    /// [`AT_ONCE`]; smaller in tests, so that short texts have windows.
     at_once: u64,
     first: Mutex<Option<EngineCache>>,
     spare: Mutex<Vec<EngineCache>>,
-    /// Compiled when the first long text is searched.
+    /// Compiled when a long text is searched for the first time.
     long: OnceLock<LongTextEngines>,
     long_spare: Mutex<Vec<hybrid::Cache>>,
 }
@@ -86,7 +86,7 @@ struct EngineCache {
 
 /// The engines for long texts.
 struct LongTextEngines {
-    /// `None` if the pattern is too large for one.
+    /// `None` if the pattern is too large for a lazy DFA.
     lazy: Option<hybrid::Regex>,
     nfa: NFA,
 }
@@ -118,7 +118,7 @@ impl LinearEngine {
         Self { at_once: self.size * bytes, ..self }
     }
 
-    /// The parts of the pattern, counted repeats written out.
+    /// The number of parts of the pattern, with counted repeats expanded.
     pub fn size(&self) -> u64 {
         self.size
     }
@@ -176,7 +176,8 @@ impl LinearEngine {
         Ok(self.search_at_once(Input::new(text).range(range), wanted))
     }
 
-    /// The same, in windows of about `step` bytes; `None` if a window may not contain what begins in it.
+    /// Like `search_metered`, in windows of about `step` bytes; `None` if a window may not contain the matches that
+    /// begin in it.
     fn search_windows(
         &self,
         text: &str,
@@ -187,7 +188,7 @@ impl LinearEngine {
         let mut from = at;
         while let Some(window) = self.reach.window(text, from, step) {
             let found = self.search_metered(text, from..window.end, wanted)?;
-            // What begins behind the window's own part may be cut off: the next window has the whole of it.
+            // A match that begins after the window's own part may be cut off. The next window contains it completely.
             let holds = |found: &Captures| wanted == SearchGoal::Existence || found.span().start < window.next;
             if window.end == text.len() || found.as_ref().is_some_and(holds) {
                 return Ok(Some(found));
@@ -211,7 +212,7 @@ impl LinearEngine {
         Ok(found.unwrap_or_else(|| Captures { groups: vec![Some(span)] }))
     }
 
-    /// The engine of the `regex` crate.
+    /// Searches with the engine of the `regex` crate.
     fn search_at_once(&self, input: Input<'_>, wanted: SearchGoal) -> Option<Captures> {
         match self.first.try_lock() {
             Ok(mut first) => self.search_in(first.get_or_insert_with(|| self.new_cache()), &input, wanted),
@@ -273,8 +274,8 @@ impl LinearEngine {
             spare.push(cache);
         }
         drop(spare);
-        // It may have looked at all that is left, whatever it found. A step between states that are there takes a fraction of
-        // one that builds a state.
+        // The DFA may have scanned the rest of the text, whatever it found. A step between existing states takes a
+        // fraction of a step that builds a state.
         cost::spend(((text.len() - at) as u64 / 8).saturating_add(built.saturating_mul(self.size)))?;
         Ok(match answer.map_err(|error| error.kind().clone()) {
             Ok(None) => LazyOutcome::None,
@@ -294,7 +295,7 @@ impl LinearEngine {
         self.long.get_or_init(|| LongTextEngines::new(&self.hir, self.size))
     }
 
-    /// The bytes of its caches and of the engines for long texts.
+    /// The number of bytes of its caches and of the engines for long texts.
     pub fn kept_bytes(&self) -> usize {
         let first = self.first.try_lock().ok().and_then(|first| first.as_ref().map(EngineCache::bytes)).unwrap_or(0);
         let spare: usize = lock(&self.spare).iter().map(EngineCache::bytes).sum();
@@ -304,14 +305,14 @@ impl LinearEngine {
     }
 }
 
-/// What the lazy DFA found.
+/// The outcome of a search with the lazy DFA.
 enum LazyOutcome {
     None,
     Match(Range<usize>),
     GaveUp,
 }
 
-/// How many states a lazy DFA has built, measured by its memory.
+/// The number of states that a lazy DFA has built, measured by its memory.
 struct LazyDfaUsage {
     cleared: usize,
     bytes: usize,
@@ -323,7 +324,7 @@ impl LazyDfaUsage {
         Self { cleared: forward.clear_count() + reverse.clear_count(), bytes: cache.memory_usage() }
     }
 
-    /// The work since `before` in steps, estimated: a state takes about 256 bytes and the work of ten steps.
+    /// The estimated work since `before`, in steps. A state takes about 256 bytes and the work of ten steps.
     fn since(&self, before: &Self) -> u64 {
         let cleared = self.cleared.saturating_sub(before.cleared) * STATES;
         ((self.bytes + cleared).saturating_sub(before.bytes) / 256 * 10) as u64
@@ -339,7 +340,7 @@ impl EngineCache {
 impl LongTextEngines {
     fn new(hir: &Hir, size: u64) -> Self {
         let compile = |config: thompson::Config| thompson::Compiler::new().configure(config).build_from_hir(hir).ok();
-        // It was compiled before, so it can be again; should it not, nothing matches.
+        // The pattern was compiled before, so it compiles again. If it ever did not, nothing would match.
         let nfa = compile(thompson::Config::new()).unwrap_or_else(NFA::never_match);
         let plain = thompson::Config::new().which_captures(WhichCaptures::None).nfa_size_limit(Some(COMPILED));
         let (forward, backward) = (compile(plain.clone()), compile(plain.reverse(true)));
@@ -376,33 +377,33 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 fn pattern_too_large(error: &meta::BuildError) -> Box<Diagnostic> {
     let message = match error.size_limit() {
-        Some(most) => format!("the pattern is too large: compiled it has more than {} MB", most >> 20),
+        Some(most) => format!("the pattern is too large: its compiled form exceeds {} MB", most >> 20),
         None => format!("the pattern cannot be compiled: {error}"),
     };
     Diagnostic::new(Code::ARGUMENTS, message)
-        .help("write the counts of its repeats smaller, or search for fewer things at a time")
+        .help("use smaller repeat counts, or search for fewer alternatives at a time")
 }
 
-/// With longer matches most of a window would be searched twice.
+/// With longer matches, most of a window would be searched twice.
 const SHORT: usize = 4_096;
 
-/// How far a match may reach.
+/// How far a match can extend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// At most this many bytes.
     Bytes(usize),
-    /// To the end of its line at most: it never contains a line feed.
+    /// At most to the end of its line, because it never contains a line feed.
     Line,
     /// Unbounded.
     Far,
 }
 
-/// A part of a text that is searched at once.
+/// A part of a text that is searched without interruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchWindow {
-    /// Where it ends: every match that begins before `next` ends before this.
+    /// Its end. Every match that begins before `next` ends before it.
     pub end: usize,
-    /// Where the next one begins.
+    /// The start of the next window.
     pub next: usize,
 }
 

@@ -1,5 +1,5 @@
-//! Patterns with look-around and back references: their engine backtracks and may take exponential time. The guard is asked
-//! whenever the engine reads the text.
+//! Patterns with look-around and back references. Their engine backtracks and may take exponential time, so the guard
+//! is consulted whenever the engine reads the text.
 
 use super::captures::Captures;
 use super::cost::{self, PatternSize};
@@ -10,16 +10,17 @@ use std::cell::Cell;
 use std::ops::{ControlFlow, Range};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// The most steps that a match may backtrack.
+/// The maximum number of backtracking steps of a match.
 const STEPS: usize = 1_000_000;
-/// The most parts of a pattern times the bytes of a text: a part without look-around may run that long in one step, without
-/// asking the guard.
+/// The maximum product of pattern parts and text bytes. A part without look-around may run that long in one step,
+/// without consulting the guard.
 const MOST: u64 = 20_000_000;
-/// The window of a long text is this many times smaller than what is searched at once: reading a short text costs less.
+/// The window of a long text is this many times smaller than what may be searched at once, because short texts are
+/// cheaper to read.
 const WINDOWS: u64 = 16;
-/// The most bytes of a compiled part, and of the states that it keeps.
+/// The maximum size, in bytes, of a compiled part and of the states that it keeps.
 const PART: usize = 1 << 20;
-/// The most instructions of a compiled pattern.
+/// The maximum number of instructions of a compiled pattern.
 const INSTRUCTIONS: usize = 20_000;
 /// How many times faster than the worst case a step usually is.
 const USUAL: u64 = 256;
@@ -28,28 +29,28 @@ const USUAL: u64 = 256;
 pub struct LookAroundEngine {
     engine: fancy_regex::Regex,
     size: u64,
-    /// Whether long texts may be searched line by line.
+    /// Whether long texts can be searched line by line.
     is_line_by_line: bool,
-    /// [`MOST`]; less in tests, so that short texts have windows.
+    /// [`MOST`]; smaller in tests, so that short texts have windows.
     most: u64,
 }
 
-/// A text that asks the guard when the engine reads it.
+/// A text that consults the guard when the engine reads it.
 struct GuardedText<'t> {
     text: &'t str,
-    /// What reading it once costs.
+    /// The cost of reading the text once.
     units: u64,
     looks: Cell<u64>,
 }
 
-/// The payload of the unwinding that leaves the engine: what the guard said.
+/// The payload of the unwinding that leaves the engine: the fault that the guard raised.
 struct StoppedByGuard(Box<Diagnostic>);
 
 impl LookAroundEngine {
     /// Compiles a pattern.
     ///
     /// # Errors
-    /// The pattern is invalid; inside, that it is too large.
+    /// The pattern is invalid (outer error) or too large (inner error).
     pub fn new(pattern: &str) -> std::result::Result<Result<Self>, fancy_regex::Error> {
         let tree = Expr::parse_tree(pattern)?;
         let size = match measure(&tree.expr).check_limits() {
@@ -68,7 +69,7 @@ impl LookAroundEngine {
         Self { most: self.size * bytes, ..self }
     }
 
-    /// The parts of the pattern, counted repeats written out.
+    /// The number of parts of the pattern, with counted repeats expanded.
     pub fn size(&self) -> u64 {
         self.size
     }
@@ -78,7 +79,7 @@ impl LookAroundEngine {
         self.engine.capture_names()
     }
 
-    /// Whether it occurs in the text.
+    /// Whether the text contains a match.
     pub fn is_match(&self, text: &str) -> Result<bool> {
         let mut from = 0;
         while let Some(window) = self.window(text, from)? {
@@ -110,8 +111,8 @@ impl LookAroundEngine {
         Ok(())
     }
 
-    /// The next part to search, beginning at `from`: all of a text that is short enough, else some whole lines, the last one
-    /// without its line feed. `None` at the end of the text.
+    /// The next part to search, starting at `from`: the whole rest if it is short enough, otherwise some whole lines,
+    /// without the last line feed. `None` at the end of the text.
     //= docs/spec.md#robustness
     //# A text that is too long for a pattern with look-around MUST be searched line by line where that finds the same, and refused else.
     fn window(&self, text: &str, from: usize) -> Result<Option<Range<usize>>> {
@@ -145,22 +146,23 @@ impl LookAroundEngine {
     }
 }
 
-/// The fault of a text, or of one of its lines, that is too long.
+/// The fault for a text, or a line of a text, that is too long.
 fn text_too_long(what: &str, most: usize) -> Box<Diagnostic> {
     let most = match most >> 10 {
         0 => format!("{most} bytes"),
         kilo_bytes => format!("{kilo_bytes} kB"),
     };
     let message =
-        format!("{what}; a pattern of this size with look-around or back references searches up to {most} at once");
+        format!("{what}; a pattern of this size with look-around or back references can search at most {most} at once");
     Diagnostic::new(Code::LIMIT, message).help(
-        "a longer text is searched line by line if no part of the pattern takes a line feed (`[^x]`, `\\s` and `^` do, \
+        "a longer text is searched line by line if no part of the pattern matches a line feed (`[^x]`, `\\s` and `^` do, \
          `[^x\\n]`, `[ \\t]` and `(?m)^` do not); or write the pattern without look-around and back references",
     )
 }
 
 impl GuardedText<'_> {
-    /// Unwinds out of the engine if the guard stops the call: there is no other way out. No panic message is printed.
+    /// Unwinds out of the engine if the guard stops the call, because there is no other way out. No panic message is
+    /// printed.
     fn ask_guard(&self) {
         let looks = self.looks.get() + 1;
         let units = looks.saturating_mul(self.units);
@@ -214,7 +216,7 @@ impl Input for GuardedText<'_> {
     }
 }
 
-/// Runs the engine until the guard stops it.
+/// Runs the engine until it ends or the guard stops it.
 fn stoppable<T>(run: impl FnOnce() -> T) -> Result<T> {
     catch_unwind(AssertUnwindSafe(run)).or_else(|panic| match panic.downcast::<StoppedByGuard>() {
         Ok(stopped) => Err(stopped.0),
@@ -222,8 +224,8 @@ fn stoppable<T>(run: impl FnOnce() -> T) -> Result<T> {
     })
 }
 
-/// Measures a pattern with look-around. A subroutine counts where it stands, not where it is called: the number of
-/// instructions is limited separately.
+/// Measures a pattern with look-around. A subroutine is counted where it is defined, not where it is called; the number
+/// of instructions is limited separately.
 fn measure(expr: &Expr) -> PatternSize {
     match expr {
         Expr::Repeat { child, hi, lo, .. } => {
@@ -238,11 +240,11 @@ fn measure(expr: &Expr) -> PatternSize {
 
 fn backtrack_limit_error(error: &fancy_regex::Error) -> Box<Diagnostic> {
     let message = format!("the regular expression gave up: {error}");
-    Diagnostic::new(Code::LIMIT, message).help("without look-around and back references a pattern always ends")
+    Diagnostic::new(Code::LIMIT, message).help("a pattern without look-around and back references always ends")
 }
 
-/// Whether every part of the pattern, including look-around, stays within one line and does not depend on where the text
-/// begins or ends: then a search line by line finds what a search of the whole text finds.
+/// Whether every part of the pattern, including look-around, stays within one line and does not depend on where the
+/// text begins or ends. If so, a line-by-line search finds the same as a search of the whole text.
 fn is_line_by_line(expr: &Expr) -> bool {
     let own = match expr {
         Expr::Any { newline, .. } => !newline,
@@ -258,7 +260,7 @@ fn is_line_by_line(expr: &Expr) -> bool {
         | Expr::Backref { .. }
         | Expr::AtomicGroup(_)
         | Expr::KeepOut => true,
-        // What is rare, or new, may see anything.
+        // Rare or new parts may depend on anything.
         _ => false,
     };
     own && expr.children_iter().all(is_line_by_line)
@@ -269,7 +271,7 @@ fn is_class_within_lines(class: &str) -> bool {
     read.is_ok_and(|hir| hir.properties().look_set().is_empty() && !takes_line_feeds(&hir))
 }
 
-/// Whether an assertion says the same at a line feed as at the end of the text.
+/// Whether an assertion holds at a line feed exactly as it does at the end of the text.
 fn is_same_at_line_ends(assertion: Assertion) -> bool {
     use Assertion::*;
     match assertion {

@@ -1,5 +1,5 @@
-//! A Pike VM that asks the guard while it runs, for texts on which the faster engines give up. Leftmost-first, with groups:
-//! it follows the rules of `PikeVM` in `regex-automata`, which cannot be interrupted.
+//! A Pike VM that consults the guard while it runs, for texts on which the faster engines give up. It is leftmost-first
+//! and supports groups. It follows the rules of `PikeVM` in `regex-automata`, which cannot be interrupted.
 
 use super::cost;
 use crate::diagnostic::Result;
@@ -7,36 +7,36 @@ use regex_automata::nfa::thompson::{NFA, State};
 use regex_automata::util::primitives::StateID;
 use std::ops::Range;
 
-/// Steps between two reports to the guard.
+/// The number of steps between two reports to the guard.
 const REPORT: u64 = 4_096;
 
 /// The byte offsets of all groups, two slots each.
 pub type Slots = Vec<Option<usize>>;
 
-/// One search under way.
+/// The state of one search.
 struct Machine<'a> {
     nfa: &'a NFA,
     text: &'a str,
-    /// Slots of a thread: none where only the existence of a match is asked.
+    /// The number of slots of a thread; 0 if only the existence of a match is requested.
     width: usize,
-    /// What is still to be explored; reused.
+    /// The states still to be explored. The memory is reused.
     stack: Vec<Frame>,
     /// The slots of the current thread.
     slots: Slots,
-    /// Steps not yet reported.
+    /// The steps that are not yet reported.
     steps: u64,
 }
 
 enum Frame {
     Explore(StateID),
-    /// Everything behind a capture was explored: its slot gets its old value back.
+    /// Everything after a capture was explored, so its slot gets its old value back.
     Restore(usize, Option<usize>),
 }
 
-/// The threads at one place of the text, the preferred first, with the slots of each.
+/// The threads at one position of the text, in order of preference, with the slots of each.
 struct Threads {
     order: Vec<StateID>,
-    /// The position in `order` of each state, if it is there: a sparse set.
+    /// The position of each state in `order`, if it is there: a sparse set.
     place: Vec<usize>,
     table: Slots,
 }
@@ -60,8 +60,8 @@ impl Threads {
     }
 }
 
-/// The first match within `span`, whose neighbours count for assertions; `anchored` where it must begin at the start of
-/// the span. `width` is the number of slots that are wanted: 0 asks only whether there is a match.
+/// The first match within `span`, whose surroundings count for assertions. If `anchored`, the match must begin at the
+/// start of the span. `width` is the number of requested slots; 0 only asks whether there is a match.
 ///
 /// # Errors
 /// The running call was stopped.
@@ -76,7 +76,7 @@ pub fn search(nfa: &NFA, text: &str, span: Range<usize>, anchored: bool, width: 
         if now.order.is_empty() && (found.is_some() || (anchored && at > span.start)) {
             break;
         }
-        // Within a character nothing begins: only an empty match could, and it would split it.
+        // No match begins within a character: only an empty match could, and it would split the character.
         if found.is_none() && (!anchored || at == span.start) && text.is_char_boundary(at) {
             machine.slots.fill(None);
             machine.follow(&mut now, nfa.start_anchored(), at);
@@ -99,8 +99,8 @@ pub fn search(nfa: &NFA, text: &str, span: Range<usize>, anchored: bool, width: 
 }
 
 impl Machine<'_> {
-    /// Moves all threads over the byte at `at`, if there is one; gives the slots of one that has arrived. Those after it
-    /// are dropped: it is preferred.
+    /// Moves all threads over the byte at `at`, if there is one. Returns the slots of a thread that has reached a
+    /// match. The threads after it are dropped, because it is preferred.
     fn step(&mut self, now: &Threads, next: &mut Threads, at: usize, has_byte: bool) -> Option<Slots> {
         let text = self.text.as_bytes();
         for state in &now.order {
@@ -126,7 +126,7 @@ impl Machine<'_> {
         &threads.table[row..row + self.width]
     }
 
-    /// Adds all states that are reached from `state` without taking a byte, the preferred first.
+    /// Adds all states that are reached from `state` without consuming a byte, in order of preference.
     fn follow(&mut self, threads: &mut Threads, state: StateID, at: usize) {
         self.stack.push(Frame::Explore(state));
         while let Some(frame) = self.stack.pop() {

@@ -1,4 +1,4 @@
-//! What patterns find, when they stop, and what is refused.
+//! Tests of what patterns find, when they stop, and which patterns are refused.
 
 use super::*;
 use crate::guard::{CancelFlag, Guard, Limits};
@@ -9,7 +9,7 @@ fn fault(pattern: &str) -> String {
     Pattern::compile_cached(pattern).err().map_or_else(String::new, |fault| fault.message)
 }
 
-/// All matches, each with all groups.
+/// All matches, each with all its groups.
 fn all(pattern: &Pattern, text: &str) -> Result<Vec<Vec<Option<Range<usize>>>>> {
     let mut all = Vec::new();
     pattern.each(text, |found| {
@@ -19,7 +19,7 @@ fn all(pattern: &Pattern, text: &str) -> Result<Vec<Vec<Option<Range<usize>>>>> 
     Ok(all)
 }
 
-/// The same by the `regex` crate.
+/// All matches according to the `regex` crate.
 fn expected(pattern: &regex::Regex, text: &str) -> Vec<Vec<Option<Range<usize>>>> {
     let groups =
         |captures: regex::Captures<'_>| captures.iter().map(|group| group.map(|group| group.range())).collect();
@@ -38,7 +38,7 @@ fn an_invalid_pattern_says_where() {
 //# A pattern that repeats a part more than a thousand times, nested counts multiplied, MUST be refused before it is compiled.
 #[test]
 fn a_pattern_that_is_too_large_says_what_is() {
-    let repeats = "the pattern repeats a part 4000 times; at most 1000, nested counts multiplied";
+    let repeats = "the pattern repeats a part 4000 times; at most 1000 are allowed, with nested counts multiplied";
     for pattern in ["(?:[ab]{1,400}){1,10}c", "(?:(?:a{2}){40}){50}", "a{4000,}", "(?=a)(?:b{40}){100}", r"(.)\1{4000}"]
     {
         assert_eq!(fault(pattern), repeats, "{pattern}");
@@ -46,9 +46,9 @@ fn a_pattern_that_is_too_large_says_what_is() {
     for pattern in ["a{1000}", "(?:a{10}){100}", "(?:a{10}b{10}){10}", "(?=a)b{1000}", "(a*){10}"] {
         assert_eq!(fault(pattern), "", "{pattern}");
     }
-    assert_eq!(fault(&"a".repeat(100 << 10)), "the pattern has 100 kB; a pattern has at most 64 kB");
-    assert_eq!(fault(&r"\w".repeat(3_000)), "the pattern has 3000 character classes; at most 2000");
-    assert_eq!(fault(r"\w{1000}"), "the pattern is too large: compiled it has more than 4 MB");
+    assert_eq!(fault(&"a".repeat(100 << 10)), "the pattern has 100 kB; at most 64 kB are allowed");
+    assert_eq!(fault(&r"\w".repeat(3_000)), "the pattern has 3000 character classes; at most 2000 are allowed");
+    assert_eq!(fault(r"\w{1000}"), "the pattern is too large: its compiled form exceeds 4 MB");
     assert!(fault(&"(?:a{1,30}".repeat(200)).contains("unclosed group"));
 }
 
@@ -101,13 +101,13 @@ fn a_text_that_is_too_long_for_look_around_is_searched_line_by_line() {
             .is_match(&long)
             .expect_err("it may see further than a line");
         let message =
-            "the text has 7382 kB; a pattern of this size with look-around or back references searches up to ";
+            "the text has 7382 kB; a pattern of this size with look-around or back references can search at most ";
         assert!(fault.message.starts_with(message), "{pattern}: {fault}");
         assert!(fault.help.is_some_and(|help| help.contains(r"`[^x\n]`, `[ \t]` and `(?m)^` do not")));
     }
 }
 
-/// Parts of patterns that are searched line by line, and letters of texts, chosen to meet.
+/// Patterns that are searched line by line, and characters of texts, chosen so that they match often.
 const LINE_BY_LINE: &[&str] = &[
     "(?<=a)b",
     "(?<!a)b*",
@@ -136,7 +136,7 @@ proptest! {
         };
         let new = || LookAroundEngine::new(pattern).expect("valid").expect("small");
         let whole = found(&new()).expect("it is short");
-        // One line may be longer than what is searched at once.
+        // A line may be longer than what can be searched at once.
         if let Ok(windows) = found(&new().with_step(bytes)) {
             prop_assert_eq!(windows, whole);
         } else {
@@ -153,8 +153,8 @@ fn groups_that_took_no_part_are_null() {
     assert_eq!(groups.to_json(), serde_json::json!({ "0": "b", "1": null, "2": "b", "b": "b" }));
 }
 
-/// What a cancelled call finds out from a search: the guard is asked within a bounded number of steps, so a search that
-/// would take minutes ends.
+/// Checks that a cancelled call stops a search: the guard is consulted within a bounded number of steps, so even a
+/// search that would take minutes ends.
 fn stops(pattern: &str, text: &str) {
     let pattern = Pattern::compile_cached(pattern).expect("valid");
     let cancel = CancelFlag::default();
@@ -197,7 +197,7 @@ fn the_worst_patterns_stop() {
     for pattern in [r"(a+)+\1c", r"(?:(a|b|ab)+)+\1c", "(?=(?:[ab]{1,100}){1,10}c)a", "(?<=b)(?:a|b|ab|ba)*(?=c)"] {
         stops(pattern, &random[..4 << 10]);
     }
-    // Many short searches are as long as a long one.
+    // Many short searches take as long as a long one.
     let (pattern, cancel) = (Pattern::compile_cached("(?:[ab]{1,100}){1,10}c").expect("valid"), CancelFlag::default());
     cancel.cancel();
     let guard = Guard::new(Limits::default(), cancel);
@@ -215,7 +215,7 @@ fn the_last_resort_stops_too() {
     let Engine::Linear(linear) = pattern.engine else { panic!("it has no look-around") };
     let (linear, text) = (linear.starting_at(linear::SearchStage::PikeVm), "ab".repeat(1 << 19));
     for wanted in [SearchGoal::Existence, SearchGoal::Span, SearchGoal::Groups] {
-        // It is asked at the beginning, too, where there is still time.
+        // The guard is also consulted at the beginning, when there is still time.
         let guard = Guard::new(Limits { time: Duration::from_millis(2), ..Limits::default() }, CancelFlag::default());
         let _entered = guard.enter();
         let fault = linear.find(&text, 0, wanted, &mut SearchProgress::default()).err();
@@ -238,7 +238,7 @@ fn a_match_at_the_edge_of_a_window_is_whole() {
     }
 }
 
-/// Patterns over few letters, so that texts match, with all that engines differ in.
+/// Patterns over few characters, so that texts match, with all features in which the engines differ.
 fn patterns() -> impl Strategy<Value = String> {
     let leaf = prop::sample::select(vec![
         "a",
@@ -281,7 +281,7 @@ fn texts() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// Each way of searching finds what the `regex` crate finds, with all groups.
+    /// Each engine finds what the `regex` crate finds, with all groups.
     #[test]
     fn every_engine_agrees_with_the_regex_crate(pattern in patterns(), text in texts()) {
         let Ok(known) = regex::Regex::new(&pattern) else { return Ok(()) };
@@ -298,7 +298,7 @@ proptest! {
         }
     }
 
-    /// So do windows of a text, however short.
+    /// Windows of a text agree too, however short they are.
     #[test]
     fn windows_agree_with_the_regex_crate(pattern in patterns(), text in texts(), step in 1_u64..12) {
         let Ok(known) = regex::Regex::new(&pattern) else { return Ok(()) };

@@ -32,7 +32,7 @@ pub const PRIMITIVE: Primitive = Primitive {
             r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("box", "green", #{}, "top"); g.add("tea", "sencha", #{}, "green"); g.get("tea", "sencha").parent()"##,
             r##"{"kind": "box", "key": "green"}"##,
         ),
-        Example::fails(r##"new_graph().add("tea", "assam", #{ kind: "black" })"##, r##"cannot be a field of its own"##),
+        Example::fails(r##"new_graph().add("tea", "assam", #{ kind: "black" })"##, r##"a node cannot have a field `kind` of its own"##),
     ],
     run,
 };

@@ -31,7 +31,7 @@ pub const PRIMITIVE: Primitive = Primitive {
                 start: "^# (?<id>T-\\d+): (?<title>.*)$", fields: #{ needs: "^needs: (.*)$" }, items: #{ item: "^(?<label>[A-Z])\\. (?<text>.+)$" },
                 lists: #{ needs: #{ item: "^(?<id>T-\\d+)(?<labels>(?:-[A-Z])*)$" } }
             }, #{ kind: "rule", id: "id", fields: ["title"], items: #{ kind: "step", key: "label", fields: ["text"] }, references: #{ needs: "needs" } });
-            [g.nodes("rule").column("title"), g.nodes("step").column("id"), g.get("rule", "T-1").edges_out().column("labels"), g.broken().column("labels")]"##,
+            [g.nodes("rule").column("title"), g.nodes("step").column("id"), g.get("rule", "T-1").edges_out().column("labels"), g.broken_edges().column("labels")]"##,
             r##"[["Tea", "Pot"], ["T-1-A", "T-2-A"], [["A"]], [["B"]]]"##,
         ),
         Example::gives(

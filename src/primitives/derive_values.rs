@@ -24,7 +24,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         ),
         Example::fails(
             r##"let g = new_graph(); g.set("total", 1); g.derive_values("total", "total_of")"##,
-            "has a value `total` already",
+            "already has a value `total`",
         ),
     ],
     run,

@@ -17,7 +17,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     returns: Kind::Bytes,
     effect: Effect::Pure,
     examples: &[
-        Example::gives(r#"from_base64("YT/D qQ==").text_of()"#, r#""a?é""#),
+        Example::gives(r#"from_base64("YT/D qQ==").decode_utf8()"#, r#""a?é""#),
         Example::fails(r#"from_base64("a?")"#, "is no base64"),
     ],
     run,

@@ -23,7 +23,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::gives(r#"parse_csv("a;b", #{ header: false, separator: ";" })"#, r#"[["a", "b"]]"#),
         Example::gives(r#"parse_csv("5\" pot", #{ header: false, quotes: false })"#, r#"[["5\" pot"]]"#),
         Example::fails(r#"parse_csv("a\n\"b\n")"#, "the double quote is not closed"),
-        Example::fails(r#"parse_csv("a,b\n1\n")"#, "the row has 1 cells, the header 2"),
+        Example::fails(r#"parse_csv("a,b\n1\n")"#, "the row has 1 cells, but the header has 2"),
     ],
     run,
 };

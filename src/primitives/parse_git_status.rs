@@ -18,7 +18,7 @@ pub const PRIMITIVE: Primitive = Primitive {
             r##"parse_git_status("# branch.head main\x00# branch.ab +1 -0\x00? a b.txt\x00")"##,
             r#"{"branch": {"head": "main", "upstream": null, "ahead": 1, "behind": 0, "oid": null}, "entries": [{"state": "untracked", "path": "a b.txt", "staged": false, "unstaged": true}]}"#,
         ),
-        Example::fails(r#"parse_git_status("On branch main\n")"#, "no record of git's status"),
+        Example::fails(r#"parse_git_status("On branch main\n")"#, "not a record of git's status"),
     ],
     run,
 };

@@ -24,7 +24,7 @@ pub const PRIMITIVE: Primitive = Primitive {
             ("docs/deep/d.md", "four"),
             (".gitignore", "d.md"),
         ]),
-        Example::gives(r#"read_bytes("a.md").text_of()"#, r#""one""#).with(&[
+        Example::gives(r#"read_bytes("a.md").decode_utf8()"#, r#""one""#).with(&[
             ("a.md", "one"),
             ("docs/b.md", "two"),
             ("docs/.c.md", "three"),

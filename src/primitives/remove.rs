@@ -22,11 +22,11 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Pure,
     examples: &[
         Example::gives(
-            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("tea", "oolong", #{}, "top"); g.add("tea", "sencha", #{}, "top"); g.refer("sencha", "oolong", "like"); changed(g, |tx| tx.remove("top"))"##,
+            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("tea", "oolong", #{}, "top"); g.add("tea", "sencha", #{}, "top"); g.add_edge("sencha", "oolong", "like"); with_changes(g, |tx| tx.remove("top"))"##,
             "{}",
         ),
         Example::gives(
-            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("tea", "oolong", #{}, "top"); g.add("tea", "sencha", #{}, "top"); g.refer("sencha", "oolong", "like"); changed(g, |tx| tx.remove(["sencha"])).get("tea", "oolong").edges_in()"##,
+            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("tea", "oolong", #{}, "top"); g.add("tea", "sencha", #{}, "top"); g.add_edge("sencha", "oolong", "like"); with_changes(g, |tx| tx.remove(["sencha"])).get("tea", "oolong").edges_in()"##,
             "[]",
         ),
     ],

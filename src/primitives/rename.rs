@@ -19,12 +19,12 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Pure,
     examples: &[
         Example::gives(
-            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("tea", "oolong", #{}, "top"); g.add("tea", "sencha", #{}, "top"); g.refer("sencha", "oolong", "like"); changed(g, |tx| tx.rename("oolong", "assam")).get("tea", "sencha").edges_out().column("to_key")"##,
+            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("tea", "oolong", #{}, "top"); g.add("tea", "sencha", #{}, "top"); g.add_edge("sencha", "oolong", "like"); with_changes(g, |tx| tx.rename("oolong", "assam")).get("tea", "sencha").edges_out().column("to_key")"##,
             r##"["assam"]"##,
         ),
         Example::fails(
-            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("tea", "oolong", #{}, "top"); g.add("tea", "sencha", #{}, "top"); g.refer("sencha", "oolong", "like"); changed(g, |tx| tx.rename("oolong", "sencha"))"##,
-            "there is a tea `sencha` already",
+            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("tea", "oolong", #{}, "top"); g.add("tea", "sencha", #{}, "top"); g.add_edge("sencha", "oolong", "like"); with_changes(g, |tx| tx.rename("oolong", "sencha"))"##,
+            "the tea `sencha` already exists",
         ),
     ],
     run,

@@ -32,7 +32,7 @@ pub const PRIMITIVE: Primitive = Primitive {
             r##"rewrite_yaml("base: &b {x: 1}\nown: {<<: *b}\n", #{ lane: "planned" })"##,
             r#""base: &b {x: 1}\nlane: planned\nown: {<<: *b}\n""#,
         ),
-        Example::fails(r#"rewrite_yaml("- a\n", #{})"#, "the text is no map of YAML"),
+        Example::fails(r#"rewrite_yaml("- a\n", #{})"#, "the text is not a YAML map"),
         Example::fails(r#"rewrite_yaml("b: &n !x [1]\na: *n\n", #{})"#, "its tag would be lost"),
     ],
     run,

@@ -31,7 +31,7 @@ pub const PRIMITIVE: Primitive = Primitive {
             r##"["top"]"##,
         ),
         Example::gives(
-            r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.refer("pour", "boil", "needs"); g.refer("boil", "fill", "needs"); g.roots("step", #{ edges: "needs" }).column("key")"##,
+            r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.add_edge("pour", "boil", "needs"); g.add_edge("boil", "fill", "needs"); g.roots("step", #{ edges: "needs" }).column("key")"##,
             r##"["fill"]"##,
         ),
     ],

@@ -28,7 +28,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Reads,
     examples: &[Example::fails(
         r##"new_graph().scan(["a.md"], "read_file")"##,
-        r##"only the graph of `build` scans files"##,
+        r##"only the graph of `build` can scan files"##,
     )],
     run,
 };

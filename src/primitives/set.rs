@@ -25,10 +25,10 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::gives(r#"set(["b", "a", "b"])"#, r#"["a", "b"]"#),
         Example::gives(r#""a" in set(["b", "a"])"#, r#"true"#),
         Example::gives(
-            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); changed(g, |tx| tx.set("oolong", #{ price: 8 })).get("tea", "oolong").price"##,
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); with_changes(g, |tx| tx.set("oolong", #{ price: 8 })).get("tea", "oolong").price"##,
             "8",
         ),
-        Example::gives(r#"let g = new_graph(); g.set("title", "teas"); g.finish().title"#, r#""teas""#),
+        Example::gives(r#"let g = new_graph(); g.set("title", "teas"); g.freeze().title"#, r#""teas""#),
     ],
     run,
 };

@@ -20,7 +20,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     returns: Kind::Null,
     effect: Effect::Pure,
     examples: &[Example::gives(
-        r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("tea", "oolong", #{}, "top"); g.add("tea", "sencha", #{}, "top"); g.refer("sencha", "oolong", "like"); changed(g, |tx| tx.set_edge(g.get("tea", "sencha").edges_out(), #{ kind: "near", labels: ["A"] })).get("tea", "sencha").edges_out()"##,
+        r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("tea", "oolong", #{}, "top"); g.add("tea", "sencha", #{}, "top"); g.add_edge("sencha", "oolong", "like"); with_changes(g, |tx| tx.set_edge(g.get("tea", "sencha").edges_out(), #{ kind: "near", labels: ["A"] })).get("tea", "sencha").edges_out()"##,
         r##"[{"kind": "near", "from": "sencha", "to": "oolong", "labels": ["A"], "broken": false}]"##,
     )],
     run,

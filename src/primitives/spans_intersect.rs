@@ -15,7 +15,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     returns: Kind::Spans,
     effect: Effect::Pure,
     examples: &[Example::gives(
-        r#"let t = "abcdef"; ink(t, spans_intersect(t.locate("abcd").spans, t.locate("cdef").spans))"#,
+        r#"let t = "abcdef"; visible_len(t, spans_intersect(t.find_quote("abcd").spans, t.find_quote("cdef").spans))"#,
         "2",
     )],
     run,

@@ -1,7 +1,7 @@
 //! `walk`: all that edges lead to.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::graph::{Direction, Nodes, WalkOptions};
+use crate::graph::{Direction, Nodes, GraphWalkOptions};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Value};
 
@@ -26,15 +26,15 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Pure,
     examples: &[
         Example::gives(
-            r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.refer("pour", "boil", "needs"); g.refer("boil", "fill", "needs"); g.get("step", "pour").walk("out").column("key")"##,
+            r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.add_edge("pour", "boil", "needs"); g.add_edge("boil", "fill", "needs"); g.get("step", "pour").walk("out").column("key")"##,
             r##"["boil", "fill"]"##,
         ),
         Example::gives(
-            r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.refer("pour", "boil", "needs"); g.refer("boil", "fill", "needs"); g.get("step", "pour").walk("out", #{ depth: 1 }).column("key")"##,
+            r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.add_edge("pour", "boil", "needs"); g.add_edge("boil", "fill", "needs"); g.get("step", "pour").walk("out", #{ depth: 1 }).column("key")"##,
             r##"["boil"]"##,
         ),
         Example::gives(
-            r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.refer("boil", "fill", "needs"); g.refer("fill", "boil", "needs"); [true, false].map(|back| g.get("step", "boil").walk("out", #{ back: back }).column("key"))"##,
+            r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add_edge("boil", "fill", "needs"); g.add_edge("fill", "boil", "needs"); [true, false].map(|back| g.get("step", "boil").walk("out", #{ back: back }).column("key"))"##,
             r##"[["fill", "boil"], ["fill"]]"##,
         ),
     ],
@@ -51,7 +51,7 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
             return Err(fault.help("known: `breadth`, `depth`"));
         }
     };
-    let walking = WalkOptions {
+    let walking = GraphWalkOptions {
         direction: Direction::parse(args.text("direction"))?,
         kinds: kinds.as_deref(),
         depth: args.integer_or("depth").map(|depth| usize::try_from(depth).unwrap_or(0)),

@@ -34,7 +34,7 @@ pub const PRIMITIVE: Primitive = Primitive {
             r##"[["sencha"], []]"##,
         ),
         Example::gives(
-            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.refer("oolong", "sencha", "beside"); g.refer("sencha", "oolong", "before"); g.nodes("tea").edges_out().where(#{ "to.price": #{ above: 8 } }).column("kind")"##,
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.add_edge("oolong", "sencha", "beside"); g.add_edge("sencha", "oolong", "before"); g.nodes("tea").edges_out().where(#{ "to.price": #{ above: 8 } }).column("kind")"##,
             r##"["before"]"##,
         ),
         Example::fails(

@@ -26,7 +26,7 @@ pub const PRIMITIVE: Primitive = Primitive {
             r#"[{}, {"n": "1"}]"#,
         ),
         Example::gives(r#"parse_xml("<a><b><c/></b><c/></a>").xml_select("b/c").len()"#, "1"),
-        Example::fails(r#"parse_xml("<a/>").xml_select("/a")"#, "a step of it is empty"),
+        Example::fails(r#"parse_xml("<a/>").xml_select("/a")"#, "it has an empty step"),
     ],
     run,
 };

@@ -6,7 +6,7 @@ use super::settings::{WorkspaceSettings, configure};
 use super::skills::{Skill, pack_skills};
 use crate::definition::{
     Checker, Definitions, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, Prompt, Resource, Tool,
-    Validation, code, read_definitions, read_embedded,
+    Validation, apply_fixtures, code, read_definitions, read_embedded,
 };
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::Limits;
@@ -336,6 +336,10 @@ pub fn merge_definitions(name: &str, files: &PackFiles, validation: Validation) 
         }
         add_definitions(&mut all, definitions, source, &mut faults);
     }
+    let Definitions { cases, fixtures, .. } = &mut all;
+    for case in cases {
+        apply_fixtures(&mut case.setup, &case.fixtures, fixtures, &mut faults);
+    }
     let pack = all.pack.clone().unwrap_or_else(|| default_definition(name, files));
     if let Some(wanted) = &pack.prompt_tool {
         if all.prompts.is_empty() {
@@ -372,6 +376,7 @@ fn add_definitions(all: &mut Definitions, more: Definitions, source: &Arc<Source
     all.resources.extend(more.resources);
     all.prompts.extend(more.prompts);
     all.skills.extend(more.skills);
+    all.fixtures.extend(more.fixtures);
     all.cases.extend(more.cases);
 }
 
@@ -386,7 +391,7 @@ fn default_definition(name: &str, files: &PackFiles) -> PackDefinition {
     PackDefinition {
         title: Located { value: name.to_owned(), at: source.place(0..0) },
         version: "0.0.0".to_owned(),
-        when: None,
+        activate_if: None,
         root: Vec::new(),
         instructions: None,
         context: None,

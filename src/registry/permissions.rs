@@ -185,7 +185,7 @@ impl Permissions {
         let PackDefinition {
             title: _,
             version: _,
-            when: _,
+            activate_if: _,
             root,
             instructions: _,
             context: _,
@@ -411,7 +411,7 @@ type LimitKind = (&'static str, fn(&LimitsOverride) -> Option<u64>, fn() -> u64)
 /// Each limit: its key, its value, and what it is where nobody sets it.
 const LIMITS: [LimitKind; 5] = [
     ("time_ms", |limits| limits.time_ms, || u64::try_from(Limits::default().time.as_millis()).unwrap_or(u64::MAX)),
-    ("ticks", |limits| limits.ticks, || Limits::default().ticks),
+    ("steps", |limits| limits.steps, || Limits::default().ticks),
     ("memory_mb", |limits| limits.memory_mb, || Limits::default().memory as u64 >> 20),
     ("output_kb", |limits| limits.output_kb, || Limits::default().output as u64 >> 10),
     ("depth", |limits| limits.depth, || Limits::default().depth as u64),

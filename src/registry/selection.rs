@@ -69,7 +69,7 @@ pub fn select_pack(
     workspace: &dyn World,
     root: &dyn World,
 ) -> PackSelection {
-    match (choice, &pack.when) {
+    match (choice, &pack.activate_if) {
         //= docs/spec.md#definitions
         //# A pack that `--pack` names MUST be served in every workspace.
         (PackChoice::Named(names), when) => match names.iter().any(|known| known == name) {
@@ -78,7 +78,7 @@ pub fn select_pack(
         },
         (PackChoice::ByMarkers, None) => PackSelection::Served,
         //= docs/spec.md#definitions
-        //# A pack MUST be served by default only where one of its `when` paths exists.
+        //# A pack MUST be served by default only where one of its `activate_if` paths exists.
         (PackChoice::ByMarkers, Some(markers)) => {
             let exists = |world: &dyn World, marker: &str| matches!(world.stat(marker), Ok(Some(_)));
             match markers.iter().any(|marker| exists(workspace, marker) || exists(root, marker)) {

@@ -94,7 +94,7 @@ impl WorkspaceSettings {
         let usual_time = u64::try_from(usual.time.as_millis()).unwrap_or(u64::MAX);
         Limits {
             time: Duration::from_millis(of(|limits| limits.time_ms, usual_time)),
-            ticks: of(|limits| limits.ticks, usual.ticks),
+            ticks: of(|limits| limits.steps, usual.ticks),
             memory: bytes(of(|limits| limits.memory_mb, usual.memory as u64 >> 20), 1 << 20),
             output: bytes(of(|limits| limits.output_kb, usual.output as u64 >> 10), 1 << 10),
             depth: bytes(of(|limits| limits.depth, usual.depth as u64), 1),

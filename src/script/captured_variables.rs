@@ -1,9 +1,9 @@
-//! Captured variables that are held for a while: rhai drops a chain of them by recursion, which would use up the stack.
+//! Holds captured variables for a while, because rhai drops a chain of them recursively, which could exhaust the stack.
 //!
-//! Each closure that captures a variable shares its cell, and a cell may hold another such closure: a chain of any
-//! length costs little. So a random part of the cells that a run makes is held until the run ends. No drop goes further
-//! than to the next cell that is held: some hundred at most among millions. At the end all held cells are emptied one
-//! after the other, while the others are still held; cells that hold each other in a ring end then, too.
+//! Each closure that captures a variable shares its cell, and a cell may hold another such closure, so a chain of any
+//! length is cheap to make. Therefore a random part of the cells of a run is held until the run ends. A drop never goes
+//! further than the next held cell: some hundred cells at most among millions. At the end, all held cells are emptied
+//! one by one while the others are still held. This also breaks cycles of cells.
 
 use rhai::Dynamic;
 use rustc_hash::FxHashMap;
@@ -11,15 +11,15 @@ use std::cell::Cell;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// One in this many uses of a captured variable holds it.
+/// One in this many uses of a captured variable is held.
 const ONE_IN: u64 = 8;
 
 thread_local! {
-    /// The state of the random choice. No script can observe it.
+    /// The state of the random choice. Scripts cannot observe it.
     static RANDOM_STATE: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Whether this use of a captured variable is one of those that hold it.
+/// Whether this use of a captured variable is to be held.
 #[inline]
 pub(super) fn should_hold() -> bool {
     RANDOM_STATE.with(|random| {
@@ -37,12 +37,12 @@ pub(super) fn should_hold() -> bool {
 
 //= docs/spec.md#scripts
 //# A chain of captured variables of any length MUST NOT end the process.
-/// The cells that one run holds, each once, by the address of its value, which stays as long as it is held.
+/// The cells that one run holds, each once, by the address of its value, which is stable while it is held.
 #[derive(Default)]
 pub(super) struct CapturedVariables(Mutex<FxHashMap<usize, Dynamic>>);
 
 impl CapturedVariables {
-    /// Holds a shared value. One that is locked right now is skipped.
+    /// Holds a shared value. A value that is currently locked is skipped.
     pub(super) fn hold(&self, shared: &Dynamic) {
         let Some(at) = shared.read_lock::<Dynamic>().map(|value| std::ptr::from_ref::<Dynamic>(&value).addr()) else {
             return;
@@ -50,7 +50,7 @@ impl CapturedVariables {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(at).or_insert_with(|| shared.clone());
     }
 
-    /// Empties all that are held. No function of the run may be called afterwards.
+    /// Empties all held cells. No function of the run may be called afterwards.
     pub(super) fn empty(&self) {
         let mut held = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         for cell in held.values_mut() {
@@ -60,7 +60,7 @@ impl CapturedVariables {
     }
 }
 
-/// The captured variables of a run: emptied when it ends, also by a panic.
+/// The captured variables of a run. They are emptied when the run ends, even by a panic.
 pub(super) struct CapturedVariablesGuard(pub(super) Arc<CapturedVariables>);
 
 impl Drop for CapturedVariablesGuard {

@@ -1,4 +1,4 @@
-//! Compiles the scripts of a pack: syntax trees, top levels, and hooks for what must be watched when they run.
+//! Compiles the scripts of a pack: syntax trees, top levels, and hooks for variables that must be watched at run time.
 
 use super::captured_variables::should_hold;
 use super::compiled::{CompiledScripts, Script};
@@ -17,10 +17,11 @@ use rhai::{
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many syntax faults of one script are reported.
+/// The maximum number of syntax faults reported for one script.
 const MAX_SYNTAX_FAULTS: usize = 20;
 
-/// Compiles scripts. Gives all faults with what could be compiled; a script with a syntax fault is left out.
+/// Compiles scripts. Returns everything that could be compiled, and all faults. A script with a syntax fault is left
+/// out.
 pub(super) fn compile(sources: &[Arc<Source>]) -> (Arc<CompiledScripts>, Vec<Diagnostic>) {
     let mut engine = empty_engine();
     let mut faults = Vec::new();
@@ -30,7 +31,7 @@ pub(super) fn compile(sources: &[Arc<Source>]) -> (Arc<CompiledScripts>, Vec<Dia
         .collect();
     scripts.sort_by(|a, b| a.source.path.cmp(&b.source.path));
     add_variable_hooks(&mut engine, &scripts);
-    // The library comes first, so that the top level of the others may use it.
+    // The library comes first, so that the top level of the other scripts can use it.
     for shared in [true, false] {
         for script in scripts.iter_mut().filter(|script| script.shared == shared) {
             if let Err(fault) = evaluate_top_level(&engine, script) {
@@ -46,7 +47,7 @@ pub(super) fn compile(sources: &[Arc<Source>]) -> (Arc<CompiledScripts>, Vec<Dia
 
 #[cfg(test)]
 thread_local! {
-    /// How many scripts were compiled on this thread.
+    /// The number of scripts that were compiled on this thread.
     pub(super) static COMPILED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
@@ -58,8 +59,8 @@ fn parse_script(engine: &Engine, source: &Arc<Source>) -> std::result::Result<Sc
     Ok(Script::new(Arc::clone(source), ast))
 }
 
-/// Parses a script; with faults it reports the first one of each function. rhai stops at the first fault: what follows
-/// is parsed again from the next `fn` at the start of a line, after empty lines, so that places stay true.
+/// Parses a script. If it has faults, reports the first fault of each function. Rhai stops at the first fault, so
+/// parsing resumes at the next `fn` at the start of a line, with empty lines in front so that places stay correct.
 fn parse_all_functions(engine: &Engine, source: &Arc<Source>) -> std::result::Result<AST, Vec<Diagnostic>> {
     let mut faults: Vec<Diagnostic> = Vec::new();
     let mut text = source.text.to_string();
@@ -72,7 +73,7 @@ fn parse_all_functions(engine: &Engine, source: &Arc<Source>) -> std::result::Re
         let line = fault.1.line().unwrap_or(usize::MAX);
         let start = source.offset(line, fault.1.position().unwrap_or(1));
         faults.push(*describe_parse_fault(&fault.0).at(source.place(start..start + 1)));
-        // An unterminated text swallows what follows: no fault there can be found.
+        // An unterminated text swallows the rest of the script, so no further faults can be found.
         let open = matches!(*fault.0, ParseErrorType::BadInput(LexError::UnterminatedString));
         match (open || faults.len() == MAX_SYNTAX_FAULTS, from_next_function(&source.text, line)) {
             (false, Some(rest)) => text = rest,
@@ -81,7 +82,7 @@ fn parse_all_functions(engine: &Engine, source: &Arc<Source>) -> std::result::Re
     }
 }
 
-/// The text from the first function that begins after a line on.
+/// The text starting at the first function that begins after a line.
 fn from_next_function(text: &str, line: usize) -> Option<String> {
     let lines: Vec<&str> = text.split('\n').collect();
     let starts = |line: &&str| line.starts_with("fn ") || line.starts_with("private fn ");
@@ -89,14 +90,14 @@ fn from_next_function(text: &str, line: usize) -> Option<String> {
     Some(format!("{}{}", "\n".repeat(at), lines[at..].join("\n")))
 }
 
-/// Runs the top level, which may hold constants, and makes a module of the functions.
+/// Runs the top level, which may declare constants, and makes a module of the functions.
 fn evaluate_top_level(engine: &Engine, script: &mut Script) -> Result<()> {
     if script.ast.statements().is_empty() && !script.shared {
         return Ok(());
     }
     if captures_at_top_level(script) {
         return Err(Diagnostic::new(Code::SCRIPT, "a closure at the top level of the script captures a variable")
-            .help("the top level may hold constants and functions only: move it into a function")
+            .help("the top level may contain only constants and functions: move it into a function")
             .at(script.source.place(0..1)));
     }
     let limits = Limits { time: Duration::from_secs(1), memory: 64 << 20, ..Limits::default() };
@@ -114,22 +115,22 @@ fn evaluate_top_level(engine: &Engine, script: &mut Script) -> Result<()> {
             fault.clear_position();
             let message = guard.verdict().map_or_else(|| fault.to_string(), |stop| stop.message);
             Err(Diagnostic::new(Code::SCRIPT, format!("the top level of the script fails: {message}"))
-                .help("the top level may hold constants and functions only")
+                .help("the top level may contain only constants and functions")
                 .at(script.source.place(start..start + 1)))
         }
     }
 }
 
-/// What the scripts of a pack have that needs a hook when they run.
+/// The features of a pack's scripts that need a hook at run time.
 #[derive(Default)]
 struct VariableHooks {
     /// Whether a closure captures a variable.
     captures: bool,
-    /// The names of the variables that faults are caught in.
+    /// The names of the variables in which faults are caught.
     caught: Vec<ImmutableString>,
 }
 
-/// Adds what the scripts need to the engine. Packs that neither capture nor catch pay nothing.
+/// Adds the hooks that the scripts need to the engine. Packs that neither capture nor catch have no overhead.
 fn add_variable_hooks(engine: &mut Engine, scripts: &[Script]) {
     let mut hooks = VariableHooks::default();
     for script in scripts {
@@ -151,7 +152,7 @@ fn add_variable_hooks(engine: &mut Engine, scripts: &[Script]) {
     if !captures && caught.is_empty() {
         return;
     }
-    #[allow(deprecated, reason = "rhai calls its hooks unstable, not gone")]
+    #[allow(deprecated, reason = "rhai marks its hooks as unstable, but does not remove them")]
     engine.on_var(move |name, _, mut context| {
         if caught.iter().any(|known| known == name) {
             replace_caught_fault(name, &mut context);
@@ -163,7 +164,7 @@ fn add_variable_hooks(engine: &mut Engine, scripts: &[Script]) {
     });
 }
 
-/// Whether a statement of the top level makes a closure that captures a variable.
+/// Whether a statement of the top level creates a closure that captures a variable.
 fn captures_at_top_level(script: &Script) -> bool {
     let mut captures = false;
     for statement in script.ast.statements() {
@@ -186,7 +187,8 @@ fn hold_variable(name: &str, context: &EvalContext<'_, '_, '_, '_, '_, '_>) {
 
 //= docs/spec.md#scripts
 //# A fault that a script catches MUST have its kind, its code and its message, whatever raised it.
-/// rhai gives a fault of its own to `catch` as a map in its words: it is replaced before the script sees it.
+/// When a script catches one of rhai's own faults, rhai passes it to `catch` as a map with rhai's wording. This
+/// replaces the map before the script sees it.
 fn replace_caught_fault(name: &str, context: &mut EvalContext<'_, '_, '_, '_, '_, '_>) {
     let Some(value) = context.scope_mut().get_mut(name) else { return };
     if value.is_shared() {

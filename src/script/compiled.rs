@@ -14,20 +14,20 @@ pub struct FunctionSignature {
     pub name: String,
     /// The number of its parameters.
     pub arity: usize,
-    /// Where its body begins.
+    /// The place of its body.
     pub at: Place,
 }
 
-/// The compiled scripts of a pack: what a program shares with everything that runs it.
+/// The compiled scripts of a pack, which a program shares with everything that runs it.
 pub(super) struct CompiledScripts {
-    /// Tells it from every other program of this process.
+    /// A number that distinguishes it from every other program of this process.
     pub(super) id: u64,
-    /// Whether a name means the same function in every script, so that a resolution may be cached.
+    /// Whether a name refers to the same function in every script, so that resolutions can be cached.
     pub(super) has_unique_names: bool,
     pub(super) engine: Engine,
     /// Sorted by path.
     pub(super) scripts: Vec<Script>,
-    /// By the name of a closure: the index of its script, and its number of parameters without the captured ones.
+    /// For each closure, by name: the index of its script, and its number of parameters without the captured ones.
     closures: HashMap<String, (usize, usize)>,
     pub(super) fingerprint: [u8; 32],
 }
@@ -36,16 +36,17 @@ pub(super) struct CompiledScripts {
 pub(super) struct Script {
     pub(super) source: Arc<Source>,
     pub(super) ast: AST,
-    /// Its functions as a module: with the constants of its top level, where it has any.
+    /// Its functions as a module, together with the constants of its top level.
     pub(super) module: Shared<Module>,
-    /// Whether the other scripts see its functions: `lib.rhai` and `graph.rhai`.
+    /// Whether other scripts see its functions, as for `lib.rhai` and `graph.rhai`.
     pub(super) shared: bool,
-    /// Its functions in the order they are written; found when first asked for.
+    /// Its functions in source order, computed on first use.
     signatures: OnceLock<Vec<FunctionSignature>>,
 }
 
 impl CompiledScripts {
-    /// `engine` knows the modules of the shared `scripts`, which were compiled from `sources` and are sorted by path.
+    /// `engine` already knows the modules of the shared `scripts`. The scripts were compiled from `sources` and are
+    /// sorted by path.
     pub(super) fn new(engine: Engine, scripts: Vec<Script>, sources: &[Arc<Source>]) -> Self {
         Self {
             id: next_program_id(),
@@ -62,13 +63,13 @@ impl CompiledScripts {
         self.scripts.get(at)
     }
 
-    /// The scripts in which a name used in `path` is looked for, in that order.
+    /// The scripts in which a name used in `path` is looked up, in that order.
     pub(super) fn seen_from<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a Script> {
         let others = self.scripts.iter().filter(move |script| script.source.path != path);
         self.script(path).into_iter().chain(others.filter(move |script| script.shared || path.is_empty()))
     }
 
-    /// The fault of a call from `path` of a function that is not there.
+    /// The fault of a call from `path` to a function that does not exist.
     pub(super) fn missing_function(&self, path: &str, name: &str, arity: usize) -> Box<Diagnostic> {
         let plural = if arity == 1 { "" } else { "s" };
         let fault =
@@ -100,7 +101,7 @@ impl CompiledScripts {
         self.scripts.iter().flat_map(|script| script.definitions().map(|it| it.0))
     }
 
-    /// Bytes of the word at a position of rhai's, whose columns count characters.
+    /// The place of the word at a rhai position, whose columns count characters.
     pub(super) fn place(&self, path: &str, position: Position) -> Option<Place> {
         let source = &self.script(path)?.source;
         let start = source.offset(position.line()?, position.position().unwrap_or(1));
@@ -112,14 +113,14 @@ impl CompiledScripts {
 }
 
 impl Script {
-    /// `module` holds its functions alone until its top level was evaluated.
+    /// Until the top level was evaluated, `module` contains only the functions.
     pub(super) fn new(source: Arc<Source>, ast: AST) -> Self {
         let name = source.path.rsplit('/').next().unwrap_or_default();
         let shared = matches!(name, "lib.rhai" | "graph.rhai");
         Self { source, module: ast.shared_lib().clone(), ast, shared, signatures: OnceLock::new() }
     }
 
-    /// Its named functions: name, number of parameters, where the body begins.
+    /// Its named functions: the name, the number of parameters, and the place of the body.
     pub(super) fn definitions(&self) -> impl Iterator<Item = (&str, usize, Place)> {
         self.ast.iter_functions().filter(|function| !is_closure(function.name)).map(|function| {
             let start = self.ast.shared_lib().get_script_fn(function.name, function.params.len());
@@ -129,7 +130,7 @@ impl Script {
         })
     }
 
-    /// Its named functions in the order they are written.
+    /// Its named functions in source order.
     pub(super) fn signatures(&self) -> &[FunctionSignature] {
         self.signatures.get_or_init(|| {
             let signature = |(name, arity, at): (&str, _, _)| FunctionSignature { name: name.to_owned(), arity, at };
@@ -140,7 +141,7 @@ impl Script {
     }
 }
 
-/// rhai names its closures so.
+/// Whether a name has the form that rhai gives to closures.
 pub(super) fn is_closure(name: &str) -> bool {
     name.starts_with("anon$")
 }
@@ -151,7 +152,7 @@ pub(super) fn next_program_id() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Whether no function of a library has the name and number of parameters of another script's function.
+/// Whether no library function has the same name and number of parameters as another script's function.
 fn has_unique_names(scripts: &[Script]) -> bool {
     let named = |script: &Script| -> Vec<(String, usize)> {
         script.ast.iter_functions().map(|it| (it.name.to_owned(), it.params.len())).collect()

@@ -1,4 +1,5 @@
-//! Values between the host and rhai: small ones are copied, handles and functions are wrapped, faults are thrown.
+//! Conversion of values between the host and rhai: small values are copied, handles and functions are wrapped, faults
+//! are thrown.
 
 use super::execution::{Execution, current};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -8,33 +9,32 @@ use rhai::{Array, Dynamic, EvalAltResult, FnPtr, GlobalRuntimeState, ImmutableSt
 use std::any::Any;
 use std::sync::Arc;
 
-/// What a native function gives to rhai.
+/// The result of a native function for rhai.
 pub(super) type RhaiResult<T = Dynamic> = std::result::Result<T, Box<EvalAltResult>>;
 
-/// A handle, as rhai holds it: one type for all kinds.
+/// A handle as rhai holds it: one type for all kinds.
 #[derive(Clone)]
 pub(super) struct HandleBox(pub(super) Handle);
 
-/// How deep a value may be nested: deeper ones come from a mistake, and their drop would use up the stack.
+/// The maximum nesting depth of a value. Deeper values are mistakes, and dropping them would exhaust the stack.
 const MAX_DEPTH: usize = 128;
 
-/// Bytes of a text from which on the guard is asked before it is copied.
+/// The length in bytes from which the guard is consulted before a text is copied.
 const LONG_TEXT: usize = 64 << 10;
 
-/// Where the functions in a value come from: without it they cannot be converted.
+/// The context and execution of the functions in a value. Without them, functions cannot be converted.
 pub(super) type ClosureOrigin<'a, 'b> = Option<(&'a NativeCallContext<'b>, &'a Arc<Execution>)>;
 
-/// A function pointer with all that is needed to call it, on this thread or another.
-pub(super) struct Closure {
+/// A function pointer with everything that is needed to call it, on this thread or another one.
+pub(super) struct ScriptClosure {
     pointer: FnPtr,
-    /// The state of the caller, with the source set to the file that the closure stands in, so that its faults
-    /// name that file.
+    /// The state of the caller, with the source set to the file of the closure, so that its faults name that file.
     pub(super) state: GlobalRuntimeState,
     position: Position,
     pub(super) execution: Arc<Execution>,
 }
 
-impl Closure {
+impl ScriptClosure {
     pub(super) fn new(context: &NativeCallContext<'_>, pointer: &FnPtr, execution: &Arc<Execution>) -> Self {
         let mut state = context.global_runtime_state().clone();
         if let Some(path) = execution.program.path_of_closure(pointer.fn_name()) {
@@ -48,12 +48,12 @@ impl Closure {
         self.pointer.clone()
     }
 
-    /// Calls it from a native verb: faults stay rhai's, so that its frames are kept.
+    /// Calls it from a native verb. Faults stay rhai faults, so that their stack frames are kept.
     pub(super) fn call_raw(&self, arguments: &mut [Dynamic]) -> RhaiResult {
         self.pointer.call_raw(&self.context(), None, arguments)
     }
 
-    /// The context of a call that it makes.
+    /// The context of a call of the closure.
     pub(super) fn context(&self) -> NativeCallContext<'_> {
         let engine = &self.execution.program.engine;
         let source = self.state.source.as_deref();
@@ -61,17 +61,17 @@ impl Closure {
     }
 }
 
-/// Converts a value of rhai's.
+/// Converts a rhai value.
 ///
 /// # Errors
-/// It is nested too deep, is no value of the host, or the guard stopped the call.
+/// The value is nested too deeply, cannot be represented in the host, or the guard stopped the call.
 pub(super) fn to_value(from: &Dynamic, origin: ClosureOrigin<'_, '_>) -> Result<Value> {
     convert(from, origin, MAX_DEPTH)
 }
 
 fn convert(from: &Dynamic, origin: ClosureOrigin<'_, '_>, depth: usize) -> Result<Value> {
     guard::spend(ITEM)?;
-    // Tests that only look at the kind come first: lists of many numbers pass here.
+    // Type checks that need no conversion come first, because lists of many numbers pass through here.
     if from.is_int()
         && let Ok(number) = from.as_int()
     {
@@ -133,23 +133,25 @@ fn convert_rare(from: &Dynamic, origin: ClosureOrigin<'_, '_>) -> Result<Value> 
     }
     if let Some(pointer) = from.read_lock::<FnPtr>() {
         return match origin {
-            Some((context, execution)) => Ok(Value::Function(Arc::new(Closure::new(context, &pointer, execution)))),
+            Some((context, execution)) => {
+                Ok(Value::Function(Arc::new(ScriptClosure::new(context, &pointer, execution))))
+            }
             None => Err(Diagnostic::new(Code::SCRIPT, "a function cannot leave its script")
-                .help("return what it gives, not the function itself")),
+                .help("return its result, not the function itself")),
         };
     }
     let message = format!("a {} cannot be used here", kind_of_type(from.type_name()));
-    Err(Diagnostic::new(Code::ARGUMENTS, message).help("a range can be walked by `for` only"))
+    Err(Diagnostic::new(Code::ARGUMENTS, message).help("a range can only be used in `for`"))
 }
 
-/// Converts a value into one of rhai's. Once the running call is over the rest becomes `()`: see [`guard::is_over`].
+/// Converts a value to a rhai value. If the running call is over, the rest becomes `()`: see [`guard::is_over`].
 pub(super) fn from_value(value: Value) -> Dynamic {
     if guard::is_over(ITEM + value.as_text().map_or(0, str::len)) {
         return Dynamic::UNIT;
     }
     match value {
         Value::Null => Dynamic::UNIT,
-        Value::Function(function) => match (&*function as &dyn Any).downcast_ref::<Closure>() {
+        Value::Function(function) => match (&*function as &dyn Any).downcast_ref::<ScriptClosure>() {
             Some(closure) => closure.pointer().into(),
             None => Dynamic::UNIT,
         },
@@ -165,7 +167,7 @@ pub(super) fn from_value(value: Value) -> Dynamic {
     }
 }
 
-/// A fault of a primitive as rhai throws it. What a guard raised cannot be caught.
+/// Converts a fault of a primitive to the error that rhai throws. A fault raised by a guard cannot be caught.
 pub(super) fn raise(fault: Box<Diagnostic>, context: &NativeCallContext<'_>) -> Box<EvalAltResult> {
     let position = context.call_position();
     if guard::current().is_some_and(|guard| guard.verdict().is_some()) {
@@ -182,7 +184,7 @@ pub(super) fn raise(fault: Box<Diagnostic>, context: &NativeCallContext<'_>) -> 
     EvalAltResult::ErrorRuntime(Dynamic::from(HandleBox(handle)), position).into()
 }
 
-/// The word for a type of rhai's.
+/// The name of a rhai type for messages.
 pub(super) fn kind_of_type(name: &str) -> &str {
     match name {
         "i64" | "INT" => "integer",

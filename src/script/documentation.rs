@@ -1,4 +1,5 @@
-//! What is generated from the table of primitives for editors, and the words that pages for people share with it.
+//! The definition file for editors, generated from the table of primitives, and formatting shared with the pages for
+//! people.
 
 use crate::primitive::{Gives, Need, Param, Primitive};
 use crate::primitives::ALL;
@@ -6,8 +7,8 @@ use std::fmt::Write;
 
 //= docs/spec.md#primitives
 //# Signatures and documentation MUST be generated from the table of primitives.
-/// The text of `toolsd.d.rhai`: a definition file that editors for rhai read. Sorted by name; one entry for each
-/// number of arguments.
+/// The text of `toolsd.d.rhai`, a definition file for editors that support rhai. It is sorted by name and has one entry
+/// for each number of arguments.
 pub fn rhai_definitions() -> String {
     let mut text = String::from("// Generated from the table of primitives: do not edit.\nmodule static;\n");
     for primitive in ALL {
@@ -44,7 +45,7 @@ fn write_comments(text: &mut String, primitive: &Primitive) {
     write_line(text, "/// ```");
 }
 
-/// A parameter in one line: name, kinds, whether it may be left out, what it means.
+/// Describes a parameter in one line: name, kinds, whether it can be omitted, and its meaning.
 pub fn describe_parameter(param: &Param) -> String {
     let need = match param.need {
         Need::Required => "",
@@ -59,7 +60,7 @@ fn join_kinds(param: &Param, between: &str) -> String {
     names.join(between)
 }
 
-/// What an example gives, in one line.
+/// Describes the outcome of an example in one line.
 pub fn describe_outcome(gives: &Gives) -> String {
     match gives {
         Gives::Json(json) => format!("gives {}", json.split_whitespace().collect::<Vec<_>>().join(" ")),
@@ -68,7 +69,7 @@ pub fn describe_outcome(gives: &Gives) -> String {
 }
 
 fn write_line(text: &mut String, line: &str) {
-    // Writing to a text does not fail.
+    // Writing to a text cannot fail.
     let _ = writeln!(text, "{line}");
 }
 

@@ -1,4 +1,4 @@
-//! The engine: rhai's settings, and the native functions that all packs share: verbs of the language, and primitives.
+//! The engine: rhai's settings, and the native functions that all packs share: language verbs and primitives.
 
 use super::convert::{HandleBox, RhaiResult, from_value, raise, to_value};
 use super::execution::{at_call_level, current};
@@ -19,13 +19,13 @@ use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-/// The most levels of calls that a pack can ask for: what the stacks of the script threads hold.
+/// The maximum call depth that a pack can request. The stacks of the script threads are large enough for it.
 pub(super) const MAX_CALL_LEVELS: usize = 256;
 
-/// How deep an expression may be nested, in debug builds and release builds alike.
+/// The maximum nesting depth of expressions, in debug builds and release builds alike.
 const MAX_EXPRESSION_DEPTH: usize = 128;
 
-/// Verbs of the language that rhai itself resolves.
+/// Language verbs that rhai itself resolves.
 const KEYWORDS: &[(&str, usize)] = &[
     ("print", 1),
     ("debug", 1),
@@ -37,7 +37,7 @@ const KEYWORDS: &[(&str, usize)] = &[
     ("is_shared", 1),
 ];
 
-/// An engine without scripts yet.
+/// An engine without any scripts.
 pub(super) fn empty_engine() -> Engine {
     let mut engine = Engine::new_raw();
     engine.register_global_module(Shared::clone(native_functions()));
@@ -65,8 +65,8 @@ fn log(level: LogLevel, text: &str) {
 
 static NATIVE_FUNCTIONS: OnceLock<Shared<Module>> = OnceLock::new();
 
-/// What is left of rhai's own functions, our verbs of the language, and the primitives, the later ones before
-/// the earlier where they take the same.
+/// The remaining functions of rhai, our own language verbs, and the primitives. If several accept the same arguments,
+/// the later one wins.
 fn native_functions() -> &'static Shared<Module> {
     NATIVE_FUNCTIONS.get_or_init(|| {
         let mut module = Module::new();
@@ -75,7 +75,7 @@ fn native_functions() -> &'static Shared<Module> {
         BasicMathPackage::init(&mut module);
         BasicStringPackage::init(&mut module);
         BasicIteratorPackage::init(&mut module);
-        // Else rhai hashes each function of its packages again for each name that it does not find elsewhere.
+        // Otherwise rhai hashes every function of its packages again for each name that it does not find elsewhere.
         module.register_lazy_functions();
         language::register(&mut module);
         primitives::ALL.iter().for_each(|primitive| register_primitive(&mut module, primitive));
@@ -85,12 +85,12 @@ fn native_functions() -> &'static Shared<Module> {
     })
 }
 
-/// Makes what all scripts share, if nobody has yet: a start does so beside other work.
+/// Creates what all scripts share, unless it exists already. A server does this in the background when it starts.
 pub fn prepare_engine() {
     native_functions();
 }
 
-/// More combinations of types than this are left to the fallback.
+/// If a primitive has more combinations of types than this, the rest is handled by the fallback.
 const MAX_SIGNATURES: usize = 16;
 
 /// Adds every arity of a primitive to the module.
@@ -117,10 +117,10 @@ fn register_primitive(module: &mut Module, primitive: &'static Primitive) {
     }
 }
 
-/// Operators on handles, and the primitives they stand for.
-const OPERATORS: &[(&str, &str)] = &[("|", "spans_union"), ("&", "spans_intersect"), ("-", "spans_without")];
+/// Operators on handles, and the primitives that implement them.
+const OPERATORS: &[(&str, &str)] = &[("|", "spans_union"), ("&", "spans_intersect"), ("-", "spans_difference")];
 
-/// Adds the operators whose primitives there are.
+/// Adds the operators whose primitives exist.
 fn register_operators(module: &mut Module) {
     for (operator, name) in OPERATORS {
         let Some(primitive) = primitives::find(name) else { continue };
@@ -134,7 +134,7 @@ fn register_operators(module: &mut Module) {
     }
 }
 
-/// The combinations of types that the kinds of the parameters stand for, for one number of arguments.
+/// The combinations of types that the parameter kinds stand for, for one number of arguments.
 fn signatures_of(primitive: &'static Primitive, arity: usize) -> Vec<Vec<TypeId>> {
     let mut signatures = vec![Vec::new()];
     for at in 0..arity {
@@ -187,7 +187,7 @@ fn call_primitive(
         return outcome;
     }
     let run = || {
-        // A call that was answered in its place has no more effects, whatever its next tick will say.
+        // A call that was already answered by the host must have no more effects, even before its next tick.
         guard::check_stopped()?;
         let execution = current()?;
         let values: Vec<Value> = arguments
@@ -197,7 +197,7 @@ fn call_primitive(
         let arguments = primitive.accept(values)?;
         let host = Context { host: &*execution.host, functions: &execution.functions };
         let given = (primitive.run)(&host, arguments)?;
-        // What a stopped call gives was cut short: nobody may see it, or keep it.
+        // The result of a stopped call is incomplete and must not be seen or kept.
         guard::check()?;
         let given = from_value(given);
         guard::check().map(|()| given)
@@ -205,8 +205,8 @@ fn call_primitive(
     at_call_level(context.call_level(), run).map_err(|fault| raise(fault, context))
 }
 
-/// A verb that rhai has for lists (`map`, `filter`, `len`, …) works on every sequence, also where a primitive of
-/// that name is meant for other kinds: `nodes.filter(…)` is the primitive, `lines.filter(…)` the verb.
+/// Calls a verb that rhai has for lists (`map`, `filter`, `len`, …) on any sequence, even if a primitive with the same
+/// name is intended for other kinds: `nodes.filter(…)` is the primitive, `lines.filter(…)` the verb.
 fn call_sequence_verb(
     primitive: &'static Primitive,
     context: &NativeCallContext<'_>,
@@ -228,14 +228,14 @@ fn call_sequence_verb(
     Some(verb(context, &handle, &mut arguments[1..]))
 }
 
-/// The names that a script may call, with the numbers of arguments they take: for rules and faults.
+/// The names that a script can call, with the accepted numbers of arguments, for rules and faults.
 static KNOWN_FUNCTIONS: OnceLock<BTreeMap<String, BTreeSet<usize>>> = OnceLock::new();
 
 fn known_functions() -> &'static BTreeMap<String, BTreeSet<usize>> {
     KNOWN_FUNCTIONS.get_or_init(|| list_functions(native_functions()))
 }
 
-/// rhai tells its functions as texts, such as `len(list: &mut Array) -> INT`.
+/// Rhai lists its functions as texts, such as `len(list: &mut Array) -> INT`.
 fn list_functions(module: &Module) -> BTreeMap<String, BTreeSet<usize>> {
     let mut known: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
     for signature in module.gen_fn_signatures_with_mapper(std::borrow::Cow::Borrowed) {
@@ -251,7 +251,7 @@ fn list_functions(module: &Module) -> BTreeMap<String, BTreeSet<usize>> {
     known
 }
 
-/// Counts the parameters before the closing bracket; commas within inner brackets are not between them.
+/// Counts the parameters before the closing bracket. Commas within inner brackets are ignored.
 fn count_parameters(rest: &str) -> usize {
     let mut depth = 0_usize;
     let mut commas = 0;
@@ -269,14 +269,13 @@ fn count_parameters(rest: &str) -> usize {
     if empty { 0 } else { commas + 1 }
 }
 
-/// The names of all functions that a script can call without defining them: primitives and verbs of the
-/// language. Sorted.
+/// The sorted names of all functions that a script can call without defining them: primitives and language verbs.
 pub fn known_names() -> impl Iterator<Item = &'static str> {
     known_functions().keys().map(String::as_str)
 }
 
-/// The numbers of arguments that the native function `name` takes; empty if there is none. The receiver of a
-/// method counts. `call` and `curry` take any number above those told.
+/// The numbers of arguments that the native function `name` accepts; empty if there is no such function. The receiver
+/// of a method counts. `call` and `curry` also accept any larger number.
 pub fn known_arities(name: &str) -> Vec<usize> {
     known_functions().get(name).map(|arities| arities.iter().copied().collect()).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! What runs on this thread: the program, its host, and how deep the calls are nested.
+//! What is running on this thread: the program, its host, and the current call depth.
 
 use super::captured_variables::CapturedVariables;
 use super::compiled::CompiledScripts;
@@ -9,11 +9,11 @@ use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-/// A program that runs for a host.
+/// A program that is running for a host.
 pub(super) struct Execution {
     pub(super) program: Arc<CompiledScripts>,
     pub(super) host: Arc<dyn Host>,
-    /// The functions as the script that was entered sees them.
+    /// The functions that are visible to the script that was entered.
     pub(super) functions: Arc<dyn Functions>,
     /// The captured variables that are held until the run ends.
     pub(super) captured: Arc<CapturedVariables>,
@@ -24,10 +24,10 @@ thread_local! {
     static LEVEL: Cell<usize> = const { Cell::new(0) };
 }
 
-/// While it lives its execution is the current one of this thread.
+/// Keeps an execution as the current one of this thread until it is dropped.
 pub(super) struct ExecutionScope {
     previous: Option<Arc<Execution>>,
-    /// It belongs to the thread that entered.
+    /// The scope belongs to the thread that entered it.
     not_send: PhantomData<*const ()>,
 }
 
@@ -42,20 +42,20 @@ pub(super) fn enter(execution: Arc<Execution>) -> ExecutionScope {
     ExecutionScope { previous: CURRENT.with(|current| current.replace(Some(execution))), not_send: PhantomData }
 }
 
-/// The execution of this thread; a fault outside of one, which is the top level of a script.
+/// The execution of this thread. It is a fault if there is none, which means that the top level of a script is running.
 pub(super) fn current() -> Result<Arc<Execution>> {
     CURRENT.with(|current| current.borrow().clone()).ok_or_else(|| {
         Diagnostic::new(Code::SCRIPT, "a primitive is used outside a function")
-            .help("the top level of a script may hold constants only: move it into a function")
+            .help("the top level of a script may contain only constants and functions: move it into a function")
     })
 }
 
-/// How many calls of script functions are on this thread.
+/// The number of nested script calls on this thread.
 pub(super) fn call_level() -> usize {
     LEVEL.with(Cell::get)
 }
 
-/// Runs `job` as if so many calls deep.
+/// Runs `job` as if at this call depth.
 pub(super) fn at_call_level<T>(level: usize, job: impl FnOnce() -> T) -> T {
     struct RestoreLevel(usize);
     impl Drop for RestoreLevel {

@@ -1,18 +1,18 @@
-//! Faults of rhai as diagnostics: in our words, in the right file, with the calls that led there.
+//! Converts rhai's faults to diagnostics, with clear messages, in the right file, and with the calls that led to them.
 
 use super::compiled::CompiledScripts;
 use super::convert::{kind_of_type, to_value};
 use super::engine::{known_arities, known_names};
-use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean, renamed_primitive};
 use crate::guard;
 use crate::source::Place;
 use crate::value::Fault;
 use rhai::{Dynamic, EvalAltResult, INT, Map, ParseErrorType, Position};
 
-/// How many calls of a trace are kept.
+/// The maximum number of calls in a trace.
 const MAX_FRAMES: usize = 5;
 
-/// The diagnostic of a fault that left a function of the script at `path`.
+/// The diagnostic of a fault that a function of the script at `path` did not handle.
 pub(super) fn diagnose(program: &CompiledScripts, fault: EvalAltResult, path: Option<&str>) -> Box<Diagnostic> {
     let mut path = path.unwrap_or_default().to_owned();
     let mut calls = Vec::new();
@@ -63,7 +63,7 @@ fn describe_fault(program: &CompiledScripts, fault: EvalAltResult) -> Box<Diagno
     match fault {
         E::ErrorRuntime(thrown, _) => match to_value(&thrown, None) {
             Ok(value) => Fault::from_thrown(&value),
-            Err(_) => script("the script threw a value that is no text and no map".into()),
+            Err(_) => script("the script threw a value that is neither a text nor a map".into()),
         },
         E::ErrorTerminated(..) => guard::current()
             .and_then(|guard| guard.verdict())
@@ -71,8 +71,8 @@ fn describe_fault(program: &CompiledScripts, fault: EvalAltResult) -> Box<Diagno
         E::ErrorStackOverflow(_) => describe_recursion(),
         E::ErrorFunctionNotFound(signature, _) => describe_missing_function(program, &signature),
         E::ErrorVariableNotFound(name, _) => script(format!("there is no variable `{name}`")),
-        E::ErrorDataRace(what, _) => script(format!("{} is in use", describe_data_race(&what)))
-            .help("a closure cannot name the variable whose method it is passed to: write `map(list, |x| …)`"),
+        E::ErrorDataRace(what, _) => script(format!("{} is already in use", describe_data_race(&what)))
+            .help("a closure cannot use the variable whose method it is passed to: write `map(list, |x| …)`"),
         E::ErrorDotExpr(message, _) | E::ErrorIndexingType(message, _) => describe_missing_property(&message),
         E::ErrorArrayBounds(length, index, _) => {
             script(format!("there is no item {index} in a list of {length}")).help("the first item is 0, the last -1")
@@ -84,7 +84,7 @@ fn describe_fault(program: &CompiledScripts, fault: EvalAltResult) -> Box<Diagno
             script(format!("expected {}, got {}", kind_of_type(&wanted), kind_of_type(&got)))
         }
         E::ErrorFor(_) => script("`for` takes a list, a range or a sequence".into()),
-        E::ErrorUnboundThis(_) => script("`this` is bound in a method call only".into()),
+        E::ErrorUnboundThis(_) => script("`this` is only bound in a method call".into()),
         E::ErrorAssignmentToConstant(name, _) => script(format!("`{name}` is a constant")),
         E::ErrorParsing(kind, _) => describe_parse_fault(&kind),
         E::ErrorArithmetic(message, _) => script(lower_first(&message)),
@@ -101,8 +101,7 @@ fn describe_missing_function(program: &CompiledScripts, signature: &str) -> Box<
     let types: Vec<&str> = types.trim_end_matches(')').split(", ").filter(|kind| !kind.is_empty()).collect();
     let kinds: Vec<&str> = types.iter().map(|kind| kind_of_type(kind)).collect();
     if let Some(parameters) = program.parameters_of_closure(name) {
-        let message =
-            format!("the function given here takes {parameters} arguments, it is called with {}", kinds.len());
+        let message = format!("this function takes {parameters} arguments, but it is called with {}", kinds.len());
         return Diagnostic::new(Code::SCRIPT, message);
     }
     if !name.starts_with(|first: char| first.is_alphabetic() || first == '_') {
@@ -130,7 +129,7 @@ fn describe_missing_function(program: &CompiledScripts, signature: &str) -> Box<
     }
     let mut names: Vec<&str> = known_names().collect();
     names.extend(program.function_names());
-    match did_you_mean(name, names.iter().copied()) {
+    match renamed_primitive(name).or_else(|| did_you_mean(name, names.iter().copied())) {
         Some(help) => fault.help(help),
         None => fault.help("`toolsd docs` lists all primitives"),
     }
@@ -142,14 +141,14 @@ fn describe_recursion() -> Box<Diagnostic> {
         .help("end the recursion, use a loop or a walk of the graph, or raise `depth` in `[pack.limits]`")
 }
 
-/// The fault of a text that rhai cannot read.
+/// The fault of a script that rhai cannot parse.
 pub(super) fn describe_parse_fault(kind: &ParseErrorType) -> Box<Diagnostic> {
     let fault = |message: String| Diagnostic::new(Code("script-syntax"), message);
     match kind {
         ParseErrorType::VariableUndefined(name) => fault(format!("there is no variable `{name}`"))
-            .help("declare it by `let`; a constant of the top level is read as `global::NAME`"),
+            .help("declare it with `let`; a top-level constant is read as `global::NAME`"),
         ParseErrorType::Reserved(word) => fault(format!("`{word}` is a reserved word"))
-            .help(format!("as a key of a map write it in quotes: `#{{ \"{word}\": … }}`, `map[\"{word}\"]`; a function or a variable needs another name")),
+            .help(format!("write a map key in quotes: `#{{ \"{word}\": … }}`, `map[\"{word}\"]`; a function or a variable needs another name")),
         ParseErrorType::FnDuplicatedDefinition(name, parameters) => {
             fault(format!("`{name}` with {parameters} parameters is defined twice"))
         }
@@ -162,7 +161,7 @@ fn describe_missing_property(message: &str) -> Box<Diagnostic> {
     match (words.nth(1), words.nth(1)) {
         (Some(name), Some(kind)) => {
             let fault = Diagnostic::new(Code::SCRIPT, format!("a {} has no property `{name}`", kind_of_type(kind)));
-            if kind == "()" { fault.help(format!("read it by `?.{name}` where it may be missing")) } else { fault }
+            if kind == "()" { fault.help(format!("read it with `?.{name}` if it may be missing")) } else { fault }
         }
         _ => Diagnostic::new(Code::SCRIPT, lower_first(message)),
     }
@@ -180,7 +179,7 @@ fn lower_first(message: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-/// The fault of rhai's that a map stands for, which rhai makes for `catch`; nothing if rhai did not make it.
+/// The rhai fault that a map from `catch` stands for; `None` if rhai did not make the map.
 pub(super) fn fault_from_caught_map(map: &Map) -> Option<EvalAltResult> {
     use EvalAltResult as E;
     let text = |key: &str| map.get(key).and_then(|value| value.clone().into_string().ok());
@@ -205,7 +204,7 @@ pub(super) fn fault_from_caught_map(map: &Map) -> Option<EvalAltResult> {
         "ErrorFor" => E::ErrorFor(at),
         "ErrorUnboundThis" => E::ErrorUnboundThis(at),
         "ErrorStackOverflow" => E::ErrorStackOverflow(at),
-        // Its own words are all there is: division by zero, overflow, and what is rare.
+        // Only the message is known: division by zero, overflow, and rare faults.
         _ => E::ErrorArithmetic(message, at),
     })
 }

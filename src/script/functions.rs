@@ -1,7 +1,7 @@
-//! Calls of script functions by the host: by name, as one script sees them, as closures, on several threads.
+//! Calls of script functions by the host: by name, as visible to one script, as closures, and on several threads.
 
 use super::compiled::{CompiledScripts, Script};
-use super::convert::{Closure, from_value, to_value};
+use super::convert::{ScriptClosure, from_value, to_value};
 use super::execution::{Execution, at_call_level, call_level, current, enter};
 use super::faults::diagnose;
 use super::pool::STACK_BYTES;
@@ -14,10 +14,10 @@ use rhai::{Caches, Dynamic, EvalContext, Scope, Shared};
 use std::cell::RefCell;
 use std::sync::{Arc, OnceLock};
 
-/// The functions as one script sees them.
+/// The functions that are visible to one script.
 pub(super) struct ScriptFunctions {
     pub(super) program: Arc<CompiledScripts>,
-    /// The path of the script; empty for no script in particular.
+    /// The path of the script; empty for no particular script.
     pub(super) script: String,
 }
 
@@ -41,10 +41,10 @@ impl Functions for ScriptFunctions {
     }
 }
 
-/// Calls a function as the script at `path` sees it, in the current execution.
+/// Calls a function that is visible to the script at `path`, in the current execution.
 ///
 /// # Errors
-/// There is no such function, it raised a fault, or the guard stopped it.
+/// There is no such function, it failed, or the guard stopped it.
 pub(super) fn call_function(program: &CompiledScripts, path: &str, name: &str, arguments: Vec<Value>) -> Result<Value> {
     guard::check()?;
     let arity = arguments.len();
@@ -70,7 +70,7 @@ pub(super) fn call_function(program: &CompiledScripts, path: &str, name: &str, a
     };
     let result = called.map_err(|fault| {
         let fault = diagnose(program, *fault, Some(&script.source.path));
-        // A stop has lost its position on the way out: the function that was entered is all that is known.
+        // The fault of a stopped call has lost its position. Only the function that was entered is known.
         match script.definitions().find(|it| it.0 == name && it.1 == arity) {
             Some((_, _, at)) if fault.at.is_none() => fault.at(at),
             _ => fault,
@@ -79,7 +79,7 @@ pub(super) fn call_function(program: &CompiledScripts, path: &str, name: &str, a
     to_value(&result, None)
 }
 
-impl Callable for Closure {
+impl Callable for ScriptClosure {
     fn call(&self, arguments: Vec<Value>) -> Result<Value> {
         if current().is_ok() {
             return call_closure(self, arguments);
@@ -89,7 +89,7 @@ impl Callable for Closure {
     }
 }
 
-fn call_closure(closure: &Closure, arguments: Vec<Value>) -> Result<Value> {
+fn call_closure(closure: &ScriptClosure, arguments: Vec<Value>) -> Result<Value> {
     let mut arguments: Vec<Dynamic> = arguments.into_iter().map(from_value).collect();
     let program = &closure.execution.program;
     let result = closure.call_raw(&mut arguments).map_err(|fault| diagnose(program, *fault, closure.state.source()))?;
@@ -103,7 +103,7 @@ fn scan_threads() -> Option<&'static ThreadPool> {
     SCAN_THREADS.get_or_init(build).as_ref()
 }
 
-/// Runs `job(0) … job(jobs - 1)` and returns when all have ended. Where threads cannot be had it runs them here.
+/// Runs `job(0) … job(jobs - 1)` and returns when all have ended. If no threads are available, it runs them here.
 pub(super) fn run_parallel(jobs: usize, job: &(dyn Fn(usize) + Sync)) {
     let (Some(threads), true) = (scan_threads(), jobs > 1) else {
         (0..jobs).for_each(job);
@@ -123,23 +123,24 @@ pub(super) fn run_parallel(jobs: usize, job: &(dyn Fn(usize) + Sync)) {
     });
 }
 
-/// How many scripts a thread keeps a resolution cache of: most of a larger number would be of programs that are gone.
+/// The number of scripts for which a thread keeps a resolution cache. More would mostly belong to programs that no
+/// longer exist.
 const MAX_CACHED_SCRIPTS: usize = 32;
 
-/// How many functions of one script are kept from call to call, each with the types of its arguments: some 64 bytes
-/// each. A script may use any number of names; while it runs they count as its memory, afterwards nobody would count
-/// them.
+/// The number of functions per script that are cached between calls, each with its argument types, at about 64 bytes
+/// each. A script may use any number of names. While it runs, they count as its memory, but afterwards they would count
+/// for no call.
 const MAX_CACHED_FUNCTIONS: usize = 1_024;
 
-/// The id of a program and the path of the script that is entered: they decide what a name stands for.
+/// The id of a program and the path of the entered script, which together determine what a name refers to.
 type ScriptKey<'a> = (u64, &'a str);
 
 thread_local! {
     static RESOLUTION_CACHES: RefCell<Vec<(u64, String, Caches)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Runs `job` with the functions that earlier calls of this script have resolved on this thread: rhai resolves each of
-/// them anew otherwise. A call within a call begins with an empty cache.
+/// Runs `job` with the functions that earlier calls of this script have resolved on this thread. Otherwise rhai
+/// resolves each of them again. A nested call starts with an empty cache.
 fn with_resolution_cache<T>((program, script): ScriptKey<'_>, job: impl FnOnce(&mut Caches) -> T) -> T {
     let kept = RESOLUTION_CACHES.with_borrow_mut(|kept| {
         let at = kept.iter().position(|(number, path, _)| *number == program && path == script)?;
@@ -168,7 +169,7 @@ mod tests {
     use super::super::compiled::next_program_id;
     use super::*;
 
-    /// How many functions are kept of a script, after it has found some more.
+    /// The number of functions that are cached for a script after it has found some more.
     fn kept_after(program: u64, found: std::ops::Range<usize>) -> usize {
         with_resolution_cache((program, "a.rhai"), |caches| {
             let dict = &mut caches.fn_resolution_cache_mut().dict;

@@ -1,7 +1,7 @@
 //! Verbs that call a function for each item (`map`, `filter`, `find`, `reduce`, …), for lists and for every sequence
-//! behind a handle. A fault of the function ends them unchanged.
+//! behind a handle. A fault of the function ends them and is passed on unchanged.
 
-use super::convert::{Closure, HandleBox, RhaiResult, from_value, kind_of_type, raise};
+use super::convert::{HandleBox, RhaiResult, ScriptClosure, from_value, kind_of_type, raise};
 use super::execution::current;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::value::Handle;
@@ -10,10 +10,10 @@ use rhai::{Array, Dynamic, FnPtr, FuncRegistration, INT, Module, NativeCallConte
 /// A verb on a sequence, with the arguments after the receiver.
 pub(super) type SequenceVerb = fn(&NativeCallContext<'_>, &Handle, &mut [&mut Dynamic]) -> RhaiResult;
 
-/// The items, one after the other.
+/// An iterator over the items.
 type ItemIter<'a> = Box<dyn Iterator<Item = Dynamic> + 'a>;
 
-/// A verb on items with a function.
+/// A verb on items and a function.
 type ItemVerb = fn(ItemIter<'_>, &ItemFunction) -> RhaiResult;
 
 const VERBS: &[(&str, ItemVerb)] = &[
@@ -57,7 +57,7 @@ fn pure(name: &str) -> FuncRegistration {
     FuncRegistration::new(name).with_purity(true).with_volatility(true)
 }
 
-/// The verb on sequences that has the name of a primitive.
+/// The sequence verb with the same name as a primitive.
 pub(super) fn sequence_verb(name: &str) -> Option<SequenceVerb> {
     Some(match name {
         "map" => |context, handle, rest| apply_to_handle(map, context, handle, rest),
@@ -92,15 +92,15 @@ fn items(handle: &Handle) -> ItemIter<'_> {
     Box::new((0..handle.length().unwrap_or(0)).filter_map(|at| handle.item(at)).map(from_value))
 }
 
-/// The function given to a verb: it takes the item, or the item and its index.
+/// The function passed to a verb. It takes the item, or the item and its index.
 struct ItemFunction<'a, 'b> {
-    closure: Closure,
+    closure: ScriptClosure,
     context: &'a NativeCallContext<'b>,
     with_index: bool,
 }
 
 impl<'a, 'b> ItemFunction<'a, 'b> {
-    /// `least` is the number of arguments it gets without the index.
+    /// `least` is the number of arguments it receives without the index.
     fn new(context: &'a NativeCallContext<'b>, pointer: &FnPtr, least: usize) -> RhaiResult<Self> {
         let execution = current().map_err(|fault| raise(fault, context))?;
         let program = &execution.program;
@@ -111,7 +111,7 @@ impl<'a, 'b> ItemFunction<'a, 'b> {
             arities.peek().is_some() && !arities.any(|arity| arity == least)
         };
         let with_index = taken.map_or_else(named, |taken| taken > least);
-        Ok(Self { closure: Closure::new(context, pointer, &execution), context, with_index })
+        Ok(Self { closure: ScriptClosure::new(context, pointer, &execution), context, with_index })
     }
 
     fn call(&self, at: usize, mut arguments: Vec<Dynamic>) -> RhaiResult {
@@ -125,7 +125,10 @@ impl<'a, 'b> ItemFunction<'a, 'b> {
         let answer = self.call(at, vec![item])?;
         answer.as_bool().map_err(|got| {
             let verb = self.context.fn_name();
-            let message = format!("the function of `{verb}` says true or false, this one gave a {}", kind_of_type(got));
+            let message = format!(
+                "the function of `{verb}` must return true or false, this one returned a {}",
+                kind_of_type(got)
+            );
             raise(Diagnostic::new(Code::SCRIPT, message), self.context)
         })
     }
@@ -153,7 +156,7 @@ fn for_each(items: ItemIter<'_>, function: &ItemFunction<'_, '_>) -> RhaiResult 
     Ok(Dynamic::UNIT)
 }
 
-/// The index and value of the first item that passes.
+/// The index and value of the first matching item.
 fn first_match(items: ItemIter<'_>, function: &ItemFunction<'_, '_>) -> RhaiResult<Option<(usize, Dynamic)>> {
     for (at, item) in items.enumerate() {
         if function.test(at, item.clone())? {

@@ -1,5 +1,5 @@
-//! The verbs of the language for texts, lists, maps, numbers and handles. rhai's own ones are not registered: many
-//! change their receiver and return nothing, some swallow errors, some allocate without bound.
+//! The language verbs for texts, lists, maps, numbers and handles. They replace rhai's own verbs, many of which change
+//! their receiver and return nothing, swallow errors, or allocate without limit.
 
 use super::convert::{ClosureOrigin, HandleBox, RhaiResult, from_value, raise, to_value};
 use super::iteration;
@@ -24,12 +24,12 @@ pub(super) fn register(module: &mut Module) {
     iteration::register(module);
 }
 
-/// A verb that changes nothing: it works on constants.
+/// Declares a verb that changes nothing, so it works on constants.
 fn pure(name: &str) -> FuncRegistration {
     FuncRegistration::new(name).with_purity(true).with_volatility(false)
 }
 
-/// A property that changes nothing.
+/// Declares a property getter that changes nothing.
 fn getter(name: &str) -> FuncRegistration {
     FuncRegistration::new_getter(name).with_purity(true).with_volatility(false)
 }
@@ -63,12 +63,12 @@ fn register_texts(module: &mut Module) {
             unless_stopped(&context, to_text(&Dynamic::from(handle)))
         });
     }
-    // A letter of a text is a text, as everywhere else.
+    // Each character of a text is a text, as everywhere else.
     module.set_iter(TypeId::of::<ImmutableString>(), |text| {
         let letters: Vec<Dynamic> = text.into_immutable_string().map(|text| letters_of(&text)).unwrap_or_default();
         Box::new(letters.into_iter())
     });
-    // What a script throws as a text has the fields of an error, too.
+    // A thrown text has the same fields as an error.
     FuncRegistration::new_getter("message").set_into_module(module, |text: &mut ImmutableString| text.clone());
     FuncRegistration::new_getter("kind").set_into_module(module, |_: &mut ImmutableString| "script");
 }
@@ -85,12 +85,12 @@ fn letter_text(letter: char) -> Dynamic {
     ImmutableString::from(letter.encode_utf8(&mut [0; 4]) as &str).into()
 }
 
-/// The letters of a text; those before the running call was over.
+/// The characters of a text, up to the point where the running call is over.
 fn letters_of(text: &str) -> Vec<Dynamic> {
     text.chars().take_while(|_| !guard::is_over(ITEM)).map(letter_text).collect()
 }
 
-/// A text and anything is a text; a number before a text too.
+/// A text joined with any value is a text. A number before a text works too.
 fn register_text_joins(module: &mut Module) {
     pure("+").set_into_module(module, |context: NativeCallContext, text: &str, other: Dynamic| {
         unless_stopped(&context, format!("{text}{}", to_text(&other)))
@@ -138,7 +138,7 @@ fn equal_lists(a: &Array, b: &Array) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_equal(a, b))
 }
 
-/// Where an index counts from: negative ones from the end.
+/// The start of a range. A negative index counts from the end.
 fn start_index(length: usize, index: INT) -> usize {
     let length = length as INT;
     let at = if index < 0 { length.saturating_add(index).max(0) } else { index.min(length) };
@@ -242,15 +242,16 @@ fn register_numbers(module: &mut Module) {
         module,
         |context: NativeCallContext, number: FLOAT| -> RhaiResult<INT> {
             to_integer(number).ok_or_else(|| {
-                let message = format!("`to_int` has no whole number for {number}");
-                let help = "integers go from -9223372036854775808 to 9223372036854775807; `is_finite()` tests a float";
+                let message = format!("`to_int` cannot convert {number} to an integer");
+                let help =
+                    "integers range from -9223372036854775808 to 9223372036854775807; `is_finite()` tests a float";
                 raise(Diagnostic::new(Code::ARGUMENTS, message).help(help), &context)
             })
         },
     );
 }
 
-/// The number without its fraction, if an integer holds it: rhai gives 0 for NaN.
+/// The number without its fraction, if an integer can hold it. Rhai would return 0 for NaN.
 #[allow(clippy::cast_possible_truncation, reason = "the range was checked")]
 fn to_integer(number: FLOAT) -> Option<INT> {
     const BEYOND: FLOAT = 9_223_372_036_854_775_808.0;
@@ -312,7 +313,8 @@ fn read_item(context: NativeCallContext<'_>, handle: &mut HandleBox, index: INT)
     }
 }
 
-/// After `node.list.len()` rhai puts the list back into the node, changed or not: only a change is a fault.
+/// After `node.list.len()` rhai writes the list back to the node, whether or not it was changed. Only a change is a
+/// fault.
 fn put_back(context: &NativeCallContext<'_>, handle: &HandleBox, name: &str, value: &Dynamic) -> RhaiResult<()> {
     let kept = handle.0.field(name).map(from_value);
     if kept.is_ok_and(|kept| is_equal(&kept, value)) { Ok(()) } else { refuse_change(context, handle) }
@@ -320,19 +322,19 @@ fn put_back(context: &NativeCallContext<'_>, handle: &HandleBox, name: &str, val
 
 fn refuse_change(context: &NativeCallContext<'_>, handle: &HandleBox) -> RhaiResult<()> {
     let fault = Diagnostic::new(Code::SCRIPT, format!("a {} cannot be changed", handle.0.kind().name()));
-    Err(raise(fault.help("make a map of what you need and change that"), context))
+    Err(raise(fault.help("copy what you need to a map and change that"), context))
 }
 
 fn handle_length(handle: &Handle) -> crate::diagnostic::Result<usize> {
     handle.length().ok_or_else(|| {
         Diagnostic::new(
             Code::SCRIPT,
-            format!("a {} is no sequence: it has no length and no items", handle.kind().name()),
+            format!("a {} is not a sequence: it has no length and no items", handle.kind().name()),
         )
     })
 }
 
-/// Whether a sequence has an item, or a map of data a key.
+/// Whether a sequence contains an item, or a frozen map a key.
 fn handle_contains(context: NativeCallContext<'_>, handle: &mut HandleBox, item: Dynamic) -> RhaiResult<bool> {
     unless_stopped(&context, handle_has(handle, &item))
 }
@@ -359,7 +361,7 @@ fn iterate_handle(handle: Handle) -> Box<dyn Iterator<Item = RhaiResult>> {
 }
 
 /// Whether two values are equal: numbers by their exact value (see [`order::compare`]), lists and maps by their parts.
-/// Once the running call is over no two values are: callers check the guard then, as [`unless_stopped`] does.
+/// If the running call is over, no two values are equal. Callers then check the guard, as [`unless_stopped`] does.
 fn is_equal(a: &Dynamic, b: &Dynamic) -> bool {
     if guard::is_over(ITEM) {
         return false;
@@ -383,13 +385,13 @@ fn is_equal(a: &Dynamic, b: &Dynamic) -> bool {
     }
 }
 
-/// The result of a comparison, unless the call was stopped within it.
+/// Returns the result of a comparison, unless the call was stopped during it.
 #[cfg_attr(test, track_caller)]
 fn unless_stopped<T>(context: &NativeCallContext<'_>, given: T) -> RhaiResult<T> {
     guard::check().map(|()| given).map_err(|fault| raise(fault, context))
 }
 
-/// Counts work of a verb that has no loop of the guard's: see [`guard::spend`].
+/// Counts the work of a verb that has no loop with guard checks: see [`guard::spend`].
 #[cfg_attr(test, track_caller)]
 fn spend(context: &NativeCallContext<'_>, units: usize) -> RhaiResult<()> {
     guard::spend(units).map_err(|fault| raise(fault, context))
@@ -408,7 +410,7 @@ fn one_is_a_handle(a: &Value, b: &Value) -> bool {
     matches!((a, b), (Handle(_), List(_) | Map(_)) | (List(_) | Map(_), Handle(_)))
 }
 
-/// A value as a part of a text: lists, maps and handles as JSON, `()` as nothing.
+/// A value as a part of a text: lists, maps and handles as JSON, `()` as an empty text.
 fn to_text(value: &Dynamic) -> String {
     if value.is_unit() {
         return String::new();

@@ -1,5 +1,6 @@
-//! The threads that scripts run on, never those of the runtime: a fixed number. A thread that waits is replaced, and so
-//! is one that is held by a call which does not end. Callers take turns: none waits for all calls of another one.
+//! The script threads, which are separate from the threads of the async runtime. Their number is fixed. A thread that
+//! waits is replaced, and so is a thread that is held by a call which does not end. Callers take turns, so that none
+//! waits for all calls of another one.
 
 mod queue;
 mod pooled_call;
@@ -22,10 +23,10 @@ use std::time::{Duration, Instant};
 use watchdog::start_watchdog;
 use workers::{PoolState, start_thread};
 
-/// How many calls are moved aside at most.
+/// The maximum number of calls that can be moved aside.
 const MAX_ASIDE: usize = 512;
 
-/// One thread per core, at least two. The queue has no end: back-pressure is the caller's.
+/// A pool with one thread per core, but at least two. The queue is unbounded; back-pressure is up to the caller.
 pub struct Pool {
     state: Arc<PoolState>,
     threads: usize,
@@ -37,30 +38,30 @@ impl Pool {
         Self::with_max_aside(MAX_ASIDE)
     }
 
-    /// The same with another limit of the calls that are moved aside.
+    /// Like [`Self::new`], with another maximum number of calls that can be moved aside.
     fn with_max_aside(max_aside: usize) -> Self {
         let wanted = thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
         let state = Arc::new(PoolState::new(wanted, max_aside));
         let threads = (0..wanted).filter(|_| start_thread(&state)).count();
         if !start_watchdog(&state) {
-            tracing::error!("no thread could be started: calls that do not end are not answered");
+            tracing::error!("the watchdog thread could not be started: calls that do not end are not answered");
         }
         Self { state, threads }
     }
 
-    /// How many threads there are.
+    /// The number of threads.
     pub fn threads(&self) -> usize {
         self.threads
     }
 
-    /// Runs `job` on a script thread and hands what it gives, or the fault of its panic, to `done`, there.
+    /// Runs `job` on a script thread, and then calls `done` there with its result, or with the fault of its panic.
     pub fn submit<T>(&self, job: impl FnOnce() -> T + Send + 'static, done: impl FnOnce(Result<T>) + Send + 'static) {
         //= docs/spec.md#protocol
         //# Calls MUST run concurrently.
         //= docs/spec.md#calls
         //# A panic MUST be contained in the call that caused it.
         let work = move || done(catch_unwind(AssertUnwindSafe(job)).map_err(|panic| fault_of_panic(&*panic)));
-        // Where no thread could be started the job runs here.
+        // If no thread could be started, the job runs here.
         if self.threads == 0 {
             work();
         } else {
@@ -68,9 +69,9 @@ impl Pool {
         }
     }
 
-    /// Runs the call `name` on a script thread when it is the caller's turn, and hands what it gives to `done`, there.
-    /// If the call is cancelled or beyond its limits and does not end, the watchdog hands what stopped it to `done`;
-    /// what the call gives later is dropped.
+    /// Runs the call `name` on a script thread when it is the caller's turn, and then calls `done` there with its
+    /// result. If the call is cancelled or exceeds its limits and does not end, the watchdog calls `done` with the
+    /// fault that stopped it. The later result of the call is dropped.
     ///
     //= docs/spec.md#calls
     //# A call that does not end soon after its limit or its cancellation MUST be answered all the same.
@@ -118,12 +119,12 @@ impl Pool {
         }
     }
 
-    /// The calls that hold threads although they were answered, the oldest first.
+    /// The calls that hold threads although they were already answered, oldest first.
     pub fn hung_calls(&self) -> Vec<HungCall> {
         self.state.watched.hung_calls(Instant::now())
     }
 
-    /// Has `act` run when every thread has been held for the time `after`.
+    /// Registers `act` to run when every thread has been held for the time `after`.
     pub fn when_stuck(&self, after: Duration, act: impl Fn() + Send + 'static) {
         self.state.set_stuck_action(after, Box::new(act));
     }
@@ -132,7 +133,7 @@ impl Pool {
     pub fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T> {
         let (sender, receiver) = channel();
         self.submit(job, move |result| {
-            // Nobody waits any more: there is nobody to tell.
+            // If no one is waiting any more, the result is dropped.
             let _ = sender.send(result);
         });
         receiver.recv().unwrap_or_else(|_| Err(Diagnostic::new(Code::INTERNAL, "a script thread ended early")))
@@ -155,8 +156,8 @@ impl Default for Pool {
 
 fn fault_of_panic(panic: &(dyn std::any::Any + Send)) -> Box<Diagnostic> {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    let message = format!("toolsd made a mistake: {}", text.unwrap_or("a panic without words"));
-    Diagnostic::new(Code::INTERNAL, message).help("please report it, with what was called")
+    let message = format!("internal error in toolsd: {}", text.unwrap_or("a panic without a message"));
+    Diagnostic::new(Code::INTERNAL, message).help("please report it, and include what was called")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The scripts of one pack as a program: compiled when they are first needed, run for a host under a guard, surveyed.
+//! The scripts of one pack as a program: compiled on first use, run for a host under a guard, and surveyed.
 
 use super::captured_variables::CapturedVariablesGuard;
 use super::compile::compile;
@@ -24,14 +24,14 @@ pub struct Program(Arc<DeferredScripts>);
 
 struct DeferredScripts {
     sources: Vec<Arc<Source>>,
-    /// With what is wrong with them.
+    /// The compiled scripts and their faults.
     compiled: OnceLock<(Arc<CompiledScripts>, Vec<Diagnostic>)>,
     surveys: OnceLock<Vec<ScriptSurvey>>,
 }
 
 impl Program {
-    /// Compiles the scripts of a pack: path and text of each. The faults of all files are reported; a file that
-    /// has one is left out.
+    /// Compiles the scripts of a pack, each given as a path and a text. The faults of all files are reported; a file
+    /// with a fault is left out.
     pub fn compile<P: AsRef<str>, T: AsRef<str>>(files: &[(P, T)]) -> (Self, Vec<Diagnostic>) {
         let sources: Vec<Arc<Source>> =
             files.iter().map(|(path, text)| Source::new(path.as_ref(), text.as_ref())).collect();
@@ -40,7 +40,7 @@ impl Program {
         (program, faults)
     }
 
-    /// Scripts that are compiled when the first of their functions, or of their faults, is asked for.
+    /// Creates a program whose scripts are compiled when a function or the faults are first needed.
     pub fn deferred(sources: &[Arc<Source>]) -> Self {
         Self(Arc::new(DeferredScripts {
             sources: sources.to_vec(),
@@ -49,16 +49,16 @@ impl Program {
         }))
     }
 
-    /// What is wrong with the scripts, which are compiled now if they are not yet.
+    /// The faults of the scripts, which are compiled now if necessary.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.compiled_with_faults().1
     }
 
-    /// Runs a native job as if `script` had called it: primitives in it, and functions it calls, reach `host` and count
-    /// for `guard`. The build of a graph is such a job.
+    /// Runs a native job as if `script` had called it: the primitives and functions it calls use `host`, and their work
+    /// counts for `guard`. The build of a graph is such a job.
     ///
     /// # Errors
-    /// What the guard raised, else what `job` returned.
+    /// The fault that the guard raised, otherwise what `job` returned.
     pub fn run_native<T>(
         &self,
         script: &str,
@@ -86,12 +86,12 @@ impl Program {
         self.compiled().scripts.iter().map(|script| script.source.path.as_str())
     }
 
-    /// The functions of a script, in the order they are written.
+    /// The functions of a script in source order.
     pub fn functions(&self, script: &str) -> &[FunctionSignature] {
         self.compiled().script(script).map_or(&[], Script::signatures)
     }
 
-    /// The functions as `script` sees them: its own, then those of the library.
+    /// The functions that are visible to `script`: its own, then those of the library.
     pub fn functions_seen_by(&self, script: &str) -> Arc<dyn Functions> {
         Arc::new(ScriptFunctions { program: Arc::clone(self.compiled()), script: script.to_owned() })
     }
@@ -99,7 +99,7 @@ impl Program {
     /// Runs a function of a script for a host.
     ///
     /// # Errors
-    /// What the guard raised, whatever the script returned; else the fault of the script.
+    /// The fault that the guard raised, whatever the script returned; otherwise the fault of the script.
     pub fn run(
         &self,
         script: &str,
@@ -121,8 +121,8 @@ impl Program {
         self.surveys().iter().find(|survey| survey.source.path == script)
     }
 
-    /// What a function does at most, over all it calls: by name, in its script and the library, by `Fn("name")`, and
-    /// by the name given to a primitive.
+    /// The strongest effect that a function can have, over everything it calls: by name, in its script and in the
+    /// library; by `Fn("name")`; and by a name that is passed to a primitive.
     pub fn strongest_effect(&self, script: &str, function: &str) -> EffectChain {
         let mut strongest = EffectChain { effect: Effect::Pure, calls: Vec::new() };
         self.walk(script, function, |name, calls| {
@@ -135,8 +135,8 @@ impl Program {
         strongest
     }
 
-    /// The calls that lead from a function to the first of these primitives, outermost first; nothing if it reaches
-    /// none of them.
+    /// The calls that lead from a function to the first of these primitives, outermost first; `None` if it reaches none
+    /// of them.
     pub fn find_calls_to(&self, script: &str, function: &str, primitives: &[&str]) -> Option<Vec<(String, Place)>> {
         let mut found = None;
         self.walk(script, function, |name, calls| {
@@ -149,7 +149,7 @@ impl Program {
         found
     }
 
-    /// The functions that a function may call, itself among them: the path of the script of each, and its name.
+    /// The functions that a function may call, including itself: the path of each script, and the name of the function.
     pub fn reachable_functions(&self, script: &str, function: &str) -> Vec<(&str, &str)> {
         let visited = self.walk(script, function, |_, _| ControlFlow::Continue(()));
         let named = |node: FunctionIndex| {
@@ -159,8 +159,8 @@ impl Program {
         visited.into_iter().filter_map(named).collect()
     }
 
-    /// Visits what a function calls that is no function of the pack, the nearest first, each with a way to tell the
-    /// calls that lead there, outermost first. Gives the functions that were visited.
+    /// Visits everything that a function calls and that is not a function of the pack, nearest first, each with a way
+    /// to get the calls that lead there, outermost first. Returns the functions that were visited.
     fn walk(
         &self,
         script: &str,
@@ -191,7 +191,7 @@ impl Program {
         came_from.into_keys().collect()
     }
 
-    /// The functions that a name stands for in a script: its own, else those of the library.
+    /// The functions that a name refers to in a script: its own, otherwise those of the library.
     fn nodes_named<'a>(&'a self, script: &'a str, name: &'a str) -> impl Iterator<Item = FunctionIndex> + 'a {
         let nodes_of = move |(at, survey): (usize, &'a ScriptSurvey)| {
             let functions = survey.functions.iter().enumerate().filter(move |(_, known)| known.name == name);
@@ -214,7 +214,7 @@ impl Program {
     }
 }
 
-/// As seen by no script in particular: the library first, then whatever script has the function.
+/// As visible to no particular script: the library first, then any script that has the function.
 impl Functions for Program {
     fn call(&self, name: &str, arguments: Vec<Value>) -> Result<Value> {
         ScriptFunctions { program: Arc::clone(self.compiled()), script: String::new() }.call(name, arguments)
@@ -229,23 +229,23 @@ impl Functions for Program {
     }
 }
 
-/// Without scripts.
+/// A program without scripts.
 impl Default for Program {
     fn default() -> Self {
         Self::deferred(&[])
     }
 }
 
-/// What a function does at most, and the calls that lead there.
+/// The strongest effect of a function, and the calls that lead to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EffectChain {
     /// The effect.
     pub effect: Effect,
-    /// The calls, outermost first; the last one is of the primitive that has the effect. Empty if it is pure.
+    /// The calls, outermost first. The last one calls the primitive that has the effect. Empty if the function is pure.
     pub calls: Vec<(String, Place)>,
 }
 
-/// A function of a script, by their indexes.
+/// A function of a script, by the indexes of both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct FunctionIndex {
     script: usize,

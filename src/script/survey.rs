@@ -1,24 +1,24 @@
-//! What a script says, as plain data: definitions, calls, reads of arguments. Rules need no rhai.
+//! The content of a script as plain data: definitions, calls, reads of arguments. Rules need no knowledge of rhai.
 
 use super::compiled::{Script, is_closure};
 use crate::source::{Place, Source};
 use rhai::{ASTNode, Expr, FnCallExpr, Position, Stmt};
 use std::sync::Arc;
 
-/// One script, surveyed by itself: before anything is merged, so that every place is in this file.
+/// One script, surveyed by itself before anything is merged, so that every place is in this file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScriptSurvey {
     /// The script.
     pub source: Arc<Source>,
-    /// Its named functions, in the order they are written.
+    /// Its named functions, in source order.
     pub functions: Vec<FunctionDefinition>,
-    /// Every call in it, but for operators.
+    /// Every call in it, except operators.
     pub calls: Vec<CallSite>,
     /// Every property read of a parameter: `args.x`, `args["x"]`, `args?.x`.
     pub reads: Vec<ParameterRead>,
-    /// Every assignment to a parameter, or to a part of one: the caller does not see it.
+    /// Every assignment to a parameter or to a part of one, which the caller does not see.
     pub assignments: Vec<ParameterAssignment>,
-    /// Every closure that names the variable whose method it is passed to: rhai refuses it when it runs.
+    /// Every closure that uses the variable whose method it is passed to, which rhai refuses at run time.
     pub captures: Vec<ReceiverCapture>,
     /// Every `Fn(…)`.
     pub pointers: Vec<FunctionPointer>,
@@ -31,7 +31,7 @@ pub struct FunctionDefinition {
     pub name: String,
     /// The names of its parameters.
     pub parameters: Vec<String>,
-    /// Its body, braces included.
+    /// Its body, including the braces.
     pub body: Place,
 }
 
@@ -42,18 +42,18 @@ pub struct CallSite {
     pub name: String,
     /// The number of arguments; the receiver of a method counts.
     pub arguments: usize,
-    /// Whether it is written as a method.
+    /// Whether it is written as a method call.
     pub method: bool,
-    /// The variable at the head of a method's receiver: `a` in `a.b.push(1)`.
+    /// The variable at the start of a method's receiver: `a` in `a.b.push(1)`.
     pub receiver: Option<String>,
-    /// The arguments that are literal texts: which one (the receiver is 0) and what it says.
+    /// The arguments that are literal texts: the index of the argument (the receiver is 0) and the text.
     pub texts: Vec<(usize, String)>,
-    /// The keys of the arguments that are literal maps: which argument, and one of its keys.
+    /// The keys of the arguments that are literal maps: the index of the argument, and one of its keys.
     pub keys: Vec<(usize, String)>,
-    /// Where the name stands.
+    /// The place of the name.
     pub at: Place,
-    /// The named function around it: an index of [`ScriptSurvey::functions`]. A call in a closure is in the function
-    /// around the closure.
+    /// The enclosing named function, as an index of [`ScriptSurvey::functions`]. A call in a closure belongs to the
+    /// function around the closure.
     pub function: Option<usize>,
 }
 
@@ -64,9 +64,9 @@ pub struct ParameterRead {
     pub variable: String,
     /// The property.
     pub property: String,
-    /// Where the property stands.
+    /// The place of the property.
     pub at: Place,
-    /// The function around it.
+    /// The enclosing function.
     pub function: usize,
 }
 
@@ -75,22 +75,22 @@ pub struct ParameterRead {
 pub struct ParameterAssignment {
     /// The parameter.
     pub parameter: String,
-    /// Whether all of it is assigned, not a part: that is harmless.
+    /// Whether the whole parameter is assigned rather than a part of it, which is harmless.
     pub whole: bool,
-    /// Where.
+    /// The place of the assignment.
     pub at: Place,
-    /// The function around it.
+    /// The enclosing function.
     pub function: usize,
 }
 
-/// A closure that names the variable whose method it is passed to.
+/// A closure that uses the variable whose method it is passed to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReceiverCapture {
     /// The variable.
     pub variable: String,
     /// The method.
     pub method: String,
-    /// Where the method stands.
+    /// The place of the method.
     pub at: Place,
 }
 
@@ -99,24 +99,24 @@ pub struct ReceiverCapture {
 pub struct FunctionPointer {
     /// The name, if it is a literal text.
     pub name: Option<String>,
-    /// Where.
+    /// The place of the pointer.
     pub at: Place,
-    /// The function around it.
+    /// The enclosing function.
     pub function: Option<usize>,
 }
 
 impl ScriptSurvey {
-    /// The place of the first call, pointer or read in `function` that satisfies a test on calls.
+    /// The calls in `function`.
     pub fn calls_in(&self, function: usize) -> impl Iterator<Item = &CallSite> {
         self.calls.iter().filter(move |call| call.function == Some(function))
     }
 
-    /// The function of that name.
+    /// The function with this name.
     pub fn function(&self, name: &str) -> Option<(usize, &FunctionDefinition)> {
         self.functions.iter().enumerate().find(|(_, definition)| definition.name == name)
     }
 
-    /// The names in a function that may stand for functions: called, pointed to, or given as a text.
+    /// The names in a function that may refer to functions: called, pointed to, or passed as a text.
     pub(super) fn named_in(&self, function: usize) -> impl Iterator<Item = (&str, &Place, bool)> {
         let calls = self.calls_in(function).flat_map(|call| {
             let texts = call.texts.iter().map(|(_, text)| (text.as_str(), &call.at, false));
@@ -127,7 +127,7 @@ impl ScriptSurvey {
     }
 }
 
-/// What rhai makes of closures, and what is no call by name.
+/// Names that rhai generates for closures, and names that are not calls by name.
 const NOT_CALLS: &[&str] = &["curry", "Fn", "is_def_var", "is_shared"];
 
 pub(super) fn survey_script(script: &Script) -> ScriptSurvey {
@@ -137,7 +137,7 @@ pub(super) fn survey_script(script: &Script) -> ScriptSurvey {
         true
     });
     let mut survey = walker.survey;
-    // rhai walks the functions in no order.
+    // Rhai visits the functions in no particular order.
     survey.calls.sort_by_key(|call| call.at.span.start);
     survey.reads.sort_by_key(|read| read.at.span.start);
     survey.assignments.sort_by_key(|assignment| assignment.at.span.start);
@@ -208,7 +208,7 @@ impl SurveyWalker<'_> {
         self.survey.functions.iter().position(|function| function.body.span.contains(&at.span.start))
     }
 
-    /// `receiver` is there for a method: the variable at its head, if there is one.
+    /// Records a call. `receiver` is set for a method: the variable at the start of its receiver, if there is one.
     fn call(&mut self, call: &FnCallExpr, position: Position, receiver: Option<Option<&str>>) {
         let at = self.place(position);
         let function = self.function_at(&at);
@@ -267,7 +267,7 @@ impl SurveyWalker<'_> {
     }
 }
 
-/// The variable at the head of the chain that a method stands in.
+/// The variable at the start of the chain that contains a method.
 fn head_of<'a>(above: &[ASTNode<'a>]) -> Option<&'a str> {
     let chain = above.iter().rev().map_while(|node| match node {
         ASTNode::Expr(Expr::Dot(pair, ..) | Expr::Index(pair, ..)) => Some(pair),
@@ -283,7 +283,7 @@ fn variable(expression: &Expr) -> Option<&str> {
     }
 }
 
-/// The property at the head of the rest of a chain.
+/// The first property of the rest of a chain.
 fn property(expression: &Expr) -> Option<(&str, Position)> {
     match expression {
         Expr::Property(property, position) => Some((&property.2, *position)),
@@ -300,7 +300,7 @@ fn literal(expression: &Expr) -> Option<&str> {
     }
 }
 
-/// The keys of a map that is written out.
+/// The keys of a literal map.
 fn keys_of(expression: &Expr) -> impl Iterator<Item = String> + '_ {
     let fields = match expression {
         Expr::Map(map, _) => map.0.as_slice(),
@@ -309,7 +309,8 @@ fn keys_of(expression: &Expr) -> impl Iterator<Item = String> + '_ {
     fields.iter().map(|(name, _)| name.name.to_string())
 }
 
-/// Whether an argument is a closure that captures a variable: rhai shares the variable first, in a block.
+/// Whether an argument is a closure that captures a variable. For such a closure rhai first shares the variable, in a
+/// block.
 fn captures(argument: &Expr, variable: &str) -> bool {
     let Expr::Stmt(block) = argument else { return false };
     block.iter().any(|statement| match statement {

@@ -1,8 +1,8 @@
-//! `if`, `unless`, `each` and `with` that fail on a parameter which is missing, and take one that is null.
+//! The blocks `if`, `unless`, `each` and `with`, which fail on a missing parameter and accept null.
 
 use super::fault::HELPER;
 use super::pure;
-use crate::diagnostic::{Diagnostic, nearest};
+use crate::diagnostic::{Diagnostic, nearest, renamed_primitive};
 use crate::guard;
 use handlebars::{
     BlockContext, BlockParams, Context, Handlebars, Helper, HelperDef, HelperResult, JsonTruthy, Output, PathAndJson,
@@ -10,13 +10,13 @@ use handlebars::{
 };
 use serde_json::Value as Json;
 
-/// The blocks that there are.
+/// All blocks.
 const BLOCKS: [&str; 5] = ["if", "unless", "each", "with", "raw"];
 
-/// The helpers of handlebars itself that are no primitives.
+/// The helpers of handlebars itself that are not primitives.
 const INLINE: [&str; 11] = ["lookup", "len", "eq", "ne", "gt", "gte", "lt", "lte", "and", "or", "not"];
 
-/// Registers them in place of those of handlebars.
+/// Registers them in place of the blocks of handlebars.
 pub fn register(engine: &mut Handlebars<'static>) {
     engine.register_helper("if", Box::new(ConditionalBlock { positive: true }));
     engine.register_helper("unless", Box::new(ConditionalBlock { positive: false }));
@@ -24,7 +24,7 @@ pub fn register(engine: &mut Handlebars<'static>) {
     engine.register_helper("with", Box::new(ScopedBlock { name: "with" }));
 }
 
-/// What is wrong with the use of a helper, if anything.
+/// The fault in the use of a helper, if there is one.
 pub fn check_helper(name: &str, block: bool, arguments: usize) -> Option<Box<Diagnostic>> {
     if block && BLOCKS.contains(&name) {
         let fault = || Diagnostic::new(HELPER, format!("`{name}` takes one argument, got {arguments}"));
@@ -39,16 +39,17 @@ pub fn check_helper(name: &str, block: bool, arguments: usize) -> Option<Box<Dia
         (false, true) => format!("`{name}` is a block"),
         (false, false) => format!("there is no helper `{name}`"),
     };
-    let help = match nearest(name, known.iter().copied()) {
+    let renamed = renamed_primitive(name).filter(|_| !block);
+    let help = renamed.unwrap_or_else(|| match nearest(name, known.iter().copied()) {
         _ if !block && BLOCKS.contains(&name) => format!("`{{{{#{name} …}}}} … {{{{/{name}}}}}`"),
         Some(near) => format!("did you mean `{near}`?"),
-        None if block => format!("over a list: `{{{{#each {name}}}}}`; where it is there: `{{{{#if {name}}}}}`"),
+        None if block => format!("to loop over a list: `{{{{#each {name}}}}}`; to test a value: `{{{{#if {name}}}}}`"),
         None => "pure primitives are helpers: `toolsd docs`".to_owned(),
-    };
+    });
     Some(Diagnostic::new(HELPER, message).help(help))
 }
 
-/// The first parameter, which must be there; null counts as there.
+/// The first parameter, which must be present; null counts as present.
 fn required_param<'a, 'rc>(helper: &'a Helper<'rc>) -> Result<&'a Json, RenderError> {
     let parameter = helper.param(0).ok_or(RenderErrorReason::ParamNotFoundForIndex("block", 0))?;
     if parameter.is_value_missing() {
@@ -100,7 +101,7 @@ impl HelperDef for ScopedBlock {
             };
         };
         for block in self.blocks(helper, value, render)? {
-            // Nested lists multiply, so each iteration counts towards the limits of the call.
+            // Nested lists multiply the work, so each iteration counts towards the limits of the call.
             guard::check().map_err(|stop| RenderErrorReason::NestedError(stop))?;
             render.push_block(block);
             let rendered = template.render(engine, context, render, out);
@@ -112,7 +113,7 @@ impl HelperDef for ScopedBlock {
 }
 
 impl ScopedBlock {
-    /// The context of each round: one for `with`, one an item for `each`.
+    /// The contexts of all iterations: one for `with`, one per item for `each`.
     fn blocks<'rc>(
         &self,
         helper: &Helper<'rc>,
@@ -154,7 +155,7 @@ impl ScopedBlock {
     }
 }
 
-/// The context of one round: a path where the value has one, so that `../` leads on, else the value itself.
+/// The context of one iteration: a path if the value has one, so that `../` works; otherwise the value itself.
 fn block_context<'rc>(
     helper: &Helper<'rc>,
     segment: Option<String>,

@@ -1,4 +1,4 @@
-//! What is wrong with a template, in our words and at its place: when it is read, and when it is filled.
+//! The faults of templates, with clear messages and places: those found when compiling, and those found when rendering.
 
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::source::{Place, Source};
@@ -6,16 +6,16 @@ use crate::value::Json;
 use handlebars::{RenderError, RenderErrorReason, TemplateError};
 use std::sync::Arc;
 
-/// A template that cannot be read.
+/// A template that cannot be parsed.
 pub const SYNTAX: Code = Code("template-syntax");
 
-/// A helper that does not exist, or is used as something it is not.
+/// A helper that does not exist, or that is used in the wrong way.
 pub const HELPER: Code = Code("template-helper");
 
-/// A partial that does not exist, or that leads back to itself.
+/// A partial that does not exist, or that includes itself.
 pub const PARTIAL: Code = Code("template-partial");
 
-/// The text of a template and where it is written: turns a line and a column of it into a place.
+/// The text of a template and where it is written. It converts a line and column of the text to a place.
 pub struct TemplateSource {
     /// The text itself.
     pub source: Arc<Source>,
@@ -37,7 +37,7 @@ impl TemplateSource {
         }
     }
 
-    /// The place of a one-based line and column, to the end of its tag or line.
+    /// The place of a one-based line and column, extended to the end of its tag or line.
     pub fn tag_at(&self, line: usize, column: usize) -> Place {
         let start = self.source.offset(line, column);
         let rest = &self.source.text[start..];
@@ -47,18 +47,18 @@ impl TemplateSource {
     }
 }
 
-/// Deeper nesting than this is refused: reading it takes stack.
+/// The maximum nesting depth, because parsing takes stack.
 const DEPTH: usize = 48;
 
 /// A tag of a template.
 struct Tag<'a> {
     start: usize,
     end: usize,
-    /// What stands between the braces, without `~`.
+    /// The text between the braces, without `~`.
     inner: &'a str,
 }
 
-/// The tags of a text, or the offset of one that is not closed. Comments and escaped braces are left out.
+/// The tags of a text, or the offset of a tag that is not closed. Comments and escaped braces are skipped.
 fn tags(text: &str) -> Result<Vec<Tag<'_>>, usize> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -84,7 +84,7 @@ fn tags(text: &str) -> Result<Vec<Tag<'_>>, usize> {
     Ok(found)
 }
 
-/// Whether a text nests deeper than reading it can bear: where, and the fault.
+/// Requires that a text is not nested too deeply to be parsed. The error is the range and the fault.
 pub fn check_depth(text: &str) -> Result<(), (usize, usize, Box<Diagnostic>)> {
     let (mut blocks, mut tag) = (0_usize, (0_usize, 0_usize));
     let bytes = text.as_bytes();
@@ -109,19 +109,19 @@ pub fn check_depth(text: &str) -> Result<(), (usize, usize, Box<Diagnostic>)> {
         tag.1 = tag.1.max(tag.0);
         if blocks > DEPTH || (tag.0 > DEPTH * 4) {
             let fault = Diagnostic::new(SYNTAX, "the template is nested too deeply");
-            return Err((at, at + 2, fault.help(format!("at most {DEPTH} blocks within each other"))));
+            return Err((at, at + 2, fault.help(format!("blocks can be nested at most {DEPTH} levels deep"))));
         }
     }
     Ok(())
 }
 
-/// The fault of a template that handlebars refuses.
+/// The fault for a template that handlebars refuses.
 pub fn syntax_fault(error: &TemplateError, origin: &TemplateSource) -> Box<Diagnostic> {
     let text = &origin.source.text;
     if let Some((start, end, fault)) = unbalanced_tag(text) {
         return fault.at(origin.place(start, end));
     }
-    let fault = Diagnostic::new(SYNTAX, "the tag cannot be read");
+    let fault = Diagnostic::new(SYNTAX, "the tag cannot be parsed");
     let help =
         "`{{name}}`, `{{helper argument}}`, `{{#if name}} … {{/if}}`, `{{> partial}}`; braces as text are `\\{{`";
     let (line, column) = error.pos().unwrap_or((1, 1));
@@ -135,7 +135,7 @@ pub fn syntax_fault(error: &TemplateError, origin: &TemplateSource) -> Box<Diagn
     }
 }
 
-/// Tags and blocks that are not closed, or closed by another.
+/// Finds a tag or block that is not closed, or is closed by another one.
 fn unbalanced_tag(text: &str) -> Option<(usize, usize, Box<Diagnostic>)> {
     let tags = match tags(text) {
         Ok(tags) => tags,
@@ -156,11 +156,11 @@ fn unbalanced_tag(text: &str) -> Option<(usize, usize, Box<Diagnostic>)> {
             match open.pop() {
                 Some((opened, _)) if opened == name || name.is_empty() => {}
                 Some((opened, _)) => {
-                    let fault = Diagnostic::new(SYNTAX, format!("`{opened}` was opened, but `{name}` is closed"));
+                    let fault = Diagnostic::new(SYNTAX, format!("`{opened}` was opened, but `{name}` was closed"));
                     return Some((tag.start, tag.end, fault.help(format!("`{{{{/{opened}}}}}`"))));
                 }
                 None => {
-                    let fault = Diagnostic::new(SYNTAX, format!("`{name}` is closed, but was not opened"));
+                    let fault = Diagnostic::new(SYNTAX, format!("`{name}` was closed, but not opened"));
                     return Some((tag.start, tag.end, fault.help(format!("`{{{{#{name} …}}}}` opens it"))));
                 }
             }
@@ -172,7 +172,7 @@ fn unbalanced_tag(text: &str) -> Option<(usize, usize, Box<Diagnostic>)> {
     Some((tag.start, tag.end, fault))
 }
 
-/// The fault of filling a template with `context`.
+/// The fault of rendering a template with `context`.
 pub fn render_fault(error: &RenderError, origin: Option<&TemplateSource>, context: &Json) -> Box<Diagnostic> {
     let fault = match error.reason() {
         RenderErrorReason::MissingVariable(path) => missing_variable(path.as_deref(), context),
@@ -181,11 +181,11 @@ pub fn render_fault(error: &RenderError, origin: Option<&TemplateSource>, contex
             None => Diagnostic::new(Code::TEMPLATE, inner.to_string()),
         },
         RenderErrorReason::ParamNotFoundForIndex(helper, index) => {
-            Diagnostic::new(Code::TEMPLATE, format!("`{helper}` lacks its argument {}", index + 1))
+            Diagnostic::new(Code::TEMPLATE, format!("`{helper}` is missing its argument {}", index + 1))
         }
         RenderErrorReason::InvalidJsonIndex(index) => {
-            Diagnostic::new(Code::TEMPLATE, format!("a list has no `{index}`"))
-                .help("its items are `list.[0]`, or `{{#each list}}`")
+            Diagnostic::new(Code::TEMPLATE, format!("a list has no field `{index}`"))
+                .help("use `list.[0]` or `{{#each list}}` to read its items")
         }
         RenderErrorReason::PartialNotFound(name) => {
             Diagnostic::new(Code::TEMPLATE, format!("there is no partial `{name}`"))
@@ -204,12 +204,12 @@ pub fn render_fault(error: &RenderError, origin: Option<&TemplateSource>, contex
 }
 
 fn missing_variable(path: Option<&str>, context: &Json) -> Box<Diagnostic> {
-    let Some(path) = path else { return Diagnostic::new(Code::TEMPLATE, "nothing fills a variable") };
-    let fault = Diagnostic::new(Code::TEMPLATE, format!("nothing fills `{path}`"));
+    let Some(path) = path else { return Diagnostic::new(Code::TEMPLATE, "a variable has no value") };
+    let fault = Diagnostic::new(Code::TEMPLATE, format!("`{path}` has no value"));
     let name = path.rsplit(['.', '/']).next().unwrap_or(path);
     let known: Vec<&str> = context.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
     match did_you_mean(name, known.iter().copied()) {
         Some(help) => fault.help(help),
-        None => fault.help("give it in the context; `()` stands for nothing"),
+        None => fault.help("set it in the context; `()` means no value"),
     }
 }

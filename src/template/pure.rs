@@ -1,4 +1,4 @@
-//! Pure primitives as helpers: positional arguments as they stand, `name=value` as options.
+//! Pure primitives as helpers: positional arguments as written, and options as `name=value`.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::{Functions, Graph};
@@ -9,19 +9,19 @@ use crate::world::memory::MemoryWorld;
 use handlebars::{Context, Handlebars, Helper, HelperDef, RenderContext, RenderError, RenderErrorReason, ScopedJson};
 use std::sync::{Arc, LazyLock};
 
-/// Registers every primitive that [`find`] finds.
+/// Registers every primitive that [`find`] returns.
 pub fn register(engine: &mut Handlebars<'static>) {
     for primitive in helper_primitives() {
         engine.register_helper(primitive.name, Box::new(PrimitiveHelper { primitive }));
     }
 }
 
-/// The primitive of that name, if it is a helper.
+/// The primitive with this name, if it is a helper.
 pub fn find(name: &str) -> Option<&'static Primitive> {
     helper_primitives().find(|primitive| primitive.name == name)
 }
 
-/// The names of the primitives that are helpers.
+/// The names of all primitives that are helpers.
 pub fn names() -> impl Iterator<Item = &'static str> {
     helper_primitives().map(|primitive| primitive.name)
 }
@@ -75,7 +75,7 @@ impl HelperDef for PrimitiveHelper {
     }
 }
 
-/// Evaluates a name without arguments: it is the variable of that name, even if a primitive has the same name.
+/// Evaluates a name without arguments: it is the variable with this name, even if a primitive has the same name.
 fn evaluate_variable<'rc>(
     name: &str,
     context: &'rc Context,
@@ -94,7 +94,7 @@ fn evaluate_variable<'rc>(
     Ok(ScopedJson::Derived(found))
 }
 
-/// A host without a graph, files or other templates: each access to them is a fault.
+/// A host without a graph, files or other templates. Each access to them is a fault.
 struct EmptyHost;
 
 static WORLD: LazyLock<Arc<dyn World>> = LazyLock::new(|| Arc::new(MemoryWorld::new()));
@@ -102,7 +102,7 @@ static NO_FUNCTIONS: LazyLock<Arc<dyn Functions>> = LazyLock::new(|| Arc::new(No
 
 fn unreachable<T>(what: &str) -> Result<T> {
     let fault = Diagnostic::new(Code::TEMPLATE, format!("a template cannot reach {what}"));
-    Err(fault.help("do it in the `context` function"))
+    Err(fault.help("use it in the `context` function"))
 }
 
 impl Host for EmptyHost {
@@ -127,7 +127,7 @@ impl Host for EmptyHost {
     }
 
     fn render(&self, _: &str, _: &Json) -> Result<String> {
-        unreachable("other templates but by `{{> …}}`")
+        unreachable("other templates except by `{{> …}}`")
     }
 
     fn pack_file(&self, _: &str) -> Result<PackFile> {

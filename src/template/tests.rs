@@ -1,4 +1,4 @@
-//! Templates: strict about what is missing, lenient about what is null, checked when they are compiled.
+//! Tests of templates: strict about missing values, lenient about null values, checked when they are compiled.
 
 use super::*;
 use serde_json::json;
@@ -23,9 +23,9 @@ fn what_is_missing_is_told_and_null_is_nothing() {
     );
     for block in ["if", "unless", "each", "with"] {
         let text = format!("a\n{{{{#{block} her}}}}x{{{{else}}}}y{{{{/{block}}}}}");
-        assert_eq!(filled(&text, &context), "! text:2:1: nothing fills `her` (did you mean `here`?)");
+        assert_eq!(filled(&text, &context), "! text:2:1: `her` has no value (did you mean `here`?)");
     }
-    assert_eq!(filled("é {{her}}", &context), "! text:1:3: nothing fills `her` (did you mean `here`?)");
+    assert_eq!(filled("é {{her}}", &context), "! text:1:3: `her` has no value (did you mean `here`?)");
 }
 
 #[test]
@@ -76,8 +76,8 @@ fn helpers_partials_and_syntax_are_checked_at_load() {
             "template-syntax templates/a/open.hbs:1:3: the tag is not closed (close it with `}}`; braces as text are `\\{{`)",
             "template-helper templates/a/x.hbs:1:3: there is no helper `to_uper` (did you mean `to_upper`?)",
             "template-partial templates/a/x.hbs:2:5: there is no partial `templates/shared/rwo` (did you mean `templates/shared/row`?)",
-            "template-helper templates/a/x.hbs:3:4: there is no block `citations` (over a list: `{{#each citations}}`; where it is there: `{{#if citations}}`)",
-            "template-partial templates/a/cycle.hbs:1:5: the partial `templates/a/cycle` leads back to this template (a template that contains itself has no end)",
+            "template-helper templates/a/x.hbs:3:4: there is no block `citations` (to loop over a list: `{{#each citations}}`; to test a value: `{{#if citations}}`)",
+            "template-partial templates/a/cycle.hbs:1:5: the partial `templates/a/cycle` leads back to this template (a template must not include itself)",
         ]
     );
     assert_eq!(templates.render("templates/shared/row.hbs", &json!({ "name": "n", "kind": "k" })).unwrap(), "- n k\n");
@@ -91,7 +91,7 @@ fn faults_inside_partials_name_the_partial() {
         compile(&[("templates/x.hbs", "{{> templates/row}}"), ("templates/row.hbs", "a\n{{nam}}")]);
     assert!(faults.is_empty(), "{faults:?}");
     let fault = templates.render("templates/x.hbs", &json!({ "name": 1 })).unwrap_err();
-    assert_eq!(fault.to_string(), "templates/row.hbs:2:1: nothing fills `nam` (did you mean `name`?)");
+    assert_eq!(fault.to_string(), "templates/row.hbs:2:1: `nam` has no value (did you mean `name`?)");
 }
 
 #[test]

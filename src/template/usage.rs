@@ -1,4 +1,4 @@
-//! What a template uses: variables with their scope, helpers, partials, each with its place.
+//! What a template uses: variables with their scope, helpers and partials, each with its place.
 
 use super::fault::{PARTIAL, SYNTAX, TemplateSource};
 use crate::diagnostic::Diagnostic;
@@ -6,7 +6,7 @@ use crate::source::Place;
 use handlebars::Template;
 use handlebars::template::{BlockParam, DecoratorTemplate, HelperTemplate, Parameter, TemplateElement};
 
-/// What a template uses, in the order of its text.
+/// Everything that a template uses, in text order.
 #[derive(Default)]
 pub struct TemplateUses {
     pub list: Vec<TemplateUse>,
@@ -17,9 +17,9 @@ pub struct TemplateUses {
 pub enum TemplateUse {
     /// A variable.
     Variable { reference: ContextPath, place: Place },
-    /// A helper that is called: whether as a block, and with how many arguments.
+    /// A call of a helper: whether as a block, and with how many arguments.
     Helper { name: String, block: bool, arguments: usize, place: Place },
-    /// A partial, the context it gets, and the names that are filled for it.
+    /// A partial, its context, and the names that the tag supplies.
     Partial { name: String, context: ContextPath, given: Vec<String>, place: Place },
 }
 
@@ -28,13 +28,13 @@ pub enum TemplateUse {
 pub enum PathStart {
     /// At the template's own context.
     Own,
-    /// At the root of all: `@root`.
+    /// At the outermost context: `@root`.
     Root,
-    /// Somewhere that cannot be known before it is filled.
+    /// Somewhere that is only known when the template is rendered.
     Unknown,
 }
 
-/// A path into the context; `*` is any item of a list.
+/// A path into the context; `*` stands for any item of a list.
 #[derive(Clone, Debug)]
 pub struct ContextPath {
     pub from: PathStart,
@@ -57,7 +57,7 @@ impl ContextPath {
         Self { from: self.from, path }
     }
 
-    /// The same, of a template whose own context is `base`.
+    /// The same path, in a template whose own context is `base`.
     pub fn relative_to(&self, base: &Self) -> Self {
         if self.from == PathStart::Own { base.join(self.path.iter().cloned()) } else { self.clone() }
     }
@@ -68,7 +68,7 @@ impl ContextPath {
     }
 }
 
-/// One level of scope: the context, and the names that a block gives (`as |item|`).
+/// One level of scope: the context, and the names that a block defines (`as |item|`).
 #[derive(Clone)]
 struct BlockScope {
     context: ContextPath,
@@ -210,10 +210,10 @@ impl UsageWalk<'_> {
                 self.facts.list.push(TemplateUse::Partial { name, context, given, place });
             }
             None => {
-                let fault = Diagnostic::new(PARTIAL, "a partial whose name is computed");
+                let fault = Diagnostic::new(PARTIAL, "the name of the partial is computed");
                 self.facts
                     .faults
-                    .push(*fault.at(self.place(start, ">")).help("write the name out, and choose with `if`"));
+                    .push(*fault.at(self.place(start, ">")).help("write out the name, and use `if` to choose"));
             }
         }
         if let Some(template) = &tag.template {
@@ -256,7 +256,7 @@ impl UsageWalk<'_> {
         }
     }
 
-    /// Resolves a path in the current scope; none for `@index` and the like.
+    /// Resolves a path in the current scope; `None` for `@index` and similar variables.
     fn resolve(&self, raw: &str) -> Option<ContextPath> {
         let mut rest = raw.trim();
         if let Some(local) = rest.strip_prefix('@') {
@@ -285,7 +285,7 @@ impl UsageWalk<'_> {
     }
 }
 
-/// `a.b/[0].c` as names; an index is `*`.
+/// Splits `a.b/[0].c` into names. An index becomes `*`.
 fn segments(path: &str) -> Vec<String> {
     path.split(['.', '/'])
         .map(|part| part.trim_start_matches('[').trim_end_matches(']'))
@@ -303,7 +303,7 @@ fn block_names(tag: &HelperTemplate) -> Vec<String> {
     }
 }
 
-/// The values of a hash by their names, so that the order of faults is always the same.
+/// The values of a hash, sorted by name, so that faults always have the same order.
 fn sorted_values(hash: &std::collections::HashMap<String, Parameter>) -> Vec<&Parameter> {
     let mut pairs: Vec<_> = hash.iter().collect();
     pairs.sort_by_key(|(name, _)| name.as_str());

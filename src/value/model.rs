@@ -1,4 +1,4 @@
-//! The value enum, the objects behind its handles, and conversion to JSON and back.
+//! The value enum, the objects behind its handles, and conversion to and from JSON.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, BYTE, ITEM};
@@ -9,17 +9,18 @@ use std::fmt;
 use std::sync::Arc;
 
 thread_local! {
-    /// Whether a float that JSON cannot hold was met since the last reset: it may lie in any native object.
+    /// Whether a float that JSON cannot represent was encountered since the last reset. It may be inside any native
+    /// object.
     static IS_LOST: Cell<bool> = const { Cell::new(false) };
 }
 
-/// JSON, with its keys in the order they were written.
+/// JSON whose keys keep the order in which they were written.
 pub type Json = serde_json::Value;
 
 /// A shared text.
 pub type Text = Arc<str>;
 
-/// A map of a script: sorted by key, as rhai sorts it.
+/// A map of a script, sorted by key, as in rhai.
 pub type Map = BTreeMap<Text, Value>;
 
 /// One value.
@@ -29,15 +30,15 @@ pub enum Value {
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// A number with a fraction.
+    /// A floating-point number.
     Float(f64),
     /// A text.
     Text(Text),
-    /// An array.
+    /// A list.
     List(Vec<Value>),
-    /// An object map.
+    /// A map.
     Map(Map),
     /// A large or native object: a document, a graph, a set of nodes.
     Handle(Handle),
@@ -51,43 +52,43 @@ pub type Handle = Arc<dyn Object>;
 /// A script function that a primitive may call.
 pub type Function = Arc<dyn Callable>;
 
-/// What can be called from a primitive.
+/// Anything that a primitive can call.
 pub trait Callable: Any + Send + Sync {
-    /// Calls it. The call's guard and host are those of the running script.
+    /// Calls it. The guard and the host of the call are those of the running script.
     fn call(&self, arguments: Vec<Value>) -> Result<Value>;
 }
 
-/// What stands behind a [`Handle`].
+/// The object behind a [`Handle`].
 pub trait Object: Any + Send + Sync {
     /// Which kind of value it is.
     fn kind(&self) -> Kind;
 
-    /// The value of `.name`. A name that the object does not know is an error with the nearest one.
+    /// The value of `.name`. An unknown name is a fault that suggests the nearest known one.
     fn field(&self, name: &str) -> Result<Value> {
         Err(no_field(self.kind(), name, &[]))
     }
 
-    /// How it appears in a result.
+    /// Its representation in a result.
     fn to_json(&self) -> Json;
 
-    /// How many items it has, if it is a sequence: then `for`, `[index]` and `len` work on it.
+    /// The number of items, if it is a sequence. In that case `for`, `[index]` and `len` work on it.
     fn length(&self) -> Option<usize> {
         None
     }
 
-    /// One item of a sequence.
+    /// An item of a sequence.
     fn item(&self, _index: usize) -> Option<Value> {
         None
     }
 
     /// Performs a verb that lists or maps have too (`sort`, `first`, `pick`, …) in its own way, so that sorted nodes
-    /// stay nodes. The arguments are those after the receiver, with `()` for one that was left out. `None` if it has no
-    /// own way: then the verb works on its items or its fields.
+    /// stay nodes. `arguments` are those after the receiver, with `()` for each omitted one. `None` if the object has
+    /// no own implementation; then the verb works on its items or its fields.
     fn perform(&self, _verb: &str, _arguments: &[Value]) -> Option<Result<Value>> {
         None
     }
 
-    /// Whether it is equal to another object of any kind.
+    /// Whether it equals another object of any kind.
     fn equals(&self, other: &dyn Object) -> bool {
         self.kind() == other.kind() && self.to_json() == other.to_json()
     }
@@ -100,7 +101,7 @@ impl dyn Object {
     }
 }
 
-/// The fault of an unknown field, with the nearest known one.
+/// The fault for an unknown field, with the nearest known one.
 pub fn no_field(kind: Kind, name: &str, known: &[&str]) -> Box<Diagnostic> {
     let fault = Diagnostic::new(Code::SCRIPT, format!("a {} has no field `{name}`", kind.name()));
     match crate::diagnostic::did_you_mean(name, known.iter().copied()) {
@@ -109,7 +110,7 @@ pub fn no_field(kind: Kind, name: &str, known: &[&str]) -> Box<Diagnostic> {
     }
 }
 
-/// The kind of a value, as signatures and messages name it.
+/// The kind of a value, as shown in signatures and messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs, reason = "each is explained where its type is declared; `name` says what people read")]
 pub enum Kind {
@@ -147,7 +148,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The word for it in signatures, messages and documentation.
+    /// The name of the kind in signatures, messages and documentation.
     pub fn name(self) -> &'static str {
         match self {
             Self::Any => "any",
@@ -186,17 +187,17 @@ impl Kind {
 }
 
 impl Value {
-    /// Wraps an object.
+    /// Wraps an object in a value.
     pub fn handle(object: impl Object) -> Self {
         Self::Handle(Arc::new(object))
     }
 
-    /// A list.
+    /// Creates a list.
     pub fn list(items: impl IntoIterator<Item = Value>) -> Self {
         Self::List(items.into_iter().collect())
     }
 
-    /// A map from pairs.
+    /// Creates a map from pairs.
     pub fn map<K: Into<Text>>(pairs: impl IntoIterator<Item = (K, Value)>) -> Self {
         Self::Map(pairs.into_iter().map(|(key, value)| (key.into(), value)).collect())
     }
@@ -221,7 +222,7 @@ impl Value {
         matches!(self, Self::Null)
     }
 
-    /// The text in it, if it is one.
+    /// The text, if the value is one.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -229,7 +230,7 @@ impl Value {
         }
     }
 
-    /// The whole number in it, if it is one.
+    /// The integer, if the value is one.
     pub fn as_integer(&self) -> Option<i64> {
         match self {
             Self::Integer(number) => Some(*number),
@@ -237,7 +238,7 @@ impl Value {
         }
     }
 
-    /// The object behind it, if it is a handle of that type.
+    /// The object, if the value is a handle of this type.
     pub fn as_object<T: Object>(&self) -> Option<&T> {
         match self {
             Self::Handle(handle) => handle.downcast(),
@@ -245,13 +246,13 @@ impl Value {
         }
     }
 
-    /// Whether an item or a field is equal to another one. Counts the work.
+    /// Compares an item or a field, and counts the work.
     fn equals(&self, other: &Self) -> bool {
         let bytes = self.as_text().map_or(0, str::len);
         !guard::is_over(ITEM + bytes * BYTE) && self == other
     }
 
-    /// Converts the value to the JSON of a result: everything that leaves a script as JSON, YAML or data comes through
+    /// Converts the value to JSON for a result. Everything that leaves a script as JSON, YAML or data is converted
     /// here.
     ///
     /// # Errors
@@ -271,11 +272,14 @@ impl Value {
         let mut way = String::new();
         let number = find_non_finite(self, &mut way).unwrap_or_else(|| "NaN or an infinity".to_owned());
         let place = if way.is_empty() { "the value itself".to_owned() } else { format!("`{way}`") };
-        Diagnostic::new(Code::ARGUMENTS, format!("{place} is {number}, a number that JSON, YAML and TOML cannot say"))
-            .help("test it with `is_finite()` before; say `()` or a text in its place")
+        Diagnostic::new(
+            Code::ARGUMENTS,
+            format!("{place} is {number}, a number that JSON, YAML and TOML cannot represent"),
+        )
+        .help("test it with `is_finite()` first, and use `()` or a text instead")
     }
 
-    /// A number as text: as in JSON, or as scripts print it if JSON has no form for it.
+    /// A number as text: as in JSON, or as scripts print it if JSON cannot represent it.
     pub fn number_text(&self) -> String {
         match self {
             Self::Float(number) if !number.is_finite() => number.to_string(),
@@ -283,10 +287,10 @@ impl Value {
         }
     }
 
-    /// Converts the value to JSON without errors: a float that JSON cannot hold (NaN, infinity) and a function become
-    /// `null`. For comparisons and display; what is stored or sent uses [`Self::json`].
+    /// Converts the value to JSON without errors: a function, and a float that JSON cannot represent (NaN, infinity),
+    /// become `null`. It is for comparison and display; use [`Self::json`] for what is stored or sent.
     ///
-    /// Once the running call is over, the rest becomes `null`: see [`guard::is_over`].
+    /// If the running call is over, the rest becomes `null`: see [`guard::is_over`].
     pub fn to_json(&self) -> Json {
         let bytes = self.as_text().map_or(0, str::len);
         match self {
@@ -307,9 +311,9 @@ impl Value {
         }
     }
 
-    /// Converts JSON to a value. Whole numbers above the range of an integer become floats.
+    /// Converts JSON to a value. Integers outside the range of `i64` become floats.
     ///
-    /// Once the running call is over, the rest becomes `()`: see [`guard::is_over`].
+    /// If the running call is over, the rest becomes `()`: see [`guard::is_over`].
     pub fn from_json(json: &Json) -> Self {
         let bytes = json.as_str().map_or(0, str::len);
         match json {
@@ -330,7 +334,7 @@ impl Value {
 }
 
 impl PartialEq for Value {
-    /// Whether the values are equal. Once the running call is over, no two lists or maps are: see [`guard::is_over`].
+    /// Whether the values are equal. If the running call is over, no two lists or maps are: see [`guard::is_over`].
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Null, Self::Null) => true,
@@ -415,7 +419,7 @@ impl<T: Into<Value>> From<Option<T>> for Value {
     }
 }
 
-/// Finds the first float that JSON cannot hold, as text. Appends its path to `way`.
+/// Finds the first float that JSON cannot represent, and returns it as text. Appends its path to `way`.
 fn find_non_finite(value: &Value, way: &mut String) -> Option<String> {
     let depth = way.len();
     let mut within = |step: &str, inner: &Value| {
@@ -446,7 +450,7 @@ fn find_non_finite(value: &Value, way: &mut String) -> Option<String> {
 
 /// Copies JSON and counts the work.
 ///
-/// Once the running call is over, the rest becomes `null`: see [`guard::is_over`].
+/// If the running call is over, the rest becomes `null`: see [`guard::is_over`].
 fn copy_json(json: &Json) -> Json {
     if guard::is_over(ITEM + json.as_str().map_or(0, str::len)) {
         return Json::Null;
@@ -458,11 +462,12 @@ fn copy_json(json: &Json) -> Json {
     }
 }
 
-/// Reorders the keys of every object: those in `first` come first, in that order; the others follow as they are.
+/// Reorders the keys of every object: those in `first` come first, in that order; the others follow in their existing
+/// order.
 ///
-/// Once the running call is over, the rest becomes `null`: see [`guard::is_over`].
+/// If the running call is over, the rest becomes `null`: see [`guard::is_over`].
 pub fn order_keys(json: Json, first: &[String]) -> Json {
-    // The first place of a key that is named twice counts.
+    // If a key is named twice, its first position is used.
     let places: HashMap<&str, usize> =
         first.iter().map(String::as_str).zip(0..first.len()).rev().take_while(|_| !guard::is_over(ITEM)).collect();
     with_key_places(json, &places)
@@ -499,7 +504,7 @@ enum FrozenStep {
 }
 
 impl Frozen {
-    /// The value of a JSON tree: scalars are plain, lists and maps stay behind a handle.
+    /// The value of a JSON tree. Scalars become plain values; lists and maps stay behind a handle.
     pub fn value(tree: Arc<Json>) -> Value {
         Self { tree, path: Vec::new() }.into_value()
     }
@@ -512,7 +517,7 @@ impl Frozen {
         })
     }
 
-    /// The keys of a map, in the order they were written.
+    /// The keys of a map, in the order in which they were written.
     pub fn keys(&self) -> Vec<Value> {
         self.json().as_object().map_or_else(Vec::new, |map| map.keys().map(|key| key.as_str().into()).collect())
     }
@@ -536,7 +541,7 @@ impl Object for Frozen {
         Kind::Frozen
     }
 
-    /// A key that a map does not have is `()`, as in a map of a script.
+    /// A key that a map lacks reads as `()`, as in a script map.
     fn field(&self, name: &str) -> Result<Value> {
         Ok(match self.json().get(name) {
             Some(_) => self.step(FrozenStep::Key(name.to_owned())),
@@ -576,7 +581,7 @@ mod tests {
         assert!(told(Value::Float(f64::NAN)).starts_with("the value itself is NaN, "));
         let within = Value::map([("rows", Value::list([Value::Null, record(f64::NEG_INFINITY)]))]);
         assert!(told(within.clone()).starts_with("`.rows[1].mean` is -inf, "), "{}", told(within));
-        // What was met elsewhere is not told here.
+        // A float that was encountered elsewhere is not reported here.
         let _ = Value::Float(f64::INFINITY).to_json();
         assert_eq!(record(0.5).json(), Ok(json!({ "mean": 0.5 })));
     }

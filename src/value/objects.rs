@@ -1,4 +1,4 @@
-//! The objects that every room shares: bytes, records, and caught faults.
+//! The objects that all modules share: bytes, records and caught faults.
 
 use super::model::{Json, Kind, Map, Object, Text, Value, no_field};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -9,12 +9,12 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Shared bytes. In a result they appear as base64 (RFC 4648 §4, with padding), as MCP carries them.
+/// Shared bytes. In a result they appear as base64 (RFC 4648, section 4, with padding), as MCP transfers them.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Bytes(pub Arc<[u8]>);
 
 impl Bytes {
-    /// A handle to these bytes.
+    /// Creates a handle to these bytes.
     pub fn value(bytes: impl Into<Arc<[u8]>>) -> Value {
         Value::handle(Self(bytes.into()))
     }
@@ -38,14 +38,14 @@ impl Object for Bytes {
     }
 }
 
-/// An immutable map with its fields in a chosen order; rhai's own maps sort theirs by key.
+/// An immutable map whose fields have a chosen order. Rhai's own maps are sorted by key.
 #[derive(Clone)]
 pub struct Record {
     fields: Vec<(Text, Value)>,
 }
 
 impl Record {
-    /// A handle to the record of these fields. A name that comes twice keeps its first place and last value.
+    /// Creates a handle to a record of these fields. A repeated name keeps its first position and gets its last value.
     pub fn value(fields: impl IntoIterator<Item = (Text, Value)>) -> Value {
         let mut kept: Vec<(Text, Value)> = Vec::new();
         let mut places: HashMap<Text, usize> = HashMap::new();
@@ -64,7 +64,7 @@ impl Record {
         Value::handle(Self { fields: kept })
     }
 
-    /// Its fields, in their order.
+    /// Its fields, in order.
     pub fn fields(&self) -> &[(Text, Value)] {
         &self.fields
     }
@@ -75,7 +75,7 @@ impl Object for Record {
         Kind::Frozen
     }
 
-    /// A field that it does not have is `()`, as in a map of a script.
+    /// A field that the record lacks reads as `()`, as in a script map.
     fn field(&self, name: &str) -> Result<Value> {
         Ok(self.fields.iter().find(|(known, _)| &**known == name).map_or(Value::Null, |(_, value)| value.clone()))
     }
@@ -90,13 +90,13 @@ impl Object for Record {
 pub struct Fault(pub Box<Diagnostic>);
 
 impl Fault {
-    /// The fault as a value.
+    /// Wraps the fault in a value.
     pub fn value(fault: Box<Diagnostic>) -> Value {
         Value::handle(Self(fault))
     }
 
-    /// Converts a thrown value to a fault. A caught fault stays as it was; a text becomes the message of a new fault; a
-    /// map becomes its data, with `message` and `help` taken from it.
+    /// Converts a thrown value to a fault. A caught fault is returned unchanged. A text becomes the message of a new
+    /// fault. A map becomes its data, with `message` and `help` taken from it.
     pub fn from_thrown(value: &Value) -> Box<Diagnostic> {
         match value {
             Value::Text(text) => Diagnostic::new(Code::SCRIPT, &**text),

@@ -87,7 +87,7 @@ fn what_nothing_answers_is_usage_on_standard_error_only() {
 
 //= docs/spec.md#definitions
 //= type=test
-//# A pack MUST be served by default only where one of its `when` paths exists.
+//# A pack MUST be served by default only where one of its `activate_if` paths exists.
 #[test]
 fn without_a_pack_each_says_what_it_looked_for() {
     let home = Home::with(&[]);
@@ -95,7 +95,12 @@ fn without_a_pack_each_says_what_it_looked_for() {
     let said = home.run(&["call", "echo", "--dir", dir]).ended(2);
     assert!(said.err.contains("`sample` looked for garden.toml"), "{}", said.err);
     let said = home.run(&["list", "--dir", dir, "--format", "json"]).ended(0);
-    assert!(said.json()["dormant"].as_array().unwrap().contains(&json!({ "name": "sample", "when": ["garden.toml"] })));
+    assert!(
+        said.json()["dormant"]
+            .as_array()
+            .unwrap()
+            .contains(&json!({ "name": "sample", "activate_if": ["garden.toml"] }))
+    );
     home.write("garden.toml", "#");
     let said = home.run(&["call", "echo", "text=x", "--dir", dir, "--format", "json"]).ended(0);
     assert_eq!(said.json()["text"], json!("x"));
@@ -183,10 +188,10 @@ fn bless_writes_what_came_into_the_file_it_stands_in() {
     let home = Home::with(&[]);
     let head =
         "[[tool]]\nname = \"say\"\ndescription = \"Says it.\"\neffect = \"pure\"\ntext = \"tea\"\n[[tool.example]]\n";
-    home.write("dir/tools.d/a.toml", &format!("{head}gives = \"coffee\" # what comes\n"));
+    home.write("dir/tools.d/a.toml", &format!("{head}expect.result = \"coffee\" # what comes\n"));
     home.run(&["test", "--dir", "dir"]).ended(1);
     home.run(&["test", "--dir", "dir", "--bless"]).ended(0);
-    assert_eq!(home.read("dir/tools.d/a.toml"), format!("{head}gives = \"tea\" # what comes\n"));
+    assert_eq!(home.read("dir/tools.d/a.toml"), format!("{head}expect.result = \"tea\" # what comes\n"));
     home.run(&["test", "--dir", "dir"]).ended(0);
 }
 
@@ -248,7 +253,7 @@ fn a_failure_is_no_larger_than_a_result() {
         r#"fn fails(args) { fail("\n".repeat(4000000)) }
 fn fails_with_data(args) { fail("x", "y".repeat(4000000)) }
 fn finds_nothing(args) { not_found("z".repeat(4000000)) }
-fn rejects(args) { reject(7, "z", ["z".repeat(4000000)]) }
+fn rejects(args) { protocol_error(7, "z", ["z".repeat(4000000)]) }
 fn quotes(args) { parse_time("\n".repeat(4000000)) }
 fn quotes_a_name(args) { graph()["z".repeat(4000000)] }
 fn throws(args) { throw "z".repeat(4000000) }

@@ -99,7 +99,7 @@ fn a_name_that_two_packs_claim_names_both_until_one_has_a_prefix() {
 fn an_untrusted_toolsd_toml_only_lowers_limits_and_names_no_paths() {
     let home = Home::with(&[(
         "toolsd.toml",
-        "roots = [\"/\"]\n[limits]\nticks = 1000\n[packs.sample]\nseeds = \"/etc/passwd\"\nseason = \"autumn\"\n",
+        "roots = [\"/\"]\n[limits]\nsteps = 1000\n[packs.sample]\nseeds = \"/etc/passwd\"\nseason = \"autumn\"\n",
     )]);
     let said = home.sample(&["call", "ends", "how=nothing"]);
     assert!(said.err.contains("`roots` is not used"), "{}", said.err);

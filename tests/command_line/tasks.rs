@@ -12,7 +12,7 @@ const PACK: &[&str] = &["--pack", "conformance"];
 const SHORT: &str = r#"
 [pack]
 title = "Short"
-limits = { time_ms = 600000, ticks = 900000000000 }
+limits = { time_ms = 600000, steps = 900000000000 }
 [[tool]]
 name = "spin"
 description = "Never ends by itself."
@@ -20,13 +20,13 @@ effect = "pure"
 task = "required"
 task_ttl_ms = 300
 [[tool.example]]
-fails = { code = "guard.time" }
+expect.error = { code = "guard.time" }
 [[tool]]
 name = "say"
 description = "Says something at once."
 text = "said"
 [[tool.example]]
-gives = "said"
+expect.result = "said"
 "#;
 
 fn knows_tasks() -> Value {

@@ -21,7 +21,7 @@ name = "one"
 description = "Says one, which is all that it does."
 effect = "reads"
 [[tool.example]]
-gives = "one"
+expect.result = "one"
 
 [[tool]]
 name = "two"
@@ -29,7 +29,7 @@ description = "Says two, which is all that it does."
 effect = "reads"
 limits = { time_ms = 100 }
 [[tool.example]]
-gives = "two"
+expect.result = "two"
 "#;
 
 /// What is written for what, and a word of what is told.

@@ -162,7 +162,7 @@ fn bodies_that_are_no_message_are_refused_on_both_ways() {
         assert_eq!((status, kind, told), post(&server, ROUND, &body), "{shown}");
     }
     let (_, _, told) = post(&server, "", odd_bodies()[0].as_slice());
-    assert!(String::from_utf8_lossy(&told).contains(r#"the key \"method\" stands twice"#));
+    assert!(String::from_utf8_lossy(&told).contains(r#"the key \"method\" occurs twice"#));
 }
 
 //= docs/spec.md#http

@@ -10,7 +10,7 @@ const PACK: &str = r#"
 [pack]
 title = "Planting"
 version = "1.0.0"
-when = []
+activate_if = []
 grants = { read = ["."], write = ["out"], run = ["sh"] }
 
 [[tool]]

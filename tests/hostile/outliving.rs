@@ -11,7 +11,7 @@ const PACK: &str = r#"
 [pack]
 title = "Lasting"
 version = "1.0.0"
-when = []
+activate_if = []
 grants = { read = ["."], write = ["."], run = ["sh"] }
 
 [[tool]]

@@ -552,7 +552,7 @@ const SHELL: &str = r#"
 [pack]
 title = "Shell"
 version = "1.0.0"
-when = []
+activate_if = []
 grants = { read = ["."], write = ["."], run = ["sh"] }
 
 [[tool]]

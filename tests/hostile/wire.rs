@@ -213,8 +213,8 @@ fn a_client_that_vanishes_in_a_call_ends_it() {
     }
 }
 
-/// A server whose client has written this to it without reading a word, after it has had time for it, or after the server
-/// takes no more: what it says from then on is thrown away.
+/// A server whose client has written this to it without reading a word, after it has had time for it, or after the
+/// server takes no more: what it says from then on is thrown away.
 fn told_without_an_ear(house: &House, line: &[u8], bytes: usize) -> (Child, usize) {
     let mut command = house.command(&["serve", "--dir", PACKS, "--pack", "calm"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -302,7 +302,7 @@ fn a_line_without_an_end_is_refused_once_and_costs_no_memory() {
     }
     let refused = client.hear().expect("the server lives");
     assert_eq!(refused["error"]["code"], -32600, "{refused}");
-    assert!(refused["error"]["message"].as_str().unwrap().contains("a line has at most"), "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("a line may have at most"), "{refused}");
     // Its end comes at last: what was behind the limit is no line of its own.
     client.send_bytes(b"\n");
     let pong = client.ask("ping", json!({}));

@@ -77,6 +77,50 @@ fn a_request_without_the_token_is_refused() {
     assert_eq!(server.send("DELETE", &[], "").status, 401);
 }
 
+/// Headers that are sent in place of the usual ones, and the status that every way of a call answers.
+const DOOR: [(&[(&str, &str)], u16); 12] = [
+    (&[TOKEN], 200),
+    (&[TOKEN, ("Host", "pots.example")], 200),
+    (&[TOKEN, ("Host", "localhost:1")], 200),
+    (&[TOKEN, ("Host", "evil.example")], 403),
+    (&[TOKEN, ("Host", "pots.example.evil.example")], 403),
+    (&[TOKEN, ("Host", "pots.example:1@evil.example")], 400),
+    (&[], 401),
+    (&[("Host", "pots.example")], 401),
+    (&[("Host", "evil.example")], 403),
+    (&[("Authorization", "Bearer another-long-secret")], 401),
+    (&[("Authorization", "Basic a-long-enough-secret")], 401),
+    (&[("Authorization", "")], 401),
+];
+const TOKEN: (&str, &str) = ("Authorization", "Bearer a-long-enough-secret");
+
+//= docs/spec.md#http
+//= type=test
+//# A call that goes the straight way MUST get the answer that it gets on the way round.
+#[test]
+fn no_way_of_a_call_goes_past_the_door() {
+    let home = pots();
+    let server = serve(&home, &["--allow-host", "pots.example"], &[("TOOLSD_HTTP_TOKEN", "a-long-enough-secret")]);
+    let params = json!({ "name": "list_pots", "arguments": {} });
+    for (headers, status) in DOOR {
+        let straight = server.ask_with("tools/call", params.clone(), headers);
+        assert_eq!(straight.status, status, "straight {headers:?}: {straight:?}");
+        // A header that may be one of an argument, and an origin, send a call to rmcp.
+        for other in [("Mcp-Param-Other", "x"), ("Origin", "http://localhost:6274")] {
+            let round = server.ask_with("tools/call", params.clone(), &[headers, &[other]].concat());
+            assert_eq!((round.status, &round.body), (status, &straight.body), "{other:?} {headers:?}");
+        }
+        let foreign = [headers, &[("Origin", "https://evil.example")]].concat();
+        let refused = if status == 400 { 400 } else { 403 };
+        assert_eq!(server.ask_with("tools/call", params.clone(), &foreign).status, refused, "{foreign:?}");
+        let session = server.send("POST", headers, &params.to_string());
+        assert!(
+            if status == 200 { session.status == 400 } else { session.status == status },
+            "{headers:?}: {session:?}"
+        );
+    }
+}
+
 //= docs/spec.md#http
 //= type=test
 //# An address that other machines reach MUST be refused without a token.
@@ -90,8 +134,8 @@ fn an_address_of_others_is_refused_without_a_token() {
     };
     refused(&["--http", "0.0.0.0:0"], "TOOLSD_HTTP_TOKEN");
     refused(&["--http", "[::]:0"], "TOOLSD_HTTP_TOKEN");
-    refused(&["--http", "nowhere"], "`nowhere` is no address");
-    refused(&["--http", "127.0.0.1:0", "--allow-origin", "app.example"], "`app.example` is no origin");
+    refused(&["--http", "nowhere"], "`nowhere` is not an address");
+    refused(&["--http", "127.0.0.1:0", "--allow-origin", "app.example"], "`app.example` is not an origin");
     refused(&["--allow-host", "pots.example"], "--http");
 }
 

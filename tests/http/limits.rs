@@ -73,7 +73,7 @@ fn sessions_that_were_forgotten_make_room_for_others() {
         assert_eq!(hello(&server).status, 200, "{at}");
     }
     let told = server.ask_in(&forgotten, "tools/list", json!({}));
-    assert!(told.status == 404 && told.body.contains("others needed its place"), "{told:?}");
+    assert!(told.status == 404 && told.body.contains("was closed for others"), "{told:?}");
     assert_eq!(server.ask_in(&first, "tools/list", json!({})).status, 200);
     goes_on(&server);
     // Clients ask for 200 or 204.

@@ -358,7 +358,7 @@ fn a_hangup_with_settings_that_cannot_be_used_changes_no_limit() {
     }
     limit(&home, "head_ms = 86_400_000");
     server.signal("HUP");
-    server.logs("settings and token were read again");
+    server.logs("reloaded the settings and the token");
     let mut slow = crate::raw::Raw::saying(&server, "POST /mcp HTTP/1.1\r\n");
     assert!(!slow.closes_within(Duration::from_secs(1), |_| {}), "a void test: the limit cannot be changed");
 }
@@ -370,7 +370,7 @@ fn a_hangup_with_settings_that_cannot_be_used_changes_no_limit() {
 fn a_program_that_a_script_starts_gets_no_secret() {
     let pack = "[pack]\ntitle = \"A spy\"\ngrants = { read = [\".\"], env = [\"*\"], run = [\"env\"] }\n[[tool]]\nname = \"spy_env\"\n\
                 description = \"Tells the variables that a program of a script gets.\"\neffect = \"runs\"\n\
-                [[tool.example]]\ncontains = \"PATH\"\n";
+                [[tool.example]]\nexpect.contains = \"PATH\"\n";
     let script = "fn spy_env(args) { run(\"env\", []).text }\n";
     let home = Home::with(&[("packs/tools.d/spy.toml", pack), ("packs/tools.d/spy.rhai", script)]);
     let variables = [("TOOLSD_HTTP_TOKEN", TOKEN), ("TOOLSD_STATE_KEY", KEY)];

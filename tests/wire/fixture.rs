@@ -42,7 +42,7 @@ fn pack() -> Arc<Pack> {
         definition: PackDefinition {
             title: at("Fixture".to_owned()),
             version: "1.0.0".to_owned(),
-            when: None,
+            activate_if: None,
             root: Vec::new(),
             instructions: None,
             context: None,
@@ -83,7 +83,7 @@ fn tool(pack: &Arc<Pack>, name: &str, effect: Effect, output: Option<Json>) -> A
             output: output.clone().map(schema),
             body: at(Body::Text(String::new())),
             dispatch: None,
-            with: json!({}),
+            bind: json!({}),
             on_error: None,
             questions: Arc::from([]),
             requires_client: Vec::new(),
@@ -122,7 +122,7 @@ fn resource(pack: &Arc<Pack>) -> Arc<ServedResource> {
             subscribe: true,
             ttl_ms: None,
             cache_scope: None,
-            with: json!({}),
+            bind: json!({}),
             icons: icon(),
             annotations: Some(json!({ "audience": ["user"], "priority": 0.8, "lastModified": "2026-01-01T00:00:00Z" })),
             meta: None,
@@ -157,7 +157,7 @@ fn prompt(pack: &Arc<Pack>) -> Arc<ServedPrompt> {
             script: String::new(),
             questions: Arc::from([]),
             requires_client: Vec::new(),
-            with: json!({}),
+            bind: json!({}),
             icons: icon(),
             meta: None,
         },
@@ -277,7 +277,7 @@ fn call(tool: &str, arguments: &Json, caller: &Caller) -> Answer {
             ..ToolOutcome::default()
         }),
         "reject" => {
-            Answer::Fault(Diagnostic::new(Code::REJECT, "never").data(json!({ "code": 7, "data": { "a": 1 } })))
+            Answer::Fault(Diagnostic::new(Code::PROTOCOL_ERROR, "never").data(json!({ "code": 7, "data": { "a": 1 } })))
         }
         "media" => {
             let mime_type = || "image/png".to_owned();

@@ -27,7 +27,7 @@ const TIMES: f64 = 2.0;
 
 /// The cases of benches/packs/tools.d/natives.rhai.
 const NATIVES: &[&str] = &[
-    "nearest",
+    "closest_match",
     "matches",
     "matches_unicode",
     "matches_looking",
@@ -58,7 +58,7 @@ const NATIVES: &[&str] = &[
     "headings",
     "find_links",
     "plain_text",
-    "outline",
+    "outline_code",
     "to_json",
     "to_yaml",
     "sort",
@@ -68,7 +68,7 @@ const NATIVES: &[&str] = &[
     "max",
     "contains",
     "index_of",
-    "compact",
+    "drop_nulls",
     "join",
     "equal",
     "add",

@@ -1,7 +1,7 @@
 //! Reading as a whole: what a good file gives, and that a bad one tells all its faults with their places.
 
 use super::*;
-use crate::definition::{CaseAction, Expectation};
+use crate::definition::{CaseAction, Expectation, apply_fixtures};
 use crate::primitive::Effect;
 
 fn said(text: &str) -> Vec<String> {
@@ -18,7 +18,7 @@ fn said(text: &str) -> Vec<String> {
 const GOOD: &str = r##"
 [pack]
 title = "T"
-when = ["x.toml"]
+activate_if = ["x.toml"]
 grants = { read = ["."], git = "read" }
 [pack.config]
 type = "object"
@@ -41,7 +41,7 @@ type = "array"
 [[tool.example]]
 files = { "a.md" = "x" }
 arguments = { id = "a" }
-gives_json = '[null]'
+expect.result_json = '[null]'
 [[tool]]
 name = "hello"
 description = "Hello."
@@ -60,13 +60,29 @@ role = "assistant"
 text = "Hi {{id}}"
 [[prompt.message]]
 image = "templates/a.png"
+[fixture.desk]
+world = "disk"
+git = "init"
+locked = "notes"
+files = { "a.md" = "desk", "b.md" = "desk" }
+env = { HOUSE = "red" }
+config = { size = 1, color = "red" }
+[fixture.noon]
+world = "memory"
+now = "2026-01-31T12:00:00Z"
+files = { "b.md" = "noon", "c.md" = "noon" }
+config = { color = "green" }
 [[case]]
 title = "edit"
+fixture = ["desk", "noon"]
+files = { "c.md" = "own" }
+locked = ["pots"]
+config = { color = "blue" }
 [[case.step]]
 write = { "a.md" = "y" }
 call = "find_it"
-matches = [1]
-leaves = { "b.md" = false }
+expect.matches = [1]
+expect.files = { "b.md" = false }
 "##;
 
 //= docs/spec.md#definitions
@@ -94,9 +110,26 @@ fn a_good_file_is_lowered_in_full() {
     assert!(
         matches!(steps[0].act.value, CaseAction::Write { .. }) && matches!(steps[1].act.value, CaseAction::Call { .. })
     );
-    assert!(matches!(&steps[1].expect[1].value, Expectation::Leaves(files) if files["b.md"].is_null()));
+    assert!(matches!(&steps[1].expect[1].value, Expectation::Files(files) if files["b.md"].is_null()));
     assert_eq!(definitions.cases[0].example_of.as_deref(), Some("find_it"));
-    assert!(matches!(&definitions.cases[0].steps[0].expect[0].value, Expectation::Gives(json) if json[0].is_null()));
+    assert!(matches!(&definitions.cases[0].steps[0].expect[0].value, Expectation::Result(json) if json[0].is_null()));
+}
+
+#[test]
+fn a_later_fixture_counts_more_and_the_own_keys_count_most() {
+    let (definitions, _) = read_definitions(&Source::new("tools.d/a/b.toml", GOOD));
+    let (mut faults, case) = (Vec::new(), &definitions.cases[1]);
+    let mut setup = case.setup.clone();
+    apply_fixtures(&mut setup, &case.fixtures, &definitions.fixtures, &mut faults);
+    assert!(faults.is_empty(), "{faults:?}");
+    let texts = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+        pairs.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
+    };
+    assert_eq!(setup.files, texts(&[("a.md", "desk"), ("b.md", "noon"), ("c.md", "own")]));
+    assert_eq!(setup.config, serde_json::json!({ "size": 1, "color": "blue" }));
+    assert_eq!((setup.env, setup.locked), (texts(&[("HOUSE", "red")]), vec!["pots".to_owned()]));
+    assert_eq!((setup.world.as_deref(), setup.git), (Some("memory"), true));
+    assert_eq!(setup.now.as_deref(), Some("2026-01-31T12:00:00Z"));
 }
 
 //= docs/spec.md#definitions
@@ -120,7 +153,7 @@ fn every_fault_is_told_at_its_place() {
             "6:1 conflicting-keys `text` and `file` exclude each other | a tool takes one of `fn`, `template`, `primitive`, `text`, `file`",
             "10:24 schema-keyword JSON Schema has no keyword `typ` | did you mean `type`?",
             "10:40 schema-value there is no type `strin` | did you mean `string`?",
-            "11:1 missing-key nothing is expected | one of `gives`, `matches`, `fails`, `contains`, `leaves`, `notified`, `asks`",
+            "11:1 missing-key nothing is expected | one of `expect.result`, `expect.matches`, `expect.contains`, `expect.error`, `expect.files`, `expect.notifications`, `expect.questions`",
             "12:13 wrong-type `arguments` takes a table, got a list | the arguments",
         ]
     );

@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Ids, titles and lines, of a text that begins with section 1.
+/// The ids, titles and lines of a text that begins with section 1.
 fn read(rest: &str) -> Vec<(String, String, Vec<String>)> {
     let document = Document::new("a.txt", format!("1.  Intro\n\n   a\n\n{rest}"));
     let sections = parse_ietf(&document).unwrap_or_default().sections;

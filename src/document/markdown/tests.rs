@@ -23,7 +23,7 @@ fn check(text: &str, expected: &[(&str, &str)]) {
     assert_eq!(titles(text), expected, "{text:?}");
 }
 
-/// Parts of a heading, and what a reader sees of each.
+/// Parts of a heading, and the visible text of each.
 const PARTS: &[(&str, &str)] = &[
     ("Tea", "Tea"),
     ("`a.b()`", "a.b()"),
@@ -60,7 +60,8 @@ proptest! {
         line_end in prop::sample::select(&["\n", "\r\n"][..]),
         anchor in prop::sample::select(&[AnchorStyle::Ascii, AnchorStyle::Github][..]),
     ) {
-        // A word in front, so that a number is no list, and none behind is part of a closing mark.
+        // A word in front keeps a number from starting a list, and one at the end keeps the last part from joining a
+        // closing marker.
         let join = |of: fn(&(&str, &str)) -> String| parts.iter().map(of).collect::<Vec<_>>().join(" , ");
         let written = format!("see {}.", join(|part| part.0.to_owned()));
         let seen = format!("see {}.", join(|part| part.1.to_owned()));
@@ -227,6 +228,6 @@ fn what_is_nested_too_deep_is_refused_with_its_line() {
 fn what_is_too_long_to_be_stopped_is_refused() {
     assert_eq!(check_markdown_limits(&"a b c\n\n".repeat(100_000)), Ok(()));
     let fault = check_markdown_limits(&"a".repeat(2 << 20)).expect_err("one paragraph");
-    assert_eq!(fault.message, "a paragraph of Markdown reads up to 976 kB, got 2048 kB");
+    assert_eq!(fault.message, "a paragraph of Markdown accepts up to 976 kB, got 2048 kB");
     assert!(check_markdown_limits(&"\n".repeat(64 << 20)).is_err());
 }

@@ -1,4 +1,4 @@
-//! Values written as YAML in the style of their surroundings.
+//! Writes values as YAML in the style of the surrounding text.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
@@ -9,28 +9,28 @@ use std::fmt::Write;
 /// How texts are quoted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuoteStyle {
-    /// Only where they would be read as something else.
+    /// Only where they would otherwise be read as something else.
     Plain,
-    /// `'so'`, unless they hold what only double quotes can say.
+    /// `'so'`, unless the text needs an escape, which only double quotes allow.
     Single,
     /// `"so"`.
     Double,
 }
 
 impl QuoteStyle {
-    /// The way of that name: `plain`, `single` or `double`.
+    /// The style with this name: `plain`, `single` or `double`.
     pub fn parse(name: &str) -> Result<Self> {
         match name {
             "plain" => Ok(Self::Plain),
             "single" => Ok(Self::Single),
             "double" => Ok(Self::Double),
-            other => Err(Diagnostic::new(Code::ARGUMENTS, format!("`{other}` is no way to quote"))
+            other => Err(Diagnostic::new(Code::ARGUMENTS, format!("`{other}` is not a quote style"))
                 .help("known: `plain`, `single`, `double`")),
         }
     }
 }
 
-/// The work of making a writer of YAML for one scalar.
+/// The units of work to set up a YAML writer for one scalar.
 const SCALAR: usize = 1 << 10;
 
 /// How new values are written.
@@ -38,20 +38,20 @@ const SCALAR: usize = 1 << 10;
 pub(super) struct YamlStyle {
     /// How texts are quoted.
     pub(super) quote: QuoteStyle,
-    /// Whether a text that this program reads as one goes without quotes, though others might read something else:
-    /// as in `version: 1.2.3`, where people left them out.
+    /// Whether a text that this program reads as text is written without quotes, even if other programs might read it
+    /// differently: as in `version: 1.2.3`, where the author left out the quotes.
     pub(super) bare: bool,
-    /// How far the items of a list stand behind its key.
+    /// The indentation of list items relative to their key.
     pub(super) item_indent: usize,
 }
 
 impl YamlStyle {
-    /// A key at `column` and its value, with a line end.
+    /// Writes a key at `column` and its value, with a line end.
     pub(super) fn entry(self, key: &str, value: &Json, column: usize) -> Result<String> {
         Ok(format!("{}{}:{}", " ".repeat(column), key_text(key)?, self.after_colon(value, column)?))
     }
 
-    /// What follows the colon of a key at `column`: a blank and the value, or the lines below; with a line end.
+    /// Writes what follows the colon of a key at `column`: a space and the value, or the lines below; with a line end.
     pub(super) fn after_colon(self, value: &Json, column: usize) -> Result<String> {
         if let Some(inline) = self.inline(value, column)? {
             return Ok(format!(" {inline}\n"));
@@ -60,7 +60,7 @@ impl YamlStyle {
         Ok(format!("\n{}", self.lines(value, inner)?))
     }
 
-    /// What follows the dash at `column`: a blank and the item, more lines below; with a line end.
+    /// Writes what follows the dash at `column`: a space and the item, and further lines below; with a line end.
     pub(super) fn after_dash(self, value: &Json, column: usize) -> Result<String> {
         if let Some(inline) = self.inline(value, column)? {
             return Ok(format!(" {inline}\n"));
@@ -69,7 +69,7 @@ impl YamlStyle {
         Ok(format!(" {}", lines.trim_start_matches(' ')))
     }
 
-    /// The lines of a list or a map that is not empty.
+    /// Writes the lines of a non-empty list or map.
     fn lines(self, value: &Json, column: usize) -> Result<String> {
         let mut text = String::new();
         match value {
@@ -88,7 +88,7 @@ impl YamlStyle {
         Ok(text)
     }
 
-    /// A value that begins on the line of its key at `column`: all but lists and maps with something in them.
+    /// Writes a value that begins on the line of its key at `column`: any value except non-empty lists and maps.
     fn inline(self, value: &Json, column: usize) -> Result<Option<String>> {
         Ok(match value {
             Json::Array(items) if items.is_empty() => Some("[]".into()),
@@ -99,7 +99,7 @@ impl YamlStyle {
         })
     }
 
-    /// A text in the quotes asked for; one of several lines in a block, moved to `column`.
+    /// Writes a text in the requested quotes, or a multi-line text as a block at `column`.
     fn text(self, text: &str, column: usize) -> Result<String> {
         Ok(match self.quote {
             QuoteStyle::Double => double_quoted(text),
@@ -113,7 +113,7 @@ impl YamlStyle {
         })
     }
 
-    /// A value within `[…]` or `{…}`.
+    /// Writes a value within `[…]` or `{…}`.
     pub(super) fn flowing(self, value: &Json) -> Result<String> {
         Ok(match value {
             Json::Array(items) => {
@@ -135,14 +135,14 @@ impl YamlStyle {
         })
     }
 
-    /// A key and its value within `{…}`.
+    /// Writes a key and its value within `{…}`.
     pub(super) fn flowing_entry(self, key: &str, value: &Json) -> Result<String> {
         let key = Self { quote: QuoteStyle::Plain, ..self }.flowing(&Json::from(key))?;
         Ok(format!("{key}: {}", self.flowing(value)?))
     }
 }
 
-/// Whether a text without quotes is read as that text.
+/// Whether an unquoted text is read as the same text.
 fn is_text(text: &str) -> bool {
     let line = Value::from(format!("k: {text}"));
     match parse_yaml(&ParserInput::from_value(&line)) {
@@ -151,12 +151,12 @@ fn is_text(text: &str) -> bool {
     }
 }
 
-/// Whether a text stands without quotes where the writer of whole YAML texts would set some.
+/// Whether a text is unquoted where the writer of whole YAML texts would quote it.
 pub(super) fn is_bare(text: &str) -> Result<bool> {
     Ok(plain(&Json::from(text))? != text && is_text(text))
 }
 
-/// A scalar as the writer of whole YAML texts writes it behind a key.
+/// A scalar as the writer of whole YAML texts writes it after a key.
 fn plain(scalar: &Json) -> Result<String> {
     guard::spend(SCALAR + scalar.as_str().map_or(0, str::len))?;
     let written = yaml_text(&serde_json::json!({ "k": scalar }))?;
@@ -170,7 +170,7 @@ fn key_text(key: &str) -> Result<String> {
     Ok(written.strip_suffix(": 0\n").unwrap_or(&written).to_owned())
 }
 
-/// The lines below the first one, moved to the right; blank ones stay empty.
+/// The lines after the first one, indented further; blank lines stay empty.
 fn moved(text: &str, column: usize) -> String {
     let mut lines = text.split('\n');
     let mut moved = lines.next().unwrap_or_default().to_owned();
@@ -184,7 +184,7 @@ fn moved(text: &str, column: usize) -> String {
     moved
 }
 
-/// A text in double quotes, on one line, whatever it holds.
+/// A text in double quotes, on one line, whatever its content.
 fn double_quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');

@@ -16,7 +16,7 @@ fn edit_with(block: &str, changes: &Json, how: &FrontMatterOptions) -> String {
     inner.unwrap_or_else(|| panic!("the frame was touched: {edited}")).to_owned()
 }
 
-/// A tag or an anchor in a flowing list or map belongs to the item behind it, and stays with it.
+/// A tag or an anchor in a flow collection belongs to the item after it and is kept with it.
 #[test]
 fn tags_of_what_stays_in_a_flowing_list_stay() {
     let list = |items: &str| format!("---\na: {items}\n---\n");
@@ -150,7 +150,7 @@ fn what_cannot_be_said_is_a_fault_and_never_a_wrong_text() {
         result.expect_err("it cannot be edited").to_string()
     };
     let told = fault("---\na: &x 1\nb: *x\n---\n", &json!({ "a": null }));
-    assert!(told.starts_with("text:2:1: the front matter cannot be edited to say so: `a`"), "{told}");
+    assert!(told.starts_with("text:2:1: the front matter cannot be edited to contain these changes: `a`"), "{told}");
     assert!(fault("---\na: 1\n", &json!({ "a": 2 })).contains("no closing"));
     assert!(fault("---\n? a\n: 1\n---\n", &json!({ "a": 2 })).contains("`?`"));
     assert_eq!(edit("a: &x 1\nb: *x\n", &json!({ "b": 2 })), "a: &x 1\nb: 2\n");
@@ -174,7 +174,7 @@ fn any_value() -> impl Strategy<Value = Json> {
     })
 }
 
-/// Entries in some style, with comments, and what they say.
+/// Entries in some style, with comments, and their values.
 fn any_block() -> impl Strategy<Value = (String, Vec<(String, Json)>)> {
     let entry = (any_value(), 0..3_usize, any::<bool>(), any::<bool>());
     prop::collection::vec(entry, 0..5).prop_map(|entries| {
@@ -220,7 +220,7 @@ proptest! {
         carriage in any::<bool>(),
     ) {
         let key = format!("k{which}");
-        // Either something else altogether, or a list or a map that lost a part and got another.
+        // Either an unrelated value, or a list or map that lost one part and gained another.
         let new = match said.get(which).map(|(_, old)| old.clone()) {
             Some(Json::Array(mut items)) if !items.is_empty() => {
                 items.remove(part.index(items.len()));
@@ -273,7 +273,7 @@ proptest! {
     }
 }
 
-/// The lines of one key of the outermost map, up to the next key or comment there.
+/// The lines of one key of the outermost map, up to the next key or comment of that map.
 fn entry_text(text: &str, key: &str) -> String {
     let start = text.find(&format!("\n{key}:")).map_or(0, |at| at + 1);
     let lines = text[start..].split_inclusive('\n');

@@ -1,5 +1,5 @@
-//! Assembles a draft to a snapshot: it writes new numbers, and takes over from the base its values, its indexes and the
-//! hashes of its nodes, so that a small change is cheap.
+//! Assembles a draft into a snapshot. It writes new numbers and takes over the values, indexes and node hashes of the
+//! base, so that a small change is cheap.
 
 use super::draft::{Draft, EdgeEnd, NodeRecord};
 use crate::diagnostic::Result;
@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 static STAMP: AtomicU64 = AtomicU64::new(1);
 
-/// Makes the snapshot of a draft. It walks over the arrays of numbers, and copies the values of changed nodes only.
+/// Assembles a draft into a snapshot. It copies the values of changed nodes only.
 ///
 /// # Errors
 /// The running call was stopped.
@@ -46,7 +46,7 @@ struct DraftAssembly<'a> {
     number_of: Vec<u32>,
     /// The number of each new node.
     number_of_new: FxHashMap<u32, u32>,
-    /// The changed nodes and edges, one fragment a file.
+    /// The changed nodes and edges, one fragment per file.
     fragments: Vec<Fragment>,
     at_path: FxHashMap<Text, usize>,
 }
@@ -83,7 +83,7 @@ impl<'a> DraftAssembly<'a> {
         }
     }
 
-    /// The fragment of the changes of a file, and its number in the snapshot.
+    /// The fragment with the changes of a file, and its number in the snapshot.
     fn fragment(&mut self, path: &Text) -> (u32, &mut Fragment) {
         let at = *self.at_path.entry(path.clone()).or_insert_with(|| {
             self.fragments.push(Fragment { path: path.clone(), ..Fragment::default() });
@@ -122,8 +122,8 @@ impl<'a> DraftAssembly<'a> {
         }
     }
 
-    /// Writes a changed node into the fragment of its file. The shape of the slot is relative to the first one of the
-    /// fragment.
+    /// Writes a changed node into the fragment of its file. The shape of the returned slot is relative to the first
+    /// shape of the fragment.
     fn write_node(&mut self, record: &NodeRecord) -> NodeSlot {
         let parent = record.parent.map(|parent| {
             let (kind, id) = (self.draft.kind_of(parent).clone(), self.draft.id_of(parent).clone());
@@ -143,7 +143,7 @@ impl<'a> DraftAssembly<'a> {
         NodeSlot { fragment: number, head, shape: u32::from(table), row }
     }
 
-    /// Writes the edges, and gives their numbers in the draft.
+    /// Writes the edges and returns their numbers in the draft.
     fn write_edges(&mut self) -> Vec<u32> {
         let (draft, base) = (self.draft, &self.draft.base.data);
         let mut numbers = Vec::with_capacity(base.edges.len() + draft.new_edges.len());
@@ -206,7 +206,7 @@ impl<'a> DraftAssembly<'a> {
         self.data
     }
 
-    /// The new or changed nodes; `None` if nodes of the base have other numbers, ids or parents now.
+    /// The new or changed nodes; `None` if nodes of the base now have other numbers, ids or parents.
     fn touched(&self) -> Option<Vec<u32>> {
         let draft = self.draft;
         let kept = |(node, record): (&u32, &NodeRecord)| {
@@ -243,7 +243,7 @@ impl<'a> DraftAssembly<'a> {
 }
 
 impl Graph {
-    /// Takes over the indexes of stored fields from the base, updated for the touched nodes.
+    /// Takes over the indexes of stored fields from the base and updates them for the touched nodes.
     pub(super) fn inherit_indexes(&self) {
         let Some(lineage) = &self.lineage else { return };
         let Some(touched) = &lineage.touched else { return };

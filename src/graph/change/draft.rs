@@ -1,5 +1,5 @@
-//! The draft of a snapshot: the base, what differs from it, and the operations that make the difference. Its edges are
-//! bound to nodes as long as these exist, else to ids.
+//! The draft of a snapshot: the base, the differences from it, and the operations that made them. An edge is bound to
+//! nodes while these exist, and otherwise to ids.
 
 use crate::graph::fragment::{FragmentEdge, NodeRef, hash_id};
 use crate::graph::snapshot::{EdgeRow, Graph, NONE};
@@ -7,8 +7,8 @@ use crate::value::{Map, Text, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, OnceLock};
 
-/// One operation. Nodes and edges have numbers in the draft: those of the base keep theirs, new ones get numbers that
-/// are never reused. So the same operations on the same base make the same draft.
+/// One operation. Nodes and edges have numbers in the draft: those of the base keep theirs, and new ones get numbers
+/// that are never reused. So the same operations on the same base always make the same draft.
 #[derive(Clone)]
 pub(in crate::graph) enum DraftOperation {
     /// Adds a node after all others.
@@ -26,7 +26,7 @@ pub(in crate::graph) enum DraftOperation {
         /// The file it belongs to.
         path: Text,
     },
-    /// Removes a node, its descendants, and the edges that leave them. Edges that lead to them stay, broken.
+    /// Removes a node, its descendants, and the edges that leave them. Edges that lead to them stay as broken edges.
     Remove(u32),
     /// Sets fields of a node; `()` removes one.
     Set(u32, Map),
@@ -51,7 +51,7 @@ pub(in crate::graph) struct EdgeEnd {
     pub node: Option<u32>,
     /// The kind, if one was named.
     pub kind: Option<Text>,
-    /// The id by which it is found; for a node that exists, its id at the time.
+    /// The id by which it is looked up; for a node that exists, its id when the edge was recorded.
     pub id: Text,
 }
 
@@ -86,7 +86,7 @@ impl EdgeRecord {
         [&mut self.from, &mut self.to].into_iter().chain(&mut self.needs)
     }
 
-    /// Whether an end, or something that it needs, is missing.
+    /// Whether an end, or a node that it needs, is missing.
     pub fn is_broken(&self) -> bool {
         self.ends().any(|end| end.node.is_none())
     }
@@ -96,9 +96,9 @@ impl EdgeRecord {
 #[derive(Clone)]
 pub(in crate::graph) struct Draft {
     pub base: Arc<Graph>,
-    /// The living nodes, in their order.
+    /// The existing nodes, in their order.
     pub order: Arc<Vec<u32>>,
-    /// Whether the order begins with all nodes of the base in their order there.
+    /// Whether the order begins with all nodes of the base in their original order.
     pub keeps_base_order: bool,
     /// Nodes that are new or differ from the base.
     pub nodes: FxHashMap<u32, NodeRecord>,
@@ -109,7 +109,7 @@ pub(in crate::graph) struct Draft {
     /// Edges that were removed.
     pub gone_edges: FxHashSet<u32>,
     gone: FxHashSet<u32>,
-    /// The nodes of `nodes` by their present id.
+    /// The nodes of `nodes` by their current id.
     ids: FxHashMap<Text, Vec<u32>>,
     pub(super) unlisted: Arc<UnlistedEdges>,
 }
@@ -131,7 +131,7 @@ impl Draft {
         }
     }
 
-    /// Applies an operation, which must be valid: a transaction checks that before.
+    /// Applies an operation, which must be valid: the transaction checks that first.
     pub fn apply(&mut self, operation: &DraftOperation) {
         match operation {
             DraftOperation::Add { node, kind, id, fields, parent, path } => {
@@ -222,7 +222,7 @@ impl Draft {
         }
     }
 
-    /// The node of a kind, or the first of any kind, that has this id now.
+    /// The node of a kind, or the first of any kind, that currently has this id.
     pub fn find(&self, kind: Option<&str>, id: &str) -> Option<u32> {
         let fits = |node: &u32| kind.is_none_or(|kind| &**self.kind_of(*node) == kind);
         let unchanged = |node: &u32| !self.gone.contains(node) && !self.nodes.contains_key(node);
@@ -230,14 +230,14 @@ impl Draft {
         known.or_else(|| self.ids.get(id)?.iter().copied().find(|node| fits(node)))
     }
 
-    /// The record of a node, which is made if there is none.
+    /// The record of a node, created if there is none.
     fn record_mut(&mut self, node: u32) -> &mut NodeRecord {
         if !self.nodes.contains_key(&node) {
             let record = self.record_of(node);
             self.ids.entry(record.id.clone()).or_default().push(node);
             self.nodes.insert(node, record);
         }
-        self.nodes.entry(node).or_insert_with(|| unreachable!("it was put there"))
+        self.nodes.entry(node).or_insert_with(|| unreachable!("inserted above"))
     }
 
     fn record_of(&self, node: u32) -> NodeRecord {
@@ -258,7 +258,7 @@ impl Draft {
     }
 
     fn rename(&mut self, node: u32, id: &Text) {
-        // Edges that need it by its id go on needing it.
+        // Edges that need it by its id still need it.
         for edge in self.edges_needing(node) {
             self.edge_mut(edge);
         }
@@ -303,7 +303,7 @@ impl Draft {
             }
             self.gone.insert(node);
         }
-        // A node of another kind may have the id, too.
+        // A node of another kind may also have the id.
         for node in ids.iter().filter_map(|id| self.find(None, id)).collect::<Vec<_>>() {
             self.bind(node);
         }
@@ -323,13 +323,13 @@ impl Draft {
         !self.gone_edges.contains(&edge) && (of_base || self.edges.contains_key(&edge))
     }
 
-    /// The record of an edge, which is made if there is none.
+    /// The record of an edge, created if there is none.
     pub fn edge_mut(&mut self, edge: u32) -> &mut EdgeRecord {
         if !self.edges.contains_key(&edge) {
             let record = self.base_edge_record(edge);
             self.edges.insert(edge, record);
         }
-        self.edges.entry(edge).or_insert_with(|| unreachable!("it was put there"))
+        self.edges.entry(edge).or_insert_with(|| unreachable!("inserted above"))
     }
 
     fn base_edge_record(&self, edge: u32) -> EdgeRecord {
@@ -361,7 +361,7 @@ impl Draft {
         (row, &self.base.data.fragments[row.fragment as usize].references[row.reference as usize])
     }
 
-    /// The node of the base that an edge of the base needs.
+    /// The node that an edge of the base needs, in the base.
     fn resolve_base(&self, target: &NodeRef) -> Option<u32> {
         let NodeRef::Id { kind, id, hash } = target else { return None };
         let kind = match kind {
@@ -398,7 +398,7 @@ impl Draft {
         !self.edges.contains_key(&edge) && !self.gone_edges.contains(&edge)
     }
 
-    /// Binds free ends of edges that name the id of a node to that node.
+    /// Binds to a node the unbound ends of edges that name its id.
     ///
     //= docs/spec.md#changes
     //# Adding or renaming a node MUST make those references whole that name its id.
@@ -427,7 +427,7 @@ impl Draft {
         }
     }
 
-    /// Removes the edges that leave a node which is removed. Other edges keep its id.
+    /// Removes the edges that leave a node that is being removed. All other edges keep its id.
     ///
     //= docs/spec.md#changes
     //# A reference to a node that is removed MUST stay, broken, with the id of the node.
@@ -471,7 +471,7 @@ impl Draft {
 pub(in crate::graph) struct NodeRecord {
     pub kind: Text,
     pub id: Text,
-    /// Without `()`.
+    /// The fields, without those that are `()`.
     pub fields: Map,
     pub parent: Option<u32>,
     pub path: Text,

@@ -11,7 +11,7 @@ use crate::guard::{self, ITEM, checked};
 use crate::value::{Json, Kind, Map, Object, Text, Value};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The argument `tx` of the function of `change`. It can be used until that function ends.
+/// The argument `tx` of the function of `change`. It can be used until that function returns.
 #[derive(Clone)]
 pub struct Transaction(Arc<Mutex<Option<TransactionState>>>);
 
@@ -31,7 +31,7 @@ impl Transaction {
         Self(Arc::new(Mutex::new(Some(working))))
     }
 
-    /// Runs a transaction on a graph that belongs to no pack, and gives the changed graph.
+    /// Runs a transaction on a graph that belongs to no pack, and returns the changed graph.
     ///
     /// # Errors
     /// `act` fails.
@@ -45,7 +45,7 @@ impl Transaction {
         working.graph()
     }
 
-    /// Ends the transaction, and gives its state.
+    /// Ends the transaction and returns its state.
     pub(in crate::graph) fn end(&self) -> Result<TransactionState> {
         self.lock().take().ok_or_else(ended_fault)
     }
@@ -58,7 +58,7 @@ impl Transaction {
         act(self.lock().as_mut().ok_or_else(ended_fault)?)
     }
 
-    /// The graph with the operations so far.
+    /// The graph with all operations so far.
     pub fn graph(&self) -> Result<Arc<Graph>> {
         self.with(|working| {
             if let Some(graph) = &working.snapshot {
@@ -70,7 +70,7 @@ impl Transaction {
         })
     }
 
-    /// Adds a node after all others. An id that is taken is a fault.
+    /// Adds a node after all others. It is a fault if the id is taken.
     pub fn add(&self, kind: &str, id: &Value, fields: &Value, parent: &Value) -> Result<Value> {
         let mut fields = node_fields(fields)?;
         fields.retain(|_, value| !value.is_null());
@@ -90,7 +90,7 @@ impl Transaction {
     pub fn remove(&self, nodes: &Value) -> Result<()> {
         self.with(|working| {
             for node in working.nodes(nodes)? {
-                // It may have been removed with a node before it.
+                // An earlier node of the list may have removed it.
                 if working.draft.is_alive(node) {
                     working.run(DraftOperation::Remove(node));
                 }
@@ -143,7 +143,7 @@ impl Transaction {
             while let Some(at) = above.filter(|at| !way.contains(at)) {
                 way.push(at);
                 if at == node {
-                    let message = format!("`{}` cannot lie in itself", working.draft.id_of(node));
+                    let message = format!("`{}` cannot contain itself", working.draft.id_of(node));
                     return Err(Diagnostic::new(Code::ARGUMENTS, message));
                 }
                 above = working.draft.parent_of(at);
@@ -166,7 +166,7 @@ impl Transaction {
         })
     }
 
-    /// Removes edges.
+    /// Removes these edges.
     pub fn unlink(&self, edges: &Value) -> Result<()> {
         self.with(|working| {
             for edge in working.edges(edges)? {
@@ -222,8 +222,8 @@ impl TransactionState {
     fn next_number(&mut self) -> Result<u32> {
         let number = self.next;
         self.next = number.checked_add(1).filter(|next| *next != NONE).ok_or_else(|| {
-            Diagnostic::new(Code::LIMIT, "a graph cannot be changed so often")
-                .help("write the changes to files, and drop them")
+            Diagnostic::new(Code::LIMIT, "the graph has been changed too often")
+                .help("write the changes to files, and discard them")
         })?;
         Ok(number)
     }
@@ -231,8 +231,8 @@ impl TransactionState {
     fn require_free_id(&self, kind: &str, id: &str) -> Result<()> {
         match self.draft.find(Some(kind), id) {
             None => Ok(()),
-            Some(_) => Err(Diagnostic::new(Code::ARGUMENTS, format!("there is a {kind} `{id}` already"))
-                .help("take another id, or remove that one first")),
+            Some(_) => Err(Diagnostic::new(Code::ARGUMENTS, format!("the {kind} `{id}` already exists"))
+                .help("use another id, or remove the existing one first")),
         }
     }
 
@@ -242,7 +242,7 @@ impl TransactionState {
         match derived.find(|name| fields.contains_key(*name)) {
             None => Ok(()),
             Some(name) => Err(Diagnostic::new(Code::ARGUMENTS, format!("`{name}` of {kind} is derived"))
-                .help("change what it is made of")),
+                .help("change the values it is derived from")),
         }
     }
 
@@ -274,7 +274,7 @@ impl TransactionState {
         })
     }
 
-    /// The number in the draft of a node that a script holds, of this snapshot or an earlier one.
+    /// The number, in the draft, of a node that a script holds from this snapshot or an earlier one.
     fn node_number(&self, node: &Node) -> Result<u32> {
         let graph = node.graph();
         let number = if Arc::ptr_eq(graph, &self.draft.base) {
@@ -306,7 +306,7 @@ impl TransactionState {
         checked(values).map(|value| self.end(value?)).collect()
     }
 
-    /// The numbers of an edge, a set or a list of edges.
+    /// The numbers of an edge, or of a set or list of edges.
     fn edges(&self, value: &Value) -> Result<Vec<u32>> {
         if let Some(edge) = value.as_object::<Edge>() {
             return Ok(vec![self.edge_number(edge)?]);
@@ -315,7 +315,7 @@ impl TransactionState {
             return checked(edges.iter()).map(|edge| self.edge_number(&edge?)).collect();
         }
         let Value::List(all) = value else {
-            return Err(Diagnostic::new(Code::ARGUMENTS, format!("edges are asked for, got {}", value.kind().name())));
+            return Err(Diagnostic::new(Code::ARGUMENTS, format!("expected edges, got {}", value.kind().name())));
         };
         Ok(all.iter().map(|one| self.edges(one)).collect::<Result<Vec<_>>>()?.concat())
     }
@@ -335,11 +335,11 @@ impl TransactionState {
     }
 }
 
-/// The most ids among which the nearest one is searched.
+/// The most ids that are searched for the nearest one.
 const MOST_NAMES: usize = 20_000;
 
 fn ended_fault() -> Box<Diagnostic> {
-    Diagnostic::new(Code::ARGUMENTS, "the transaction is over").help("change the graph inside of the function")
+    Diagnostic::new(Code::ARGUMENTS, "the transaction is over").help("change the graph inside the function")
 }
 
 fn parse_id(value: &Value) -> Result<Text> {
@@ -356,7 +356,7 @@ fn parse_name(value: &Value) -> Result<(Option<Text>, Text)> {
             parse_name(map.get("id").unwrap_or(&Value::Null)).map(|(_, id)| (kind, id))
         }
         other => {
-            let message = format!("a node is named by its id, got {}", other.kind().name());
+            let message = format!("expected the id of a node, got {}", other.kind().name());
             Err(Diagnostic::new(Code::ARGUMENTS, message))
         }
     }
@@ -389,9 +389,9 @@ pub struct ChangeEntry {
     pub id: Text,
     /// The name of the change.
     pub name: Text,
-    /// The time, as RFC 3339 has it.
+    /// The time, in RFC 3339 format.
     pub at: Text,
-    /// The data that the transaction gave.
+    /// The data that the transaction returned.
     pub data: Value,
     pub(super) operations: Vec<DraftOperation>,
 }
@@ -422,13 +422,13 @@ impl ChangeLog {
         Self { draft: Draft::new(Arc::clone(&base)), graph: base, entries: Vec::new(), next }
     }
 
-    /// A copy with one more entry, which made this draft.
+    /// A copy with one more entry, and the draft and graph that it made.
     pub fn with_entry(&self, entry: Arc<ChangeEntry>, draft: Draft, graph: Arc<Graph>, next: u32) -> Self {
         let entries = self.entries.iter().cloned().chain([entry]).collect();
         Self { draft, graph, entries, next }
     }
 
-    /// A copy without the last `count` entries: applies the others to the base again.
+    /// A copy without the last `count` entries. It applies the remaining ones to the base again.
     ///
     //= docs/spec.md#changes
     //# Undoing a change MUST restore the graph exactly: nodes, fields, edges, and the order of all of them.

@@ -4,7 +4,7 @@ use super::*;
 use crate::graph::{BuildPlan, GraphStore};
 
 fn build(files: &[(&str, &str)], functions: Fake) -> Result<Arc<Graph>> {
-    let world: Arc<dyn World> = Files::of(files);
+    let world: Arc<dyn World> = Files::with(files);
     let functions = functions.with("read", read_lines).shared();
     GraphStore::default().fresh(&BuildPlan {
         world: &world,
@@ -34,7 +34,7 @@ fn the_same_node_again_is_a_fault_ignored_or_merged() {
     assert_eq!(field("3", "file"), "a".into());
     assert_eq!(field("4", "level"), "MAY".into(), "a field that was not set takes the later value");
     let faults = graph.faults().to_json();
-    assert_eq!(faults[0]["message"], "there are two of the n `1`, first in `a`",);
+    assert_eq!(faults[0]["message"], "the n `1` is defined twice, first in `a`",);
     assert_eq!((&faults[0]["path"], &faults[1]["path"]), (&"b".into(), &"c".into()));
     assert_eq!(faults.as_array().map(Vec::len), Some(2));
 }
@@ -47,7 +47,7 @@ fn a_fault_of_one_file_does_not_stop_the_rest() {
     let faults = Json::Array(vec![
         serde_json::json!({ "code": "parse", "column": 1, "line": 2, "message": "no such thing", "path": "a" }),
         serde_json::json!({ "code": "world", "message": "`b` is not there", "path": "b" }),
-        serde_json::json!({ "code": "arguments", "message": "the parent `4` of `3` is not there", "path": "c" }),
+        serde_json::json!({ "code": "arguments", "message": "the parent `4` of `3` does not exist", "path": "c" }),
     ]);
     assert_eq!(graph.field("faults").unwrap().to_json(), faults);
 }
@@ -165,7 +165,7 @@ fn derived_fields_that_need_each_other_are_a_fault_that_names_the_chain() {
         assert_eq!(fault.code, Code::CYCLE);
         assert_eq!(
             fault.message,
-            "derived fields need each other: `derive_it` of n `1` → `derive_it` of n `2` → `derive_it` of n `3` → \
+            "derived fields depend on each other: `derive_it` of n `1` → `derive_it` of n `2` → `derive_it` of n `3` → \
              `derive_it` of n `0` → `derive_it` of n `1`"
         );
         assert_eq!(graph.nodes(&names(&["n"])).column("square").unwrap_err().code, Code::CYCLE);
@@ -178,15 +178,18 @@ fn derived_fields_that_need_each_other_are_a_fault_that_names_the_chain() {
 fn derived_fields_are_checked() {
     let graph = numbers(1, |_, _| Ok(Value::map([("sqare", 1_i64.into())])));
     let fault = graph.get("n", "0").unwrap().field("square").unwrap_err();
-    assert_eq!(fault.to_string(), "`derive_it` gives `sqare`, which `derive` does not name (did you mean `square`?)");
+    assert_eq!(
+        fault.to_string(),
+        "`derive_it` returned `sqare`, which `derive_fields` does not declare (did you mean `square`?)"
+    );
     let builder = Builder::new(Fake::default().shared());
     builder.derive("n", &names(&["a"]), "f", None).unwrap();
     assert!(builder.derive("n", &names(&["b", "a"]), "f", None).is_err());
     builder.record(|recording| recording.add("n", &"1".into(), &map_value("a"), &Value::Null)).unwrap();
-    assert_eq!(builder.finish().err().unwrap().message, "the field `a` of n is stored or derived already");
+    assert_eq!(builder.finish().err().unwrap().message, "the field `a` of n is already stored or derived");
     assert!(builder.scan(&[], "f", &Value::Null).is_err());
     let reserved = builder.record(|recording| recording.add("n", &"2".into(), &map_value("kind"), &Value::Null));
-    assert_eq!(reserved.unwrap_err().message, "a node's `kind` cannot be a field of its own");
+    assert_eq!(reserved.unwrap_err().message, "a node cannot have a field `kind` of its own");
 }
 
 fn map_value(name: &str) -> Value {
@@ -205,5 +208,5 @@ fn many_children_are_added_at_once() {
     let graph = builder.finish().unwrap();
     assert_eq!(keys(&graph.get("r", "R1").unwrap().alone().children(None).unwrap()), ["R1-A", "R1-B"]);
     let fault = builder.record(|recording| recording.add_all("a", &"R1".into(), &records, "lable"));
-    assert_eq!(fault.unwrap_err().message, "a record of `add_all` has no `lable`");
+    assert_eq!(fault.unwrap_err().message, "a record of `add_all` has no field `lable`");
 }

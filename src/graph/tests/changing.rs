@@ -11,7 +11,7 @@ enum Step {
     Remove(u8),
     Set(u8, &'static str),
     Rename(u8, u8),
-    Place(u8, u8, bool),
+    ChangeFixture(u8, u8, bool),
     Enter(u8, Option<u8>),
     Refer(u8, u8, &'static str, Option<u8>),
     Unlink(usize),
@@ -27,7 +27,7 @@ fn step() -> impl Strategy<Value = Step> {
         id.clone().prop_map(Step::Remove),
         (id.clone(), prop::sample::select(vec!["level", "fresh"])).prop_map(|(id, field)| Step::Set(id, field)),
         (id.clone(), id.clone()).prop_map(|(id, to)| Step::Rename(id, to)),
-        (id.clone(), id.clone(), any::<bool>()).prop_map(|(id, beside, after)| Step::Place(id, beside, after)),
+        (id.clone(), id.clone(), any::<bool>()).prop_map(|(id, beside, after)| Step::ChangeFixture(id, beside, after)),
         (id.clone(), prop::option::of(id.clone())).prop_map(|(id, parent)| Step::Enter(id, parent)),
         (id.clone(), id.clone(), edge, prop::option::of(id.clone()))
             .prop_map(|(from, to, kind, needed)| Step::Refer(from, to, kind, needed)),
@@ -53,8 +53,8 @@ fn run(tx: &Value, step: &Step) -> Result<()> {
         Step::Remove(node) => tx.remove(&id(*node)),
         Step::Set(node, field) => tx.set(&id(*node), &Value::map([(*field, Value::from("MUST"))])),
         Step::Rename(node, to) => tx.rename(&id(*node), &id(*to)),
-        Step::Place(node, beside, true) => tx.place(&id(*node), &Value::Null, &id(*beside), None),
-        Step::Place(node, beside, false) => tx.place(&id(*node), &id(*beside), &Value::Null, None),
+        Step::ChangeFixture(node, beside, true) => tx.place(&id(*node), &Value::Null, &id(*beside), None),
+        Step::ChangeFixture(node, beside, false) => tx.place(&id(*node), &id(*beside), &Value::Null, None),
         Step::Enter(node, parent) => {
             tx.place(&id(*node), &Value::Null, &Value::Null, Some(&parent.map_or(Value::Null, id)))
         }
@@ -67,15 +67,15 @@ fn run(tx: &Value, step: &Step) -> Result<()> {
 }
 
 /// A workspace of lines, and a store that has read it.
-struct Place {
+struct ChangeFixture {
     files: Arc<Files>,
     functions: Arc<dyn Functions>,
     store: Arc<GraphStore>,
 }
 
-impl Place {
-    fn of(lines: &[String]) -> Self {
-        let files = Files::of(&[("f0", &lines.join("\n"))]);
+impl ChangeFixture {
+    fn new(lines: &[String]) -> Self {
+        let files = Files::with(&[("f0", &lines.join("\n"))]);
         let listed = Arc::clone(&files);
         let functions = Fake::default()
             .with("read", read_lines)
@@ -212,7 +212,7 @@ proptest! {
     //# Adding or renaming a node MUST make those references whole that name its id.
     #[test]
     fn undone_is_as_it_was(lines in lines(), rounds in prop::collection::vec(prop::collection::vec(step(), 1..6), 1..7)) {
-        let place = Place::of(&lines);
+        let place = ChangeFixture::new(&lines);
         let mut before = vec![whole(&place.now())];
         for (at, steps) in rounds.iter().enumerate() {
             place.change(at, steps);
@@ -246,7 +246,7 @@ proptest! {
 //# A reference to a node that is removed MUST stay, broken, with the id of the node.
 #[test]
 fn references_break_and_heal() {
-    let place = Place::of(&names(&["node n 1", "node m 2", "refer 2 1 uses 1", "refer 2 5 knows"]));
+    let place = ChangeFixture::new(&names(&["node n 1", "node m 2", "refer 2 1 uses 1", "refer 2 5 knows"]));
     let before = whole(&place.now());
     place.change(0, &[Step::Rename(1, 4)]);
     assert_eq!(place.now().broken().unwrap().to_json()[0]["to"], "5");
@@ -269,7 +269,7 @@ fn references_break_and_heal() {
 //# What a call changed MUST NOT count before the call ends well.
 #[test]
 fn a_failure_leaves_nothing() {
-    let place = Place::of(&names(&["node n 1", "node m 2"]));
+    let place = ChangeFixture::new(&names(&["node n 1", "node m 2"]));
     let before = whole(&place.now());
     let turn = ChangeSession::begin(&place.store).unwrap();
     let label = |id: &str| ChangeLabel { id: id.into(), name: "x".into(), at: "now".into() };
@@ -292,7 +292,7 @@ fn a_failure_leaves_nothing() {
             turn.change(label("c"), || place.origin(), |_| Ok(Value::Null)).map(|_| Value::Null)
         },
     );
-    assert!(within.err().unwrap().message.contains("a change is made already"));
+    assert!(within.err().unwrap().message.contains("another change is already in progress"));
     turn.change(label("d"), || place.origin(), |tx| run(&tx, &Step::Remove(1)).map(|()| Value::Null)).unwrap();
     assert_eq!(whole(&place.now()), before, "it does not count as yet");
     turn.abandon();
@@ -309,7 +309,7 @@ fn a_failure_leaves_nothing() {
 //# Files that moved on under pending changes MUST be named when it is asked for.
 #[test]
 fn files_that_move_on_are_told_and_wait() {
-    let place = Place::of(&names(&["node n 1"]));
+    let place = ChangeFixture::new(&names(&["node n 1"]));
     place.change(0, &[Step::Add("n", 2, None)]);
     assert!(place.store.stale_files(&place.origin().unwrap()).is_empty());
     place.files.put("f1", "node n 7");
@@ -327,7 +327,7 @@ fn files_that_move_on_are_told_and_wait() {
 //# The changes of one pack MUST be made one call after the other, while other calls read their snapshot.
 #[test]
 fn one_after_the_other() {
-    let place = Place::of(&names(&["node n 1"]));
+    let place = ChangeFixture::new(&names(&["node n 1"]));
     std::thread::scope(|scope| {
         for thread in 0..4 {
             let place = &place;

@@ -108,7 +108,7 @@ fn the_last_definition_counts_where_the_first_one_stood_and_nothing_of_the_first
     assert_eq!(graph.get("i", "x-A").unwrap().field("text").unwrap(), "again".into());
     assert_eq!(x.alone().edges_out(None).unwrap().column("to_key").unwrap(), ["y".into(), "z".into()], "both are kept");
     assert_eq!(graph.broken().unwrap().column("to_key").unwrap(), ["x-B".into()]);
-    assert_eq!(graph.faults().to_json()[0]["message"], "there are two of the r `x`");
+    assert_eq!(graph.faults().to_json()[0]["message"], "the r `x` is defined twice");
     let Value::Map(test) = Value::from_json(&json!({ "text": { "tokens": ["one"] } })) else { unreachable!() };
     assert!(graph.nodes(&names(&["i"])).where_(&test).unwrap().is_empty());
 }

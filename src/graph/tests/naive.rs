@@ -1,7 +1,7 @@
 //! What walks find, against a search that takes each step by hand.
 
 use super::*;
-use crate::graph::{Direction, WalkOptions};
+use crate::graph::{Direction, GraphWalkOptions};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -96,7 +96,7 @@ proptest! {
         let ids: Vec<Value> = starts.iter().map(|at| name(*at).into()).collect();
         let begun = graph.nodes(&[]).among(&ids).unwrap();
         let named = names(kinds);
-        let found = keys(&begun.walk(&WalkOptions { direction, kinds: Some(&named), depth, depth_first, back }).unwrap());
+        let found = keys(&begun.walk(&GraphWalkOptions { direction, kinds: Some(&named), depth, depth_first, back }).unwrap());
         // No way without a circle is longer than there are nodes.
         let expected = drawn.walk(&starts, direction, kinds, depth.unwrap_or(2 * NODES), back);
         prop_assert_eq!(found.iter().cloned().collect::<BTreeSet<_>>(), expected);

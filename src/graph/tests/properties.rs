@@ -1,7 +1,7 @@
 //! Properties: a rebuild equals a build, orders are total, walks end.
 
 use super::*;
-use crate::graph::{BuildPlan, Direction, GraphStore, WalkOptions};
+use crate::graph::{BuildPlan, Direction, GraphStore, GraphWalkOptions};
 use crate::order::SortKey as By;
 use proptest::prelude::*;
 
@@ -22,27 +22,27 @@ fn line() -> impl Strategy<Value = String> {
 }
 
 #[derive(Clone, Debug)]
-enum Edit {
+enum FileEdit {
     Write(usize, String),
     Delete(usize),
     Rename(usize, usize),
 }
 
-fn edit() -> impl Strategy<Value = Edit> {
+fn file_edit() -> impl Strategy<Value = FileEdit> {
     let file = 0_usize..5;
     let text = prop::collection::vec(line(), 0..8).prop_map(|lines| lines.join("\n"));
     prop_oneof![
-        3 => (file.clone(), text).prop_map(|(at, text)| Edit::Write(at, text)),
-        1 => file.clone().prop_map(Edit::Delete),
-        1 => (file.clone(), file).prop_map(|(from, to)| Edit::Rename(from, to)),
+        3 => (file.clone(), text).prop_map(|(at, text)| FileEdit::Write(at, text)),
+        1 => file.clone().prop_map(FileEdit::Delete),
+        1 => (file.clone(), file).prop_map(|(from, to)| FileEdit::Rename(from, to)),
     ]
 }
 
-fn apply(files: &Files, edit: &Edit) {
+fn apply(files: &Files, edit: &FileEdit) {
     match edit {
-        Edit::Write(at, text) => files.put(&format!("f{at}"), text),
-        Edit::Delete(at) => files.delete(&format!("f{at}")),
-        Edit::Rename(from, to) => {
+        FileEdit::Write(at, text) => files.put(&format!("f{at}"), text),
+        FileEdit::Delete(at) => files.delete(&format!("f{at}")),
+        FileEdit::Rename(from, to) => {
             let text = files.read(&format!("f{from}"));
             files.delete(&format!("f{from}"));
             if let Ok(text) = text {
@@ -75,8 +75,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn a_rebuild_equals_a_build(rounds in prop::collection::vec(prop::collection::vec(edit(), 1..4), 1..6)) {
-        let files = Files::of(&[]);
+    fn a_rebuild_equals_a_build(rounds in prop::collection::vec(prop::collection::vec(file_edit(), 1..4), 1..6)) {
+        let files = Files::with(&[]);
         let store = GraphStore::default();
         for edits in rounds {
             edits.iter().for_each(|edit| apply(&files, edit));
@@ -91,7 +91,7 @@ proptest! {
         texts in prop::collection::vec(prop::collection::vec(line(), 0..8), 1..6),
         barriers in prop::collection::vec(any::<bool>(), 5),
     ) {
-        let files = Files::of(&[]);
+        let files = Files::with(&[]);
         texts.iter().enumerate().for_each(|(at, lines)| files.put(&format!("f{at}"), &lines.join("\n")));
         let build = |barriers: Vec<bool>| {
             let listed = files.paths();
@@ -122,7 +122,7 @@ proptest! {
     #[test]
     fn every_order_is_total_and_every_walk_ends(lines in prop::collection::vec(line(), 0..40), seed in any::<u64>()) {
         let text: Vec<String> = lines.into_iter().filter(|line| !line.starts_with("fail")).collect();
-        let files = Files::of(&[("f0", &text.join("\n"))]);
+        let files = Files::with(&[("f0", &text.join("\n"))]);
         let graph = fresh(&GraphStore::default(), &files);
         let all = graph.nodes(&[]);
         let mut shuffled: Vec<u32> = all.ids().to_vec();
@@ -135,7 +135,7 @@ proptest! {
         for kinds in [None, Some(names(&["uses", "parent"]))] {
             for direction in [Direction::In, Direction::Out, Direction::Both] {
                 for depth_first in [false, true] {
-                    let walking = WalkOptions { direction, kinds: kinds.as_deref(), depth: None, depth_first, back: false };
+                    let walking = GraphWalkOptions { direction, kinds: kinds.as_deref(), depth: None, depth_first, back: false };
                     for node in all.iter() {
                         let mut met = keys_with_kind(&node.alone().walk(&walking).unwrap());
                         let count = met.len();

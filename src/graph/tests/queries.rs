@@ -169,7 +169,7 @@ fn sets_are_ordered_and_lazy() {
         closure(|node| Value::Bool(matches!(node, Value::Handle(node) if node.field("key") == Ok("oolong".into()))));
     assert_eq!(keys(&all().filter(&odd).unwrap()), ["oolong"]);
     let wrong = all().filter(&closure(|_| Value::Null)).err().unwrap();
-    assert_eq!(wrong.message, "the function of `filter` gives true or false, got ()");
+    assert_eq!(wrong.message, "the function of `filter` must return true or false, got ()");
     let other = graph(&[("tea", "mate", "", "{}")], &[]);
     assert!(all().then(&other.nodes(&[])).is_err());
 }

@@ -6,7 +6,7 @@ use crate::order::SortKey as By;
 use crate::value::Kind;
 use proptest::prelude::*;
 
-struct Bench {
+struct ReadsFixture {
     files: Arc<Files>,
     functions: Arc<dyn Functions>,
     /// How often each derived function was called.
@@ -26,9 +26,9 @@ const DECLARED: &[Declared] = &[
     ("n", "own", "own", Some(&["m"])),
 ];
 
-impl Bench {
+impl ReadsFixture {
     fn new(declared: &'static [Declared]) -> Self {
-        let files = Files::of(&[]);
+        let files = Files::with(&[]);
         let listed = Arc::clone(&files);
         let calls: Arc<Mutex<BTreeMap<&'static str, usize>>> = Arc::default();
         let mut functions = Fake::default().with("read", read_lines).with("build", move |arguments| {
@@ -191,7 +191,7 @@ proptest! {
     fn what_is_kept_is_what_a_fresh_build_has(
         rounds in prop::collection::vec(prop::collection::vec((0_usize..5, prop::collection::vec(line(), 0..6), 0..5), 1..3), 1..6)
     ) {
-        let bench = Bench::new(DECLARED);
+        let bench = ReadsFixture::new(DECLARED);
         for edits in rounds {
             for (file, lines, delete) in edits {
                 match delete {
@@ -206,7 +206,7 @@ proptest! {
 
 #[test]
 fn only_what_read_something_else_is_computed_again() {
-    let bench = Bench::new(&DECLARED[..4]);
+    let bench = ReadsFixture::new(&DECLARED[..4]);
     let files = [
         ("a", "\nnode n 1\n\nnode n 2"),
         ("b", "\nnode m 1\nnode m 2"),
@@ -235,7 +235,7 @@ fn only_what_read_something_else_is_computed_again() {
 
 #[test]
 fn nothing_is_seen_but_what_is_named() {
-    let bench = Bench::new(&[
+    let bench = ReadsFixture::new(&[
         ("n", "all", "wild", Some(&["m"])),
         ("n", "plain", "band", None),
         ("n", "other", "band", Some(&["k"])),
@@ -244,16 +244,16 @@ fn nothing_is_seen_but_what_is_named() {
     let graph = bench.fresh(&bench.store);
     let told = graph.get("n", "2").unwrap().field("all").unwrap().to_json();
     let expected = [
-        "`wild` reads nodes of the kind `n`, which its `reads` does not name",
-        "the whole graph is no part of what `reads` of `wild` names",
-        "a value of the graph is no part of what `reads` of `wild` names",
-        "a value of the graph is no part of what `reads` of `wild` names",
-        "where edges lead is no part of what `reads` of `wild` names",
-        "what lies in a node is no part of what `reads` of `wild` names",
-        "`wild` reads nodes of the kind `k`, which its `reads` does not name",
-        "`wild` has `reads`, but the fields of n that `band` derives have none",
-        "`wild` reads what `band` derives from the kind `k`, which its own `reads` does not name",
-        "`wild` reads nodes of the kind `k`, which its `reads` does not name",
+        "`wild` reads nodes of the kind `n`, which its `reads` does not declare",
+        "the whole graph cannot be read in `wild`, whose `reads` limits what it sees",
+        "a value of the graph cannot be read in `wild`, whose `reads` limits what it sees",
+        "a value of the graph cannot be read in `wild`, whose `reads` limits what it sees",
+        "the target of an edge cannot be read in `wild`, whose `reads` limits what it sees",
+        "the content of a node cannot be read in `wild`, whose `reads` limits what it sees",
+        "`wild` reads nodes of the kind `k`, which its `reads` does not declare",
+        "`wild` has `reads`, but reads fields of n that `band` derives without `reads`",
+        "`wild` reads what `band` derives from the kind `k`, which its own `reads` does not declare",
+        "`wild` reads nodes of the kind `k`, which its `reads` does not declare",
     ];
     assert_eq!(told, serde_json::json!(expected));
     assert!(!crate::graph::has_limited_reads());

@@ -3,7 +3,7 @@
 use super::*;
 use crate::graph::{BuildPlan, GraphStore};
 
-struct Bench {
+struct StoreFixture {
     files: Arc<Files>,
     functions: Arc<dyn Functions>,
     /// How often the scan function was called.
@@ -11,11 +11,11 @@ struct Bench {
     store: GraphStore,
 }
 
-impl Bench {
+impl StoreFixture {
     fn new(files: &[(&str, &str)]) -> Self {
         let scanned = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&scanned);
-        let files = Files::of(files);
+        let files = Files::with(files);
         let functions = Fake::default()
             .with("read", move |arguments| {
                 counted.fetch_add(1, Ordering::Relaxed);
@@ -71,7 +71,7 @@ impl Object for Walker {
 //# Only files that changed SHOULD be read and parsed again.
 #[test]
 fn only_what_changed_is_read_and_parsed_again() {
-    let bench = Bench::new(&[("a", "node n 1"), ("b", "node n 2\nrefer 2 1 uses"), ("c", "node n 3")]);
+    let bench = StoreFixture::new(&[("a", "node n 1"), ("b", "node n 2\nrefer 2 1 uses"), ("c", "node n 3")]);
     let first = bench.fresh().unwrap();
     assert_eq!(bench.counts(), (3, 3));
     assert!(Arc::ptr_eq(&first, &bench.fresh().unwrap()));
@@ -92,7 +92,7 @@ fn only_what_changed_is_read_and_parsed_again() {
 
 #[test]
 fn a_failed_build_is_told_and_tried_again() {
-    let files = Files::of(&[]);
+    let files = Files::with(&[]);
     let fails = Arc::new(std::sync::atomic::AtomicBool::new(true));
     let flag = Arc::clone(&fails);
     let functions = Fake::default()
@@ -127,7 +127,7 @@ fn one_builds_and_the_others_wait() {
             Ok(Value::Null)
         })
         .shared();
-    let world: Arc<dyn World> = Files::of(&[]);
+    let world: Arc<dyn World> = Files::with(&[]);
     let store = GraphStore::default();
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -163,7 +163,7 @@ fn what_stands_is_given_while_another_is_built() {
             Ok(Value::Null)
         })
         .shared();
-    let files = Files::of(&[("a", "1")]);
+    let files = Files::with(&[("a", "1")]);
     let world: Arc<dyn World> = Arc::clone(&files) as _;
     let read = |world: Arc<dyn World>, run: &mut dyn FnMut() -> Result<()>| world.read("a").and_then(|_| run());
     let config = Value::Null;
@@ -186,7 +186,7 @@ fn what_stands_is_given_while_another_is_built() {
 
 #[test]
 fn a_scan_function_reads_nothing_else() {
-    let files = Files::of(&[("a", "x")]);
+    let files = Files::with(&[("a", "x")]);
     let seen: Arc<Mutex<Option<Arc<dyn World>>>> = Arc::default();
     let inside = Arc::clone(&seen);
     let functions = Fake::default()
@@ -208,5 +208,5 @@ fn a_scan_function_reads_nothing_else() {
         },
     };
     let graph = GraphStore::default().fresh(&build).unwrap();
-    assert_eq!(graph.faults().to_json()[0]["message"], "a scan function reads no other file than its own");
+    assert_eq!(graph.faults().to_json()[0]["message"], "a scan function can read only its own file");
 }

@@ -1,7 +1,7 @@
 //! Walks, cycles, order, roots.
 
 use super::*;
-use crate::graph::{Attachment, Direction, WalkOptions};
+use crate::graph::{Attachment, Direction, GraphWalkOptions};
 
 fn ring() -> Arc<Graph> {
     graph(
@@ -25,8 +25,8 @@ fn ring() -> Arc<Graph> {
     )
 }
 
-fn walking(direction: Direction, kinds: Option<&[String]>) -> WalkOptions<'_> {
-    WalkOptions { direction, kinds, depth: None, depth_first: false, back: false }
+fn walking(direction: Direction, kinds: Option<&[String]>) -> GraphWalkOptions<'_> {
+    GraphWalkOptions { direction, kinds, depth: None, depth_first: false, back: false }
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn a_walk_meets_each_node_once_and_ends() {
     assert_eq!(keys(&a.walk(&walking(Direction::Out, None)).unwrap()), ["b", "c", "d"]);
     assert_eq!(keys(&a.walk(&walking(Direction::In, None)).unwrap()), ["c", "b"]);
     assert_eq!(keys(&a.walk(&walking(Direction::Both, None)).unwrap()), ["b", "c", "d"]);
-    let near = WalkOptions { depth: Some(1), ..walking(Direction::Out, None) };
+    let near = GraphWalkOptions { depth: Some(1), ..walking(Direction::Out, None) };
     assert_eq!(keys(&a.walk(&near).unwrap()), ["b"]);
     let kinds = names(&["knows"]);
     assert!(a.walk(&walking(Direction::Out, Some(&kinds))).unwrap().is_empty());
@@ -89,7 +89,7 @@ fn cycles_are_found_and_have_no_order() {
     assert_eq!(all.cycles(Some(&names(&["knows"]))).unwrap().len(), 1);
     let fault = all.order(None).err().unwrap();
     assert_eq!(fault.code, Code::CYCLE);
-    assert_eq!(fault.message, "a cycle has no order: `a` → `b` → `c` → `a`");
+    assert_eq!(fault.message, "nodes in a cycle cannot be ordered: `a` → `b` → `c` → `a`");
     let line = super::graph(
         &[("n", "top", "", "{}"), ("n", "free", "", "{}"), ("n", "low", "", "{}"), ("n", "mid", "", "{}")],
         &[("top", "mid", "uses"), ("mid", "low", "uses"), ("top", "low", "uses"), ("low", "top", "knows")],

@@ -1,4 +1,4 @@
-//! Who may use the server over HTTP: at which address, from which hosts and origins, with which token.
+//! The access policy over HTTP: the address, the allowed hosts and origins, and the token.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::mcp::settings::Secret;
@@ -9,20 +9,20 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 /// The path at which the protocol is served.
 pub(super) const PATH: &str = "/mcp";
 
-/// Who may use the server, as it was asked for.
+/// The options of the access policy, as the user gave them.
 #[derive(Clone, Debug, Default)]
 pub struct HttpOptions {
     /// An address and a port: `127.0.0.1:8000`, `[::1]:8000`, `localhost:8000`; port 0 takes a free one.
     pub address: String,
     /// The bearer token that clients must send.
     pub token: Option<Secret>,
-    /// Names of hosts by which this server is reached, beside those of this machine.
+    /// Names of hosts by which clients reach this server, in addition to the loopback names.
     pub hosts: Vec<String>,
-    /// Origins of web pages that may use this server, beside those of this machine.
+    /// Origins of web pages that may use this server, in addition to those of this machine.
     pub origins: Vec<String>,
 }
 
-/// Who may use the server, checked.
+/// The access policy: checked options.
 #[derive(Clone, Debug)]
 pub struct AccessPolicy {
     address: SocketAddr,
@@ -31,28 +31,28 @@ pub struct AccessPolicy {
     origins: Vec<WebOrigin>,
 }
 
-/// The names that this machine has for itself.
+/// The loopback names.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 impl AccessPolicy {
     /// Checks options.
     ///
     /// # Errors
-    /// No address with a port; a host or an origin that is none; a token that no header can carry; an address that
-    /// other machines reach, without a token.
+    /// The address, a host or an origin is malformed; the token cannot be sent in a header; there is no token although
+    /// other machines can reach the address.
     pub fn new(options: HttpOptions) -> Result<Self> {
         let address = parse_address(&options.address)?;
         if let Some(token) = &options.token {
             let fits = !token.bytes().is_empty() && token.bytes().iter().all(u8::is_ascii_graphic);
             if !fits {
-                return Err(usage("the token is empty, or holds what no header can carry")
-                    .help("a token is made of visible ASCII characters"));
+                return Err(usage("the token is empty, or has characters that a header cannot carry")
+                    .help("a token consists of visible ASCII characters"));
             }
         //= docs/spec.md#http
         //# An address that other machines reach MUST be refused without a token.
         } else if !address.ip().is_loopback() {
-            return Err(usage(format!("`{address}` can be reached by other machines, and there is no token"))
-                .help("give it by `--token-file` (or the variable `TOOLSD_HTTP_TOKEN`), or serve `127.0.0.1`"));
+            return Err(usage(format!("other machines can reach `{address}`, and there is no token"))
+                .help("pass a token with `--token-file` or the variable `TOOLSD_HTTP_TOKEN`, or serve `127.0.0.1`"));
         }
         let mut hosts: Vec<String> = LOOPBACK.map(str::to_owned).to_vec();
         match address.ip() {
@@ -73,7 +73,7 @@ impl AccessPolicy {
         self.address
     }
 
-    /// The address and the port that were asked for.
+    /// The requested address and port.
     pub(crate) fn requested_address(&self) -> (String, u16) {
         (self.address.ip().to_string(), self.address.port())
     }
@@ -83,7 +83,7 @@ impl AccessPolicy {
         self.token.is_some()
     }
 
-    /// Whether the server is reached by this host.
+    /// Whether clients may reach the server by this host.
     pub(crate) fn allows_host(&self, host: &Authority) -> bool {
         self.hosts.iter().any(|allowed| host.is_within(allowed))
     }
@@ -93,7 +93,7 @@ impl AccessPolicy {
         self.origins.iter().any(|allowed| origin.is_within(allowed))
     }
 
-    /// Whether a request has the token, if one is needed.
+    /// Whether a request has the token, if one is required.
     pub(crate) fn is_authorized(&self, headers: &HeaderMap) -> bool {
         let Some(token) = &self.token else { return true };
         let mut brought = headers.get_all(AUTHORIZATION).iter();
@@ -113,34 +113,35 @@ fn usage(message: impl Into<String>) -> Box<Diagnostic> {
     Diagnostic::new(Code("usage"), message)
 }
 
-/// Reads an address with a port. Names are not resolved: `localhost` is known, anything else must be an address.
+/// Parses an address with a port. Names are not resolved: `localhost` is known, anything else must be an address.
 fn parse_address(text: &str) -> Result<SocketAddr> {
     let local = text.strip_prefix("localhost:").and_then(|port| port.parse().ok());
     if let Some(port) = local {
         return Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
     }
     text.parse().map_err(|_| {
-        usage(format!("`{text}` is no address with a port"))
+        usage(format!("`{text}` is not an address with a port"))
             .help("for example `127.0.0.1:8000`, `[::1]:8000`, `localhost:8000`")
     })
 }
 
 fn parse_host(text: &str) -> Result<Authority> {
-    Authority::parse(text)
-        .ok_or_else(|| usage(format!("`{text}` is no host")).help("a name or an address, with a port or without"))
+    Authority::parse(text).ok_or_else(|| {
+        usage(format!("`{text}` is not a host")).help("a host is a name or an address, with or without a port")
+    })
 }
 
 fn parse_origin(text: &str) -> Result<WebOrigin> {
     WebOrigin::parse_allowed(text.trim_end_matches('/')).ok_or_else(|| {
-        usage(format!("`{text}` is no origin"))
-            .help("a scheme, a host and perhaps a port, for example `https://app.example.com`")
+        usage(format!("`{text}` is not an origin"))
+            .help("an origin is a scheme, a host and optionally a port, for example `https://app.example.com`")
     })
 }
 
-/// A host, and the port if one is named.
+/// A host, with an optional port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Authority {
-    /// In lower case; an IPv6 address stands in brackets, in its canonical form.
+    /// In lower case; an IPv6 address is in brackets and in its canonical form.
     host: String,
     port: Option<u16>,
 }
@@ -153,7 +154,7 @@ pub(crate) struct WebOrigin {
 }
 
 impl Authority {
-    /// Reads `host` or `host:port`: no user, no empty port (RFC 9110, sections 4.2.4 and 7.2).
+    /// Parses `host` or `host:port`, without a user or an empty port (RFC 9110, sections 4.2.4 and 7.2).
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (host, port) = match text.strip_prefix('[') {
             Some(rest) => {
@@ -192,7 +193,7 @@ impl Authority {
     }
 }
 
-/// A name (RFC 1123; underscores occur), or an IPv4 address as it is usually written.
+/// Whether a host is a name (RFC 1123, and underscores), or an IPv4 address in its usual form.
 fn is_name(host: &str) -> bool {
     let is_made_of = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
     let last = host.rsplit('.').next().unwrap_or_default();
@@ -201,7 +202,7 @@ fn is_name(host: &str) -> bool {
 }
 
 impl WebOrigin {
-    /// Reads `scheme://host` or `scheme://host:port` (RFC 6454, section 6); `null` is none.
+    /// Parses `scheme://host` or `scheme://host:port` (RFC 6454, section 6); `null` is not an origin.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (scheme, authority) = text.split_once("://")?;
         let is_made_of = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
@@ -213,7 +214,7 @@ impl WebOrigin {
         Some(Self { scheme, authority })
     }
 
-    /// Reads an allowed origin, where `:*` stands for any port.
+    /// Parses an allowed origin, in which `:*` means any port.
     pub(crate) fn parse_allowed(text: &str) -> Option<Self> {
         let Some(any) = text.strip_suffix(":*") else { return Self::parse(text) };
         let mut origin = Self::parse(any)?;

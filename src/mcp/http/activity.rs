@@ -1,5 +1,5 @@
-//! What a connection is doing and since when, and how long it may: written where its bytes pass, read by the watch over
-//! all connections.
+//! The activity of a connection: what it is doing, since when, and how long it may. Recorded where its bytes pass, and
+//! checked for all connections at once.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -9,27 +9,28 @@ use tokio::sync::Notify;
 /// Limits of connections over HTTP: `[http]` of `toolsd.toml`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionLimits {
-    /// Connections that have not shown the token yet.
+    /// How many connections may be open that have not shown the token yet.
     pub unproven: usize,
-    /// Of these, connections from one address.
+    /// How many of these may come from one address.
     pub unproven_per_address: usize,
-    /// How long a connection may take until it has shown the token.
+    /// How long a connection may take to show the token.
     pub unproven_time: Duration,
-    /// Connections that have shown the token; without a token, all.
+    /// How many connections may be open that have shown the token; without a token, how many in all.
     pub connections: usize,
-    /// How long the head of a request may take from its first byte.
+    /// How long the head of a request may take, from its first byte.
     pub head_time: Duration,
     /// How long the body of a request may take.
     pub body_time: Duration,
     /// How long a body may pause.
     pub body_pause: Duration,
-    /// How long a client may take nothing of what is sent to it.
+    /// How long a client may read nothing of what is sent to it.
     pub write_time: Duration,
     /// How long a connection may be silent between requests.
     pub idle_time: Duration,
-    /// Pending bytes of all connections together: of arriving bodies, and of answers that clients have not taken yet.
+    /// How many bytes may be pending in all connections together: of arriving bodies, and of answers that clients have
+    /// not read yet.
     pub pending_bytes: usize,
-    /// Sessions, of the revisions that have them.
+    /// How many sessions may be open, in the revisions that have sessions.
     pub sessions: usize,
 }
 
@@ -52,21 +53,21 @@ impl Default for ConnectionLimits {
 }
 
 impl ConnectionLimits {
-    /// The interval between two checks of all connections: the accuracy of all limits of time.
+    /// The interval between two checks of all connections. It is the accuracy of all time limits.
     pub(crate) fn check_interval(&self) -> Duration {
         let times = [self.unproven_time, self.head_time, self.write_time, self.idle_time];
         let least = times.into_iter().min().unwrap_or_default();
         (least / 4).clamp(Duration::from_millis(10), Duration::from_millis(250))
     }
 
-    /// Lowers the limits to a number of connections, of both kinds together.
+    /// Lowers the limits so that both kinds of connections together are at most `most`.
     pub(crate) fn capped_at(self, most: usize) -> Self {
         let connections = self.connections.min((most * 4 / 5).max(1));
         Self { connections, unproven: self.unproven.min(most.saturating_sub(connections).max(1)), ..self }
     }
 }
 
-/// A duration as messages tell it.
+/// A duration as messages show it.
 pub(crate) fn format_duration(time: Duration) -> String {
     match time.as_millis() {
         whole if whole % 1_000 == 0 => format!("{} s", whole / 1_000),
@@ -74,7 +75,7 @@ pub(crate) fn format_duration(time: Duration) -> String {
     }
 }
 
-/// What a connection does.
+/// What a connection is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum ConnectionPhase {
@@ -82,7 +83,7 @@ enum ConnectionPhase {
     Idle = 0,
     /// The head of a request is arriving.
     Head = 1,
-    /// A request is read and answered.
+    /// A request is being read and answered.
     Answering = 2,
 }
 
@@ -90,27 +91,27 @@ enum ConnectionPhase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum CloseReason {
-    /// Too many connections are open, and none has been silent longer.
+    /// Too many connections are open, and no other one has been silent longer.
     Crowded = 1,
-    /// The token did not come in time.
+    /// The token did not arrive in time.
     Unproven = 2,
     /// The head of its request did not arrive in time.
     SlowHead = 3,
     /// The connection was silent for too long.
     Idle = 4,
-    /// The client takes nothing of what is sent, or too little while too many bytes wait.
+    /// The client reads nothing of what is sent, or reads too slowly while too many bytes wait.
     Unread = 5,
-    /// The client closed its side, and the answer did not come soon.
+    /// The client closed its side, and the answer was not ready soon enough.
     Gone = 6,
 }
 
-/// How long a request is worked on after its client closed its side: the client may wait for the answer, or be gone.
+/// How long a request continues after its client closed its side: the client may wait for the answer, or be gone.
 pub(crate) const HALF_CLOSED: Duration = Duration::from_secs(1);
 
-/// How many bytes the systems on both sides buffer, whatever the client takes.
+/// How many bytes the operating systems on both sides buffer, even if the client reads nothing.
 const SYSTEM_BUFFERS: u64 = 512 << 10;
 
-/// How long a connection is measured before its speed counts.
+/// How long a connection is measured before its speed is used.
 const MIN_MEASURED_TIME: Duration = Duration::from_secs(2);
 
 /// The activity of one connection, written by its own task. Times are milliseconds since the connection was accepted.
@@ -263,7 +264,8 @@ impl Activity {
         self.has_large_body.store(true, Relaxed);
     }
 
-    /// Whether the request needs long work on the threads that carry bytes: a large body is read, or a large answer made.
+    /// Whether the request needs long work on the threads that carry bytes: a large body is read, or a large answer
+    /// made.
     pub(crate) fn is_large(&self) -> bool {
         self.has_large_body.load(Relaxed) || self.has_reserved()
     }
@@ -284,13 +286,13 @@ impl Activity {
         self.reserved.fetch_update(Relaxed, Relaxed, left).map_or(0, |before| before.min(bytes))
     }
 
-    /// Notes that bytes of a body arrived.
+    /// Records that bytes of a body arrived.
     pub(crate) fn record_body_bytes(&self, bytes: usize) {
         self.arriving.fetch_add(bytes, Relaxed);
         self.record_progress(bytes);
     }
 
-    /// Notes that a body has arrived completely, or is given up.
+    /// Records that a body has arrived completely or was given up on.
     pub(crate) fn end_body(&self) {
         self.arriving.store(0, Relaxed);
         self.is_read.store(true, Relaxed);
@@ -302,7 +304,7 @@ impl Activity {
         self.owed() + self.arriving.load(Relaxed)
     }
 
-    /// Notes that some of the waiting bytes moved.
+    /// Records that some of the waiting bytes were transferred.
     fn record_progress(&self, bytes: usize) {
         if self.burden() == 0 {
             self.burdened.store(0, Relaxed);
@@ -314,8 +316,8 @@ impl Activity {
         }
     }
 
-    /// The speed of the waiting bytes, in bytes a second; nothing if it is not known yet, or nothing waits. What the systems
-    /// on both sides buffer says nothing of the client, and does not count.
+    /// The transfer speed of the waiting bytes, in bytes per second; `None` if it is not known yet, or if nothing
+    /// waits. Bytes that the operating systems buffer do not count, as they say nothing about the client.
     pub(crate) fn speed(&self) -> Option<u64> {
         let since = self.burdened.load(Relaxed).checked_sub(1)?;
         let time = self.now().saturating_sub(since);
@@ -323,8 +325,9 @@ impl Activity {
             .then(|| self.progress.load(Relaxed).saturating_sub(SYSTEM_BUFFERS).saturating_mul(1_000) / time.max(1))
     }
 
-    /// Notes that the client closed its side; whether the reader must not see that yet, because an answer is to come.
-    /// `whole` is the number of complete requests beside the one that is answered; nothing if one is incomplete.
+    /// Records that the client closed its side. Returns whether the reader must not see that yet, because an answer is
+    /// still due. `whole` is the number of complete requests besides the one that is being answered; `None` if one is
+    /// incomplete.
     pub(crate) fn record_half_close(&self, whole: Option<usize>) -> bool {
         let has_request = match whole {
             Some(0) => self.is_in(ConnectionPhase::Answering),
@@ -340,12 +343,12 @@ impl Activity {
         true
     }
 
-    /// Whether a request waits for its answer, of which nothing was sent.
+    /// Whether a request waits for its answer, and nothing of that answer was sent.
     pub(crate) fn awaits_answer(&self) -> bool {
         self.is_in(ConnectionPhase::Answering) && !self.has_begun.load(Relaxed)
     }
 
-    /// Notes that the head of a request was read.
+    /// Records that the head of a request was read.
     pub(crate) fn begin_answer(&self) {
         self.is_read.store(false, Relaxed);
         self.has_begun.store(false, Relaxed);
@@ -353,19 +356,19 @@ impl Activity {
         self.enter(ConnectionPhase::Answering, self.now());
     }
 
-    /// Notes that a request was answered.
+    /// Records that a request was answered.
     pub(crate) fn end_answer(&self) {
         self.enter(ConnectionPhase::Idle, self.now());
     }
 
-    /// The order in which connections are closed for others: those whose request is worked on come last; among equals the
-    /// one that has been silent longest comes first.
+    /// The order in which connections are closed to make room: those with a running request come last, and among equals
+    /// the one that has been silent longest comes first.
     pub(crate) fn eviction_order(&self) -> (bool, Instant) {
         let is_working = self.is_in(ConnectionPhase::Answering) && !self.is_blocked();
         (is_working, self.begun + Duration::from_millis(self.moved.load(Relaxed)))
     }
 
-    /// The reason to close this connection now, if a limit of time has passed.
+    /// The reason to close this connection now, if it has exceeded a time limit.
     pub(crate) fn overdue(&self, limits: &ConnectionLimits) -> Option<CloseReason> {
         let now = self.now();
         let over = |since: u64, limit: Duration| Duration::from_millis(now.saturating_sub(since)) > limit;
@@ -400,14 +403,14 @@ impl Activity {
         }
     }
 
-    /// Asks for the connection to be closed; the first reason counts.
+    /// Requests that the connection be closed. The first reason counts.
     pub(crate) fn close(&self, why: CloseReason) {
         if self.close_reason.compare_exchange(0, why as u8, Relaxed, Relaxed).is_ok() {
             self.close_signal.notify_one();
         }
     }
 
-    /// Waits until the connection is to be closed.
+    /// Waits until the connection must be closed, and returns why.
     pub(crate) async fn closed(&self) -> CloseReason {
         self.close_signal.notified().await;
         let endings = [

@@ -1,4 +1,4 @@
-//! The way in: a head and a body become a request that was checked, or a refusal. Nothing else is answered.
+//! Admission: checks the head and the body of a request, and turns them into a checked request or a refusal.
 
 use super::access::{AccessPolicy, Authority, PATH, WebOrigin};
 use super::activity::{HALF_CLOSED, format_duration};
@@ -16,10 +16,10 @@ use hyper::{Method, Request, StatusCode};
 use std::borrow::Cow;
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// The limit of the body of a request, in bytes.
+/// How many bytes the body of a request may have.
 pub(super) const MAX_BODY: usize = 4 << 20;
 
-/// The header fields that decide something, and that may therefore occur only once.
+/// The header fields that decisions depend on, and that may therefore occur only once.
 const SINGLE_FIELDS: [HeaderName; 6] = [
     HOST,
     ORIGIN,
@@ -29,11 +29,11 @@ const SINGLE_FIELDS: [HeaderName; 6] = [
     HeaderName::from_static("mcp-protocol-version"),
 ];
 
-/// How many bytes a JSON value takes while its message is read and worked on, as measured: a number of two digits takes as
-/// much as an empty list.
+/// How many bytes of memory a JSON value takes while its message is read and handled. Measured: a number of two digits
+/// takes as much as an empty list.
 const BYTES_PER_VALUE: usize = 256;
 
-/// Estimates the memory that the values of a message take beyond its bytes.
+/// Estimates the memory that the values of a message take in addition to its bytes.
 fn value_bytes(body: &[u8]) -> usize {
     let before = |letter: &u8| matches!(letter, b',' | b':' | b'[' | b'{');
     body.iter().filter(|letter| before(letter)).count().saturating_mul(BYTES_PER_VALUE)
@@ -54,14 +54,14 @@ pub(crate) struct CheckedRequest<'a> {
     parts: Parts,
     body: Bytes,
     message: Json,
-    /// Counts its body until it is answered.
+    /// Counts its body as pending until it is answered.
     _charge: ByteCharge<'a>,
 }
 
-/// Checks which host is asked, and from which origin. `fault` is what the head scan found.
+/// Checks the host and the origin of a request. `fault` is the fault that the head scan found.
 ///
 /// # Errors
-/// The refusal of a malformed head, another path, host or origin.
+/// The refusal of a malformed head, another path, or a host or an origin that is not allowed.
 pub(crate) fn check_head(policy: &AccessPolicy, parts: Parts, fault: Option<HeadFault>) -> Result<RoutedHead, Refusal> {
     //= docs/spec.md#http
     //# A request whose head can be read in two ways MUST be refused with status 400.
@@ -81,13 +81,13 @@ pub(crate) fn check_head(policy: &AccessPolicy, parts: Parts, fault: Option<Head
     //= docs/spec.md#http
     //# A request that names another host, or comes from another origin, than those allowed MUST be refused with status 403.
     if !policy.allows_host(&host) {
-        let text = "Forbidden: this host is not one of the server's; `--allow-host` names others";
+        let text = "Forbidden: this host is not one of the server's; `--allow-host` adds one";
         return Err(Refusal::new(StatusCode::FORBIDDEN, text));
     }
     if let Some(origin) = single_field(&parts.headers, &ORIGIN)?
         && !WebOrigin::parse(origin).is_some_and(|origin| policy.allows_origin(&origin))
     {
-        let text = "Forbidden: pages of this origin may not use the server; `--allow-origin` names others";
+        let text = "Forbidden: pages of this origin may not use the server; `--allow-origin` adds one";
         return Err(Refusal::new(StatusCode::FORBIDDEN, text));
     }
     Ok(RoutedHead { parts })
@@ -99,7 +99,7 @@ impl RoutedHead {
         self.parts.headers.get(ORIGIN).cloned()
     }
 
-    /// Whether this is a preflight request of a browser, which comes without the token.
+    /// Whether this is a preflight request of a browser, which has no token.
     pub(crate) fn is_preflight(&self) -> bool {
         self.parts.method == Method::OPTIONS && self.parts.headers.contains_key(ORIGIN)
     }
@@ -112,7 +112,7 @@ impl RoutedHead {
         if policy.is_authorized(&self.parts.headers) {
             return Ok(AuthorizedHead { parts: self.parts });
         }
-        let text = "Unauthorized: bring the bearer token of this server";
+        let text = "Unauthorized: send the bearer token of this server";
         Err(Refusal::new(StatusCode::UNAUTHORIZED, text))
     }
 }
@@ -140,7 +140,7 @@ impl AuthorizedHead {
     /// Reads the body and its message, once.
     ///
     /// # Errors
-    /// The refusal of a body that is of another type, too large, too slow or no JSON, or for which there is no room.
+    /// The refusal of a body that has another type, is too large, too slow or not JSON, or for which there is no room.
     pub(crate) async fn read_body<'a>(
         self,
         body: Incoming,
@@ -150,7 +150,7 @@ impl AuthorizedHead {
         let mut charge = handle.charge();
         let body = collect_body(body, handle, &mut charge).await?;
         if body.len() > LARGE_MESSAGE {
-            // From here on the work for this request runs aside.
+            // From here on the work for this request runs beside that for other requests.
             handle.activity.set_large_body();
             tokio::task::yield_now().await;
             //= docs/spec.md#http
@@ -171,7 +171,7 @@ impl AuthorizedHead {
 }
 
 impl CheckedRequest<'_> {
-    /// The client that sent it.
+    /// The client that sent the request.
     pub(crate) fn remote(&self) -> Option<&RemoteClient> {
         self.parts.extensions.get()
     }
@@ -189,12 +189,12 @@ impl CheckedRequest<'_> {
         self.message.take()
     }
 
-    /// Reads the message again that was taken, from the same bytes.
+    /// Parses the message that was taken again, from the same bytes.
     pub(crate) fn restore_message(&mut self) {
         self.message = read_json(&self.body).unwrap_or_default();
     }
 
-    /// The request for rmcp, which reads it again: the body is what was read here, written anew.
+    /// The request for rmcp, which parses it again: the body is the message that was read here, serialized again.
     pub(crate) fn into_rewritten(self) -> (Request<Full<Bytes>>, Json) {
         let body = serde_json::to_vec(&self.message).unwrap_or_default();
         (Request::from_parts(self.parts, Full::from(body)), self.message)
@@ -208,15 +208,15 @@ fn single_field<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<
     //= docs/spec.md#http
     //# A request with two fields of which one decides who is asked, who asks, or what is sent MUST be refused with status 400.
     if values.next().is_some() {
-        return Err(Refusal::bad_request(format!("two {} fields", display_name(name))));
+        return Err(Refusal::bad_request(format!("more than one {} field", display_name(name))));
     }
     match value.to_str() {
         Ok(text) => Ok(Some(text)),
-        Err(_) => Err(Refusal::bad_request(format!("the field {} is no visible ASCII", display_name(name)))),
+        Err(_) => Err(Refusal::bad_request(format!("the field {} must be visible ASCII", display_name(name)))),
     }
 }
 
-/// The name of a header field as people write it.
+/// The name of a header field in its usual capitalization.
 fn display_name(name: &HeaderName) -> String {
     let mut begins = true;
     let letters = name.as_str().chars().map(|letter| {
@@ -230,7 +230,8 @@ fn display_name(name: &HeaderName) -> String {
 /// The host that a request is for.
 fn named_host(parts: &Parts) -> Result<Authority, Refusal> {
     let read = |text: &str| {
-        let wrong = || Refusal::bad_request(format!("{} is no host with a port from 1 to 65535 or none", quoted(text)));
+        let wrong =
+            || Refusal::bad_request(format!("{} is not a host, optionally with a port from 1 to 65535", quoted(text)));
         Authority::parse(text).ok_or_else(wrong)
     };
     let Some(said) = single_field(&parts.headers, &HOST)? else { return Err(Refusal::bad_request("no Host field")) };
@@ -242,7 +243,9 @@ fn named_host(parts: &Parts) -> Result<Authority, Refusal> {
         let asked = read(authority.as_str())?.with_default_port(scheme);
         if asked != host.clone().with_default_port(scheme) {
             let (target, said) = (quoted(authority.as_str()), quoted(said));
-            return Err(Refusal::bad_request(format!("the request is for {target}, and its Host field says {said}")));
+            return Err(Refusal::bad_request(format!(
+                "the request target is at {target}, but the Host field says {said}"
+            )));
         }
     }
     Ok(host)
@@ -253,7 +256,7 @@ fn named_host(parts: &Parts) -> Result<Authority, Refusal> {
 fn check_content_type(headers: &HeaderMap) -> Result<(), Refusal> {
     let refused = |text: &'static str| Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, text);
     if headers.contains_key(CONTENT_ENCODING) {
-        return Err(refused("Unsupported Media Type: a body is sent as it is, without Content-Encoding"));
+        return Err(refused("Unsupported Media Type: send the body without Content-Encoding"));
     }
     let kind = single_field(headers, &CONTENT_TYPE)?.unwrap_or_default();
     let mut parts = kind.split(';').map(str::trim);
@@ -264,15 +267,15 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), Refusal> {
     });
     match (is_json, is_utf8) {
         (true, true) => Ok(()),
-        (true, false) => Err(refused("Unsupported Media Type: JSON is sent in UTF-8, without other parameters")),
+        (true, false) => Err(refused("Unsupported Media Type: JSON must be UTF-8, without other parameters")),
         (false, _) => Err(refused("Unsupported Media Type: Content-Type must be application/json")),
     }
 }
 
 //= docs/spec.md#http
 //# A request whose head or body is too large MUST be refused, and the server MUST go on.
-// A too large head is refused by the head scan and by hyper.
-/// Collects a body. What has arrived counts as pending bytes.
+// The head scan and hyper refuse a head that is too large.
+/// Collects a body. The bytes that have arrived count as pending.
 async fn collect_body(
     mut body: Incoming,
     handle: &ConnectionHandle,
@@ -301,7 +304,9 @@ async fn collect_body(
             return Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, why));
         };
         let Some(frame) = frame else { break };
-        let Ok(frame) = frame else { return Err(Refusal::bad_request("the body broke off, or its chunks are none")) };
+        let Ok(frame) = frame else {
+            return Err(Refusal::bad_request("the body is incomplete, or its chunks are malformed"));
+        };
         let Ok(data) = frame.into_data() else { continue };
         if first.len() + more.len() + data.len() > MAX_BODY {
             return Err(too_large());
@@ -323,8 +328,8 @@ async fn collect_body(
     Ok([&first, more.as_slice()].concat().into())
 }
 
-/// Reads and discards a part of a refused body: a client that is still sending would not hear why, if nothing of it were
-/// read.
+/// Reads and discards a part of a refused body: a client that is still sending would not see the refusal if nothing
+/// were read.
 async fn discard(mut body: Incoming) {
     let mut taken = 0;
     let taking = async {
@@ -334,25 +339,26 @@ async fn discard(mut body: Incoming) {
             taken += frame.data_ref().map_or(0, Bytes::len);
         }
     };
-    // A client that takes longer hears it late, or not at all.
+    // A client that takes longer sees the refusal late, or not at all.
     let _ended = timeout(HALF_CLOSED, taking).await;
 }
 
 fn too_large() -> Refusal {
-    let why = format!("Payload Too Large: a request has at most {MAX_BODY} bytes, pass large inputs as paths or URIs");
+    let why =
+        format!("Payload Too Large: a request may have at most {MAX_BODY} bytes: pass large inputs as paths or URIs");
     Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, why)
 }
 
-/// Why a request is refused. No refusal has more than a kilobyte.
+/// The refusal of a request. It has at most a kilobyte.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// Told as plain text.
+    /// Answered with plain text.
     Text(StatusCode, Cow<'static, str>),
-    /// Told as an error of the protocol.
+    /// Answered with an error of the protocol.
     Protocol(StatusCode, Json),
 }
 
-/// How many bytes of what a client sent a message quotes.
+/// How many bytes of a client's text a message quotes.
 const MAX_QUOTED: usize = 100;
 
 impl Refusal {
@@ -360,7 +366,7 @@ impl Refusal {
         Self::Text(status, text.into())
     }
 
-    /// The refusal of a request that breaks the rules of HTTP.
+    /// The refusal of a request that violates HTTP.
     pub(crate) fn bad_request(text: impl AsRef<str>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, format!("Bad Request: {}", text.as_ref()))
     }
@@ -372,7 +378,7 @@ impl Refusal {
     }
 }
 
-/// What a client sent, as a message quotes it.
+/// A client's text, quoted in a message and truncated.
 fn quoted(text: &str) -> String {
     let end = text.floor_char_boundary(MAX_QUOTED);
     format!("`{}{}`", &text[..end], if end < text.len() { "…" } else { "" })

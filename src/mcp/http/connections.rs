@@ -1,5 +1,5 @@
-//! All open connections: how many of each kind there may be, which one is closed when there are too many, and how many bytes
-//! they hold together.
+//! All open connections: limits how many of each kind there are and how many bytes they hold together, and chooses
+//! which one is closed when there are too many.
 
 use super::activity::{Activity, CloseReason, ConnectionLimits};
 use super::head_scan::Heads;
@@ -20,26 +20,26 @@ pub(crate) struct Connections {
     pending: AtomicUsize,
     /// Of these, the bytes of connections that are being closed.
     leaving: AtomicUsize,
-    /// Bytes of an answer for which there was no room: until there is room, no further call begins.
+    /// The bytes of an answer for which there was no room. Until there is room, no further call begins.
     wanted: AtomicUsize,
-    /// Bytes of what calls notice_bytes and clients did not hear yet.
+    /// The bytes of the notices of all calls that clients have not taken yet.
     notice_bytes: Arc<AtomicUsize>,
-    /// Notified when a connection came, or the last one is gone.
+    /// Notified when a connection was accepted, or the last one is gone.
     changed: Notify,
 }
 
 #[derive(Default)]
 struct OpenConnections {
     next: u64,
-    /// The connections that may go on.
+    /// The connections that stay open.
     counted: HashMap<u64, Arc<Activity>>,
-    /// The connections that are closed to make room, and the bytes that this frees.
+    /// The connections that are being closed to make room, and the bytes that this frees.
     leaving: HashMap<u64, usize>,
-    /// The number of connections that are not gone yet: those above, and others that are being closed.
+    /// The number of connections that are not gone yet: those above, and all others that are being closed.
     handles: usize,
 }
 
-/// One open connection, which counts until this is dropped.
+/// One open connection, counted until this is dropped.
 pub(crate) struct ConnectionHandle {
     connections: Arc<Connections>,
     number: u64,
@@ -81,7 +81,7 @@ impl Connections {
 
     //= docs/spec.md#http
     //# When too many connections are open the one that has been silent longest MUST be closed, and another be served at once.
-    /// Admits a connection. This never waits: where it is one too many, another one is closed.
+    /// Admits a connection. Never waits: if it is one too many, another one is closed.
     pub(crate) fn admit(self: &Arc<Self>, address: IpAddr, proven: bool) -> ConnectionHandle {
         let activity = Arc::new(Activity::new(address, proven));
         let limits = self.limits();
@@ -110,7 +110,7 @@ impl Connections {
         open.counted.len() < before
     }
 
-    /// Closes the connections that are over a limit of time.
+    /// Closes the connections that have exceeded a time limit.
     pub(crate) fn close_overdue(&self) {
         let limits = self.limits();
         self.open().counted.retain(|_, activity| match activity.overdue(&limits) {
@@ -143,7 +143,7 @@ impl Connections {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
-            // Enabled before the check, so that no change is missed.
+            // Registered before the check, so that no notification is missed.
             changed.as_mut().enable();
             if is_so(self.open().handles) {
                 return;
@@ -154,11 +154,11 @@ impl Connections {
 
     //= docs/spec.md#http
     //# While too many bytes wait, in bodies and in answers that clients do not take, a request MUST be refused with status 503.
-    /// Whether no more bytes may wait.
+    /// Whether the limit of waiting bytes is reached.
     pub(crate) fn is_full(&self) -> bool {
         let waiting = self.pending.load(Relaxed).saturating_add(self.notice_bytes.load(Relaxed));
         let most = self.limits.load().pending_bytes;
-        // An answer larger than the limit never has room.
+        // An answer larger than the limit would never get room.
         let wanted = self.wanted.load(Relaxed).min(most / 2);
         let is_full = waiting.saturating_sub(self.leaving.load(Relaxed)).saturating_add(wanted) > most;
         if !is_full && wanted > 0 {
@@ -169,8 +169,8 @@ impl Connections {
 
     //= docs/spec.md#http
     //# While too many bytes wait, the connections that take or send theirs most slowly MUST be closed.
-    /// Closes connections while too many bytes wait: of those whose speed is known the slowest first, and of equally slow ones
-    /// the one for which most bytes wait. Whether there is room now.
+    /// Closes connections while too many bytes wait: of those whose speed is known, the slowest first, and of equally
+    /// slow ones, the one with the most waiting bytes. Returns whether there is room now.
     pub(crate) fn make_room_for_bytes(&self) -> bool {
         if !self.is_full() {
             return true;
@@ -232,7 +232,8 @@ impl OpenConnections {
         }
     }
 
-    /// The connection of a kind that has been silent longest, of the address that has the most connections of that kind.
+    /// The connection of a kind that has been silent longest, of the address that has the most connections of that
+    /// kind.
     fn most_silent_of_largest_address(&self, is_kind: impl Fn(&Activity) -> bool) -> Option<u64> {
         let kind = || self.counted.iter().filter(|(_, activity)| is_kind(activity));
         let mut counts: HashMap<IpAddr, usize> = HashMap::new();
@@ -248,12 +249,12 @@ impl ConnectionHandle {
         &self.connections
     }
 
-    /// The number of the connection, which no other one has had.
+    /// The number of the connection, which is never reused.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// Notes that the client has shown the token, or need not.
+    /// Records that the client has shown the token, or need not show it.
     pub(crate) fn prove(&self) {
         if self.activity.is_proven() {
             return;
@@ -268,30 +269,30 @@ impl ConnectionHandle {
         self.heads.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that bytes arrived.
+    /// Records that bytes arrived.
     pub(crate) fn record_read(&self, bytes: &[u8]) {
         self.activity.record_read();
         self.heads().feed(bytes);
     }
 
-    /// Notes that the client closed its side; whether the reader must not see that yet.
+    /// Records that the client closed its side. Returns whether the reader must not see that yet.
     pub(crate) fn record_half_close(&self) -> bool {
         let whole = self.heads().complete_requests();
         self.activity.record_half_close(whole)
     }
 
-    /// Notes that a request was answered.
+    /// Records that a request was answered.
     pub(crate) fn end_answer(&self) {
         self.connections.pending.fetch_sub(self.activity.release_reserved(usize::MAX), Relaxed);
         self.activity.end_answer();
     }
 
-    /// A charge of no bytes yet.
+    /// A new charge, of no bytes.
     pub(crate) fn charge(&self) -> ByteCharge<'_> {
         ByteCharge { handle: self, bytes: 0 }
     }
 
-    /// Counts bytes of an answer that are on their way; those that were reserved count already.
+    /// Counts bytes of an answer as pending. Bytes that were reserved count already.
     pub(crate) fn owe(&self, bytes: usize) {
         let reserved = self.activity.release_reserved(bytes);
         self.activity.owe(bytes);
@@ -301,12 +302,12 @@ impl ConnectionHandle {
 
     //= docs/spec.md#http
     //# While a large body is read or a large answer is written, the requests of others MUST be answered.
-    /// Does some work; aside if a large body is being read or a large answer written.
+    /// Runs some work; while a large body is read or a large answer is written, another thread takes over other tasks.
     pub(crate) fn run_aside_if_large<T>(&self, work: impl FnOnce() -> T) -> T {
         if self.activity.is_large() { run_aside(work) } else { work() }
     }
 
-    /// Notes that the client took bytes, of answers and of what is around them.
+    /// Records that the client took bytes, of answers and of their framing.
     pub(crate) fn record_written(&self, bytes: usize) {
         let paid = self.activity.record_written(bytes);
         if paid > 0 {
@@ -339,7 +340,7 @@ impl ByteCharge<'_> {
         self.hold(bytes);
     }
 
-    /// Counts memory that is taken beside the bytes that arrive.
+    /// Counts memory that is used in addition to the bytes that arrive.
     pub(crate) fn hold(&mut self, bytes: usize) {
         self.bytes += bytes;
         self.handle.connections.pending.fetch_add(bytes, Relaxed);

@@ -1,4 +1,4 @@
-//! One request over HTTP: who sent it, what it says, and its answer: by rmcp, or directly for a plain call.
+//! Answers one request over HTTP: directly if it is a plain call, else through rmcp.
 
 use super::access::AccessPolicy;
 use super::admission::{AuthorizedHead, CheckedRequest, Refusal, RoutedHead, check_head};
@@ -36,13 +36,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio_util::sync::CancellationToken;
 
-/// The service by which rmcp answers.
+/// The service of rmcp.
 pub(super) type RmcpService = StreamableHttpService<Connection, LocalSessionManager>;
 
 /// An answer, whose body may be a stream.
 type HttpResponse = Response<BoxBody<Bytes, Infallible>>;
 
-/// What answers all requests over HTTP.
+/// Answers all requests over HTTP.
 pub(crate) struct HttpEndpoint {
     /// Replaced at SIGHUP.
     pub(crate) access: ArcSwap<AccessPolicy>,
@@ -72,7 +72,7 @@ impl HttpEndpoint {
             Err(refusal) => refuse(refusal, handle.activity.is_proven()),
         };
         if is_chunked {
-            // Where such a body ends, readers have disagreed (RFC 9112, section 6.3): nothing is read behind it.
+            // Readers disagree where such a body ends (RFC 9112, section 6.3): nothing after it is read.
             answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         let answered = answer.extensions_mut().remove::<Arc<SessionRequest>>();
@@ -88,7 +88,7 @@ impl HttpEndpoint {
         handle: &ConnectionHandle,
     ) -> HttpResponse {
         let origin = head.origin();
-        // A preflight request comes without the token, and its sender learns only that it may ask.
+        // A preflight request has no token, and its sender learns only that it may send requests.
         let mut answer = match head.is_preflight() {
             true => preflight_response(),
             false => match head.authorize(policy) {
@@ -152,7 +152,7 @@ impl HttpEndpoint {
         let answered = session.as_deref().and_then(|session| self.sessions.begin(session, None));
         let mut answer = self.rmcp.handle(head.without_body()).await;
         match answer.status() {
-            // Nothing goes on after the answer, and clients expect 200 or 204.
+            // Nothing continues after the answer, and clients expect 200 or 204.
             StatusCode::ACCEPTED if ends => *answer.status_mut() = StatusCode::NO_CONTENT,
             StatusCode::NOT_FOUND if answered.is_some() => return no_session_response(),
             _ => {}
@@ -182,12 +182,12 @@ impl HttpEndpoint {
         answer
     }
 
-    /// Has rmcp answer.
+    /// Answers a request through rmcp.
     async fn answer_by_rmcp(&self, checked: CheckedRequest<'_>) -> HttpResponse {
         let (request, message) = checked.into_rewritten();
         let answer = self.rmcp.handle(request).await;
         match answer.status() {
-            // rmcp answers a message that it cannot read as one of the wrong type, and without its id.
+            // rmcp answers a message that it cannot read as if its media type were wrong, and without its id.
             StatusCode::UNSUPPORTED_MEDIA_TYPE => {
                 json_response(StatusCode::BAD_REQUEST, &malformed_message_error(message))
             }
@@ -198,7 +198,7 @@ impl HttpEndpoint {
             },
             StatusCode::OK => match malformed_list_error(&message) {
                 Some(error) => {
-                    // The page that rmcp sends is read and dropped: left alone, it would go to the next request with this
+                    // The page that rmcp sends is read and dropped. Otherwise it would go to the next request with this
                     // id.
                     let _page = answer.into_body().collect().await;
                     json_response(StatusCode::OK, &error)
@@ -218,7 +218,7 @@ fn is_json(answer: &HttpResponse) -> bool {
     answer.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json")
 }
 
-/// The client of a connection. Of an IPv6 address the first 64 bits count: whoever has one has 2^64 of them.
+/// The client of a connection. Of an IPv6 address only the first 64 bits count: its owner has 2^64 such addresses.
 fn remote_client(handle: &Arc<ConnectionHandle>) -> RemoteClient {
     let mut hasher = DefaultHasher::new();
     match handle.activity.address().to_canonical() {
@@ -229,19 +229,19 @@ fn remote_client(handle: &Arc<ConnectionHandle>) -> RemoteClient {
     RemoteClient { address: hasher.finish(), connection: handle.number(), budget }
 }
 
-/// The id of the session that headers name.
+/// The session id in the headers.
 fn session_id(headers: &HeaderMap) -> Option<String> {
     headers.get("mcp-session-id").and_then(|id| id.to_str().ok()).map(str::to_owned)
 }
 
-/// The id of a request; nothing for a notification or an answer.
+/// The id of a request; `None` for a notification or an answer.
 fn request_id(message: &Json) -> Option<String> {
     let id = message.get("id").filter(|_| message.get("method").is_some())?;
     Some(id.to_string())
 }
 
 fn no_session_response() -> HttpResponse {
-    let why = "Not Found: there is no such session: it ended, was silent for too long, or others needed its place; begin another by `initialize`";
+    let why = "Not Found: there is no such session: it ended, was silent for too long, or was closed for others; open another with `initialize`";
     text_response(StatusCode::NOT_FOUND, why)
 }
 
@@ -260,7 +260,7 @@ fn text_response(status: StatusCode, text: impl Into<Bytes>) -> HttpResponse {
     answer
 }
 
-/// The answer of a refusal, on a connection that has shown the token or not.
+/// The answer for a refusal. `is_proven` says whether the connection has shown the token.
 fn refuse(refusal: Refusal, is_proven: bool) -> HttpResponse {
     let (status, mut answer) = match refusal {
         Refusal::Text(status, text) => (status, text_response(status, text.into_owned())),
@@ -270,7 +270,8 @@ fn refuse(refusal: Refusal, is_proven: bool) -> HttpResponse {
     let keeps = [StatusCode::NOT_FOUND, StatusCode::FORBIDDEN, StatusCode::UNSUPPORTED_MEDIA_TYPE];
     //= docs/spec.md#http
     //# After status 401 the connection MUST be closed.
-    // A client without the token gets one answer, and behind a request that was not read to its end nothing can be read.
+    // A client without the token gets only one answer. After a request that was not read to its end, nothing can be
+    // read.
     let is_protocol = headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
     if !is_proven || !(keeps.contains(&status) || is_protocol) {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
@@ -294,7 +295,7 @@ fn preflight_response() -> HttpResponse {
     let headers = answer.headers_mut();
     let methods = HeaderValue::from_static("GET, POST, DELETE");
     headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
-    // `*` does not stand for `authorization`, which must be named.
+    // `*` does not include `authorization`, which must be named.
     let names = HeaderValue::from_static("authorization, *");
     headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, names);
     answer
@@ -310,14 +311,14 @@ fn allow_origin(headers: &mut HeaderMap, origin: HeaderValue) {
 /// The prefix of headers that repeat an argument.
 const PARAMETER_PREFIX: &str = "mcp-param-";
 
-/// Answers plain calls directly. For a call that needs nothing but its answer, rmcp would make a connection of its own, two
-/// tasks and several copies. What is not plainly right, or needs more, is answered by rmcp, where all that can be wrong
-/// with a request is told.
+/// Answers plain calls directly. For a call that needs nothing but its answer, rmcp would make a connection of its own,
+/// two tasks and several copies. A request that may be wrong, or needs more, is left to rmcp, which reports everything
+/// that can be wrong with a request.
 pub(crate) struct DirectCalls {
     connection: Connection,
 }
 
-/// A call that is plainly right, and needs nothing but its answer.
+/// A well-formed call that needs nothing but its answer.
 struct DirectCall {
     id: RequestId,
     params: CallToolRequestParams,
@@ -329,10 +330,10 @@ impl DirectCalls {
         Self { connection }
     }
 
-    /// Answers a request by a status and a message.
+    /// Answers a request with a status and a message.
     ///
     /// # Errors
-    /// The request itself, if it is one for rmcp.
+    /// The request itself, if rmcp must answer it.
     pub(crate) async fn answer<'a>(
         &self,
         mut checked: CheckedRequest<'a>,
@@ -352,8 +353,8 @@ impl DirectCalls {
         })
     }
 
-    /// Takes the call out of a request that wants no notices before its answer, for a tool that is no task and repeats no
-    /// argument in a header. Any other request stays as it is.
+    /// Takes the call out of a request that wants no notices before its answer, if the tool does not run as a task and
+    /// repeats no argument in a header. Any other request stays as it is.
     fn take_call(&self, checked: &mut CheckedRequest<'_>) -> Option<DirectCall> {
         let name = direct_tool_name(checked.headers())?;
         let params = checked.message().get("params")?;
@@ -414,11 +415,11 @@ fn status_of(code: ErrorCode) -> StatusCode {
     }
 }
 
-/// A body on its way to a connection. Its bytes count as pending until the client has taken them.
+/// The body of an answer. Its bytes count as pending until the client has taken them.
 pub(crate) struct CountedBody {
     body: BoxBody<Bytes, Infallible>,
     handle: Arc<ConnectionHandle>,
-    /// The request of a session that it answers, kept until the end.
+    /// The request of a session that this body answers, held until the body ends.
     _answered: Option<Arc<SessionRequest>>,
 }
 

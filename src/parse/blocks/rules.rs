@@ -1,11 +1,11 @@
-//! The rules of blocks: read from a map, every key checked, every regular expression compiled.
+//! The rules of blocks: read from a map, with every key checked and every regular expression compiled.
 
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::pattern::{Captures, Pattern};
 use crate::value::{Kind, Map, Text, Value};
 use std::sync::Arc;
 
-/// What a block is; see [`super::blocks`].
+/// Defines what a block is; see [`super::blocks`].
 pub struct BlockRules {
     pub(super) start: LineRule,
     pub(super) end: Option<LineRule>,
@@ -14,33 +14,33 @@ pub struct BlockRules {
     pub(super) fields: Vec<FieldRule>,
     pub(super) items: Option<ItemRules>,
     pub(super) sections: Option<LineRule>,
-    /// Lines that are no part of the preamble; without it, those that gave a field.
+    /// Lines that are not part of the preamble. Without this rule, these are the lines that set a field.
     pub(super) beside: Option<LineRule>,
     pub(super) lists: Vec<ListRule>,
     pub(super) opaque: bool,
 }
 
-/// What one line says about the whole block.
+/// A field that one line sets for the whole block.
 pub(super) struct FieldRule {
     pub(super) name: Text,
     pub(super) rule: LineRule,
-    /// How words are written, by their lower case.
+    /// The values of words, by the word in lower case.
     words: Map,
-    /// What it is where no line says it.
+    /// The value if no line sets the field.
     otherwise: Value,
 }
 
-/// Lines of a block that become records.
+/// Lines of a block that are read as records.
 pub(super) struct ItemRules {
-    /// They come after such a line; without, after the start.
+    /// Items begin after such a line, or after the start of the block if there is no rule.
     pub(super) after: Option<LineRule>,
     pub(super) item: LineRule,
-    /// They end before such a line.
+    /// Items end before such a line.
     pub(super) stop: Option<LineRule>,
-    /// Such a line goes on with the item above it.
+    /// Such a line continues the item above it.
     pub(super) continues: Option<LineRule>,
-    /// Whether the text of an item is the line from its group `text` on: to find where a text begins is much faster
-    /// than to find where it ends.
+    /// Whether the text of an item is everything from its group `text` to the end of the line. Finding where a match
+    /// begins is much faster than finding where it ends.
     pub(super) rest: bool,
 }
 
@@ -49,14 +49,14 @@ pub(super) struct ListRule {
     /// The field, or the group of the start or end line.
     pub(super) name: Text,
     pub(super) separator: Text,
-    /// Words that stand for nothing.
+    /// Words that mean "nothing".
     pub(super) none: Vec<Text>,
     pub(super) item: Option<LineRule>,
-    /// What a part gets that the regular expression does not know without it.
+    /// A prefix that is added to a part that the regular expression matches only with it.
     pub(super) prefix: Option<Text>,
 }
 
-/// Names and what they stand for: few, so that a look at all of them is the fastest one.
+/// Names and their values. There are few of them, so a linear search is fastest.
 pub type NamedValues = Vec<(Text, Value)>;
 
 /// A regular expression for one line, and its named groups.
@@ -76,34 +76,34 @@ impl LineRule {
         Ok(Self { pattern, names })
     }
 
-    /// Whether it occurs in a line.
+    /// Whether it matches anywhere in a line.
     pub(super) fn matches(&self, line: &str) -> Result<bool> {
         self.pattern.is_match(line)
     }
 
-    /// Its first match in a line. Most lines have none, which is faster to find out than where one is.
+    /// Its first match in a line. Most lines have none, and testing that is faster than searching for a match.
     pub(super) fn find(&self, line: &str) -> Result<Option<Captures>> {
         if self.matches(line)? { self.pattern.first(line) } else { Ok(None) }
     }
 
-    /// Its first match in a line that most likely has one.
+    /// Its first match in a line that is likely to have one.
     pub(super) fn expect(&self, line: &str) -> Result<Option<Captures>> {
         self.pattern.first(line)
     }
 
-    /// Where the group of this name begins, if it took part.
+    /// Where the group with this name begins, if it took part in the match.
     pub(super) fn start_of(&self, name: &str, found: &Captures) -> Option<usize> {
         let number = self.names.iter().find(|(_, known)| &**known == name).map(|(number, _)| *number)?;
         found.group(number).map(|span| span.start)
     }
 
-    /// The named groups of a match; `()` for one that took no part.
+    /// The named groups of a match; `()` for a group that took no part.
     pub(super) fn groups(&self, line: &str, found: &Captures) -> NamedValues {
         let value = |number: usize| Value::from(found.group(number).map(|span| Value::from(&line[span])));
         self.names.iter().map(|(number, name)| (Arc::clone(name), value(*number))).collect()
     }
 
-    /// The group `name`, or else the first one, or else the whole match; `()` if that group took no part.
+    /// The group `name`, or the first group, or the whole match; `()` if that group took no part.
     pub(super) fn main_group(&self, name: &str, line: &str, found: &Captures) -> Value {
         let named = self.names.iter().find(|(_, known)| &**known == name).map(|(number, _)| *number);
         let number = named.unwrap_or_else(|| usize::from(self.pattern.names().len() > 1));
@@ -111,7 +111,7 @@ impl LineRule {
     }
 }
 
-/// A map of rules, and the way to it.
+/// A map of rules and its path.
 struct RuleReader {
     map: Map,
     path: String,
@@ -158,8 +158,8 @@ impl RuleReader {
 
     fn needed(&self, key: &str) -> Result<LineRule> {
         self.rule(key)?.ok_or_else(|| {
-            let message = format!("`{}` has no `{key}`", self.path);
-            Diagnostic::new(Code::ARGUMENTS, message).help(format!("give a regular expression as `{key}`"))
+            let message = format!("`{}` lacks `{key}`", self.path);
+            Diagnostic::new(Code::ARGUMENTS, message).help(format!("set `{key}` to a regular expression"))
         })
     }
 
@@ -167,13 +167,13 @@ impl RuleReader {
         match self.get(key) {
             None => Ok(false),
             Some(Value::Bool(flag)) => Ok(*flag),
-            Some(other) => Err(wrong(&self.path(key), "a bool", other)),
+            Some(other) => Err(wrong(&self.path(key), "a boolean", other)),
         }
     }
 }
 
 fn wrong(path: &str, expected: &str, value: &Value) -> Box<Diagnostic> {
-    Diagnostic::new(Code::ARGUMENTS, format!("`{path}` is {expected}, got {}", value.kind().name()))
+    Diagnostic::new(Code::ARGUMENTS, format!("`{path}` must be {expected}, got {}", value.kind().name()))
 }
 
 impl BlockRules {
@@ -181,14 +181,14 @@ impl BlockRules {
     const KEYS: &'static [&'static str] =
         &["start", "end", "end_takes", "tail", "fields", "items", "sections", "beside", "lists", "fences"];
 
-    /// Reads them. What is unknown, missing or of the wrong kind is a fault `arguments`.
+    /// Reads the rules. A key that is unknown, missing or of the wrong type is a fault with the code `arguments`.
     pub fn read(value: &Value) -> Result<Self> {
         let rules = RuleReader::new(value, "rules", Self::KEYS)?;
         let opaque = match rules.text("fences")? {
             None | Some("opaque") => true,
             Some("plain") => false,
             Some(other) => {
-                let message = format!("`rules.fences` is `opaque` or `plain`, got `{other}`");
+                let message = format!("`rules.fences` must be `opaque` or `plain`, got `{other}`");
                 return Err(Diagnostic::new(Code::ARGUMENTS, message));
             }
         };
@@ -215,14 +215,14 @@ impl BlockRules {
         Ok(rules)
     }
 
-    /// Whether a block may have a group or a field of this name.
+    /// Whether a block can have a group or a field with this name.
     pub fn names(&self, name: &str) -> bool {
         let lines = [Some(&self.start), self.end.as_ref()];
         lines.into_iter().flatten().flat_map(|rule| &rule.names).any(|(_, known)| &**known == name)
             || self.fields.iter().any(|field| &*field.name == name)
     }
 
-    /// The named groups of the line, if it ends a block.
+    /// The named groups of the line if it ends a block.
     pub(super) fn end_of(&self, line: &str) -> Result<Option<NamedValues>> {
         let Some(end) = &self.end else { return Ok(None) };
         Ok(end.find(line)?.map(|found| end.groups(line, &found)))
@@ -236,7 +236,7 @@ impl BlockRules {
         }
     }
 
-    /// A list splits a field, or a named group of the start or end line.
+    /// Requires that each list splits a field, or a named group of the start or end line.
     fn check_lists(&self) -> Result<()> {
         let groups = [Some(&self.start), self.end.as_ref()].into_iter().flatten().flat_map(|rule| &rule.names);
         let known: Vec<&str> =
@@ -245,16 +245,16 @@ impl BlockRules {
             None => Ok(()),
             Some(ListRule { name, .. }) => {
                 let fault =
-                    Diagnostic::new(Code::ARGUMENTS, format!("`rules.lists` splits `{name}`, which is no field"));
+                    Diagnostic::new(Code::ARGUMENTS, format!("`rules.lists` splits `{name}`, which is not a field"));
                 let help = did_you_mean(name, known);
-                Err(fault.help(help.unwrap_or_else(|| "name a key of `fields`".to_owned())))
+                Err(fault.help(help.unwrap_or_else(|| "use a key of `fields`".to_owned())))
             }
         }
     }
 }
 
 impl FieldRule {
-    /// A regular expression, or `#{ find, words, otherwise }`.
+    /// Reads a regular expression, or `#{ find, words, otherwise }`.
     fn read(fields: &RuleReader, name: &Text) -> Result<Self> {
         let plain = |rule| Self { name: Arc::clone(name), rule, words: Map::new(), otherwise: Value::Null };
         let Some(value @ (Value::Map(_) | Value::Handle(_))) = fields.get(name) else {
@@ -271,7 +271,7 @@ impl FieldRule {
         Ok(Self { words, otherwise, ..plain(reader.needed("find")?) })
     }
 
-    /// What stands for the word that a line gave.
+    /// The value of the word that a line contains.
     pub(super) fn meant(&self, word: Option<Value>) -> Value {
         match word {
             None | Some(Value::Null) => self.otherwise.clone(),
@@ -324,8 +324,8 @@ impl ListRule {
         Ok(Self { name: Arc::clone(name), separator: separator.into(), none, item, prefix })
     }
 
-    /// The records of a field: the named groups of each part, and its `text`; parts that are empty or stand for
-    /// nothing are none. A part that the regular expression does not know has `()` for its groups.
+    /// The records of a field: the named groups of each part, and its `text`. Parts that are empty or mean "nothing"
+    /// are left out. If the regular expression does not match a part, its groups are `()`.
     pub(super) fn records(&self, text: &str) -> Result<Vec<NamedValues>> {
         let is_none = |part: &str| part.is_empty() || self.none.iter().any(|word| &**word == part);
         let mut records = Vec::new();

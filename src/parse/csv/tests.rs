@@ -15,7 +15,7 @@ fn read(text: &str, header: bool) -> Result<Json> {
     read_as(text, CsvFormat { header, ..COMMA })
 }
 
-fn told(text: &str, header: bool) -> String {
+fn fault_text(text: &str, header: bool) -> String {
     read(text, header).expect_err(text).to_string()
 }
 
@@ -30,9 +30,9 @@ fn rows_are_maps_or_lists() {
 
 #[test]
 fn an_uneven_row_and_a_name_twice_are_faults() {
-    let told = |text| told(text, true);
-    assert!(told("a,b\n1,2\n\n3\n").starts_with("text:4:1: the row has 1 cells, the header 2"));
-    assert!(told("a,b,a\n").starts_with("text:1:1: the column `a` stands twice"));
+    let told = |text| fault_text(text, true);
+    assert!(told("a,b\n1,2\n\n3\n").starts_with("text:4:1: the row has 1 cells, but the header has 2"));
+    assert!(told("a,b,a\n").starts_with("text:1:1: the column `a` appears twice"));
     for separator in ["::", "", "ö", "\"", "\n"] {
         let fault = read_as("", CsvFormat { separator, ..COMMA }).err().map(|fault| fault.code);
         assert_eq!(fault, Some(Code::ARGUMENTS), "{separator}");
@@ -45,13 +45,17 @@ fn a_broken_quote_is_a_fault_where_it_stands() {
         ("id,name\n1,\"tea\n2,pot\n", "2:3", "the double quote is not closed"),
         ("a\n\"", "2:1", "the double quote is not closed"),
         ("a\n\"\"\"", "2:1", "the double quote is not closed"),
-        ("a,b\n1,tea \"hot\n", "2:7", "a double quote within a cell that is in none"),
-        ("a,b\n 1, \"2,3\"\n", "2:5", "a double quote within a cell that is in none"),
-        ("a,b\n\"x\" ,y\n", "2:4", "text behind the double quote that closes a cell"),
-        ("a,b\n1,\"pot\"x\n", "2:8", "text behind the double quote that closes a cell"),
+        ("a,b\n1,tea \"hot\n", "2:7", "a double quote within an unquoted cell"),
+        ("a,b\n 1, \"2,3\"\n", "2:5", "a double quote within an unquoted cell"),
+        ("a,b\n\"x\" ,y\n", "2:4", "text after the double quote that closes a cell"),
+        ("a,b\n1,\"pot\"x\n", "2:8", "text after the double quote that closes a cell"),
     ] {
         for header in [true, false] {
-            assert!(told(text, header).starts_with(&format!("text:{place}: {message}")), "{}", told(text, header));
+            assert!(
+                fault_text(text, header).starts_with(&format!("text:{place}: {message}")),
+                "{}",
+                fault_text(text, header)
+            );
         }
     }
     let letters = CsvFormat { quotes: false, separator: "\t", header: true };
@@ -67,7 +71,7 @@ fn an_empty_line_is_a_cell_where_there_is_one_column() {
     assert_eq!(read("a,b\n\n1,2\n", true), Ok(json!([{ "a": "1", "b": "2" }])));
 }
 
-/// A table as RFC 4180 writes it: quotes where they must be, or everywhere.
+/// A table as RFC 4180 writes it, with quotes where they are required, or everywhere.
 fn written(rows: &[Vec<String>], everywhere: bool, end: &str, last: bool) -> String {
     let cell = |cell: &String| match everywhere || cell.contains(['"', ',', '\r', '\n']) {
         true => format!("\"{}\"", cell.replace('"', "\"\"")),
@@ -88,15 +92,15 @@ proptest! {
     ) {
         let rows: Vec<Vec<String>> = cells.chunks_exact(columns).map(<[String]>::to_vec).collect();
         let ends_empty = rows.last().is_some_and(|row| row.concat().is_empty());
-        // Where all is empty, and in an empty line at the end, nothing is seen of a row that is not in quotes.
+        // If all cells are empty, or the text ends with an empty line, a row without quotes is invisible.
         prop_assume!(everywhere || columns > 1 || (rows.concat().concat() != "" && (last || !ends_empty)));
         let text = written(&rows, everywhere, end, last);
-        // A mark at the very beginning is none of the text.
+        // A byte order mark at the very beginning is not part of the text.
         prop_assume!(!text.starts_with('\u{feff}'));
         prop_assert_eq!(read(&text, false), Ok(json!(rows)), "{:?}", text);
     }
 
-    /// What both take they read the same, and what only the other takes has a broken quote.
+    /// Texts that both readers accept are read the same, and what only the other reader accepts has a broken quote.
     #[test]
     fn another_reader_agrees(text in "[a,\"\r\n]{0,14}") {
         let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text.as_bytes());

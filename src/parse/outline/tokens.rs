@@ -1,20 +1,21 @@
-//! Words and signs of source code, without its comments, texts and preprocessor lines.
+//! Tokens of source code: words and operators, without comments, strings and preprocessor lines.
 
 use crate::diagnostic::Result;
 use crate::document::Document;
 use crate::guard;
 
-/// What languages do not agree on: quotes.
+/// Quoting rules, in which languages differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum QuoteSyntax {
-    /// `'a` is a lifetime, texts go over lines, `r#"…"#` is raw.
+    /// `'a` is a lifetime, strings can span lines, `r#"…"#` is a raw string.
     Rust,
-    /// `'…'` is a text or a character, a text ends with its line, `` `…` `` does not, `/…/` may be a pattern.
+    /// `'…'` is a string or a character; a string ends with its line, except `` `…` ``; `/…/` can be a regular
+    /// expression.
     Other,
 }
 
 impl QuoteSyntax {
-    /// By the end of the path; of a text without one, by the words in it.
+    /// Detected by the file extension, or, without one, by the words in the text.
     pub(super) fn detect(document: &Document) -> Self {
         let (path, text) = (document.path(), document.text());
         let named = path.rsplit('/').next().unwrap_or(path).rsplit_once('.').map(|(_, extension)| extension);
@@ -26,18 +27,18 @@ impl QuoteSyntax {
     }
 }
 
-/// A word, or one or two signs that belong together.
+/// A word, or an operator of one or two characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CodeToken<'a> {
     pub(super) text: &'a str,
-    /// From 1.
+    /// The one-based line.
     pub(super) line: usize,
 }
 
-/// Signs of two characters that mean something else than each alone.
+/// Operators of two characters that differ in meaning from the single characters.
 const PAIRS: &[&str] = &["=>", "==", "!=", "<=", ">=", "->", "::"];
 
-/// Words of the preprocessor of C.
+/// Directives of the C preprocessor.
 const DIRECTIVES: &[&str] = &[
     "define", "elif", "else", "endif", "error", "if", "ifdef", "ifndef", "include", "line", "pragma", "undef",
     "warning",
@@ -49,11 +50,11 @@ struct Scanner<'a> {
     line: usize,
     tongue: QuoteSyntax,
     tokens: Vec<CodeToken<'a>>,
-    /// Whether nothing but white space stands before on the line.
+    /// Whether only white space precedes it on the line.
     fresh: bool,
 }
 
-/// The words and signs of a text.
+/// The tokens of a text.
 pub(super) fn tokens(text: &str, tongue: QuoteSyntax) -> Result<Vec<CodeToken<'_>>> {
     let mut scanner = Scanner { text, at: 0, line: 1, tongue, tokens: Vec::new(), fresh: true };
     while let Some(byte) = scanner.peek(0) {
@@ -99,7 +100,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Moves on by some bytes, counting lines; never beyond the end, never into a character.
+    /// Advances by some bytes and counts lines. It never goes beyond the end or into the middle of a character.
     fn advance(&mut self, bytes: usize) {
         let end = self.text.ceil_char_boundary((self.at + bytes).min(self.text.len()));
         self.line += memchr::memchr_iter(b'\n', &self.text.as_bytes()[self.at..end]).count();
@@ -132,7 +133,7 @@ impl<'a> Scanner<'a> {
         self.advance(found.map_or(self.text.len(), |found| skip + found + end.len()));
     }
 
-    /// A line of the preprocessor, with those that a backslash joins to it.
+    /// Skips a preprocessor line, including the lines that a backslash joins to it.
     fn directive(&mut self) {
         loop {
             let start = self.at;
@@ -169,7 +170,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// `r"…"`, `br#"…"#`: passes it, if it is one.
+    /// Skips a raw string (`r"…"`, `br#"…"#`), if there is one.
     fn raw_text(&mut self) -> bool {
         let rest = self.rest();
         let marks = rest.strip_prefix('b').unwrap_or(rest);
@@ -183,7 +184,8 @@ impl<'a> Scanner<'a> {
         true
     }
 
-    /// Whether a slash begins a pattern: after an operator, an opening bracket, or nothing.
+    /// Whether a slash begins a regular expression here: after an operator, after an opening bracket, or at the
+    /// beginning.
     fn pattern_may_begin(&self) -> bool {
         match self.tokens.last() {
             None => true,
@@ -194,7 +196,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A pattern ends on its line; a slash between square brackets does not end it.
+    /// Skips a regular expression, which ends on its line. A slash between square brackets does not end it.
     fn pattern(&mut self) {
         let line = self.rest().split('\n').next().unwrap_or_default().as_bytes();
         let (mut at, mut bracket) = (1, false);

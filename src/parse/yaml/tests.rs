@@ -1,4 +1,4 @@
-//! Tests of YAML in and out.
+//! Tests of reading and writing YAML.
 
 use super::*;
 use crate::document::Document;
@@ -36,7 +36,7 @@ fn words_stay_texts_and_numbers_are_numbers() {
     assert_eq!(read("x: &x { a: 1 }\ny: { <<: *x, b: 2 }\n"), json!({ "x": { "a": 1 }, "y": { "a": 1, "b": 2 } }));
 }
 
-/// A row for each spelling: the core schema of YAML 1.2 decides, and what JSON cannot say stays a text.
+/// One row per spelling. The core schema of YAML 1.2 decides, and what JSON cannot represent stays text.
 #[test]
 fn plain_scalars_are_what_the_core_schema_says() {
     let table = [
@@ -84,7 +84,7 @@ fn plain_scalars_are_what_the_core_schema_says() {
         let text = format!("\u{feff}# é\na: {written} # why\nb: [{written}, &x {written}]\nc: *x\n");
         let wanted = json!({ "a": value, "b": [value, value], "c": value });
         match written {
-            // Two anchors of nothing, and a flowing nothing, are written otherwise.
+            // Two empty anchors, and an empty value in a flow collection, are written differently.
             "" => assert_eq!(read("a:\n"), json!({ "a": null })),
             _ => assert_eq!(read(&text), wanted, "{written}"),
         }
@@ -97,7 +97,7 @@ fn faults_say_where_and_what_to_do() {
     assert!(fault("a: 1\n1: 2\n\"1\": 3\n").contains("once"), "{}", fault("a: 1\n1: 2\n\"1\": 3\n"));
     assert!(fault("a: b: c\n").starts_with("text:1:"), "{}", fault("a: b: c\n"));
     assert!(fault("a: 1\n---\nb: 1\n").contains("one document"), "{}", fault("a: 1\n---\nb: 1\n"));
-    assert!(fault("a:\n\t- b\n").contains("blanks"), "{}", fault("a:\n\t- b\n"));
+    assert!(fault("a:\n\t- b\n").contains("spaces"), "{}", fault("a:\n\t- b\n"));
     let document = Value::handle(Document::new("a.yaml", "x: [1\n"));
     let fault = parse_yaml(&ParserInput::from_value(&document)).expect_err("the list is open");
     assert!(fault.to_string().starts_with("a.yaml:"), "{fault}");

@@ -1,5 +1,5 @@
-//! Values as YAML: as the library writes it, and as the dumpers of the Python world do: list items flush with their key,
-//! single quotes, no line wrapped.
+//! Values as YAML text, in two styles: that of the library, and that of Python's dumpers, with list items flush with
+//! their key, single quotes, and no wrapped lines.
 
 use crate::bounded::BoundedText;
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -7,8 +7,8 @@ use crate::pattern::Pattern;
 use crate::value::Json;
 use serde_saphyr::SerializerOptions;
 
-/// A tree as a YAML text in block style, which ends with a line feed. Texts are quoted where they would be read as
-/// something else, also by readers of YAML 1.1; texts of several lines stand in literal blocks.
+/// Writes a tree as YAML text in block style, ending with a line feed. Texts are quoted if they would be read as
+/// something else, also by readers of YAML 1.1. Multi-line texts become literal blocks.
 pub fn yaml_text(tree: &Json) -> Result<String> {
     let options: SerializerOptions = serde_saphyr::ser_options! {
         compact_list_indent: false,
@@ -18,12 +18,12 @@ pub fn yaml_text(tree: &Json) -> Result<String> {
         .map_err(|fault| Diagnostic::new(Code::ARGUMENTS, format!("the value cannot be written as YAML: {fault}")))
 }
 
-/// A tree in block style. A text is plain unless it would be read as something else, by YAML 1.1 or 1.2, else in
-/// single quotes, and in double ones where it holds a single one, a line break, or what only an escape can write;
-/// `null` is nothing at all.
+/// Writes a tree in block style. A text is plain unless YAML 1.1 or 1.2 would read it as something else. Otherwise it
+/// is in single quotes, or in double quotes if it contains a single quote, a line break, or a character that needs an
+/// escape. `null` is written as nothing.
 ///
-/// The rules are those of ruamel.yaml's emitter (`analyze_scalar`, `choose_scalar_style`), but for the words that
-/// YAML 1.1 reads as flags: those are quoted here.
+/// The rules are those of ruamel.yaml's emitter (`analyze_scalar`, `choose_scalar_style`), except that words which YAML
+/// 1.1 reads as booleans are quoted.
 pub fn yaml_flush(tree: &Json) -> Result<String> {
     let mut text = BoundedText::default();
     match tree {
@@ -35,7 +35,7 @@ pub fn yaml_flush(tree: &Json) -> Result<String> {
     Ok(text.into_text())
 }
 
-/// Its pairs. `begun`: the first one stands behind the `- ` of an item.
+/// Writes the pairs of a map. If `begun`, the first pair follows the `- ` of a list item.
 fn block_map(
     map: &serde_json::Map<String, Json>,
     indent: usize,
@@ -89,7 +89,7 @@ fn block_list(items: &[Json], indent: usize, mut begun: bool, text: &mut Bounded
     Ok(())
 }
 
-/// A scalar, or an empty collection, and the end of its line.
+/// Writes a scalar or an empty collection, and the end of its line.
 fn line(value: &Json, text: &mut BoundedText) -> Result<()> {
     match value {
         Json::String(value) => text.push(&scalar(value))?,
@@ -101,7 +101,8 @@ fn line(value: &Json, text: &mut BoundedText) -> Result<()> {
     text.push("\n")
 }
 
-/// A number that YAML 1.1 reads as one too: a float with an exponent has a point there, and the exponent a sign.
+/// Makes a number a number in YAML 1.1 too: there, a float with an exponent needs a decimal point, and the exponent a
+/// sign.
 fn decimal(number: String) -> String {
     match number.split_once('e') {
         None => number,
@@ -113,13 +114,13 @@ fn decimal(number: String) -> String {
     }
 }
 
-/// What reads as a flag, or as a number to the base of sixty, by YAML 1.1 alone.
+/// Words that only YAML 1.1 reads as a boolean or as a base-60 number.
 const OLD: &str = r"(?x)^(?:
     y | Y | n | N | yes | Yes | YES | no | No | NO | on | On | ON | off | Off | OFF
     | [-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?
 )$";
 
-/// What reads as a number, a flag, a date, nothing, or a key of merging by YAML 1.2, or by both.
+/// Words that YAML 1.2, or both versions, read as a number, a boolean, a date, null or a merge key.
 const OTHER: &str = r"(?x)^(?:
     ~ | null | Null | NULL | << | =
     | true | True | TRUE | false | False | FALSE
@@ -131,13 +132,13 @@ const OTHER: &str = r"(?x)^(?:
       (?:[\ \t]*(?:Z|[-+][0-9]{1,2}(?::?[0-9]{2})?))?
 )$";
 
-/// A text as a scalar of a block, which both versions of YAML read as a text.
+/// A text as a scalar in block style, which both versions of YAML read as a text.
 fn scalar(text: &str) -> String {
     yaml_scalar(text, false, true)
 }
 
-/// A text as a scalar on one line: quoted only where it must be, within `[…]` and `{…}` if it `flows`; with `old`
-/// also where YAML 1.1 alone would read it as something else.
+/// A text as a scalar on one line, quoted only where necessary. It is within `[…]` or `{…}` if `flows`. If `old`, it is
+/// also quoted where only YAML 1.1 would read it as something else.
 pub fn yaml_scalar(text: &str, flows: bool, old: bool) -> String {
     let printable = |c: char| {
         matches!(c, ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..)
@@ -154,7 +155,7 @@ pub fn yaml_scalar(text: &str, flows: bool, old: bool) -> String {
     }
 }
 
-/// Whether a text of one line, written plainly, would be read as something of a block.
+/// Whether a single-line text, written plainly, would be read as block syntax.
 fn has_indicator(text: &str) -> bool {
     let blank_after = |at: usize| text.as_bytes().get(at + 1).is_none_or(|next| *next == b' ');
     let first = text.chars().next().unwrap_or(' ');
@@ -229,7 +230,7 @@ mod tests {
             prop_assert_eq!(read(&yaml_flush(&tree).unwrap()), tree);
         }
 
-        /// Both ways of writing, read as YAML 1.2, and looked at as YAML 1.1 does.
+        /// Both styles, read as YAML 1.2, and checked against the YAML 1.1 rules.
         #[test]
         fn numbers_come_back_as_they_were(float in any::<f64>(), whole in any::<i64>(), shift in 0_u32..64) {
             prop_assume!(float.is_finite());

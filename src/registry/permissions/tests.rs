@@ -31,9 +31,9 @@ fn within(table: &str, line: &str) -> String {
             let name = if line.starts_with("name") { TOOL.replace("name = \"a\"\n", "") } else { TOOL.to_owned() };
             format!("{name}{effect}{line}\n")
         }
-        "[tool.on.NAME]" => {
+        "[tool.operations.NAME]" => {
             let effect = if line.starts_with("effect") { "" } else { "effect = \"pure\"\n" };
-            format!("{TOOL}dispatch = \"do\"\n[tool.on.one]\ndescription = \"x\"\n{effect}{line}\n")
+            format!("{TOOL}dispatch = \"do\"\n[tool.operations.one]\ndescription = \"x\"\n{effect}{line}\n")
         }
         _ => unreachable!("{table}"),
     }
@@ -47,8 +47,8 @@ const ROWS: &[PermissionRow] = &[
     ("[pack]", "root = [\".\"]", "root = [\".git\"]", true),
     ("[pack]", "root = [\"b\", \"a\"]", "root = [\"a\", \"b\"]", false),
     // When and whether a pack serves lets it do no more than it was shown with.
-    ("[pack]", "when = []", "when = [\"a.txt\"]", false),
-    ("[pack]", "when = []", "", false),
+    ("[pack]", "activate_if = []", "activate_if = [\"a.txt\"]", false),
+    ("[pack]", "activate_if = []", "", false),
     ("[pack]", "limits = { time_ms = 20000 }", "limits = { time_ms = 15000 }", false),
     ("[pack]", "limits = { time_ms = 20000 }", "", false),
     ("[pack]", "", "limits = { time_ms = 20000 }", true),
@@ -108,8 +108,8 @@ const ROWS: &[PermissionRow] = &[
     ("[[pack.grants.run]]", "env = [\"A\"]", "env = [\"B\"]", true),
     ("limits", "time_ms = 20000", "time_ms = 20000", false),
     ("limits", "time_ms = 100", "", true),
-    ("limits", "ticks = 2", "ticks = 3", true),
-    ("limits", "ticks = 2", "ticks = 1", false),
+    ("limits", "steps = 2", "steps = 3", true),
+    ("limits", "steps = 2", "steps = 1", false),
     ("limits", "memory_mb = 2", "memory_mb = 3", true),
     ("limits", "memory_mb = 2", "memory_mb = 1", false),
     ("limits", "output_kb = 2", "output_kb = 3", true),
@@ -132,10 +132,10 @@ const ROWS: &[PermissionRow] = &[
     ("[[tool]]", "", "task = \"required\"", false),
     ("[[tool]]", "task = \"optional\"\ntask_ttl_ms = 1000", "task = \"optional\"\ntask_ttl_ms = 9000", false),
     ("[[tool]]", "task = \"optional\"\ntask_poll_ms = 1000", "task = \"optional\"\ntask_poll_ms = 9", false),
-    ("[tool.on.NAME]", "effect = \"writes\"", "effect = \"pure\"", false),
-    ("[tool.on.NAME]", "effect = \"pure\"", "effect = \"writes\"", true),
-    ("[tool.on.NAME]", "limits = { ticks = 2 }", "limits = { ticks = 3 }", true),
-    ("[tool.on.NAME]", "limits = { ticks = 2 }", "limits = { ticks = 1 }", false),
+    ("[tool.operations.NAME]", "effect = \"writes\"", "effect = \"pure\"", false),
+    ("[tool.operations.NAME]", "effect = \"pure\"", "effect = \"writes\"", true),
+    ("[tool.operations.NAME]", "limits = { steps = 2 }", "limits = { steps = 3 }", true),
+    ("[tool.operations.NAME]", "limits = { steps = 2 }", "limits = { steps = 1 }", false),
 ];
 
 /// The keys that say what is shown, asked, computed or how: whatever they hold, nothing more may be done with it.
@@ -162,8 +162,8 @@ const WORDS: &[(&str, &[&str])] = &[
             "text",
             "file",
             "dispatch",
-            "on",
-            "with",
+            "operations",
+            "bind",
             "on_error",
             "destructive",
             "idempotent",
@@ -176,7 +176,7 @@ const WORDS: &[(&str, &[&str])] = &[
             "example",
         ],
     ),
-    ("[tool.on.NAME]", &["description", "required", "input", "script", "fn", "with", "example"]),
+    ("[tool.operations.NAME]", &["description", "required", "input", "script", "fn", "bind", "example"]),
 ];
 
 //= docs/spec.md#trust

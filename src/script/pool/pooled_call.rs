@@ -1,4 +1,4 @@
-//! A call on its way through the pool: who answers it, what limits it, and whether its effects still count.
+//! A call in the pool: who answers it, what limits it, and whether its effects still count.
 
 use super::queue::{CallerId, PATIENCE};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -10,30 +10,30 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long after its limit, or its cancellation, a call may answer by itself.
+/// How long after its limit or its cancellation a call may still answer by itself.
 const ANSWER_GRACE: Duration = Duration::from_millis(200);
-/// How long the thread of a call that was answered in its place may work on before it counts as lost.
+/// How long the thread of an already answered call may continue before it counts as lost.
 const END_GRACE: Duration = Duration::from_millis(100);
-/// How often the watchdog looks at the calls.
+/// How often the watchdog checks the calls.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
-/// How long the watchdog goes on looking after the last call: to wake it takes longer than most calls.
+/// How long the watchdog keeps checking after the last call. Waking it takes longer than most calls.
 const LINGER: Duration = Duration::from_secs(5);
 
-/// Answers in place of a call that was stopped.
+/// Answers a stopped call on its behalf.
 type SubstituteAnswer = Box<dyn FnOnce(Box<Diagnostic>) + Send>;
 
 thread_local! {
     static CURRENT: RefCell<Option<Arc<PooledCall>>> = const { RefCell::new(None) };
 }
 
-/// A call on its way through the pool.
+/// A call in the pool.
 pub struct PooledCall {
-    /// What was called.
+    /// The name of what was called.
     pub name: String,
-    /// Who calls.
+    /// The caller.
     pub(super) caller: CallerId,
     cancel: CancelFlag,
-    /// How many of its threads wait for something: 1 while it waits.
+    /// The number of its threads that are waiting for something.
     pub waits: AtomicUsize,
     state: Mutex<CallState>,
 }
@@ -41,32 +41,33 @@ pub struct PooledCall {
 struct CallState {
     phase: CallPhase,
     answer: Option<SubstituteAnswer>,
-    /// When a thread took it.
+    /// When a thread started to run it.
     began: Option<Instant>,
     cancelled: Option<Instant>,
-    /// What limits it now: that of `on_error`, or of a build, in place of its own.
+    /// The guards that limit it. The last one is in force: that of `on_error` or of a build takes precedence over its
+    /// own.
     guards: Vec<Arc<Guard>>,
-    /// They keep its writes from the disk.
+    /// The seals that keep its writes from the disk.
     seals: Vec<Arc<WriteSeal>>,
     answered: Option<Instant>,
     is_lost: bool,
-    /// It was moved aside: it keeps its thread for long, and another one may work in addition.
+    /// Whether it was moved aside: it has kept its thread for a long time, and an additional thread may work.
     is_long: bool,
-    /// No thread works on it any more.
+    /// Whether no thread is running it any more.
     is_over: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CallPhase {
-    /// It is at work.
+    /// It is running.
     Open,
-    /// It ended well, and its writes are on their way to the disk: nobody else answers any more.
+    /// It ended successfully, and its writes are on their way to the disk. Nothing else may answer it any more.
     Settled,
-    /// It was answered in its place.
+    /// It was answered on its behalf.
     Answered,
 }
 
-/// A guard that limits the call while this lives.
+/// Keeps a guard as a limit of the call until it is dropped.
 pub struct WatchedGuard(Option<(Arc<PooledCall>, Arc<Guard>)>);
 
 impl Drop for WatchedGuard {
@@ -104,7 +105,7 @@ impl PooledCall {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs it on this thread, unless it was answered while it stood in the queue.
+    /// Runs it on this thread, unless it was answered while it was in the queue.
     pub(super) fn run(self: &Arc<Self>, job: impl FnOnce()) {
         {
             let mut state = self.state();
@@ -118,12 +119,12 @@ impl PooledCall {
         CURRENT.set(before);
     }
 
-    /// To be called by the call before it answers by itself; `false` if somebody else has answered.
+    /// Claims the right to answer. The call must do so before it answers by itself; `false` if it was already answered.
     pub(super) fn take_answer(&self) -> bool {
         self.state().answer.take().is_some()
     }
 
-    /// The fault that the call is to be answered with, if it is overdue. Its guard has asked it to stop before.
+    /// The fault with which the call is to be answered if it is overdue. Its guard has asked it to stop before.
     pub(super) fn overdue_fault(&self, now: Instant) -> Option<Box<Diagnostic>> {
         let mut state = self.state();
         if state.phase != CallPhase::Open || state.answer.is_none() {
@@ -145,8 +146,8 @@ impl PooledCall {
         self.waits.load(Ordering::Acquire) > 0
     }
 
-    /// Answers in place of the call, once nothing that it does can reach anyone; `false` if it is just writing, or has
-    /// answered.
+    /// Answers the call on its behalf, once nothing that it does can have an effect any more. Returns `false` if the
+    /// call is just committing, or was already answered.
     ///
     //= docs/spec.md#calls
     //# Nothing that a call does after it was answered in its place MUST reach the disk, the graph, the memory of its pack or the client.
@@ -160,7 +161,7 @@ impl PooledCall {
         state.answered = Some(Instant::now());
         for guard in &state.guards {
             guard.stop(fault.clone());
-            // A program that it started would go on writing.
+            // A program that it started would continue to write.
             guard.end_awaited();
         }
         drop(state);
@@ -168,7 +169,7 @@ impl PooledCall {
         true
     }
 
-    /// Moves it aside if it has been at work for `time`. Gives whether it was moved.
+    /// Moves it aside if it has been running for `time`. Returns whether it was moved.
     pub(super) fn move_aside(&self, now: Instant, time: Duration) -> bool {
         let mut state = self.state();
         let works = state.began.is_some_and(|began| now.saturating_duration_since(began) >= time);
@@ -185,19 +186,19 @@ impl PooledCall {
         self.state().is_long
     }
 
-    /// To be called when its thread begins to wait. Gives whether it had been moved aside.
+    /// Moves it back when its thread begins to wait. Returns whether it had been moved aside.
     pub(super) fn is_aside_no_longer(&self) -> bool {
         std::mem::take(&mut self.state().is_long)
     }
 
-    /// To be called when its thread is done with it. Gives whether it had been moved aside.
+    /// Marks it as over when its thread is done with it. Returns whether it had been moved aside.
     pub(super) fn end(&self) -> bool {
         let mut state = self.state();
         state.is_over = true;
         std::mem::take(&mut state.is_long)
     }
 
-    /// Takes `time` off what counts for its limit, if it was moved aside.
+    /// If it was moved aside, excludes `time` from the time that counts towards its limit.
     pub(super) fn forgive_time(&self, time: Duration) {
         let state = self.state();
         if state.is_long && !self.is_waiting() {
@@ -205,21 +206,22 @@ impl PooledCall {
         }
     }
 
-    /// Whether a thread works on it, and nothing has ended it.
+    /// Whether a thread is running it, and nothing has ended it.
     pub(super) fn is_at_work(&self) -> bool {
         let state = self.state();
         let works = state.began.is_some() && !state.is_over && !self.is_waiting();
         works && state.phase != CallPhase::Answered && !self.cancel.is_cancelled()
     }
 
-    /// Whether it was moved aside, was told to end, and its place will soon be free.
+    /// Whether it was moved aside and told to end, so that its place will soon be free.
     pub(super) fn is_making_room(&self) -> bool {
         let state = self.state();
         let is_told = state.phase == CallPhase::Answered || self.cancel.is_cancelled();
         state.is_long && is_told && !state.is_lost
     }
 
-    /// Ends it, because it was moved aside and others need its place; `false` if it is not, or ends already.
+    /// Ends it, because it was moved aside and other calls need its place. Returns `false` if it was not moved aside or
+    /// is already ending.
     pub(super) fn make_room(&self, fault: Box<Diagnostic>) -> bool {
         let state = self.state();
         let ends = state.is_long && state.phase == CallPhase::Open && !self.cancel.is_cancelled();
@@ -227,13 +229,14 @@ impl PooledCall {
             for guard in &state.guards {
                 guard.stop(fault.clone());
             }
-            // Where it does not end, it is answered in its place.
+            // If it does not end, it is answered on its behalf.
             self.cancel.cancel();
         }
         ends
     }
 
-    /// Marks its thread as lost if it works on although the call was answered. Gives whether it was marked just now.
+    /// Marks its thread as lost if the thread continues although the call was answered. Returns whether it was marked
+    /// just now.
     pub(super) fn mark_if_lost(&self) -> bool {
         let mut state = self.state();
         let is_ending = state.answered.is_none_or(|answered| answered.elapsed() < END_GRACE);
@@ -247,28 +250,28 @@ impl PooledCall {
         self.state().is_lost
     }
 
-    /// Since when a thread works on it.
+    /// When a thread started to run it.
     pub(super) fn began(&self) -> Option<Instant> {
         self.state().began
     }
 }
 
-/// The calls that the watchdog looks after, and what wakes it.
+/// The calls that the watchdog monitors, and the means to wake it.
 pub(super) struct WatchedCalls {
     calls: Mutex<BTreeMap<u64, Arc<PooledCall>>>,
     last: AtomicU64,
-    /// A job waits while every thread is busy.
+    /// Whether a job is waiting while every thread is busy.
     pressed: AtomicBool,
     asleep: AtomicBool,
     wake: (Mutex<()>, Condvar),
 }
 
-/// A call that holds a thread although it was answered.
+/// A call that holds a thread although it was already answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HungCall {
-    /// What was called.
+    /// The name of what was called.
     pub name: String,
-    /// For how long it has been at work.
+    /// How long it has been running.
     pub elapsed: Duration,
 }
 
@@ -287,7 +290,7 @@ impl WatchedCalls {
         self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins to look after a call. Gives its number.
+    /// Starts to monitor a call. Returns its number.
     pub(super) fn insert(&self, call: &Arc<PooledCall>) -> u64 {
         let number = self.last.fetch_add(1, Ordering::Relaxed);
         self.calls().insert(number, Arc::clone(call));
@@ -297,19 +300,19 @@ impl WatchedCalls {
         number
     }
 
-    /// Ends to look after a call, whoever answered it.
+    /// Stops monitoring a call, whoever answered it.
     pub(super) fn remove(&self, number: u64) {
         self.calls().remove(&number);
     }
 
-    /// A job waits, and no thread is free.
+    /// Notes that a job is waiting and no thread is free.
     pub(super) fn press(&self) {
         if !self.pressed.swap(true, Ordering::AcqRel) {
             self.wake();
         }
     }
 
-    /// Whether a job waits from now on.
+    /// Sets whether a job is waiting while every thread is busy.
     pub(super) fn set_pressed(&self, is_pressed: bool) {
         self.pressed.store(is_pressed, Ordering::Release);
     }
@@ -320,7 +323,7 @@ impl WatchedCalls {
         self.wake.1.notify_one();
     }
 
-    /// The calls that hold threads although they were answered, the oldest first.
+    /// The calls that hold threads although they were already answered, oldest first.
     pub(super) fn hung_calls(&self, now: Instant) -> Vec<HungCall> {
         let calls = self.calls();
         let lost = calls.values().filter(|call| call.is_lost());
@@ -329,14 +332,14 @@ impl WatchedCalls {
             .collect()
     }
 
-    /// Waits for the next look at the calls.
+    /// Waits until the calls have to be checked again.
     pub(super) fn pause(&self, idle_since: Instant) {
         let held = self.wake.0.lock().unwrap_or_else(PoisonError::into_inner);
         let sleeps = self.calls().is_empty() && idle_since.elapsed() > LINGER;
         self.asleep.store(sleeps, Ordering::Release);
         let time = match self.pressed.load(Ordering::Acquire) {
             true => PATIENCE,
-            // A call that came between the two lines above is looked after a little later.
+            // A call that arrives between the two lines above is checked a little later.
             false if sleeps => Duration::from_secs(1),
             false => LOOK_INTERVAL,
         };
@@ -345,12 +348,12 @@ impl WatchedCalls {
     }
 }
 
-/// Has the watchdog look at `guard` for the call of this thread, until the result is dropped.
+/// Makes the watchdog check `guard` for the call of this thread, until the result is dropped.
 pub fn watch_guard(guard: &Arc<Guard>) -> WatchedGuard {
     WatchedGuard(PooledCall::current().map(|call| {
         let mut state = call.state();
         if state.phase == CallPhase::Answered {
-            guard.stop(Diagnostic::new(Code::CANCELLED, "the call was answered in its place"));
+            guard.stop(Diagnostic::new(Code::CANCELLED, "the call was already answered"));
         }
         if state.is_long {
             guard.lower_priority();
@@ -361,7 +364,7 @@ pub fn watch_guard(guard: &Arc<Guard>) -> WatchedGuard {
     }))
 }
 
-/// Registers a seal that keeps the writes of this thread's call from the disk once the call is answered in its place.
+/// Registers a seal that keeps the writes of this thread's call from the disk once the call was answered on its behalf.
 pub fn register_seal(seal: Arc<WriteSeal>) {
     if let Some(call) = PooledCall::current() {
         let mut state = call.state();
@@ -371,17 +374,17 @@ pub fn register_seal(seal: Arc<WriteSeal>) {
     }
 }
 
-/// Runs `work`, which makes the changes of this thread's call count. While it runs, and afterwards if it ends well,
-/// nobody answers in place of the call.
+/// Runs `work`, which makes the changes of this thread's call take effect. While it runs, and after it succeeds,
+/// nothing else can answer the call.
 ///
 /// # Errors
-/// The fault of `work`, or that the call was answered before.
+/// The fault of `work`, or a fault that the call was already answered.
 pub fn commit_call<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     let Some(call) = PooledCall::current() else { return work() };
     {
         let mut state = call.state();
         if state.phase == CallPhase::Answered {
-            return Err(Diagnostic::new(Code::CANCELLED, "the call was answered in its place"));
+            return Err(Diagnostic::new(Code::CANCELLED, "the call was already answered"));
         }
         state.phase = CallPhase::Settled;
     }

@@ -1,4 +1,4 @@
-//! The queue of a pool: which call is next, and for which calls threads are kept free.
+//! The queue of a pool: which call runs next, and for which calls threads are kept free.
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -7,19 +7,19 @@ use std::time::{Duration, Instant};
 
 pub(super) type PoolJob = Box<dyn FnOnce() + Send>;
 
-/// How many empty rows are kept: the next call of the same kind needs no new one.
+/// The maximum number of empty rows that are kept. The next call of the same kind can reuse its row.
 const MAX_EMPTY_ROWS: usize = 128;
-/// How many threads may wait for something at a time.
+/// The maximum number of threads that can wait for something at the same time.
 pub(super) const MAX_WAITING: usize = 256;
-/// How long a call stands in the queue before a further thread is started for it.
+/// How long a call stays in the queue before an additional thread is started for it.
 pub(super) const PATIENCE: Duration = Duration::from_millis(10);
-/// A row that has nothing at work and has waited for this long is next, whoever the others are.
+/// A row that has no running call and has waited for this long is next, regardless of the other rows.
 const LONG_WAIT: Duration = Duration::from_millis(200);
 
-/// Who calls: callers take turns. By default there is only one.
+/// The identity of a caller. Callers take turns. By default there is only one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CallerId {
-    /// The address that it calls from.
+    /// The address from which it calls.
     pub address: u64,
     /// The client at that address.
     pub client: u64,
@@ -28,13 +28,13 @@ pub struct CallerId {
 }
 
 impl CallerId {
-    /// Address and client, whichever connection it uses.
+    /// The address and the client, regardless of the connection.
     pub fn client(self) -> (u64, u64) {
         (self.address, self.client)
     }
 }
 
-/// Who calls what: the calls of one row are served in the order in which they came.
+/// The caller and what is called. The calls of one row are served in order of arrival.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RowKey {
     caller: CallerId,
@@ -53,17 +53,17 @@ impl RowKey {
     }
 }
 
-/// How many threads there may be.
+/// How many threads there can be.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ThreadLimits {
-    /// For any call, beside those that were moved aside.
+    /// For any call, in addition to the calls that were moved aside.
     pub most: usize,
-    /// In addition, for a tool of which the client has no call at work.
+    /// In addition, for a tool of which the client has no running call.
     pub spares: usize,
 }
 
 impl ThreadLimits {
-    /// Threads that may be at work when a call of this rank begins, itself included.
+    /// The number of threads that may be working when a call of this rank begins, including its own.
     fn limit_of(self, rank: QueueRank) -> usize {
         //= docs/spec.md#calls
         //# Threads MUST be kept for a call whose tool, whose client or whose address has none at work.
@@ -76,13 +76,13 @@ impl ThreadLimits {
             }
     }
 
-    /// The same for a row that has waited for long and has nothing at work: every thread there is.
+    /// The same limit for a row that has waited for a long time and has no running call: all threads.
     pub(super) fn widest(self) -> usize {
         self.limit_of(QueueRank::default())
     }
 }
 
-/// How many calls are at work: of the address, of its client, of the same row. The least rank is next.
+/// The number of running calls of the address, of its client, and of the same row. The lowest rank is next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct QueueRank {
     address: usize,
@@ -92,54 +92,54 @@ struct QueueRank {
 
 struct QueueRow {
     key: RowKey,
-    /// Each with the time since when it waits.
+    /// The waiting jobs, each with the time at which it began to wait.
     jobs: VecDeque<(Instant, PoolJob)>,
     at_work: usize,
-    /// When a call of it was last taken.
+    /// When a call of the row was last taken.
     served: Option<Instant>,
 }
 
 impl QueueRow {
-    /// Since when its next call has been the next one.
+    /// The time since which its next call has been the next one.
     fn since(&self) -> Option<Instant> {
         let (since, _) = self.jobs.front()?;
         Some(self.served.map_or(*since, |served| served.max(*since)))
     }
 
-    /// Whether it has waited for `time`, and has nothing at work.
+    /// Whether it has waited for `time` and has no running call.
     fn has_waited(&self, now: Instant, time: Duration) -> bool {
         self.at_work == 0 && self.since().is_some_and(|since| now.saturating_duration_since(since) >= time)
     }
 }
 
-/// The jobs that wait, and counts of those at work.
+/// The waiting jobs, and counts of the running ones.
 #[derive(Default)]
 pub(super) struct CallQueue {
     rows: Vec<QueueRow>,
-    /// How many jobs are in the rows.
+    /// The number of jobs in the rows.
     jobs: usize,
     at_work: usize,
     addresses: HashMap<u64, usize>,
     clients: HashMap<(u64, u64), usize>,
-    /// The threads that wait for something, by the client whose calls they run.
+    /// The number of threads that are waiting for something, by the client whose calls they run.
     waiting: HashMap<(u64, u64), usize>,
     all_waiting: usize,
-    /// Whether the next late call is the one that came first, and not the one with the fewest at work. The two rules
-    /// take turns: many addresses cannot pass one by for ever, and the many calls of one do not stand before that of
-    /// another.
+    /// Whether the next late call is the oldest one, rather than the one with the fewest running calls. The two rules
+    /// alternate: so many addresses cannot pass over one call for ever, and the many calls of one address do not delay
+    /// the call of another.
     first_is_next: bool,
-    /// How many threads sleep: while there are none nobody need be woken.
+    /// The number of sleeping threads. If there are none, no thread needs to be woken.
     pub(super) idle: usize,
     pub(super) closed: bool,
 }
 
 impl CallQueue {
-    /// How many jobs wait.
+    /// The number of waiting jobs.
     pub(super) fn len(&self) -> usize {
         self.jobs
     }
 
-    /// How many calls are at work.
+    /// The number of running calls.
     pub(super) fn at_work(&self) -> usize {
         self.at_work
     }
@@ -175,7 +175,7 @@ impl CallQueue {
         if self.jobs == 0 {
             return None;
         }
-        // The time matters only where several wait, or the only one may not begin.
+        // The time matters only if several jobs are waiting, or if the only one may not begin.
         let (now, is_alone) = (OnceCell::new(), self.jobs == 1);
         let fronts = self.rows.iter().enumerate().filter_map(|(at, row)| {
             let since = row.since()?;
@@ -200,15 +200,15 @@ impl CallQueue {
         rank.map_or(limits.widest(), |rank| limits.limit_of(rank))
     }
 
-    /// How many calls have waited for so long, cannot begin, and are of connections that have none of their tool at
-    /// work.
+    /// The number of rows that have waited for `time`, cannot begin, and belong to connections that have no running
+    /// call of their tool.
     pub(super) fn held_up(&self, now: Instant, time: Duration, limits: ThreadLimits) -> usize {
         let is_held_up =
             |row: &&QueueRow| row.has_waited(now, time) && self.at_work >= self.limit_for_row(row, now, limits);
         self.rows.iter().filter(is_held_up).count()
     }
 
-    /// How many clients, of those that have none at work, have a call that has waited for so long and cannot begin.
+    /// The number of clients without running calls that have a call which has waited for `time` and cannot begin.
     pub(super) fn strangers_held_up(&self, now: Instant, time: Duration, limits: ThreadLimits) -> usize {
         let is_held_up =
             |row: &&QueueRow| row.has_waited(now, time) && self.at_work >= self.limit_for_row(row, now, limits);
@@ -216,12 +216,12 @@ impl CallQueue {
         strangers.map(|row| row.key.caller.client()).collect::<HashSet<_>>().len()
     }
 
-    /// Threads that may be at work when a call of a row begins.
+    /// The number of threads that may be working when a call of a row begins.
     fn limit_for_row(&self, row: &QueueRow, now: Instant, limits: ThreadLimits) -> usize {
         self.limit_for((!row.has_waited(now, LONG_WAIT)).then(|| self.rank(row)), limits)
     }
 
-    /// Counts a call of this row as at work: one that begins, or that waited for something.
+    /// Counts a call of this row as running: one that begins, or that has stopped waiting.
     pub(super) fn start(&mut self, key: RowKey) {
         self.row(key).at_work += 1;
         self.at_work += 1;
@@ -229,7 +229,7 @@ impl CallQueue {
         *self.clients.entry(key.caller.client()).or_default() += 1;
     }
 
-    /// Counts a call of this row as at work no longer.
+    /// Stops counting a call of this row as running.
     pub(super) fn end(&mut self, key: RowKey) {
         let kept = self.rows.len() <= MAX_EMPTY_ROWS;
         if let Some(at) = self.rows.iter().position(|row| row.key == key) {
@@ -243,12 +243,12 @@ impl CallQueue {
         decrement(&mut self.clients, &key.caller.client());
     }
 
-    /// A call begins to wait for something; `false` if too many do.
+    /// A call begins to wait for something. Returns `false` if too many calls are waiting.
     pub(super) fn leave(&mut self, key: RowKey) -> bool {
         let own = self.waiting.get(&key.caller.client()).copied().unwrap_or(0);
         //= docs/spec.md#questions
         //# The calls of one client that wait for something MUST leave room for those of others.
-        // As many as are left: there is some for the next one, however many clients there are.
+        // A client may have at most as many as are left, so there is always room for the next client.
         if own >= MAX_WAITING - self.all_waiting {
             return false;
         }
@@ -258,14 +258,14 @@ impl CallQueue {
         true
     }
 
-    /// A call waits no longer.
+    /// A call stops waiting.
     pub(super) fn come_back(&mut self, key: RowKey) {
         decrement(&mut self.waiting, &key.caller.client());
         self.all_waiting -= 1;
         self.start(key);
     }
 
-    /// How many calls could begin, and have waited for so long: one of each row.
+    /// The number of calls that could begin and have waited for `patience`: at most one per row.
     pub(super) fn could_begin(&self, now: Instant, patience: Duration, limits: ThreadLimits) -> usize {
         let mut beginning = 0;
         for row in &self.rows {
@@ -307,7 +307,7 @@ mod tests {
         RowKey::new(CallerId { address, client, connection: 0 }, name)
     }
 
-    /// Takes all that may begin.
+    /// Takes all jobs that may begin.
     fn take_all(queue: &mut CallQueue, limits: ThreadLimits) -> Vec<RowKey> {
         std::iter::from_fn(|| queue.take(limits).map(|(key, _)| key)).collect()
     }
@@ -325,7 +325,8 @@ mod tests {
         }
         let first = take_all(&mut queue, ThreadLimits { most: 6, spares: 0 });
         assert_eq!(first, [many, elsewhere, few, elsewhere, other_tool, elsewhere], "each has as many as the others");
-        // One of each ends, in any order: its place goes to whoever has the fewest then.
+        // One call of each row ends, in any order. Its place goes to the row with the fewest running calls at that
+        // time.
         queue.end(elsewhere);
         assert_eq!(queue.take(ThreadLimits { most: 6, spares: 0 }).map(|(key, _)| key), Some(few));
         queue.end(many);
@@ -369,7 +370,7 @@ mod tests {
         (0..9).for_each(|_| push(&mut queue, busy));
         assert_eq!(take_all(&mut queue, limits), [busy; 2]);
         push(&mut queue, late);
-        // There is always somebody of another address, who has nothing at work there.
+        // There is always a call of another address that has no running call.
         for address in 2..4 {
             push(&mut queue, of(address, 1));
             assert_eq!(queue.take(limits).map(|(key, _)| key), Some(of(address, 1)));
@@ -455,8 +456,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever comes, goes, waits and comes back: threads are used while there is something to do, nobody is
-        /// passed over for ever, and nothing is left at the end.
+        /// Calls arrive, end, wait and resume in any order: threads are used while there is work, no call is passed
+        /// over for ever, and nothing is left over at the end.
         #[test]
         fn nothing_is_lost_and_nobody_waits_for_ever(
             steps in prop::collection::vec((0..4_u8, 0..3_u64, 0..3_u64, 0..2_u8), 1..300),

@@ -1,4 +1,4 @@
-//! Threads that panic, wait, are busy or cannot be stopped.
+//! Tests of threads that panic, wait, are busy or cannot be stopped.
 
 use super::workers::POOL_STATE;
 use super::*;
@@ -10,10 +10,10 @@ use crate::world::staging::StagedWrites;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
 
-/// Long enough for a machine that does much else.
+/// Long enough for a machine that is busy with other work.
 const SOON: Duration = Duration::from_secs(60);
 
-/// A call that asks nobody until it is let go.
+/// A call that never consults its guard until it is released.
 struct Stuck {
     free: Sender<()>,
     cancel: CancelFlag,
@@ -21,18 +21,18 @@ struct Stuck {
 }
 
 impl Stuck {
-    /// Begins one that may take `ms`.
+    /// Begins a call with a time limit of `ms`.
     fn begin(pool: &Pool, name: &str, ms: u64) -> Self {
         Self::doing(pool, name, ms, || {})
     }
 
-    /// The same, which does something when it is let go.
+    /// Begins a call that does something when it is released.
     fn doing(pool: &Pool, name: &str, ms: u64, then: impl FnOnce() + Send + 'static) -> Self {
-        Self::of(CallerId::default(), pool, name, ms, then)
+        Self::called_by(CallerId::default(), pool, name, ms, then)
     }
 
-    /// The same, of a client.
-    fn of(caller: CallerId, pool: &Pool, name: &str, ms: u64, then: impl FnOnce() + Send + 'static) -> Self {
+    /// Begins such a call for a certain caller.
+    fn called_by(caller: CallerId, pool: &Pool, name: &str, ms: u64, then: impl FnOnce() + Send + 'static) -> Self {
         let ((free, freed), (done, answers)) = (channel(), channel());
         let cancel = CancelFlag::default();
         let own = cancel.clone();
@@ -52,7 +52,7 @@ impl Stuck {
     }
 }
 
-/// Waits until the pool says so.
+/// Waits until the condition holds.
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
@@ -217,7 +217,7 @@ fn a_crowd_of_calls_does_not_hold_up_another_client_nor_another_tool() {
     (0..most).for_each(|_| begins.recv_timeout(SOON).expect("as many begin as may"));
     for (address, client, name) in [(1, 2, "slow"), (1, 1, "quick"), (2, 1, "slow")] {
         for _ in 0..3 {
-            let other = Stuck::of(caller(address, client), &pool, name, 3_600_000, || {});
+            let other = Stuck::called_by(caller(address, client), &pool, name, 3_600_000, || {});
             other.free.send(()).expect("it waits");
             assert_eq!(other.answer(), Ok(7), "{name} of {client} at {address}: none of the crowd has ended");
         }
@@ -229,9 +229,9 @@ fn a_crowd_of_calls_does_not_hold_up_another_client_nor_another_tool() {
     until("no thread is left", || pool.state.working.load(Ordering::Acquire) <= pool.state.wanted);
 }
 
-/// A crowd of calls that do not end, each of another party, and what has begun of it.
+/// A crowd of calls that do not end, each from another caller, and those of them that have begun.
 fn crowd(pool: &Pool, count: u64, caller: impl Fn(u64) -> CallerId) -> Vec<Stuck> {
-    (0..count).map(|at| Stuck::of(caller(at), pool, "endless", 3_600_000, || {})).collect()
+    (0..count).map(|at| Stuck::called_by(caller(at), pool, "endless", 3_600_000, || {})).collect()
 }
 
 //= docs/spec.md#calls
@@ -247,7 +247,7 @@ fn whoever_the_crowd_pretends_to_be_another_call_is_served() {
         let most = pool.state.thread_limits().widest() as u64;
         let crowd = crowd(&pool, most * 3, caller);
         for connection in 1_000..1_005 {
-            let other = Stuck::of(CallerId { connection, ..caller(0) }, &pool, "endless", 3_600_000, || {});
+            let other = Stuck::called_by(CallerId { connection, ..caller(0) }, &pool, "endless", 3_600_000, || {});
             other.free.send(()).expect("it waits");
             assert_eq!(other.answer(), Ok(7), "none of the crowd has ended");
         }
@@ -272,14 +272,17 @@ fn whoever_the_crowd_pretends_to_be_another_call_is_served() {
 #[test]
 fn who_came_before_the_crowd_is_not_ended_for_it() {
     let pool = Pool::with_max_aside(8);
-    let honest = Stuck::of(CallerId { address: 1_000, ..CallerId::default() }, &pool, "endless", 3_600_000, || {});
+    let honest =
+        Stuck::called_by(CallerId { address: 1_000, ..CallerId::default() }, &pool, "endless", 3_600_000, || {});
     until("it is at work", || pool.state.queue().at_work() == 1);
     let most = pool.state.thread_limits().widest() as u64;
     let crowd = crowd(&pool, most + 60, |at| CallerId { address: 1, client: at / 4, connection: at });
     until("no more may be moved aside", || pool.state.moved_aside.load(Ordering::Acquire) == 8);
     until("what is kept for others is taken too", || pool.state.queue().at_work() as u64 == most + 8);
     let others: Vec<_> = (2_000..2_003)
-        .map(|address| Stuck::of(CallerId { address, ..CallerId::default() }, &pool, "endless", 3_600_000, || {}))
+        .map(|address| {
+            Stuck::called_by(CallerId { address, ..CallerId::default() }, &pool, "endless", 3_600_000, || {})
+        })
         .collect();
     until("some are ended for those who wait", || {
         for call in &crowd {
@@ -308,9 +311,10 @@ fn of_parties_that_have_one_each_the_first_one_is_ended() {
     let pool = Pool::with_max_aside(8);
     let most = pool.state.thread_limits().widest() as u64;
     let crowd = crowd(&pool, most + 8, |at| CallerId { address: at, client: 0, connection: at });
-    let other = Stuck::of(CallerId { address: 1_000, ..CallerId::default() }, &pool, "endless", 3_600_000, || {});
+    let other =
+        Stuck::called_by(CallerId { address: 1_000, ..CallerId::default() }, &pool, "endless", 3_600_000, || {});
     let fault = crowd[0].answer().expect_err("it came first");
-    assert!(fault.message.starts_with("the call was ended: too many calls are at work"), "{fault}");
+    assert!(fault.message.starts_with("the call was ended: too many calls are running"), "{fault}");
     crowd[0].free.send(()).expect("it waits");
     other.free.send(()).expect("it waits");
     assert_eq!(other.answer(), Ok(7));
@@ -420,7 +424,7 @@ fn a_panic_is_told_to_its_owner_and_the_threads_go_on() {
     for _ in 0..pool.threads() * 2 {
         let fault = pool.run(|| -> u8 { panic!("on purpose") }).expect_err("it panicked");
         assert_eq!(fault.code, Code::INTERNAL);
-        assert_eq!(fault.message, "toolsd made a mistake: on purpose");
+        assert_eq!(fault.message, "internal error in toolsd: on purpose");
     }
     assert_eq!(pool.run(|| 7), Ok(7));
 }

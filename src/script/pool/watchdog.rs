@@ -1,5 +1,5 @@
-//! The watchdog of a pool: answers in place of calls that do not end when they should, starts threads in place of those
-//! that such calls hold, and of those that are busy while others wait.
+//! The watchdog of a pool. It answers calls that do not end when they should, and starts threads to replace those that
+//! such calls hold, and those that are busy while other calls wait.
 
 use super::pooled_call::PooledCall;
 use super::queue::{CallerId, PATIENCE};
@@ -12,13 +12,12 @@ use std::sync::{Arc, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a call may be at work before it is moved aside when others wait: another thread works beside its own.
+/// How long a call may run before it is moved aside if others wait. Another thread then works beside its own.
 const SLICE: Duration = Duration::from_millis(20);
 /// How long a call waits, when no more calls can be moved aside, before others are ended to make room.
 const MAKE_ROOM_AFTER: Duration = Duration::from_secs(1);
 
-/// Answers in place of the calls that are overdue, and counts the threads that are lost by it. Gives whether there are
-/// calls at all.
+/// Answers the overdue calls, and counts the threads that are lost in this way. Returns whether there are any calls.
 fn answer_overdue(state: &Arc<PoolState>, now: Instant) -> bool {
     let calls: Vec<(u64, Arc<PooledCall>)> =
         state.watched.calls().iter().map(|(number, call)| (*number, Arc::clone(call))).collect();
@@ -30,9 +29,9 @@ fn answer_overdue(state: &Arc<PoolState>, now: Instant) -> bool {
             state.watched.remove(*number);
         }
         if call.mark_if_lost() {
-            tracing::error!("`{}` was answered in its place: its script thread cannot be stopped", call.name);
-            // One that was moved aside gave way, and may just not have had the processor: another thread works in its
-            // place already.
+            tracing::error!("`{}` was answered on its behalf: its script thread cannot be stopped", call.name);
+            // A call that was moved aside gave up its place, and may just not have received processor time. Another
+            // thread already works in its place.
             if !call.is_aside() {
                 state.lost.fetch_add(1, Ordering::AcqRel);
                 if state.may_start_thread() {
@@ -54,7 +53,7 @@ fn answer_overdue(state: &Arc<PoolState>, now: Instant) -> bool {
 
 //= docs/spec.md#calls
 //# A call of a connection that has none of the tool at work MUST NOT wait for the end of others: those that have been at work for long are moved aside.
-/// Moves those aside that have been at work longest, one for each call that they hold up.
+/// Moves the longest-running calls aside, one for each call that is held up.
 fn move_long_calls_aside(state: &PoolState, now: Instant) {
     let held_up = state.queue().held_up(now, PATIENCE, state.thread_limits());
     if held_up == 0 {
@@ -67,7 +66,7 @@ fn move_long_calls_aside(state: &PoolState, now: Instant) {
         if moved == held_up.min(room) {
             break;
         }
-        // Counted before it can end.
+        // Counted before the call can end.
         state.moved_aside.fetch_add(1, Ordering::AcqRel);
         match call.move_aside(now, SLICE) {
             true => moved += 1,
@@ -81,8 +80,8 @@ fn move_long_calls_aside(state: &PoolState, now: Instant) {
 
 //= docs/spec.md#calls
 //# The time of a call that shares the processors with more calls than are usual MUST pass more slowly for it.
-/// Calls that were moved aside share the processors with more than there are threads otherwise: their time passes as
-/// slowly as if they waited for one of those.
+/// Calls that were moved aside share the processors with more threads than usual. Their time passes as slowly as if
+/// they were waiting for one of the usual threads.
 fn forgive_shared_time(state: &PoolState, passed: Duration) {
     if state.moved_aside.load(Ordering::Acquire) == 0 {
         return;
@@ -94,7 +93,7 @@ fn forgive_shared_time(state: &PoolState, passed: Duration) {
     }
 }
 
-/// Runs what is to be done when every thread has been held for long enough.
+/// Runs the registered action if every thread has been held for long enough.
 fn act_if_stuck(state: &PoolState, now: Instant) {
     let mut stuck = state.stuck.lock().unwrap_or_else(PoisonError::into_inner);
     stuck.since = state.is_exhausted().then(|| stuck.since.unwrap_or(now));
@@ -109,8 +108,8 @@ fn act_if_stuck(state: &PoolState, now: Instant) {
 //# When too many calls are moved aside and another has waited for a second, one MUST be ended, and told so: of the address, there of the client, with the most at work, the one that came first.
 //= docs/spec.md#calls
 //# As many MUST be ended at a time as clients wait that have none at work.
-/// Ends some of those that were moved aside, one for each client that has none at work, those included that end
-/// already.
+/// Ends some of the calls that were moved aside: one for each client that waits and has no running call, counting those
+/// that are already ending.
 fn end_calls_aside(state: &PoolState, calls: &[Arc<PooledCall>], now: Instant) {
     let (held_up, strangers) = {
         let (queue, thread_limits) = (state.queue(), state.thread_limits());
@@ -129,9 +128,8 @@ fn end_calls_aside(state: &PoolState, calls: &[Arc<PooledCall>], now: Instant) {
     }
     let ending = calls.iter().filter(|call| call.is_making_room()).count();
     let mut left: Vec<&Arc<PooledCall>> = calls.iter().filter(|call| call.is_at_work() && call.is_aside()).collect();
-    let message =
-        "the call was ended: too many calls are at work, others wait, and nobody has more at work than its client";
-    let fault = Diagnostic::new(Code::LIMIT, message).help("call again when fewer calls are at work");
+    let message = "the call was ended: too many calls are running, others wait, and no client has more running calls than this one";
+    let fault = Diagnostic::new(Code::LIMIT, message).help("call again when fewer calls are running");
     let mut wanted = strangers.max(1).saturating_sub(ending);
     while wanted > 0 {
         let most = |at: &usize| (both(left[*at].caller).map(|who| at_work.get(&who).copied()), Reverse(*at));
@@ -144,7 +142,7 @@ fn end_calls_aside(state: &PoolState, calls: &[Arc<PooledCall>], now: Instant) {
     }
 }
 
-/// Starts the thread of the watchdog, which ends with its pool; `false` if the machine has none to give.
+/// Starts the thread of the watchdog, which ends with its pool; `false` if the system cannot start one.
 pub(super) fn start_watchdog(state: &Arc<PoolState>) -> bool {
     let state = Arc::downgrade(state);
     thread::Builder::new().name("watchdog".to_owned()).spawn(move || run(&state)).is_ok()

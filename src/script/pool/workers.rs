@@ -1,4 +1,4 @@
-//! The threads of a pool: what they share, how they take jobs, and how one is replaced while it waits.
+//! The threads of a pool: what they share, how they take jobs, and how a waiting thread is replaced.
 
 use super::pooled_call::{PooledCall, WatchedCalls};
 use super::queue::{CallQueue, MAX_WAITING, PATIENCE, PoolJob, RowKey, ThreadLimits};
@@ -11,54 +11,55 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Bytes of a thread's stack. 64 levels of script calls need far less; but a value that a script nests without end
-/// is copied and dropped by recursion, and what ten seconds can nest fits into this. Only what is used is taken
-/// from the machine.
+/// The stack size of a thread in bytes. 64 levels of script calls need far less. But a value that a script nests
+/// without end is copied and dropped recursively, and what can be nested in ten seconds fits. Only the used part is
+/// taken from the system.
 pub const STACK_BYTES: usize = 64 << 20;
 
-/// How long a thread that has done a job looks for the next one before it sleeps: to be woken on an idle machine takes
-/// longer than most calls.
+/// How long a thread that has finished a job looks for the next one before it sleeps. Waking a thread on an idle
+/// machine takes longer than most calls.
 const SPIN_TIME: Duration = Duration::from_micros(50);
 
-/// How many threads may be started in place of others at least; as many as the machine has cores at most.
+/// The minimum number of threads that may be started to replace others. If the machine has more cores than this, as
+/// many threads as cores may be started.
 const MIN_SPARES: usize = 4;
 
-/// What the threads of a pool share.
+/// The state that the threads of a pool share.
 pub(super) struct PoolState {
     queue: Mutex<CallQueue>,
     hint: QueueHint,
-    /// A job has come, or no more will come.
+    /// Signals that a job has arrived, or that no more will arrive.
     pub(super) filled: Condvar,
-    /// How many threads are to work at a time.
+    /// The number of threads that should be working at the same time.
     pub(super) wanted: usize,
-    /// How many do not wait.
+    /// The number of threads that are not waiting.
     pub(super) working: AtomicUsize,
-    /// How many are held by calls that were answered in their place.
+    /// The number of threads held by calls that were answered on their behalf.
     pub(super) lost: AtomicUsize,
-    /// How many are held by calls that were moved aside.
+    /// The number of threads held by calls that were moved aside.
     pub(super) moved_aside: AtomicUsize,
-    /// How many calls are moved aside at most.
+    /// The maximum number of calls that can be moved aside.
     pub(super) max_aside: usize,
     pub(super) watched: WatchedCalls,
     pub(super) stuck: Mutex<StuckAction>,
 }
 
-/// What can be read of the queue without locking it.
+/// The part of the queue's state that can be read without locking it.
 #[derive(Default)]
 struct QueueHint {
-    /// How many jobs are in it.
+    /// The number of jobs in the queue.
     jobs: AtomicUsize,
-    /// Whether a thread looks for jobs and need not be woken.
+    /// Whether a thread is looking for jobs and does not need to be woken.
     looking: AtomicBool,
 }
 
 thread_local! {
     pub(super) static POOL_STATE: RefCell<Option<Arc<PoolState>>> = const { RefCell::new(None) };
-    /// The row of the call that this thread works on.
+    /// The row of the call that this thread is running.
     static WORKS_ON: Cell<Option<RowKey>> = const { Cell::new(None) };
 }
 
-/// What is done when every thread is held.
+/// The action to run when every thread is held.
 #[derive(Default)]
 pub(super) struct StuckAction {
     pub(super) after: Option<(Duration, Box<dyn Fn() + Send>)>,
@@ -105,13 +106,13 @@ impl PoolState {
         }
     }
 
-    /// To be called by a thread that is done with a call of this row.
+    /// Releases the row of a call when its thread is done with it.
     fn release_row(&self, key: RowKey, queue: &mut CallQueue) {
         queue.end(key);
         self.wake_for(queue);
     }
 
-    /// Wakes threads that may have something to do now: a job that was not to begin before, or their own end.
+    /// Wakes threads that may have something to do now: a job that could not begin before, or their own end.
     fn wake_for(&self, queue: &CallQueue) {
         if queue.idle > 0 && queue.closed {
             self.filled.notify_all();
@@ -120,7 +121,7 @@ impl PoolState {
         }
     }
 
-    /// To be called when a call has ended. A thread that was counted as lost is back.
+    /// Must be called when a call has ended. A thread that was counted as lost is available again.
     pub(super) fn end_call(&self, number: u64, call: &PooledCall) {
         self.watched.remove(number);
         let was_aside = call.end();
@@ -135,12 +136,12 @@ impl PoolState {
         }
     }
 
-    /// How many threads are to work now, those that are held not counted.
+    /// The number of threads that should be working now, excluding those that are held.
     fn needed(&self) -> usize {
         self.wanted + self.lost.load(Ordering::Acquire) + self.moved_aside.load(Ordering::Acquire)
     }
 
-    /// Waits for the next job and gives it with its row; nothing once the pool is gone and all is done.
+    /// Waits for the next job and returns it with its row; `None` once the pool is dropped and all jobs are done.
     fn take(&self) -> Option<(RowKey, PoolJob)> {
         let mut queue = self.queue();
         loop {
@@ -157,12 +158,13 @@ impl PoolState {
         }
     }
 
-    /// How many threads may work at a time, those included that are held.
+    /// The maximum number of threads that may work at the same time, including those that are held.
     fn max_threads(&self) -> usize {
         self.wanted + self.wanted.max(MIN_SPARES)
     }
 
-    /// The same with those that were moved aside, and the threads that are kept for callers that have none.
+    /// The limits including the calls that were moved aside, and the threads reserved for callers that have no running
+    /// call.
     pub(super) fn thread_limits(&self) -> ThreadLimits {
         ThreadLimits {
             most: self.max_threads() + self.moved_aside.load(Ordering::Acquire),
@@ -170,15 +172,15 @@ impl PoolState {
         }
     }
 
-    /// How many calls may be at work where none is moved aside.
+    /// The maximum number of running calls when none is moved aside.
     pub(super) fn usual_limit(&self) -> usize {
         ThreadLimits { most: self.max_threads(), spares: self.wanted.max(MIN_SPARES) }.widest()
     }
 
     //= docs/spec.md#calls
     //# A call that keeps a thread busy MUST NOT keep another from beginning, as long as there are threads to start.
-    /// Wakes or starts a thread for each call that waits and could begin: a thread that sleeps does not notice that a
-    /// call may begin because time has passed.
+    /// Wakes or starts a thread for each waiting call that could begin. A sleeping thread does not notice that a call
+    /// may begin because time has passed.
     pub(super) fn start_waiting_calls(self: &Arc<Self>, now: Instant) {
         let queue = self.queue();
         let (calls, idle) = (queue.could_begin(now, PATIENCE, self.thread_limits()), queue.idle);
@@ -195,12 +197,12 @@ impl PoolState {
         self.working.load(Ordering::Acquire) < self.thread_limits().most
     }
 
-    /// Whether every thread there may be is held by a call that was answered.
+    /// Whether every thread that can exist is held by a call that was already answered.
     pub(super) fn is_exhausted(&self) -> bool {
         self.lost.load(Ordering::Acquire) >= self.max_threads()
     }
 
-    /// The fault of a call that no thread will ever take.
+    /// The fault of a call that no thread will ever run.
     pub(super) fn exhausted_fault(&self, now: Instant) -> Box<Diagnostic> {
         let held = self.watched.hung_calls(now);
         let named: Vec<String> =
@@ -213,7 +215,7 @@ impl PoolState {
 }
 
 impl QueueHint {
-    /// Looks for a job for a while without sleeping, unless another thread does already. Other work goes first.
+    /// Looks for a job for a while without sleeping, unless another thread already does so. Yields to other work.
     fn spin(&self) {
         if self.looking.swap(true, Ordering::AcqRel) {
             return;
@@ -226,22 +228,22 @@ impl QueueHint {
     }
 }
 
-/// Runs `job`, which waits for something: meanwhile another thread works in place of this one. On a thread of no pool
-/// it is just run.
+/// Runs `job`, which waits for something. Meanwhile another thread works in place of this one. On a thread that belongs
+/// to no pool, `job` is simply run.
 ///
 /// # Errors
-/// Too many threads wait already.
+/// Too many threads are already waiting.
 pub fn block_in_place<T>(job: impl FnOnce() -> T) -> Result<T> {
     let Some(state) = POOL_STATE.with(|state| state.borrow().clone()) else { return Ok(job()) };
     let _away = WaitingThread::leave(&state)?;
     Ok(job())
 }
 
-/// While it lives its thread waits and does not count as working.
+/// While it exists, its thread is waiting and does not count as working.
 struct WaitingThread<'a> {
     state: &'a PoolState,
     call: Option<Arc<PooledCall>>,
-    /// The row of its call; nothing for one that waits already.
+    /// The row of its call; `None` if the thread was already waiting.
     key: Option<RowKey>,
 }
 
@@ -252,8 +254,10 @@ impl<'a> WaitingThread<'a> {
             let mut queue = state.queue();
             if !queue.leave(own) {
                 WORKS_ON.set(key);
-                let fault = Diagnostic::new(Code::LIMIT, "too many calls wait at a time, of this client or of all");
-                return Err(fault.help(format!("answer what is asked, or call again later: {MAX_WAITING} may wait")));
+                let fault = Diagnostic::new(Code::LIMIT, "too many calls are waiting, of this client or in total");
+                return Err(fault.help(format!(
+                    "answer the open questions, or call again later: at most {MAX_WAITING} calls can wait"
+                )));
             }
             state.wake_for(&queue);
         }
@@ -287,7 +291,7 @@ impl Drop for WaitingThread<'_> {
     }
 }
 
-/// Starts a thread of the pool; `false` if the machine has none to give.
+/// Starts a thread of the pool; `false` if the system cannot start one.
 pub(super) fn start_thread(state: &Arc<PoolState>) -> bool {
     state.working.fetch_add(1, Ordering::AcqRel);
     let own = Arc::clone(state);
@@ -305,19 +309,19 @@ fn work(state: &Arc<PoolState>) {
     while let Some((key, job)) = state.take() {
         WORKS_ON.set(Some(key));
         guard::set_thread_address(Some(key.caller().address));
-        // A panic of `done` is its owner's; the thread goes on.
+        // A panic of `done` was already reported to its owner, so the thread continues.
         let _ = catch_unwind(AssertUnwindSafe(job));
         WORKS_ON.set(None);
         guard::set_thread_address(None);
         state.release_row(key, &mut state.queue());
         if guard::has_lower_priority() {
-            // The next call is not to be served by what this one left of it.
+            // The priority of this thread was lowered for its call, so it must not run the next one.
             if state.working.fetch_sub(1, Ordering::AcqRel) <= state.needed() {
                 start_thread(state);
             }
             return;
         }
-        // A thread that was replaced while it waited is one too many now.
+        // A thread that was replaced while it waited is now surplus.
         let surplus = state.working.fetch_update(Ordering::AcqRel, Ordering::Acquire, |working| {
             (working > state.needed()).then(|| working - 1)
         });

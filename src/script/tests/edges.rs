@@ -1,4 +1,4 @@
-//! One test for each sharp edge of rhai that an author should not feel.
+//! One test for each pitfall of rhai that script authors should not run into.
 
 use super::{fault, run, value};
 use serde_json::json;
@@ -20,11 +20,11 @@ fn closures_are_called_with_what_they_take() {
     assert_eq!(run("fn twice(x) { x * 2 } fn main() { [1, 2].map(Fn(\"twice\")) }"), Ok(json!([2, 4])));
     assert_eq!(
         fault("fn main() { [1].filter(|x| x) }"),
-        "a.rhai:1:17: the function of `filter` says true or false, this one gave a integer"
+        "a.rhai:1:17: the function of `filter` must return true or false, this one returned a integer"
     );
     assert_eq!(
         fault("fn main() { [1].map(|| 1) }"),
-        "a.rhai:1:17: the function given here takes 0 arguments, it is called with 1"
+        "a.rhai:1:17: this function takes 0 arguments, but it is called with 1"
     );
 }
 
@@ -65,7 +65,7 @@ fn verbs_that_change_in_place_and_return_nothing_are_gone() {
             assert!(message.contains("there is no function") || message.contains("does not take"), "{call}: {message}");
         }
     }
-    assert!(fault("fn main() { [2, 1].sort(|a, b| a - b) }").contains("takes 2 arguments, it is called with 1"));
+    assert!(fault("fn main() { [2, 1].sort(|a, b| a - b) }").contains("takes 2 arguments, but it is called with 1"));
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn functions_survive_the_way_through_values() {
     assert_eq!(value("let m = #{ f: |x| x + 1 }; let g = m.f; g.call(1)"), 2);
     assert_eq!(
         fault("fn main() { |x| x }"),
-        "a function cannot leave its script (return what it gives, not the function itself)"
+        "a function cannot leave its script (return its result, not the function itself)"
     );
 }
 

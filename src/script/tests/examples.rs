@@ -1,4 +1,4 @@
-//! Every example of every primitive is run, and the table keeps its own rules.
+//! Runs every example of every primitive, and checks the rules of the table.
 
 use super::super::{Pool, Program};
 use super::host::TestHost;
@@ -9,7 +9,7 @@ use crate::primitives::ALL;
 use crate::value::{Json, Value};
 use std::sync::Arc;
 
-/// An example is the body of a function, or functions of which `main` is run.
+/// The example is the body of a function, or it contains functions, in which case `main` is run.
 fn run(example: &Example) -> Result<Json> {
     let body = format!("fn main() {{ {} }}", example.script);
     let text = if example.script.contains("fn main(") { example.script } else { body.as_str() };
@@ -28,7 +28,7 @@ fn wrong(primitive: &Primitive, example: &Example) -> Option<String> {
         (Gives::Json(json), Ok(value)) => match serde_json::from_str::<Json>(json) {
             Ok(expected) if expected == value => None,
             Ok(expected) => told(format!("gives {value}, not {expected}")),
-            Err(fault) => told(format!("`{json}` is no JSON: {fault}")),
+            Err(fault) => told(format!("`{json}` is not JSON: {fault}")),
         },
         (Gives::Fault(part), Err(fault)) if fault.message.contains(part) => None,
         (Gives::Fault(part), Err(fault)) => told(format!("fails with `{fault}`, which has no `{part}`")),

@@ -1,10 +1,22 @@
-//! Faults: in our words, at the right place, with the calls that led there; caught and thrown again.
+//! Faults: with clear messages, at the right place, with the calls that led to them; caught and thrown again.
 
 use super::super::Program;
 use super::{fault, run, run_files};
-use crate::diagnostic::Code;
+use crate::diagnostic::{Code, RENAMED_PRIMITIVES};
 use crate::guard::Limits;
 use serde_json::json;
+
+#[test]
+fn former_names_of_primitives_are_told_with_those_of_now() {
+    for word in RENAMED_PRIMITIVES {
+        let help = format!("(`{}` is called `{}` now)", word.old, word.new);
+        for call in [format!("{}(1)", word.old), format!("let a = 1; a.{}()", word.old)] {
+            let told = fault(&format!("fn main() {{ {call} }}"));
+            assert!(told.contains("there is no function") && told.ends_with(&help), "{told}");
+        }
+    }
+    assert_eq!(run("fn then(a) { a + 1 } fn main() { then(1) }"), Ok(json!(2)));
+}
 
 #[test]
 fn unknown_names_are_told_with_the_nearest_one() {
@@ -43,10 +55,10 @@ fn all_files_that_cannot_be_read_are_told() {
         faults,
         [
             "b.rhai:1:21: unexpected `;`",
-            "a.rhai:2:10: there is no variable `oox` (declare it by `let`; a constant of the top level is read as `global::NAME`)",
-            "d.rhai:1:13: `default` is a reserved word (as a key of a map write it in quotes: `#{ \"default\": … }`, `map[\"default\"]`; a function or a variable needs another name)",
+            "a.rhai:2:10: there is no variable `oox` (declare it with `let`; a top-level constant is read as `global::NAME`)",
+            "d.rhai:1:13: `default` is a reserved word (write a map key in quotes: `#{ \"default\": … }`, `map[\"default\"]`; a function or a variable needs another name)",
             "e.rhai:1:11: `f` with 0 parameters is defined twice",
-            "lib.rhai:1:1: the top level of the script fails: Runtime error: x (the top level may hold constants and functions only)",
+            "lib.rhai:1:1: the top level of the script fails: Runtime error: x (the top level may contain only constants and functions)",
         ]
     );
     assert_eq!(program.functions("c.rhai").len(), 1);
@@ -105,12 +117,12 @@ fn what_is_thrown_is_caught_with_its_fields() {
 fn a_closure_cannot_use_the_list_whose_verb_it_is_given_to() {
     assert_eq!(
         fault("fn main() { let a = [1]; a.map(|x| a.len()) }"),
-        "a.rhai:1:11: argument 1 of `map` is in use (a closure cannot name the variable whose method it is passed to: write `map(list, |x| …)`)"
+        "a.rhai:1:11: argument 1 of `map` is already in use (a closure cannot use the variable whose method it is passed to: write `map(list, |x| …)`)"
     );
     assert_eq!(run("fn main() { let a = [1]; map(a, |x| a.len()) }"), Ok(json!([1])));
 }
 
-/// What a script sees of a fault of the language that it catches: its kind, its code, its message.
+/// Returns what a script sees of a language fault that it catches: its kind, its code and its message.
 fn caught(expression: &str) -> serde_json::Value {
     let text = format!(
         "fn total(a) {{ a }}\nfn main() {{\n try {{ {expression} }} catch (error) {{ return [error.kind, error.code, error.message, error.at]; }}\n}}"

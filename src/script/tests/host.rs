@@ -1,4 +1,4 @@
-//! A host that knows a few files.
+//! A host with a few files.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::Graph;
@@ -15,7 +15,8 @@ pub(super) struct TestHost {
     world: Arc<dyn World>,
     remembers: PackMemory,
     pub(super) notices: Mutex<Vec<Notice>>,
-    /// While it is set, `render("spin", …)` goes on and asks no guard: a native that cannot be stopped.
+    /// While it is set, `render("spin", …)` keeps running and never consults the guard, like a native function that
+    /// cannot be stopped.
     pub(super) spins: Arc<AtomicBool>,
 }
 
@@ -88,7 +89,7 @@ impl Host for TestHost {
         told.as_object().cloned().unwrap_or_default()
     }
 
-    /// The user accepts what is proposed, the model repeats what it is told, there are no folders.
+    /// The user accepts what is proposed, the model repeats what it is told, and there are no folders.
     fn ask(&self, asked: &[AskedQuestion]) -> Result<Vec<Value>> {
         let answer = |asked: &AskedQuestion| {
             let Some(question) = &asked.question else {

@@ -1,10 +1,10 @@
-//! Numbers on their way through every format: what comes out is what went in, or it is a fault that says which one.
+//! Numbers on their way through every format: what comes out is what went in, or a fault says which number is wrong.
 
 use super::run;
 use crate::diagnostic::Code;
 use crate::value::Json;
 
-/// Numbers of scripts that formats have a form for.
+/// Numbers of scripts that formats can represent.
 const SAYABLE: &[&str] = &[
     "0",
     "-1",
@@ -26,10 +26,10 @@ const SAYABLE: &[&str] = &[
     "123456789.125",
 ];
 
-/// … and those that none has.
+/// Numbers that no format can represent.
 const UNSAYABLE: &[(&str, &str)] = &[("0.0 / 0.0", "NaN"), ("1.0 / 0.0", "inf"), ("-1.0 / 0.0", "-inf")];
 
-/// Ways of a value `v` through a format and back.
+/// Round trips of a value `v` through a format.
 const WAYS: &[&str] = &[
     r#"parse_json(to_json(#{ v: v })).v"#,
     r#"parse_json(to_json([[v]], #{ indent: 2 }))[0][0]"#,
@@ -44,11 +44,11 @@ const WAYS: &[&str] = &[
     r#"once("v", || v)"#,
 ];
 
-/// Ways out that are not read again.
+/// Outputs that are not read again.
 const DOORS: &[&str] = &[
     r#"fail("x", #{ v: v })"#,
     r#"not_found("x", [v])"#,
-    r#"reject(7, "x", v)"#,
+    r#"protocol_error(7, "x", v)"#,
     r#"render("templates/a.hbs", #{ v: v })"#,
     r#"text("x", #{ meta: #{ v: v } })"#,
     r#"text("x", #{ annotations: #{ priority: v } })"#,
@@ -78,15 +78,15 @@ fn what_no_format_can_say_is_a_fault_that_names_it_wherever_it_goes() {
                 }
             }
         }
-        // The next step that is told, and texts, which can say it.
+        // Both next steps that the help suggests: the test, and texts, which can represent the number.
         let script = format!(
-            r#"fn main() {{ let v = {number}; [v.is_finite(), fill("{{{{v}}}}", #{{ v: v }}), [v].join(" "), "" + v] }}"#
+            r#"fn main() {{ let v = {number}; [v.is_finite(), fill_placeholders("{{{{v}}}}", #{{ v: v }}), [v].join(" "), "" + v] }}"#
         );
         assert_eq!(run(&script).expect("texts say it"), serde_json::json!([false, shown, shown, shown]));
     }
 }
 
-/// Numbers as files have them.
+/// Numbers as they appear in files.
 const WRITTEN: &[&str] = &[
     "0",
     "-0",
@@ -126,13 +126,13 @@ const READERS: &[&str] = &[
     r#"parse_csv("a\nNUMBER\n", #{ header: true })[0].a"#,
 ];
 
-/// Whether a value is exactly the number that is written so.
+/// Whether a value is exactly the number that is written.
 fn is_exactly(value: &Json, written: &str) -> bool {
     match value {
         Json::String(text) => text == written,
         Json::Number(number) => match (number.as_i64(), written.parse::<i64>()) {
             (Some(number), Ok(written)) => number == written,
-            // A float is the nearest one of what is written as a float; of a whole number only zero is one (`-0`).
+            // A float must be the nearest one to the written float. Of written integers, only `-0` becomes a float.
             _ => {
                 let float = number.as_f64();
                 float == written.parse().ok() && (written.contains(['.', 'e', 'E']) || float == Some(0.0))
@@ -172,7 +172,7 @@ fn what_is_not_changed_keeps_its_digits() {
     }
 }
 
-/// Values that are equal, and values that are not: by all that compares exactly.
+/// Values that are equal, and values that are not, by all exact comparisons.
 #[test]
 fn what_compares_numbers_does_so_by_one_rule() {
     let numbers = [
@@ -197,7 +197,7 @@ fn what_compares_numbers_does_so_by_one_rule() {
             let script = format!(
                 "fn main() {{ let a = {a}; let b = {b}; [[a] == [b], #{{ v: a }} == #{{ v: b }}, [a].contains(b), [a].index_of(b) == 0, \
                  [a, b].unique().len() == 1, set([a]).contains(b), set([a, b]).len() == 1, [[a], [b]].unique().len() == 1, \
-                 [a].without([b]).is_empty()] }}"
+                 [a].difference([b]).is_empty()] }}"
             );
             let told = run(&script).unwrap_or_else(|fault| panic!("{a} and {b}: {fault}"));
             let told = told.as_array().cloned().unwrap_or_default();
@@ -208,7 +208,7 @@ fn what_compares_numbers_does_so_by_one_rule() {
     }
 }
 
-/// The operators of rhai have a rule of their own, which the guide tells: when they lose it, the guide is to lose that too.
+/// Rhai's operators have a rule of their own, which the guide explains. If they lose it, the guide must lose it too.
 #[test]
 fn operators_between_floats_are_those_that_the_guide_tells_of() {
     for (expression, expected) in [
@@ -232,6 +232,6 @@ fn what_is_no_number_is_no_whole_one() {
     }
     for number in ["0.0 / 0.0", "1.0 / 0.0", "-1.0 / 0.0", "9223372036854775808.0", "-1e19"] {
         let fault = super::fault(&format!("fn main() {{ ({number}).to_int() }}"));
-        assert!(fault.contains("`to_int` has no whole number for"), "{number}: {fault}");
+        assert!(fault.contains("`to_int` cannot convert"), "{number}: {fault}");
     }
 }

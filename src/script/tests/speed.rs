@@ -1,4 +1,5 @@
-//! What a call and the guard cost. Run in release, by hand: `cargo test --release speed -- --ignored --nocapture`.
+//! Measures what a call and the guard cost. Run it by hand in release mode: `cargo test --release speed -- --ignored
+//! --nocapture`.
 
 use super::super::Program;
 use super::host::TestHost;
@@ -6,7 +7,7 @@ use crate::guard::{CancelFlag, Guard, Limits};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The shortest of some runs, per turn.
+/// The shortest of several runs, per iteration.
 fn shortest(turns: u32, mut job: impl FnMut()) -> Duration {
     let one = |_| {
         let started = Instant::now();

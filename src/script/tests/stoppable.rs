@@ -1,8 +1,8 @@
-//! Every primitive can be stopped: each is run on worst cases made from the kinds of its parameters, and the work it
-//! does between two looks at its guard is measured.
+//! Every primitive can be stopped. Each one is run on worst cases made from the kinds of its parameters, and the work
+//! it does between two checks of its guard is measured.
 //!
-//! A primitive is covered as soon as it is declared. Work is the time of the processor that the thread used, in units
-//! of a loop that is measured on the same machine and in the same build, so that a slow or busy machine does not count.
+//! A primitive is covered as soon as it is declared. Work is the processor time of the thread, in units of a loop that
+//! is measured on the same machine and in the same build, so that a slow or busy machine makes no difference.
 
 mod grown;
 mod inputs;
@@ -23,32 +23,32 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How long a case may run before its guard ends it, which is what is to be shown.
+/// How long a case may run before its guard ends it, which is what the test shows.
 const TIME: Duration = Duration::from_millis(50);
 
-/// The most units of work between two looks at the guard.
+/// The maximum units of work between two checks of the guard.
 const MOST_UNITS: u32 = 4_000_000;
 
-/// So many units between two looks are nothing yet, also if that is all a case does: it has a quarter of a megabyte, and
-/// an optimised build does in a tenth of the time what this one does.
+/// Up to this many units between two checks are acceptable, even if that is everything a case does. A case has a
+/// quarter of a megabyte, and an optimised build needs a tenth of the time of this build.
 const FEW_UNITS: u32 = 800_000;
 
-/// A case that does nearly all between two looks, and more than so many units, is run again with longer values: a loop
-/// without a look shows then however fast it is.
+/// A case that does nearly all its work between two checks, and more than this many units, is run again with longer
+/// values. Then a loop without a check shows up, however fast it is.
 const HINT_UNITS: u32 = 3_000;
 
-/// The most of a grown case between two looks, if that is nearly all it does: more than it takes to copy what it is given
-/// once, which nothing stops.
+/// The maximum work of a grown case between two checks, if that is nearly all it does. It is more than copying the
+/// input once takes, which cannot be stopped.
 const COPIED: Duration = Duration::from_millis(17);
 
-/// So many cases of a primitive are grown: the others have the same loops.
+/// The number of cases of a primitive that are grown. The others have the same loops.
 const GROWN: usize = 6;
 
-/// A case that does more between two looks is run so many times, and the least counts: what else the machine did does
-/// not happen each time.
+/// How often a case that exceeds the limit is run. The least result is used, because other load on the machine does not
+/// occur each time.
 const TRIES: usize = 4;
 
-/// In so many cases all parameters take worst values together.
+/// The number of cases in which all parameters take worst values together.
 const TOGETHER: usize = 10;
 
 /// A native function as an argument.
@@ -65,8 +65,8 @@ fn native(call: impl Fn(Vec<Value>) -> Result<Value> + Send + Sync + 'static) ->
     Value::Function(function)
 }
 
-/// Primitives that stand on a library that cannot be stopped, and refuse beforehand what would take too long there
-/// ([`crate::guard::require_time`]), or have a deadline: they may do so many times as much between two looks.
+/// Primitives that use a library that cannot be stopped. They refuse in advance what would take too long
+/// ([`crate::guard::require_time`]), or have a deadline. They may do this many times as much work between two checks.
 const PRICED: &[(&str, u32)] = &[
     ("diff", 5),
     ("edit_section", 5),
@@ -83,10 +83,10 @@ const PRICED: &[(&str, u32)] = &[
     ("to_yaml", 5),
 ];
 
-/// What a primitive is called with in a case.
+/// The arguments of a primitive in one case.
 #[derive(Clone)]
-struct Case {
-    /// What is shown of it when it fails.
+struct WorstCase {
+    /// The description that is shown when the case fails.
     label: String,
     arguments: Vec<Value>,
 }
@@ -112,11 +112,11 @@ impl Bench {
         self.call(primitives::find(name).expect("it is a primitive"), arguments)
     }
 
-    /// The work of a case, if a stretch between two looks is too long, that of dropping what it is given left out.
+    /// The work of a case if a stretch between two checks is too long, excluding the work to drop its input.
     fn without_drops(
         &self,
         primitive: &'static Primitive,
-        case: &Case,
+        case: &WorstCase,
         is_wrong: impl Fn(Worked) -> bool,
     ) -> Option<Worked> {
         let worked = self.worked_with_drops(primitive, case);
@@ -129,11 +129,11 @@ impl Bench {
         is_wrong(worked).then_some(worked)
     }
 
-    fn worked_with_drops(&self, primitive: &'static Primitive, case: &Case) -> Worked {
+    fn worked_with_drops(&self, primitive: &'static Primitive, case: &WorstCase) -> Worked {
         let measured = || {
             let mut arguments = case.arguments.clone();
             if let Some(first) = arguments.first_mut().filter(|first| first.kind() == Kind::Builder) {
-                // What is recorded stays: each case gets a builder of its own.
+                // Recorded nodes stay in a builder, so each case gets its own.
                 *first = self.named("new_graph", Vec::new()).expect("there is a graph");
                 inputs::fill(self, first, 50);
             }
@@ -144,7 +144,7 @@ impl Bench {
         if !takes(primitive, Kind::Transaction) {
             return measured();
         }
-        // A transaction lives as long as the function that gets it.
+        // A transaction lives as long as the function that receives it.
         let found: Arc<Mutex<Worked>> = Arc::new(Mutex::new(Worked { whole: Duration::ZERO, longest: Duration::ZERO }));
         let case = case.clone();
         let seen = Arc::clone(&found);
@@ -160,13 +160,13 @@ impl Bench {
         });
         let graph = self.named("new_graph", Vec::new()).expect("there is a graph");
         inputs::fill(self, &graph, 200);
-        let _ = self.named("changed", vec![graph, within]);
+        let _ = self.named("with_changes", vec![graph, within]);
         let worked = found.lock().expect("no panic");
         *worked
     }
 }
 
-/// A call that was ended has used its time, also where other threads had the processor meanwhile.
+/// A call that was ended has used its time, even if other threads had the processor meanwhile.
 fn whole(worked: Worked, guard: &Guard) -> Worked {
     let least = if guard.verdict().is_some() { TIME } else { Duration::ZERO };
     Worked { whole: worked.whole.max(least), ..worked }
@@ -176,10 +176,10 @@ fn takes(primitive: &Primitive, kind: Kind) -> bool {
     primitive.params.first().is_some_and(|param| param.kinds.contains(&kind))
 }
 
-/// The least time that counts as a unit: an optimised loop takes next to none.
+/// The minimum time that counts as a unit, because an optimised loop takes almost none.
 const LEAST_UNIT: Duration = Duration::from_nanos(7);
 
-/// The work of one unit: some turns of a loop that moves a number and counts it.
+/// The work of one unit: some iterations of a loop that moves a number and counts it.
 fn unit() -> Duration {
     const UNITS: u32 = 100_000;
     const TURNS: u32 = 8;
@@ -198,9 +198,9 @@ fn unit() -> Duration {
     least.max(LEAST_UNIT)
 }
 
-/// The cases of a primitive: each parameter takes each of its worst values in turn while the others are harmless, and
-/// all parameters take the worst values together.
-fn cases(primitive: &'static Primitive, inputs: &Inputs) -> Vec<Case> {
+/// The cases of a primitive. Each parameter takes each of its worst values in turn while the others are harmless. Then
+/// all parameters take worst values together.
+fn cases(primitive: &'static Primitive, inputs: &Inputs) -> Vec<WorstCase> {
     let mut cases = Vec::new();
     let values: Vec<Vec<(String, Value)>> =
         primitive.params.iter().map(|param| inputs.worst(primitive.name, param)).collect();
@@ -221,13 +221,13 @@ fn cases(primitive: &'static Primitive, inputs: &Inputs) -> Vec<Case> {
         cases.push(case(primitive, format!("all: {turn}"), chosen));
     }
     if cases.is_empty() {
-        cases.push(Case { label: "nothing".to_owned(), arguments: Vec::new() });
+        cases.push(WorstCase { label: "nothing".to_owned(), arguments: Vec::new() });
     }
     cases
 }
 
-/// The arguments made of what is chosen for each parameter; options that get nothing are left out.
-fn case(primitive: &Primitive, label: String, chosen: impl Fn(usize, &Param) -> Option<Value>) -> Case {
+/// The arguments made from the values chosen for each parameter. Options without a value are omitted.
+fn case(primitive: &Primitive, label: String, chosen: impl Fn(usize, &Param) -> Option<Value>) -> WorstCase {
     let mut arguments = Vec::new();
     let mut options = Map::new();
     for (place, param) in primitive.params.iter().enumerate() {
@@ -240,11 +240,11 @@ fn case(primitive: &Primitive, label: String, chosen: impl Fn(usize, &Param) -> 
     if !options.is_empty() {
         arguments.push(Value::Map(options));
     }
-    Case { label, arguments }
+    WorstCase { label, arguments }
 }
 
-/// Whether a stretch of work between two looks is too long: by itself, or because it is most of all that was done,
-/// which shows a loop without a look however fast it is.
+/// Whether a stretch of work between two checks is too long: by itself, or because it is most of the work, which
+/// reveals a loop without a check however fast it is.
 fn is_too_long(worked: Worked, unit: Duration, priced: Option<u32>) -> bool {
     match priced {
         Some(times) => worked.longest > unit * MOST_UNITS * times,
@@ -256,8 +256,13 @@ fn is_too_long(worked: Worked, unit: Duration, priced: Option<u32>) -> bool {
 }
 
 impl Bench {
-    /// A stretch of a case that is too long each time, as `is_wrong` judges it.
-    fn always(&self, primitive: &'static Primitive, case: &Case, is_wrong: impl Fn(Worked) -> bool) -> Option<String> {
+    /// A stretch of a case that is too long each time, as judged by `is_wrong`.
+    fn always(
+        &self,
+        primitive: &'static Primitive,
+        case: &WorstCase,
+        is_wrong: impl Fn(Worked) -> bool,
+    ) -> Option<String> {
         let mut worked = None;
         for _ in 0..TRIES {
             worked = Some(self.without_drops(primitive, case, &is_wrong)?);
@@ -267,19 +272,19 @@ impl Bench {
     }
 
     /// What is wrong with a case as it is.
-    fn wrong(&self, primitive: &'static Primitive, case: &Case, unit: Duration) -> Option<String> {
+    fn wrong(&self, primitive: &'static Primitive, case: &WorstCase, unit: Duration) -> Option<String> {
         let priced = PRICED.iter().find(|(name, _)| *name == primitive.name).map(|(_, times)| *times);
         self.always(primitive, case, |worked| is_too_long(worked, unit, priced))
     }
 
-    /// Whether a case does most of its work between two looks, little as it is.
-    fn is_suspicious(&self, primitive: &'static Primitive, case: &Case) -> bool {
+    /// Whether a case does most of its work between two checks, however little that is.
+    fn is_suspicious(&self, primitive: &'static Primitive, case: &WorstCase) -> bool {
         let Worked { whole, longest } = self.worked_with_drops(primitive, case);
         longest * 2 > whole && longest > LEAST_UNIT * HINT_UNITS
     }
 
     /// What is wrong with a case once its values are longer.
-    fn wrong_grown(&self, primitive: &'static Primitive, case: &Case) -> Option<String> {
+    fn wrong_grown(&self, primitive: &'static Primitive, case: &WorstCase) -> Option<String> {
         self.always(primitive, &grown::grown(case)?, |worked| {
             worked.longest > COPIED && worked.longest * 2 > worked.whole
         })
@@ -291,7 +296,7 @@ fn judged(primitive: &'static Primitive, bench: &Bench, inputs: &Inputs, unit: D
     cases(primitive, inputs).iter().filter_map(|case| bench.wrong(primitive, case, unit)).collect()
 }
 
-/// What it does wrong with longer values.
+/// What a primitive does wrong with longer values.
 fn judged_grown(primitive: &'static Primitive, bench: &Bench, inputs: &Inputs, _: Duration) -> Vec<String> {
     let mut suspicious = cases(primitive, inputs);
     suspicious.retain(|case| bench.is_suspicious(primitive, case));
@@ -299,10 +304,10 @@ fn judged_grown(primitive: &'static Primitive, bench: &Bench, inputs: &Inputs, _
     few.filter_map(|case| bench.wrong_grown(primitive, case)).collect()
 }
 
-/// Runs what is to be done for each primitive on two threads, and gives all that it tells.
+/// Runs `act` for each primitive on two threads, and returns everything that it reports.
 fn of_all(work: impl Fn(&'static Primitive, &Bench, &Inputs, Duration) -> Vec<String> + Sync) -> Vec<String> {
     let (next, told) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    // For who works on some of them: their names when it is built, with commas between.
+    // For developers who work on some primitives: their names at build time, separated by commas.
     let only = option_env!("TOOLSD_PRIMITIVES");
     let thread = || {
         let (bench, unit) = (Bench::new(), unit());
@@ -333,7 +338,7 @@ fn every_primitive_looks_at_its_guard() {
     assert!(wrong.is_empty(), "{} cases go on for too long:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// What is quick for each byte shows on longer values only. It takes minutes.
+/// Work that is fast per byte only shows with longer values. This takes minutes.
 #[test]
 #[ignore = "it takes minutes: for who changes primitives or the guard"]
 fn every_primitive_looks_at_its_guard_on_longer_values() {

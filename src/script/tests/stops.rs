@@ -1,4 +1,4 @@
-//! What must not run for ever, or take all memory, does not; and no `catch` hides it.
+//! Whatever must not run for ever, or take all memory, is stopped, and no `catch` hides it.
 
 use super::super::{Pool, Program};
 use super::host::TestHost;
@@ -23,7 +23,7 @@ fn little_memory() -> Limits {
 
 //= docs/spec.md#scripts
 //= type=test
-//# A script MUST end when it has used up its ticks, its time, its memory or its depth.
+//# A script MUST end when it has used up its steps, its time, its memory or its depth.
 #[test]
 fn what_never_ends_is_ended() {
     for text in [
@@ -62,7 +62,7 @@ fn a_stop_cannot_be_caught() {
 
 //= docs/spec.md#scripts
 //= type=test
-//# A script MUST end when it has used up its ticks, its time, its memory or its depth.
+//# A script MUST end when it has used up its steps, its time, its memory or its depth.
 #[test]
 fn what_takes_all_memory_is_stopped() {
     for text in [
@@ -87,7 +87,7 @@ fn what_takes_all_memory_is_stopped() {
 
 //= docs/spec.md#scripts
 //= type=test
-//# A script MUST end when it has used up its ticks, its time, its memory or its depth.
+//# A script MUST end when it has used up its steps, its time, its memory or its depth.
 #[test]
 fn recursion_has_a_depth_and_the_pack_may_set_it() {
     let down = "fn down(n) { if n == 0 { 0 } else { 1 + down(n - 1) } } fn main() { down(50) }";
@@ -109,7 +109,7 @@ fn recursion_has_a_depth_and_the_pack_may_set_it() {
 
 //= docs/spec.md#scripts
 //= type=test
-//# A script MUST end when it has used up its ticks, its time, its memory or its depth.
+//# A script MUST end when it has used up its steps, its time, its memory or its depth.
 #[test]
 fn time_is_over_in_the_middle_of_a_verb() {
     let limits = Limits { time: Duration::from_millis(50), ..Limits::default() };
@@ -167,11 +167,11 @@ fn closures_that_capture_closures_are_dropped_step_by_step() {
         "fn link(g) { || g } fn main() { let f = || 1; loop { f = link(f); } }",
         "fn main() { let l = []; loop { let g = l; l = [[[[|| g]]]]; } }",
     ] {
-        // Time enough for a machine that does much besides: it is the memory that ends it.
+        // This is enough time even for a busy machine, so it is the memory limit that ends the call.
         let limits = Limits { memory: 64 << 20, time: Duration::from_secs(300), ..Limits::default() };
         assert_eq!(stopped(text, limits).message, "the call used more than 64 MB of memory", "{text}");
     }
-    // Built before it is linked, from the first to the last; and given up in the middle of the call.
+    // It is built before it is linked, from the first to the last closure, and given up in the middle of the call.
     let text = "fn main() {
         let cells = [];
         for at in 0..40000 { let g = 0; cells.push([|| g, |v| { g = v; }]); }
@@ -189,12 +189,12 @@ fn closures_that_capture_closures_are_dropped_step_by_step() {
 fn a_script_that_goes_on_after_its_answer_reaches_nothing() {
     let text = "fn main() {
         try { render(\"spin\", #{}); } catch { }
-        remember(\"pot\", 1);
-        try { remember(\"pot\", 2); } catch { }
+        memory_set(\"pot\", 1);
+        try { memory_set(\"pot\", 2); } catch { }
         progress(1);
         write_text(\"a.txt\", \"b\");
         7
-    } fn look() { [recall(\"pot\"), exists(\"a.txt\")] }";
+    } fn look() { [memory_get(\"pot\"), exists(\"a.txt\")] }";
     let (program, faults) = Program::compile(&[("a.rhai", text)]);
     assert!(faults.is_empty(), "{faults:#?}");
     let (program, host, pool) = (Arc::new(program), Arc::new(TestHost::new(&[])), Pool::new());

@@ -1,4 +1,4 @@
-//! What a survey sees, and what a function does at most.
+//! Tests of what a survey sees, and of the strongest effect of a function.
 
 use super::super::Program;
 use crate::primitive::Effect;

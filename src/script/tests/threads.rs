@@ -1,4 +1,4 @@
-//! Functions called by name, from primitives' threads too; notices; constants; data behind handles.
+//! Tests of functions called by name, also from threads of primitives; notices; constants; data behind handles.
 
 use super::super::{Pool, Program};
 use super::host::TestHost;
@@ -111,7 +111,7 @@ fn sequences_behind_handles_are_used_like_lists() {
     assert!(super::fault(&format!("fn main() {{ {lines} nodes[0].nn }}")).contains("no field `nn`"));
     assert!(
         super::fault(&format!("fn main() {{ {lines} for x in nodes[0] {{ print(x); }} }}"))
-            .contains("a node is no sequence")
+            .contains("a node is not a sequence")
     );
     assert!(super::fault(&format!("fn main() {{ {lines} nodes[7] }}")).contains("there is no item 7 in a list of 2"));
 }

@@ -1,19 +1,19 @@
-//! Cases with longer values: what is quick for each byte shows only then.
+//! Cases with longer values, which reveal work that is fast per byte.
 
-use super::Case;
+use super::WorstCase;
 use crate::document::{Document, Lines, Passage};
 use crate::order::Set;
 use crate::value::{Bytes, Frozen, Value};
 use std::sync::Arc;
 
-/// So many times as long.
+/// The factor by which values are made longer.
 const TIMES: usize = 64;
 
-/// What is shorter is no worst value but a harmless one.
+/// A shorter value is not a worst value but a harmless one.
 const LONG: usize = 1_000;
 
-/// The case with each long value longer; nothing if it has none.
-pub(super) fn grown(case: &Case) -> Option<Case> {
+/// The case with each long value made longer; `None` if it has no long value.
+pub(super) fn grown(case: &WorstCase) -> Option<WorstCase> {
     let mut is_longer = false;
     let arguments = case.arguments.iter().map(|value| {
         let longer = longer(value);
@@ -21,7 +21,7 @@ pub(super) fn grown(case: &Case) -> Option<Case> {
         longer.unwrap_or_else(|| value.clone())
     });
     let arguments = arguments.collect();
-    is_longer.then(|| Case { label: format!("{}, grown", case.label), arguments })
+    is_longer.then(|| WorstCase { label: format!("{}, grown", case.label), arguments })
 }
 
 fn longer(value: &Value) -> Option<Value> {
@@ -32,7 +32,7 @@ fn longer(value: &Value) -> Option<Value> {
             let copy = |copy: usize| map.iter().map(move |(key, value)| (format!("{key}/{copy}"), value.clone()));
             Some(Value::map((0..TIMES).flat_map(copy)))
         }
-        // Options, or one long value in a map.
+        // Options, or a map with one long value.
         Value::Map(map) => {
             let longer: Vec<(String, Option<Value>)> =
                 map.iter().map(|(key, value)| (key.to_string(), longer(value))).collect();

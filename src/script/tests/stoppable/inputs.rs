@@ -9,22 +9,22 @@ use crate::value::{Bytes, Fault, Frozen, Kind, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Bytes of a long text.
+/// The length of a long text in bytes.
 const LONG: usize = 256 << 10;
 
-/// Items of a long list.
+/// The number of items of a long list.
 const MANY: i64 = 40_000;
 
-/// Keys of a wide map.
+/// The number of keys of a wide map.
 const WIDE: i64 = 10_000;
 
-/// Levels of a deep value: no call brings a deeper one in.
+/// The nesting levels of a deep value. No call can pass in a deeper one.
 const DEEP: usize = 120;
 
 /// The files of the workspace.
 pub(super) const FILES: &[(&str, &str)] = &[("a.txt", "a\n")];
 
-/// What a long text is made of.
+/// The patterns that long texts repeat.
 const TEXTS: &[&str] = &[
     "\n",
     "a",
@@ -46,7 +46,7 @@ const TEXTS: &[&str] = &[
     "ab,cd;\"e\"\r\n",
 ];
 
-/// Values that a parameter of that name takes: words, paths, names of fields.
+/// Values that a parameter with this name accepts: words, paths, field names.
 const NAMED: &[(&str, &[&str])] = &[
     ("direction", &["out", "in", "both"]),
     ("layout", &["braces", "indent"]),
@@ -61,7 +61,7 @@ const NAMED: &[(&str, &[&str])] = &[
     ("program", &["none"]),
 ];
 
-/// Kinds whose worst values are made of the same.
+/// Kinds whose worst values are made of the same content.
 const ALIKE: &[&[Kind]] = &[
     &[Kind::Text, Kind::Document, Kind::Lines, Kind::Passage, Kind::Bytes],
     &[Kind::List, Kind::Set, Kind::Frozen],
@@ -75,7 +75,7 @@ const CHOSEN: &[(&str, &str, &[&str])] = &[
     ("render", "template", &["a.hbs"]),
 ];
 
-/// The worst values of each kind, made once.
+/// The worst values of each kind, created once.
 pub(super) struct Inputs {
     kinds: BTreeMap<Kind, Vec<(String, Value)>>,
 }
@@ -139,7 +139,7 @@ impl Inputs {
         } else {
             param.kinds.to_vec()
         };
-        // Another kind made of the same texts, or of the same items, shows its own ways by a few of them.
+        // For another kind made of the same texts or items, a few of them are enough to cover its own code paths.
         let mut seen = Vec::new();
         let mut worst = Vec::new();
         for kind in kinds {
@@ -151,7 +151,7 @@ impl Inputs {
         worst
     }
 
-    /// A harmless value of a parameter; nothing for one that may be left out.
+    /// A harmless value for a parameter; `None` for one that can be omitted.
     pub(super) fn harmless(&self, primitive: &str, param: &Param) -> Option<Value> {
         if param.need != crate::primitive::Need::Required {
             return None;
@@ -241,7 +241,7 @@ fn maps() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Adds `count` nodes that lie in each other, and edges that lead around and to one of them.
+/// Adds `count` nodes that contain each other, and edges that form a ring and lead to one of them.
 pub(super) fn fill(bench: &Bench, graph: &Value, count: i64) {
     let name = |at: i64| Value::from(format!("n{at}"));
     for at in 0..count {
@@ -252,7 +252,7 @@ pub(super) fn fill(bench: &Bench, graph: &Value, count: i64) {
     }
     for at in 0..count {
         for to in [(at + 1) % count, 0, at / 2] {
-            let made = bench.named("refer", vec![graph.clone(), name(at), name(to), "text".into()]);
+            let made = bench.named("add_edge", vec![graph.clone(), name(at), name(to), "text".into()]);
             assert!(made.is_ok(), "{made:?}");
         }
     }
@@ -262,7 +262,7 @@ fn graphs(bench: &Bench, add: &mut dyn FnMut(Kind, &str, Value)) {
     let graph = bench.named("new_graph", Vec::new()).expect("there is a graph");
     fill(bench, &graph, 6_000);
     let call = |name: &str, arguments: Vec<Value>| bench.named(name, arguments).expect(name);
-    let finished = call("finish", vec![graph.clone()]);
+    let finished = call("freeze", vec![graph.clone()]);
     let nodes = call("nodes", vec![finished.clone()]);
     add(Kind::Graph, "graph", finished.clone());
     add(Kind::Builder, "graph", graph);

@@ -1,4 +1,4 @@
-//! The language's own verbs and operators, on long values in a loop: each asks the guard as primitives do.
+//! The language's own verbs and operators, on long values in a loop. Each consults the guard, as primitives do.
 
 use super::super::super::{Pool, Program};
 use super::super::host::TestHost;
@@ -8,11 +8,11 @@ use crate::value::{Frozen, Value};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long each runs.
+/// How long each expression runs.
 const TIME: Duration = Duration::from_millis(60);
 
 /// Expressions over long values that are equal in pairs: the lists `l` and `k`, the maps `m` and `n`, the texts `s` and
-/// `t`, the list of frozen data `h`. Each is run over and over until the time of its call is over.
+/// `t`, the list of frozen data `h`. Each is run repeatedly until the time of its call is over.
 const EXPRESSIONS: &[&str] = &[
     "l == k",
     "l != k",
@@ -94,7 +94,7 @@ fn gap(expression: &str) -> Duration {
 #[test]
 fn every_verb_of_the_language_looks_at_its_guard() {
     let wrong = Pool::new().run(|| {
-        // A few steps of the engine may pass between two looks, and values are dropped with the last one.
+        // A few steps of the engine may pass between two checks, and values are dropped with the last one.
         let most = unit() * MOST_UNITS;
         let worst = |expression: &str| (0..TRIES).map(|_| gap(expression)).all(|gap| gap > most);
         EXPRESSIONS.iter().copied().filter(|expression| worst(expression)).collect::<Vec<_>>()

@@ -1,36 +1,37 @@
-//! Each call of the guard is missed: taken away, it makes a case of some primitive too long.
+//! Every check of the guard is needed: without it, a case of some primitive takes too long.
 
-use super::{Bench, Case, cases, of_all};
+use super::{Bench, WorstCase, cases, of_all};
 use crate::guard::gaps::{self, CallPlace};
 use crate::primitive::Primitive;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// So many cases of a primitive are tried for a call of the guard.
+/// The number of cases of a primitive that are tried for each check of the guard.
 const FEW: usize = 6;
 
-/// What is known of the calls of the guard so far.
+/// What is known about the guard checks so far.
 #[derive(Default)]
 struct Known {
-    /// Each, and the primitives that come by it.
+    /// All checks, and the primitives that pass them.
     seen: BTreeMap<CallPlace, BTreeSet<&'static str>>,
     missed: BTreeSet<CallPlace>,
 }
 
-/// Whether a case is too long without the call at `place`, as it is or grown.
-fn is_missed(primitive: &'static Primitive, bench: &Bench, case: &Case, place: CallPlace, unit: Duration) -> bool {
+/// Whether a case takes too long without the check at `place`, as it is or grown.
+fn is_missed(primitive: &'static Primitive, bench: &Bench, case: &WorstCase, place: CallPlace, unit: Duration) -> bool {
     gaps::without(place, || bench.wrong(primitive, case, unit).or_else(|| bench.wrong_grown(primitive, case))).is_some()
 }
 
-/// Takes long: for who changes primitives or the guard. It tells the calls that no primitive misses.
+/// This takes long. It is for developers who change primitives or the guard, and it reports the checks that no
+/// primitive needs.
 #[test]
 #[ignore = "it takes away each call of the guard in turn"]
 #[allow(clippy::print_stderr, reason = "it is run by hand, and tells what it finds at once")]
 fn every_call_of_the_guard_is_missed_when_it_is_taken_away() {
     let known: Mutex<Known> = Mutex::default();
     of_all(|primitive, bench, inputs, unit| {
-        let mut by_place: BTreeMap<CallPlace, Vec<Case>> = BTreeMap::new();
+        let mut by_place: BTreeMap<CallPlace, Vec<WorstCase>> = BTreeMap::new();
         for case in cases(primitive, inputs) {
             for place in gaps::places(|| bench.worked_with_drops(primitive, &case)).1 {
                 by_place.entry(place).or_default().push(case.clone());

@@ -1,0 +1,187 @@
+//! `[fixture.NAME]`: what examples and cases run in, under a name; and how it combines with what they set up themselves.
+
+use super::code;
+use super::fields::Fields;
+use super::grammar::{Grammar, GrammarKey, ValueShape, optional};
+use super::located::Located;
+use crate::diagnostic::{Diagnostic, did_you_mean};
+use crate::value::Json;
+
+/// What a case runs in: its files, its clock, its client.
+#[derive(Clone, Debug)]
+pub struct CaseSetup {
+    /// Where the case runs: `memory`, the default, or `disk`.
+    pub world: Option<String>,
+    /// Whether the workspace is a repository with one commit.
+    pub git: bool,
+    /// Locks that somebody else holds.
+    pub locked: Vec<String>,
+    /// The folder, among the files below, that is the workspace; without it they lie in the workspace themselves.
+    pub workspace: Option<String>,
+    /// The folder, among the files below, that is the home folder.
+    pub home: Option<String>,
+    /// The files of the workspace.
+    pub files: Vec<(String, String)>,
+    /// Folders whose files are laid into the workspace: paths from the root.
+    pub files_from: Vec<String>,
+    /// Variables of the environment.
+    pub env: Vec<(String, String)>,
+    /// The configuration of the pack.
+    pub config: Json,
+    /// The clock, as RFC 3339.
+    pub now: Option<String>,
+    /// The capabilities of the client; if absent, those that its answers need.
+    pub client: Option<Json>,
+    /// What the client answers, by key: an object.
+    pub answers: Json,
+}
+
+impl CaseSetup {
+    /// This setup on top of another one: what both have, this one decides. Tables are merged by key, lists are not.
+    fn on_top_of(self, base: &Self) -> Self {
+        let list = |own: Vec<String>, base: &[String]| if own.is_empty() { base.to_vec() } else { own };
+        Self {
+            world: self.world.or_else(|| base.world.clone()),
+            git: self.git || base.git,
+            locked: list(self.locked, &base.locked),
+            workspace: self.workspace.or_else(|| base.workspace.clone()),
+            home: self.home.or_else(|| base.home.clone()),
+            files: merge_texts(self.files, &base.files),
+            files_from: list(self.files_from, &base.files_from),
+            env: merge_texts(self.env, &base.env),
+            config: merge_objects(self.config, &base.config),
+            now: self.now.or_else(|| base.now.clone()),
+            client: match (self.client, &base.client) {
+                (Some(own), Some(base)) => Some(merge_objects(own, base)),
+                (own, base) => own.or_else(|| base.clone()),
+            },
+            answers: merge_objects(self.answers, &base.answers),
+        }
+    }
+}
+
+/// The entries of both, those of the base first; an entry of `own` replaces that of the same name.
+fn merge_texts(own: Vec<(String, String)>, base: &[(String, String)]) -> Vec<(String, String)> {
+    let kept = base.iter().filter(|(name, _)| !own.iter().any(|(known, _)| known == name));
+    kept.cloned().chain(own.iter().cloned()).collect()
+}
+
+fn merge_objects(own: Json, base: &Json) -> Json {
+    let mut merged = base.clone();
+    match (merged.as_object_mut(), own) {
+        (Some(entries), Json::Object(own)) => entries.extend(own),
+        (_, own) => return own,
+    }
+    merged
+}
+
+/// A named setup.
+#[derive(Clone, Debug)]
+pub struct Fixture {
+    /// Its name.
+    pub name: Located<String>,
+    /// What it sets up.
+    pub setup: CaseSetup,
+}
+
+/// The fixtures that an example or a case names.
+pub(super) const FIXTURE_NAMES: GrammarKey = optional(
+    "fixture",
+    ValueShape::TextOrTexts,
+    "Fixtures of the pack, by name. Where several set the same key, the later one counts, and the keys beside it count most; tables are merged by key.",
+);
+
+pub(super) const FILES: GrammarKey = optional("files", ValueShape::TextMap, "Files of the workspace: path and text.");
+
+pub(super) const FILES_FROM: GrammarKey =
+    optional("files_from", ValueShape::TextOrTexts, "Folders, from the root, whose files are laid into the workspace.");
+
+pub(super) const ENV: GrammarKey = optional("env", ValueShape::TextMap, "Variables of the environment.");
+
+pub(super) const CONFIG: GrammarKey = optional("config", ValueShape::Object, "The configuration of the pack.");
+
+pub(super) const NOW: GrammarKey = optional("now", ValueShape::Text, "The clock, as RFC 3339.");
+
+pub(super) const CLIENT: GrammarKey = optional("client", ValueShape::Object, "The capabilities of the client.");
+
+pub(super) const WORLD: GrammarKey =
+    optional("world", ValueShape::OneOf(&["memory", "disk"]), "Where it plays; `memory` if it is left out.");
+
+pub(super) const LOCKED: GrammarKey = optional("locked", ValueShape::TextOrTexts, "Locks that somebody else holds.");
+
+pub(super) const GIT: GrammarKey = optional(
+    "git",
+    ValueShape::OneOf(&["init"]),
+    "The workspace is a repository whose one commit holds its files; needs `world = \"disk\"`.",
+);
+
+pub(super) const ANSWERS: GrammarKey = optional(
+    "answers",
+    ValueShape::Object,
+    "What the client answers, by key: a form's fields, or `\"decline\"` or `\"cancel\"`; a text of the model; a list of roots; or the answer as MCP writes it. A case with answers is played twice, as a call that waits and as one that is suspended.",
+);
+
+pub(super) const WORKSPACE: GrammarKey = optional(
+    "workspace",
+    ValueShape::Text,
+    "The folder among the files that is the workspace; without it they lie in the workspace themselves.",
+);
+
+pub(super) const HOME: GrammarKey =
+    optional("home", ValueShape::Text, "The folder among the files that is the home folder, `~`.");
+
+/// `[fixture.NAME]`.
+pub static FIXTURE: Grammar = Grammar {
+    name: "[fixture.NAME]",
+    doc: "What examples and cases of any file of the pack run in, if they name it: `fixture = \"NAME\"`.",
+    keys: &[WORLD, GIT, LOCKED, FILES, FILES_FROM, WORKSPACE, HOME, ENV, CONFIG, NOW, CLIENT, ANSWERS],
+};
+
+/// `[fixture.NAME]`.
+pub fn read_fixture(name: Located<String>, fields: &Fields<'_>) -> Fixture {
+    Fixture { name, setup: read_setup(fields) }
+}
+
+/// What a fixture, an example or a case sets up.
+pub fn read_setup(fields: &Fields<'_>) -> CaseSetup {
+    CaseSetup {
+        world: fields.text("world"),
+        git: fields.text("git").is_some(),
+        locked: fields.texts("locked"),
+        workspace: fields.text("workspace"),
+        home: fields.text("home"),
+        files: fields.text_map("files"),
+        files_from: fields.texts("files_from"),
+        env: fields.text_map("env"),
+        config: fields.object("config"),
+        now: fields.text("now"),
+        client: fields.json("client"),
+        answers: fields.object("answers"),
+    }
+}
+
+/// Puts a setup on top of the fixtures that are named beside it. A name that the pack does not have is reported.
+pub fn apply_fixtures(
+    setup: &mut CaseSetup,
+    names: &[Located<String>],
+    fixtures: &[Fixture],
+    faults: &mut Vec<Diagnostic>,
+) {
+    // From the last one to the first: what is set already stays.
+    for name in names.iter().rev() {
+        match fixtures.iter().find(|fixture| fixture.name.value == name.value) {
+            Some(fixture) => *setup = setup.clone().on_top_of(&fixture.setup),
+            None => faults.push(unknown_fixture(name, fixtures)),
+        }
+    }
+}
+
+fn unknown_fixture(name: &Located<String>, fixtures: &[Fixture]) -> Diagnostic {
+    let known: Vec<&str> = fixtures.iter().map(|fixture| fixture.name.value.as_str()).collect();
+    let help = did_you_mean(&name.value, known.iter().copied()).unwrap_or_else(|| match known.as_slice() {
+        [] => format!("define it as `[fixture.{}]` in any file of the pack", name.value),
+        known => format!("the pack has {}; define it as `[fixture.{}]`", known.join(", "), name.value),
+    });
+    let message = format!("there is no fixture `{}`", name.value);
+    *Diagnostic::new(code::WRONG_VALUE, message).at(name.at.clone()).help(help)
+}

@@ -1,0 +1,52 @@
+//! `add_edge`: a reference between nodes.
+
+use crate::diagnostic::Result;
+use crate::graph::{Transaction, record_into};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "add_edge",
+    family: Family::Graph,
+    summary: "Makes an edge from one id to another, resolved when the graph is read; while an end, or one of `needs`, is missing, it is broken.",
+    params: &[
+        required(
+            "f",
+            &[Kind::Fragment, Kind::Builder, Kind::Transaction],
+            "The fragment of a file, the builder or the transaction.",
+        ),
+        required("from", &[Kind::Text, Kind::Integer, Kind::Map, Kind::Node], "The id it comes from."),
+        required(
+            "to",
+            &[Kind::Text, Kind::Integer, Kind::Map, Kind::Node],
+            "The id it leads to, of any kind, or `#{ kind, id }`.",
+        ),
+        required("kind", &[Kind::Text], "The kind of the edge."),
+        option("needs", &[Kind::List], "Ids that must be there too."),
+        option("labels", &[Kind::List], "What the edge carries."),
+    ],
+    returns: Kind::Null,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.add_edge("pour", "boil", "needs"); g.add_edge("boil", "fill", "needs"); g.get("step", "pour").neighbors("out").column("key")"##,
+            r##"["boil"]"##,
+        ),
+        Example::gives(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.add_edge("oolong", "pot", "brewed_in", #{ labels: ["A"] }); g.broken_edges()"##,
+            r##"[{"kind": "brewed_in", "from": "oolong", "to": "pot", "labels": ["A"], "broken": true}]"##,
+        ),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    let (needs, labels) = (args.list("needs")?, args.list("labels")?);
+    let (from, to) = (args.value("from"), args.value("to"));
+    if let Some(transaction) = args.value("f").as_object::<Transaction>() {
+        return transaction.link(from, to, args.text("kind"), &needs, &labels).map(|()| Value::Null);
+    }
+    record_into(args.value("f"), |recording| recording.refer(from, to, args.text("kind"), &needs, &labels))?;
+    Ok(Value::Null)
+}

@@ -1,0 +1,29 @@
+//! `broken_edges`: edges that lead nowhere.
+
+use crate::diagnostic::Result;
+use crate::graph::Graph;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "broken_edges",
+    family: Family::Graph,
+    summary: "The edges of which an end, or something they need, is missing.",
+    params: &[required(
+        "g",
+        &[Kind::Graph, Kind::Builder, Kind::Transaction],
+        "The graph, the builder or the transaction.",
+    )],
+    returns: Kind::Edges,
+    effect: Effect::Pure,
+    examples: &[Example::gives(
+        r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.add_edge("oolong", "pot", "brewed_in"); g.broken_edges().column("to_key")"##,
+        r##"["pot"]"##,
+    )],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    Graph::from_value(args.value("g"), &[])?.broken().map(Value::handle)
+}

@@ -1,0 +1,29 @@
+//! `by_ids`: the nodes with these ids.
+
+use crate::diagnostic::Result;
+use crate::graph::Nodes;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "by_ids",
+    family: Family::Graph,
+    summary: "The nodes with these ids, in the order of the list; ids that none of them has are left out.",
+    params: &[
+        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one."),
+        required("ids", &[Kind::List, Kind::Set], "The ids, as `node.id` gives them."),
+    ],
+    returns: Kind::Nodes,
+    effect: Effect::Pure,
+    examples: &[Example::gives(
+        r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").by_ids(["sencha", "mate", "oolong"]).column("key")"##,
+        r##"["sencha", "oolong"]"##,
+    )],
+    run,
+};
+
+fn run(_context: &Context<'_>, mut args: Args) -> Result<Value> {
+    let nodes = Nodes::from_value(args.value("nodes"))?;
+    Ok(Value::handle(nodes.among(&crate::sequence::items(&mut args, "ids")?)?))
+}

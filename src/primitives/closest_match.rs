@@ -1,0 +1,38 @@
+//! `closest_match`: The texts that are most like another.
+
+use crate::diagnostic::Result;
+use crate::similarity;
+use crate::primitive::*;
+use crate::sequence;
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "closest_match",
+    family: Family::Text,
+    summary: "The text of `list` that is most like `text`, if one is near enough to be meant, or (); with `limit`, the list of so many, nearest first.",
+    params: &[
+        required("text", &[Kind::Text], "The text."),
+        required("list", sequence::KINDS, "The texts to choose from; items that are no texts are passed over."),
+        option("limit", &[Kind::Integer], "How many to give, as a list."),
+    ],
+    returns: Kind::Any,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#""efect".closest_match(["effect", "script"])"#, r#""effect""#),
+        Example::gives(r#"closest_match("zebra", ["effect"])"#, r#"null"#),
+        Example::gives(r#""spec-1".closest_match(["x", "spec-2", "spec-1a"], #{ limit: 3 })"#, r#"["spec-2", "spec-1a"]"#),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
+    let items = sequence::items(&mut args, "list")?;
+    let texts: Vec<&str> = items.iter().filter_map(Value::as_text).collect();
+    let Some(limit) = args.integer_or("limit") else {
+        let near = similarity::nearest(args.text("text"), &texts, 1)?;
+        return Ok(Value::from(near.first().map(|place| texts[*place])));
+    };
+    let near = similarity::nearest(args.text("text"), &texts, usize::try_from(limit).unwrap_or(0))?;
+    Ok(Value::list(near.into_iter().map(|place| texts[place].into())))
+}

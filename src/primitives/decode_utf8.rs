@@ -1,0 +1,27 @@
+//! `decode_utf8`: The text that `bytes` are in UTF-8; a text stays.
+
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::primitive::*;
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "decode_utf8",
+    family: Family::Hash,
+    summary: "The text that `bytes` are in UTF-8; a text stays.",
+    params: &[required("bytes", &[Kind::Bytes, Kind::Text], "The bytes.")],
+    returns: Kind::Text,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"decode_utf8(from_base64("w6k="))"#, r#""é""#),
+        Example::fails(r#"decode_utf8(from_base64("/w=="))"#, "byte 0 is no utf-8"),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    std::str::from_utf8(args.bytes("bytes")).map(Value::from).map_err(|error| {
+        let message = format!("byte {} is no utf-8", error.valid_up_to());
+        Diagnostic::new(Code::UTF8, message).help("`to_base64` makes a text of any bytes")
+    })
+}

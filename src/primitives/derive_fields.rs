@@ -1,0 +1,45 @@
+//! `derive_fields`: fields computed on first read.
+
+use crate::diagnostic::Result;
+use crate::graph::Builder;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "derive_fields",
+    family: Family::Graph,
+    summary: "Declares fields of a kind that `function(g, node)` computes, as a map, when one of them is first read. With `reads` the function sees only its own node and the nodes named there, and its values are kept for as long as none of these changed; without, until something in the graph changed.",
+    params: &[
+        required("g", &[Kind::Builder], "The builder."),
+        required("kind", &[Kind::Text], "The kind."),
+        required("fields", &[Kind::Text, Kind::List], "The names of the fields."),
+        required("function", &[Kind::Text], "The name of the function."),
+        option(
+            "reads",
+            &[Kind::Text, Kind::List],
+            "The kinds that the function reads besides its own node: `\"section\"`, or `\"annotation by section\"` for those whose field `section` equals the node's own field `section` (its id, if its kind has no such field). It reads them by `g.nodes(kind)`, `g.get`, `parent`, `children(kind)` and `ancestors`; edges, files and the clock are out of its sight.",
+        ),
+    ],
+    returns: Kind::Null,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.derive_fields("tea", ["rank"], "rank_of"); g.nodes("tea").column("price")"##,
+            r##"[9, 7]"##,
+        ),
+        Example::fails(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.derive_fields("tea", ["price"], "rank_of"); g.nodes()"##,
+            r##"already stored or derived"##,
+        ),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    if let Some(builder) = args.object::<Builder>("g") {
+        let reads = args.texts_or("reads")?;
+        builder.derive(args.text("kind"), &args.texts("fields")?, args.text("function"), reads.as_deref())?;
+    }
+    Ok(Value::Null)
+}

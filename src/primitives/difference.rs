@@ -1,0 +1,47 @@
+//! `difference`: a set of nodes, or a list, without what another one holds.
+
+use crate::guard::checked;
+use crate::diagnostic::Result;
+use crate::graph::{Node, Nodes};
+use crate::order::Set;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::sequence;
+use crate::value::{Kind, Value};
+
+const KINDS: &[Kind] = &[Kind::Nodes, Kind::Node, Kind::List, Kind::Set, Kind::Lines, Kind::Edges, Kind::Rows];
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "difference",
+    family: Family::Graph,
+    summary: "The nodes of the first set that are not in the second; of lists, the items of the first that are not in the second, as a list.",
+    params: &[
+        required("nodes", KINDS, "The nodes, or one; or a list."),
+        required("others", KINDS, "The nodes to leave out, or one; or a list of the items to leave out."),
+    ],
+    returns: Kind::Any,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").difference(g.get("tea", "oolong")).column("key")"##,
+            r##"["sencha"]"##,
+        ),
+        Example::gives(r##"["b", "a", "b", "c"].difference(["a", "d"])"##, r##"["b", "b", "c"]"##),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, mut args: Args) -> Result<Value> {
+    let is_nodes = |value: &Value| value.as_object::<Nodes>().is_some() || value.as_object::<Node>().is_some();
+    if is_nodes(args.value("nodes")) && is_nodes(args.value("others")) {
+        return Ok(Value::handle(Nodes::from_value(args.value("nodes"))?.without(&Nodes::from_value(args.value("others"))?)?));
+    }
+    let others = Set::new(items(&mut args, "others")?)?;
+    let kept = checked(items(&mut args, "nodes")?).filter(|item| item.as_ref().map_or(true, |item| !others.contains(item)));
+    kept.collect::<Result<_>>().map(Value::List)
+}
+
+/// The items of a list, or a node as the only one.
+fn items(args: &mut Args, name: &str) -> Result<Vec<Value>> {
+    if args.object::<Node>(name).is_some() { Ok(vec![args.take(name)]) } else { sequence::items(args, name) }
+}

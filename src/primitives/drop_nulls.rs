@@ -1,0 +1,29 @@
+//! `drop_nulls`: what is there, without what is `()`.
+
+use crate::guard::CheckedIterator;
+use crate::diagnostic::Result;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "drop_nulls",
+    family: Family::List,
+    summary: "The same list or map without the items that are ().",
+    params: &[required("items", &[Kind::List, Kind::Map], "The list or map.")],
+    returns: Kind::Any,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives("drop_nulls(#{ a: 1, b: () })", r#"{"a": 1}"#),
+        Example::gives("[1, (), 2].drop_nulls()", "[1, 2]"),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
+    Ok(match args.take("items") {
+        Value::List(items) => Value::List(items.into_iter().filter(|item| !item.is_null()).collect_checked()?),
+        Value::Map(map) => Value::Map(map.into_iter().filter(|(_, value)| !value.is_null()).collect_checked()?),
+        other => other,
+    })
+}

@@ -1,0 +1,25 @@
+//! `empty_spans`: the empty set of spans.
+
+use crate::diagnostic::Result;
+use crate::document::Spans;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "empty_spans",
+    family: Family::Parse,
+    summary: "The spans of nothing, to begin a union with. `is_empty` asks whether spans are these.",
+    params: &[],
+    returns: Kind::Spans,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives("empty_spans().is_empty()", "true"),
+        Example::gives(r#"visible_len("abc", spans_union(empty_spans(), "abc".find_quote("b").spans))"#, "1"),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, _args: Args) -> Result<Value> {
+    Ok(Value::handle(Spans::default()))
+}

@@ -1,0 +1,49 @@
+//! `fill_placeholders`: a text with its `{{token}}`s replaced by values.
+
+use crate::guard::{self, ITEM};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::edit;
+use crate::parse::{ParserInput, TEXT_KINDS};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::value::{Kind, Value};
+use std::collections::BTreeMap;
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "fill_placeholders",
+    family: Family::Edit,
+    summary: "`text` with each `{{token}}` replaced by the value of that name; values are not looked at again, nothing else is interpreted. A token without a value, a value without a token and a `{{` that begins no token are faults `tokens`.",
+    params: &[
+        required("text", TEXT_KINDS, "The text, or a document: then faults name its path."),
+        required("tokens", &[Kind::Map], "The value of each token: a text, a number or a truth value."),
+        option("spare", &[Kind::List], "Names whose values may be given though the text has no such token."),
+    ],
+    returns: Kind::Text,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"fill_placeholders("{{name}} holds {{ litres }} l", #{ name: "Pot", litres: 2 })"#, r#""Pot holds 2 l""#),
+        Example::fails(r#"fill_placeholders("{{nmae}}", #{ name: "Pot" })"#, "no value for the token `nmae`"),
+        Example::fails(r#"fill_placeholders("{{name}}", #{ name: "Pot", size: 2 })"#, "the text has no token `size`"),
+        Example::gives(r#"fill_placeholders("{{name}}", #{ name: "Pot", size: 2 }, #{ spare: ["size"] })"#, r#""Pot""#),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    let mut values = BTreeMap::new();
+    for (name, value) in args.map("tokens")? {
+        guard::spend(ITEM)?;
+        let text = match &value {
+            Value::Text(text) => text.to_string(),
+            Value::Integer(_) | Value::Float(_) | Value::Bool(_) => value.number_text(),
+            other => {
+                let message = format!("the value of the token `{name}` is a {}", other.kind().name());
+                return Err(Diagnostic::new(Code::ARGUMENTS, message).help(
+                    "a value is a text, a number or a truth value; leave the token out to be told where it stands",
+                ));
+            }
+        };
+        values.insert(name.to_string(), text);
+    }
+    edit::fill(&ParserInput::from_value(args.value("text")), &values, &args.texts("spare")?)
+}

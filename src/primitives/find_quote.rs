@@ -1,0 +1,67 @@
+//! `find_quote`: where a quote stands in a passage.
+
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::document::{LocatedQuote, Passage, QuoteTolerance};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "find_quote",
+    family: Family::Parse,
+    summary: "The first place of `quote` in a passage or text, as `#{ spans, how, line, end_line }`, or (): `how` is the way that found it, `line` and `end_line` are those of the document, () for a plain text. A quote of nothing but white space is nowhere.",
+    params: &[
+        required(
+            "passage",
+            &[Kind::Passage, Kind::Text],
+            "Where to look; what is compared is kept with a passage, so many quotes cost little.",
+        ),
+        required(
+            "quote",
+            &[Kind::Text],
+            "What to look for; the lines of a longer quote are joined as those of a passage are.",
+        ),
+        optional(
+            "ways",
+            &[Kind::Text, Kind::List],
+            "How the quote may differ, tried in this order: `exact` (not at all), `letters` (white space counts only between letters and digits, there a run of it is its first character), `one_edit` (as `letters`, and one byte more, less or different; of the places that begin first the longest counts); all three if left out.",
+        ),
+    ],
+    returns: Kind::Map,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"find_quote("A pot MUST brew.", "pot").how"#, r#""exact""#),
+        Example::gives(r#"find_quote("A ( pot )\tMUST", "(pot) MUST").how"#, r#""letters""#),
+        Example::gives(r#"find_quote("A pot, a can", "A pot; a can").how"#, r#""one_edit""#),
+        Example::gives(r#"find_quote("A pot, a can", "A pot; a can", ["exact", "letters"])"#, "null"),
+        Example::gives(r#"lines("a\n\nb c\nd").join_lines().find_quote("c d").line"#, "3"),
+        Example::fails(r#"find_quote("a", "a", "fuzzy")"#, "`find_quote` has no way `fuzzy`"),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    let ways = match args.texts_or("ways")? {
+        Some(names) => names.iter().map(|name| way(name)).collect::<Result<Vec<QuoteTolerance>>>()?,
+        None => QuoteTolerance::ALL.to_vec(),
+    };
+    let quote = args.text("quote");
+    let found = match args.object::<Passage>("passage") {
+        Some(passage) => passage.locate(quote, &ways)?,
+        None => Passage::from_text(args.text("passage")).locate(quote, &ways)?,
+    };
+    let to_value = |found: LocatedQuote| {
+        let (line, end_line) = found.lines.unzip();
+        let how = found.tolerance.name().into();
+        let spans = Value::handle(found.spans);
+        Value::map([("spans", spans), ("how", how), ("line", line.into()), ("end_line", end_line.into())])
+    };
+    Ok(found.map(to_value).into())
+}
+
+fn way(name: &str) -> Result<QuoteTolerance> {
+    QuoteTolerance::ALL.into_iter().find(|way| way.name() == name).ok_or_else(|| {
+        let fault = Diagnostic::new(Code::ARGUMENTS, format!("`find_quote` has no way `{name}`"));
+        fault.help(did_you_mean(name, QuoteTolerance::ALL.map(QuoteTolerance::name)).unwrap_or_default())
+    })
+}

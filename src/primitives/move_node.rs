@@ -1,0 +1,44 @@
+//! `move_node`: another place.
+
+use crate::diagnostic::Result;
+use crate::graph::Transaction;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "move_node",
+    family: Family::Graph,
+    summary: "Puts a node right before or after another one in the order of insertion, or into another parent.",
+    params: &[
+        required("tx", &[Kind::Transaction], "The transaction."),
+        required("node", &[Kind::Node, Kind::Text, Kind::Integer, Kind::Map], "The node, or its id."),
+        option(
+            "before",
+            &[Kind::Node, Kind::Text, Kind::Integer, Kind::Map],
+            "The node that it comes to stand before.",
+        ),
+        option("after", &[Kind::Node, Kind::Text, Kind::Integer, Kind::Map], "The node that it comes to stand after."),
+        option("parent", &[Kind::Node, Kind::Text, Kind::Integer, Kind::Map], "The node that it comes to lie in."),
+        option("loose", &[Kind::Bool], "`true`: it comes to lie in nothing."),
+    ],
+    returns: Kind::Null,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("tea", "oolong", #{}, "top"); g.add("tea", "sencha", #{}, "top"); g.add_edge("sencha", "oolong", "like"); with_changes(g, |tx| tx.move_node("sencha", #{ before: "oolong" })).nodes("tea").column("key")"##,
+            r##"["sencha", "oolong"]"##,
+        ),
+        Example::gives(
+            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("tea", "oolong", #{}, "top"); g.add("tea", "sencha", #{}, "top"); g.add_edge("sencha", "oolong", "like"); with_changes(g, |tx| tx.move_node("sencha", #{ loose: true })).get("shelf", "top").children().column("key")"##,
+            r##"["oolong"]"##,
+        ),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    let Some(transaction) = args.value("tx").as_object::<Transaction>() else { return Ok(Value::Null) };
+    let parent = args.given("parent").or(args.flag("loose").then_some(&Value::Null));
+    transaction.place(args.value("node"), args.value("before"), args.value("after"), parent).map(|()| Value::Null)
+}

@@ -1,0 +1,84 @@
+//! `page`: a part of a long list, with what a caller needs to go on.
+
+use super::{select, slice};
+use crate::diagnostic::Result;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::value::{Kind, Map, Value};
+
+/// How many items a page has unless somebody says it.
+const SIZE: i64 = 50;
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "page",
+    family: Family::Graph,
+    summary: "One page of a list as `#{ count, total, next_offset, items }`: how many the page has, how many there are, and the `offset` of the next page, which is left out where nothing follows.",
+    params: &[
+        required(
+            "items",
+            &[Kind::Nodes, Kind::Edges, Kind::Rows, Kind::Set, Kind::List],
+            "The nodes, edges, rows, set or list.",
+        ),
+        required("args", &[Kind::Map], "The arguments of the tool: `offset` and `limit`, each of which may be ()."),
+        option("name", &[Kind::Text], "The key of the items; `items` if left out."),
+        option("columns", &[Kind::Text, Kind::List], "The columns of nodes or edges, as `select` takes them."),
+        option("size", &[Kind::Integer], "How many a page has where `limit` is (); 50 if left out."),
+    ],
+    returns: Kind::Map,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"page(["oolong", "sencha", "mate"], #{ offset: 0, limit: 2 }, #{ name: "teas" })"##,
+            r##"{"count": 2, "next_offset": 2, "teas": ["oolong", "sencha"], "total": 3}"##,
+        ),
+        Example::gives(
+            r##"page(["oolong", "sencha", "mate"], #{ offset: 2 })"##,
+            r##"{"count": 1, "items": ["mate"], "total": 3}"##,
+        ),
+        Example::gives(
+            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").page(#{}, #{ size: 1, columns: ["key", "price"] })"##,
+            r##"{"count": 1, "items": [{"key": "oolong", "price": 9}], "next_offset": 1, "total": 2}"##,
+        ),
+    ],
+    run,
+};
+
+fn run(context: &Context<'_>, args: Args) -> Result<Value> {
+    let wanted = args.map("args")?;
+    let given = |name: &str| wanted.get(name).filter(|value| !value.is_null()).cloned();
+    let offset = given("offset").unwrap_or(Value::Integer(0));
+    let limit = given("limit").unwrap_or_else(|| Value::Integer(args.integer_or("size").unwrap_or(SIZE)));
+    let items = args.value("items").clone();
+    let total = length(&items);
+    let accepted = slice::PRIMITIVE.accept(vec![items, offset.clone(), limit])?;
+    let mut rows = (slice::PRIMITIVE.run)(context, accepted)?;
+    let count = length(&rows);
+    if let Some(columns) = args.given("columns") {
+        let accepted = select::PRIMITIVE.accept(vec![rows, columns.clone()])?;
+        rows = (select::PRIMITIVE.run)(context, accepted)?;
+    }
+    let next = match offset {
+        Value::Integer(offset) => usize::try_from(offset).unwrap_or(0).saturating_add(count),
+        _ => count,
+    };
+    let mut page = Map::new();
+    page.insert("count".into(), whole(count));
+    page.insert("total".into(), whole(total));
+    if next < total {
+        page.insert("next_offset".into(), whole(next));
+    }
+    page.insert(args.text_or("name").unwrap_or("items").into(), rows);
+    Ok(Value::Map(page))
+}
+
+fn length(items: &Value) -> usize {
+    match items {
+        Value::List(items) => items.len(),
+        Value::Handle(handle) => handle.length().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+fn whole(number: usize) -> Value {
+    Value::Integer(i64::try_from(number).unwrap_or(i64::MAX))
+}

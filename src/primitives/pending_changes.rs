@@ -1,0 +1,21 @@
+//! `pending_changes`: the log of changes.
+
+use crate::diagnostic::Result;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "pending_changes",
+    family: Family::Graph,
+    summary: "The changes of the graph that are pending, the oldest first: each with `id`, `name`, `at` and `data`.",
+    params: &[],
+    returns: Kind::List,
+    effect: Effect::Reads,
+    examples: &[Example::gives("pending_changes()", "[]")],
+    run,
+};
+
+fn run(context: &Context<'_>, _args: Args) -> Result<Value> {
+    Ok(Value::list(context.host.changes().iter().map(|entry| entry.to_value())))
+}

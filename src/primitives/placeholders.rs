@@ -1,0 +1,26 @@
+//! `placeholders`: the names of the `{{token}}`s of a text.
+
+use crate::diagnostic::Result;
+use crate::edit;
+use crate::parse::{ParserInput, TEXT_KINDS};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "placeholders",
+    family: Family::Edit,
+    summary: "The names of the `{{token}}`s in `text`, each once, in order: the closed set that `fill_placeholders` takes. A `{{` that begins no token is a fault `tokens`.",
+    params: &[required("text", TEXT_KINDS, "The text, or a document: then faults name its path.")],
+    returns: Kind::List,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"placeholders("{{b}} {{ a }} {{b}}")"#, r#"["b", "a"]"#),
+        Example::fails(r#"placeholders("{{#if a}}")"#, "does not begin a token"),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    Ok(Value::list(edit::token_names(&ParserInput::from_value(args.value("text")))?.into_iter().map(Value::from)))
+}

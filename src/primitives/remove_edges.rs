@@ -1,0 +1,29 @@
+//! `remove_edges`: edges go.
+
+use crate::diagnostic::Result;
+use crate::graph::Transaction;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "remove_edges",
+    family: Family::Graph,
+    summary: "Takes edges out of the graph.",
+    params: &[
+        required("tx", &[Kind::Transaction], "The transaction."),
+        required("edges", &[Kind::Edge, Kind::Edges, Kind::List], "An edge, or several."),
+    ],
+    returns: Kind::Null,
+    effect: Effect::Pure,
+    examples: &[Example::gives(
+        r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("tea", "oolong", #{}, "top"); g.add("tea", "sencha", #{}, "top"); g.add_edge("sencha", "oolong", "like"); with_changes(g, |tx| tx.remove_edges(g.get("tea", "sencha").edges_out("like"))).get("tea", "sencha").edges_out()"##,
+        "[]",
+    )],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    let Some(transaction) = args.value("tx").as_object::<Transaction>() else { return Ok(Value::Null) };
+    transaction.unlink(args.value("edges")).map(|()| Value::Null)
+}

@@ -1,0 +1,28 @@
+//! `spans_difference`: what is in one set of spans and not in the other.
+
+use crate::diagnostic::Result;
+use crate::document::Spans;
+use crate::guard::{self, ITEM};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "spans_difference",
+    family: Family::Parse,
+    summary: "What is in `a` but not in `b`, both of one text.",
+    params: &[required("a", &[Kind::Spans], "Spans."), required("b", &[Kind::Spans], "Spans of the same text.")],
+    returns: Kind::Spans,
+    effect: Effect::Pure,
+    examples: &[Example::gives(
+        r#"let t = "abcdef"; visible_len(t, spans_difference(t.find_quote("abcd").spans, t.find_quote("cdef").spans))"#,
+        "2",
+    )],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    let both = args.object::<Spans>("a").zip(args.object::<Spans>("b"));
+    guard::spend(both.map_or(0, |(a, b)| (a.ranges().len() + b.ranges().len()) * ITEM))?;
+    Ok(both.map(|(a, b)| Value::handle(a.without(b))).into())
+}

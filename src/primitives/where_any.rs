@@ -1,0 +1,32 @@
+//! `where_any`: nodes of which some field meets a test.
+
+use crate::diagnostic::Result;
+use crate::graph::Nodes;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "where_any",
+    family: Family::Graph,
+    summary: "The nodes of which at least one of these fields meets the test.",
+    params: &[
+        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one."),
+        required("fields", &[Kind::Text, Kind::List], "The fields."),
+        required("test", &[Kind::Any], "A value or a map of tests, as for `where`."),
+        option("limit", &[Kind::Integer], "The first so many; what comes after them is not looked at."),
+    ],
+    returns: Kind::Nodes,
+    effect: Effect::Pure,
+    examples: &[Example::gives(
+        r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").where_any(["key", "price"], #{ one_of: [9, "sencha"] }).column("key")"##,
+        r##"["oolong", "sencha"]"##,
+    )],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    let limit = args.integer_or("limit").map(|limit| usize::try_from(limit).unwrap_or(0));
+    let nodes = Nodes::from_value(args.value("nodes"))?;
+    Ok(Value::handle(nodes.any_of(&args.texts("fields")?, args.value("test"), limit)?))
+}

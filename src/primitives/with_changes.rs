@@ -1,0 +1,37 @@
+//! `with_changes`: a graph with changes.
+
+use crate::diagnostic::Result;
+use crate::graph::{Graph, Transaction};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "with_changes",
+    family: Family::Graph,
+    summary: "Another graph: this one as a transaction changes it. The first one stays as it is.",
+    params: &[
+        required("g", &[Kind::Graph, Kind::Builder], "The graph."),
+        required(
+            "body",
+            &[Kind::Function],
+            "Gets the transaction, with the verbs `add remove set rename place refer unlink retarget set_edge`.",
+        ),
+    ],
+    returns: Kind::Graph,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("tea", "oolong", #{}, "top"); g.add("tea", "sencha", #{}, "top"); g.add_edge("sencha", "oolong", "like"); with_changes(g, |tx| tx.remove("oolong")).broken_edges().column("to_key")"##,
+            r##"["oolong"]"##,
+        ),
+        Example::fails(r##"let g = new_graph(); with_changes(g, |tx| tx.remove("oolong"))"##, "there is no node `oolong`"),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    let graph = Graph::from_value(args.value("g"), &[])?;
+    let Some(body) = args.function("body") else { return Ok(Value::Handle(graph)) };
+    Ok(Value::Handle(Transaction::apply_to(&graph, |transaction| body.call(vec![transaction]))?))
+}

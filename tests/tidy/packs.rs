@@ -1,0 +1,100 @@
+//! The limits of the packs inside the binary: they are the models that authors copy.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Files with a limit of their own: the most lines they may have.
+const FILE_LINES: &[(&str, usize)] = &[("tools.d/elspais/mutate.toml", 450)];
+
+/// A function of a script stays below this.
+const FUNCTION_LINES: usize = 50;
+
+/// The most columns of a line, and how many lines of all packs are still longer. The number may only become smaller; the
+/// goal is none.
+const COLUMNS: usize = 120;
+const LONG_LINES: usize = 1182;
+
+fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "toml" || extension == "rhai") {
+            found.push(path);
+        }
+    }
+}
+
+/// Path and text of the definitions and scripts of all packs.
+fn files() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = Vec::new();
+    for folder in ["tools.d", "prompts"] {
+        collect(&root.join(folder), &mut found);
+    }
+    found.sort();
+    let read = |path: PathBuf| {
+        (path.strip_prefix(root).unwrap().to_string_lossy().into_owned(), fs::read_to_string(&path).unwrap())
+    };
+    found.into_iter().map(read).collect()
+}
+
+/// The functions of a script: line, head and number of lines.
+fn functions(text: &str) -> Vec<(usize, &str, usize)> {
+    let mut open: Option<(usize, &str)> = None;
+    let mut found = Vec::new();
+    for (at, line) in text.lines().enumerate() {
+        match open {
+            None if line.starts_with("fn ") && line.ends_with('}') => found.push((at + 1, line, 1)),
+            None if line.starts_with("fn ") => open = Some((at, line)),
+            Some((start, head)) if line == "}" => {
+                found.push((start + 1, head, at - start + 1));
+                open = None;
+            }
+            _ => {}
+        }
+    }
+    assert!(open.is_none(), "a function without an end: {open:?}");
+    found
+}
+
+#[test]
+fn functions_of_packs_stay_small() {
+    let (mut faults, mut count) = (Vec::new(), 0);
+    for (file, text) in files().iter().filter(|(file, _)| file.ends_with(".rhai")) {
+        for (line, head, lines) in functions(text) {
+            count += 1;
+            if lines >= FUNCTION_LINES {
+                faults.push(format!("{file}:{line}: `{head}` has {lines} lines, of fewer than {FUNCTION_LINES}"));
+            }
+        }
+    }
+    assert!(count > 300, "only {count} functions: the scripts are not read as they are written");
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn files_of_packs_stay_below_their_limits() {
+    let files = files();
+    for (path, most) in FILE_LINES {
+        let (_, text) = files.iter().find(|(file, _)| file == path).unwrap();
+        let lines = text.lines().count();
+        assert!(lines <= *most, "{path}: has {lines} lines, of {most} at most");
+    }
+}
+
+#[test]
+fn no_more_lines_of_packs_are_long() {
+    let mut long = Vec::new();
+    for (file, text) in files() {
+        let lines = text.lines().enumerate().filter(|(_, line)| line.chars().count() > COLUMNS);
+        long.extend(lines.map(|(at, _)| format!("{file}:{}", at + 1)));
+    }
+    let count = long.len();
+    assert!(
+        count <= LONG_LINES,
+        "{count} lines have more than {COLUMNS} columns, of {LONG_LINES} at most: {}",
+        long.join(" ")
+    );
+    assert!(count == LONG_LINES, "only {count} lines are long: lower LONG_LINES from {LONG_LINES} to {count}");
+}
