@@ -17,7 +17,7 @@ check:
 
 # Rewrites what is generated: signatures, tables of the README.
 bless:
-    TOOLSD_BLESS=1 cargo test --test generated
+    TOOLSD_BLESS=1 cargo test --test house generated::
 
 # The official conformance suite over HTTP, all legs; `just conformance LEG` for one.
 conformance *legs:

@@ -1,6 +1,6 @@
 //! Conditions of the user's configuration: what git includes counts, and nothing else.
 
-use super::yard::Yard;
+use crate::yard::Yard;
 use serde_json::json;
 use std::fs;
 

@@ -1,6 +1,6 @@
 //! How a server over HTTP comes to its end.
 
-use crate::client::{STATELESS, Server, Stream, stateless};
+use crate::support::http::{STATELESS, Server, Stream, stateless};
 use crate::{pots, serve};
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! Hosts, origins, tokens, addresses.
 
-use crate::client::stateless;
 use crate::raw::Raw;
+use crate::support::http::stateless;
 use crate::{pots, serve};
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! What a server over HTTP takes at most, and that it goes on when it is offered more.
 
-use crate::client::{Server, request, stateless};
 use crate::raw::Raw;
+use crate::support::http::{Server, request, stateless};
 use crate::{pots, pots_limited, serve};
 use serde_json::{Value, json};
 use std::io::{ErrorKind, Read, Write};
@@ -28,7 +28,7 @@ fn a_head_or_body_that_is_too_large_is_refused() {
         let body = stateless("tools/list", json!({ "stuff": "" })).to_string();
         body.replace(r#""stuff":"""#, &format!(r#""stuff":"{}""#, "x".repeat(length - body.len())))
     };
-    let headers = [("MCP-Protocol-Version", crate::client::STATELESS), ("Mcp-Method", "tools/list")];
+    let headers = [("MCP-Protocol-Version", crate::support::http::STATELESS), ("Mcp-Method", "tools/list")];
     assert_eq!(server.send("POST", &headers, &of_length(BODY)).status, 200);
     assert_eq!(server.send("POST", &headers, &of_length(BODY + 1)).status, 413);
     goes_on(&server);
@@ -52,7 +52,7 @@ fn a_head_or_body_that_is_too_large_is_refused() {
 }
 
 /// Opens a session; the answer.
-fn hello(server: &Server) -> crate::client::Reply {
+fn hello(server: &Server) -> crate::support::http::Reply {
     let client = json!({ "name": "t", "version": "0" });
     let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
     server.send("POST", &[], &request("initialize", hello).to_string())
@@ -63,7 +63,7 @@ fn sessions_that_were_forgotten_make_room_for_others() {
     let home = pots();
     let server = serve(&home, &[], &[]);
     let first = server.session();
-    let session_of = |reply: crate::client::Reply| reply.header("mcp-session-id").unwrap().to_owned();
+    let session_of = |reply: crate::support::http::Reply| reply.header("mcp-session-id").unwrap().to_owned();
     let forgotten = session_of(hello(&server));
     for at in 0..SESSIONS {
         // One that is heard of is not silent.

@@ -1,7 +1,7 @@
 //! A connection whose bytes a test writes and reads itself.
 #![allow(clippy::unwrap_used, dead_code, reason = "tests may panic, and each uses a part of this")]
 
-use crate::client::{STATELESS, Server, is_silence, stateless};
+use crate::support::http::{STATELESS, Server, is_silence, stateless};
 use serde_json::{Value, json};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;

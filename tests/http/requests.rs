@@ -1,7 +1,7 @@
 //! Both eras, headers, and what is no request.
 
-use crate::client::Server;
-use crate::home::output_in_time;
+use crate::support::home::output_in_time;
+use crate::support::http::Server;
 use crate::{pots, raw, serve};
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Secrets of a server: where they come from, who can read them, what happens when they change.
 
-use crate::client::Server;
-use crate::home::{Home, output_in_time};
+use crate::support::home::{Home, output_in_time};
+use crate::support::http::Server;
 use crate::{limit, pots, pots_limited, serve};
 use serde_json::json;
 use std::fs::{Permissions, set_permissions};

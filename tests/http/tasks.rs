@@ -1,7 +1,7 @@
 //! Tasks over HTTP: any request of their client finds them, and those of others do not.
 
-use crate::client::{Reply, Server};
-use crate::home::Home;
+use crate::support::home::Home;
+use crate::support::http::{Reply, Server};
 use serde_json::{Value, json};
 
 fn ask(server: &Server, method: &str, mut params: Value, more: &[(&str, &str)]) -> Reply {

@@ -1,10 +1,8 @@
 //! A client for tests: starts the built binary on a workspace and speaks the protocol with it.
-#![allow(
-    clippy::unwrap_used,
-    clippy::print_stderr,
-    dead_code,
-    reason = "each test crate uses a part of this, and may panic"
-)]
+
+pub mod home;
+pub mod http;
+pub mod server;
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -20,16 +18,13 @@ pub struct Server {
     _home: tempfile::TempDir,
 }
 
-/// The folder of the systems' data, from `TOOLSD_SYSTEMS`: without the variable the caller skips and says so; with it,
-/// a missing folder is a failure.
-pub fn systems(name: &str) -> Option<PathBuf> {
-    let Some(root) = std::env::var_os("TOOLSD_SYSTEMS") else {
-        eprintln!("skipped: TOOLSD_SYSTEMS does not say where the real corpora are");
-        return None;
-    };
+/// The directory of a system's real projects, below `TOOLSD_SYSTEMS`. Tests that call it are ignored unless they are
+/// asked for, so a missing directory is a failure.
+pub fn systems(name: &str) -> PathBuf {
+    let root = std::env::var_os("TOOLSD_SYSTEMS").expect("TOOLSD_SYSTEMS names the directory of the real projects");
     let folder = Path::new(&root).join(name);
-    assert!(folder.is_dir(), "TOOLSD_SYSTEMS is set, but {} is no folder", folder.display());
-    Some(folder)
+    assert!(folder.is_dir(), "TOOLSD_SYSTEMS is set, but {} is not a directory", folder.display());
+    folder
 }
 
 /// The built binary, with its configuration and state in an empty folder.

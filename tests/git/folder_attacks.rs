@@ -1,0 +1,341 @@
+//! What whoever prepared the workspace puts into the folder of a repository: links, pipes, devices, files without an end.
+
+use super::attacks::every_verb;
+use crate::yard::Yard;
+use serde_json::{Value, json};
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// What no answer may contain.
+const MARKER: &str = "marker-of-what-no-grant-covers";
+
+/// What git, or the host, opens in a folder of a repository: files, and folders with a `/` at their end.
+const ENTRIES: [&str; 52] = [
+    "AUTO_MERGE",
+    "BISECT_LOG",
+    "CHERRY_PICK_HEAD",
+    "COMMIT_EDITMSG",
+    "FETCH_HEAD",
+    "HEAD",
+    "MERGE_AUTOSTASH",
+    "MERGE_HEAD",
+    "MERGE_MODE",
+    "MERGE_MSG",
+    "MERGE_RR",
+    "NOTES_EDITMSG",
+    "ORIG_HEAD",
+    "REBASE_HEAD",
+    "REVERT_HEAD",
+    "SQUASH_MSG",
+    "TAG_EDITMSG",
+    "commondir",
+    "config",
+    "config.worktree",
+    "gitdir",
+    "index",
+    "info/",
+    "info/attributes",
+    "info/exclude",
+    "info/grafts",
+    "info/sparse-checkout",
+    "logs/",
+    "logs/HEAD",
+    "logs/refs/heads/main",
+    "logs/refs/stash",
+    "objects/",
+    "objects/info/",
+    "objects/info/alternates",
+    "objects/pack/",
+    "objects/pack/pack-x.idx",
+    "objects/pack/pack-x.pack",
+    "packed-refs",
+    "rebase-apply/",
+    "rebase-merge/",
+    "rebase-merge/message",
+    "refs/",
+    "refs/heads/",
+    "refs/heads/evil",
+    "refs/notes/commits",
+    "refs/stash",
+    "refs/tags/evil",
+    "sequencer/",
+    "sequencer/todo",
+    "shallow",
+    "toolsd-own.index",
+    "worktrees/w/gitdir",
+];
+
+/// A workspace of which a pack may read `pub`, with a file and a folder that it may not, and the same outside.
+fn prepared() -> Yard {
+    let yard = Yard::with_repository();
+    yard.put("pub/a.md", "one\n");
+    yard.put("private/deep/file", MARKER);
+    yard.put("private/file", MARKER);
+    yard.commit("two");
+    yard.git(&["update-ref", "refs/heads/other", "HEAD~1"]);
+    fs::write(yard.at("outside"), MARKER).unwrap();
+    symlink("../private/file", yard.workspace().join("pub/link")).unwrap();
+    symlink("link", yard.workspace().join("pub/chain")).unwrap();
+    yard
+}
+
+fn targets(yard: &Yard, is_folder: bool) -> Vec<(std::path::PathBuf, &'static str)> {
+    let at = |name: &str| yard.workspace().join(name);
+    match is_folder {
+        true => vec![(at("private"), "a folder")],
+        false => vec![
+            (at("private/file"), "a file"),
+            (at("private/deep"), "a folder"),
+            (yard.at("outside"), "outside"),
+            (at("pub/chain"), "a chain"),
+            (at("private/none"), "nothing"),
+        ],
+    }
+}
+
+fn questions() -> Vec<Value> {
+    let every = every_verb().into_iter().filter(|(_, verb, _)| !["init", "fetch"].contains(verb));
+    every.map(|(reads, verb, options)| json!({ "verb": verb, "options": options, "reads": reads })).collect()
+}
+
+/// All verbs, answered one after the other.
+fn asked(yard: &Yard, pack: &str, questions: &[Value]) -> Vec<Value> {
+    let tool = if pack == "narrow" { "narrow_all" } else { "say_all" };
+    let told = yard.call_of(pack, tool, &json!({ "questions": questions }));
+    told.as_array().unwrap_or_else(|| panic!("{told}")).clone()
+}
+
+/// All files of a folder and what they hold.
+fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => found.extend(contents(&path)),
+            false => found.push((path.display().to_string(), fs::read(&path).unwrap())),
+        }
+    }
+    found.sort();
+    found
+}
+
+//= docs/spec.md#git
+//= type=test
+//# A symlink within a repository MUST be refused by name, wherever it leads, but for a `HEAD` that is the name of a ref.
+#[test]
+fn no_link_in_a_repository_is_followed() {
+    // The attack as git knows it: what is committed without a message of its own is what the link leads to.
+    let plain = prepared();
+    symlink("../private/file", plain.workspace().join(".git/MERGE_MSG")).unwrap();
+    plain.git(&["commit", "-q", "--allow-empty", "--no-edit"]);
+    assert!(plain.git(&["log", "-1", "--format=%B"]).contains(MARKER), "the attack is void");
+
+    let yard = prepared();
+    let (git_dir, questions) = (yard.workspace().join(".git"), questions());
+    let before = (contents(&yard.workspace().join("private")), fs::read(yard.at("outside")).unwrap());
+    for entry in ENTRIES {
+        let link = git_dir.join(entry.trim_end_matches('/'));
+        for (target, what) in targets(&yard, entry.ends_with('/')) {
+            let aside = yard.at("aside");
+            let was_there = fs::symlink_metadata(&link).is_ok();
+            if was_there {
+                fs::rename(&link, &aside).unwrap();
+            }
+            fs::create_dir_all(link.parent().unwrap()).unwrap();
+            symlink(&target, &link).unwrap();
+            for (question, told) in questions.iter().zip(asked(&yard, "narrow", &questions)) {
+                let told = told.to_string();
+                assert!(!told.contains(MARKER), "{entry} to {what}, {question}: {told}");
+                assert!(
+                    told.contains("\"error\"") && told.contains("symlink"),
+                    "{entry} to {what}, {question}: not refused by name: {told}"
+                );
+            }
+            let after = (contents(&yard.workspace().join("private")), fs::read(yard.at("outside")).unwrap());
+            assert!(after == before, "{entry} to {what}: what the link leads to was changed");
+            fs::remove_file(&link).unwrap();
+            if was_there {
+                fs::rename(&aside, &link).unwrap();
+            }
+        }
+    }
+    let well = yard.look("status", &json!({}));
+    assert_eq!(well["code"], 0, "{well}");
+}
+
+/// Links that are none of git's business, or that git reads as a text.
+#[test]
+fn links_that_git_does_not_follow_are_let_in() {
+    let yard = Yard::with_repository();
+    let git_dir = yard.workspace().join(".git");
+    let _none = fs::remove_dir_all(git_dir.join("hooks"));
+    symlink("../scripts", git_dir.join("hooks")).unwrap();
+    fs::remove_file(git_dir.join("HEAD")).unwrap();
+    symlink("refs/heads/main", git_dir.join("HEAD")).unwrap();
+    assert_eq!(yard.look("current_branch", &json!({}))["line"], "main");
+    let made = yard.act("commit", &json!({ "allow_empty": true, "message": "x" }));
+    assert_eq!(made["code"], 0, "{made}");
+}
+
+//= docs/spec.md#git
+//= type=test
+//# A repository, and an object store, that only a file names MUST lie where the pack may ask git itself.
+#[test]
+fn what_only_a_file_names_is_not_borrowed() {
+    let yard = Yard::with_repository();
+    yard.put("private/r/secret", MARKER);
+    let inner = yard.workspace().join("private/r");
+    yard.git_in(&inner, &["init", "-q"]);
+    yard.git_in(&inner, &["add", "-A"]);
+    yard.git_in(&inner, &["commit", "-qm", "secret"]);
+    yard.put("pub/w/a.md", "a\n");
+    let hash = yard.git_in(&inner, &["rev-parse", "HEAD:secret"]).trim().to_owned();
+    let show = |folder: &str, of: &str| {
+        let question = json!({ "verb": "show", "reads": true, "options": { "folder": folder, "refs": of } });
+        asked(&yard, "narrow", &[question])[0].to_string()
+    };
+    fs::write(yard.workspace().join("pub/w/.git"), "gitdir: ../../private/r/.git\n").unwrap();
+    let seen = yard.git_in(&yard.workspace().join("pub/w"), &["show", "HEAD:secret"]);
+    assert!(seen.contains(MARKER), "the attack is void");
+    let told = show("pub/w", "HEAD:secret");
+    assert!(!told.contains(MARKER) && told.contains("where the pack may read nothing"), "{told}");
+    // A working tree that git made there is one.
+    yard.git(&["worktree", "add", "-q", "pub/tree"]);
+    assert!(show("pub/tree", "HEAD:a.txt").contains("one"), "{}", show("pub/tree", "HEAD:a.txt"));
+    let alternates = yard.workspace().join(".git/objects/info/alternates");
+    fs::create_dir_all(alternates.parent().unwrap()).unwrap();
+    fs::write(&alternates, "../../private/r/.git/objects\n").unwrap();
+    assert!(yard.git(&["show", &hash]).contains(MARKER), "the attack is void");
+    let told = show("pub", &hash);
+    assert!(!told.contains(MARKER) && told.contains("where the pack may read nothing"), "{told}");
+}
+
+/// What the host itself reads of a repository, and a few that git reads whole.
+const READ: [&str; 10] = [
+    "",
+    "commondir",
+    "config",
+    "config.worktree",
+    "gitdir",
+    "info/exclude",
+    "info/attributes",
+    "objects/info/alternates",
+    "MERGE_MSG",
+    "HEAD",
+];
+
+fn put(kind: &str, at: &Path) {
+    match kind {
+        "pipe" => assert!(Command::new("mkfifo").arg(at).status().unwrap().success()),
+        "huge" => File::create(at).unwrap().set_len(8 << 30).unwrap(),
+        "device" => symlink("/dev/zero", at).unwrap(),
+        _ => fs::create_dir(at).unwrap(),
+    }
+}
+
+/// What a call prints, if it ends in time; it needs no more than this much memory.
+fn in_time(mut command: Command, what: &str) -> String {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let began = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if began.elapsed() > Duration::from_secs(100) {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            panic!("{what}: no answer");
+        }
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0 kB");
+        let peak: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap_or(0);
+        assert!(peak < 600 << 10, "{what}: {peak} kB");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    String::from_utf8_lossy(&child.wait_with_output().unwrap().stdout).into_owned()
+}
+
+//= docs/spec.md#git
+//= type=test
+//# A pipe or a device within a repository, and a file that git would read whole and that is too large for one of its own, MUST be refused by name.
+//= docs/spec.md#robustness
+//= type=test
+//# A file that the host reads for itself MUST be a regular one of a bounded size, and MUST be opened without waiting.
+#[test]
+fn nothing_in_a_repository_holds_the_host() {
+    let questions = questions();
+    for entry in READ {
+        for kind in ["pipe", "huge", "device", "folder"] {
+            if kind == "folder" && entry.is_empty() {
+                continue;
+            }
+            let yard = Yard::with_repository();
+            yard.configure("[extensions]\nworktreeConfig = true\n");
+            let at = if entry.is_empty() {
+                yard.workspace().join(".git")
+            } else {
+                yard.workspace().join(".git").join(entry)
+            };
+            let _none = fs::remove_file(&at).or_else(|_| fs::remove_dir_all(&at));
+            fs::create_dir_all(at.parent().unwrap()).unwrap();
+            put(kind, &at);
+            let what = format!("{kind} for .git/{entry}");
+            let stamp = in_time(yard.command(&["call", "stamp_git", "{}"]), &what);
+            assert!(["true", "false"].contains(&stamp.trim()), "{what}: {stamp}");
+            let arguments = json!({ "questions": questions }).to_string();
+            let told = in_time(yard.command(&["call", "say_all", &arguments]), &what);
+            let told: Value = serde_json::from_str(&told).unwrap_or_else(|_| panic!("{what}: {told}"));
+            let told = told.as_array().unwrap_or_else(|| panic!("{what}: {told}"));
+            assert_eq!(told.len(), questions.len(), "{what}");
+            if kind != "folder" {
+                let refused = |told: &&Value| told["error"].is_string();
+                assert_eq!(told.iter().filter(refused).count(), told.len(), "{what}: {told:?}");
+            }
+        }
+    }
+}
+
+//= docs/spec.md#git
+//= type=test
+//# A verb that finds the lock of another git on the index MUST be tried again for a moment before it fails.
+#[test]
+fn a_lock_that_goes_soon_is_waited_for() {
+    let yard = Yard::with_repository();
+    yard.put("b.txt", "b\n");
+    let lock = yard.workspace().join(".git/index.lock");
+    fs::write(&lock, "").unwrap();
+    let adding = yard
+        .command(&["call", "act_git", &json!({ "verb": "add", "options": { "all": true } }).to_string()])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(900));
+    fs::remove_file(&lock).unwrap();
+    let told = String::from_utf8(adding.wait_with_output().unwrap().stdout).unwrap();
+    assert!(told.contains("\"code\"") && !told.contains("error\""), "{told}");
+}
+
+//= docs/spec.md#git
+//= type=test
+//# Verbs that change a repository MUST run one after the other, also those of other processes of the host; waiting MUST end with the call.
+#[test]
+fn a_writer_waits_for_the_other() {
+    let yard = Yard::with_repository();
+    let calls: Vec<_> = (0..8)
+        .map(|number| {
+            let arguments = json!({ "path": format!("notes/{number}.md") }).to_string();
+            yard.command(&["call", "keep_file", &arguments])
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    for call in calls {
+        let output = call.wait_with_output().unwrap();
+        let (told, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(told.trim(), "0", "{errors}");
+    }
+    assert_eq!(yard.git(&["status", "--porcelain"]), "");
+    assert_eq!(yard.git(&["rev-list", "--count", "HEAD"]).trim(), "9");
+}

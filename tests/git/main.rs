@@ -1,0 +1,32 @@
+//! Git and programs in use, and git under attack: by whoever prepared the workspace, and by a pack that was granted git.
+//!
+//! Each attack is played twice: against git as a person runs it, where it must succeed (else it is none), and against
+//! a pack of ours, where it must not.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "tests may panic, and say what they measure"
+)]
+#![allow(dead_code, reason = "each binary uses a part of what they share")]
+
+mod answers;
+mod attacks;
+mod conditions;
+mod everyday;
+mod folder_attacks;
+mod grant_attacks;
+mod grants;
+mod keys;
+#[cfg(target_os = "linux")]
+mod killed;
+mod kinds;
+mod middle;
+mod nested;
+mod races;
+mod settings;
+#[path = "../support/mod.rs"]
+mod support;
+mod told;
+mod unnamed;
+mod yard;

@@ -1,0 +1,160 @@
+//! Folders that are links for a moment, while git works: what it reads, lists and writes there.
+
+use crate::yard::Yard;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// What no answer may contain.
+const MARKER: &str = "marker-of-what-no-grant-covers";
+
+/// So often git as a person runs it is tried at most: an attack that does not succeed then is none.
+const MOST_TRIES: usize = 3_000;
+
+/// Exchanges a folder and a link again and again, until it is dropped.
+struct Swapping(Arc<AtomicBool>, Option<JoinHandle<()>>);
+
+impl Swapping {
+    fn of(folder: &Path, links: &[PathBuf]) -> Self {
+        let goes_on = Arc::new(AtomicBool::new(true));
+        let (told, folder, links) = (Arc::clone(&goes_on), folder.to_owned(), links.to_vec());
+        let swapping = std::thread::spawn(move || {
+            let exchange = |link: &Path| renameat_with(CWD, &folder, CWD, link, RenameFlags::EXCHANGE).unwrap();
+            while told.load(Ordering::Relaxed) {
+                for link in &links {
+                    exchange(link);
+                    std::thread::sleep(Duration::from_micros(700));
+                    exchange(link);
+                    std::thread::sleep(Duration::from_micros(1_500));
+                }
+            }
+        });
+        Self(goes_on, Some(swapping))
+    }
+}
+
+impl Drop for Swapping {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Relaxed);
+        self.1.take().unwrap().join().unwrap();
+    }
+}
+
+/// A workspace of which `narrow` may read `pub`; `pub/dir` is a link to `private` at times.
+fn readable() -> (Yard, String) {
+    let yard = Yard::with_repository();
+    yard.put("pub/dir/f", "known\n");
+    // While git goes through these, the folder changes that it has read of already.
+    (0..1_500).for_each(|number| yard.put(&format!("pub/known-{number}"), ""));
+    yard.put("private/f", "known\n");
+    yard.commit("known");
+    yard.put("private/f", MARKER);
+    yard.put(&format!("private/{MARKER}"), "x");
+    yard.put("pub/dir/f", "changed\n");
+    symlink("../private", yard.workspace().join("pub/link")).unwrap();
+    let hash = yard.git(&["hash-object", "private/f"]).trim().to_owned();
+    (yard, hash)
+}
+
+fn swapping(yard: &Yard) -> Swapping {
+    Swapping::of(&yard.workspace().join("pub/dir"), &[yard.workspace().join("pub/link")])
+}
+
+//= docs/spec.md#git
+//= type=test
+//# Git MUST be kept by the system from reading a file of the working tree for a pack that no grant to read covers.
+//= docs/spec.md#git
+//= type=test
+//# A file that git does not know MUST be named only if it is there, and covered, when git has ended.
+#[test]
+fn a_folder_that_becomes_a_link_shows_nothing() {
+    let (yard, hash) = readable();
+    let attacks: [(&[&str], Value); 5] = [
+        (
+            &["hash-object", "pub/dir/f"],
+            json!({ "verb": "hash_object", "reads": false, "options": { "paths": ["pub/dir/f"] } }),
+        ),
+        (
+            &["grep", "-h", "marker", "--", "pub"],
+            json!({ "verb": "grep", "reads": true, "options": { "pattern": "marker", "paths": ["pub"] } }),
+        ),
+        (&["diff", "--", "pub"], json!({ "verb": "diff", "reads": true, "options": { "paths": ["pub"] } })),
+        (&["blame", "pub/dir/f"], json!({ "verb": "blame", "reads": true, "options": { "paths": "pub/dir/f" } })),
+        (
+            &["status", "--porcelain", "-uall", "--", "pub"],
+            json!({ "verb": "status", "reads": true, "options": { "porcelain": "v1", "untracked": "all", "paths": ["pub"] } }),
+        ),
+    ];
+    for (plain, question) in attacks {
+        let _until_the_next = swapping(&yard);
+        let leaks = |said: &str| said.contains(MARKER) || said.contains(&hash);
+        let seen =
+            (0..MOST_TRIES).any(|_| leaks(&String::from_utf8_lossy(&yard.plain(&yard.workspace(), plain).stdout)));
+        assert!(seen, "the attack is void: {plain:?}");
+        let questions = vec![question; 60];
+        let told = yard.call_of("narrow", "narrow_all", &json!({ "questions": questions })).to_string();
+        assert!(!leaks(&told), "{plain:?}: {told}");
+    }
+}
+
+//= docs/spec.md#git
+//= type=test
+//# Git MUST get no folder to write that holds a protected name, unless files change that lie in the folder itself.
+//= docs/spec.md#git
+//= type=test
+//# What git made or changed of a protected name, or of its own folder without being asked, MUST be put right when it has ended, and the caller told.
+#[test]
+fn a_folder_that_becomes_a_link_is_not_written_through() {
+    let yard = Yard::with_repository();
+    let files: Vec<String> = (0..300).map(|number| format!("out/dir/x{number}.toml")).collect();
+    files.iter().for_each(|file| yard.put(file, "one\n"));
+    yard.commit("one");
+    yard.git(&["checkout", "-q", "-b", "b"]);
+    files.iter().for_each(|file| yard.put(file, "two\n"));
+    yard.commit("two");
+    yard.git(&["checkout", "-q", "main"]);
+    let at = |name: &str| yard.workspace().join(name);
+    let targets = [at(".toolsd/tools.d"), at(".git/hooks")];
+    for (target, link) in targets.iter().zip(["out/l", "out/l2"]) {
+        let _of_the_template = fs::remove_dir_all(target);
+        fs::create_dir_all(target).unwrap();
+        symlink(Path::new("..").join(target.strip_prefix(yard.workspace()).unwrap()), at(link)).unwrap();
+    }
+    let planted = || -> Vec<PathBuf> {
+        let entries = targets.iter().flat_map(|target| fs::read_dir(target).unwrap());
+        entries
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|end| end == "toml"))
+            .collect()
+    };
+    let swapping = Swapping::of(&at("out/dir"), &[at("out/l"), at("out/l2")]);
+    let is_planted = (0..MOST_TRIES).any(|number| {
+        yard.plain(&yard.workspace(), &["checkout", "-q", "-f", ["b", "main"][number % 2], "--", "out/dir"]);
+        !planted().is_empty()
+    });
+    assert!(is_planted, "the attack is void");
+    drop(swapping);
+    planted().iter().for_each(|path| fs::remove_file(path).unwrap());
+    yard.git(&["reset", "-q", "--hard", "main"]);
+    let swapping = Swapping::of(&at("out/dir"), &[at("out/l"), at("out/l2")]);
+    let steps = [
+        json!({ "verb": "restore", "reads": false, "options": { "source": "b", "paths": ["out/dir"] } }),
+        json!({ "verb": "reset", "reads": false, "options": { "mode": "hard", "ref": "main" } }),
+        json!({ "verb": "switch", "reads": false, "options": { "ref": "b" } }),
+        json!({ "verb": "switch", "reads": false, "options": { "ref": "main" } }),
+    ];
+    let questions: Vec<&Value> = std::iter::repeat_n(&steps, 15).flatten().collect();
+    let told = yard.call("say_all", &json!({ "questions": questions }));
+    drop(swapping);
+    assert!(planted().is_empty(), "{:?}: {told}", planted());
+    // No file changed beside `.toolsd`: git could not write there at all.
+    assert_eq!(fs::read_dir(&targets[0]).unwrap().count(), 0, "{told}");
+    let went_well = told.as_array().unwrap().iter().filter(|one| one["code"] == 0).count();
+    assert!(went_well > 0, "{told}");
+}

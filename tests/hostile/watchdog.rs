@@ -1,0 +1,357 @@
+//! Calls that cannot be stopped, against the built binary: they are answered, others go on, a supervisor may start again.
+//!
+//! The kernel holds their threads: a write lease on the file of a lock keeps whoever opens it waiting, up to the seconds
+//! of `/proc/sys/fs/lease-break-time`, and no guard is asked meanwhile.
+#![cfg(target_os = "linux")]
+
+use crate::support::home::Home;
+use serde_json::{Value, json};
+use std::fs::{self, File};
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+const PACK: &str = r#"
+[pack]
+title = "A lock that the kernel holds, for tests"
+version = "1.0.0"
+grants = { write = ["."] }
+
+[[tool]]
+name = "hold"
+description = "Takes the lock and writes a file; it may take 300 ms."
+effect = "writes"
+limits = { time_ms = 300 }
+
+[[tool]]
+name = "hold_for_long"
+description = "Takes the lock and writes a file; it may take ten minutes."
+effect = "writes"
+limits = { time_ms = 600000 }
+
+[[tool]]
+name = "tell"
+description = "Takes a text that ends in a certain way; it may take 1 ms."
+limits = { time_ms = 1 }
+text = "told"
+[tool.input]
+type = "object"
+required = ["what"]
+properties.what = { type = "string", pattern = "(?:[ab]{1,100}){1,10}c", description = "The text" }
+
+[[tool]]
+name = "take"
+description = "Takes anything; it may take 300 ms."
+effect = "pure"
+limits = { time_ms = 300 }
+[tool.input]
+type = "object"
+required = ["what"]
+properties.what = { description = "Anything" }
+
+[[tool]]
+name = "print"
+description = "Takes anything and says a word; it may use 16 MB."
+limits = { memory_mb = 16 }
+text = "told"
+[tool.input]
+type = "object"
+required = ["what"]
+properties.what = { description = "Anything" }
+
+[[tool]]
+name = "count"
+description = "Takes anything and gives a number; it may use 64 MB."
+effect = "pure"
+fn = "take"
+limits = { memory_mb = 64 }
+[tool.input]
+type = "object"
+required = ["what"]
+properties.what = { description = "Anything" }
+
+[[tool]]
+name = "greet"
+description = "Greets."
+text = "hello"
+"#;
+
+const SCRIPT: &str = r#"
+fn hold(args) { with_lock("gate", |lock| { write_text("late.txt", "late"); 7 }) }
+fn hold_for_long(args) { hold(args) }
+fn take(args) { 7 }
+"#;
+
+const WORDS: [&str; 4] = ["--dir", "packs", "--pack", "held"];
+
+/// `F_SETSIG` of fcntl(2), which `libc` has for some systems only.
+const SET_SIGNAL: i32 = 10;
+
+/// Longer than anything takes on a machine that does much else.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// So many threads work at a time, and so many may be started in place of others.
+fn threads() -> (usize, usize) {
+    let own = thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
+    (own, own.max(4))
+}
+
+fn house() -> Home {
+    Home::with(&[("packs/tools.d/held.toml", PACK), ("packs/tools.d/held.rhai", SCRIPT)])
+}
+
+/// A server over standard input and output.
+fn serve(home: &Home, words: &[&str]) -> crate::support::Server {
+    let mut command = home.command();
+    command.arg("serve").args(WORDS).args(words);
+    crate::support::Server::of(command, tempfile::tempdir().unwrap())
+}
+
+/// A server over HTTP.
+fn listen(home: &Home, words: &[&str]) -> crate::support::http::Server {
+    crate::support::http::Server::start(home, &[&WORDS[..], words].concat(), &[])
+}
+
+/// While it lives, and until the kernel has enough of it, whoever opens the file of the lock waits.
+struct Lease(File);
+
+impl Lease {
+    /// Takes it once `open` has made the file of the lock, and nobody has it open.
+    fn take(home: &Home, mut open: impl FnMut() -> bool) -> Self {
+        until("the lock is taken", &mut open);
+        assert_eq!(fs::read_to_string(late(home)).unwrap(), "late");
+        fs::remove_file(late(home)).unwrap();
+        let folder = home.workspace().parent().unwrap().join("state/toolsd/locks");
+        let file = fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+        let lease = Self(File::options().read(true).write(true).open(file).unwrap());
+        // The signal that tells of somebody who waits is one that nobody heeds.
+        assert!(lease.set(SET_SIGNAL, libc::SIGURG));
+        until("the kernel gives a lease", || lease.set(libc::F_SETLEASE, libc::F_WRLCK));
+        lease
+    }
+
+    #[allow(unsafe_code, reason = "std has no leases")]
+    fn set(&self, what: i32, value: i32) -> bool {
+        // SAFETY: both commands take a number, and the descriptor is open as long as the file.
+        unsafe { libc::fcntl(self.0.as_raw_fd(), what, value) == 0 }
+    }
+}
+
+/// What the tool writes once it has the lock.
+fn late(home: &Home) -> PathBuf {
+    home.workspace().join("late.txt")
+}
+
+#[track_caller]
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn named(tool: &str) -> Value {
+    json!({ "name": tool, "arguments": {} })
+}
+
+/// The text of a result that failed.
+#[track_caller]
+fn failed(answer: &Value) -> &str {
+    assert_eq!(answer["result"]["isError"], true, "{answer}");
+    answer["result"]["content"][0]["text"].as_str().unwrap()
+}
+
+/// The names of the calls that hold threads, as a status tells them.
+fn held(status: &Value) -> Vec<&str> {
+    status["held"].as_array().into_iter().flatten().map(|held| held["name"].as_str().unwrap()).collect()
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# A call that keeps a thread busy MUST NOT keep another from beginning, as long as there are threads to start.
+//= docs/spec.md#calls
+//= type=test
+//# A call that does not end soon after its limit or its cancellation MUST be answered all the same.
+//= docs/spec.md#calls
+//= type=test
+//# Nothing that a call does after it was answered in its place MUST reach the disk, the graph, the memory of its pack or the client.
+//= docs/spec.md#calls
+//= type=test
+//# When every thread that may be started is held, a new call MUST be told so at once.
+//= docs/spec.md#calls
+//= type=test
+//# Calls that were answered and hold a thread MUST stand in `toolsd://status`.
+#[test]
+fn calls_that_cannot_be_stopped_are_answered_told_of_and_come_to_nothing() {
+    let home = house();
+    let mut server = serve(&home, &[]);
+    let lease = Lease::take(&home, || !server.call("hold", json!({})).1);
+    let (own, spare) = threads();
+    let long: Vec<u64> = (0..own).map(|_| server.tell("tools/call", named("hold_for_long"))).collect();
+    assert_eq!(server.well("greet", json!({})), "hello", "every thread is busy, and yet this runs");
+    assert_eq!(server.read("toolsd://status").get("held"), None, "they are within their limits");
+    long.into_iter().for_each(|id| server.cancel(id));
+    until("those that were taken back are held", || held(&server.read("toolsd://status")).len() == own);
+    assert_eq!(server.well("greet", json!({})), "hello");
+    for answer in server.at_once(&vec![("tools/call", named("hold")); spare]) {
+        assert!(failed(&answer).contains("the call took longer than 300 ms"), "{answer}");
+    }
+    until("every thread is held", || held(&server.read("toolsd://status")).len() == own + spare);
+    let status = server.read("toolsd://status");
+    assert_eq!(held(&status)[0], "hold_for_long");
+    assert!(held(&status).contains(&"hold") && status["held"][0]["since_s"].is_u64(), "{status}");
+    let (told, has_failed) = server.call("greet", json!({}));
+    let told = told.to_string();
+    assert!(
+        has_failed
+            && told.contains("every script thread is held by calls that cannot be stopped: `hold_for_long` since")
+    );
+    drop(lease);
+    until("every thread is back", || server.read("toolsd://status").get("held").is_none());
+    assert_eq!(server.well("greet", json!({})), "hello");
+    assert!(!late(&home).exists(), "nothing was written after the answer");
+    until("the lock is free, and without a lease the tool writes", || !server.call("hold", json!({})).1);
+    assert!(late(&home).exists());
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# A call that keeps a thread busy MUST NOT keep another from beginning, as long as there are threads to start.
+//= docs/spec.md#calls
+//= type=test
+//# A call that does not end soon after its limit or its cancellation MUST be answered all the same.
+#[test]
+fn over_http_the_calls_of_one_client_do_not_hold_up_another() {
+    let home = house();
+    let server = listen(&home, &[]);
+    let has_failed = |answer: &Value| answer["result"]["isError"] == true;
+    let lease = Lease::take(&home, || !has_failed(&server.ask("tools/call", named("hold")).answer()));
+    let (own, spare) = threads();
+    let status = || {
+        let answer = server.ask("resources/read", json!({ "uri": "toolsd://status" })).answer();
+        serde_json::from_str::<Value>(answer["result"]["contents"][0]["text"].as_str().unwrap()).unwrap()
+    };
+    thread::scope(|scope| {
+        let hold = || server.ask("tools/call", named("hold")).answer();
+        let calls: Vec<_> = (0..own + spare - 1).map(|_| scope.spawn(hold)).collect();
+        let session = server.session();
+        let greeting = server.ask_in(&session, "tools/call", named("greet")).answer();
+        assert_eq!(greeting["result"]["content"][0]["text"], "hello");
+        for call in calls {
+            let answer = call.join().unwrap();
+            assert!(failed(&answer).contains("the call took longer than 300 ms"), "{answer}");
+        }
+        until("they are held", || held(&status()).len() == own + spare - 1);
+        let greeting = server.ask_in(&session, "tools/call", named("greet")).answer();
+        assert_eq!(greeting["result"]["content"][0]["text"], "hello", "one thread is left");
+        assert!(failed(&hold()).contains("the call took longer than 300 ms"));
+        until("every thread is held", || held(&status()).len() == own + spare);
+        let refused = server.ask_in(&session, "tools/call", named("greet")).answer();
+        assert!(failed(&refused).contains("every script thread is held"), "{refused}");
+    });
+    drop(lease);
+    until("every thread is back", || status().get("held").is_none());
+    assert!(!late(&home).exists(), "nothing was written after the answer");
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# A call that does not end soon after its limit or its cancellation MUST be answered all the same.
+//= docs/spec.md#calls
+//= type=test
+//# Nothing that a call does after it was answered in its place MUST reach the disk, the graph, the memory of its pack or the client.
+#[test]
+fn from_the_command_line_a_call_that_cannot_be_stopped_is_answered_and_the_process_ends() {
+    let home = house();
+    let call = |words: &[&str]| home.run(&[&["call", "hold"], words, &WORDS[..]].concat());
+    let lease = Lease::take(&home, || call(&[]).code == 0);
+    let began = Instant::now();
+    let said = call(&[]);
+    assert_eq!(said.code, 1);
+    assert!(said.out.contains("the call took longer than 300 ms"), "{} {}", said.out, said.err);
+    let told: Value = serde_json::from_str(&call(&["--format", "json"]).out).unwrap();
+    assert_eq!(told["error"], "the call took longer than 300 ms", "{told}");
+    assert!(began.elapsed() < PATIENCE, "the kernel holds the calls for longer");
+    drop(lease);
+    assert!(!late(&home).exists(), "nothing was written after the answer");
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# A server that is to end when it is stuck MUST end with code 70 when every thread has been held for the time that was named.
+#[test]
+fn a_server_that_is_stuck_ends_for_its_supervisor() {
+    let home = house();
+    let mut server = serve(&home, &["--exit-when-stuck", "1"]);
+    let _lease = Lease::take(&home, || !server.call("hold", json!({})).1);
+    let (own, spare) = threads();
+    for _ in 0..own + spare {
+        server.tell("tools/call", named("hold"));
+    }
+    assert_eq!(server.ended(), Some(70));
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# A server that is to end when it is stuck MUST end with code 70 when every thread has been held for the time that was named.
+#[test]
+fn over_http_too() {
+    let home = house();
+    let mut server = listen(&home, &["--exit-when-stuck", "1"]);
+    let ask = |server: &crate::support::http::Server| server.ask("tools/call", named("hold")).answer();
+    let _lease = Lease::take(&home, || ask(&server)["result"]["isError"] != true);
+    let (own, spare) = threads();
+    thread::scope(|scope| {
+        let calls: Vec<_> = (0..own + spare).map(|_| scope.spawn(|| ask(&server))).collect();
+        for call in calls {
+            assert!(failed(&call.join().unwrap()).contains("the call took longer than 300 ms"));
+        }
+    });
+    assert_eq!(server.wait().code(), Some(70));
+}
+
+#[test]
+fn a_pattern_of_a_schema_that_takes_too_long_is_a_matter_of_time_not_of_the_argument() {
+    let home = house();
+    let mut server = serve(&home, &[]);
+    let letters = (0..400_000_u32).scan(1_u32, |seed, _| {
+        *seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        Some(if *seed >> 31 == 0 { 'a' } else { 'b' })
+    });
+    let (told, has_failed) = server.call("tell", json!({ "what": letters.collect::<String>() }));
+    assert!(has_failed && told.to_string().contains("the call took longer than 1 ms"), "{told}");
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# Arguments MUST be checked and converted within the limits of their call.
+#[test]
+fn arguments_are_read_within_the_time_of_their_call() {
+    let home = house();
+    let mut server = serve(&home, &[]);
+    let many = vec![json!({ "a": 1 }); 200_000];
+    let (told, has_failed) = server.call("take", json!({ "what": many }));
+    assert!(!has_failed || told.to_string().contains("the call took longer than 300 ms"), "{told}");
+    // Nobody can see how long it would have gone on, but that its thread is free again.
+    thread::sleep(Duration::from_secs(1));
+    assert_eq!(server.read("toolsd://status").get("held"), None);
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# Arguments MUST be checked and converted within the limits of their call.
+#[test]
+fn arguments_count_for_the_memory_of_their_call() {
+    let home = house();
+    let mut server = serve(&home, &[]);
+    // A text is given what was checked; a function what was converted, too, which takes 40 to 60 MB more.
+    for (tool, most) in [("print", 16), ("count", 64)] {
+        let (told, has_failed) = server.call(tool, json!({ "what": vec![json!({ "a": 1 }); 100_000] }));
+        let reason = format!("the call used more than {most} MB of memory");
+        assert!(has_failed && told.to_string().contains(&reason), "{tool}: {told}");
+        let (told, has_failed) = server.call(tool, json!({ "what": [{ "a": 1 }] }));
+        assert!(!has_failed, "{tool}: {told}");
+    }
+}

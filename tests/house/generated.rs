@@ -1,0 +1,87 @@
+//! Generated files agree with the tables in the source; `TOOLSD_BLESS=1` rewrites them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use toolsd::manual::{self, ManualEntries};
+
+const BEGIN: &str = "<!-- primitives -->\n";
+const END: &str = "<!-- /primitives -->";
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// What is wrong with the file, unless it has this text or was just given it.
+fn stale(path: &str, text: &str) -> Option<String> {
+    let file = root().join(path);
+    let found = fs::read_to_string(&file).unwrap_or_default();
+    if found == text {
+        return None;
+    }
+    if std::env::var_os("TOOLSD_BLESS").is_some() {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, text).unwrap();
+        return None;
+    }
+    let same = found.lines().zip(text.lines()).take_while(|(one, other)| one == other).count();
+    Some(format!("{path}:{}: is stale: run `just bless`", same + 1))
+}
+
+//= docs/spec.md#primitives
+//= type=test
+//# Signatures and documentation MUST be generated from the table of primitives.
+#[test]
+fn pages_and_signatures_are_fresh() {
+    let faults: Vec<String> = manual::files().iter().filter_map(|(path, text)| stale(path, text)).collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn the_table_of_the_readme_is_fresh() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let (before, rest) = readme.split_once(BEGIN).expect("README.md has the marker before the table");
+    let (_, after) = rest.split_once(END).expect("README.md has the marker after the table");
+    let text = format!("{before}{BEGIN}{}{END}{after}", manual::names_table());
+    assert_eq!(stale("README.md", &text), None);
+}
+
+/// Every code that the source makes, outside of tests.
+fn codes_in(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            codes_in(&path, found);
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+        for rest in lines.flat_map(|line| ["Code(\"", "Self(\""].map(|open| line.split(open).skip(1))).flatten() {
+            found.push((path.clone(), rest.split('"').next().unwrap().to_owned()));
+        }
+    }
+}
+
+#[test]
+fn every_code_of_a_fault_is_explained() {
+    let mut found = Vec::new();
+    codes_in(&root().join("src"), &mut found);
+    assert!(found.len() > 40, "{found:?}");
+    // A format stands after the dot of `parse.json`: `parse` explains all of them.
+    let unknown: Vec<String> = found
+        .iter()
+        .filter(|(_, code)| ManualEntries::named(code.split('.').next().unwrap()).is_empty())
+        .map(|(path, code)| format!("{}: `{code}` is not explained in src/manual/error_codes.rs", path.display()))
+        .collect();
+    assert!(unknown.is_empty(), "{}", unknown.join("\n"));
+}
+
+#[test]
+fn every_explained_code_is_made_somewhere() {
+    let mut found = Vec::new();
+    codes_in(&root().join("src"), &mut found);
+    let all = ManualEntries::all();
+    let codes = all.rules.iter().map(|rule| rule.code.0).chain(all.faults.iter().map(|fault| fault.code));
+    let gone: Vec<&str> = codes.filter(|code| !found.iter().any(|(_, made)| made == code)).collect();
+    assert!(gone.is_empty(), "nothing makes {gone:?}");
+}

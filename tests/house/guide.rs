@@ -1,0 +1,200 @@
+//! The authoring guide tells the truth: its files are written, its commands run, its clients answered, its quotes found.
+
+use crate::support::home::Home;
+use crate::support::server::Server;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use toolsd::primitive::Family;
+use toolsd::primitives;
+
+/// The pages that build on each other, in one folder.
+const PAGES: [&str; 8] = [
+    "1-first-tool.md",
+    "2-resources-and-prompts.md",
+    "3-graph.md",
+    "4-asking-and-writing.md",
+    "5-testing.md",
+    "6-prompts-for-a-team.md",
+    "8-calls-that-take-long.md",
+    "9-talking-to-the-client.md",
+];
+
+/// The page that quotes a pack.
+const QUOTES: &str = "7-a-whole-pack.md";
+
+/// The folder that the guide shows in the place of a test's own.
+const SHOWN: &str = "/home/you/notes";
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn page(name: &str) -> String {
+    fs::read_to_string(root().join("docs/guide").join(name)).unwrap()
+}
+
+/// The fenced blocks of a page: what stands behind the fence, and the text.
+fn blocks(name: &str) -> Vec<(String, String)> {
+    let text = page(name);
+    let parts: Vec<&str> = text.split("\n```").collect();
+    assert!(parts.len() % 2 == 1, "a fence of {name} is not closed");
+    let block = |part: &&str| {
+        let (info, text) = part.split_once('\n').unwrap();
+        (info.to_owned(), format!("{text}\n"))
+    };
+    parts.iter().skip(1).step_by(2).map(block).collect()
+}
+
+/// The words of a command: what stands in double quotes is one, or a part of one.
+fn words(command: &str) -> Vec<String> {
+    let (mut words, mut quoted) = (vec![String::new()], false);
+    for letter in command.chars() {
+        match letter {
+            '"' => quoted = !quoted,
+            ' ' if !quoted => words.push(String::new()),
+            letter => words.last_mut().unwrap().push(letter),
+        }
+    }
+    words
+}
+
+/// Runs the commands of a block and compares what they write with what stands there.
+fn run(home: &Home, at: &str, text: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for part in text.split("$ ").skip(1) {
+        let (command, expected) = part.split_once('\n').unwrap();
+        let words = words(command);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let said = match words[0] {
+            // It asks, and a person answers at a terminal.
+            "toolsd" if words[1] == "trust" => home.at_terminal(&words[1..], "y"),
+            "toolsd" => home.run(&words[1..]),
+            "mkdir" => {
+                fs::create_dir_all(home.workspace().join(words[1])).unwrap();
+                continue;
+            }
+            // No client is installed here: the server that it would start is started.
+            "claude" => {
+                let server = words.iter().position(|word| *word == "toolsd").unwrap();
+                assert_eq!(words[server + 1], "serve");
+                Server::start(home, &words[server + 2..]).end();
+                continue;
+            }
+            other => panic!("{at}: `{other}` cannot be run by this test"),
+        };
+        let told = if said.code == 0 { said.out } else { said.out + said.err.as_str() };
+        let told = told.replace(home.workspace().canonicalize().unwrap().to_str().unwrap(), SHOWN);
+        if told != expected {
+            wrong.push(format!("{at}: $ {command}\n{told}\ninstead of\n{expected}\n{}", said.err));
+        }
+    }
+    wrong
+}
+
+/// A client asks in one line, `tool {arguments}`, and the next one is the answer.
+fn answered(home: &Home, at: &str, text: &str) -> Vec<String> {
+    let (asked, expected) = text.split_once('\n').unwrap();
+    let (tool, arguments) = asked.split_once(' ').unwrap();
+    let mut server = Server::start(home, &[]);
+    let said = server.said(tool, &serde_json::from_str(arguments).unwrap());
+    server.end();
+    let is_so = said == expected.trim_end();
+    if is_so { Vec::new() } else { vec![format!("{at}: {asked}\n{said}\ninstead of\n{expected}")] }
+}
+
+/// What every language of a snippet without a file of its own must be.
+fn parses(at: &str, language: &str, text: &str) -> Vec<String> {
+    let fault = match language {
+        "json" => serde_json::from_str::<Value>(text).err().map(|error| error.to_string()),
+        "toml" => text.parse::<toml::Table>().err().map(|error| error.to_string()),
+        other => Some(format!("a block of `{other}` is neither run nor compared")),
+    };
+    fault.into_iter().map(|fault| format!("{at}: {fault}\n{text}")).collect()
+}
+
+// The tests are all that there is of these promises, so they stand for both.
+//= docs/spec.md#readme
+//= type=implication
+//# Every snippet of the guide MUST be run by a test.
+//= docs/spec.md#readme
+//= type=test
+//# Every snippet of the guide MUST be run by a test.
+#[test]
+fn every_page_does_what_stands_there() {
+    let home = Home::with(&[]);
+    let mut wrong = Vec::new();
+    for name in PAGES {
+        for (number, (info, text)) in blocks(name).into_iter().enumerate() {
+            let at = format!("{name}, block {}", number + 1);
+            wrong.extend(match info.split_once(' ') {
+                Some((_, path)) => {
+                    home.write(path, &text);
+                    Vec::new()
+                }
+                None if info == "console" => run(&home, &at, &text),
+                None if info == "client" => answered(&home, &at, &text),
+                None => parses(&at, &info, &text),
+            });
+        }
+    }
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n\n"));
+}
+
+//= docs/spec.md#readme
+//= type=implication
+//# Every line that the guide quotes from a pack MUST stand in that pack.
+//= docs/spec.md#readme
+//= type=test
+//# Every line that the guide quotes from a pack MUST stand in that pack.
+#[test]
+fn every_quote_stands_in_the_pack() {
+    let mut quoted = BTreeSet::new();
+    for (info, text) in blocks(QUOTES) {
+        let path = info.split_once(" from ").unwrap_or_else(|| panic!("`{info}` does not say where it is from")).1;
+        let file = fs::read_to_string(root().join(path)).unwrap();
+        assert!(format!("\n{file}").contains(&format!("\n{text}")), "{path} does not have\n{text}");
+        quoted.insert(path.to_owned());
+    }
+    // The walk goes through all of the pack.
+    let files = fs::read_dir(root().join("tools.d/skills")).unwrap().map(|entry| entry.unwrap().path());
+    for file in files.chain([PathBuf::from("tools.d/skills.toml")]) {
+        let path = file.strip_prefix(root()).unwrap_or(&file).to_str().unwrap().to_owned();
+        assert!(quoted.contains(&path), "nothing is quoted from {path}");
+    }
+}
+
+/// What stands on a page is run, so that each of these verbs has an example that does what it should.
+#[test]
+fn every_verb_that_speaks_to_the_client_is_used_in_the_guide() {
+    let scripts: String = PAGES
+        .iter()
+        .flat_map(|name| blocks(name))
+        .filter(|(info, _)| info.starts_with("rhai "))
+        .map(|(_, text)| text)
+        .collect();
+    let speaks = |family: &Family| matches!(family, Family::Client | Family::Content | Family::Outcome);
+    let verbs = primitives::ALL.iter().filter(|verb| speaks(&verb.family)).map(|verb| verb.name);
+    let missing: Vec<&str> = verbs.filter(|verb| !scripts.contains(&format!("{verb}("))).collect();
+    assert_eq!(missing, [""; 0]);
+}
+
+#[test]
+fn the_list_of_pages_is_complete_and_links_lead_somewhere() {
+    let folder = root().join("docs/guide");
+    let pages: BTreeSet<String> =
+        fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let known: BTreeSet<String> = PAGES.iter().chain(&[QUOTES, "README.md"]).map(|name| (*name).to_owned()).collect();
+    assert_eq!(pages, known);
+    for name in &pages {
+        let text = page(name);
+        let outside = text.split("\n```").step_by(2);
+        for link in outside.flat_map(|part| part.split("](").skip(1)).map(|rest| rest.split(')').next().unwrap()) {
+            assert!(folder.join(link).exists(), "{name} links to {link}");
+        }
+    }
+    for name in PAGES.iter().chain(&[QUOTES]) {
+        assert!(page("README.md").contains(&format!("({name})")), "README.md does not name {name}");
+    }
+}

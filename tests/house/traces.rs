@@ -1,0 +1,44 @@
+//! This repository's own promises: each is cited by what keeps it, and no citation leads nowhere.
+
+use serde_json::Value;
+use std::process::Command;
+
+/// What a tool of the built binary says of this repository: the rows of its answer.
+fn ask(tool: &str) -> Vec<Value> {
+    let state = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_toolsd"))
+        .args(["call", tool, "--pack", "duvet", "--format", "json"])
+        .env("XDG_CONFIG_HOME", state.path())
+        .env("XDG_STATE_HOME", state.path())
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+//= docs/spec.md#traceability
+//= type=test
+//# This repository MUST NOT have a citation that leads nowhere, nor a MUST that nothing cites.
+#[test]
+fn no_citation_leads_nowhere() {
+    let told: Vec<String> = ask("list_invalid_citations")
+        .iter()
+        .map(|row| format!("{}:{}: {} {}", row["file_path"], row["line_number"], row["error"], row["detail"]))
+        .collect();
+    assert!(told.is_empty(), "{}", told.join("\n"));
+}
+
+//= docs/spec.md#traceability
+//= type=test
+//# This repository MUST NOT have a citation that leads nowhere, nor a MUST that nothing cites.
+#[test]
+fn nothing_that_must_be_is_uncited() {
+    let uncited: Vec<String> = ask("list_uncited_requirements")
+        .iter()
+        .filter_map(|row| row["text"].as_str())
+        .filter(|text| text.contains("MUST"))
+        .map(str::to_owned)
+        .collect();
+    assert!(uncited.is_empty(), "nothing cites these:\n{}", uncited.join("\n"));
+}

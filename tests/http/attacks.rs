@@ -1,0 +1,469 @@
+//! Attacks on the connections of a server: each is tried on one whose limit is as good as none, where it must succeed, or
+//! it proves nothing, and on one whose limit holds. Meanwhile others are served.
+
+use crate::raw::{Raw, call, call_of, request};
+use crate::support::home::Home;
+use crate::support::http::{Server, request as message, stateless};
+use crate::{pots, pots_limited, serve};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+/// A token that no test sends by accident.
+const TOKEN: (&str, &str) = ("TOOLSD_HTTP_TOKEN", "a-token-of-the-tests");
+pub const BEARER: &str = "Authorization: Bearer a-token-of-the-tests\r\n";
+
+/// Long enough for a server on a busy machine.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+/// Long enough for a limit of 300 ms to be seen, if there is one.
+const GLANCE: Duration = Duration::from_millis(1_500);
+
+/// A server with these limits, and its workspace.
+pub fn limited(limits: &str, has_token: bool) -> (Home, Server) {
+    let home = pots_limited(limits);
+    let server = serve(&home, &[], if has_token { &[TOKEN] } else { &[] });
+    (home, server)
+}
+
+#[track_caller]
+pub fn others_are_served(server: &Server, has_token: bool) {
+    let bearer = [("Authorization", "Bearer a-token-of-the-tests")];
+    let began = Instant::now();
+    let reply = server.ask_with("tools/list", json!({}), if has_token { &bearer } else { &[] });
+    assert_eq!(reply.status, 200, "{}", reply.body);
+    assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
+}
+
+/// Opens one connection that `begin` makes a nuisance, and looks whether it is closed while `meanwhile` goes on. Gives
+/// what the server said last.
+fn is_cut(
+    limits: (&str, &str),
+    has_token: bool,
+    begin: impl Fn(&Server) -> Raw,
+    meanwhile: impl Fn(&mut Raw),
+) -> String {
+    let (_home, server) = limited(&format!("{} = 86_400_000", limits.0), has_token);
+    let mut free = begin(&server);
+    assert!(!free.closes_within(GLANCE, &meanwhile), "a void attack: it fails without the limit {limits:?}");
+    let (_home, server) = limited(limits.1, has_token);
+    let mut cut = begin(&server);
+    others_are_served(&server, has_token);
+    assert!(cut.closes_within(PATIENCE, &meanwhile), "{limits:?} does not hold");
+    others_are_served(&server, has_token);
+    String::from_utf8_lossy(&cut.heard).into_owned()
+}
+
+//= docs/spec.md#http
+//= type=test
+//# A connection that has not shown the token in time MUST be closed.
+#[test]
+fn strangers_have_little_time() {
+    let limits = ("unproven_ms", "unproven_ms = 300");
+    assert_eq!(is_cut(limits, true, Raw::open, |_| {}), "");
+    // A page that asks what it may send has shown no token either.
+    let asks = |server: &Server| {
+        let page = format!("Host: {}\r\nOrigin: http://localhost\r\n", server.address);
+        Raw::saying(server, &format!("OPTIONS /mcp HTTP/1.1\r\n{page}\r\n"))
+    };
+    assert!(is_cut(limits, true, asks, |_| {}).starts_with("HTTP/1.1 204"));
+    let slow = |server: &Server| Raw::saying(server, "POST /mcp HTTP/1.1\r\n");
+    let told = is_cut(limits, true, slow, |raw| {
+        raw.say("x");
+    });
+    assert!(told.starts_with("HTTP/1.1 408"), "{told}");
+}
+
+//= docs/spec.md#http
+//= type=test
+//# A head that does not arrive in time MUST be answered with status 408.
+#[test]
+fn slow_heads_are_cut() {
+    let begin = |server: &Server| Raw::saying(server, "POST /mcp HTTP/1.1\r\nX: ");
+    let told = is_cut(("head_ms", "head_ms = 300"), false, begin, |raw| {
+        raw.say("x");
+    });
+    assert!(told.starts_with("HTTP/1.1 408") && told.ends_with("the head did not arrive in 300 ms"), "{told}");
+    // The same behind a request that was answered.
+    let begin = |server: &Server| {
+        let mut raw = Raw::saying(server, &call(server, "list_pots", BEARER));
+        assert_eq!(raw.answer().0, 200);
+        raw.say("POST /mcp HTTP/1.1\r\nX: ");
+        raw
+    };
+    let told = is_cut(("head_ms", "head_ms = 300"), true, begin, |raw| {
+        raw.say("x");
+    });
+    assert!(told.starts_with("HTTP/1.1 408"), "{told}");
+}
+
+//= docs/spec.md#http
+//= type=test
+//# A body that does not arrive in time, or that pauses for too long, MUST be answered with status 408.
+#[test]
+fn slow_bodies_are_cut() {
+    let begin = |server: &Server| Raw::saying(server, &request(server, "", &" ".repeat(100_000))[..600]);
+    let told = is_cut(("body_ms", "body_ms = 300"), false, begin, |raw| {
+        raw.say(" ");
+    });
+    assert!(told.starts_with("HTTP/1.1 408") && told.ends_with("the body did not arrive in 300 ms"), "{told}");
+    let told = is_cut(("body_pause_ms", "body_pause_ms = 300"), false, begin, |_| {});
+    assert!(told.starts_with("HTTP/1.1 408") && told.ends_with("nothing of the body arrived for 300 ms"), "{told}");
+}
+
+//= docs/spec.md#http
+//= type=test
+//# A connection that is silent between requests for too long MUST be closed.
+#[test]
+fn silence_is_cut() {
+    let begin = |server: &Server| {
+        let mut raw = Raw::saying(server, &call(server, "list_pots", ""));
+        assert_eq!(raw.answer().0, 200);
+        raw
+    };
+    assert_eq!(is_cut(("idle_ms", "idle_ms = 300"), false, begin, |_| {}), "");
+    assert_eq!(is_cut(("idle_ms", "idle_ms = 300"), false, Raw::open, |_| {}), "");
+}
+
+/// Megabytes that are asked for: more than both systems hold by themselves.
+const DEAF: usize = 3;
+
+/// Asks for megabytes and reads nothing of them.
+pub fn deaf(server: &Server) -> Raw {
+    Raw::saying(server, &call(server, "pour_pot", "").repeat(DEAF))
+}
+
+//= docs/spec.md#http
+//= type=test
+//# A connection whose client takes nothing of what is sent to it MUST be closed.
+#[test]
+fn readers_of_nothing_are_cut() {
+    let all_comes = |limits: &str, wait: Duration| {
+        let (_home, server) = limited(limits, false);
+        let deaf = deaf(&server);
+        let end = Instant::now() + wait;
+        while Instant::now() < end {
+            others_are_served(&server, false);
+        }
+        let count = |heard: &[u8]| memchr::memmem::find_iter(heard, b"HTTP/1.1 200").count();
+        let (told, is_reset) = deaf.rest_until(|heard| count(heard) == DEAF, PATIENCE);
+        (count(told.as_bytes()) == DEAF, is_reset)
+    };
+    assert!(all_comes("write_ms = 86_400_000", GLANCE).0, "a void attack");
+    // A busy machine needs longer for it. The system is told to forget what was not taken: it says so by a reset.
+    let cut = (1..5).map(|more| all_comes("write_ms = 300", GLANCE * more)).find(|(all, _)| !all);
+    assert_eq!(cut, Some((false, true)));
+}
+
+/// How many of these are still open, once no more than `few` are, or the time is over.
+pub fn open_of(crowd: &mut [Raw], few: usize, time: Duration) -> usize {
+    let end = Instant::now() + time;
+    loop {
+        let open = crowd.iter_mut().filter_map(|raw| (!raw.is_closed()).then_some(())).count();
+        if open <= few || Instant::now() > end {
+            return open;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+//= docs/spec.md#http
+//= type=test
+//# When too many connections are open the one that has been silent longest MUST be closed, and another be served at once.
+#[test]
+fn crowds_make_room_for_others() {
+    let proven = |server: &Server| {
+        let mut raw = Raw::saying(server, &call(server, "list_pots", BEARER));
+        assert_eq!(raw.answer().0, 200);
+        raw
+    };
+    let slow = |server: &Server| Raw::saying(server, "POST /mcp HTTP/1.1\r\nX: ");
+    let bad = |server: &Server| {
+        // Its answer is not read.
+        Raw::saying(server, "POST /mcp HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer wrong\r\n")
+    };
+    type Begin<'a> = &'a dyn Fn(&Server) -> Raw;
+    // The last word says whether the first ones are silent longest: answers are written to the deaf ones in any order.
+    let cases: [(&str, bool, Begin<'_>, bool); 9] = [
+        ("connections", false, &Raw::open, true),
+        ("connections", false, &slow, true),
+        ("connections", false, &proven, true),
+        ("connections", false, &deaf, false),
+        ("connections", true, &proven, true),
+        ("unproven", true, &Raw::open, true),
+        ("unproven", true, &slow, true),
+        ("unproven_per_address", true, &Raw::open, true),
+        ("unproven_per_address", true, &bad, true),
+    ];
+    for (key, has_token, begin, is_in_order) in cases {
+        for (limit, is_limited) in [(6, true), (60_000, false)] {
+            let wide = ["connections", "unproven", "unproven_per_address"].map(|other| match other == key {
+                true => format!("{key} = {limit}\n"),
+                false => format!("{other} = 60_000\n"),
+            });
+            let (_home, server) = limited(&format!("{}unproven_ms = 86_400_000", wide.concat()), has_token);
+            let mut known = Raw::saying(&server, &call(&server, "list_pots", BEARER));
+            assert_eq!(known.answer().0, 200);
+            let mut crowd: Vec<Raw> = (0..20).map(|_| begin(&server)).collect();
+            others_are_served(&server, has_token);
+            if is_limited {
+                let open = open_of(&mut crowd, limit, PATIENCE);
+                assert!(open <= limit, "{key}: {open} are open");
+                assert!(crowd[0].is_closed() || !is_in_order, "{key}");
+            } else {
+                assert_eq!(open_of(&mut crowd, limit.min(19), GLANCE), 20, "a void attack: {key}");
+            }
+            if key != "connections" {
+                // Who has shown the token is not crowded out by those who have not.
+                known.say(&call(&server, "list_pots", BEARER));
+                assert_eq!(known.answer().0, 200, "{key}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_call_that_is_worked_on_is_not_crowded_out() {
+    let (_home, server) = limited("connections = 4", false);
+    let params = json!({ "name": "watch_pot", "arguments": {}, "_meta": { "progressToken": 1 } });
+    let mut working = Raw::saying(&server, &call_of(&server, params, ""));
+    while memchr::memmem::find(&working.heard, b"notifications/progress").is_none() {
+        assert!(!working.is_closed());
+    }
+    let mut crowd: Vec<Raw> = (0..20).map(|_| Raw::open(&server)).collect();
+    others_are_served(&server, false);
+    assert!(open_of(&mut crowd, 3, PATIENCE) < 4 && !working.is_closed());
+    // Unless there is nobody else.
+    let mut working: Vec<Raw> = (0..8)
+        .map(|_| {
+            let params = json!({ "name": "watch_pot", "arguments": {}, "_meta": { "progressToken": 1 } });
+            Raw::saying(&server, &call_of(&server, params, ""))
+        })
+        .collect();
+    others_are_served(&server, false);
+    assert!(open_of(&mut working, 3, PATIENCE) < 4);
+}
+
+#[test]
+fn streams_that_nobody_reads_leave_room() {
+    let (_home, server) = limited("connections = 6", false);
+    let mut streams: Vec<Raw> = (0..20)
+        .map(|_| {
+            let session = server.session();
+            let (host, accept) = (server.address, "Accept: text/event-stream");
+            Raw::saying(
+                &server,
+                &format!("GET /mcp HTTP/1.1\r\nHost: {host}\r\n{accept}\r\nMcp-Session-Id: {session}\r\n\r\n"),
+            )
+        })
+        .collect();
+    let listens = stateless("subscriptions/listen", json!({ "notifications": { "toolsListChanged": true } }));
+    let fields = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\n";
+    streams.extend((0..20).map(|_| Raw::saying(&server, &request(&server, fields, &listens.to_string()))));
+    others_are_served(&server, false);
+    assert!(open_of(&mut streams, 6, PATIENCE) <= 6);
+    others_are_served(&server, false);
+}
+
+//= docs/spec.md#http
+//= type=test
+//# While too many bytes wait, in bodies and in answers that clients do not take, a request MUST be refused with status 503.
+#[test]
+fn answers_that_nobody_takes_are_bounded() {
+    let ask = |server: &Server| server.ask("tools/list", json!({}));
+    let crowded = |limits: &str, time: Duration| {
+        let (home, server) = limited(&format!("{limits}\nwrite_ms = 86_400_000"), false);
+        let crowd: Vec<Raw> = (0..8).map(|_| deaf(&server)).collect();
+        let began = Instant::now();
+        let mut refused = None;
+        while began.elapsed() < time && refused.is_none() {
+            let reply = ask(&server);
+            refused = (reply.status == 503).then(|| (reply, began.elapsed()));
+        }
+        (home, server, crowd, refused)
+    };
+    let (_home, server, crowd, refused) = crowded("pending_mb = 2", PATIENCE);
+    let (refused, time) = refused.unwrap();
+    // A request without a body adds nothing to what waits, but its answer would.
+    let bodiless = server.send("GET", &[], "").status;
+    assert!(bodiless == 503 || time > Duration::from_secs(1), "{bodiless} after {time:?}");
+    let (_other, _free, _crowd, never) = crowded("pending_mb = 60_000", time * 2);
+    assert!(never.is_none(), "a void attack: {never:?}");
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    assert!(refused.body.len() < 1_024);
+    drop(crowd);
+    let end = Instant::now() + PATIENCE;
+    while ask(&server).status != 200 {
+        assert!(Instant::now() < end, "what was taken is still counted");
+    }
+}
+
+//= docs/spec.md#http
+//= type=test
+//# While too many bytes wait, the connections that take or send theirs most slowly MUST be closed.
+#[test]
+fn those_who_take_nothing_go_when_too_much_waits() {
+    let (_home, server) =
+        limited("pending_mb = 2\nwrite_ms = 86_400_000\nbody_ms = 86_400_000\nbody_pause_ms = 86_400_000", false);
+    for begin in [&deaf as &dyn Fn(&Server) -> Raw, &unfinished] {
+        let mut crowd: Vec<Raw> = (0..8).map(|_| begin(&server)).collect();
+        // For ever, as nothing else ends them: the time tells only that it is no other limit.
+        let end = Instant::now() + PATIENCE;
+        let mut served = 0;
+        while served < 20 {
+            assert!(Instant::now() < end, "others are not served");
+            served = if server.ask("tools/list", json!({})).status == 200 { served + 1 } else { 0 };
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        // Those who are no burden any more may stay.
+        assert!(open_of(&mut crowd, 7, PATIENCE) < 8, "nobody went");
+    }
+}
+
+/// Sends nearly a megabyte of a body, and no more.
+fn unfinished(server: &Server) -> Raw {
+    let text = request(server, "", &" ".repeat(1 << 20));
+    Raw::saying(server, &text[..text.len() - 100_000])
+}
+
+//= docs/spec.md#http
+//= type=test
+//# A request that is given up because too many connections are open, or too many bytes wait, MUST be answered with status 503 if nothing of its answer was sent.
+#[test]
+fn a_call_that_is_given_up_is_told() {
+    let (_home, server) = limited("connections = 4", false);
+    let mut working: Vec<Raw> = (0..8).map(|_| Raw::saying(&server, &call(&server, "watch_pot", ""))).collect();
+    others_are_served(&server, false);
+    assert!(open_of(&mut working, 3, PATIENCE) < 4);
+    let told: Vec<String> = working
+        .iter_mut()
+        .filter_map(|raw| raw.is_closed().then(|| String::from_utf8_lossy(&raw.heard).into_owned()))
+        .collect();
+    for told in told {
+        assert!(told.starts_with("HTTP/1.1 503") && told.to_ascii_lowercase().contains("retry-after: 1"), "{told:?}");
+    }
+}
+
+//= docs/spec.md#http
+//= type=test
+//# A request whose client closes its side behind it MUST be answered if that takes no longer than a second.
+#[test]
+fn who_closes_its_side_behind_a_request_is_answered() {
+    let (_home, server) = limited("", false);
+    let half = |text: &str| {
+        let raw = Raw::wide(&server);
+        std::io::Write::write_all(&mut &raw.stream, text.as_bytes()).unwrap();
+        raw.stream.shutdown(std::net::Shutdown::Write).unwrap();
+        raw.rest()
+    };
+    for (tool, count) in [("list_pots", 1), ("fill_pot", 1), ("pour_pot", 1), ("list_pots", 3)] {
+        let text = call(&server, tool, "").repeat(count);
+        let told = half(&text);
+        // A busy machine needs longer than a second for some: then it is told so, and tried again.
+        let told = if told.starts_with("HTTP/1.1 408") { half(&text) } else { told };
+        assert_eq!(told.matches("HTTP/1.1 200").count(), count, "{tool}: {}", &told[..told.len().min(300)]);
+    }
+    // Its sender may be gone: the call ends soon.
+    let told = half(&call(&server, "watch_pot", ""));
+    assert!(told.starts_with("HTTP/1.1 408") && told.contains("closed its side"), "{told}");
+    // A part of a request is none.
+    let whole = call(&server, "list_pots", "");
+    for part in [&whole[..whole.len() - 5], &whole[..40], ""] {
+        assert!(!half(part).contains("HTTP/1.1 200"), "{part}");
+    }
+    others_are_served(&server, false);
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# Threads MUST be kept for a call whose tool, whose client or whose address has none at work.
+#[test]
+fn a_crowd_of_calls_does_not_hold_up_others() {
+    let (_home, server) = limited("", false);
+    let said = |name: &str| json!({ "io.modelcontextprotocol/clientInfo": { "name": name, "version": "1" } });
+    // Calls without an end: who waits for one of them waits for ever.
+    let watch = |name: &str| json!({ "name": "watch_pot", "arguments": {}, "_meta": said(name) });
+    let crowd: Vec<Raw> = (0..40).map(|_| Raw::saying(&server, &call_of(&server, watch("crowd"), ""))).collect();
+    std::thread::sleep(Duration::from_millis(500));
+    for _ in 0..5 {
+        for (name, tool) in [("crowd", "list_pots"), ("other", "list_pots"), ("other", "fill_pot")] {
+            let params = json!({ "name": tool, "arguments": {}, "_meta": said(name) });
+            let mut raw = Raw::saying(&server, &call_of(&server, params, ""));
+            assert_eq!(raw.answer().0, 200, "{tool} of {name}");
+        }
+    }
+    // The same tool, of another client and in a session: it begins, as its progress tells.
+    let mut params = watch("other");
+    params["_meta"]["progressToken"] = json!(1);
+    let mut same = Raw::saying(&server, &call_of(&server, params, ""));
+    while memchr::memmem::find(&same.heard, b"notifications/progress").is_none() {
+        assert!(!same.is_closed(), "it came to nothing");
+    }
+    let session = server.session();
+    assert_eq!(server.ask_in(&session, "tools/call", json!({ "name": "list_pots", "arguments": {} })).status, 200);
+    drop(crowd);
+    others_are_served(&server, false);
+}
+
+//= docs/spec.md#http
+//= type=test
+//# After status 401 the connection MUST be closed.
+#[test]
+fn a_stranger_gets_one_small_answer() {
+    let (_home, server) = limited("", true);
+    for fields in ["", "Authorization: Bearer wrong\r\n", "Authorization: Basic a-token-of-the-tests\r\n"] {
+        let told = Raw::saying(&server, &call(&server, "list_pots", fields).repeat(2)).rest();
+        assert!(told.starts_with("HTTP/1.1 401"), "{told}");
+        assert_eq!(told.matches("HTTP/1.1").count(), 1, "{told}");
+        assert!(told.contains("connection: close") && told.len() < 1_024, "{told}");
+    }
+    let told = Raw::saying(&server, &call(&server, "list_pots", BEARER)).answer();
+    assert_eq!(told.0, 200);
+}
+
+/// More than any server of these tests lets in at the usual limits.
+const MANY: usize = 1_040;
+
+#[test]
+fn the_usual_limits_hold_a_thousand() {
+    let many = || {
+        let home = pots();
+        let server = serve(&home, &[], &[TOKEN]);
+        (home, server)
+    };
+    type Begin<'a> = &'a dyn Fn(&Server) -> Raw;
+    let deaf = |server: &Server| Raw::saying(server, &call(server, "pour_pot", BEARER));
+    let slow = |server: &Server| Raw::saying(server, "POST /mcp HTTP/1.1\r\nX: ");
+    let bad = |server: &Server| Raw::saying(server, &call(server, "pour_pot", "Authorization: Bearer wrong\r\n"));
+    let attacks: [Begin<'_>; 4] = [&Raw::open, &slow, &bad, &deaf];
+    for begin in attacks {
+        let (_home, server) = many();
+        let mut known = Raw::saying(&server, &call(&server, "list_pots", BEARER));
+        assert_eq!(known.answer().0, 200);
+        let crowd: Vec<Raw> = (0..MANY).map(|_| begin(&server)).collect();
+        let refused = Instant::now() + PATIENCE;
+        // While too many bytes wait, it is told so, and served when they do not.
+        loop {
+            let reply = server.ask_with("tools/list", json!({}), &[("Authorization", "Bearer a-token-of-the-tests")]);
+            if reply.status == 200 {
+                break;
+            }
+            assert_eq!(reply.status, 503);
+            assert!(Instant::now() < refused);
+        }
+        drop(crowd);
+    }
+}
+
+#[test]
+fn sessions_of_others_are_not_found() {
+    let (_home, server) = limited("", false);
+    let session = server.session();
+    let list = message("tools/list", json!({})).to_string();
+    let with = |id: &str| {
+        let fields = format!("Mcp-Session-Id: {id}\r\nMCP-Protocol-Version: 2025-11-25\r\n");
+        Raw::saying(&server, &request(&server, &fields, &list)).answer_head()
+    };
+    assert_eq!(with(&session), 200);
+    for other in [session.to_uppercase(), format!("{session}0"), session[1..].to_owned()] {
+        assert_eq!(with(&other), 404, "{other}");
+    }
+}

@@ -1,0 +1,8 @@
+//! The built binary on folders of its own: every command, exit codes, layers, trust, hot reload.
+
+mod asking;
+mod calls;
+mod layers;
+mod reload;
+mod tasks;
+mod writing;

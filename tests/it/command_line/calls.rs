@@ -1,0 +1,300 @@
+//! `call`, `read`, `prompt`, `list`, `docs`, `check`, `test`: what they write, and how they end.
+
+use crate::support::home::Home;
+use serde_json::json;
+
+//= docs/spec.md#definitions
+//= type=test
+//# A pack that `--pack` names MUST be served in every workspace.
+#[test]
+fn the_sample_pack_is_checked_and_its_cases_hold() {
+    let home = Home::with(&[]);
+    let checked = home.sample(&["check", "--format", "json"]).ended(0);
+    assert_eq!(checked.json(), json!([]));
+    let tested = home.sample(&["test", "--format", "json"]);
+    assert_eq!(tested.code, 0, "{}", tested.out);
+    let tested = tested.json();
+    assert_eq!(tested["failed"], json!(0));
+    assert!(tested["passed"].as_u64() > Some(25), "{tested}");
+}
+
+//= docs/spec.md#command-line
+//= type=test
+//# `toolsd call --format json` MUST print the structured result alone on standard output.
+#[test]
+fn a_call_takes_json_or_pairs_and_prints_the_data_alone() {
+    let home = Home::with(&[]);
+    let said = home.sample(&["call", "echo", r#"{"text":"tea"}"#, "--format", "json"]).ended(0);
+    assert_eq!(said.out, "{\"times\":1,\"text\":\"tea\"}\n");
+    let said = home.sample(&["call", "echo", "text=tea", "times=2", "--format", "json"]).ended(0);
+    assert_eq!(said.json(), json!({ "times": 2, "text": "tea" }));
+    let said = home.sample(&["call", "ends", "how=list", "--format", "json"]).ended(0);
+    assert_eq!(said.out, "[1,2,3]\n");
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# Arguments MUST be validated before the script runs.
+//= docs/spec.md#calls
+//= type=test
+//# All violations of the input schema MUST be told at once.
+//= docs/spec.md#calls
+//= type=test
+//# An argument that the schema does not name MUST be refused, with the nearest one that it names.
+//= docs/spec.md#calls
+//= type=test
+//# A failed validation MUST be a tool error that a model can repair.
+//= docs/spec.md#command-line
+//= type=test
+//# `toolsd call` MUST exit with 1 on a tool error.
+#[test]
+fn a_failure_of_a_tool_is_its_json_and_ends_with_1() {
+    let home = Home::with(&[]);
+    let said = home.sample(&["call", "echo", r#"{"txt":"tea","times":9}"#, "--format", "json"]).ended(1);
+    let problems = said.json();
+    assert_eq!(problems["error"], json!("the arguments of `echo` do not fit"));
+    assert_eq!(problems["problems"].as_array().unwrap().len(), 3, "{problems}");
+    assert!(said.out.contains("did you mean `text`?"), "{}", said.out);
+    let said = home.sample(&["call", "ends", "how=fail", "--format", "json"]).ended(1);
+    assert_eq!(said.json(), json!({ "pot": "empty" }));
+}
+
+#[test]
+fn an_error_of_the_protocol_is_code_message_and_data() {
+    let home = Home::with(&[]);
+    let said = home.sample(&["call", "ends", "how=reject", "--format", "json"]).ended(1);
+    assert_eq!(said.json(), json!({ "code": 418, "message": "teapot", "data": { "short": true } }));
+    let said = home.sample(&["read", "sample:///nothing", "--format", "json"]).ended(1);
+    assert_eq!(said.json()["message"], json!("there is no resource `sample:///nothing`"));
+}
+
+//= docs/spec.md#command-line
+//= type=test
+//# Usage errors MUST go to standard error with exit code 2.
+#[test]
+fn what_nothing_answers_is_usage_on_standard_error_only() {
+    let home = Home::with(&[]);
+    for words in [&["call", "ecko"][..], &["call", "echo", "{"], &["call", "echo", "word"], &["prompt", "plam"]] {
+        let said = home.sample(words).ended(2);
+        assert_eq!(said.out, "", "{words:?}");
+        assert!(said.err.starts_with("error: "), "{}", said.err);
+    }
+    let said = home.sample(&["call", "ecko"]);
+    assert!(said.err.contains("did you mean `echo`?"), "{}", said.err);
+    assert_eq!(home.run(&["no_such_command"]).code, 2);
+    assert_eq!(home.run(&["list", "--workspace", "/no/such/folder"]).code, 2);
+}
+
+//= docs/spec.md#definitions
+//= type=test
+//# A pack MUST be served by default only where one of its `activate_if` paths exists.
+#[test]
+fn without_a_pack_each_says_what_it_looked_for() {
+    let home = Home::with(&[]);
+    let dir = crate::support::home::SAMPLE;
+    let said = home.run(&["call", "echo", "--dir", dir]).ended(2);
+    assert!(said.err.contains("`sample` looked for garden.toml"), "{}", said.err);
+    let said = home.run(&["list", "--dir", dir, "--format", "json"]).ended(0);
+    assert!(
+        said.json()["dormant"]
+            .as_array()
+            .unwrap()
+            .contains(&json!({ "name": "sample", "activate_if": ["garden.toml"] }))
+    );
+    home.write("garden.toml", "#");
+    let said = home.run(&["call", "echo", "text=x", "--dir", dir, "--format", "json"]).ended(0);
+    assert_eq!(said.json()["text"], json!("x"));
+}
+
+#[test]
+fn a_marker_is_found_above_and_is_then_the_root() {
+    let home = Home::with(&[("garden.toml", "#"), ("a.plant", "rose north"), ("deep/er/x", "")]);
+    let deep = home.workspace().join("deep/er");
+    let words = ["call", "plants", "--dir", crate::support::home::SAMPLE, "--format", "json", "--workspace"];
+    let said = home.run(&[&words[..], &[deep.to_str().unwrap()]].concat()).ended(0);
+    assert_eq!(said.json(), json!([{ "name": "rose", "bed": "north" }]));
+}
+
+#[test]
+fn resources_and_prompts_are_read() {
+    let home = Home::with(&[("a.plant", "rose north")]);
+    let said = home.sample(&["read", "sample:///plants/rose", "--format", "json"]).ended(0);
+    assert_eq!(said.json(), json!({ "name": "rose", "bed": "north" }));
+    assert_eq!(home.sample(&["read", "sample:///note"]).ended(0).out, "a constant\n");
+    let said = home.sample(&["read", "toolsd://status", "--format", "json"]).ended(0);
+    assert_eq!(said.json()["packs"][0]["name"], json!("sample"));
+    let said = home.sample(&["prompt", "plan", "plant=rose"]).ended(0);
+    assert_eq!(said.out, "Plant 2 of rose.\n");
+    let said = home.sample(&["prompt", "plan", "count=x", "--format", "json"]).ended(1);
+    let message = said.json()["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("`plant` is missing") && message.contains("`count`"), "{message}");
+}
+
+//= docs/spec.md#command-line
+//= type=test
+//# Colour and progress MUST NOT appear in a pipe.
+#[test]
+fn a_list_of_records_is_a_table_without_frames_in_a_pipe() {
+    let home = Home::with(&[("a.plant", "rose north"), ("b.plant", "mint south")]);
+    let said = home.sample(&["call", "plants"]).ended(0);
+    assert_eq!(said.out, "name\tbed\nrose\tnorth\nmint\tsouth\n");
+    assert!(!home.sample(&["list"]).ended(0).out.contains('\u{1b}'));
+}
+
+#[test]
+fn the_primitives_are_explained() {
+    let home = Home::with(&[]);
+    let overview = home.run(&["docs"]).ended(0).out;
+    for part in ["slug", "[[tool]]", "tool-name", "unknown-key"] {
+        assert!(overview.contains(part), "{part}");
+    }
+    assert!(home.run(&["docs", "slug"]).ended(0).out.contains("// gives"));
+    assert!(home.run(&["docs", "tool"]).ended(0).out.contains("name (required)"));
+    assert!(home.run(&["docs", "text"]).ended(0).out.contains("slug("));
+    let verbs = home.run(&["docs", "git"]).ended(0).out;
+    assert!(verbs.contains("\nswitch\n") && verbs.contains("\nstash_push\n") && verbs.contains("`paths`"), "{verbs}");
+    assert!(home.run(&["docs", "git_read", "--format", "json"]).ended(0).out.contains("\"rev_parse\""));
+    assert!(home.run(&["docs", "tool-name"]).ended(0).out.contains("brew tea"));
+    assert!(home.run(&["docs", "unknown-key"]).ended(0).out.contains("no such key"));
+    assert!(home.run(&["docs", "slag"]).ended(2).err.contains("did you mean `slug`?"));
+    assert!(home.run(&["docs", "tool-nam"]).ended(2).err.contains("did you mean `tool-name`?"));
+    let all = home.run(&["docs", "--format", "json"]).ended(0).json();
+    assert!(all["primitives"].as_array().unwrap().len() > 50 && all["rules"].as_array().unwrap().len() > 20);
+    let one = home.run(&["docs", "slug", "--format", "json"]).ended(0).json();
+    assert_eq!((&one["primitives"][0]["name"], one["tables"].as_array().unwrap().len()), (&"slug".into(), 0));
+}
+
+//= docs/spec.md#diagnostics
+//= type=test
+//# All faults of a pack MUST be told by one run of `check`.
+#[test]
+fn faults_are_told_all_at_once_in_every_format() {
+    let home = Home::with(&[]);
+    let broken = "[[tool]]\nname = \"x\"\ndescripton = \"y\"\neffect = \"pur\"\n";
+    home.write("dir/tools.d/broken.toml", broken);
+    home.write("dir/tools.d/broken.rhai", "fn x(args) {");
+    let words = ["check", "broken", "--dir", "dir"];
+    let said = home.run(&[&words[..], &["--format", "json"]].concat()).ended(1);
+    let faults = said.json();
+    let codes: Vec<&str> = faults.as_array().unwrap().iter().filter_map(|fault| fault["code"].as_str()).collect();
+    assert!(codes.contains(&"unknown-key") && codes.len() >= 3, "{codes:?}");
+    let said = home.run(&[&words[..], &["--format", "sarif"]].concat()).ended(1);
+    assert_eq!(said.json()["version"], json!("2.1.0"));
+    assert!(home.run(&words).ended(1).out.contains("did you mean `description`?"));
+}
+
+#[test]
+fn bless_writes_what_came_into_the_file_it_stands_in() {
+    let home = Home::with(&[]);
+    let head =
+        "[[tool]]\nname = \"say\"\ndescription = \"Says it.\"\neffect = \"pure\"\ntext = \"tea\"\n[[tool.example]]\n";
+    home.write("dir/tools.d/a.toml", &format!("{head}expect.result = \"coffee\" # what comes\n"));
+    home.run(&["test", "--dir", "dir"]).ended(1);
+    home.run(&["test", "--dir", "dir", "--bless"]).ended(0);
+    assert_eq!(home.read("dir/tools.d/a.toml"), format!("{head}expect.result = \"tea\" # what comes\n"));
+    home.run(&["test", "--dir", "dir"]).ended(0);
+}
+
+/// The pack of a workspace lies in `.toolsd`; a file beside that, of the same name, is somebody else's.
+#[test]
+fn bless_writes_into_the_pack_of_the_workspace_and_not_beside_it() {
+    let home = Home::with(&[]);
+    home.write("tools.d/notes.toml", "somebody's own\n");
+    home.run(&["new", "pack", "notes"]).ended(0);
+    home.run(&["trust", "--edits", "notes", "--yes"]).ended(0);
+    home.write(".toolsd/tools.d/notes.rhai", &home.read(".toolsd/tools.d/notes.rhai").replace("Hello", "Good morning"));
+    home.run(&["test", "notes"]).ended(1);
+    home.run(&["test", "notes", "--bless"]).ended(0);
+    assert!(home.read(".toolsd/tools.d/notes.toml").contains("Good morning"));
+    assert_eq!(home.read("tools.d/notes.toml"), "somebody's own\n");
+    home.run(&["test", "notes"]).ended(0);
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# A result MUST agree with the tool's output schema before it is sent.
+//= docs/spec.md#calls
+//= type=test
+//# A result over the output limit MUST fail and name the argument that narrows it.
+#[test]
+fn a_result_fits_its_schema_and_its_limit_or_is_a_failure() {
+    let home = Home::with(&[]);
+    let tool = "[[tool]]\nname = \"leaves\"\ndescription = \"Lists leaves.\"\neffect = \"pure\"\nlimits = { output_kb = 1 }\n\
+        input = { type = \"object\", properties = { limit = { type = \"integer\" } } }\n\
+        output = { type = \"array\", items = { type = \"string\" } }\n";
+    home.write("dir/tools.d/a.toml", tool);
+    home.write(
+        "dir/tools.d/a.rhai",
+        "fn leaves(args) { if args.limit == 0 { return [1]; } \"leaf\".repeat(args.limit).split(\"f\") }",
+    );
+    let words = |limit: &'static str| ["call", "leaves", limit, "--dir", "dir", "--format", "json"];
+    home.run(&words("limit=2")).ended(0);
+    let said = home.run(&words("limit=0")).ended(1);
+    assert!(said.out.contains("does not fit its output schema"), "{}", said.out);
+    let said = home.run(&words("limit=500")).ended(1);
+    assert!(said.out.contains("narrow it by `limit`"), "{}", said.out);
+}
+
+/// A pack in a folder, with a tool for each function.
+fn pack_of(script: &str, grants: &str) -> Home {
+    let names = script.lines().filter_map(|line| line.strip_prefix("fn ")?.split('(').next());
+    let tool = |name: &str| format!("[[tool]]\nname = \"{name}\"\ndescription = \"Does it.\"\neffect = \"reads\"\n");
+    let tools: String = names.map(tool).collect();
+    let head = format!("[pack]\ntitle = \"A\"\nlimits = {{ output_kb = 64 }}\n{grants}");
+    Home::with(&[("dir/tools.d/a.toml", &format!("{head}{tools}")), ("dir/tools.d/a.rhai", script)])
+}
+
+//= docs/spec.md#calls
+//= type=test
+//# A failure over the output limit MUST be cut and say so.
+#[test]
+fn a_failure_is_no_larger_than_a_result() {
+    let home = pack_of(
+        r#"fn fails(args) { fail("\n".repeat(4000000)) }
+fn fails_with_data(args) { fail("x", "y".repeat(4000000)) }
+fn finds_nothing(args) { not_found("z".repeat(4000000)) }
+fn rejects(args) { protocol_error(7, "z", ["z".repeat(4000000)]) }
+fn quotes(args) { parse_time("\n".repeat(4000000)) }
+fn quotes_a_name(args) { graph()["z".repeat(4000000)] }
+fn throws(args) { throw "z".repeat(4000000) }
+fn throws_a_map(args) { throw #{ message: "m", data: "z".repeat(4000000) } }
+"#,
+        "",
+    );
+    for name in
+        ["fails", "fails_with_data", "finds_nothing", "rejects", "quotes", "quotes_a_name", "throws", "throws_a_map"]
+    {
+        let said = home.run(&["call", name, "--format", "json", "--dir", "dir", "--pack", "a"]);
+        assert_eq!(said.code, 1, "{name}: {}", said.out.len());
+        assert!(
+            said.out.len() < 128 << 10 && said.err.len() < 128 << 10,
+            "{name}: {} {}",
+            said.out.len(),
+            said.err.len()
+        );
+        let is_short = ["quotes", "quotes_a_name"].contains(&name);
+        assert!(is_short || said.out.contains("kB"), "{name}: {}", &said.out[..200.min(said.out.len())]);
+    }
+}
+
+#[test]
+fn a_number_that_an_answer_cannot_say_fails_the_call_with_the_way_to_it() {
+    let home = pack_of("fn mean(args) { #{ rows: [#{ mean: 0.0 / 0.0 }] } }\n", "");
+    let said = home.run(&["call", "mean", "--format", "json", "--dir", "dir", "--pack", "a"]).ended(1);
+    assert!(said.out.contains("`.rows[0].mean` is NaN"), "{}", said.out);
+}
+
+//= docs/spec.md#roots
+//= type=test
+//# The folders that relative grants hold beneath MUST be told where grants are shown.
+#[test]
+fn it_is_told_where_relative_grants_hold_and_which_cover_nothing() {
+    let home = pack_of("fn f(args) { 1 }\n", "grants = { read = [\"notes\", \"../other\"] }\n");
+    home.write("further/notes/a.md", "a");
+    let words = ["list", "--grants", "--dir", "dir", "--pack", "a", "--root", "further"];
+    let said = home.run(&words).ended(0);
+    assert!(said.out.contains("beneath each root: ") && said.out.contains("/further"), "{}", said.out);
+    assert!(said.err.contains("the grant `../other` covers nothing"), "{}", said.err);
+    let said = home.run(&[&words[..], &["--format", "json"]].concat()).ended(0).json();
+    assert_eq!(said["roots"].as_array().map(Vec::len), Some(2), "{said}");
+}

@@ -1,0 +1,136 @@
+//! Layers and trust: which file is used, and which is not.
+
+use crate::support::home::Home;
+use serde_json::json;
+
+fn pack(says: &str) -> String {
+    format!(
+        "[pack]\ntitle = \"A\"\nversion = \"1.0.0\"\n[[tool]]\nname = \"say\"\ndescription = \"Says it.\"\neffect = \"pure\"\ntext = \"{says}\"\n"
+    )
+}
+
+//= docs/spec.md#definitions
+//= type=test
+//# A file of the workspace layer MUST NOT be used before its content was trusted.
+#[test]
+fn a_file_of_the_workspace_waits_for_trust_and_again_after_an_edit() {
+    let home = Home::with(&[(".toolsd/tools.d/a.toml", &pack("one"))]);
+    let said = home.run(&["call", "say"]).ended(2);
+    assert!(said.err.contains("is not trusted"), "{}", said.err);
+    assert!(home.run(&["trust"]).ended(1).err.contains("nothing was trusted"));
+    let said = home.run(&["trust", "--yes"]).ended(0);
+    assert_eq!(said.out, ".toolsd/tools.d/a.toml  new      tools: say (pure)\ntrusted 1 file\n");
+    assert_eq!(home.run(&["call", "say"]).ended(0).out, "one\n");
+    home.write(".toolsd/tools.d/a.toml", &pack("two"));
+    home.run(&["call", "say"]).ended(2);
+    home.trust_edits("a");
+    home.write(".toolsd/tools.d/a.toml", &pack("three"));
+    assert_eq!(home.run(&["call", "say"]).ended(0).out, "three\n");
+}
+
+//= docs/spec.md#definitions
+//= type=test
+//# A file of a higher layer MUST stand for the file of the same path below it.
+#[test]
+fn until_then_the_next_layer_serves() {
+    let home = Home::with(&[(".toolsd/tools.d/a.toml", &pack("workspace"))]);
+    home.write_user("tools.d/a.toml", &pack("user"));
+    home.write("dir/tools.d/a.toml", &pack("dir"));
+    assert_eq!(home.run(&["call", "say"]).ended(0).out, "user\n");
+    home.trust();
+    assert_eq!(home.run(&["call", "say"]).ended(0).out, "workspace\n");
+    assert_eq!(home.run(&["call", "say", "--dir", "dir"]).ended(0).out, "dir\n");
+    let said = home.run(&["list", "--where", "--format", "json"]).ended(0).json();
+    assert!(said["files"].as_array().unwrap().contains(&json!({ "path": "tools.d/a.toml", "layer": "workspace" })));
+}
+
+//= docs/spec.md#definitions
+//= type=test
+//# An empty file of a higher layer MUST remove the file below it.
+#[test]
+fn an_empty_file_removes_what_it_overrides() {
+    let home = Home::with(&[("dir/tools.d/a.toml", " \n")]);
+    home.write_user("tools.d/a.toml", &pack("user"));
+    home.run(&["call", "say", "--dir", "dir"]).ended(2);
+    assert_eq!(home.run(&["call", "say"]).ended(0).out, "user\n");
+}
+
+#[test]
+fn what_is_ejected_is_told_when_its_original_moves_on() {
+    let home = Home::with(&[]);
+    home.write_user("tools.d/a.toml", &pack("user"));
+    home.run(&["eject", "a"]).ended(0);
+    assert_eq!(home.read(".toolsd/tools.d/a.toml"), pack("user"));
+    home.run(&["eject", "tools.d/a.toml"]).ended(2);
+    home.run(&["eject", "tools.d/b.toml"]).ended(2);
+    home.trust_edits("a");
+    home.run(&["check"]).ended(0);
+    home.write_user("tools.d/a.toml", &pack("user, later"));
+    let said = home.run(&["check", "--format", "json"]).ended(0).json();
+    assert_eq!(said[0]["code"], json!("ejected-original-changed"));
+    home.run(&["eject", "a", "--force"]).ended(0);
+    assert_eq!(home.run(&["call", "say"]).ended(0).out, "user, later\n");
+}
+
+//= docs/spec.md#definitions
+//= type=test
+//# One name in two served packs MUST be an error that names both.
+#[test]
+fn a_name_that_two_packs_claim_names_both_until_one_has_a_prefix() {
+    let home = Home::with(&[]);
+    home.write_user("tools.d/a.toml", &pack("from a"));
+    home.write_user("tools.d/b.toml", &pack("from b"));
+    let said = home.run(&["check", "--format", "json"]).ended(1).json();
+    let claimed = json!("the tool `say` is claimed by the packs `a` and `b`");
+    assert!(said.as_array().unwrap().iter().any(|fault| fault["message"] == claimed), "{said}");
+    home.write("toolsd.toml", "[prefixes]\nb = \"b_\"\n");
+    home.trust();
+    home.run(&["check"]).ended(0);
+    assert_eq!(home.run(&["call", "say"]).ended(0).out, "from a\n");
+    assert_eq!(home.run(&["call", "b_say"]).ended(0).out, "from b\n");
+    home.write("toolsd.toml", "serve = [\"b\"]\n");
+    home.trust();
+    assert_eq!(home.run(&["call", "say"]).ended(0).out, "from b\n");
+    home.write("toolsd.toml", "serv = [\"b\"]\n");
+    assert!(home.run(&["list"]).ended(0).err.contains("did you mean `serve`?"));
+}
+
+#[test]
+fn an_untrusted_toolsd_toml_only_lowers_limits_and_names_no_paths() {
+    let home = Home::with(&[(
+        "toolsd.toml",
+        "roots = [\"/\"]\n[limits]\nsteps = 1000\n[packs.sample]\nseeds = \"/etc/passwd\"\nseason = \"autumn\"\n",
+    )]);
+    let said = home.sample(&["call", "ends", "how=nothing"]);
+    assert!(said.err.contains("`roots` is not used"), "{}", said.err);
+    assert!(said.err.contains("`seeds` of `[packs.sample]` is not used"), "{}", said.err);
+    assert!(home.sample(&["call", "ends", "how=endless"]).ended(1).out.contains("1000"));
+    home.trust();
+    assert_eq!(home.sample(&["list"]).ended(0).err, "");
+    let said = home.sample(&["call", "echo", "text=x", "--pack", "sampel"]);
+    assert!(said.err.contains("there is no pack `sampel`"), "{}", said.err);
+    home.sample(&["list", "--pack", "sampel"]).ended(2);
+}
+
+#[test]
+fn many_files_that_nobody_trusted_are_one_line() {
+    let names = ["a", "b", "c", "d"].map(|name| format!(".toolsd/tools.d/{name}.toml"));
+    let home = Home::with(&names.each_ref().map(|path| (path.as_str(), "[pack]\n")));
+    let said = home.run(&["list"]).ended(0);
+    assert!(said.err.starts_with("warning: 4 files are not trusted") && said.err.lines().count() == 1, "{}", said.err);
+    assert_eq!(home.run(&["check"]).ended(0).err.matches("is not trusted").count(), 0);
+    assert_eq!(home.run(&["check"]).ended(0).out.matches("is not trusted").count(), 4);
+}
+
+#[test]
+fn a_broken_file_degrades_only_its_pack() {
+    let home = Home::with(&[]);
+    home.write_user("tools.d/a.toml", &pack("from a"));
+    home.write_user("tools.d/b.toml", "[[tool]\n");
+    let said = home.run(&["call", "say"]).ended(0);
+    assert_eq!(said.out, "from a\n");
+    assert!(said.err.contains("tools.d/b.toml:1"), "{}", said.err);
+    let status = home.run(&["read", "toolsd://status", "--format", "json"]).ended(0).json();
+    let codes: Vec<&str> = status["faults"].as_array().unwrap().iter().filter_map(|it| it["code"].as_str()).collect();
+    assert!(codes.contains(&"toml-syntax"), "{codes:?}");
+}

@@ -1,0 +1,156 @@
+//! `serve`: an edit of a pack is served without a new start, and a broken one is not.
+
+use crate::support::home::Home;
+use crate::support::server::Server;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const HEAD: &str = "[pack]\ntitle = \"A\"\nversion = \"1.0.0\"\n";
+
+fn tool(name: &str) -> String {
+    format!("[[tool]]\nname = \"{name}\"\ndescription = \"Says it.\"\neffect = \"reads\"\n")
+}
+
+//= docs/spec.md#reload
+//= type=test
+//# An edit of any file of a pack MUST be served without a new start.
+//= docs/spec.md#reload
+//= type=test
+//# A pack MUST be replaced as a whole or not at all.
+//= docs/spec.md#reload
+//= type=test
+//# A pack with a fault MUST leave the last good one serving.
+//= docs/spec.md#reload
+//= type=test
+//# What is wrong with a pack, and where, MUST stand in `toolsd://status` and in the log.
+//= docs/spec.md#reload
+//= type=test
+//# A client MUST be told that a list changed when it changed, and only then.
+//= docs/spec.md#protocol
+//= type=test
+//# Nothing but protocol messages MUST ever be written to standard output while serving.
+#[test]
+fn every_part_of_a_pack_is_reloaded_and_a_broken_one_keeps_its_last_good_state() {
+    let home = Home::with(&[]);
+    home.write("layer/tools.d/a.toml", &format!("{HEAD}{}", tool("say")));
+    home.write("layer/tools.d/a.rhai", "fn say(args) { print(`a stray line`); \"one\" }");
+    let mut server = Server::start(&home, &["--dir", "layer"]);
+    assert_eq!(server.said("say", &json!({})), "one");
+    home.write("layer/tools.d/a.rhai", "fn say(args) { part() }");
+    home.write("layer/tools.d/a/lib.rhai", "fn part() { render(\"templates/a/t.hbs\", #{}) }");
+    home.write("layer/templates/a/t.hbs", "two");
+    server.says_at_last("say", &json!({}), "two");
+    home.write("layer/templates/a/t.hbs", "{{#if}");
+    let status = status_when(&mut server, "its last good state serves");
+    assert_eq!(server.said("say", &json!({})), "two");
+    assert!(status["faults"][0]["at"].as_str().unwrap().starts_with("templates/a/t.hbs:1"), "{status}");
+    home.write("layer/templates/a/t.hbs", "three");
+    server.says_at_last("say", &json!({}), "three");
+    let told = |message: &&Value| {
+        message["method"] == json!("notifications/message")
+            && message["params"]["level"] == json!("error")
+            && message["params"]["data"].to_string().contains("templates/a/t.hbs:1")
+    };
+    if !server.heard.iter().any(|message| told(&message)) {
+        server.wait(|message| told(&message));
+    }
+    let log = std::fs::read_to_string(home.log()).unwrap();
+    assert!(log.lines().any(|line| line.contains("ERROR") && line.contains("templates/a/t.hbs:1")), "{log}");
+    assert_eq!(server.lists_changed(), [0, 0, 0], "bodies changed, no list did");
+    home.write("layer/tools.d/a.toml", &format!("{HEAD}{}{}text = \"x\"\n", tool("say"), tool("more")));
+    server.wait(|message| message["method"] == json!("notifications/tools/list_changed"));
+    let listed = server.ask("tools/list", &json!({}));
+    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 2);
+    assert_eq!(server.lists_changed(), [1, 0, 0]);
+    let prompt = "[[prompt]]\nname = \"greet\"\ntext = \"hello\"\n";
+    home.write("layer/tools.d/a.toml", &format!("{HEAD}{}{}text = \"x\"\n{prompt}", tool("say"), tool("more")));
+    server.wait(|message| message["method"] == json!("notifications/prompts/list_changed"));
+    server.says_at_last("say", &json!({}), "three");
+    assert_eq!(server.lists_changed(), [1, 1, 0]);
+    assert_eq!(server.heard.iter().filter(told).count(), 1, "{:#?}", server.heard);
+    server.end();
+}
+
+/// What the server says of itself once its only pack is in this state.
+fn status_when(server: &mut Server, state: &str) -> Value {
+    for _ in 0..200 {
+        let status = server.ask("resources/read", &json!({ "uri": "toolsd://status" }));
+        let text = status["result"]["contents"][0]["text"].as_str().unwrap();
+        let status: Value = serde_json::from_str(text).unwrap();
+        if status["packs"][0]["state"] == json!(state) {
+            return status;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("it is never so: {state}");
+}
+
+#[test]
+fn a_subscribed_resource_is_told_when_what_it_was_made_of_changes() {
+    let home = Home::with(&[("a.plant", "rose north"), ("b.plant", "mint north")]);
+    let mut server = Server::start(&home, &["--dir", crate::support::home::SAMPLE, "--pack", "sample"]);
+    let uri = json!({ "uri": "sample:///plants/rose" });
+    server.ask("resources/subscribe", &uri);
+    home.write("a.plant", "rose south");
+    let told = server.wait(|message| message["method"] == json!("notifications/resources/updated"));
+    assert_eq!(told["params"]["uri"], uri["uri"]);
+    let read = server.ask("resources/read", &uri);
+    assert!(read["result"]["contents"][0]["text"].as_str().unwrap().contains("south"), "{read}");
+    server.end();
+}
+
+//= docs/spec.md#protocol
+//= type=test
+//# A subscription to a resource that does not allow it MUST NOT be honoured.
+#[test]
+fn a_resource_that_does_not_allow_it_is_not_subscribed_to() {
+    let home = Home::with(&[("a.plant", "rose north")]);
+    let options = ["--dir", crate::support::home::SAMPLE, "--pack", "sample"];
+    let mut server = Server::start(&home, &options);
+    let refused = server.ask("resources/subscribe", &json!({ "uri": "sample:///note" }));
+    assert_eq!(refused["error"]["code"], json!(-32602), "{refused}");
+    assert_eq!(refused["error"]["data"]["uri"], json!("sample:///note"));
+    let honoured = server.ask("resources/subscribe", &json!({ "uri": "/plants/rose" }));
+    assert_eq!(honoured["result"], json!({}), "{honoured}");
+    server.end();
+    let mut server = Server::start_modern(&home, &options);
+    let uris = ["sample:///note", "sample:///plants/rose", "sample:///rows/a"];
+    server.listen(&json!({ "resourceSubscriptions": uris }));
+    let honoured = server.wait(|message| message["method"] == json!("notifications/subscriptions/acknowledged"));
+    assert_eq!(honoured["params"]["notifications"]["resourceSubscriptions"], json!(["sample:///plants/rose"]));
+    server.end();
+}
+
+//= docs/spec.md#reload
+//= type=test
+//# A computed description MUST be computed again when the graph of its pack changed.
+/// The folder lies outside of the workspace, where nothing is watched: it is a call that finds the graph changed.
+#[test]
+fn a_description_follows_its_graph() {
+    let home = Home::with(&[]);
+    std::fs::create_dir_all(home.user().join("teas")).unwrap();
+    std::fs::write(home.user().join("teas/assam"), "").unwrap();
+    let described = tool("count").replace("description = \"Says it.\"", "describe = \"how_many\"");
+    let graph = "grants = { read = [\"~/teas\"] }\n[graph]\n";
+    home.write(".toolsd/tools.d/a.toml", &format!("{HEAD}{graph}{described}"));
+    home.write(
+        ".toolsd/tools.d/a.rhai",
+        "fn build(g, config) { for path in find_files(\"~/teas/*\") { g.add(\"tea\", path, #{}); } }\n\
+         fn how_many() { `There are ${graph().nodes(\"tea\").len()} teas to choose from.` }\n\
+         fn count(args) { graph().nodes(\"tea\").len() }\n",
+    );
+    home.trust();
+    let mut server = Server::start(&home, &[]);
+    let described =
+        |server: &mut Server| server.ask("tools/list", &json!({}))["result"]["tools"][0]["description"].clone();
+    assert_eq!(described(&mut server), "There are 1 teas to choose from.");
+    assert_eq!(server.said("count", &json!({})), "1");
+    std::fs::write(home.user().join("teas/sencha"), "").unwrap();
+    assert_eq!(server.said("count", &json!({})), "2");
+    server.hears("notifications/tools/list_changed");
+    assert_eq!(described(&mut server), "There are 2 teas to choose from.");
+    assert_eq!(server.said("count", &json!({})), "2");
+    server.ask("ping", &json!({}));
+    assert_eq!(server.lists_changed(), [1, 0, 0]);
+    server.end();
+}

@@ -1,0 +1,222 @@
+//! Locks between calls, processes and languages: one at a time, nobody kept waiting for a dead one.
+
+use crate::support::{said, workspace};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+const PACKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/locks");
+
+fn toolsd(workspace: &Path, words: &[&str]) -> Command {
+    let mut command = crate::support::toolsd(workspace.parent().unwrap());
+    command.args(words).args(["--pack", "gate", "--dir", PACKS, "--workspace"]).arg(workspace);
+    command
+}
+
+/// A server that is talked to message by message.
+struct Server {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Server {
+    fn start(workspace: &Path) -> Self {
+        let mut command = toolsd(workspace, &["serve"]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        let mut server = Self { child, input, output };
+        server.send(json!({ "id": 0, "method": "initialize", "params": {
+            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } } }));
+        server.answer();
+        server
+    }
+
+    fn send(&mut self, mut message: Value) {
+        message["jsonrpc"] = json!("2.0");
+        writeln!(self.input, "{message}").unwrap();
+    }
+
+    fn call(&mut self, id: u64, tool: &str, arguments: Value) {
+        self.send(json!({ "id": id, "method": "tools/call", "params": { "name": tool, "arguments": arguments } }));
+    }
+
+    /// The id and the result of the next answer.
+    fn answer(&mut self) -> (u64, Value) {
+        loop {
+            let mut line = String::new();
+            assert!(self.output.read_line(&mut line).unwrap() > 0, "the server ended");
+            let message: Value = serde_json::from_str(&line).unwrap();
+            if let Some(id) = message["id"].as_u64() {
+                return (id, message["result"].clone());
+            }
+        }
+    }
+
+    fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+/// Waits until the file of the lock says who holds it.
+fn held(workspace: &Path) -> Value {
+    for _ in 0..2_000 {
+        let note = std::fs::read_to_string(workspace.join("locks/gate")).unwrap_or_default();
+        if let Ok(note) = serde_json::from_str(&note) {
+            return note;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    panic!("nobody took the lock");
+}
+
+//= docs/spec.md#writes
+//= type=test
+//# A file that holds something else than the note of a lock MUST NOT be locked.
+#[test]
+fn the_cases_of_the_gate_hold() {
+    let (_home, workspace) = workspace();
+    let tested = toolsd(&workspace, &["test", "--format", "json"]).output().unwrap();
+    assert!(tested.status.success(), "{}", String::from_utf8_lossy(&tested.stdout));
+    assert_eq!(said(&tested)["passed"], 7);
+}
+
+//= docs/spec.md#writes
+//= type=test
+//# A call that waits for a lock MUST NOT keep other calls from running, and MUST end when it is cancelled.
+#[test]
+fn calls_that_wait_keep_nobody_waiting_and_are_cancelled() {
+    let (_home, workspace) = workspace();
+    let mut holder = Server::start(&workspace);
+    holder.call(1, "pass_gate", json!({ "hold_ms": 50_000 }));
+    let note = held(&workspace);
+    assert_eq!((&note["pid"], &note["purpose"]), (&json!(holder.child.id()), &json!("a test")));
+    let mut waiting = Server::start(&workspace);
+    // More than there are threads for scripts, however many cores there are.
+    let count = 4 * std::thread::available_parallelism().unwrap().get() as u64;
+    for id in 1..=count {
+        waiting.call(id, "pass_gate", json!({ "timeout_s": 50 }));
+    }
+    waiting.call(1_000, "count_lines", json!({}));
+    let (id, result) = waiting.answer();
+    assert_eq!((id, &result["content"][0]["text"]), (1_000, &json!("0")), "a call without a lock runs meanwhile");
+    for id in 2..=count {
+        waiting.send(json!({ "method": "notifications/cancelled", "params": { "requestId": id } }));
+    }
+    waiting.call(2_000, "pass_gate", json!({ "timeout_s": 0 }));
+    let (id, result) = waiting.answer();
+    let told = result["content"][0]["text"].as_str().unwrap();
+    assert!(id == 2_000 && told.contains(&format!("is locked by process {}", holder.child.id())), "{told}");
+    // The holder dies: the one that still waits takes over at once, and says from whom.
+    let dead = holder.child.id();
+    holder.kill();
+    let (id, result) = waiting.answer();
+    assert_eq!(id, 1, "the others were cancelled");
+    let told: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!((&told["stale"]["pid"], &told["stale"]["purpose"]), (&json!(dead), &json!("a test")));
+    assert_eq!(told["text"], "x\n", "what the dead one had staged is gone with it");
+    waiting.call(3_000, "count_lines", json!({}));
+    assert_eq!(waiting.answer().1["content"][0]["text"], "1", "who was cancelled wrote nothing");
+    waiting.kill();
+}
+
+//= docs/spec.md#writes
+//= type=test
+//# A lock whose holder died MUST be taken over, and the process that died MUST be told.
+#[test]
+fn a_lock_of_a_dead_process_is_taken_over_and_one_of_a_living_process_was_let_go() {
+    let (_home, workspace) = workspace();
+    let server = Server::start(&workspace);
+    let living = server.child.id();
+    server.kill();
+    std::fs::create_dir(workspace.join("locks")).unwrap();
+    let pass = |note: &str| {
+        std::fs::write(workspace.join("locks/gate"), note).unwrap();
+        let passed = toolsd(&workspace, &["call", "pass_gate", "--format", "json"]).output().unwrap();
+        assert!(passed.status.success(), "{}", String::from_utf8_lossy(&passed.stdout));
+        assert_eq!(std::fs::read_to_string(workspace.join("locks/gate")).unwrap(), "");
+        said(&passed)["stale"].clone()
+    };
+    assert_eq!(pass(&format!("{{\"pid\": {living}}}"))["pid"], living);
+    assert_eq!(pass(&format!("{living}\n"))["pid"], living);
+    assert_eq!(pass(&format!("{{\"pid\": {}}}", std::process::id())), false);
+    assert_eq!(pass(""), false);
+}
+
+//= docs/spec.md#writes
+//= type=test
+//# A lock MUST be let go when its function fails and when its process dies.
+#[test]
+fn eight_processes_lose_nothing() {
+    let (_home, workspace) = workspace();
+    let passing = (0..8).map(|number| {
+        let line = format!("line={number}");
+        toolsd(&workspace, &["call", "pass_gate", &line]).stdout(Stdio::null()).spawn().unwrap()
+    });
+    for mut one in passing.collect::<Vec<_>>() {
+        assert!(one.wait().unwrap().success());
+    }
+    let text = std::fs::read_to_string(workspace.join("a.md")).unwrap();
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    assert_eq!(lines, ["0", "1", "2", "3", "4", "5", "6", "7"]);
+    assert_eq!(std::fs::read_to_string(workspace.join("locks/gate")).unwrap(), "");
+}
+
+/// The Python with the package `filelock`: of this machine, or the one that `TOOLSD_PYTHON` names.
+fn python() -> Option<String> {
+    let python = std::env::var("TOOLSD_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let there = Command::new(&python).args(["-c", "import filelock"]).stderr(Stdio::null()).status();
+    if there.is_ok_and(|status| status.success()) {
+        return Some(python);
+    }
+    eprintln!("skipped: `{python}` has no package `filelock`; `TOOLSD_PYTHON` names another one");
+    None
+}
+
+//= docs/spec.md#writes
+//= type=test
+//# A lock that is not had in time MUST be a fault of kind `locked` that names the holder.
+#[test]
+fn locks_are_those_of_the_python_package_filelock() {
+    let Some(python) = python() else { return };
+    let (_home, workspace) = workspace();
+    std::fs::create_dir(workspace.join("locks")).unwrap();
+    // Python holds it: we wait, or are told.
+    let script = "import filelock, sys\nwith filelock.FileLock('locks/gate'):\n    print('held', flush=True)\n    sys.stdin.readline()\n";
+    let mut holder = Command::new(&python)
+        .args(["-c", script])
+        .current_dir(&workspace)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(holder.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "held\n");
+    let refused = toolsd(&workspace, &["call", "pass_gate", "timeout_s=0.2", "--format", "json"]).output().unwrap();
+    assert!(said(&refused)["error"].as_str().unwrap().contains("`locks/gate` is locked"), "{}", said(&refused));
+    let waiting =
+        toolsd(&workspace, &["call", "pass_gate", "--format", "json"]).stdout(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    drop(holder.stdin.take());
+    holder.wait().unwrap();
+    let passed = said(&waiting.wait_with_output().unwrap());
+    assert_eq!((&passed["waited"], &passed["stale"]), (&json!(true), &json!(false)));
+    // We hold it: Python waits, or is told.
+    let mut server = Server::start(&workspace);
+    server.call(1, "pass_gate", json!({ "hold_ms": 50_000 }));
+    held(&workspace);
+    let script = "import filelock\ntry:\n    filelock.FileLock('locks/gate', timeout=0.2).acquire()\n    print('had')\nexcept filelock.Timeout:\n    print('timeout')\n";
+    let told = || {
+        let output = Command::new(&python).args(["-c", script]).current_dir(&workspace).output().unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert_eq!(told(), "timeout\n");
+    // We die: it is free.
+    server.kill();
+    assert_eq!(told(), "had\n");
+}

@@ -1,0 +1,23 @@
+//! The built binary and its protocol in ordinary use: commands, calls, writes, locks, the wire, real clients, a long run.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "tests may panic, and say what they measure"
+)]
+#![allow(dead_code, reason = "each binary uses a part of what they share")]
+
+#[path = "../support/mod.rs"]
+mod support;
+mod check;
+mod clients;
+mod command_line;
+mod listing;
+mod locks;
+mod memory;
+mod operations;
+mod roots;
+#[cfg(target_os = "linux")]
+mod soak;
+mod wire;
+mod writes;

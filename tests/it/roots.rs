@@ -1,0 +1,217 @@
+//! Several folders in one process: what the user granted can be reached by absolute paths, and nothing else.
+
+use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A workspace, two other folders, and a secret beside them.
+struct House {
+    home: tempfile::TempDir,
+}
+
+impl House {
+    fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        for room in ["workspace", "left", "right room [1]", "secret", "named"] {
+            fs::create_dir(home.path().join(room)).unwrap();
+            fs::write(home.path().join(room).join("a.md"), room).unwrap();
+        }
+        Self { home }
+    }
+
+    fn at(&self, room: &str) -> PathBuf {
+        self.home.path().join(room)
+    }
+
+    fn text(&self, room: &str) -> String {
+        fs::read_to_string(self.at(room).join("a.md")).unwrap()
+    }
+
+    fn run(&self, words: &[&str], roots: &[&str]) -> Output {
+        let packs = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/roots");
+        let roots = roots.iter().flat_map(|room| ["--root".into(), self.at(room).into_os_string()]);
+        crate::support::toolsd(self.home.path())
+            .env("HOME", self.home.path())
+            .args(words)
+            .args(["--pack", "rooms", "--dir", packs, "--format", "json", "--workspace"])
+            .arg(self.at("workspace"))
+            .args(roots)
+            .output()
+            .unwrap()
+    }
+
+    /// What the tool gives in a room.
+    fn act(&self, act: &str, room: &Path, roots: &[&str]) -> Value {
+        let arguments = json!({ "room": room, "act": act }).to_string();
+        let output = self.run(&["call", "tidy_room", &arguments], roots);
+        let told = String::from_utf8_lossy(&output.stderr);
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {told}"))
+    }
+}
+
+fn git(folder: &Path, words: &[&str]) {
+    let identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
+    let ended = Command::new("git").args(identity).args(words).current_dir(folder).status().unwrap();
+    assert!(ended.success(), "git {words:?}");
+}
+
+//= docs/spec.md#roots
+//= type=test
+//# A relative grant MUST hold beneath the root of the pack and beneath every root that the user granted, and nowhere else.
+#[test]
+fn granted_rooms_are_read_found_written_locked_and_committed() {
+    let house = House::new();
+    let roots = ["left", "right room [1]"];
+    for room in roots {
+        let folder = house.at(room);
+        git(&folder, &["init", "-q"]);
+        git(&folder, &["config", "user.name", "a"]);
+        git(&folder, &["config", "user.email", "a@example.org"]);
+        git(&folder, &["add", "-A"]);
+        git(&folder, &["commit", "-q", "-m", "one"]);
+        let file = |name: &str| json!(folder.join(name));
+        assert_eq!(house.act("read", &folder, &roots), room);
+        assert_eq!(house.act("path", &folder, &roots), file("a.md"));
+        assert_eq!(house.act("find", &folder, &roots), json!([file("a.md")]));
+        assert_eq!(house.act("write", &folder, &roots), json!([file("a.md"), file("new/b.md")]));
+        assert_eq!(house.text(room), format!("{room}, two"));
+        assert_eq!(house.act("status", &folder, &roots), " M a.md\n?? new/\n");
+        assert_eq!(house.act("commit", &folder, &roots)["commits"], "2");
+        assert_eq!(house.act("lock", &folder, &roots), true);
+        assert_eq!(house.text(room), "locked");
+        // What ignore files of that root say holds below it.
+        fs::write(folder.join(".gitignore"), "new\n").unwrap();
+        assert_eq!(house.act("find", &folder, &roots), json!([file("a.md")]));
+        assert_eq!(house.act("find", &folder.join("new"), &roots), json!([]));
+    }
+    let tested = house.run(&["test"], &[]);
+    assert!(tested.status.success(), "{}", String::from_utf8_lossy(&tested.stdout));
+}
+
+//= docs/spec.md#roots
+//= type=test
+//# A path below no granted root MUST be refused with the way to grant it.
+//= docs/spec.md#roots
+//= type=test
+//# A program that changes something MUST NOT be run in a folder that only the grants of its pack name.
+#[test]
+fn other_rooms_are_refused_with_the_way_to_grant_them() {
+    let house = House::new();
+    git(&house.at("secret"), &["init", "-q"]);
+    git(&house.at("named"), &["init", "-q"]);
+    for act in ["read", "find", "write", "lock", "commit", "status"] {
+        for roots in [&[][..], &["left"]] {
+            let refused = house.act(act, &house.at("secret"), roots);
+            assert!(refused.to_string().contains("may not"), "{act}: {refused}");
+            let shown = house.run(
+                &["call", "tidy_room", &format!("room={}", house.at("secret").display()), &format!("act={act}")],
+                roots,
+            );
+            assert!(!String::from_utf8_lossy(&shown.stdout).contains("\"secret\""), "{act}");
+        }
+        let up = house.act(act, &house.at("left/../secret"), &["left"]);
+        assert!(up.to_string().contains("may not"), "{act}: {up}");
+    }
+    let arguments = format!("room={}", house.at("secret").display());
+    let told = house.run(&["call", "tidy_room", &arguments], &["left"]);
+    assert!(String::from_utf8_lossy(&told.stdout).contains("start with `--root DIR`"), "{told:?}");
+    // What a pack names by itself may be read, and neither written nor committed to.
+    assert_eq!(house.act("read", &house.at("named"), &[]), "named");
+    for act in ["write", "lock", "commit"] {
+        assert!(house.act(act, &house.at("named"), &[]).to_string().contains("may not"), "{act}");
+    }
+    assert_eq!((house.text("secret"), house.text("named")), ("secret".to_owned(), "named".to_owned()));
+    assert!(!house.at("secret").join(".git/refs/heads/main").exists());
+    let absent = house.run(&["list"], &["absent"]);
+    assert_eq!(absent.status.code(), Some(2), "{absent:?}");
+}
+
+//= docs/spec.md#roots
+//= type=test
+//# What a symlink leads to MUST be covered by a grant itself.
+#[test]
+fn a_link_into_another_room_gives_no_more_than_the_grants() {
+    let house = House::new();
+    fs::create_dir(house.at("partly")).unwrap();
+    fs::write(house.at("partly/a.md"), "granted").unwrap();
+    fs::write(house.at("partly/key"), "a private key").unwrap();
+    for (room, target) in [("well", "partly/a.md"), ("bad", "partly/key"), ("named_one", "named/a.md")] {
+        fs::create_dir(house.at("workspace").join(room)).unwrap();
+        symlink(house.at(target), house.at("workspace").join(room).join("a.md")).unwrap();
+    }
+    assert_eq!(house.act("read", Path::new("well"), &[]), "granted");
+    assert_eq!(house.act("read", Path::new("named_one"), &[]), "named");
+    let refused = house.act("read", Path::new("bad"), &[]).to_string();
+    assert!(refused.contains("may not read") && !refused.contains("a private key"), "{refused}");
+}
+
+//= docs/spec.md#robustness
+//= type=test
+//# A path MUST NOT lead outside its root, by `..`, by being absolute, or through a symlink.
+#[test]
+fn symlinks_of_granted_rooms_do_not_lead_out() {
+    let house = House::new();
+    symlink(house.at("secret"), house.at("left/door")).unwrap();
+    symlink("../secret", house.at("left/back")).unwrap();
+    symlink("../../secret/a.md", house.at("left/new")).unwrap();
+    for room in ["left/door", "left/back"] {
+        for act in ["read", "find", "write", "lock", "commit", "status"] {
+            let refused = house.act(act, &house.at(room), &["left"]).to_string();
+            assert!(
+                ["symlink", "no folder", "may not read"].iter().any(|word| refused.contains(word)),
+                "{room} {act}: {refused}"
+            );
+        }
+    }
+    assert_eq!(house.text("secret"), "secret");
+    assert!(!house.at("secret").join("new").exists() && !house.at("secret").join(".lock-a").exists());
+    // A root that is itself reached through a link is the folder that it leads to, by either name.
+    symlink(house.at("right room [1]"), house.at("alias")).unwrap();
+    assert_eq!(
+        house.act("write", &house.at("alias"), &["alias"]),
+        json!([house.at("alias/a.md"), house.at("alias/new/b.md")])
+    );
+    assert_eq!(house.act("read", &house.at("right room [1]"), &["alias"]), "right room [1], two");
+}
+
+#[test]
+fn rooms_of_a_trusted_file_are_granted_and_those_of_an_untrusted_one_are_not() {
+    let house = House::new();
+    fs::write(house.at("workspace/toolsd.toml"), "roots = [\"../left\"]\n").unwrap();
+    assert!(house.act("read", &house.at("left"), &[]).to_string().contains("may not"));
+    let listing: Value = serde_json::from_slice(&house.run(&["trust"], &[]).stdout).unwrap();
+    let hash = listing["hash"].as_str().unwrap();
+    assert!(house.run(&["trust", "--yes", "--hash", hash], &[]).status.success());
+    assert_eq!(house.act("read", &house.at("left"), &[]), "left");
+    assert!(house.act("read", &house.at("secret"), &[]).to_string().contains("may not"));
+}
+
+//= docs/spec.md#freshness
+//= type=test
+//# An edit of a workspace file before a call MUST be seen by the call.
+#[test]
+fn a_graph_reaches_over_all_rooms_and_sees_their_edits() {
+    let house = House::new();
+    let (left, right) = (house.at("left"), house.at("right room [1]"));
+    let packs = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/roots");
+    let words = ["--dir", packs, "--root", left.to_str().unwrap(), "--root", right.to_str().unwrap()];
+    let mut server = crate::support::Server::start_with(&house.at("workspace"), "rooms", &words);
+    let note = |room: &str, name: &str, text: &str| {
+        let path = if room == "workspace" { json!(name) } else { json!(house.at(room).join(name)) };
+        json!({ "path": path, "text": text })
+    };
+    let mut notes = vec![note("workspace", "a.md", "workspace"), note("left", "a.md", "left")];
+    notes.push(note("right room [1]", "a.md", "right room [1]"));
+    assert_eq!(server.well("list_notes", json!({})), json!(notes));
+    fs::write(house.at("left/a.md"), "edited").unwrap();
+    fs::write(house.at("right room [1]/b.md"), "new").unwrap();
+    fs::remove_file(house.at("right room [1]/a.md")).unwrap();
+    let notes = [notes[0].clone(), note("left", "a.md", "edited"), note("right room [1]", "b.md", "new")];
+    assert_eq!(server.well("list_notes", json!({})), json!(notes));
+    // A link that is put in place of a file leads nowhere.
+    fs::remove_file(house.at("left/a.md")).unwrap();
+    symlink("../secret/a.md", house.at("left/a.md")).unwrap();
+    assert_eq!(server.well("list_notes", json!({})), json!([notes[0], notes[2]]));
+}

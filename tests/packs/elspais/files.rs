@@ -1,0 +1,321 @@
+//! Changes of files: nothing but what was asked for, nothing lost, whoever else works there and whenever one dies.
+
+use super::changing::{Dice, mutate, project, replay};
+use crate::support::{Server, systems, toolsd};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+fn git(root: &Path, words: &[&str]) -> String {
+    let output = Command::new("git")
+        .args(["-C", root.to_str().unwrap(), "-c", "user.name=t", "-c", "user.email=t@t", "-c", "core.autocrlf=false"])
+        .args(words)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "git {words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn committed(root: &Path) {
+    git(root, &["init", "-q", "-b", "main"]);
+    git(root, &["add", "-A"]);
+    git(root, &["commit", "-q", "-m", "begin"]);
+}
+
+/// The lines that a diff takes away and adds.
+fn changed(diff: &str) -> Vec<String> {
+    let lines = diff
+        .lines()
+        .filter(|line| line.starts_with(['-', '+']) && !line.starts_with("--- ") && !line.starts_with("+++ "));
+    lines.map(str::to_owned).collect()
+}
+
+#[test]
+#[ignore = "real projects: `just corpora`"]
+fn the_recorded_session_of_files_agrees() {
+    let (folder, (_place, root)) = (systems("elspais"), project("mini"));
+    committed(&root);
+    let discards = ["change_reference_type", "move_requirement", "restore_from_safety_branch"];
+    let arguments = |tool: &str, mut given: Value| {
+        if discards.contains(&tool) {
+            given["discard_mutations"] = json!(true);
+        }
+        given
+    };
+    let mut diffs = Vec::new();
+    let other = |line: &Value, _: &super::changing::Names| match line["args"][0].as_str() {
+        Some("diff") => diffs.push(changed(&git(&root, &["diff"]))),
+        Some("status") => assert_eq!(git(&root, &["status", "--short"]), ""),
+        _ => {}
+    };
+    replay(&folder.join("golden/mini-files.r50.jsonl"), &root, "files", arguments, other);
+    let first = [
+        "-**Level**: Ops | **Status**: Active | **Implements**: REQ-p00001",
+        "+**Level**: Ops | **Status**: Active | **Refines**: REQ-p00001",
+    ];
+    assert_eq!(diffs[0], first);
+    let second = [
+        "-**Level**: OPS | **Status**: Draft | **Implements**: REQ-p00001-A-C | **Refines**: REQ-p00002",
+        "+**Level**: OPS | **Status**: Draft | **Implements**: REQ-p00001-A-C, REQ-p00002 | **Refines**: -",
+    ];
+    assert_eq!(diffs[1], [&first[..], &second[..]].concat());
+    let (gone, come): (Vec<&String>, Vec<&String>) = diffs[2].iter().partition(|line| line.starts_with('-'));
+    assert_eq!((gone.len(), come.len()), (12, 11), "the block, and a rule");
+    assert_eq!(fs::read_to_string(root.join("spec/d-crlf.md")).unwrap(), "");
+}
+
+fn tea(root: &Path) {
+    let spec = "# Tea\r\n\r\n## REQ-p00001: Brew Tea\r\n\r\n**Level**: PRD | **Status**: Active | **Implements**: -  \r\n\r\n## Assertions\r\n\r\nA. The pot SHALL  brew.\r\nB. The pot SHALL whistle\r\n   when hot.\r\nC. The pot SHALL pour.\r\n\r\n*End* *Brew Tea* | **Hash**: 12345678\r\n\r\n---\r\n\r\n## REQ-p00002: Sip\r\n\r\n**Level**: PRD | **Status**: Draft | **Refines**: p00001-A-B , REQ-p00001-C\r\n\r\nSips are sips.\r\n\r\n## Rationale\r\n\r\nTea is hot.\r\n\r\n*End* *Sip*\r\n";
+    fs::create_dir(root.join("spec")).unwrap();
+    fs::write(root.join(".elspais.toml"), "").unwrap();
+    fs::write(root.join("spec/a.md"), spec).unwrap();
+    committed(root);
+}
+
+/// What a change asks for is in the diff, and nothing else; CRLF stays, as do blanks at the ends of lines.
+#[test]
+fn saving_writes_the_touched_lines_only() {
+    let table: toml::Table = include_str!("saves.toml").parse().unwrap();
+    for save in table["save"].as_array().unwrap() {
+        let place = tempfile::tempdir().unwrap();
+        tea(place.path());
+        let mut server = Server::start(place.path(), "elspais");
+        for step in save["steps"].as_array().unwrap() {
+            let arguments = serde_json::to_value(&step["arguments"]).unwrap();
+            let done = server.well(step["tool"].as_str().unwrap(), arguments);
+            assert_eq!(done["success"], true, "{done}");
+        }
+        let saved = server.well("save_mutations", json!({}));
+        assert_eq!(saved["success"], true, "{save:?}: {saved}");
+        let lines = changed(&git(place.path(), &["diff"]));
+        let wanted: Vec<&str> = save["diff"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
+        let got: Vec<&str> = lines.iter().map(|line| line.trim_end_matches('\r')).collect();
+        assert_eq!(got, wanted, "{:?}", save["why"]);
+        let text = fs::read_to_string(place.path().join("spec/a.md")).unwrap();
+        assert!(text.split_inclusive('\n').all(|line| line.ends_with("\r\n")), "{text:?}");
+        assert_eq!(server.well("get_graph_status", json!({}))["pending_mutations"], 0);
+    }
+}
+
+/// What a requirement says, without where it stands and what depends on that.
+fn said(server: &mut Server) -> Vec<Value> {
+    let all = server.well("search", json!({ "query": "", "limit": 1000 }));
+    let mut found: Vec<Value> = Vec::new();
+    for one in all.as_array().unwrap() {
+        let r = server.well("get_requirement", json!({ "req_id": one["id"] }));
+        let mut edges: Vec<String> = r["edges"].as_array().unwrap().iter().map(Value::to_string).collect();
+        edges.sort();
+        edges.dedup();
+        let parts = ["id", "title", "level", "status", "assertions", "computed_hash"].map(|name| r[name].clone());
+        found.push(json!([parts, edges]));
+    }
+    found.sort_by_key(Value::to_string);
+    found
+}
+
+/// Random changes, saved, and read again from the files: the graph says what it said in memory.
+#[test]
+#[ignore = "real projects: `just corpora`"]
+fn what_is_saved_is_what_was_changed() {
+    for seed in 11..=16 {
+        let (_place, root) = project("mini");
+        // References in code and tests are not rewritten, and one block stands twice.
+        for folder in ["src", "tests", "results"] {
+            fs::remove_dir_all(root.join(folder)).unwrap();
+        }
+        let text = fs::read_to_string(root.join("spec/c-dev.md")).unwrap();
+        let twice = text.find("## REQ-d00005").unwrap();
+        fs::write(root.join("spec/c-dev.md"), &text[..twice]).unwrap();
+        let mut server = Server::start(&root, "elspais");
+        let mut dice = Dice(seed);
+        for round in 0..25 {
+            mutate(&mut server, &mut dice, round);
+        }
+        let before = said(&mut server);
+        let saved = server.well("save_mutations", json!({ "new_file": "spec/new.md" }));
+        assert_eq!(saved["success"], true, "seed {seed}: {saved}");
+        let after = said(&mut server);
+        for (before, after) in before.iter().zip(&after) {
+            assert_eq!(before, after, "seed {seed}");
+        }
+        assert_eq!(before.len(), after.len());
+    }
+}
+
+/// A safety branch holds what was not committed, byte for byte; the index, the branch and the files stay as they are.
+#[test]
+fn a_safety_branch_holds_uncommitted_work() {
+    let place = tempfile::tempdir().unwrap();
+    tea(place.path());
+    let file = place.path().join("spec/a.md");
+    let edited = fs::read_to_string(&file).unwrap().replace("# Tea", "# Tea, not committed");
+    fs::write(&file, &edited).unwrap();
+    fs::write(place.path().join("spec/untracked.md"), "## REQ-p00009: New\n").unwrap();
+    fs::write(place.path().join("staged.txt"), "x").unwrap();
+    git(place.path(), &["add", "staged.txt"]);
+    let index = fs::read(place.path().join(".git/index")).unwrap();
+    let mut server = Server::start(place.path(), "elspais");
+    let arguments = json!({ "req_id": "REQ-p00002", "target_file": "spec/untracked.md", "save_branch": true });
+    let moved = server.well("move_requirement", arguments);
+    assert_eq!(moved["success"], true, "{moved}");
+    assert_eq!(fs::read(place.path().join(".git/index")).unwrap(), index);
+    assert_eq!(git(place.path(), &["rev-parse", "--abbrev-ref", "HEAD"]), "main\n");
+    assert_ne!(fs::read_to_string(&file).unwrap(), edited);
+    let branches = server.well("list_safety_branches", json!({}));
+    assert_eq!(branches["branches"][0], moved["safety_branch"]);
+    let back = server.well("restore_from_safety_branch", json!({ "branch_name": moved["safety_branch"] }));
+    assert_eq!(back["files_restored"], json!(["spec/a.md", "spec/untracked.md"]));
+    assert_eq!(fs::read_to_string(&file).unwrap(), edited);
+    assert_eq!(fs::read_to_string(place.path().join("spec/untracked.md")).unwrap(), "## REQ-p00009: New\n");
+    assert_eq!(fs::read(place.path().join(".git/index")).unwrap(), index);
+    for target in ["../out.md", "/tmp/out.md", ".git/config", "staged.txt"] {
+        let refused = server.well("move_requirement", json!({ "req_id": "REQ-p00002", "target_file": target }));
+        assert_eq!(refused["success"], false, "{refused}");
+    }
+}
+
+/// Git is not run where its work tree reaches out of the project: without a safety branch there is no move either.
+#[test]
+fn a_repository_that_reaches_out_of_the_project_is_left_alone() {
+    let place = tempfile::tempdir().unwrap();
+    let project = place.path().join("part");
+    fs::create_dir_all(project.join("spec")).unwrap();
+    for (path, text) in [("code.py", "1\n"), ("part/.elspais.toml", ""), ("part/spec/b.md", "")] {
+        fs::write(place.path().join(path), text).unwrap();
+    }
+    fs::write(project.join("spec/a.md"), "## REQ-p00001: Brew\n\n*End* *Brew*\n").unwrap();
+    committed(place.path());
+    let mut server = Server::start(&project, "elspais");
+    let arguments = json!({ "req_id": "REQ-p00001", "target_file": "spec/b.md", "save_branch": true });
+    let refused = server.well("move_requirement", arguments);
+    assert!(refused["error"].as_str().unwrap().contains("reaches out of"), "{refused}");
+    assert_eq!(git(place.path(), &["status", "--short"]), "");
+    let arguments = json!({ "req_id": "REQ-p00001", "target_file": "spec/b.md" });
+    assert_eq!(server.well("move_requirement", arguments)["success"], true);
+}
+
+/// What git sees changed, one requirement at a time.
+#[test]
+fn what_git_sees_changed_is_told() {
+    let place = tempfile::tempdir().unwrap();
+    tea(place.path());
+    fs::write(place.path().join("spec/b.md"), "## REQ-p00003: Pour\n\n*End* *Pour*\n\n## REQ-p00004: Stay\n").unwrap();
+    git(place.path(), &["add", "-A"]);
+    git(place.path(), &["commit", "-q", "-m", "two"]);
+    let mut server = Server::start(place.path(), "elspais");
+    assert_eq!(server.well("get_changed_requirements", json!({}))["total"], 0);
+    let counts = |server: &mut Server| server.well("get_project_summary", json!({}))["changes"].clone();
+    assert_eq!(counts(&mut server), json!({ "uncommitted": 0, "branch_changed": 0 }));
+    let file = place.path().join("spec/a.md");
+    let text = fs::read_to_string(&file).unwrap();
+    let moved = "## REQ-p00003: Pour\r\n\r\n*End* *Pour*\r\n";
+    fs::write(&file, text.replace("REQ-p00002: Sip", "REQ-p00002: Drink") + moved).unwrap();
+    fs::write(place.path().join("spec/b.md"), "## REQ-p00004: Stay\n").unwrap();
+    fs::write(place.path().join("spec/c.md"), "## REQ-p00005: New\n").unwrap();
+    let told = server.well("get_changed_requirements", json!({}));
+    let states: Vec<String> = told["requirements"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| {
+            let set = one["git_state"].as_object().unwrap().iter().filter(|(_, value)| **value == true);
+            let names: Vec<&str> =
+                set.map(|(name, _)| name.as_str()).filter(|name| *name != "is_uncommitted").collect();
+            format!("{} {}", one["id"].as_str().unwrap(), names.join(" "))
+        })
+        .collect();
+    assert_eq!(states, ["REQ-p00002 is_modified", "REQ-p00003 is_moved", "REQ-p00005 is_new is_untracked"]);
+    assert_eq!((&told["summary"]["is_uncommitted"], &told["removed"]), (&json!(3), &json!([])));
+    assert_eq!(counts(&mut server)["uncommitted"], 5, "all requirements of the three files");
+    git(place.path(), &["checkout", "-q", "-b", "other"]);
+    git(place.path(), &["add", "-A"]);
+    git(place.path(), &["commit", "-q", "-m", "three"]);
+    let told = server.well("get_changed_requirements", json!({}));
+    assert_eq!((&told["summary"]["is_uncommitted"], &told["summary"]["is_branch_changed"]), (&json!(0), &json!(5)));
+}
+
+fn many(root: &Path, count: usize) {
+    fs::create_dir(root.join("spec")).unwrap();
+    fs::write(root.join(".elspais.toml"), "").unwrap();
+    let block = |at: usize| {
+        format!(
+            "## REQ-d{at:05}: Part {at}\n\n**Level**: DEV | **Status**: Draft | **Implements**: REQ-p00001\n\n## Assertions\n\nA. It SHALL be part {at}.\n\n*End* *Part {at}* | **Hash**: 00000000\n"
+        )
+    };
+    let all: Vec<String> = (1..=count).map(block).collect();
+    fs::write(root.join("spec/a.md"), all.join("\n---\n\n")).unwrap();
+    fs::write(root.join("spec/b.md"), "").unwrap();
+}
+
+fn call(home: &Path, root: &Path, tool: &str, arguments: &Value) -> Command {
+    let mut command = toolsd(home);
+    command
+        .args(["call", tool, &arguments.to_string(), "--pack", "elspais", "--format", "json", "--workspace"])
+        .arg(root);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Eight processes write to one file at once, each three times: every change is there.
+#[test]
+fn eight_writers_lose_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let root = place.path().join("workspace");
+    fs::create_dir(&root).unwrap();
+    many(&root, 24);
+    std::thread::scope(|scope| {
+        for writer in 0..8 {
+            let (home, root) = (place.path(), &root);
+            scope.spawn(move || {
+                for round in 0..3 {
+                    let id = format!("REQ-d{:05}", writer * 3 + round + 1);
+                    let arguments = json!({ "req_id": id, "target_id": "REQ-p00001", "new_type": "refines" });
+                    let output = call(home, root, "change_reference_type", &arguments).output().unwrap();
+                    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+                    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+                    assert_eq!(told["success"], true, "{told}");
+                }
+            });
+        }
+    });
+    let text = fs::read_to_string(root.join("spec/a.md")).unwrap();
+    assert_eq!((text.matches("**Refines**: REQ-p00001").count(), text.matches("**Implements**").count()), (24, 0));
+}
+
+/// File operations are killed at random moments: no file is torn, no requirement is lost, and the next one succeeds.
+#[test]
+fn killed_at_any_moment_nothing_is_torn() {
+    let place = tempfile::tempdir().unwrap();
+    let root = place.path().join("workspace");
+    fs::create_dir(&root).unwrap();
+    many(&root, 12);
+    git(&root, &["init", "-q"]);
+    let rounds: usize = std::env::var("TOOLSD_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(30);
+    let mut dice = Dice(7);
+    for round in 0..rounds {
+        let id = format!("REQ-d{:05}", dice.throw(12) + 1);
+        let here =
+            |file: &str| fs::read_to_string(root.join("spec").join(file)).unwrap().contains(&format!("## {id}:"));
+        let target = if here("a.md") { "spec/b.md" } else { "spec/a.md" };
+        let arguments = json!({ "req_id": id, "target_file": target, "save_branch": round % 5 == 0 });
+        let mut child = call(place.path(), &root, "move_requirement", &arguments).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(u64::try_from(dice.throw(80)).unwrap()));
+        let _ = child.kill();
+        child.wait().unwrap();
+        let all = ["a.md", "b.md"].map(|file| fs::read_to_string(root.join("spec").join(file)).unwrap()).concat();
+        for at in 1..=12 {
+            assert!(
+                all.contains(&format!("*End* *Part {at}* | **Hash**: 00000000\n")),
+                "round {round}: part {at} is lost"
+            );
+        }
+        assert_eq!(all.matches("## REQ-").count(), all.matches("*End*").count(), "round {round}: a block is torn");
+        let began = Instant::now();
+        let next = json!({ "req_id": id, "target_id": "REQ-p00001", "new_type": if round % 2 == 0 { "refines" } else { "implements" } });
+        let output = call(place.path(), &root, "change_reference_type", &next).output().unwrap();
+        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(told["success"], true, "round {round} after {:?}: {told}", began.elapsed());
+    }
+}

@@ -1,0 +1,19 @@
+//! The shipped packs against recorded truth: statements of their specifications, golden answers, real projects.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "tests may panic, and say what they measure"
+)]
+#![allow(dead_code, reason = "each binary uses a part of what they share")]
+
+#[path = "../support/mod.rs"]
+mod support;
+mod duvet;
+mod edit_corpus;
+mod elspais;
+mod parse_corpus;
+mod skills;
+mod skills_extension;
+mod spec_kitty;
+mod specman;

@@ -1,0 +1,134 @@
+//! The specification workspace pack: every MUST of its specification over the protocol, and recorded truth.
+
+mod check;
+mod golden;
+mod newcomer;
+mod processes;
+mod prompts;
+
+use check::{Check, table};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+
+/// How many there are: M01 to M85.
+const MUSTS: usize = 85;
+
+/// So many checks, each a process of its own, run at once.
+const WORKERS: usize = 4;
+
+fn all() -> BTreeSet<String> {
+    (1..=MUSTS).map(|number| format!("M{number:02}")).collect()
+}
+
+/// Each number has a check of the table, or a test of its own, or a reason why there is none.
+#[test]
+fn every_must_is_held() {
+    let table = table();
+    let checks: Vec<Check> = table.checks();
+    let mut held: BTreeSet<String> = checks.iter().flat_map(|check| check.musts.iter().cloned()).collect();
+    let sources = [include_str!("specman.rs"), include_str!("specman/golden.rs"), include_str!("specman/processes.rs")];
+    for (must, test) in table.names("by_test") {
+        assert!(
+            sources.iter().any(|source| source.contains(&format!("fn {test}("))),
+            "{must}: there is no test {test}"
+        );
+        held.insert(must);
+    }
+    for (must, reason) in table.names("untestable") {
+        assert!(reason.len() > 20, "{must}: say why");
+        assert!(!held.contains(&must), "{must} is tested, so it is testable");
+        held.insert(must);
+    }
+    let open: Vec<_> = all().difference(&held).cloned().collect();
+    assert!(open.is_empty(), "nothing holds {open:?}");
+    let unknown: Vec<_> = held.difference(&all()).cloned().collect();
+    assert!(unknown.is_empty(), "there is no {unknown:?}");
+}
+
+/// All checks of the table, each in a workspace and a process of its own; every fault is told, not the first.
+#[test]
+fn every_check_of_the_table_passes() {
+    let only = std::env::var("ONLY").ok();
+    let checks = table().checks();
+    let chosen = checks.iter().filter(|check| only.as_ref().is_none_or(|only| check.musts.contains(only)));
+    let faults: Mutex<BTreeMap<String, Vec<String>>> = Mutex::default();
+    let waiting = Mutex::new(chosen);
+    std::thread::scope(|scope| {
+        for _ in 0..WORKERS {
+            scope.spawn(|| {
+                loop {
+                    let Some(check) = waiting.lock().unwrap().next() else { return };
+                    let found = check.run();
+                    if !found.is_empty() {
+                        let name = format!("{} {}", check.musts.join(" "), check.why);
+                        faults.lock().unwrap().insert(name, found);
+                    }
+                }
+            });
+        }
+    });
+    let faults = faults.into_inner().unwrap();
+    let told: Vec<String> =
+        faults.iter().map(|(check, found)| format!("{check}\n    {}", found.join("\n    "))).collect();
+    assert!(faults.is_empty(), "{} of {} checks fail:\n{}", faults.len(), checks.len(), told.join("\n"));
+}
+
+/// A schema without what it only says to people, and without the definitions that its references stand for.
+fn bare(schema: &Value) -> Value {
+    match schema {
+        Value::Object(map) => {
+            let told = |(key, value): (&String, &Value)| (key != "$defs").then(|| (key.clone(), bare(value)));
+            map.iter().filter(|(key, value)| *key != "description" || !value.is_string()).filter_map(told).collect()
+        }
+        Value::Array(items) => items.iter().map(bare).collect(),
+        other => other.clone(),
+    }
+}
+
+/// No tool is left out, and no schema of a capability is another one than its tool publishes.
+#[test]
+fn capabilities_tell_what_the_tools_publish() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join(".specman")).unwrap();
+    let mut server = crate::support::Server::start(folder.path(), "specman");
+    let told = server.well("list_capabilities", json!({}));
+    let told: BTreeMap<&str, &Value> = told["capabilities"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(|capability| capability["tools"].as_array().unwrap())
+        .map(|tool| (tool["name"].as_str().unwrap(), tool))
+        .collect();
+    let tools = server.request("tools/list", json!({}))["result"]["tools"].as_array().unwrap().clone();
+    let names = |names: &mut dyn Iterator<Item = String>| names.collect::<BTreeSet<_>>();
+    let published = names(&mut tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()));
+    assert_eq!(names(&mut told.keys().map(|name| (*name).to_owned())), published);
+    for tool in &tools {
+        let name = tool["name"].as_str().unwrap();
+        assert_eq!(bare(&told[name]["input_schema"]), bare(&tool["inputSchema"]), "{name}");
+        if let Some(schema) = tool.get("outputSchema") {
+            assert_eq!(bare(&told[name]["output_schema"]), bare(schema), "{name}");
+        }
+    }
+}
+
+/// What lies beside code may be of any size.
+#[test]
+fn a_file_too_large_to_be_read_leaves_the_report_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    write(".specman/.gitkeep", "");
+    write("spec/tea/spec.md", "# Tea\n\n!tea.pot:\n- A pot MUST brew.\n");
+    write("impl/tea-rust/impl.md", "---\nspec: ../../spec/tea/spec.md\nlocation: ../../src\n---\n# Tea\n");
+    write("src/pot.rs", "// [ENSURES: tea.pot]\n");
+    write("src/film.bin", "");
+    std::fs::File::options().write(true).open(folder.path().join("src/film.bin")).unwrap().set_len(100 << 20).unwrap();
+    let mut server = crate::support::Server::start(folder.path(), "specman");
+    let report = server.well("compliance_report", json!({ "implementation": "impl://tea-rust" }));
+    assert_eq!(report["totals"]["covered"], 1, "{report}");
+}

@@ -1,0 +1,140 @@
+//! A running `toolsd serve`, and a client that speaks to it.
+
+use super::home::Home;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// A server that ends with the test.
+pub struct Server {
+    child: Child,
+    input: Option<ChildStdin>,
+    lines: Receiver<Value>,
+    next: u64,
+    /// All that it said, in its order.
+    pub heard: Vec<Value>,
+}
+
+impl Server {
+    /// Serves the workspace, in the initialize era.
+    pub fn start(home: &Home, options: &[&str]) -> Self {
+        Self::start_for(home, options, &json!({}))
+    }
+
+    /// The same, for a client with these capabilities.
+    pub fn start_for(home: &Home, options: &[&str], capabilities: &Value) -> Self {
+        let mut server = Self::start_modern(home, options);
+        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": { "name": "t", "version": "0" } });
+        server.ask("initialize", &hello);
+        server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        server
+    }
+
+    /// Serves the workspace to a client that opens no session.
+    pub fn start_modern(home: &Home, options: &[&str]) -> Self {
+        let mut child = home
+            .command()
+            .arg("serve")
+            .args(options)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(std::fs::File::create(home.log()).unwrap())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let (send, lines) = channel();
+        std::thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                if send.send(serde_json::from_str(&line).unwrap()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { input: child.stdin.take(), child, lines, next: 0, heard: Vec::new() }
+    }
+
+    /// Begins a subscription of the stateless era.
+    pub fn listen(&mut self, notifications: &Value) {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "0" },
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let params = json!({ "notifications": notifications, "_meta": meta });
+        self.send(&json!({ "jsonrpc": "2.0", "id": "listen", "method": "subscriptions/listen", "params": params }));
+    }
+
+    /// Sends a message.
+    pub fn send(&mut self, message: &Value) {
+        writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
+    }
+
+    /// Asks and waits for the answer.
+    pub fn ask(&mut self, method: &str, params: &Value) -> Value {
+        self.next += 1;
+        let id = self.next;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        self.wait(|message| message["id"] == json!(id))
+    }
+
+    /// Waits for a message that is the one.
+    pub fn wait(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
+        loop {
+            let message = self.lines.recv_timeout(Duration::from_secs(20)).unwrap();
+            self.heard.push(message.clone());
+            if is_it(&message) {
+                return message;
+            }
+        }
+    }
+
+    /// Waits for a notification, unless it came already: one may overtake the answer that it follows from.
+    pub fn hears(&mut self, method: &str) {
+        if !self.heard.iter().any(|message| message["method"] == method) {
+            self.wait(|message| message["method"] == method);
+        }
+    }
+
+    /// How often it has said that a list changed: tools, prompts, resources.
+    pub fn lists_changed(&self) -> [usize; 3] {
+        ["tools", "prompts", "resources"].map(|list| {
+            let method = json!(format!("notifications/{list}/list_changed"));
+            self.heard.iter().filter(|message| message["method"] == method).count()
+        })
+    }
+
+    /// The text that a tool answers with.
+    pub fn said(&mut self, tool: &str, arguments: &Value) -> String {
+        let answer = self.ask("tools/call", &json!({ "name": tool, "arguments": arguments }));
+        answer["result"]["content"][0]["text"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// Calls until the answer is this one: a change takes its time to be seen.
+    pub fn says_at_last(&mut self, tool: &str, arguments: &Value, text: &str) {
+        for _ in 0..200 {
+            if self.said(tool, arguments) == text {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        panic!("it still says {:?}", self.said(tool, arguments));
+    }
+
+    /// The number of its process.
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for its end, and gives its exit code.
+    pub fn exit_code(mut self) -> Option<i32> {
+        self.child.wait().unwrap().code()
+    }
+
+    /// Ends the input, and with it the server.
+    pub fn end(mut self) {
+        drop(self.input.take());
+        assert_eq!(self.child.wait().unwrap().code(), Some(0));
+    }
+}
