@@ -6,7 +6,7 @@ use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean, renamed_primitiv
 use crate::graph::{Functions, Graph};
 use crate::guard::{self, Guard, Limits};
 use crate::primitive::{Context, Host, Need, Primitive};
-use crate::primitives::ALL;
+use crate::primitives;
 use crate::registry::Pack;
 use crate::script::{WatchedGuard, register_seal, watch_guard};
 use crate::value::{Json, Map, Value};
@@ -151,9 +151,9 @@ impl Invocation {
     }
 
     fn primitive(&self, name: &str, arguments: &Json) -> Result<Value> {
-        let Some(primitive) = ALL.iter().find(|primitive| primitive.name == name) else {
+        let Some(primitive) = primitives::find(name) else {
             let fault = Diagnostic::new(Code::SCRIPT, format!("there is no primitive `{name}`"));
-            let known = ALL.iter().map(|primitive| primitive.name);
+            let known = primitives::ALL.iter().map(|primitive| primitive.name);
             let help = renamed_primitive(name).or_else(|| did_you_mean(name, known));
             return Err(fault.help(help.unwrap_or_else(|| "run `toolsd docs`".to_owned())));
         };

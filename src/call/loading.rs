@@ -137,7 +137,7 @@ pub fn load_packs(site: &dyn PackSource) -> (Vec<PackParts>, Vec<Diagnostic>) {
     faults.extend(broken);
     let names = files.packs();
     faults.extend(idle_tables(&settings, &names, &faults));
-    faults.extend(absent_packs(&settings, &names));
+    faults.extend(absent_packs(&settings, &names, &faults));
     let wanted = match choose_packs(site.choice(), &WorkspaceSettings::default(), &names, &mut faults) {
         PackChoice::Named(wanted) => wanted,
         PackChoice::ByMarkers => names.clone(),
@@ -337,7 +337,7 @@ fn idle_tables(settings: &WorkspaceSettings, names: &[String], faults: &[Diagnos
     let idle = tables.filter(|name| !names.contains(&name.value) && !withheld.contains_key(name.value.as_str()));
     let mut faults = idle
         .map(|name| {
-            let mut fault = *unknown_pack(&name.value, names).warning().at(name.at.clone());
+            let mut fault = *unknown_pack(&name.value, names, faults).warning().at(name.at.clone());
             fault.message = format!("`[packs.{}]` sets nothing: {}", name.value, fault.message);
             fault
         })
@@ -346,10 +346,11 @@ fn idle_tables(settings: &WorkspaceSettings, names: &[String], faults: &[Diagnos
     faults
 }
 
-/// The packs that a `toolsd.toml` wants served and that are not there.
-fn absent_packs(settings: &WorkspaceSettings, names: &[String]) -> Vec<Diagnostic> {
+/// The errors for packs that a `toolsd.toml` wants served and that are not loaded. `found` are the diagnostics of the
+/// collected files.
+fn absent_packs(settings: &WorkspaceSettings, names: &[String], found: &[Diagnostic]) -> Vec<Diagnostic> {
     let wanted = settings.workspace.serve.iter().flatten().filter(|name| !names.contains(&name.value));
-    wanted.map(|name| *unknown_pack(&name.value, names).at(name.at.clone())).collect()
+    wanted.map(|name| *unknown_pack(&name.value, names, found).at(name.at.clone())).collect()
 }
 
 /// The packs that the command line chooses, else `toolsd.toml`; names of packs that are not there become faults.
@@ -359,10 +360,13 @@ fn choose_packs(
     names: &[String],
     faults: &mut Vec<Diagnostic>,
 ) -> PackChoice {
-    faults.extend(absent_packs(settings, names));
+    let absent = absent_packs(settings, names, faults);
+    faults.extend(absent);
     match (line, &settings.workspace.serve) {
         (PackChoice::Named(wanted), _) => {
-            faults.extend(wanted.iter().filter(|name| !names.contains(name)).map(|name| *unknown_pack(name, names)));
+            let unknown = wanted.iter().filter(|name| !names.contains(name));
+            let unknown: Vec<Diagnostic> = unknown.map(|name| *unknown_pack(name, names, faults)).collect();
+            faults.extend(unknown);
             PackChoice::Named(wanted)
         }
         (PackChoice::ByMarkers, Some(serve)) => {

@@ -49,7 +49,12 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             continue;
         }
         let message = format!("nothing uses `{path}`");
-        faults.push(warning_at(CODE, &source.place(0..0), message, "remove it, or name it by its path from the root"));
+        faults.push(warning_at(
+            CODE,
+            &source.place(0..0),
+            message,
+            "name it by its path from the root, or check whether the pack needs it",
+        ));
     }
     faults
 }

@@ -45,14 +45,14 @@ struct CaseRun {
 impl TestCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let layers = context.layers()?;
-        let (files, _) = PackFiles::collect(&layers);
+        let (files, withheld) = PackFiles::collect(&layers);
         let known = files.packs();
         let mut packs: Vec<String> = self.only.into_iter().chain(context.options.packs.clone()).collect();
         if packs.is_empty() {
             packs.clone_from(&known);
         }
         if let Some(name) = packs.iter().find(|name| !known.contains(name)) {
-            return Err(unknown_pack(name, &known));
+            return Err(unknown_pack(name, &known, &withheld));
         }
         let folders: Result<Vec<_>> = layers.iter().map(|layer| folder_of(context, layer)).collect();
         let mut folders: Vec<Arc<dyn World>> = folders?.into_iter().flatten().collect();

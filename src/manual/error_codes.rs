@@ -46,7 +46,7 @@ const ALONE: &[(&str, &str)] = &[
     ("template-partial", "The template includes a partial that does not exist."),
     ("template-syntax", "The template cannot be compiled."),
     ("tokens", "A token of a `{{token}}` text has no value, or a value has no token."),
-    ("unknown-pack", "There is no pack with this name."),
+    ("unknown-pack", "No pack with this name is loaded."),
     ("untrusted", "A file of the workspace is not trusted and therefore not used; `toolsd trust` allows it."),
     ("usage", "The command line is wrong, or it asks for something that does not exist."),
     ("utf8", "The bytes are not UTF-8."),

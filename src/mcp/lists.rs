@@ -271,12 +271,12 @@ fn instructions(registry: &Registry) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
-/// The packs that do not exist, although the command line or a trusted file names them: they explain why nothing, or
+/// The packs that are not loaded, although the command line or a trusted file names them: they explain why nothing, or
 /// not everything, serves. Names in other files are omitted, as anybody may have written them.
 fn missing_packs(registry: &Registry) -> impl Iterator<Item = String> {
     let is_named = |fault: &&Diagnostic| fault.at.is_none() || registry.settings.trusted && fault.is_error();
     let absent = registry.faults.iter().filter(|fault| fault.code == NO_PACK).filter(is_named);
-    absent.map(|fault| format!("The server was started for a pack that does not exist: {fault}"))
+    absent.map(|fault| format!("The server was started for a pack that is not loaded: {fault}"))
 }
 
 /// How many refusals are listed one by one; `toolsd://status` lists all of them.

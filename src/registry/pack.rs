@@ -331,8 +331,8 @@ pub fn merge_definitions(name: &str, files: &PackFiles, validation: Validation) 
         if source.text.trim_ascii().is_empty() {
             let message =
                 format!("`{path}` is empty: it defines nothing, and there is no such file below that it removes");
-            faults
-                .push(*Diagnostic::new(TOML_SYNTAX, message).at(source.place(0..0)).help("write it, or take it away"));
+            let help = "write a definition into it, or check whether the pack needs it";
+            faults.push(*Diagnostic::new(TOML_SYNTAX, message).at(source.place(0..0)).help(help));
         }
         add_definitions(&mut all, definitions, source, &mut faults);
     }

@@ -2,6 +2,7 @@
 //! by the pack's schema.
 
 use super::trust::{UNTRUSTED, WorkspaceTrust};
+use super::workspace_files::{is_withheld, pack_of_file};
 use crate::definition::{
     Checker, HttpOverride, LimitsOverride, Located, PackDefinition, SETTINGS_FILE, Schema, ServerDefinition,
     Validation, WorkspaceDefinition, read_workspace,
@@ -228,8 +229,20 @@ fn remove_paths(pack: &str, config: &mut Json, definition: &PackDefinition, faul
 /// The code of the fault below.
 pub const NO_PACK: Code = Code("unknown-pack");
 
-/// The fault of a pack that `toolsd.toml`, or the command line, names and that is not there.
-pub fn unknown_pack(name: &str, known: &[String]) -> Box<Diagnostic> {
+/// The error for a pack that `toolsd.toml`, or the command line, names and that is not among the `known` ones. `found`
+/// are the diagnostics of the collected files: if files of the pack are withheld, they are the reason.
+pub fn unknown_pack(name: &str, known: &[String], found: &[Diagnostic]) -> Box<Diagnostic> {
+    let is_of_pack = |fault: &&Diagnostic| {
+        is_withheld(fault) && fault.at.as_ref().and_then(|at| pack_of_file(&at.source.path)) == Some(name)
+    };
+    if let Some(withheld) = found.iter().find(is_of_pack) {
+        let not_loaded = |why: &str| Diagnostic::new(NO_PACK, format!("pack `{name}` is not loaded: {why}"));
+        // Files that other users can change are not used even if they are trusted.
+        return match &withheld.help {
+            Some(help) if withheld.code != UNTRUSTED => not_loaded(&withheld.message).help(help),
+            _ => not_loaded("its files are not trusted").help("read its files, then run `toolsd trust`"),
+        };
+    }
     let fault = Diagnostic::new(NO_PACK, format!("there is no pack `{name}`"));
     match did_you_mean(name, known.iter().map(String::as_str)) {
         Some(help) => fault.help(help),

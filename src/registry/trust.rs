@@ -67,13 +67,14 @@ impl TrustRecord {
             severity: crate::diagnostic::Severity::Error,
             message: format!("the record of trust is not believed: {}", fault.message),
             help: Some(
-                "others may have written it: remove it, then run `toolsd trust` again in your workspaces".into(),
+                "others may have written it: move it elsewhere, then run `toolsd trust` again in your workspaces"
+                    .into(),
             ),
             ..*fault
         })?;
         let wrong = |why: String| {
             Diagnostic::new(Code::WORLD, format!("`{shown}` is no record of trust: {why}"))
-                .help("remove it, then run `toolsd trust` again in your workspaces")
+                .help("move it elsewhere, then run `toolsd trust` again in your workspaces")
         };
         let record: Self = serde_json::from_slice(&bytes).map_err(|fault| wrong(fault.to_string()))?;
         match record.format {

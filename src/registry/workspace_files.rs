@@ -132,7 +132,9 @@ impl FolderScan<'_> {
 }
 
 fn too_many(message: String) -> Box<Diagnostic> {
-    Diagnostic::new(Code::LIMIT, message).warning().help("no pack file of this layer is used: remove what is none")
+    Diagnostic::new(Code::LIMIT, message)
+        .warning()
+        .help("no file of this layer is used; keep files that belong to no pack in another folder")
 }
 
 /// Whether a file is hidden and so belongs to no pack, such as those that editors leave. Folders may have such names.

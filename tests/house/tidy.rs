@@ -2,6 +2,7 @@
 
 mod circles;
 mod imports;
+mod map;
 mod packs;
 
 use std::collections::BTreeMap;

@@ -22,7 +22,7 @@ pub(crate) struct Connections {
     leaving: AtomicUsize,
     /// The bytes of an answer for which there was no room. Until there is room, no further call begins.
     wanted: AtomicUsize,
-    /// The bytes of the notices of all calls that clients have not taken yet.
+    /// Bytes of queued notifications that clients have not received yet.
     notice_bytes: Arc<AtomicUsize>,
     /// Notified when a connection was accepted, or the last one is gone.
     changed: Notify,

@@ -134,7 +134,9 @@ fn trace(name: &str, file: &str, found: &mut ProgramFile) -> Result<String> {
             if links > MOST_LINKS {
                 let message =
                     format!("`{name}` cannot be run: more than {MOST_LINKS} symlinks follow each other at `{next}`");
-                return Err(Diagnostic::new(Code::WORLD, message).help("remove the link that leads to itself"));
+                return Err(
+                    Diagnostic::new(Code::WORLD, message).help("check whether one of these links leads to itself")
+                );
             }
             let target = fs::read_link(&next).ok().and_then(|to| to.into_os_string().into_string().ok());
             let target = target.ok_or_else(gone)?;

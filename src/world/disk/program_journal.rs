@@ -39,10 +39,10 @@ const MOST_OF_ONE: usize = 1_000;
 const RENAMED: &str = "their names end in `.set-aside-1` or the like now";
 
 /// What to do with entries that were set aside.
-const NEXT: &str = "look at it, and remove it, or give it back its name if it is yours";
+const NEXT: &str = "look at it, and give it back its name if it is yours";
 
 /// The same for entries made by git, and for a lock that it may have left.
-const NEXT_OF_GIT: &str = "look at it, and remove it if it is none of yours";
+const NEXT_OF_GIT: &str = "look at it, and check whether you need it";
 
 /// The journal entry of a program, from before its start until it is cleared up behind it.
 pub(super) struct ProgramRecord(Option<Journal>);

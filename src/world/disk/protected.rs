@@ -277,13 +277,13 @@ fn not_looked_into(folder: &Path, error: &std::io::Error) -> Box<Diagnostic> {
     let told = |at: &str| format!("`{at}` cannot be looked into for names that no grant covers: {}", reason(error));
     if error.kind() != InvalidFilename {
         return Diagnostic::new(Code::WORLD, told(&shown))
-            .help("look at it by hand, and remove it or `chmod u+rwx` it");
+            .help("look at it by hand; `chmod u+rwx` lets toolsd look into it");
     }
     let start = shown.floor_char_boundary(MOST_SHOWN);
     let start = shown[..start].rfind('/').map_or(start, |end| end.max(1));
     let message = format!("{} (its path has {} bytes)", told(&format!("{}/…", &shown[..start])), shown.len());
     Diagnostic::new(Code::WORLD, message).help(format!(
-        "folders lie in each other so deep that no path can name the last one: move or remove the first of them, below `{}`",
+        "folders lie in each other so deep that no path can name the last one: move the first of them elsewhere, from below `{}`",
         &shown[..start]
     ))
 }
@@ -329,7 +329,8 @@ pub(super) fn set_aside(at: &Path, top: &str) -> Result<SetAside> {
         }
         Err(error) => {
             let message = format!("a program made `{shown}`, which cannot be set aside: {}", reason(&error));
-            Err(Diagnostic::new(Code::WORLD, message).help("look at it and remove it by hand"))
+            Err(Diagnostic::new(Code::WORLD, message)
+                .help("look at it, and rename it by hand so that no program uses it"))
         }
     }
 }
@@ -441,7 +442,7 @@ mod tests {
             .map(|_| ())
             .unwrap_err();
         assert!(fault.message.contains("cannot be looked into") && fault.message.len() < 500, "{fault}");
-        assert!(fault.help.as_ref().is_some_and(|help| help.contains("move or remove the first")), "{fault:?}");
+        assert!(fault.help.as_ref().is_some_and(|help| help.contains("move the first of them")), "{fault:?}");
     }
 
     //= docs/spec.md#programs

@@ -28,6 +28,34 @@ fn a_file_of_the_workspace_waits_for_trust_and_again_after_an_edit() {
     assert_eq!(home.run(&["call", "say"]).ended(0).out, "three\n");
 }
 
+#[test]
+fn commands_report_an_untrusted_pack_as_not_loaded() {
+    let home = Home::with(&[]);
+    home.run(&["new", "pack", "todos"]).ended(0);
+    let expected = "pack `todos` is not loaded: its files are not trusted";
+    let commands: [(&[&str], i32); 6] = [
+        (&["check", "todos"], 1),
+        (&["check", "--pack", "todos"], 1),
+        (&["test", "todos"], 2),
+        (&["test", "--pack", "todos"], 2),
+        (&["list", "--pack", "todos"], 2),
+        (&["call", "todos_hello", "--pack", "todos"], 2),
+    ];
+    for (words, code) in commands {
+        let said = home.run(words).ended(code);
+        let printed = format!("{}{}", said.out, said.err);
+        assert!(printed.contains(expected), "{words:?}: {printed}");
+        assert!(printed.contains("then run `toolsd trust`"), "{words:?}: {printed}");
+        assert!(!printed.contains("there is no pack `todos`"), "{words:?}: {printed}");
+    }
+    let said = home.run(&["check", "todos", "--format", "json"]).ended(1).json();
+    assert!(said.as_array().unwrap().last().unwrap()["message"] == json!(expected), "{said}");
+    home.trust();
+    home.run(&["check", "todos"]).ended(0);
+    home.run(&["test", "todos"]).ended(0);
+    assert!(home.run(&["check", "nosuch"]).ended(1).out.contains("there is no pack `nosuch`"));
+}
+
 //= docs/spec.md#definitions
 //= type=test
 //# A file of a higher layer MUST stand for the file of the same path below it.

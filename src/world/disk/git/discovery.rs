@@ -420,13 +420,13 @@ fn check_link(link: &str, name: &str) -> Result<()> {
         return Ok(());
     }
     Err(Diagnostic::new(Code::WORLD, format!("`{link}` is a symlink to `{to}`: git would follow it"))
-        .help("put the file itself there, or remove the link; `git worktree add` makes further working trees of a repository, `git clone --shared` further repositories"))
+        .help("put the file itself there; `git worktree add` makes further working trees of a repository, `git clone --shared` further repositories"))
 }
 
 fn check_kind(at: &str, kind: FileType) -> Result<()> {
     if kind.is_fifo() || kind.is_char_device() || kind.is_block_device() {
         return Err(Diagnostic::new(Code("git"), format!("`{at}` is no regular file: git would wait for it"))
-            .help("remove it: a repository is made of files and folders"));
+            .help("check which program made it: a repository contains only files and folders"));
     }
     Ok(())
 }
@@ -440,7 +440,7 @@ fn check_size(at: &str, name: &str, entry: &DirEntry) -> Result<()> {
     match entry.metadata() {
         Ok(found) if found.len() > most => {
             Err(Diagnostic::new(Code::LIMIT, format!("`{at}` has {} MB: git would read all of it", found.len() >> 20))
-                .help("no file of git there is that large: remove it"))
+                .help("Git does not create files of this size; check whether the file belongs in the repository"))
         }
         _ => Ok(()),
     }
