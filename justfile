@@ -15,7 +15,7 @@ check:
     cargo run -q -- check
     cargo run -q -- test
 
-# Rewrites what is generated: signatures, tables of the README.
+# Rewrites the generated pages below docs/.
 bless:
     TOOLSD_BLESS=1 cargo test --test house generated::
 

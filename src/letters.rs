@@ -140,7 +140,9 @@ mod tests {
             "\u{1F468}\u{200d}",
         ];
         parts.into_iter().flat_map(|part| {
-            (0..6).map(move |shift| format!("{}{}", "x".repeat(shift), part.repeat(3 * PIECE_BYTES / part.len())))
+            [0, 1, 5]
+                .into_iter()
+                .map(move |shift| format!("{}{}", "x".repeat(shift), part.repeat(3 * PIECE_BYTES / part.len())))
         })
     }
 

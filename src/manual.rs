@@ -5,7 +5,7 @@ mod error_codes;
 mod pages;
 
 pub use error_codes::ErrorCode;
-pub use pages::{describe_option, families, family_primitives, family_word, files, names_table, verbs_of};
+pub use pages::{describe_option, families, family_primitives, family_word, files, verbs_of};
 
 use crate::check::{ALL as RULES, CheckRule};
 use crate::definition::{Grammar, all_grammars};

@@ -109,16 +109,6 @@ fn anchor(title: &str) -> String {
     title.chars().filter(|letter| letter.is_alphanumeric() || *letter == ' ').collect::<String>().replace(' ', "-")
 }
 
-/// A table of the chapters and the names of their primitives.
-pub fn names_table() -> String {
-    let mut text = String::from("| family | primitives |\n|---|---|\n");
-    for family in families() {
-        let names: Vec<String> = family_primitives(family).map(|primitive| format!("`{}`", primitive.name)).collect();
-        text.push_str(&format!("| {} | {} |\n", family_word(family), table_cell(&names.join(" "))));
-    }
-    text
-}
-
 /// The whole declaration of a primitive.
 pub fn primitive_to_json(primitive: &Primitive) -> Json {
     let param = |param: &Param| {

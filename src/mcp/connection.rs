@@ -402,8 +402,7 @@ impl Connection {
         let (done, mut answered) = oneshot::channel();
         let script_side = Arc::clone(&channel);
         let (asker, mut questions) = matches!(mode, ElicitationMode::Waits).then(mpsc::unbounded_channel).unzip();
-        // Kept until the end: closing the channel would wake this task, which has nothing to do before the answer
-        // comes.
+        // Kept until the end: closing the channel would wake this task before the answer comes.
         let asker = asker.map(|asker| Arc::new(ElicitationChannel(asker)));
         let caller = Caller {
             cancel: cancel.clone(),

@@ -1,11 +1,9 @@
 //! Generated files agree with the tables in the source; `TOOLSD_BLESS=1` rewrites them.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use toolsd::manual::{self, ManualEntries};
-
-const BEGIN: &str = "<!-- primitives -->\n";
-const END: &str = "<!-- /primitives -->";
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -37,12 +35,20 @@ fn pages_and_signatures_are_fresh() {
 }
 
 #[test]
-fn the_table_of_the_readme_is_fresh() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let (before, rest) = readme.split_once(BEGIN).expect("README.md has the marker before the table");
-    let (_, after) = rest.split_once(END).expect("README.md has the marker after the table");
-    let text = format!("{before}{BEGIN}{}{END}{after}", manual::names_table());
-    assert_eq!(stale("README.md", &text), None);
+fn the_page_of_primitives_begins_with_links_to_all_families() {
+    let page = fs::read_to_string(root().join("docs/primitives.md")).unwrap();
+    let overview = page.split("\n## ").next().unwrap();
+    let chapters: BTreeSet<&str> = page.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    let rows: Vec<&str> = overview.lines().filter(|line| line.starts_with("- [")).collect();
+    assert_eq!(rows.len(), manual::families().len());
+    for (row, family) in rows.into_iter().zip(manual::families()) {
+        let title = family.title();
+        assert!(row.starts_with(&format!("- [{title}](#")), "{title}: {row}");
+        assert!(chapters.contains(title), "there is no chapter `{title}`");
+        for primitive in manual::family_primitives(family) {
+            assert!(row.contains(&format!("`{}`", primitive.name)), "{title} does not list {}", primitive.name);
+        }
+    }
 }
 
 /// Every code that the source makes, outside of tests.

@@ -147,7 +147,7 @@ fn what_is_within_the_limits_is_not_disturbed() {
 
 #[test]
 fn a_value_nested_without_end_does_not_break_the_thread() {
-    let limits = Limits { time: Duration::from_secs(2), ..Limits::default() };
+    let limits = Limits { time: Duration::from_millis(500), ..Limits::default() };
     for text in [
         "fn main() { let list = []; loop { list = [list]; } }",
         "fn main() { let map = #{}; loop { map = #{ map: map }; } }",
@@ -168,8 +168,8 @@ fn closures_that_capture_closures_are_dropped_step_by_step() {
         "fn main() { let l = []; loop { let g = l; l = [[[[|| g]]]]; } }",
     ] {
         // This is enough time even for a busy machine, so it is the memory limit that ends the call.
-        let limits = Limits { memory: 64 << 20, time: Duration::from_secs(300), ..Limits::default() };
-        assert_eq!(stopped(text, limits).message, "the call used more than 64 MB of memory", "{text}");
+        let limits = Limits { memory: 16 << 20, time: Duration::from_secs(300), ..Limits::default() };
+        assert_eq!(stopped(text, limits).message, "the call used more than 16 MB of memory", "{text}");
     }
     // It is built before it is linked, from the first to the last closure, and given up in the middle of the call.
     let text = "fn main() {
