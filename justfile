@@ -10,6 +10,18 @@ lint:
 test *names:
     cargo test {{names}}
 
+# After an edit: formatting, lints of the library, unit tests, examples of the packs.
+quick:
+    cargo fmt --check
+    cargo clippy --lib --bins --quiet -- -D warnings
+    cargo test --quiet --lib
+    cargo run -q -- check
+    cargo run -q -- test
+
+# The packs on real projects: `TOOLSD_SYSTEMS=DIR just corpora`.
+corpora:
+    cargo test --test packs -- --ignored --skip parity::
+
 # The packs: their definitions, then their examples and cases.
 check:
     cargo run -q -- check

@@ -68,7 +68,7 @@ fn no_script_makes_the_process_die_of_memory() {
     let ways = cases("take");
     assert!(ways.len() >= 30, "{ways:?}");
     let mut wrong = Vec::new();
-    for way in ways {
+    for way in crate::support::sample(ways, 10) {
         let before = peak(server.pid());
         let (told, has_failed) = server.call("take", json!({ "way": way }));
         let told = told.to_string();
@@ -102,7 +102,7 @@ fn without_descriptors_calls_are_told_so_and_others_go_on() {
     let home = house();
     let mut wrong = Vec::new();
     // From one that is not enough to start, to one that is enough for all.
-    for most in 8..40 {
+    for most in crate::support::sample((8..40).collect(), 11) {
         let mut command = below(&home, &format!("-n {most}"));
         command.args(["serve", "--dir", PACKS, "--pack", "greedy"]);
         let input = [

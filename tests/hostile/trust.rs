@@ -171,7 +171,7 @@ fn edits_are_used_until_they_ask_for_more() {
         "grants = { git = \"write\" }",
         "root = [\".git\"]",
         "[pack.limits]\ntime_ms = 10001",
-        "[pack.limits]\nticks = 50000001",
+        "[pack.limits]\nsteps = 50000001",
         "[pack.limits]\nmemory_mb = 257",
         "[pack.limits]\noutput_kb = 2049",
         "[pack.limits]\ndepth = 65",

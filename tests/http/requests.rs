@@ -183,7 +183,7 @@ fn a_client_that_says_too_much_of_itself_opens_no_session() {
     assert_eq!(hello(30_000).status, 200);
     let refused = hello(40_000);
     assert_eq!((refused.status, refused.code()), (400, -32602), "{}", refused.body);
-    assert!(refused.body.contains("64 kB at most") && refused.header("mcp-session-id").is_none(), "{}", refused.body);
+    assert!(refused.body.contains("at most 64 kB") && refused.header("mcp-session-id").is_none(), "{}", refused.body);
 }
 
 //= docs/spec.md#http

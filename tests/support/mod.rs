@@ -27,6 +27,13 @@ pub fn systems(name: &str) -> PathBuf {
     folder
 }
 
+/// A few items of a matrix, evenly spread and the same in each run; all of them with `TOOLSD_WHOLE`, which `.ci/long`
+/// sets.
+pub fn sample<T>(items: Vec<T>, count: usize) -> Vec<T> {
+    let step = if std::env::var_os("TOOLSD_WHOLE").is_some() { 1 } else { items.len().div_ceil(count).max(1) };
+    items.into_iter().step_by(step).collect()
+}
+
 /// The built binary, with its configuration and state in an empty folder.
 pub fn toolsd(home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_toolsd"));

@@ -229,5 +229,6 @@ fn what_is_too_long_to_be_stopped_is_refused() {
     assert_eq!(check_markdown_limits(&"a b c\n\n".repeat(100_000)), Ok(()));
     let fault = check_markdown_limits(&"a".repeat(2 << 20)).expect_err("one paragraph");
     assert_eq!(fault.message, "a paragraph of Markdown accepts up to 976 kB, got 2048 kB");
-    assert!(check_markdown_limits(&"\n".repeat(8 << 20)).is_err());
+    let deep = format!("{}\n{}", ">".repeat(90), "\n".repeat(1 << 20));
+    assert!(check_markdown_limits(&deep).is_err(), "a megabyte below quotes takes too long");
 }

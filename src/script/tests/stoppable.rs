@@ -350,7 +350,7 @@ fn every_primitive_checks_its_guard_in_a_sample_of_cases() {
 }
 
 #[test]
-#[ignore = "a minute: `.ci/long guards`"]
+#[ignore = "a minute: `.ci/long matrices`"]
 fn every_primitive_checks_its_guard_in_every_case() {
     let wrong = of_all(judged);
     assert!(wrong.is_empty(), "{} cases go on for too long:\n{}", wrong.len(), wrong.join("\n"));

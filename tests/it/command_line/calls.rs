@@ -189,10 +189,10 @@ fn bless_writes_what_came_into_the_file_it_stands_in() {
     let head =
         "[[tool]]\nname = \"say\"\ndescription = \"Says it.\"\neffect = \"pure\"\ntext = \"tea\"\n[[tool.example]]\n";
     home.write("dir/tools.d/a.toml", &format!("{head}expect.result = \"coffee\" # what comes\n"));
-    home.run(&["test", "--dir", "dir"]).ended(1);
-    home.run(&["test", "--dir", "dir", "--bless"]).ended(0);
+    home.run(&["test", "a", "--dir", "dir"]).ended(1);
+    home.run(&["test", "a", "--dir", "dir", "--bless"]).ended(0);
     assert_eq!(home.read("dir/tools.d/a.toml"), format!("{head}expect.result = \"tea\" # what comes\n"));
-    home.run(&["test", "--dir", "dir"]).ended(0);
+    home.run(&["test", "a", "--dir", "dir"]).ended(0);
 }
 
 /// The pack of a workspace lies in `.toolsd`; a file beside that, of the same name, is somebody else's.

@@ -35,5 +35,5 @@ fn new_writes_into_the_named_folder() {
     let home = Home::with(&[("packs/README", "")]);
     home.run(&["new", "pack", "notes", "--dir", "packs"]).ended(0);
     assert!(home.read("packs/tools.d/notes.toml").starts_with("[pack]"));
-    home.run(&["test", "--dir", "packs"]).ended(0);
+    home.run(&["test", "notes", "--dir", "packs"]).ended(0);
 }
