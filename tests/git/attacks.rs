@@ -153,7 +153,7 @@ fn set(yard: &Yard, key: &Key, place: &str) {
 //# What the configuration of a repository includes MUST NOT be read.
 #[test]
 fn no_key_of_a_repository_starts_a_program() {
-    for (at, key) in KEYS.iter().enumerate() {
+    for (at, key) in crate::support::sample(KEYS.iter().enumerate().collect(), 12) {
         for place in if at % 4 == 0 { &PLACES[..] } else { &PLACES[..1] } {
             let plain = split(key.attributes);
             set(&plain, key, place);
@@ -210,7 +210,8 @@ fn no_verb_starts_a_program_that_a_repository_names() {
     yard.commit("bin");
     yard.put("a.txt", "one\nfive\n");
     let mut all = String::new();
-    for key in KEYS.iter().filter(|key| !key.config.contains("hooksPath") && !key.config.contains("ext::")) {
+    let keys = KEYS.iter().filter(|key| !key.config.contains("hooksPath") && !key.config.contains("ext::")).collect();
+    for key in crate::support::sample::<&Key>(keys, 10) {
         let alone = yard.at("program").display().to_string();
         let touches = format!("{} mark", yard.at("toucher").display());
         all += &key
@@ -459,8 +460,8 @@ fn evil(file: &str) -> Yard {
 //# Every file that git is going to write or remove MUST pass the check of a write by the script itself.
 #[test]
 fn no_verb_writes_what_no_grant_covers() {
-    for file in PROTECTED {
-        for (plain, verb, options) in BRINGS {
+    for file in crate::support::sample(PROTECTED.to_vec(), 4) {
+        for (plain, verb, options) in crate::support::sample(BRINGS.to_vec(), 4) {
             let yard = evil(file);
             yard.git(plain);
             assert!(yard.workspace().join(file).exists(), "the attack is void: {plain:?} {file}");

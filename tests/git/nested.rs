@@ -115,7 +115,7 @@ fn kept(folder: &Path) -> Vec<String> {
 //# A tracked symlink MUST be replaced and removed as an entry of its own, and a submodule's pointer without its folder, as git does; where git would take a folder away, all that lies in it MUST pass.
 #[test]
 fn no_verb_takes_a_repository_away() {
-    ask(5);
+    ask(17);
 }
 
 #[test]
