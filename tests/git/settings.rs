@@ -408,7 +408,8 @@ fn a_setting_of_the_user_counts_or_is_told() {
     let places = |at: usize| {
         [yard.workspace().join(format!("q{at}")), yard.at(&format!("q{at}")), yard.at(&format!("without{at}"))]
     };
-    for (at, (key, value, before, verb, options)) in crate::support::sample(ROWS.iter().enumerate().collect(), 40) {
+    let rows = crate::support::sample(ROWS.iter().enumerate().collect::<Vec<_>>(), 40);
+    for &(at, (key, value, before, verb, options)) in &rows {
         for copy in places(at) {
             copied_repository(&yard, &template.workspace(), &copy);
             prepare(&yard, &copy, before);
@@ -436,7 +437,7 @@ fn a_setting_of_the_user_counts_or_is_told() {
     let answers = answers.as_array().unwrap_or_else(|| panic!("{answers}"));
     let mut faults = Vec::new();
     let known_here = crate::keys::keys();
-    for (at, ((key, value, _, name, options), told)) in ROWS.iter().zip(answers).enumerate() {
+    for (&(at, (key, value, _, name, options)), told) in rows.iter().zip(answers) {
         let verb = read_verbs().chain(write_verbs()).find(|verb| verb.name == *name).unwrap();
         let options: Value = serde_json::from_str(options).unwrap();
         let below = options["folder"].as_str().unwrap_or_default();
