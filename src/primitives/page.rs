@@ -1,7 +1,7 @@
 //! `page`: a part of a long list, with what a caller needs to go on.
 
 use super::{select, slice};
-use crate::diagnostic::Result;
+use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Map, Value};
 
@@ -35,6 +35,7 @@ pub const PRIMITIVE: Primitive = Primitive {
             r##"page(["oolong", "sencha", "mate"], #{ offset: 2 })"##,
             r##"{"count": 1, "items": ["mate"], "total": 3}"##,
         ),
+        Example::fails(r##"page(["oolong", "sencha"], #{ limit: 0 })"##, "`limit` is 0; the minimum is 1"),
         Example::gives(
             r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").page(#{}, #{ size: 1, columns: ["key", "price"] })"##,
             r##"{"count": 1, "items": [{"key": "oolong", "price": 9}], "next_offset": 1, "total": 2}"##,
@@ -48,6 +49,9 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let given = |name: &str| wanted.get(name).filter(|value| !value.is_null()).cloned();
     let offset = given("offset").unwrap_or(Value::Integer(0));
     let limit = given("limit").unwrap_or_else(|| Value::Integer(args.integer_or("size").unwrap_or(SIZE)));
+    // A page without items would have itself as its next page.
+    check_at_least("limit", &limit, 1)?;
+    check_at_least("offset", &offset, 0)?;
     let items = args.value("items").clone();
     let total = length(&items);
     let accepted = slice::PRIMITIVE.accept(vec![items, offset.clone(), limit])?;
@@ -69,6 +73,17 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     }
     page.insert(args.text_or("name").unwrap_or("items").into(), rows);
     Ok(Value::Map(page))
+}
+
+/// Fails if an integer is below its minimum. `slice` refuses what is not an integer.
+fn check_at_least(name: &str, value: &Value, min: i64) -> Result<()> {
+    match value {
+        Value::Integer(number) if *number < min => {
+            let message = format!("`{name}` is {number}; the minimum is {min}");
+            Err(Diagnostic::new(Code::ARGUMENTS, message).help("the next page begins at `next_offset` of the last one").into())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn length(items: &Value) -> usize {
