@@ -80,7 +80,7 @@ fn check_at_least(name: &str, value: &Value, min: i64) -> Result<()> {
     match value {
         Value::Integer(number) if *number < min => {
             let message = format!("`{name}` is {number}; the minimum is {min}");
-            Err(Diagnostic::new(Code::ARGUMENTS, message).help("the next page begins at `next_offset` of the last one").into())
+            Err(Diagnostic::new(Code::ARGUMENTS, message).help("the next page begins at `next_offset` of the last one"))
         }
         _ => Ok(()),
     }
