@@ -1,13 +1,10 @@
 //! Generated files agree with the tables in the source; `TOOLSD_BLESS=1` rewrites them.
 
+use crate::pages::root;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use toolsd::manual::{self, ManualEntries};
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
 
 /// What is wrong with the file, unless it has this text or was just given it.
 fn stale(path: &str, text: &str) -> Option<String> {

@@ -1,11 +1,12 @@
 //! The authoring guide tells the truth: its files are written, its commands run, its clients answered, its quotes found.
 
+use crate::pages::{self, root};
 use crate::support::home::Home;
 use crate::support::server::Server;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use toolsd::primitive::Family;
 use toolsd::primitives;
 
@@ -27,24 +28,13 @@ const QUOTES: &str = "7-a-whole-pack.md";
 /// The folder that the guide shows in the place of a test's own.
 const SHOWN: &str = "/home/you/notes";
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
 fn page(name: &str) -> String {
-    fs::read_to_string(root().join("docs/guide").join(name)).unwrap()
+    pages::page(&format!("docs/guide/{name}"))
 }
 
-/// The fenced blocks of a page: what stands behind the fence, and the text.
+/// The fenced blocks of a page of the guide.
 fn blocks(name: &str) -> Vec<(String, String)> {
-    let text = page(name);
-    let parts: Vec<&str> = text.split("\n```").collect();
-    assert!(parts.len() % 2 == 1, "a fence of {name} is not closed");
-    let block = |part: &&str| {
-        let (info, text) = part.split_once('\n').unwrap();
-        (info.to_owned(), format!("{text}\n"))
-    };
-    parts.iter().skip(1).step_by(2).map(block).collect()
+    pages::blocks(&format!("docs/guide/{name}"))
 }
 
 /// The words of a command: what stands in double quotes is one, or a part of one.

@@ -11,6 +11,7 @@
 mod support;
 mod generated;
 mod guide;
+mod pages;
 mod readme;
 mod tidy;
 mod traces;

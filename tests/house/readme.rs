@@ -1,5 +1,6 @@
 //! README.md, docs/http.md and docs/security.md tell the truth: commands are run, blocks are used, tables name what exists.
 
+use crate::pages::{blocks, page, root};
 use crate::support::home::Home;
 use crate::support::server::Server;
 use serde_json::{Value, json};
@@ -34,28 +35,8 @@ const ADDRESS: &str = "127.0.0.1:8000";
 /// How long a server may take to start, or to read its settings again.
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-fn page(name: &str) -> String {
-    fs::read_to_string(root().join(name)).unwrap()
-}
-
 fn readme() -> String {
     page("README.md")
-}
-
-/// The fenced blocks of a page: the info string and the text.
-fn blocks(name: &str) -> Vec<(String, String)> {
-    let text = page(name);
-    let parts: Vec<&str> = text.split("\n```").collect();
-    assert!(parts.len() % 2 == 1, "a fence of {name} is not closed");
-    let block = |part: &&str| {
-        let (info, text) = part.split_once('\n').unwrap();
-        (info.to_owned(), format!("{text}\n"))
-    };
-    parts.iter().skip(1).step_by(2).map(block).collect()
 }
 
 /// The text of a page outside of fenced blocks.

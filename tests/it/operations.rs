@@ -1,5 +1,6 @@
 //! Tools of many operations: one schema for clients, and for each operation its own arguments and effect.
 
+use crate::support::said;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Output;
@@ -12,11 +13,6 @@ fn shelf(workspace: &Path, words: &[&str]) -> Output {
         .arg(workspace)
         .output()
         .unwrap()
-}
-
-fn said(output: &Output) -> Value {
-    let told = String::from_utf8_lossy(&output.stderr);
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {told}"))
 }
 
 //= docs/spec.md#operations

@@ -1,8 +1,8 @@
 //! The map of the source, `src/README.md`: it names only what exists, and has a paragraph for each room.
 
+use crate::pages::root;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
 
 /// Words that the name of an item follows.
 const KEYWORDS: [&str; 9] = ["const", "enum", "fn", "mod", "static", "struct", "trait", "type", "union"];
@@ -14,10 +14,6 @@ type Items<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 struct Quote<'a> {
     line: usize,
     word: &'a str,
-}
-
-fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 fn map() -> String {
