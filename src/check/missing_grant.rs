@@ -51,7 +51,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
 fn missing(call: &CallSite, grants: &Grants) -> Option<(String, String)> {
     let granting = |grant: String| format!("allow it in `[pack]` by `grants = {{ {grant} }}`");
     if let Some((needs, verb)) = git_verb(call) {
-        let needs = git::find_verb(verb, needs).ok()?.needs;
+        let needs = git::find_verb(verb, needs).ok()?.needs();
         let (level, word) = match needs {
             RequiredGrant::ReadGit => (GitAccess::Read, "read"),
             RequiredGrant::FetchGit => (GitAccess::Fetch, "fetch"),

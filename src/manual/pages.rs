@@ -92,7 +92,7 @@ fn push_verbs(text: &mut String, verbs: impl Iterator<Item = &'static GitVerb>) 
     text.push_str(&format!("\nEvery verb takes {}\n\n| verb | options | |\n|---|---|---|\n", common.join(" ")));
     for verb in verbs {
         let mut options: Vec<String> = verb.options().map(describe_option).collect();
-        if verb.needs == RequiredGrant::FetchGit {
+        if verb.needs() == RequiredGrant::FetchGit {
             options.insert(0, "Needs `git = \"fetch\"`.".to_owned());
         }
         text.push_str(&format!(

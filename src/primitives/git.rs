@@ -10,14 +10,14 @@ use crate::world::run::RequiredGrant;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "git",
     family: Family::Run,
-    summary: "Runs git where it changes something: one `verb` with its `options`, in the repository of `folder`. What the call has staged reaches the disk first. Every file that git is going to write or remove passes the check of `write_text`. Git makes files anew: a grant to write must cover their folder, and of a glob the system lets git into the folder that it begins with. No hook runs, nothing is signed, and no program that the repository names is started. Gives `code`, `text`, `line` (the first line), `errors`, and `notices`: what the user's own git would have done besides.",
+    summary: "Runs git where it changes something: one `verb` with its `options`, in the repository of `folder`. What the call has staged reaches the disk first. A verb that changes files needs a grant to write that covers the working tree; `add` and `commit` read the files that they are given. No hook runs, nothing is signed, and no program is started. Gives `code`, `text`, `line` (the first line), `errors`, and `notices`: what the user's own git would have done besides.",
     params: &[git::VERB, git::OPTIONS],
     returns: Kind::Map,
     effect: Effect::Runs,
     examples: &[
         Example::fails(r##"git("push")"##, "`git` has no verb `push`"),
-        Example::fails(r##"git("rebase", #{ upstream: "main", exec: "make" })"##, "git \"rebase\" has no option \"exec\""),
-        Example::fails(r##"git("branch_delete", #{ names: "-D" })"##, "`-D` is no name of a branch or commit"),
+        Example::fails(r##"git("merge", #{ ref: "main", strategy: "ours" })"##, "git \"merge\" has no option \"strategy\""),
+        Example::fails(r##"git("branch_delete", #{ names: "-D" })"##, "`-D` is not a name of a branch or commit"),
     ],
     run,
 };

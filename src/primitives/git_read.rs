@@ -10,7 +10,7 @@ use crate::world::run::RequiredGrant;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "git_read",
     family: Family::Run,
-    summary: "Runs git to look: one `verb` with its `options`, in the repository of `folder`. All of its history can be seen, whatever files the pack may read. Nothing is changed, and no program that the repository names is started. Gives `code`, `text`, `line` (the first line), `errors`, and `notices`: what the user's own git would have done besides.",
+    summary: "Runs git to look: one `verb` with its `options`, in the repository of `folder`. All of its history can be seen, whatever files the pack may read; a verb that looks at files needs a grant to read that covers the working tree. Nothing is changed, and no program is started. Gives `code`, `text`, `line` (the first line), `errors`, and `notices`: what the user's own git would have done besides.",
     params: &[git::VERB, git::OPTIONS],
     returns: Kind::Map,
     effect: Effect::Reads,

@@ -25,7 +25,7 @@ mod write_journal;
 
 pub use super::grants::SECRET_VARIABLES;
 pub use confine::{Mechanisms, Sandbox, SandboxStatus, choose_sandbox, sandbox_status, system_mechanisms};
-pub use git::try_git;
+pub use git::{is_told, try_git};
 pub use handle::Disk;
 pub use journal::recovered;
 pub use process::{end_process, end_programs};
@@ -39,7 +39,7 @@ pub use system::{
 };
 
 use super::effects::{FileChange, FilePolicy, LockAttempt, TargetState, World, no_folder};
-use super::repository::{GitOutput, Repository};
+use super::repository::Repository;
 use super::run::{ProgramCommand, ProgramFile, ProgramOutput, RequiredGrant};
 use super::walk::{self, EntryKind, FolderEntry, FolderSource, Stat, WalkOptions, WalkResult};
 use crate::diagnostic::Result;
@@ -179,16 +179,15 @@ impl World for Disk {
     }
 
     fn repository(&self, folder: &str, _needs: RequiredGrant) -> Result<Repository> {
-        git::find_repository(&self.roots, folder, true)
+        git::find_repository(self, folder, true)
     }
 
-    fn run_git(
-        &self,
-        command: &ProgramCommand,
-        repository: Option<&Repository>,
-        settings: &[(String, String)],
-    ) -> Result<GitOutput> {
-        git::run(self, command, repository, settings)
+    fn run_git(&self, command: &ProgramCommand, repository: &Repository) -> Result<ProgramOutput> {
+        git::run(self, command, repository)
+    }
+
+    fn write_git_file(&self, _repository: &Repository, path: &str, bytes: Option<&[u8]>) -> Result<()> {
+        git::write(path, bytes)
     }
 
     fn hold_repository(&self, repository: &Repository) -> Result<LockAttempt> {

@@ -1,7 +1,7 @@
 //! `World`, the trait that every effect goes through, and the diagnostics that all worlds share.
 
 use super::path;
-use super::repository::{GitOutput, Repository};
+use super::repository::Repository;
 use super::run::{ProgramCommand, ProgramFile, ProgramOutput, RequiredGrant};
 use super::staging::StagedWrites;
 use super::walk::{EntryKind, FolderEntry, Stat, WalkOptions, WalkResult};
@@ -162,15 +162,15 @@ pub trait World: Send + Sync {
         Err(no_programs("git"))
     }
 
-    /// Runs git to its end: in a repository that [`repository`](Self::repository) gave and in no other one, or in none.
-    /// `settings` are further keys of its configuration.
-    fn run_git(
-        &self,
-        command: &ProgramCommand,
-        _repository: Option<&Repository>,
-        _settings: &[(String, String)],
-    ) -> Result<GitOutput> {
+    /// Runs git to its end, in a repository that [`repository`](Self::repository) gave.
+    fn run_git(&self, command: &ProgramCommand, _repository: &Repository) -> Result<ProgramOutput> {
         Err(no_programs(&command.program))
+    }
+
+    /// Writes a file of git's own, or removes it if there are no bytes: one of a repository, or the `.git` of a working
+    /// tree that is made.
+    fn write_git_file(&self, _repository: &Repository, _path: &str, _bytes: Option<&[u8]>) -> Result<()> {
+        Err(no_programs("git"))
     }
 
     /// Tries once, without waiting, to take the lock of a repository's only writer among all toolsd processes.

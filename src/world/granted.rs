@@ -10,7 +10,7 @@ use super::grants::{
     undeclared,
 };
 use super::path;
-use super::repository::{GitOutput, Repository, is_repository};
+use super::repository::{Repository, is_repository};
 use super::run::{GitAccess, ProgramCommand, ProgramFile, ProgramOutput, RequiredGrant};
 use super::staging::StagedWrites;
 use super::walk::{self, EntryKind, FolderEntry, Stat, WalkOptions, WalkResult};
@@ -351,22 +351,19 @@ impl World for GrantedWorld {
         self.chosen_repository(folder, needs)
     }
 
-    fn run_git(
-        &self,
-        command: &ProgramCommand,
-        repository: Option<&Repository>,
-        more: &[(String, String)],
-    ) -> Result<GitOutput> {
+    fn run_git(&self, command: &ProgramCommand, repository: &Repository) -> Result<ProgramOutput> {
         self.check_run(command)?;
-        self.run_git_confined(command, repository, more)
+        self.check_git_use(command, repository)?;
+        self.world.run_git(command, repository)
+    }
+
+    fn write_git_file(&self, repository: &Repository, path: &str, bytes: Option<&[u8]>) -> Result<()> {
+        self.check_git_file(repository, path)?;
+        self.world.write_git_file(repository, path, bytes)
     }
 
     fn hold_repository(&self, repository: &Repository) -> Result<LockAttempt> {
-        let allowed = &self.rules.allowed;
-        if !allowed.may_run || allowed.git < GitAccess::Write {
-            return Err(Diagnostic::new(Code::WORLD, "the pack may not change a repository")
-                .help("allow it in `[pack]` by `grants = { git = \"write\" }`, with `effect = \"runs\"`"));
-        }
+        self.check_git_writes()?;
         self.world.hold_repository(repository)
     }
 

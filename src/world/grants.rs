@@ -156,32 +156,6 @@ pub(super) fn folders(world: &dyn World, grant: &str, roots: &[String]) -> std::
     Ok(roots.map(|root| path::join(root, &clean)).collect())
 }
 
-/// The smallest folders and files, absolute, that hold all of a folder which grants cover.
-pub(super) fn enclosing_folders(world: &dyn World, grants: &[String], roots: &[String], within: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for grant in grants {
-        let Some(filled) = fill(world, grant, globset::escape) else { continue };
-        let named = match filled.find(['*', '?', '[', '{', '\\']) {
-            Some(at) => {
-                filled[..at].rsplit_once('/').map_or(".", |(folder, _)| if folder.is_empty() { "/" } else { folder })
-            }
-            None => filled.as_str(),
-        };
-        let bases = std::iter::once(world.root()).chain(roots.iter().map(String::as_str));
-        for base in bases {
-            let absolute = path::join(base, named);
-            if path::is_below(within, &absolute) {
-                found.push(within.to_owned());
-            } else if path::is_below(&absolute, within) {
-                found.push(absolute);
-            }
-        }
-    }
-    found.sort_unstable();
-    found.dedup();
-    found
-}
-
 /// Fills in `~` and variables, with each value passed through `literal`. `None` if a variable is unset or empty.
 fn fill(world: &dyn World, grant: &str, literal: fn(&str) -> String) -> Option<String> {
     let mut filled = String::new();

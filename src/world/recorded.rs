@@ -11,7 +11,7 @@ mod tests;
 
 use super::effects::{LockAttempt, World};
 use super::path;
-use super::repository::{GitOutput, Repository};
+use super::repository::Repository;
 use super::run::{ProgramCommand, ProgramFile, ProgramOutput, RequiredGrant};
 use super::walk::{self, EntryKind, FolderEntry, IGNORE_FILES, Stat, WalkOptions, WalkResult};
 use crate::diagnostic::Result;
@@ -566,13 +566,12 @@ impl World for RecordedWorld {
         self.world.repository(folder, needs)
     }
 
-    fn run_git(
-        &self,
-        command: &ProgramCommand,
-        repository: Option<&Repository>,
-        settings: &[(String, String)],
-    ) -> Result<GitOutput> {
-        self.world.run_git(command, repository, settings)
+    fn run_git(&self, command: &ProgramCommand, repository: &Repository) -> Result<ProgramOutput> {
+        self.world.run_git(command, repository)
+    }
+
+    fn write_git_file(&self, repository: &Repository, path: &str, bytes: Option<&[u8]>) -> Result<()> {
+        self.world.write_git_file(repository, path, bytes)
     }
 
     fn hold_repository(&self, repository: &Repository) -> Result<LockAttempt> {

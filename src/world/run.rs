@@ -53,10 +53,8 @@ pub struct Confinement {
     pub list: Vec<String>,
     /// What it may read, write, make and remove.
     pub write: Vec<String>,
-    /// Of git: which files of the working tree it gets to read.
-    pub contents: ReadableFiles,
-    /// Of git: which files of the working tree it is going to change.
-    pub changed: ChangedFiles,
+    /// Of git: what it does with a repository and its working tree.
+    pub git: GitUse,
     /// Which further processes it may start.
     pub processes: ChildProcesses,
     /// Files, and folders with all below them, that it may start as programs in turn, and read.
@@ -67,31 +65,27 @@ pub struct Confinement {
     pub judged: Option<ProgramFile>,
 }
 
-/// Which files of a working tree git gets to read for a pack. It lists all folders, and asks for the kind, size and
-/// times of all files: else it would say that what it cannot see is gone.
+/// What a command of git does with a repository and its working tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum ReadableFiles {
-    /// What the grants to read cover.
-    #[default]
-    Covered,
-    /// These files and folders, absolute, all of which the grants to read cover.
-    Of(Vec<String>),
-    /// All: it compares them with what it knows, and what it prints holds nothing of them.
-    All,
+pub struct GitUse {
+    /// Whether its answer depends on files of the working tree.
+    pub looks_at_files: bool,
+    /// What it changes.
+    pub changes: GitChanges,
+    /// Whether it puts files into the repository: then a file that a filter would convert fails it.
+    pub takes_files_in: bool,
 }
 
-/// Which files of a working tree git is going to write or remove.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum ChangedFiles {
-    /// None.
+/// What a command of git changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GitChanges {
+    /// Nothing.
     #[default]
-    None,
-    /// These, absolute, and the folders that they lie in.
-    Files(Vec<String>),
-    /// These, and folders and links beside them that no list names: all that the grants to write cover.
-    Around(Vec<String>),
-    /// Any that the grants to write cover.
-    Any,
+    Nothing,
+    /// Objects, refs, the index and what else lies in `.git`.
+    Repository,
+    /// The same, and files of the working tree.
+    Files,
 }
 
 /// A program that a pack may run, and what it may do while it runs.
@@ -117,8 +111,6 @@ pub enum ChildProcesses {
     /// None at all.
     #[default]
     None,
-    /// Only the same program again: git starts git.
-    SameProgram,
     /// Programs of the system, itself, and those that `start` of the confinement names.
     Any,
 }

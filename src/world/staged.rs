@@ -6,7 +6,7 @@ mod tests;
 use super::effects::{FileChange, Lock, LockAttempt, TargetState, World, is_folder, no_folder, not_empty};
 use super::path;
 use super::recorded::ContentHash;
-use super::repository::{GitOutput, Repository};
+use super::repository::Repository;
 use super::run::{ProgramCommand, ProgramFile, ProgramOutput, RequiredGrant};
 use super::staging::{StagedContent, StagedFile, StagedMark, StagedWrites, WriteSeal};
 use super::walk::{self, EntryKind, FolderEntry, FolderSource, Stat, WalkOptions, WalkResult};
@@ -439,13 +439,12 @@ impl World for StagedWorld {
         self.under.repository(folder, needs)
     }
 
-    fn run_git(
-        &self,
-        command: &ProgramCommand,
-        repository: Option<&Repository>,
-        settings: &[(String, String)],
-    ) -> Result<GitOutput> {
-        self.ran_after_flush(command, || self.under.run_git(command, repository, settings))
+    fn run_git(&self, command: &ProgramCommand, repository: &Repository) -> Result<ProgramOutput> {
+        self.ran_after_flush(command, || self.under.run_git(command, repository))
+    }
+
+    fn write_git_file(&self, repository: &Repository, path: &str, bytes: Option<&[u8]>) -> Result<()> {
+        self.under.write_git_file(repository, path, bytes)
     }
 
     fn hold_repository(&self, repository: &Repository) -> Result<LockAttempt> {

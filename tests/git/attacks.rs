@@ -4,7 +4,6 @@ use crate::yard::Yard;
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::Path;
 
 /// Where a repository names a program, and what makes git start it.
 struct Key {
@@ -19,14 +18,14 @@ struct Key {
     ours: &'static [(&'static str, &'static str)],
 }
 
-const KEYS: [Key; 19] = [
+const KEYS: [Key; 18] = [
     key("[filter \"x\"]\nclean = @", "*.txt filter=x\n", &["add", "-A"], &[("add", "{\"all\":true}")]),
     key("[filter \"x\"]\nclean = @", "*.txt filter=x\n", &["status"], &[("status", "{}")]),
     key(
         "[filter \"x\"]\nsmudge = @\nrequired = true",
         "*.txt filter=x\n",
         &["checkout", "-f", "other"],
-        &[("reset", "{\"ref\":\"other\",\"mode\":\"hard\"}")],
+        &[("switch", "{\"ref\":\"other\",\"check\":false}")],
     ),
     key("[filter \"a=b\"]\nprocess = @", "*.txt filter=a=b\n", &["diff"], &[("diff", "{}")]),
     key("[diff]\nexternal = @", "", &["diff"], &[("diff", "{}"), ("diff", "{\"patch\":true}")]),
@@ -49,7 +48,7 @@ const KEYS: [Key; 19] = [
         &["merge", "other"],
         &[("merge", "{\"ref\":\"other\",\"check\":false}")],
     ),
-    key("[core]\nfsmonitor = @", "", &["status"], &[("status", "{}"), ("add", "{\"all\":true}"), ("stash_push", "{}")]),
+    key("[core]\nfsmonitor = @", "", &["status"], &[("status", "{}"), ("add", "{\"all\":true}")]),
     key(
         "[core]\nfsmonitor = @\n[core]\nfsmonitor = @",
         "",
@@ -67,9 +66,11 @@ const KEYS: [Key; 19] = [
         "[gpg]\nprogram = @@\n[commit]\ngpgSign = true",
         "",
         &["commit", "-am", "x"],
-        &[("commit", "{\"all\":true,\"message\":\"x\"}"), ("cherry_pick", "{\"refs\":\"other\",\"check\":false}")],
+        &[
+            ("commit", "{\"all\":true,\"message\":\"x\"}"),
+            ("merge", "{\"ref\":\"other\",\"no_ff\":true,\"check\":false}"),
+        ],
     ),
-    key("[gpg]\nprogram = @@", "", &["tag", "-s", "-m", "x", "t"], &[("tag", "{\"name\":\"t\",\"message\":\"x\"}")]),
     key("[alias]\nmerge-x = !@", "", &["merge-x"], &[("merge", "{\"ref\":\"other\",\"check\":false}")]),
     key(
         "[core]\nsshCommand = @-\n[remote \"o\"]\nurl = ssh://example.invalid/x",
@@ -144,13 +145,10 @@ fn set(yard: &Yard, key: &Key, place: &str) {
 
 //= docs/spec.md#git
 //= type=test
-//# Git MUST NOT see the configuration of a repository, but for keys that name no program, no file and no other repository.
+//# Git of a pack MUST NOT start a program, nor read or write a file outside of the repository and of what the pack was granted.
 //= docs/spec.md#git
 //= type=test
-//# No program that the configuration of a repository names MUST be started.
-//= docs/spec.md#git
-//= type=test
-//# What the configuration of a repository includes MUST NOT be read.
+//# `fetch` MUST NOT read the configuration of the repository, and MUST work with that of the user.
 #[test]
 fn no_key_of_a_repository_starts_a_program() {
     for (at, key) in crate::support::sample(KEYS.iter().enumerate().collect(), 12) {
@@ -174,27 +172,23 @@ fn no_key_of_a_repository_starts_a_program() {
 
 /// Every verb with what it needs, in a repository where each of its commits and files is there.
 pub fn every_verb() -> Vec<(bool, &'static str, Value)> {
-    use toolsd::primitive::git::verb::OptionKind;
+    use toolsd::primitive::git::verb::{InputKind, OptionKind};
     let of = |verb: &'static toolsd::primitive::git::verb::GitVerb| {
         let mut options = json!({ "check": false });
         for option in verb.options().filter(|option| option.is_required) {
             options[option.name] = match (option.name, option.kind) {
                 ("path", _) => json!("trees/w"),
                 (_, OptionKind::FullRef) => json!("refs/heads/new"),
-                (_, OptionKind::Refs) => json!(["other"]),
-                (_, OptionKind::Ref) => json!("other"),
-                (_, OptionKind::OneOf(_, known)) => json!(known[0]),
-                (_, OptionKind::Paths) if verb.name == "mv" => json!(["b.bin", "c.bin"]),
-                (_, OptionKind::Paths | OptionKind::Files | OptionKind::Contents(_)) => json!(["a.txt"]),
-                (_, OptionKind::Lines) => json!([]),
                 ("remote", _) => json!("o"),
-                ("show", _) => json!("top"),
-                (_, OptionKind::Input(_)) => json!("--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-one\n+uno\n five\n"),
+                ("show", OptionKind::Host(_)) => json!("top"),
+                ("name" | "names", OptionKind::Ref(_) | OptionKind::Refs(_)) => json!("new"),
+                (_, OptionKind::Refs(_)) => json!(["other"]),
+                (_, OptionKind::Ref(_)) => json!("other"),
+                (_, OptionKind::OneOf(_, known)) => json!(known[0]),
+                (_, OptionKind::Paths | OptionKind::Input(InputKind::Files, _)) => json!(["a.txt"]),
+                (_, OptionKind::Input(InputKind::Lines, _)) => json!([]),
                 _ => json!("new"),
             };
-        }
-        if verb.name == "hash_object" {
-            options["content"] = json!("new");
         }
         options
     };
@@ -238,25 +232,18 @@ fn no_verb_starts_a_program_that_a_repository_names() {
     yard.configure(&all);
     yard.plain(&yard.workspace(), &["commit", "-aqm", "void?"]);
     assert!(yard.take_marks().len() > 1, "the trap is none");
-    let before = fs::read(yard.workspace().join(".git/config")).unwrap();
+    let told = yard.look("status", &json!({}));
+    assert!(told["notices"].to_string().contains("files pass a filter"), "{told}");
     for (reads, verb, options) in every_verb() {
         yard.put("a.txt", "one\nfive\n");
         let told = if reads { yard.look(verb, &options) } else { yard.act(verb, &options) };
         assert_eq!(yard.take_marks(), [""; 0], "{verb} {options}: {told}");
         assert!(told["error"] != json!("arguments"), "{verb} {options}: {told}");
-        let after = fs::read(yard.workspace().join(".git/config")).unwrap();
-        let same = after == before || verb == "sparse_checkout" || verb == "init";
-        assert!(same || after.starts_with(&before), "{verb} changed the configuration");
     }
-    let told = yard.look("status", &json!({}));
-    assert!(
-        told["notices"].to_string().contains("the repository names a program: filter.x.clean; it is not run"),
-        "{told}"
-    );
 }
 
 /// How a repository reaches out, and how git shows that it does.
-const REACHES: [(&str, &[&str], &str, &str); 8] = [
+const REACHES: [(&str, &[&str], &str, &str); 7] = [
     ("git_file", &["show", "HEAD:secret"], "show", "{\"refs\":\"HEAD:secret\"}"),
     ("git_link", &["show", "HEAD:secret"], "show", "{\"refs\":\"HEAD:secret\"}"),
     ("common_dir", &["show", "HEAD:secret"], "show", "{\"refs\":\"HEAD:secret\"}"),
@@ -264,7 +251,6 @@ const REACHES: [(&str, &[&str], &str, &str); 8] = [
     ("objects_link", &["show", "HASH:secret"], "show", "{\"refs\":\"HASH:secret\"}"),
     ("pack_link", &["show", "HASH:secret"], "show", "{\"refs\":\"HASH:secret\"}"),
     ("work_tree", &["diff", "--no-index", "/dev/null", "../secret"], "files", "{\"others\":true}"),
-    ("above", &["show", "HEAD:secret"], "show", "{\"refs\":\"HEAD:secret\"}"),
 ];
 
 fn reach(how: &str) -> (Yard, String) {
@@ -302,33 +288,23 @@ fn reach(how: &str) -> (Yard, String) {
             fs::create_dir_all(own.join("objects/pack")).unwrap();
             replace("objects/pack");
         }
-        "work_tree" => yard.configure(&format!("[core]\nworktree = {}\n", other.display())),
-        _ => {
-            fs::remove_dir_all(&own).unwrap();
-            fs::rename(&theirs, yard.at(".git")).unwrap();
-        }
+        _ => yard.configure(&format!("[core]\nworktree = {}\n", other.display())),
     }
     (yard, hash)
 }
 
 //= docs/spec.md#git
 //= type=test
-//# The repository of a command MUST be found by the host, from the folder of the call up to the granted root around it and no further.
+//# The repository of a command MUST be found by the host as git finds it, from the folder of the call upwards.
 //= docs/spec.md#git
 //= type=test
-//# What a file `.git` or `commondir` names MUST lie below a granted root, with no symlink on the way.
-//= docs/spec.md#git
-//= type=test
-//# A folder of git MUST NOT name another one as the part that it shares unless it is one of its working trees.
+//# A folder of git outside of the granted roots MUST be used only if it names the working tree in turn.
 //= docs/spec.md#git
 //= type=test
 //# Alternate object stores outside of the granted roots MUST be refused by name.
 //= docs/spec.md#git
 //= type=test
-//# A symlink within a repository MUST be refused by name, wherever it leads, but for a `HEAD` that is the name of a ref.
-//= docs/spec.md#git
-//= type=test
-//# A repository whose top lies above the granted roots MUST be refused with the way to grant it.
+//# A link, a pipe, a device or a file of a size that git never writes in the place of a known part of a repository MUST be refused by name.
 #[test]
 fn no_repository_reaches_out_of_the_roots() {
     for (how, plain, verb, options) in REACHES {
@@ -382,7 +358,7 @@ fn no_link_within_a_repository_is_written_through() {
             }
         }
         assert!(attacked, "the attack is void: {name}");
-        assert!(held.contains("is a symlink to"), "{name}: {held}");
+        assert!(held.contains("is a symlink") || held.contains("\"error\""), "{name}: {held}");
     }
 }
 
@@ -411,162 +387,32 @@ fn a_repository_that_the_pack_can_write_is_none() {
         assert!(seen.status.success(), "the attack is void: {folder}");
         let told = yard.look("log", &json!({ "folder": folder }));
         let of_workspace = yard.look("repository", &json!({ "folder": folder, "show": "git_dir" }));
-        let whys = ["is no repository: the pack may write", "is a repository without a working tree"];
+        let whys = ["is not a repository: the pack may write", "is a repository without a working tree"];
         for told in [&told, &of_workspace] {
             assert!(whys.iter().any(|why| told["error"].to_string().contains(why)), "{folder}: {told}");
         }
     }
 }
 
-/// Files that no grant covers.
-const PROTECTED: [&str; 3] = [".toolsd/tools.d/evil.toml", "toolsd.toml", "deep/.TOOLSD/x"];
-
-/// A way to bring a file from a branch, or a patch, into the working tree: what a person types, and what a pack calls.
-const BRINGS: [(&[&str], &str, &str); 11] = [
-    (&["switch", "-q", "evil"], "switch", "{\"ref\":\"evil\"}"),
-    (&["switch", "-q", "--detach", "evil"], "switch", "{\"ref\":\"evil\",\"detach\":true}"),
-    (&["reset", "-q", "--hard", "evil"], "reset", "{\"ref\":\"evil\",\"mode\":\"hard\"}"),
-    (&["reset", "-q", "--keep", "evil"], "reset", "{\"ref\":\"evil\",\"mode\":\"keep\"}"),
-    (&["restore", "--source=evil", "--", "."], "restore", "{\"source\":\"evil\",\"paths\":[\".\"]}"),
-    (&["merge", "-q", "evil"], "merge", "{\"ref\":\"evil\"}"),
-    (&["merge", "-q", "--squash", "evil"], "merge", "{\"ref\":\"evil\",\"squash\":true}"),
-    (&["cherry-pick", "evil"], "cherry_pick", "{\"refs\":[\"evil\"]}"),
-    (&["rebase", "-q", "evil"], "rebase", "{\"upstream\":\"evil\"}"),
-    (&["revert", "--no-edit", "gone"], "revert", "{\"refs\":[\"gone\"]}"),
-    (&["stash", "apply"], "stash_apply", "{}"),
-];
-
-fn evil(file: &str) -> Yard {
-    let yard = Yard::with_repository();
-    yard.git(&["checkout", "-q", "-b", "evil"]);
-    yard.put(file, "planted\n");
-    yard.commit("evil");
-    yard.git(&["checkout", "-q", "-b", "removed"]);
-    yard.git(&["rm", "-q", file]);
-    yard.commit("gone");
-    yard.git(&["tag", "gone"]);
-    yard.git(&["checkout", "-q", "main"]);
-    yard.put(file, "planted\n");
-    yard.git(&["add", "-f", file]);
-    yard.git(&["stash", "-q"]);
-    // An own commit, so that a rebase has something to do.
-    yard.put("c.txt", "c\n");
-    yard.commit("own");
-    yard
-}
-
 //= docs/spec.md#git
 //= type=test
-//# Every file that git is going to write or remove MUST pass the check of a write by the script itself.
+//# What git changed of `toolsd.toml` and `.toolsd` MUST be told.
 #[test]
-fn no_verb_writes_what_no_grant_covers() {
-    for file in crate::support::sample(PROTECTED.to_vec(), 4) {
-        for (plain, verb, options) in crate::support::sample(BRINGS.to_vec(), 4) {
-            let yard = evil(file);
-            yard.git(plain);
-            assert!(yard.workspace().join(file).exists(), "the attack is void: {plain:?} {file}");
-            let yard = evil(file);
-            let told = yard.act(verb, &serde_json::from_str(options).unwrap());
-            assert!(!yard.workspace().join(file).exists(), "{verb} {file}: {told}");
-            let expected = format!("git {verb} would write `{file}`");
-            assert!(told["error"].as_str().unwrap_or_default().contains(&expected), "{verb} {file}: {told}");
-        }
-        patched(file);
-        removed(file);
-    }
-}
-
-/// The same by patches and moves.
-fn patched(file: &str) {
-    let patch = format!("--- /dev/null\n+++ b/{file}\n@@ -0,0 +1 @@\n+planted\n");
-    let rename = format!("diff --git a/a.txt b/{file}\nsimilarity index 100%\nrename from a.txt\nrename to {file}\n");
-    let away = format!("diff --git a/{file} b/b.txt\nsimilarity index 100%\nrename from {file}\nrename to b.txt\n");
-    for (patch, is_there) in [(&patch, false), (&rename, false), (&away, true)] {
-        for ours in [false, true] {
-            let yard = Yard::with_repository();
-            if is_there {
-                yard.put(file, "planted\n");
-                yard.commit("there");
-            }
-            fs::write(yard.at("patch"), patch).unwrap();
-            if ours {
-                for options in [json!({ "patch": patch }), json!({ "patch": patch, "staged": true })] {
-                    let told = yard.act("apply", &options);
-                    assert!(told["error"].is_string(), "{told}");
-                    assert_eq!(yard.workspace().join(file).exists(), is_there, "apply {file}: {told}");
-                }
-            } else {
-                let folder = Path::new(file).parent().unwrap();
-                fs::create_dir_all(yard.workspace().join(folder)).unwrap();
-                yard.git(&["apply", yard.at("patch").to_str().unwrap()]);
-                assert_ne!(yard.workspace().join(file).exists(), is_there, "the attack is void: {patch}");
-            }
-        }
-    }
-    let yard = Yard::with_repository();
-    fs::create_dir_all(yard.workspace().join(file).parent().unwrap()).unwrap();
-    for to in [file.to_owned(), format!("./{file}"), format!("deep/../{file}")] {
-        let told = yard.act("mv", &json!({ "paths": ["a.txt", to] }));
-        assert!(told["error"].is_string() && !yard.workspace().join(file).exists(), "mv {to}: {told}");
-    }
-}
-
-/// The same the other way: what is there goes.
-fn removed(file: &str) {
-    for (plain, verb, options) in [
-        (&["rm", "-q", "--", file][..], "rm", json!({ "paths": [file] })),
-        (&["rm", "-rq", "--", "."], "rm", json!({ "paths": ["."], "recursive": true })),
-        (&["switch", "-q", "--detach", "HEAD~1"], "switch", json!({ "ref": "HEAD~1", "detach": true })),
-        (&["mv", file, "b.txt"], "mv", json!({ "paths": [file, "b.txt"] })),
-        (&["stash", "-q"], "stash_push", json!({})),
-        (&["clean", "-fdxq"], "clean", json!({ "paths": ["."], "folders": true, "ignored": true })),
+fn what_git_brings_of_the_hosts_own_files_is_told() {
+    for (verb, options) in [
+        ("switch", json!({ "ref": "evil" })),
+        ("merge", json!({ "ref": "evil" })),
+        ("merge", json!({ "ref": "evil", "squash": true })),
+        ("merge", json!({ "ref": "evil", "no_ff": true })),
     ] {
-        let prepared = || {
-            let yard = Yard::with_repository();
-            yard.put(file, "trusted\n");
-            if verb == "clean" {
-                return yard;
-            }
-            yard.commit("trusted");
-            if verb == "stash_push" {
-                yard.put(file, "changed\n");
-            }
-            yard
-        };
-        let yard = prepared();
-        let before = fs::read_to_string(yard.workspace().join(file)).unwrap();
-        yard.git(plain);
-        assert_ne!(
-            fs::read_to_string(yard.workspace().join(file)).ok(),
-            Some(before.clone()),
-            "the attack is void: {verb}"
-        );
-        let yard = prepared();
+        let yard = Yard::with_repository();
+        yard.git(&["checkout", "-q", "-b", "evil"]);
+        yard.put(".toolsd/tools.d/evil.toml", "planted\n");
+        yard.commit("evil");
+        yard.git(&["checkout", "-q", "main"]);
         let told = yard.act(verb, &options);
-        assert_eq!(fs::read_to_string(yard.workspace().join(file)).unwrap(), before, "{verb}: {told}");
-        assert!(told["error"].is_string(), "{verb}: {told}");
-    }
-}
-
-//= docs/spec.md#git
-//= type=test
-//# A working tree that git makes or fills MUST NOT hold files that no grant to write covers: they are hidden in it.
-#[test]
-fn a_new_working_tree_hides_what_no_grant_covers() {
-    for file in PROTECTED.iter().filter(|file| !file.contains("TOOLSD")) {
-        let yard = evil(file);
-        yard.git(&["worktree", "add", "-q", "../plain", "evil"]);
-        assert!(yard.at("plain").join(file).exists(), "the attack is void: {file}");
-        yard.git(&["worktree", "remove", "--force", "../plain"]);
-        let made = yard.act("worktree_add", &json!({ "path": "trees/w", "ref": "evil", "quiet": true }));
-        assert!(made["notices"].to_string().contains("hidden"), "{made}");
-        let tree = yard.workspace().join("trees/w");
-        assert!(tree.join("a.txt").exists() && !tree.join(file).exists(), "{file}: {made}");
-        // Nothing is missing for git, whoever runs it.
-        assert_eq!(yard.git_in(&tree, &["status", "--porcelain"]), "");
-        let shown = yard.act("sparse_checkout", &json!({ "folder": "trees/w", "patterns": ["/*"] }));
-        assert!(!tree.join(file).exists(), "{shown}");
-        let gone = yard.act("worktree_remove", &json!({ "path": "trees/w" }));
-        assert!(!tree.exists(), "{gone}");
+        assert!(yard.workspace().join(".toolsd/tools.d/evil.toml").exists(), "{verb}: {told}");
+        let notices = told["notices"].to_string();
+        assert!(notices.contains("`.toolsd/tools.d/evil.toml`") && notices.contains("toolsd trust"), "{verb}: {told}");
     }
 }

@@ -8,10 +8,7 @@ use std::time::{Duration, Instant};
 
 //= docs/spec.md#git
 //= type=test
-//# Git MUST NOT read a file outside of the granted roots.
-//= docs/spec.md#git
-//= type=test
-//# A file whose content git keeps by its name MUST be one that the script itself may read.
+//# A path that a verb is given MUST lie in the working tree below the granted roots, and one whose content is kept MUST be one that the pack may read.
 #[test]
 fn nothing_outside_is_read_or_changed() {
     let yard = Yard::with_repository();
@@ -19,78 +16,49 @@ fn nothing_outside_is_read_or_changed() {
     let secret = secret.to_str().unwrap();
     std::os::unix::fs::symlink(secret, workspace.join("link")).unwrap();
     for paths in [json!([secret, "a.txt"]), json!(["../secret", "a.txt"]), json!(["a/../../secret"])] {
-        for (verb, more) in [
-            ("diff", json!({})),
-            ("log", json!({})),
-            ("status", json!({})),
-            ("blame", json!({})),
-            ("grep", json!({ "pattern": "s" })),
-        ] {
+        for (verb, more) in
+            [("diff", json!({})), ("status", json!({})), ("blame", json!({})), ("grep", json!({ "pattern": "s" }))]
+        {
             let mut options = more;
             options["paths"] = paths.clone();
             let refused = yard.look(verb, &options);
             assert!(refused["error"].as_str().unwrap().contains("may not reach"), "{verb}: {refused}");
         }
-        for verb in ["add", "rm", "hash_object", "commit", "restore", "clean", "stash_push"] {
+        for verb in ["add", "hash_object", "commit", "reset"] {
             let refused = yard.act(verb, &json!({ "paths": paths }));
             assert!(refused["error"].as_str().unwrap().contains("may not reach"), "{verb}: {refused}");
         }
     }
     let hashed = yard.act("hash_object", &json!({ "paths": ["link"] }));
     assert!(hashed["error"].as_str().unwrap().contains("leads outside"), "{hashed}");
-    for (verb, options) in [
-        ("worktree_add", json!({ "path": "../out", "ref": "HEAD", "create": "out" })),
-        ("init", json!({ "path": "../out" })),
-        ("init", json!({ "folder": "..", "path": "out" })),
-    ] {
-        let refused = yard.act(verb, &options);
-        assert!(refused["error"].is_string() && !yard.at("out").exists(), "{verb}: {refused}");
-    }
+    let refused = yard.act("worktree_add", &json!({ "path": "../out", "ref": "HEAD", "create": "out" }));
+    assert!(refused["error"].is_string() && !yard.at("out").exists(), "{refused}");
     let made = yard.act(
         "commit",
         &json!({ "quiet": true, "allow_empty": true, "message": "-F /etc is no option here\n\nnor @ a file\n" }),
     );
     assert_eq!(made["text"], "", "{made}");
     assert_eq!(yard.git(&["log", "-1", "--format=%B"]), "-F /etc is no option here\n\nnor @ a file\n\n");
-    assert!(yard.act("init", &json!({ "path": "new/r", "branch": "trunk" }))["code"] == 0);
-    assert!(workspace.join("new/r/.git/HEAD").exists());
 }
 
 //= docs/spec.md#git
 //= type=test
-//# An answer MUST name the programs of the repository that were not run, the hooks that this verb would have run and the signature that is missing.
-//= docs/spec.md#git
-//= type=test
-//# What git would write into the configuration of a repository MUST NOT reach it, and MUST be reported.
+//# An answer MUST name the hooks that this verb would have run, the signature that is missing and the filters that did not convert a file.
 #[test]
 fn what_is_left_out_is_told() {
     let yard = Yard::with_repository();
-    yard.configure("[commit]\ngpgSign = true\n[filter \"lfs\"]\nclean = git-lfs clean -- %f\n[include]\npath = more\n[branch \"gone\"]\nremote = origin\nmerge = refs/heads/gone\n");
+    yard.configure("[commit]\ngpgSign = true\n");
     yard.program("workspace/.git/hooks/pre-commit", "exit 1\n");
-    yard.put(".gitmodules", "");
     let told = yard.act("commit", &json!({ "allow_empty": true, "message": "x" }))["notices"].to_string();
-    for part in [
-        "filter.lfs.clean; it is not run (git lfs files show as pointers)",
-        "hooks do not run: pre-commit",
-        "the commit is not signed",
-        "includes `more`; it is not read",
-        "submodules are not looked into",
-    ] {
+    for part in ["hooks do not run: pre-commit", "the commit is not signed"] {
         assert!(told.contains(part), "{part}: {told}");
     }
-    let before = fs::read(yard.workspace().join(".git/config")).unwrap();
-    yard.act("branch", &json!({ "name": "gone" }));
-    let told = yard.act("branch_delete", &json!({ "names": "gone", "force": true }));
-    let removed = "git would have removed branch.gone.merge, branch.gone.remote";
-    assert!(told["notices"].to_string().contains(removed), "{told}");
-    assert_eq!(fs::read(yard.workspace().join(".git/config")).unwrap(), before);
 }
 
 /// Each verb in the case that it is made for: in their order, in one repository.
 #[test]
 fn every_verb_does_what_it_says() {
     let yard = Yard::with_repository();
-    let patch = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-one\n+uno\n two\n";
     yard.put("new.txt", "new\n");
     for (verb, options) in [
         ("add", json!({ "paths": ["new.txt"] })),
@@ -100,62 +68,38 @@ fn every_verb_does_what_it_says() {
         ),
         ("branch", json!({ "name": "side" })),
         ("switch", json!({ "ref": "side", "quiet": true })),
-        ("apply", json!({ "patch": patch })),
-        ("commit", json!({ "all": true, "message": "uno" })),
+        ("commit", json!({ "all": true, "allow_empty": true, "message": "uno" })),
         ("switch", json!({ "ref": "main" })),
-        ("cherry_pick", json!({ "refs": "side", "record_origin": true })),
-        ("revert", json!({ "refs": "HEAD" })),
-        ("mv", json!({ "paths": ["new.txt", "moved.txt"] })),
-        ("restore", json!({ "paths": ["moved.txt", "new.txt"], "staged": true, "worktree": true, "check": false })),
-        ("reset", json!({ "mode": "hard" })),
         ("merge", json!({ "ref": "side", "message": "join", "no_ff": true })),
-        ("tag", json!({ "name": "v1", "message": "one" })),
-        ("tag_delete", json!({ "names": ["v1"] })),
-        ("notes_add", json!({ "message": "a note" })),
-        ("notes_remove", json!({})),
-        ("branch_rename", json!({ "from": "side", "to": "aside" })),
+        ("branch_delete", json!({ "names": "side", "force": true })),
         ("switch", json!({ "create": "moving", "ref": "HEAD~1" })),
-        ("commit", json!({ "allow_empty": true, "message": "moves" })),
-        ("rebase", json!({ "upstream": "main", "quiet": true })),
-        ("branch_delete", json!({ "names": "aside", "force": true })),
-        ("rm", json!({ "paths": ["new.txt"], "quiet": true })),
-        ("stash_push", json!({ "message": "later" })),
-        ("stash_apply", json!({})),
-        ("reset", json!({ "mode": "hard", "quiet": true })),
-        ("stash_pop", json!({ "entry": 0 })),
-        ("commit", json!({ "message": "gone", "all": true })),
         ("worktree_add", json!({ "path": "w", "ref": "main", "create": "tree" })),
         ("sparse_checkout", json!({ "folder": "w", "patterns": ["/*", "!new.txt"] })),
         ("worktree_remove", json!({ "path": "w" })),
         ("worktree_prune", json!({})),
         ("update_ref", json!({ "name": "refs/heads/made", "to": "HEAD" })),
         ("delete_ref", json!({ "name": "refs/heads/made" })),
-        ("set_symbolic_ref", json!({ "name": "HEAD", "to": "refs/heads/moving" })),
         ("read_tree", json!({ "ref": "HEAD", "index": "own" })),
         ("write_tree", json!({ "index": "own" })),
-        ("mktree", json!({ "entries": [] })),
-        ("hash_object", json!({ "content": "x" })),
         ("hash_object", json!({ "paths": ["a.txt"] })),
         (
             "commit_tree",
             json!({ "tree": "HEAD^{tree}", "parents": ["HEAD"], "message": "m", "author": "C <c@example.org>", "date": "1767225600 +0000" }),
         ),
-        ("clean", json!({ "paths": ["."], "folders": true })),
+        ("reset", json!({ "quiet": true })),
     ] {
         let done = yard.act(verb, &options);
         assert!(done["code"].is_i64(), "{verb} {options}: {done}");
     }
     for (verb, options, part) in [
-        ("log", json!({ "max_count": 9, "format": "%an|%s", "paths": [] }), "B|new"),
-        ("log", json!({ "refs": "main", "format": "%s" }), "Revert \"uno\""),
-        ("show", json!({ "refs": "HEAD:a.txt" }), "uno"),
-        ("diff", json!({ "refs": ["HEAD~1", "HEAD"], "name_only": true }), "new.txt"),
-        ("diff_tree", json!({ "refs": "HEAD", "recursive": true, "name_only": true }), "new.txt"),
+        ("log", json!({ "max_count": 9, "format": "%an|%s", "refs": "main" }), "B|new"),
+        ("show", json!({ "refs": "HEAD:a.txt" }), "one"),
+        ("diff", json!({ "refs": ["HEAD", "main"], "name_only": true, "check": false }), ""),
         ("rev_list", json!({ "refs": "HEAD", "count": true }), ""),
         ("rev_parse", json!({ "ref": "HEAD", "abbrev_ref": true }), "moving"),
         ("merge_base", json!({ "refs": ["HEAD", "main"] }), ""),
         ("describe", json!({ "always": true }), ""),
-        ("blame", json!({ "paths": ["a.txt"], "ref": "HEAD", "lines": "1,1" }), "uno"),
+        ("blame", json!({ "paths": ["a.txt"], "ref": "HEAD", "lines": "1,1" }), "one"),
         ("files", json!({}), "a.txt"),
         ("tree", json!({ "ref": "HEAD", "paths": ["a.txt"] }), "a.txt"),
         ("object", json!({ "show": "t", "ref": "HEAD" }), "commit"),
@@ -163,13 +107,9 @@ fn every_verb_does_what_it_says() {
         ("branches", json!({ "format": "%(refname:short)", "contains": "HEAD" }), "moving"),
         ("current_branch", json!({}), "moving"),
         ("tags", json!({ "names": "v*" }), ""),
-        ("symbolic_ref", json!({ "ref": "HEAD", "short": true }), "moving"),
-        ("grep", json!({ "pattern": "uno", "name_only": true }), "a.txt"),
+        ("grep", json!({ "pattern": "one", "name_only": true }), "a.txt"),
         ("worktrees", json!({}), yard.workspace().canonicalize().unwrap().to_str().unwrap()),
-        ("stash_list", json!({}), ""),
-        ("remotes", json!({}), ""),
         ("repository", json!({ "show": "prefix" }), ""),
-        ("check_ignore", json!({ "paths": ["a.txt"], "check": false }), ""),
         ("status", json!({ "porcelain": "v2", "branch": true, "untracked": "all" }), "branch.head moving"),
     ] {
         let told = yard.look(verb, &options);
@@ -179,43 +119,45 @@ fn every_verb_does_what_it_says() {
 
 //= docs/spec.md#git
 //= type=test
-//# A verb that reads files of the working tree MUST be refused files that no grant to read covers.
+//# A verb that looks at files MUST be refused unless a grant to read covers the working tree, and one that changes files unless a grant to write does.
 #[test]
-fn files_that_no_grant_covers_are_not_read_through_git() {
+fn git_gets_all_of_a_working_tree_or_nothing_of_it() {
     let yard = Yard::with_repository();
     yard.put("pub/a.md", "one\n");
     yard.commit("pub");
-    for file in ["pub/a.md", "a.txt", ".env"] {
-        yard.put(file, "the secret\n");
+    yard.git(&["branch", "side"]);
+    yard.put("pub/a.md", "the secret\n");
+    let narrow = |tool: &str, verb: &str, options: Value| {
+        yard.call_of("narrow", tool, &json!({ "verb": verb, "options": options }))
+    };
+    for (verb, options) in [
+        ("status", json!({})),
+        ("diff", json!({})),
+        ("diff", json!({ "refs": "HEAD", "paths": ["pub"] })),
+        ("grep", json!({ "pattern": "secret" })),
+        ("files", json!({ "others": true })),
+        ("blame", json!({ "paths": ["a.txt"] })),
+    ] {
+        let told = narrow("narrow_look", verb, options);
+        assert!(told["error"].to_string().contains("looks at files of the working tree"), "{verb}: {told}");
     }
-    for paths in [json!(()), json!([]), json!(["."]), json!(["a.txt"]), json!([".env", "pub"])] {
-        let call = |tool: &str, verb: &str, more: Value| {
-            let mut options = more;
-            options["paths"] = paths.clone();
-            yard.call_of("narrow", tool, &json!({ "verb": verb, "options": options }))
-        };
-        for told in [
-            call("narrow_look", "diff", json!({})),
-            call("narrow_look", "diff", json!({ "refs": "HEAD" })),
-            call("narrow_look", "grep", json!({ "pattern": "secret" })),
-            call("narrow_act", "add", json!({ "all": true })),
-            call("narrow_act", "add", json!({ "force": true })),
-            call(
-                "narrow_act",
-                "commit",
-                json!({ "all": paths == json!(()), "message": "x", "allow_empty": paths == json!([]) }),
-            ),
-            call("narrow_act", "stash_push", json!({})),
-        ] {
-            let is_empty_commit = paths == json!([]) && told["line"].as_str().is_some_and(|line| line.ends_with("] x"));
-            assert!(
-                told["error"].as_str().is_some_and(|told| told.contains("would read")) || is_empty_commit,
-                "{paths}: {told}"
-            );
-        }
+    for (verb, options) in [
+        ("log", json!({})),
+        ("diff", json!({ "refs": ["HEAD~1", "HEAD"] })),
+        ("diff", json!({ "cached": true })),
+        ("grep", json!({ "pattern": "one", "refs": "HEAD" })),
+        ("show", json!({ "refs": "HEAD:a.txt" })),
+    ] {
+        assert_eq!(narrow("narrow_look", verb, options)["code"], 0, "{verb}");
     }
-    let seen = yard.call_of("narrow", "narrow_look", &json!({ "verb": "diff", "options": { "paths": ["pub"] } }));
-    assert!(seen["text"].as_str().unwrap().contains("the secret"), "{seen}");
+    for (verb, options) in [("add", json!({ "all": true })), ("commit", json!({ "all": true, "message": "x" }))] {
+        let told = narrow("narrow_act", verb, options);
+        assert!(told["error"].to_string().contains("would read"), "{verb}: {told}");
+    }
+    let told = narrow("narrow_act", "switch", json!({ "ref": "side" }));
+    assert!(told["error"].to_string().contains("changes files of the working tree"), "{told}");
+    assert_eq!(narrow("narrow_act", "add", json!({ "paths": ["pub"] }))["code"], 0);
+    assert_eq!(narrow("narrow_act", "commit", json!({ "message": "x" }))["code"], 0);
 }
 
 /// The user's own settings that count: who commits, and what is ignored everywhere.
@@ -234,37 +176,22 @@ fn the_user_is_who_they_are() {
     assert_eq!(asked["code"], 1, "what is no matter of packs is not told: {asked}");
 }
 
-/// A rule is told with the file that it stands in, as git tells it: the host shows git copies.
-#[test]
-fn a_rule_is_told_where_it_stands() {
-    let yard = Yard::with_repository();
-    let ignored = yard.at("ignored");
-    let mine = fs::read_to_string(yard.at(".gitconfig")).unwrap();
-    fs::write(yard.at(".gitconfig"), mine + "[core]\nexcludesFile = ~/ignored\n").unwrap();
-    fs::write(&ignored, "# mine\n*.swp\n").unwrap();
-    yard.put(".gitignore", "*.log\n");
-    fs::write(yard.workspace().join(".git/info/exclude"), "\n\n*.own\n").unwrap();
-    let exclude = yard.workspace().canonicalize().unwrap().join(".git/info/exclude");
-    let asked = json!({ "paths": ["a.swp", "a.log", "a.own"], "verbose": true });
-    let told = yard.look("check_ignore", &asked)["text"].as_str().unwrap().replace('\0', " ");
-    let rules =
-        format!("{} 2 *.swp a.swp .gitignore 1 *.log a.log {} 3 *.own a.own ", ignored.display(), exclude.display());
-    assert_eq!(told, rules);
-}
-
 //= docs/spec.md#git
 //= type=test
-//# A remote MUST be one that the repository's configuration has by name, and a folder only if it lies below a granted root.
-//= docs/spec.md#git
-//= type=test
-//# Only `fetch` MUST reach a remote.
+//# A remote MUST be one that the repository's configuration has by name, reached by `https`, `http`, `ssh` or `git`, or a folder below a granted root.
 #[test]
 fn a_remote_is_named_and_lies_below_a_root() {
     let yard = Yard::with_repository();
     let fetch = |remote: &str| yard.act("fetch", &json!({ "remote": remote, "timeout_s": 20 }));
     yard.git(&["clone", "-q", "--bare", ".", ".git/near"]);
     yard.git(&["clone", "-q", "--bare", ".", "../far"]);
-    for (name, url) in [("near", ".git/near"), ("far", "../far"), ("file", "file:///etc/far")] {
+    for (name, url) in [
+        ("near", ".git/near"),
+        ("far", "../far"),
+        ("file", "file:///etc/far"),
+        ("ext", "ext::sh -c x"),
+        ("odd", "odd://x/y"),
+    ] {
         yard.git(&["remote", "add", name, url]);
     }
     assert_eq!(fetch("near")["code"], 0, "{}", fetch("near"));
@@ -272,6 +199,8 @@ fn a_remote_is_named_and_lies_below_a_root() {
     for (name, told) in [
         ("far", "outside of the root"),
         ("file", "outside of the root"),
+        ("ext", "is not reached by"),
+        ("odd", "is not reached by"),
         ("../far", "there is no remote"),
         ("nere", "known: `near`"),
     ] {
@@ -300,23 +229,6 @@ fn another_repository_below_the_root_is_asked() {
 
 //= docs/spec.md#git
 //= type=test
-//# A verb that reads files of the working tree MUST be refused files that no grant to read covers.
-#[test]
-fn a_search_in_a_folder_needs_no_more_than_that() {
-    let yard = Yard::with_repository();
-    yard.put("pub/a.md", "one\n");
-    yard.commit("pub");
-    let search = |options: Value| yard.call_of("narrow", "narrow_look", &json!({ "verb": "grep", "options": options }));
-    let found = search(json!({ "pattern": "one", "folder": "pub" }));
-    assert_eq!(found["text"], "a.md:one\n", "{found}");
-    for options in [json!({ "pattern": "one" }), json!({ "pattern": "one", "folder": "pub", "paths": ["../a.txt"] })] {
-        let refused = search(options);
-        assert!(refused["error"].to_string().contains("git grep would read"), "{refused}");
-    }
-}
-
-//= docs/spec.md#git
-//= type=test
 //# A repository of another user MUST be refused unless the user's own `safe.directory` names it.
 #[test]
 fn a_repository_of_another_user_is_refused() {
@@ -336,94 +248,7 @@ fn a_repository_of_another_user_is_refused() {
 
 //= docs/spec.md#git
 //= type=test
-//# A patch that renames MUST be refused.
-#[test]
-fn a_merge_beside_files_of_others_goes_on_without_renames() {
-    let yard = Yard::with_repository();
-    yard.git(&["checkout", "-q", "-b", "other"]);
-    yard.put("b.txt", "b\n");
-    yard.commit("b");
-    yard.git(&["checkout", "-q", "main"]);
-    yard.put("toolsd.toml", "# ours\n");
-    yard.commit("ours");
-    let merged = yard.act("merge", &json!({ "ref": "other" }));
-    assert_eq!(merged["code"], 0, "{merged}");
-    assert!(merged["notices"].to_string().contains("renames were not followed"), "{merged}");
-    assert_eq!(fs::read_to_string(yard.workspace().join("toolsd.toml")).unwrap(), "# ours\n");
-    let patch = "diff --git a/b.txt b/c.txt\nsimilarity index 100%\nrename from b.txt\nrename to c.txt\n";
-    let refused = yard.act("apply", &json!({ "patch": patch }));
-    assert!(refused["error"].as_str().unwrap().contains("renames or copies"), "{refused}");
-}
-
-/// Git before 2.50 follows renames even where it is told not to: a change of a file that the pack may write comes where that
-/// file was moved to.
-//= docs/spec.md#git
-//= type=test
-//# Every file that git is going to write or remove MUST pass the check of a write by the script itself.
-#[test]
-fn no_rename_brings_a_change_to_a_file_of_others() {
-    for (verb, options) in [
-        ("merge", json!({ "ref": "other" })),
-        ("merge", json!({ "ref": "other", "squash": true })),
-        ("cherry_pick", json!({ "refs": "other" })),
-        ("cherry_pick", json!({ "refs": "other", "no_commit": true })),
-        ("revert", json!({ "refs": "back" })),
-        ("rebase", json!({ "upstream": "main" })),
-        ("stash_pop", json!({})),
-        ("stash_apply", json!({})),
-    ] {
-        let attack = || {
-            let yard = Yard::with_repository();
-            let text = "fn one() {}\nfn two() {}\nfn three() {}\nfn four() {}\n";
-            yard.put("a.rhai", text);
-            yard.commit("a");
-            yard.git(&["checkout", "-q", "-b", "other"]);
-            yard.put("a.rhai", &format!("{text}planted\n"));
-            yard.commit("planted");
-            yard.git(&["checkout", "-q", "-b", "back"]);
-            yard.put("a.rhai", text);
-            yard.commit("back");
-            yard.git(&["checkout", "-q", "main"]);
-            if verb.starts_with("stash") {
-                yard.put("a.rhai", &format!("{text}planted\n"));
-                yard.git(&["stash", "push", "-q"]);
-            }
-            fs::create_dir_all(yard.workspace().join(".toolsd/tools.d")).unwrap();
-            yard.git(&["mv", "a.rhai", ".toolsd/tools.d/a.rhai"]);
-            // What is only in the index counts as ours, too.
-            if !verb.starts_with("stash") && options["no_commit"].is_null() {
-                yard.commit("moved");
-            }
-            if verb == "rebase" {
-                yard.git(&["checkout", "-q", "other"]);
-            }
-            yard
-        };
-        let is_planted = |yard: &Yard| {
-            let found = fs::read_to_string(yard.workspace().join(".toolsd/tools.d/a.rhai"));
-            found.is_ok_and(|text| text.contains("planted"))
-        };
-        let plain = attack();
-        let words: &[&str] = match verb {
-            "merge" => &["merge", "--no-edit", "other"],
-            "cherry_pick" if options["no_commit"] == true => &["cherry-pick", "-n", "other"],
-            "cherry_pick" => &["cherry-pick", "other"],
-            "revert" => &["revert", "--no-edit", "back"],
-            "rebase" => &["rebase", "-q", "main"],
-            _ => &["stash", "pop", "-q"],
-        };
-        plain.git(words);
-        assert!(is_planted(&plain), "{verb}: the attack is void");
-        let yard = attack();
-        let told = yard.act(verb, &options);
-        assert!(told["error"].to_string().contains("no grant covers `.toolsd`"), "{verb} {options}: {told}");
-        assert!(!is_planted(&yard), "{verb} {options}");
-    }
-}
-
-//= docs/spec.md#git
-//= type=test
-//# A git older than 2.37 MUST be refused at its first use.
+//# A git older than 2.38 MUST be refused at its first use.
 #[test]
 fn a_git_that_is_old_or_absent_is_told() {
     let yard = Yard::new();
@@ -435,30 +260,8 @@ fn a_git_that_is_old_or_absent_is_told() {
         String::from_utf8(output.stdout).unwrap()
     };
     assert!(run().contains("there is no program `git`"), "{}", run());
-    crate::support::write_program(&bin.join("git"), "echo git version 2.36.9\n");
-    assert!(run().contains("`git version 2.36.9` is too old") && run().contains("git 2.37 or later"), "{}", run());
-}
-
-//= docs/spec.md#git
-//= type=test
-//# A working tree that a killed host left half made MUST be found by its repository.
-#[test]
-fn a_working_tree_of_a_killed_host_is_found_again() {
-    let yard = Yard::with_repository();
-    assert_eq!(yard.act("worktree_add", &json!({ "path": "more/tree", "ref": "HEAD", "create": "more" }))["code"], 0);
-    let marker = yard.workspace().join("more/tree/.git");
-    let right = fs::read_to_string(&marker).unwrap();
-    let name = right.trim_end().rsplit('/').next().unwrap();
-    fs::write(&marker, format!("gitdir: /tmp/toolsd-git-gone/worktrees/{name}\n")).unwrap();
-    let seen = yard.look("status", &json!({ "folder": "more/tree" }));
-    assert_eq!(seen["code"], 0, "{seen}");
-    assert_eq!(fs::read_to_string(&marker).unwrap(), right);
-    // Another one that says so is none.
-    fs::create_dir_all(yard.workspace().join("more/other")).unwrap();
-    fs::write(yard.workspace().join("more/other/.git"), format!("gitdir: /tmp/toolsd-git-gone/worktrees/{name}\n"))
-        .unwrap();
-    let refused = yard.look("status", &json!({ "folder": "more/other" }));
-    assert!(refused["error"].as_str().unwrap().contains("which is not there"), "{refused}");
+    crate::support::write_program(&bin.join("git"), "echo git version 2.37.9\n");
+    assert!(run().contains("`git version 2.37.9` is too old") && run().contains("git 2.38 or later"), "{}", run());
 }
 
 //= docs/spec.md#writes
@@ -564,12 +367,9 @@ fn a_partial_clone_is_told_and_loses_no_file() {
     for entry in fs::read_dir(yard.at("partial")).unwrap().map(Result::unwrap) {
         fs::rename(entry.path(), top.join(entry.file_name())).unwrap();
     }
-    for (verb, options) in [
-        ("switch", json!({ "ref": "old" })),
-        ("reset", json!({ "ref": "old", "mode": "hard" })),
-        ("restore", json!({ "paths": ["a.txt"], "source": "old" })),
-        ("worktree_add", json!({ "path": "more", "ref": "old" })),
-    ] {
+    for (verb, options) in
+        [("switch", json!({ "ref": "old" })), ("worktree_add", json!({ "path": "more", "ref": "old" }))]
+    {
         let refused = yard.act(verb, &options);
         assert!(refused.to_string().contains("this is a partial clone, and 1 objects"), "{verb}: {refused}");
         assert_eq!(fs::read_to_string(top.join("a.txt")).unwrap(), "a 2\n", "{verb}");
@@ -584,20 +384,16 @@ fn a_partial_clone_is_told_and_loses_no_file() {
 }
 
 #[test]
-fn letters_beyond_ascii_are_letters_and_addresses_to_push_to_are_told() {
+fn letters_beyond_ascii_are_letters() {
     let yard = Yard::with_repository();
     yard.put("letters.txt", "Straße\nÄpfel\n");
     yard.git(&["add", "-A"]);
-    yard.git(&["remote", "add", "far", "https://example.org/a"]);
-    yard.git(&["remote", "set-url", "--push", "far", "ssh://example.org/b"]);
     for pattern in ["Stra.e", "^[[:alpha:]]*e$"] {
         let found = yard.look("grep", &json!({ "pattern": pattern, "paths": ["letters.txt"] }));
         assert!(found["text"].as_str().unwrap().contains("Straße"), "{pattern}: {found}");
     }
     let found = yard.look("grep", &json!({ "pattern": "äpfel", "ignore_case": true, "paths": ["letters.txt"] }));
     assert!(found["text"].as_str().unwrap().contains("Äpfel"), "{found}");
-    let told = yard.look("remotes", &json!({}));
-    assert!(told.to_string().contains("ssh://example.org/b (push)"), "{told}");
 }
 
 /// What `git replace` put in the place of something is what git shows, and so does the pack's.
@@ -612,21 +408,4 @@ fn what_was_replaced_is_seen_as_git_sees_it() {
     let before = count(&yard);
     yard.git(&["replace", "--graft", "HEAD"]);
     assert!(before != count(&yard) && count(&yard).as_str().unwrap().trim() == "1", "{before}: {}", count(&yard));
-}
-
-/// After `toolsd new pack` there is a `.toolsd` that git does not know.
-#[test]
-fn a_pack_that_git_does_not_know_is_in_the_way_and_the_way_out_is_told() {
-    let yard = Yard::with_repository();
-    yard.put("new.txt", "new");
-    yard.put(".toolsd/tools.d/own.toml", "");
-    for (verb, options) in [("stash_push", json!({ "untracked": true })), ("clean", json!({ "paths": "." }))] {
-        let refused = yard.act(verb, &options);
-        let help = refused["help"].as_str().unwrap();
-        assert!(help.contains("commit `.toolsd` or name it in `.gitignore`"), "{verb}: {refused}");
-    }
-    yard.put(".gitignore", ".toolsd\n");
-    yard.git(&["add", ".gitignore"]);
-    yard.commit("ignored");
-    assert_eq!(yard.act("stash_push", &json!({ "untracked": true }))["code"], 0);
 }

@@ -15,18 +15,12 @@ mod attacks;
 mod conditions;
 mod everyday;
 mod folder_attacks;
-mod grant_attacks;
-mod grants;
-mod keys;
-#[cfg(target_os = "linux")]
-mod killed;
+mod honest;
 mod kinds;
+mod merges;
 mod middle;
-mod nested;
 mod races;
-mod settings;
+mod told;
 #[path = "../support/mod.rs"]
 mod support;
-mod told;
-mod unnamed;
 mod yard;

@@ -300,14 +300,6 @@ fn devices_pipes_and_sockets_are_made_nowhere() {
 #[test]
 fn only_programs_of_the_system_are_started() {
     held(&[All, Landlock], |_| vec![Attack::new("start copy", "/usr/bin/true", 0)], run_of);
-    held(
-        &[All, Landlock],
-        |_| vec![Attack::new("start", "/usr/bin/true", 0)],
-        |house, layer, attack| text(&as_git(house, layer, attack, ChildProcesses::SameProgram)),
-    );
-    let house = ready();
-    let again = Attack::new("start", program(), 0);
-    assert!(text(&as_git(&house, All, &again, ChildProcesses::SameProgram)).contains(SUCCESS));
 }
 
 #[test]

@@ -199,7 +199,7 @@ pub fn git(context: &CommandContext) -> Vec<Finding> {
             return vec![Finding::note("git", fault.message.clone()).next(next)];
         }
     };
-    if let Err(fault) = check_git_version(&*context.workspace, RequiredGrant::ReadGit) {
+    if let Err(fault) = check_git_version(&*context.workspace) {
         return vec![Finding::from_fault("git", &fault)];
     }
     let mut findings = try_git_steps(&version);

@@ -114,15 +114,6 @@ impl Journal {
         self.file.write_all(format!("{line}\n").as_bytes())
     }
 
-    /// Appends several lines at once.
-    pub(super) fn append_all(&mut self, lines: &[Json]) -> io::Result<()> {
-        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-        match text.len() as u64 > MOST_BYTES / 2 {
-            true => Err(io::ErrorKind::FileTooLarge.into()),
-            false => self.file.write_all(text.as_bytes()),
-        }
-    }
-
     /// Records a sign of life of the process.
     pub(super) fn record_heartbeat(&self) {
         let _told_by_the_last_one = self.file.set_modified(std::time::SystemTime::now());
@@ -224,18 +215,6 @@ pub(super) fn find_journals(folder: &str) -> FoundJournals {
         }
     }
     found
-}
-
-/// A notice for the caller, and the path to look at: of an entry that was set aside, or of a lock.
-pub(super) struct CleanupNote {
-    pub(super) told: String,
-    pub(super) aside: Option<PathBuf>,
-}
-
-impl CleanupNote {
-    pub(super) fn new(told: impl Into<String>) -> Self {
-        Self { told: told.into(), aside: None }
-    }
 }
 
 /// The notices about what this process cleared up, and what still waits to be looked at: one sentence each.

@@ -58,41 +58,24 @@ const GIT_LAST_WORK: Duration = Duration::from_secs(2);
 
 /// Runs a program to its end, or ends it.
 pub(super) fn run(disk: &Disk, command: &ProgramCommand) -> Result<ProgramOutput> {
-    run_beside(disk, command, None, None)
-}
-
-/// Like [`run`], with another temporary folder (`beside`) that the program uses, and for git with its record (`noted`).
-pub(super) fn run_beside(
-    disk: &Disk,
-    command: &ProgramCommand,
-    beside: Option<&TemporaryFolder>,
-    noted: Option<&mut ProgramRecord>,
-) -> Result<ProgramOutput> {
     let _until_it_is_cleared_up = ActiveProgram::begin()?;
     let program = match &command.confinement.judged {
         Some(judged) => judged.clone(),
         None => disk.programs.find(&command.program)?,
     };
     let folder = folder_to_run_in(&disk.roots, &command.folder)?;
-    let temporary = temporary_for(command.needs)?;
+    let is_git = command.needs != RequiredGrant::Program;
+    let temporary = if is_git { None } else { Some(temporary_folder()?) };
     let temporary_path = temporary.as_ref().map(|folder| folder.path().to_string_lossy().into_owned());
     let begin = |folder: &TemporaryFolder| {
         program_journal::begin(&command.program, &command.confinement.write, folder.path(), command.stop)
     };
-    let of_program = temporary.as_ref().filter(|_| command.needs == RequiredGrant::Program);
-    let (survey, mut own_note) = of_program.map(begin).transpose()?.unzip();
+    let (survey, mut noted) = temporary.as_ref().map(begin).transpose()?.unzip();
     let mut confinement = command.confinement.clone();
     if let Some(survey) = &survey {
         confinement.write.clone_from(&survey.writable);
     }
-    let mut noted = noted.or(own_note.as_mut());
-    //= docs/spec.md#robustness
-    //# A temporary folder of git MUST stay as long as a git that uses it runs, and no longer.
-    // Git of a host that was killed takes its locks away before it ends.
-    let own = temporary.as_ref().filter(|_| command.needs != RequiredGrant::Program);
-    let held: Vec<_> = own.into_iter().chain(beside).map(TemporaryFolder::lock).collect();
     let start = ProgramStart {
-        held: &held,
         path: &program.path,
         files: &program.files,
         name: &command.program,
@@ -101,21 +84,23 @@ pub(super) fn run_beside(
         folder: &folder,
         confinement: &confinement,
         temporary: temporary_path.as_deref(),
-        is_git: command.needs != RequiredGrant::Program,
+        is_git,
         roots: &disk.roots,
     };
     let mut notes = Vec::new();
-    let is_confined = command.needs == RequiredGrant::Program && disk.sandbox().is_confining();
+    let is_confined = !is_git && disk.sandbox().is_confining();
     let group = Arc::new(Group::default());
-    let _waiting = of_program.map(|_| group.awaited(is_confined.then(|| still_running(command))));
+    let _waiting = (!is_git).then(|| group.awaited(is_confined.then(|| still_running(command))));
     let ended = confine::start(&disk.sandbox(), &start, command).and_then(|mut started| {
         if let Some(under_way) = &mut noted {
             under_way.started(started.pid);
         }
-        notes.extend(absent_notes(&mut started, &confinement.write));
-        RunningProgram::new(started, command, group).wait(noted.as_deref())
+        if !is_git {
+            notes.extend(absent_notes(&mut started, &confinement.write));
+        }
+        RunningProgram::new(started, command, group).wait(noted.as_ref())
     });
-    if let (Some(survey), Some(under_way)) = (survey, own_note) {
+    if let (Some(survey), Some(under_way)) = (survey, noted) {
         notes.extend(clear_up(&command.program, survey, under_way, is_confined)?);
     }
     drop(temporary);
@@ -123,17 +108,10 @@ pub(super) fn run_beside(
     with_notes(ended, notes)
 }
 
-/// The folder for the temporary files of a program. A git that looks makes none, and to make the folder takes longer
-/// than to confine git.
-fn temporary_for(needs: RequiredGrant) -> Result<Option<TemporaryFolder>> {
-    let prefix = match needs {
-        RequiredGrant::ReadGit => return Ok(None),
-        RequiredGrant::WriteGit | RequiredGrant::FetchGit => temporary::OF_GIT,
-        RequiredGrant::Program => temporary::OF_PROGRAMS,
-    };
-    let made = TemporaryFolder::new(prefix)
-        .map_err(|error| Diagnostic::new(Code::WORLD, format!("no temporary folder can be made: {}", reason(&error))));
-    made.map(Some)
+/// The folder for the temporary files of a program.
+fn temporary_folder() -> Result<TemporaryFolder> {
+    TemporaryFolder::new(temporary::OF_PROGRAMS)
+        .map_err(|error| Diagnostic::new(Code::WORLD, format!("no temporary folder can be made: {}", reason(&error))))
 }
 
 /// What a call is told that ends while a program runs. A program that waits for a network it does not have seems to do

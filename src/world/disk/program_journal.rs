@@ -5,8 +5,7 @@
 //! No mechanism keeps a program from making a name in a folder that it may write: Landlock and seccomp see no names. So
 //! from the kill until the next start of any command they lie there, for other programs, too.
 
-use super::git::GitGuard;
-use super::journal::{self, CleanupNote, Journal, LAST_WORK};
+use super::journal::{self, Journal, LAST_WORK};
 use super::protected::{SetAside, WritableSurvey};
 use super::system::private_folder;
 use super::system::reason;
@@ -14,7 +13,7 @@ use super::temporary;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::Json;
 use crate::world::path;
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use rustix::process::{Pid, test_kill_process_group};
 use serde_json::json;
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind::{NotADirectory, NotFound, PermissionDenied, ReadOnlyFilesystem};
@@ -24,8 +23,6 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// How long to wait for the rest of a program that ends with its host.
 const LAST_BREATH: Duration = Duration::from_millis(500);
-/// The same for git, which is asked to end and removes its locks.
-const PATIENCE: Duration = Duration::from_secs(5);
 /// The pause between two attempts to take a lock that another process holds, and the time after which to give up.
 const TURN: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(20));
 /// For how many days it is reported what cannot be cleared up: a folder that is gone may come back, but most never do.
@@ -41,20 +38,8 @@ const RENAMED: &str = "their names end in `.set-aside-1` or the like now";
 /// What to do with entries that were set aside.
 const NEXT: &str = "look at it, and give it back its name if it is yours";
 
-/// The same for entries made by git, and for a lock that it may have left.
-const NEXT_OF_GIT: &str = "look at it, and check whether you need it";
-
 /// The journal entry of a program, from before its start until it is cleared up behind it.
 pub(super) struct ProgramRecord(Option<Journal>);
-
-/// What was recorded before a program started.
-pub(super) struct ProgramSnapshot<T> {
-    pub looked: T,
-    /// The folders that it may write.
-    pub writes: Vec<String>,
-    /// What of it is needed again if the host is killed.
-    pub lines: Vec<Json>,
-}
 
 /// Surveys what a program may write, and records the program in the journal.
 pub(super) fn begin(
@@ -63,21 +48,9 @@ pub(super) fn begin(
     temporary: &Path,
     stop: fn() -> Result<()>,
 ) -> Result<(WritableSurvey, ProgramRecord)> {
-    begin_with(program, temporary, stop, || {
-        let survey = WritableSurvey::from_grants(writes, stop)?;
-        Ok(ProgramSnapshot { writes: survey.writable.clone(), looked: survey, lines: Vec::new() })
-    })
-}
-
-/// The same with another survey (`look`). What killed hosts left is cleared up first: it would pass for what was there
-/// before.
-pub(super) fn begin_with<T>(
-    program: &str,
-    temporary: &Path,
-    stop: fn() -> Result<()>,
-    look: impl Fn() -> Result<ProgramSnapshot<T>>,
-) -> Result<(T, ProgramRecord)> {
-    let unnoted = |look: ProgramSnapshot<T>| (look.looked, ProgramRecord(None));
+    // What killed hosts left is cleared up first: it would pass for what was there before.
+    let look = || WritableSurvey::from_grants(writes, stop);
+    let unnoted = |survey: WritableSurvey| (survey, ProgramRecord(None));
     let Some(folder) = journal::folder("programs") else { return look().map(unnoted) };
     if let Err(error) = private_folder(&folder) {
         return match error.kind() {
@@ -94,15 +67,13 @@ pub(super) fn begin_with<T>(
     }
     let turn = JournalLock::take(&folder, stop)?;
     clear_up_all(&folder);
-    let look = look()?;
-    let places: Vec<Json> = look.writes.iter().filter_map(|at| Some(json!([at, identity(at)?]))).collect();
-    let needs = look.lines.len();
-    let first = json!({ "program": program, "temporary": temporary.to_str(), "writes": places, "needs": needs });
-    let lines: Vec<Json> = std::iter::once(first).chain(look.lines).collect();
-    let noted = Journal::open(&folder).and_then(|mut journal| journal.append_all(&lines).map(|()| journal));
+    let survey = look()?;
+    let places: Vec<Json> = survey.writable.iter().filter_map(|at| Some(json!([at, identity(at)?]))).collect();
+    let line = json!({ "program": program, "temporary": temporary.to_str(), "writes": places });
+    let noted = Journal::open(&folder).and_then(|mut journal| journal.append(&line).map(|()| journal));
     drop(turn);
     let journal = noted.map_err(|error| not_noted(&folder, &error))?;
-    Ok((look.looked, ProgramRecord(Some(journal))))
+    Ok((survey, ProgramRecord(Some(journal))))
 }
 
 impl ProgramRecord {
@@ -196,10 +167,6 @@ struct JournaledProgram {
     temporary: Option<String>,
     writes: Vec<(String, (u64, u64))>,
     group: Option<Pid>,
-    /// What was looked at before git began, if it is git.
-    of_git: Option<Vec<Json>>,
-    /// Whether all was written: else it never began.
-    has_begun: bool,
     /// What is wrong with the journal, if it cannot be read.
     fault: Option<String>,
     last_heartbeat: i128,
@@ -210,21 +177,15 @@ impl JournaledProgram {
         let last_heartbeat = journal.last_heartbeat();
         let said = journal.lines();
         let fault = said.fault(journal.path());
-        let mut lines = said.read;
+        let lines = said.read;
         let first = lines.first().cloned().unwrap_or_default();
         let text = |key: &str| first.get(key).and_then(Json::as_str).map(str::to_owned);
         let group = lines.iter().rev().find_map(|line| line.get("group")?.as_i64());
-        let needs = first.get("needs").and_then(Json::as_u64).and_then(|needs| usize::try_from(needs).ok());
-        let needs = needs.unwrap_or(0);
-        let has_begun = lines.len() > needs;
-        let of_git = (needs > 0 && has_begun).then(|| lines.drain(1..=needs).collect());
         Self {
             program: text("program").unwrap_or_else(|| "a program".to_owned()),
             temporary: text("temporary"),
             writes: serde_json::from_value(first.get("writes").cloned().unwrap_or_default()).unwrap_or_default(),
             group: group.and_then(|number| Pid::from_raw(i32::try_from(number).ok().filter(|number| *number > 0)?)),
-            of_git,
-            has_begun,
             fault,
             last_heartbeat,
         }
@@ -264,7 +225,7 @@ fn clear_up_all(folder: &str) {
             ));
             continue;
         }
-        match clear_up(&mut said, &journal) {
+        match clear_up(&said) {
             Ok(()) => {
                 let _somebody_was_faster = journal.remove();
             }
@@ -290,26 +251,14 @@ fn is_old(last_heartbeat: i128) -> bool {
     age > KEPT_DAYS * 24 * 60 * 60
 }
 
-fn clear_up(said: &mut JournaledProgram, journal: &Journal) -> Result<()> {
-    if !said.has_begun {
-        return Ok(());
-    }
-    let waited = wait_for(said);
-    if !matches!(waited, Ok(false)) {
-        // It was at work until now.
-        journal.record_heartbeat();
-        said.last_heartbeat = journal.last_heartbeat();
-    }
-    waited?;
+fn clear_up(said: &JournaledProgram) -> Result<()> {
+    wait_for(said);
     if let Some(folder) = &said.temporary {
         temporary::remove_left(Path::new(folder));
     }
     let is_same = |(at, known): &&(String, (u64, u64))| identity(at) == Some(*known);
     let (there, elsewhere): (Vec<_>, Vec<_>) = said.writes.iter().partition(is_same);
-    match &said.of_git {
-        Some(lines) => finish_git(said, lines)?,
-        None => finish_program(said, there.into_iter().map(|(at, _)| at.clone()).collect())?,
-    }
+    finish_program(said, there.into_iter().map(|(at, _)| at.clone()).collect())?;
     let program = &said.program;
     match elsewhere.first() {
         None => Ok(()),
@@ -331,25 +280,6 @@ fn finish_program(said: &JournaledProgram, writes: Vec<String>) -> Result<()> {
     Ok(())
 }
 
-//= docs/spec.md#git
-//# What git of a killed host made or changed without being asked MUST be put right before anything of a workspace is used again, and told.
-fn finish_git(said: &JournaledProgram, lines: &[Json]) -> Result<()> {
-    let Some(guard) = GitGuard::from_lines(lines, said.last_heartbeat) else {
-        return Err(Diagnostic::new(
-            Code::WORLD,
-            "git was at work when its server was killed, and what was noted of it cannot be read",
-        ));
-    };
-    for note in guard.restore(true) {
-        let told = format!("git was at work when its server was killed: {}", note.told);
-        match note.aside {
-            Some(aside) => keep_in_mind(&told, &[&aside], NEXT_OF_GIT),
-            None => journal::report(told),
-        }
-    }
-    Ok(())
-}
-
 //= docs/spec.md#programs
 //# What was set aside MUST be told by `doctor` and `toolsd://status` as long as it lies there, whoever called.
 /// Records what was set aside behind a program, as long as it exists, each with its old and its new name. Returns the
@@ -362,13 +292,6 @@ pub(super) fn remember(program: &str, undone: &[SetAside]) -> Vec<String> {
     let more = undone.len().saturating_sub(ONE_BY_ONE);
     let more = (more > 0).then(|| format!("no grant covers {more} more names that the program made: {RENAMED}"));
     told.chain(more).collect()
-}
-
-/// The same for git, if something was set aside.
-pub(super) fn remember_of_git(note: &CleanupNote) {
-    if let Some(aside) = &note.aside {
-        keep_in_mind(&format!("while git ran: {}", note.told), &[aside], NEXT_OF_GIT);
-    }
 }
 
 /// Reports everything that was set aside, the first entries by name.
@@ -395,66 +318,12 @@ fn keep_in_mind(told: &str, asides: &[&PathBuf], next: &str) {
     }
 }
 
-/// Waits until the processes of a killed host's program are gone. Returns whether git was still running.
-fn wait_for(said: &JournaledProgram) -> Result<bool> {
+/// Waits until the processes of a killed host's program are gone.
+fn wait_for(said: &JournaledProgram) {
     let asked = Instant::now();
     let is_group_there = || said.group.is_none_or(|group| test_kill_process_group(group).is_ok());
-    if said.of_git.is_none() {
-        let patience = if said.group.is_some() { LAST_BREATH } else { LAST_BREATH / 5 };
-        while asked.elapsed() < patience && is_group_there() {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        return Ok(false);
-    }
-    let (mut was_held, mut is_woken) = (false, false);
-    // The number of its group may be another one's by now; its lock cannot.
-    let is_held =
-        || !cfg!(target_os = "linux") || said.temporary.as_ref().is_some_and(|at| temporary::is_held(Path::new(at)));
-    while is_held() && is_group_there() {
-        if asked.elapsed() > PATIENCE {
-            let message =
-                "git whose server was killed is at work still: what it changes is looked at when it has ended";
-            return Err(Diagnostic::new(Code::WORLD, message));
-        }
-        // One that was stopped (`SIGSTOP`) hears only so that it is to end.
-        if was_held && !is_woken && asked.elapsed() > LAST_BREATH {
-            is_woken = said.group.is_none_or(|group| kill_process_group(group, Signal::CONT).is_ok());
-        }
-        was_held = true;
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    Ok(was_held)
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests")]
-#[cfg(target_os = "linux")]
-mod tests {
-    use super::*;
-    use std::os::unix::process::CommandExt;
-    use std::process::{Command, Stdio};
-
-    /// The system wakes what is stopped when its group loses its host, but not what is stopped a moment later.
-    #[test]
-    fn a_git_that_is_stopped_is_woken_to_end() {
-        let folder = tempfile::tempdir().unwrap();
-        let lock = File::open(folder.path()).unwrap();
-        lock.try_lock().unwrap();
-        let git = Command::new("sleep").arg("0.01").process_group(0).stdin(Stdio::from(lock)).spawn();
-        let mut git = git.unwrap();
-        let group = Pid::from_child(&git);
-        kill_process_group(group, Signal::STOP).unwrap();
-        let said = JournaledProgram {
-            program: "git".to_owned(),
-            temporary: folder.path().to_str().map(str::to_owned),
-            writes: Vec::new(),
-            group: Some(group),
-            of_git: Some(Vec::new()),
-            has_begun: true,
-            fault: None,
-            last_heartbeat: 0,
-        };
-        assert!(wait_for(&said).unwrap(), "it was at work until it was woken");
-        assert!(git.wait().unwrap().success());
+    let patience = if said.group.is_some() { LAST_BREATH } else { LAST_BREATH / 5 };
+    while asked.elapsed() < patience && is_group_there() {
+        std::thread::sleep(Duration::from_millis(1));
     }
 }

@@ -59,28 +59,6 @@ fn own_folders() -> Vec<(u64, u64)> {
     found.map(|known| (known.dev(), known.ino())).collect()
 }
 
-/// The protected names below a folder, and the folders of the host's own; and why not all could be looked for.
-pub(super) type ProtectedBelow = (Vec<PathBuf>, Option<Box<Diagnostic>>);
-
-/// Searches a folder before a program starts.
-pub(super) fn protected_below(folder: &str, stop: fn() -> Result<()>) -> ProtectedBelow {
-    found_below(folder, WritableSurvey { stop, ..WritableSurvey::empty() })
-}
-
-/// Searches a folder after a program has ended: whatever it did, and even if the call is over.
-pub(super) fn protected_below_after(folder: &str) -> ProtectedBelow {
-    found_below(folder, WritableSurvey { most: MOST_MADE, opens_closed: true, ..WritableSurvey::empty() })
-}
-
-fn found_below(folder: &str, mut survey: WritableSurvey) -> ProtectedBelow {
-    let mut found = Vec::new();
-    let looked = survey.find(Path::new(folder), &mut |path| {
-        found.push(path);
-        true
-    });
-    (found, looked.err())
-}
-
 impl WritableSurvey {
     fn empty() -> Self {
         Self {
@@ -349,9 +327,9 @@ fn set_aside_within(aside: &Path, top: &str) -> Result<()> {
 
 /// How a folder is opened of which only an entry gets another name: a closed one, too, where the system can.
 #[cfg(target_os = "linux")]
-const TO_NAME: OFlags = OFlags::PATH;
+pub(super) const TO_NAME: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
-const TO_NAME: OFlags = OFlags::RDONLY;
+pub(super) const TO_NAME: OFlags = OFlags::RDONLY;
 
 /// A folder below another one, open: entered name by name from there, never through a symlink. With `makes`, those
 /// that are not there are made.

@@ -17,22 +17,13 @@ pub const MOST_BYTES: u64 = 64 * 1024 * 1024;
 /// In a folder with this bit nobody replaces what is somebody else's.
 const STICKY: u32 = 0o1000;
 
-/// Whether a symlink is followed to the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Symlinks {
-    /// It is: the file is the user's own, and where it lies is theirs to say.
-    Followed,
-    /// It is not, at the end of the path: whoever prepared the workspace may have put it there.
-    Refused,
-}
-
 //= docs/spec.md#robustness
 //# A file that the host reads for itself MUST be a regular one of a bounded size, and MUST be opened without waiting.
-/// The bytes of a file of up to `most`; `None` if it is not there.
-pub(super) fn read_small(file: &str, most: u64, links: Symlinks) -> Result<Option<Vec<u8>>> {
-    let links = if links == Symlinks::Refused { libc::O_NOFOLLOW } else { 0 };
+/// The bytes of a file of up to `most`; `None` if it is not there. A symlink in its place is not followed: whoever
+/// prepared the workspace may have put it there.
+pub(super) fn read_small(file: &str, most: u64) -> Result<Option<Vec<u8>>> {
     // A pipe without a writer would wait for one; a terminal would become that of this process.
-    let flags = links | libc::O_NONBLOCK | libc::O_NOCTTY;
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
     let opened = match std::fs::OpenOptions::new().read(true).custom_flags(flags).open(file) {
         Ok(opened) => opened,
         Err(error) if is_absent(&error) => return Ok(None),
@@ -63,12 +54,7 @@ pub(super) const MOST_OF_REPOSITORY: u64 = 1 << 20;
 
 /// The bytes of a small file of a repository; `None` if it is not there.
 pub(super) fn read_repository_file(file: &str) -> Result<Option<Vec<u8>>> {
-    read_small(file, MOST_OF_REPOSITORY, Symlinks::Refused)
-}
-
-/// The same as a text; `None` for anything that is no such file.
-pub(super) fn read_repository_text(file: &str) -> Option<String> {
-    read_repository_file(file).ok().flatten().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    read_small(file, MOST_OF_REPOSITORY)
 }
 
 /// Refuses what is not a file, or too large.

@@ -7,8 +7,8 @@ use super::roots::Roots;
 use super::system::reason;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::effects::{FileChange, FilePolicy, LockAttempt, TargetState, World};
-use crate::world::repository::{GitOutput, Repository};
-use crate::world::run::{ChildProcesses, Confinement, ProgramCommand, ProgramFile, ProgramOutput, RequiredGrant};
+use crate::world::repository::Repository;
+use crate::world::run::{Confinement, ProgramCommand, ProgramFile, ProgramOutput, RequiredGrant};
 use crate::world::walk::{FolderEntry, Stat, WalkOptions, WalkResult};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -71,51 +71,15 @@ impl ScratchWorld {
 
     /// Makes the folder a repository on the branch `main`, with one commit of all its files.
     pub fn init_git(&self) -> Result<()> {
-        for arguments in [
-            &["init", "-q", "-b", "main"][..],
-            &["add", "-A"],
-            &[
-                "-c",
-                "core.hooksPath=/dev/null",
-                "-c",
-                "gc.auto=0",
-                "-c",
-                "maintenance.auto=false",
-                "commit",
-                "-q",
-                "--allow-empty",
-                "-m",
-                "The files of the case",
-            ],
-        ] {
-            let command = ProgramCommand {
-                program: "git".to_owned(),
-                arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
-                folder: ".".to_owned(),
-                input: Vec::new(),
-                env: Vec::new(),
-                time: Duration::from_secs(60),
-                most: 1 << 20,
-                needs: RequiredGrant::WriteGit,
-                confinement: Confinement {
-                    read: vec![self.disk.root().to_owned()],
-                    write: vec![self.disk.root().to_owned()],
-                    processes: ChildProcesses::SameProgram,
-                    ..Confinement::default()
-                },
-                stop: never_stop,
-            };
-            let ran = self.run(&command)?;
-            if ran.code != 0 {
-                let told = String::from_utf8_lossy(&ran.errors).trim().to_owned();
-                return Err(Diagnostic::new(Code::WORLD, format!("`{}` failed: {told}", command.line())));
-            }
-        }
-        Ok(())
+        init_repository(&self.disk, &self.fixed_env(&[]))
     }
 
     /// The command with dates, identity and configuration of git that are fixed: so are the hashes of its commits.
     fn with_fixed_env(&self, command: &ProgramCommand) -> ProgramCommand {
+        ProgramCommand { env: self.fixed_env(&command.env), ..command.clone() }
+    }
+
+    fn fixed_env(&self, own: &[(String, String)]) -> Vec<(String, String)> {
         let date = format!("{} +0000", self.now_ms() / 1_000);
         let fixed = [
             ("GIT_AUTHOR_DATE", date.as_str()),
@@ -129,14 +93,38 @@ impl ScratchWorld {
             ("HOME", self.disk.root()),
         ];
         let fixed = fixed.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let own = self.stage.env.iter().map(|(name, value)| (name.clone(), value.clone()));
+        let of_case = self.stage.env.iter().map(|(name, value)| (name.clone(), value.clone()));
         // What a script sets for a program counts.
-        let env = fixed.into_iter().chain(own).chain(command.env.clone()).collect();
-        ProgramCommand { env, ..command.clone() }
+        fixed.into_iter().chain(of_case).chain(own.iter().cloned()).collect()
     }
 }
 
-fn never_stop() -> Result<()> {
+/// Makes the folder of a disk a repository on the branch `main`, with one commit of all its files.
+pub(super) fn init_repository(disk: &Disk, env: &[(String, String)]) -> Result<()> {
+    let quiet =
+        ["core.hooksPath=/dev/null", "gc.auto=0", "maintenance.auto=false"].map(|setting| ["-c", setting]).concat();
+    let commit = ["commit", "-q", "--allow-empty", "-m", "The files of the case"];
+    for arguments in [&["init", "-q", "-b", "main", "--template="][..], &["add", "-A"], &[&quiet[..], &commit].concat()]
+    {
+        let root = disk.root().to_owned();
+        let command = ProgramCommand {
+            program: "git".to_owned(),
+            arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
+            folder: ".".to_owned(),
+            input: Vec::new(),
+            env: env.to_vec(),
+            time: Duration::from_secs(60),
+            most: 1 << 20,
+            needs: RequiredGrant::WriteGit,
+            confinement: Confinement { read: vec![root.clone()], write: vec![root], ..Confinement::default() },
+            stop: || Ok(()),
+        };
+        let ran = disk.run(&command)?;
+        if ran.code != 0 {
+            let told = String::from_utf8_lossy(&ran.errors).trim().to_owned();
+            return Err(Diagnostic::new(Code::WORLD, format!("`{}` failed: {told}", command.line())));
+        }
+    }
     Ok(())
 }
 
@@ -210,16 +198,15 @@ impl World for ScratchWorld {
     }
 
     fn repository(&self, folder: &str, _needs: RequiredGrant) -> Result<Repository> {
-        git::find_repository(&self.disk.roots, folder, false)
+        git::find_repository(&self.disk, folder, false)
     }
 
-    fn run_git(
-        &self,
-        command: &ProgramCommand,
-        repository: Option<&Repository>,
-        settings: &[(String, String)],
-    ) -> Result<GitOutput> {
-        self.disk.run_git(&self.with_fixed_env(command), repository, settings)
+    fn run_git(&self, command: &ProgramCommand, repository: &Repository) -> Result<ProgramOutput> {
+        self.disk.run_git(&self.with_fixed_env(command), repository)
+    }
+
+    fn write_git_file(&self, repository: &Repository, path: &str, bytes: Option<&[u8]>) -> Result<()> {
+        self.disk.write_git_file(repository, path, bytes)
     }
 
     fn hold_repository(&self, repository: &Repository) -> Result<LockAttempt> {

@@ -4,25 +4,20 @@
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, fstat, open};
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
-use std::time::Duration;
 
 /// How the names of folders for programs begin.
 pub(super) const OF_PROGRAMS: &str = "toolsd-run-";
 /// How the names of folders for git begin.
 pub(super) const OF_GIT: &str = "toolsd-git-";
 
-/// How long a folder of git that nobody holds is left alone: git ends its work when its host is gone. Where it has the
-/// lock, too, nobody needs a folder that nobody holds.
-const OF_GIT_STAYS: Duration = Duration::from_secs(if cfg!(target_os = "linux") { 0 } else { 3_600 });
-
 /// A temporary folder. It is removed when this is dropped.
 pub(super) struct TemporaryFolder {
     folder: tempfile::TempDir,
     /// Nobody else takes the folder away meanwhile.
-    lock: OwnedFd,
+    _lock: OwnedFd,
 }
 
 impl TemporaryFolder {
@@ -34,14 +29,9 @@ impl TemporaryFolder {
             let folder = tempfile::Builder::new().prefix(prefix).permissions(own).tempdir()?;
             // Whoever looked before it was locked took it for a left one: it has it, and takes it away.
             if let Some(lock) = lock_folder(folder.path())? {
-                return Ok(Self { folder, lock });
+                return Ok(Self { folder, _lock: lock });
             }
         }
-    }
-
-    /// Its lock: whoever has it, or a copy of it, keeps the folder from being taken away.
-    pub(super) fn lock(&self) -> BorrowedFd<'_> {
-        self.lock.as_fd()
     }
 
     /// Where it is.
@@ -76,26 +66,12 @@ pub(super) fn sweep() {
     for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let named = |prefix| name.to_str().and_then(|name| name.strip_prefix(prefix)).is_some_and(is_random);
-        let stays = match (named(OF_PROGRAMS), named(OF_GIT)) {
-            (true, _) => Duration::ZERO,
-            (_, true) => OF_GIT_STAYS,
-            _ => continue,
-        };
-        let is_old = |known: &fs::Metadata| {
-            known.modified().is_ok_and(|at| stays.is_zero() || at.elapsed().is_ok_and(|passed| passed > stays))
-        };
-        if !entry.metadata().is_ok_and(|known| known.is_dir() && known.uid() == own && is_old(&known)) {
-            continue;
+        if (named(OF_PROGRAMS) || named(OF_GIT))
+            && entry.metadata().is_ok_and(|known| known.is_dir() && known.uid() == own)
+        {
+            remove(&entry.path());
         }
-        remove(&entry.path());
     }
-}
-
-/// Whether the folder of a git, as its host noted it, is held: git has the lock, and so has what it started.
-pub(super) fn is_held(folder: &Path) -> bool {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let Ok(opened) = open(folder, flags, Mode::empty()) else { return false };
-    matches!(flock(&opened, FlockOperation::NonBlockingLockExclusive), Err(rustix::io::Errno::WOULDBLOCK))
 }
 
 /// Takes away the folder of a program, as its host noted it, if nobody holds it.
@@ -151,10 +127,6 @@ mod tests {
         let held = TemporaryFolder::new(OF_PROGRAMS).unwrap();
         let left = |name: &str| base.join(format!("{name}{}", &uuid::Uuid::new_v4().simple().to_string()[..6]));
         let (dead, of_git, other, link) = (left(OF_PROGRAMS), left(OF_GIT), left("toolsd-other-"), left(OF_GIT));
-        // That of a git whose host was killed: git has its lock.
-        let at_work = left(OF_GIT);
-        fs::create_dir(&at_work).unwrap();
-        let of_a_git = lock_folder(&at_work).unwrap().unwrap();
         let target = tempfile::tempdir().unwrap();
         fs::write(target.path().join("kept"), "").unwrap();
         for folder in [&dead, &of_git, &other] {
@@ -164,13 +136,7 @@ mod tests {
             fs::set_permissions(folder.join("deep/closed"), fs::Permissions::from_mode(0o000)).unwrap();
         }
         std::os::unix::fs::symlink(target.path(), &link).unwrap();
-        let old = std::time::SystemTime::now() - OF_GIT_STAYS * 2;
-        fs::File::open(&of_git).unwrap().set_modified(old).unwrap();
         sweep();
-        assert!(at_work.exists());
-        drop(of_a_git);
-        sweep();
-        assert!(!at_work.exists() || !cfg!(target_os = "linux"));
         assert!(!dead.exists() && !of_git.exists() && held.path().exists() && other.exists());
         assert!(fs::symlink_metadata(&link).is_ok() && target.path().join("kept").exists());
         fs::remove_file(link).unwrap();

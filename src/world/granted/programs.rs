@@ -4,19 +4,13 @@
 
 use super::GrantedWorld;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::world::effects::GRANT_ROOT;
-use crate::world::grants::{
-    ALL_BELOW, describe_missing_grant, enclosing_folders, folders, is_forbidden_variable, protected_part, undeclared,
-};
+use crate::world::effects::{GRANT_ROOT, World};
+use crate::world::grants::{folders, is_forbidden_variable, protected_part, undeclared};
 use crate::world::path;
-use crate::world::repository::{GitOutput, Repository};
+use crate::world::repository::Repository;
 use crate::world::run::{
-    ChangedFiles, ChildProcesses, Confinement, GitAccess, ProgramCommand, ProgramFile, ProgramGrant, ReadableFiles,
-    RequiredGrant,
+    ChildProcesses, Confinement, GitAccess, GitChanges, ProgramCommand, ProgramFile, ProgramGrant, RequiredGrant,
 };
-
-/// Files that decide what git says of others. What they hold it does not show.
-const DECIDING: [&str; 2] = [".gitattributes", ".gitignore"];
 
 impl GrantedWorld {
     /// Refuses a program that no grant covers, or the declared effect does not.
@@ -215,76 +209,51 @@ impl GrantedWorld {
         Ok(repository)
     }
 
-    /// Runs git with what the pack was granted of the working tree.
-    pub(super) fn run_git_confined(
-        &self,
-        command: &ProgramCommand,
-        repository: Option<&Repository>,
-        settings: &[(String, String)],
-    ) -> Result<GitOutput> {
-        let Some(repository) = repository else { return self.world.run_git(command, None, settings) };
+    //= docs/spec.md#git
+    //# A verb that looks at files MUST be refused unless a grant to read covers the working tree, and one that changes files unless a grant to write does.
+    /// Refuses git that looks at, or changes, a working tree which the grants do not cover as a whole.
+    pub(super) fn check_git_use(&self, command: &ProgramCommand, repository: &Repository) -> Result<()> {
         self.check_repository(&command.folder, repository)?;
-        let mut command = command.clone();
-        self.give_contents(&mut command.confinement, &repository.top)?;
-        if command.needs != RequiredGrant::ReadGit && command.confinement.changed != ChangedFiles::None {
-            let mut granted = self.granted_within(&self.rules.allowed.write, &repository.top);
-            if let ChangedFiles::Files(changed) | ChangedFiles::Around(changed) = &command.confinement.changed {
-                // A working tree is made, and taken away, beside the one that git runs in, too.
-                for file in changed.iter().filter(|file| !path::is_below(file, &repository.top)) {
-                    granted.extend(self.granted_within(&self.rules.allowed.write, path::folder(file)));
-                }
-                changed.iter().try_for_each(|file| self.check_replaced(file, &granted))?;
-            }
-            command.confinement.write.extend(granted);
-        }
-        self.world.run_git(&command, Some(repository), settings)
-    }
-
-    fn granted_within(&self, grants: &[String], top: &str) -> Vec<String> {
-        enclosing_folders(self.world.as_ref(), grants, &self.rules.roots, top)
-    }
-
-    //= docs/spec.md#git
-    //# Git MUST be kept by the system from reading a file of the working tree for a pack that no grant to read covers.
-    /// Gives git the files that it may read. It follows a folder that becomes a link while it works: what such a link
-    /// leads to is not among them.
-    fn give_contents(&self, confinement: &mut Confinement, top: &str) -> Result<()> {
-        if confinement.contents == ReadableFiles::All || self.covers(&path::join(top, ALL_BELOW)) {
-            confinement.read.push(top.to_owned());
-            return Ok(());
-        }
-        let places = match &confinement.contents {
-            ReadableFiles::Of(places) => {
-                places.iter().try_for_each(|place| self.check_read_below(place))?;
-                places.clone()
-            }
-            _ => self.granted_within(&self.rules.allowed.read, top),
+        let git = &command.confinement.git;
+        let (top, visible) = (&repository.top, &repository.visible);
+        let verb = command.arguments.iter().find(|word| !word.starts_with('-')).map_or("", String::as_str);
+        let told = |what: &str, refused: &Diagnostic| {
+            let message = format!("git {verb} {what} the working tree `{visible}`: {}", refused.message);
+            let told = Diagnostic::new(refused.code, message);
+            let help = refused.help.as_deref().unwrap_or_default();
+            told.help(format!("git of a pack gets all of a working tree or nothing of it; {help}"))
         };
-        confinement.list.push(top.to_owned());
-        for place in &places {
-            confinement.read.extend(deciding(place, top));
+        if git.looks_at_files {
+            self.check_read_below(visible).map_err(|refused| told("looks at files of", &refused))?;
         }
-        confinement.read.extend(places);
-        confinement.read.sort_unstable();
-        confinement.read.dedup();
-        Ok(())
+        if git.changes == GitChanges::Files {
+            if top != visible {
+                let message = format!("git {verb} changes files of all of `{top}`, which reaches out of `{visible}`");
+                return Err(Diagnostic::new(Code::WORLD, message).help(format!("start with `--root {top}`")));
+            }
+            self.may_fill(top).map_err(|refused| told("changes files of", &refused))?;
+        }
+        command.confinement.write.iter().try_for_each(|place| self.may_fill(place))
     }
 
-    //= docs/spec.md#git
-    //# A verb that puts a file anew in its place MUST be refused before it begins if the grants to write cover the file and not its folder.
-    /// Git never writes into a file that is there: it removes it and makes another one, which changes the folder.
-    fn check_replaced(&self, file: &str, granted: &[String]) -> Result<()> {
-        let folder = path::folder(file);
-        if granted.iter().any(|part| part != file && path::is_below(folder, part)) {
-            return Ok(());
+    /// Refuses to write a file that does not belong to git.
+    pub(super) fn check_git_file(&self, repository: &Repository, at: &str) -> Result<()> {
+        self.check_git_writes()?;
+        let is_own = [&repository.git_dir, &repository.common_dir].iter().any(|own| path::is_below(at, own));
+        match is_own {
+            true => self.check_repository(&repository.folder, repository),
+            false if path::name(at) == ".git" => self.may_fill(path::folder(at)),
+            false => Err(Diagnostic::new(Code::INTERNAL, format!("`{at}` is not a file of git"))),
         }
-        let message = format!("git would make `{file}` anew in its folder, and the pack may write the file alone");
-        let folder = self.normalize(folder);
-        Err(Diagnostic::new(Code::WORLD, message).help(describe_missing_grant(
-            "write",
-            &self.rules.allowed.write,
-            &folder,
-        )))
+    }
+
+    /// Refuses what changes a repository.
+    pub(super) fn check_git_writes(&self) -> Result<()> {
+        match self.rules.allowed.may_run && self.rules.allowed.git >= GitAccess::Write {
+            true => Ok(()),
+            false => Err(Diagnostic::new(Code::WORLD, "the pack may not change a repository")
+                .help("allow it in `[pack]` by `grants = { git = \"write\" }`, with `effect = \"runs\"`")),
+        }
     }
 
     //= docs/spec.md#git
@@ -294,7 +263,8 @@ impl GrantedWorld {
         for part in parts.into_iter().chain(&repository.elsewhere) {
             let normal = self.normalize(part);
             if protected_part(&normal).is_none() && self.rules.write.may_match_below(&normal) {
-                let message = format!("`{folder}` is no repository: the pack may write `{part}`, which it is made of");
+                let message =
+                    format!("`{folder}` is not a repository: the pack may write `{part}`, which it is made of");
                 return Err(Diagnostic::new(Code::WORLD, message)
                     .help("a repository lies in a folder `.git`, which no grant to write covers"));
             }
@@ -304,12 +274,9 @@ impl GrantedWorld {
 
     //= docs/spec.md#git
     //# A repository, and an object store, that only a file names MUST lie where the pack may ask git itself.
-    /// Refuses what a file of the workspace names for git: whoever wrote that has no say in what the pack may see. A
-    /// working tree that its repository names in turn was made by git, for a person who wanted it.
+    /// Refuses what a file of the workspace names for git: whoever wrote that has no say in what the pack may see.
     fn check_borrowed(&self, folder: &str, repository: &Repository) -> Result<()> {
-        let is_own = repository.is_named_back || path::is_below(&repository.git_dir, &repository.top);
-        let parts = [&repository.git_dir, &repository.common_dir].into_iter().filter(|_| !is_own);
-        for part in parts.chain(&repository.elsewhere) {
+        for part in &repository.elsewhere {
             let owner = part.split_once("/.git/").map(|(owner, _)| owner).or_else(|| part.strip_suffix("/.git"));
             let owner = owner.unwrap_or(part);
             if self.check_look(owner).is_err() {
@@ -346,15 +313,4 @@ fn check_env(command: &ProgramCommand, grant: &ProgramGrant) -> Result<()> {
 /// Whether a program is git, by its name: git has a grant and primitives of its own.
 fn is_git(program: &str) -> bool {
     path::name(program) == "git"
-}
-
-/// The files above a place that decide what git says of it.
-fn deciding(place: &str, top: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut folder = place;
-    while folder != top && path::is_below(folder, top) {
-        folder = path::folder(folder);
-        found.extend(DECIDING.map(|name| path::join(folder, name)));
-    }
-    found
 }

@@ -154,6 +154,7 @@ fn a_program_gets_the_variables_that_its_grant_names() {
 
 #[test]
 fn a_missing_grant_of_git_is_named_with_what_it_is_for() {
+    use crate::world::repository::Repository;
     use crate::world::run::RequiredGrant;
     for (needs, message, grant) in [
         (RequiredGrant::ReadGit, "the pack may not run git", "read"),
@@ -162,7 +163,7 @@ fn a_missing_grant_of_git_is_named_with_what_it_is_for() {
     ] {
         let folder = tempfile::tempdir().unwrap();
         let world = programs(&folder, &[], ProgramGrant::default());
-        let fault = world.run_git(&ProgramCommand { needs, ..start("git", &[]) }, None, &[]).unwrap_err();
+        let fault = world.run_git(&ProgramCommand { needs, ..start("git", &[]) }, &Repository::default()).unwrap_err();
         assert_eq!(fault.message, message);
         let help = format!("allow it in `[pack]` by `grants = {{ git = \"{grant}\" }}`");
         assert_eq!(fault.help.as_deref(), Some(help.as_str()), "{message}");

@@ -152,7 +152,7 @@ fn the_primitives_are_explained() {
     assert!(home.run(&["docs", "tool"]).ended(0).out.contains("name (required)"));
     assert!(home.run(&["docs", "text"]).ended(0).out.contains("slug("));
     let verbs = home.run(&["docs", "git"]).ended(0).out;
-    assert!(verbs.contains("\nswitch\n") && verbs.contains("\nstash_push\n") && verbs.contains("`paths`"), "{verbs}");
+    assert!(verbs.contains("\nswitch\n") && verbs.contains("\nmerge_abort\n") && verbs.contains("`paths`"), "{verbs}");
     assert!(home.run(&["docs", "git_read", "--format", "json"]).ended(0).out.contains("\"rev_parse\""));
     assert!(home.run(&["docs", "tool-name"]).ended(0).out.contains("brew tea"));
     assert!(home.run(&["docs", "unknown-key"]).ended(0).out.contains("no such key"));

@@ -176,9 +176,9 @@ fn a_safety_branch_holds_uncommitted_work() {
     }
 }
 
-/// Git is not run where its work tree reaches out of the project: without a safety branch there is no move either.
+/// A project in a folder of a larger repository has its safety branch there, and the rest of that stays as it is.
 #[test]
-fn a_repository_that_reaches_out_of_the_project_is_left_alone() {
+fn a_project_in_a_larger_repository_has_its_safety_branch_there() {
     let place = tempfile::tempdir().unwrap();
     let project = place.path().join("part");
     fs::create_dir_all(project.join("spec")).unwrap();
@@ -189,11 +189,11 @@ fn a_repository_that_reaches_out_of_the_project_is_left_alone() {
     committed(place.path());
     let mut server = Server::start(&project, "elspais");
     let arguments = json!({ "req_id": "REQ-p00001", "target_file": "spec/b.md", "save_branch": true });
-    let refused = server.well("move_requirement", arguments);
-    assert!(refused["error"].as_str().unwrap().contains("reaches out of"), "{refused}");
-    assert_eq!(git(place.path(), &["status", "--short"]), "");
-    let arguments = json!({ "req_id": "REQ-p00001", "target_file": "spec/b.md" });
-    assert_eq!(server.well("move_requirement", arguments)["success"], true);
+    let moved = server.well("move_requirement", arguments);
+    let branch = moved["safety_branch"].as_str().unwrap_or_else(|| panic!("{moved}"));
+    assert_eq!(git(place.path(), &["diff", "--name-only", branch, "HEAD"]), "");
+    assert_eq!(git(place.path(), &["show", &format!("{branch}:code.py")]), "1\n");
+    assert_eq!(git(place.path(), &["status", "--short"]), " M part/spec/a.md\n M part/spec/b.md\n");
 }
 
 /// What git sees changed, one requirement at a time.

@@ -247,9 +247,7 @@ fn clones(processes: ChildProcesses) -> Vec<Vec<ArgumentCondition>> {
     let masked = |flag: libc::c_int, condition| ArgumentCondition { mask: flag.cast_unsigned(), ..condition };
     match processes {
         ChildProcesses::None => vec![vec![masked(libc::CLONE_THREAD, one_of(0, &[0]))]],
-        ChildProcesses::SameProgram | ChildProcesses::Any => {
-            NAMESPACES.iter().map(|flag| vec![masked(*flag, none_of(0, &[0]))]).collect()
-        }
+        ChildProcesses::Any => NAMESPACES.iter().map(|flag| vec![masked(*flag, none_of(0, &[0]))]).collect(),
     }
 }
 

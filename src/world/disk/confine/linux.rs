@@ -99,6 +99,8 @@ const FOR_NETWORK: [&str; 6] =
 
 /// The largest file that a program may write: 4 GiB.
 const LARGEST_FILE: u64 = 4 << 30;
+/// The memory of a git: it reads files of commits whole. 1 GiB.
+const MOST_MEMORY_OF_GIT: u64 = 1 << 30;
 /// How many descriptors a program may have open.
 const MOST_OPEN: u64 = 4096;
 
@@ -166,8 +168,7 @@ pub(super) fn start(start: &ProgramStart<'_>, confines: Option<&Mechanisms>) -> 
         confined: confines.is_some(),
         orphaned,
         tether,
-        limits: limits(),
-        held: start.held.iter().map(|held| held.try_clone_to_owned()).collect::<io::Result<_>>().map_err(wrong)?,
+        limits: limits(start.is_git),
     };
     let pid = spawn::spawn(&image).map_err(|(step, error)| match step {
         "execve" => start_fault(start, &error),
@@ -178,15 +179,17 @@ pub(super) fn start(start: &ProgramStart<'_>, confines: Option<&Mechanisms>) -> 
 }
 
 /// Resources and their limits; none is above what this process has itself.
-fn limits() -> Vec<(u32, u64)> {
+fn limits(is_git: bool) -> Vec<(u32, u64)> {
     use rustix::process::{Resource, getrlimit};
     let most = |of: Resource, most: u64| getrlimit(of).maximum.unwrap_or(u64::MAX).min(most);
-    vec![
+    let memory = is_git.then(|| (libc::RLIMIT_DATA, most(Resource::Data, MOST_MEMORY_OF_GIT)));
+    let others = [
         // One byte: that no core is written, and, unlike 0, none is piped to a program of the system.
         (libc::RLIMIT_CORE, most(Resource::Core, 1)),
         (libc::RLIMIT_FSIZE, most(Resource::Fsize, LARGEST_FILE)),
         (libc::RLIMIT_NOFILE, most(Resource::Nofile, MOST_OPEN)),
-    ]
+    ];
+    others.into_iter().chain(memory).collect()
 }
 
 /// The message of an error of Landlock, with that of the system error behind it, if there is one.
@@ -490,8 +493,9 @@ mod tests {
             (libc::RLIMIT_CORE, Resource::Core, 1),
             (libc::RLIMIT_FSIZE, Resource::Fsize, 4 << 30),
             (libc::RLIMIT_NOFILE, Resource::Nofile, 4096),
+            (libc::RLIMIT_DATA, Resource::Data, 1 << 30),
         ];
         let expected = all.map(|(number, of, most)| (number, getrlimit(of).maximum.unwrap_or(u64::MAX).min(most)));
-        assert_eq!(limits(), expected);
+        assert_eq!((limits(true), limits(false)), (expected.to_vec(), expected[..3].to_vec()));
     }
 }

@@ -49,10 +49,6 @@ pub(super) fn profile(program: &str, temporary: Option<&str>, confinement: &Conf
     }
     match confinement.processes {
         ChildProcesses::None => rule(format!("(allow process-exec (literal {}))", quoted(program))),
-        ChildProcesses::SameProgram => {
-            rule(format!("(allow process-exec (literal {}))", quoted(program)));
-            rule("(allow process-fork)".to_owned());
-        }
         ChildProcesses::Any => {
             let started = below(&confinement.start);
             rule(format!("(allow process-exec (literal {}) {} {started})", quoted(program), below(&SYSTEM)));

@@ -7,7 +7,7 @@ use crate::world::disk::system::reason;
 use crate::world::run::{Confinement, ExecutedFile, ProgramCommand, RequiredGrant};
 use rustix::process::Pid;
 use std::fmt::{self, Display, Formatter};
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 /// What the user wants where the system cannot confine programs. The workspace has no say in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -111,8 +111,6 @@ pub(in crate::world::disk) struct ProgramStart<'a> {
     pub is_git: bool,
     /// The folders that what it may touch is looked for beneath.
     pub roots: &'a Roots,
-    /// Locks that it holds, too: they last as long as it does, or anything that it started.
-    pub held: &'a [BorrowedFd<'a>],
 }
 
 /// A program that runs: the leader of a group of processes.

@@ -34,8 +34,6 @@ pub(super) struct ProcessImage {
     pub tether: Option<HostExitSignal>,
     /// Limits of `setrlimit`: the resource and its number.
     pub limits: Vec<(u32, u64)>,
-    /// Further descriptors that it keeps.
-    pub held: Vec<OwnedFd>,
 }
 
 /// Of the capabilities of root, what it needs to work on files of others: `CAP_DAC_OVERRIDE`.
@@ -193,11 +191,6 @@ unsafe fn become_program(plan: &SpawnPlan<'_>) -> &'static str {
         let kept = libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC);
         if kept != 0 && image.confined {
             return "close_range";
-        }
-        for held in &image.held {
-            if libc::fcntl(held.as_raw_fd(), libc::F_SETFD, 0) != 0 {
-                return "fcntl";
-            }
         }
         for (resource, number) in &image.limits {
             let limit = libc::rlimit { rlim_cur: *number, rlim_max: *number };

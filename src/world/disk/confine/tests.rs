@@ -92,7 +92,6 @@ fn a_file_that_is_not_the_one_that_was_judged_is_not_executed() {
             temporary: Some(at),
             is_git: false,
             roots: &roots,
-            held: &[],
         };
         match super::start(&sandbox_status(), &start, &command("true", &[], RequiredGrant::Program)) {
             Ok(started) => {
@@ -102,43 +101,6 @@ fn a_file_that_is_not_the_one_that_was_judged_is_not_executed() {
             Err(fault) => assert!(!is_it && fault.message.contains("changed while it was looked at"), "{fault}"),
         }
     }
-}
-
-//= docs/spec.md#robustness
-//= type=test
-//# A temporary folder of git MUST stay as long as a git that uses it runs, and no longer.
-#[test]
-#[cfg(target_os = "linux")]
-fn what_a_program_holds_lasts_as_long_as_it_does() {
-    use rustix::fs::{FlockOperation, flock};
-    use std::os::fd::AsFd;
-    let folder = tempfile::tempdir().unwrap();
-    let at = folder.path().to_str().unwrap();
-    let roots = Roots::new(at, [], []).unwrap();
-    let path = std::fs::canonicalize("/bin/cat").unwrap().to_str().unwrap().to_owned();
-    let lock = std::fs::File::open(at).unwrap();
-    flock(&lock, FlockOperation::LockExclusive).unwrap();
-    let start = ProgramStart {
-        path: &path,
-        files: &[],
-        name: "cat",
-        arguments: &[],
-        env: &[],
-        folder: at,
-        confinement: &Confinement { processes: ChildProcesses::Any, ..Confinement::default() },
-        temporary: Some(at),
-        is_git: true,
-        roots: &roots,
-        held: &[lock.as_fd()],
-    };
-    let started = super::start(&sandbox_status(), &start, &command("cat", &[], RequiredGrant::ReadGit)).unwrap();
-    drop(lock);
-    let other = std::fs::File::open(at).unwrap();
-    assert!(flock(&other, FlockOperation::NonBlockingLockExclusive).is_err());
-    // It ends with its input.
-    drop(started.input);
-    let _ended = rustix::process::waitpid(Some(started.pid), rustix::process::WaitOptions::empty());
-    flock(&other, FlockOperation::NonBlockingLockExclusive).unwrap();
 }
 
 #[test]

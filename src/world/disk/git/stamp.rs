@@ -1,6 +1,6 @@
 //! A stamp of what git's answers about a folder depend on besides the files in it, taken without running git.
 
-use crate::world::disk::read::{Symlinks, read_small};
+use crate::world::disk::read::read_small;
 use crate::world::disk::system;
 use crate::world::path;
 use std::fs;
@@ -92,7 +92,7 @@ impl GitStamp {
             if fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) {
                 return None;
             }
-            let read = read_small(path, MOST_NAMED, Symlinks::Refused);
+            let read = read_small(path, MOST_NAMED);
             self.unsure |= read.is_err();
             let text = String::from_utf8_lossy(&read.ok()??).into_owned();
             Some(text.trim().strip_prefix(word)?.trim().to_owned())
@@ -117,7 +117,7 @@ impl GitStamp {
     fn submodules_in_place(&mut self, top: &str) {
         let file = path::join(top, ".gitmodules");
         self.file(&file);
-        let read = read_small(&file, MOST_MODULES, Symlinks::Refused);
+        let read = read_small(&file, MOST_MODULES);
         self.unsure |= read.is_err();
         let text = read.ok().flatten().unwrap_or_default();
         let text = String::from_utf8_lossy(&text);

@@ -44,7 +44,7 @@ fn answer(filter: &[sock_filter], call: c_long, arguments: [u64; 6]) -> u32 {
 fn kinds() -> Vec<(Confinement, u32)> {
     let mut kinds = Vec::new();
     for write in [vec![], vec!["/out".to_owned()]] {
-        for processes in [ChildProcesses::None, ChildProcesses::SameProgram, ChildProcesses::Any] {
+        for processes in [ChildProcesses::None, ChildProcesses::Any] {
             for network in [false, true] {
                 for landlock in [0, 2, 5, 7] {
                     kinds.push((

@@ -1,0 +1,262 @@
+//! One call of git: its repository, its turn among the writers there, and the commands that a verb becomes.
+
+use super::arguments::{GitArguments, is_on};
+use super::verb::{FileUse, GitVerb, OptionKind};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::guard;
+use crate::primitive::host::Context;
+use crate::value::Map;
+use crate::world::repository::Repository;
+use crate::world::run::{Confinement, GitChanges, GitUse, ProgramCommand, ProgramOutput, RequiredGrant};
+use crate::world::{Lock, LockAttempt, World, path};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// How many bytes git may print.
+const MAX_OUTPUT: usize = 32 << 20;
+
+/// The longest that git may take; the time of the call ends before.
+pub(super) const LONGEST: Duration = Duration::from_secs(86_400);
+
+/// The oldest git that has all that is asked of it: `merge-tree --write-tree`.
+const OLDEST: (u64, u64) = (2, 38);
+
+/// The longest pause between two attempts to get the turn.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// How long the lock of another git is waited for: an editor that asks for the state holds it no longer.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The pause before git is asked again.
+const AGAIN: Duration = Duration::from_millis(40);
+
+/// A repository, and the world that it lies in.
+pub(super) struct GitCall<'a> {
+    pub(super) world: &'a dyn World,
+    pub(super) repository: Repository,
+    /// The folder of the call, as given.
+    pub(super) folder: String,
+    /// What the caller has to know.
+    pub(super) notices: Vec<String>,
+    /// The file of the index that the verb uses, if it is not the user's.
+    index: Option<String>,
+}
+
+impl<'a> GitCall<'a> {
+    /// A call before its first command, with an index of this name or with that of the user.
+    pub(super) fn new(world: &'a dyn World, repository: Repository, folder: String, index: Option<&str>) -> Self {
+        let index = index.map(|name| path::join(&repository.git_dir, &format!("toolsd-{name}.index")));
+        Self { world, repository, folder, notices: Vec::new(), index }
+    }
+}
+
+impl GitCall<'_> {
+    /// A command that is not run yet. `words` begin with that of git.
+    pub(super) fn command(&self, words: Vec<String>, git: GitUse) -> ProgramCommand {
+        let is_reading = git.changes == GitChanges::Nothing;
+        ProgramCommand {
+            program: "git".to_owned(),
+            arguments: [vec!["--no-pager".to_owned()], words].concat(),
+            folder: self.folder.clone(),
+            input: Vec::new(),
+            env: self.index.clone().map(|file| ("GIT_INDEX_FILE".to_owned(), file)).into_iter().collect(),
+            time: LONGEST,
+            most: MAX_OUTPUT,
+            needs: if is_reading { RequiredGrant::ReadGit } else { RequiredGrant::WriteGit },
+            confinement: Confinement { git, ..Confinement::default() },
+            stop: guard::check,
+        }
+    }
+
+    /// The same from words of the host's own, which change this.
+    pub(super) fn step(&self, words: &[&str], changes: GitChanges) -> ProgramCommand {
+        let words = words.iter().map(|word| (*word).to_owned()).collect();
+        self.command(words, GitUse { changes, ..GitUse::default() })
+    }
+
+    /// The command of a verb, with all its words in their places.
+    pub(super) fn command_of(&self, verb: &GitVerb, mut said: GitArguments, options: &Map) -> ProgramCommand {
+        let is_part = self.repository.visible != self.repository.top;
+        let looks_at_files = looks(verb, &said, options);
+        let is_whole = looks_at_files && ["status", "diff"].contains(&verb.name);
+        let is_whole = is_whole || verb.name == "add" && (is_on(options, "all") || is_on(options, "update"));
+        //= docs/spec.md#git
+        //# Where a working tree reaches out of the roots, no answer MUST name files beside the root.
+        if is_part && is_whole && said.paths.is_empty() {
+            said.paths.push(self.repository.visible.clone());
+        }
+        if is_part && verb.name == "commit" {
+            said.words.push("--untracked-files=no".to_owned());
+        }
+        let mut words = std::mem::take(&mut said.words);
+        if verb.ends_options && !said.names.is_empty() {
+            words.push("--end-of-options".to_owned());
+        }
+        words.append(&mut said.names);
+        if verb.options().any(|option| option.kind == OptionKind::Paths) {
+            words.extend(verb.ends_names.then(|| "--".to_owned()));
+            words.append(&mut said.paths);
+        }
+        let mut input = said.input;
+        for file in &said.files {
+            input.extend([path::join(&self.repository.folder, file).as_bytes(), b"\n"].concat());
+        }
+        let git = GitUse { looks_at_files, changes: verb.changes, takes_files_in: verb.files == FileUse::TakesIn };
+        let mut command = self.command(words, git);
+        command.input = input;
+        command.env.extend(said.env);
+        command
+    }
+
+    //= docs/spec.md#git
+    //# A path that a verb is given MUST lie in the working tree below the granted roots, and one whose content is kept MUST be one that the pack may read.
+    /// Refuses paths that lie outside of what the pack may look at, and says of the verb whether it looks at files.
+    pub(super) fn check_paths(&self, verb: &GitVerb, said: &GitArguments, options: &Map) -> Result<()> {
+        let repository = &self.repository;
+        let is_of_commits = verb.files == FileUse::None && verb.changes == GitChanges::Nothing;
+        let limit = if is_of_commits { &repository.top } else { &repository.visible };
+        for given in said.paths.iter().chain(&said.files) {
+            let at = path::join(&repository.folder, given);
+            let is_inside =
+                path::is_below(&at, limit) || path::is_below(&self.world.spelled(&at), &self.world.spelled(limit));
+            if !is_inside {
+                let message = format!("git may not reach `{at}`: it lies outside of `{limit}`");
+                return Err(
+                    Diagnostic::new(Code::WORLD, message).help("name the repository's own files, or another `folder`")
+                );
+            }
+            if verb.files == FileUse::TakesIn {
+                self.may_take_in(verb, &at)?;
+            }
+        }
+        for file in &said.files {
+            if file.contains('\n') {
+                let message = format!("`{file}` has a line break: git cannot be told of it");
+                return Err(Diagnostic::new(Code::ARGUMENTS, message).help("rename the file"));
+            }
+            if self.world.stat(&path::join(&repository.folder, file))?.is_none() {
+                return Err(Diagnostic::new(Code::WORLD, format!("there is no file `{file}`")));
+            }
+        }
+        let takes_all = verb.files == FileUse::TakesIn && said.paths.is_empty() && said.files.is_empty();
+        if takes_all && (is_on(options, "all") || is_on(options, "update")) {
+            self.may_take_in(verb, &repository.visible)?;
+        }
+        Ok(())
+    }
+
+    fn may_take_in(&self, verb: &GitVerb, at: &str) -> Result<()> {
+        self.world.may_read(at).map_err(|refused| {
+            let message = format!("git {} would read `{at}`: {}", verb.name, refused.message);
+            let help = refused.help.as_deref().unwrap_or_default();
+            Diagnostic::new(Code::WORLD, message).help(format!("name `paths` that the pack may read; {help}"))
+        })
+    }
+
+    /// What git prints in answer to a question of the host; the pack does not see it.
+    pub(super) fn ask(&self, words: &[&str]) -> Result<ProgramOutput> {
+        self.run(&self.step(words, GitChanges::Nothing))
+    }
+
+    /// The name of the commit that a name stands for, if it stands for one.
+    pub(super) fn commit(&self, name: &str) -> Result<Option<String>> {
+        let name = format!("{name}^{{commit}}");
+        let ran = self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", &name])?;
+        Ok((ran.code == 0).then(|| String::from_utf8_lossy(&ran.output).trim().to_owned()))
+    }
+
+    //= docs/spec.md#git
+    //# A verb that finds the lock of another git on the index MUST be tried again for a moment before it fails.
+    /// Runs git; again, if the index was locked: git takes that lock before it changes anything.
+    pub(super) fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
+        let began = Instant::now();
+        loop {
+            let ran = self.world.run_git(command, &self.repository)?;
+            let errors = String::from_utf8_lossy(&ran.errors);
+            let is_locked = ran.code != 0 && errors.contains("index.lock'") && errors.contains("File exists");
+            if !is_locked || began.elapsed() > PATIENCE {
+                return Ok(ran);
+            }
+            guard::check()?;
+            std::thread::sleep(AGAIN);
+        }
+    }
+}
+
+/// Whether the answer of a verb depends on files of the working tree.
+fn looks(verb: &GitVerb, said: &GitArguments, options: &Map) -> bool {
+    let is_range = || said.names.len() > 1 || said.names.iter().any(|name| name.contains(".."));
+    match verb.files {
+        FileUse::None | FileUse::TakesIn | FileUse::Fills => false,
+        FileUse::Looks => true,
+        FileUse::Compares => !is_on(options, "cached") && !is_range(),
+        FileUse::Searches => !is_on(options, "cached") && said.names.is_empty(),
+    }
+}
+
+/// Refuses a git that is too old; asks for its version once per process.
+pub fn check_git_version(world: &dyn World) -> Result<()> {
+    static KNOWN: OnceLock<()> = OnceLock::new();
+    if KNOWN.get().is_some() {
+        return Ok(());
+    }
+    let command = ProgramCommand {
+        program: "git".to_owned(),
+        arguments: vec!["version".to_owned()],
+        folder: ".".to_owned(),
+        input: Vec::new(),
+        env: Vec::new(),
+        time: Duration::from_secs(20),
+        most: 1 << 10,
+        needs: RequiredGrant::ReadGit,
+        confinement: Confinement::default(),
+        stop: guard::check,
+    };
+    let told = String::from_utf8_lossy(&world.run(&command)?.output).into_owned();
+    let mut numbers = told.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse::<u64>().ok());
+    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    //= docs/spec.md#git
+    //# A git older than 2.38 MUST be refused at its first use.
+    if version < OLDEST {
+        let message = format!("`{}` is too old", told.trim());
+        return Err(Diagnostic::new(Code("git"), message).help(format!("git {}.{} or later", OLDEST.0, OLDEST.1)));
+    }
+    let _known_by_another_thread = KNOWN.set(());
+    Ok(())
+}
+
+//= docs/spec.md#git
+//# Verbs that change a repository MUST run one after the other, also those of other processes of the host; waiting MUST end with the call.
+/// Waits until no other call changes the repository.
+pub(super) fn wait_for_turn(
+    context: &Context<'_>,
+    repository: &Repository,
+    needs: RequiredGrant,
+) -> Result<Option<Box<dyn Lock>>> {
+    // `fetch` waits for others for long, and writes nothing but refs, each with a lock of git's own.
+    if needs != RequiredGrant::WriteGit {
+        return Ok(None);
+    }
+    let world = context.host.world();
+    if let LockAttempt::Held(lock) = world.hold_repository(repository)? {
+        return Ok(Some(lock));
+    }
+    let (mut had, mut pause) = (None, Duration::from_millis(1));
+    context.host.aside(&mut || {
+        loop {
+            guard::check().map_err(|mut fault| {
+                let top = &repository.top;
+                fault.message =
+                    format!("{} while it waited for another call that changes the repository `{top}`", fault.message);
+                fault
+            })?;
+            if let LockAttempt::Held(lock) = world.hold_repository(repository)? {
+                had = Some(lock);
+                return Ok(());
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(PAUSE);
+        }
+    })?;
+    Ok(had)
+}

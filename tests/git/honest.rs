@@ -1,0 +1,269 @@
+//! Repositories as people have them: a working tree beside its repository, a submodule, a folder of a larger repository, a
+//! filter that is a program. What is refused is refused before anything changed, in words.
+
+use crate::yard::Yard;
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+/// A tool of the pack, with another folder as workspace.
+fn call_in(yard: &Yard, workspace: &Path, tool: &str, verb: &str, options: &Value) -> Value {
+    let arguments = json!({ "verb": verb, "options": options }).to_string();
+    let mut command = yard.at_home(crate::support::toolsd(yard.home.path()));
+    command.args(["call", tool, &arguments, "--pack", "keeper", "--format", "json", "--workspace"]).arg(workspace);
+    command.args(["--dir", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/git")]);
+    let output = command.output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("not JSON: {told}"))
+}
+
+/// How people let agents work side by side.
+//= docs/spec.md#git
+//= type=test
+//# A folder of git outside of the granted roots MUST be used only if it names the working tree in turn.
+#[test]
+fn a_working_tree_beside_its_repository_is_a_workspace() {
+    let yard = Yard::with_repository();
+    yard.git(&["worktree", "add", "-q", "../tree", "-b", "topic"]);
+    let tree = yard.at("tree");
+    fs::write(tree.join("new.txt"), "new\n").unwrap();
+    let act = |verb: &str, options: &Value| call_in(&yard, &tree, "act_git", verb, options);
+    let look = |verb: &str, options: &Value| call_in(&yard, &tree, "look_git", verb, options);
+    assert_eq!(look("status", &json!({ "porcelain": "v1" }))["text"], "?? new.txt\n");
+    assert_eq!(act("add", &json!({ "paths": ["new.txt"] }))["code"], 0);
+    assert_eq!(act("commit", &json!({ "message": "new", "quiet": true }))["code"], 0);
+    let switched = act("switch", &json!({ "create": "more", "ref": "main" }));
+    assert_eq!(switched["code"], 0, "{switched}");
+    assert_eq!(yard.git(&["log", "-1", "--format=%s", "topic"]), "new\n");
+    // Another folder that only says so has no such repository.
+    let other = yard.at("other");
+    fs::create_dir(&other).unwrap();
+    fs::copy(tree.join(".git"), other.join(".git")).unwrap();
+    let refused = call_in(&yard, &other, "look_git", "log", &json!({}));
+    assert!(refused["error"].to_string().contains("does not name it in turn"), "{refused}");
+}
+
+//= docs/spec.md#git
+//= type=test
+//# A folder of git outside of the granted roots MUST be used only if it names the working tree in turn.
+#[test]
+fn a_submodule_is_a_workspace() {
+    let yard = Yard::with_repository();
+    let inner = yard.at("inner");
+    fs::create_dir(&inner).unwrap();
+    yard.git_in(&inner, &["init", "-q"]);
+    yard.git_in(&inner, &["commit", "-q", "--allow-empty", "-m", "first"]);
+    let inner = inner.to_str().unwrap();
+    yard.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner, "sub"]);
+    let sub = yard.workspace().join("sub");
+    fs::write(sub.join("a.txt"), "a\n").unwrap();
+    assert_eq!(call_in(&yard, &sub, "act_git", "add", &json!({ "paths": ["a.txt"] }))["code"], 0);
+    assert_eq!(call_in(&yard, &sub, "act_git", "commit", &json!({ "message": "a" }))["code"], 0);
+    assert_eq!(yard.git_in(&sub, &["log", "-1", "--format=%s"]), "a\n");
+    let other = yard.at("other");
+    fs::create_dir(&other).unwrap();
+    fs::write(other.join(".git"), format!("gitdir: {}\n", yard.workspace().join(".git/modules/sub").display()))
+        .unwrap();
+    let refused = call_in(&yard, &other, "look_git", "log", &json!({}));
+    assert!(refused["error"].to_string().contains("does not name it in turn"), "{refused}");
+}
+
+//= docs/spec.md#git
+//= type=test
+//# Where a working tree reaches out of the roots, no answer MUST name files beside the root.
+#[test]
+fn a_folder_of_a_larger_repository_is_a_workspace() {
+    let yard = Yard::with_repository();
+    yard.put("part/a.md", "a\n");
+    yard.put("beside/secret.md", "s\n");
+    yard.commit("parts");
+    yard.git(&["branch", "side"]);
+    let part = yard.workspace().join("part");
+    let act = |verb: &str, options: &Value| call_in(&yard, &part, "act_git", verb, options);
+    let look = |verb: &str, options: &Value| call_in(&yard, &part, "look_git", verb, options);
+    for name in ["part/new.md", "beside/new-secret.md"] {
+        yard.put(name, "new\n");
+    }
+    yard.put("beside/secret.md", "changed\n");
+    yard.put("part/a.md", "changed\n");
+    for (verb, options, text) in [
+        ("status", json!({ "porcelain": "v1" }), Some(" M part/a.md\n?? part/new.md\n")),
+        ("diff", json!({ "name_only": true }), Some("part/a.md\n")),
+        ("files", json!({ "others": true }), Some("new.md\n")),
+        ("grep", json!({ "pattern": "changed" }), Some("a.md:changed\n")),
+        ("log", json!({ "format": "%s", "max_count": 1 }), Some("parts\n")),
+        ("repository", json!({ "show": "prefix" }), Some("part/\n")),
+        ("status", json!({}), None),
+    ] {
+        let told = look(verb, &options);
+        assert!(!told.to_string().contains("secret"), "{verb}: {told}");
+        assert!(told["code"] == 0 && text.is_none_or(|text| told["text"] == text), "{verb}: {told}");
+    }
+    assert!(look("status", &json!({ "paths": ["../beside"] }))["error"].to_string().contains("may not reach"));
+    assert_eq!(act("add", &json!({ "all": true }))["code"], 0);
+    assert_eq!(yard.git(&["diff", "--cached", "--name-only"]), "part/a.md\npart/new.md\n");
+    assert_eq!(act("commit", &json!({ "message": "part" }))["code"], 0);
+    let nothing = act("commit", &json!({ "message": "part", "check": false }));
+    assert!(nothing["code"] == 1 && !nothing.to_string().contains("new-secret"), "{nothing}");
+    let refused = act("switch", &json!({ "ref": "side" }));
+    assert!(refused["error"].to_string().contains("which reaches out of"), "{refused}");
+    assert!(refused["help"].to_string().contains("start with `--root "), "{refused}");
+}
+
+//= docs/spec.md#git
+//= type=test
+//# A verb that takes files in MUST fail where a filter applies to one of them, before anything changed.
+#[test]
+fn what_a_filter_hides_is_never_committed_in_the_clear() {
+    for (of_user, name) in [(false, "git-crypt"), (true, "lfs")] {
+        let yard = Yard::with_repository();
+        let filter = format!("[filter \"{name}\"]\nclean = cat\nsmudge = cat\nrequired = true\n");
+        match of_user {
+            true => {
+                let mine = fs::read_to_string(yard.at(".gitconfig")).unwrap();
+                fs::write(yard.at(".gitconfig"), format!("{mine}{filter}")).unwrap();
+            }
+            false => yard.configure(&filter),
+        }
+        yard.put(".gitattributes", &format!("*.key filter={name}\n"));
+        yard.put("a.key", "converted\n");
+        yard.commit("with a filter");
+        yard.put("a.key", "the secret\n");
+        yard.put("b.txt", "b\n");
+        let head = yard.git(&["rev-parse", "HEAD"]);
+        for (verb, options) in [
+            ("add", json!({ "all": true })),
+            ("add", json!({ "paths": ["a.key"] })),
+            ("commit", json!({ "all": true, "message": "x" })),
+            ("commit", json!({ "paths": ["a.key"], "message": "x" })),
+        ] {
+            let refused = yard.act(verb, &options);
+            let told = refused["error"].to_string();
+            assert!(
+                told.contains(&format!("a file passes the filter `{name}`, which is a program")),
+                "{verb}: {refused}"
+            );
+            assert_eq!(yard.git(&["diff", "--cached", "--name-only"]), "", "{verb}");
+            assert_eq!(yard.git(&["rev-parse", "HEAD"]), head, "{verb}");
+        }
+        let well = yard.act("add", &json!({ "paths": ["b.txt"] }));
+        assert_eq!(well["code"], 0, "a file beside it is added: {well}");
+        let seen = yard.look("status", &json!({ "porcelain": "v1" }));
+        assert!(seen["notices"].to_string().contains("1 files pass a filter"), "{seen}");
+    }
+}
+
+/// A team that shares a folder: the group may write, and git works.
+#[test]
+fn a_repository_that_a_group_can_write_works() {
+    use std::os::unix::fs::PermissionsExt;
+    let yard = Yard::with_repository();
+    for folder in ["", ".git", ".git/refs", ".git/objects"] {
+        let at = yard.workspace().join(folder);
+        fs::set_permissions(at, fs::Permissions::from_mode(0o2775)).unwrap();
+    }
+    assert_eq!(yard.look("status", &json!({}))["code"], 0);
+    assert_eq!(yard.act("commit", &json!({ "allow_empty": true, "message": "x" }))["code"], 0);
+}
+
+//= docs/spec.md#git
+//= type=test
+//# A repository whose configuration includes a file outside of it and of the granted roots MUST be refused.
+#[test]
+fn an_include_counts_within_the_roots_and_is_refused_outside() {
+    let yard = Yard::with_repository();
+    fs::write(yard.at("secret"), "[user]\nname = Outside\n").unwrap();
+    yard.put("shared.gitconfig", "[user]\nname = Inside\n");
+    yard.configure("[include]\npath = ../shared.gitconfig\n");
+    assert_eq!(yard.look("config", &json!({ "name": "user.name" }))["line"], "Inside");
+    yard.act("commit", &json!({ "allow_empty": true, "message": "x" }));
+    assert_eq!(yard.git(&["log", "-1", "--format=%an"]), "Inside\n");
+    yard.configure("[include]\npath = ../../secret\n");
+    let refused = yard.look("log", &json!({}));
+    assert!(refused["error"].to_string().contains("cannot be used"), "{refused}");
+    assert!(refused["help"].to_string().contains("--root"), "{refused}");
+}
+
+/// The environment of the host configures git as a person's shell does.
+//= docs/spec.md#git
+//= type=test
+//# What the environment of the host says of git's configuration MUST count as the user's own.
+#[test]
+fn the_environment_configures_git() {
+    let yard = Yard::with_repository();
+    let question = json!({ "verb": "config", "options": { "name": "user.name", "show_scope": true } }).to_string();
+    let mut command = yard.command(&["call", "look_git", &question]);
+    command.env("GIT_CONFIG_COUNT", "1").env("GIT_CONFIG_KEY_0", "User.Name").env("GIT_CONFIG_VALUE_0", "Env");
+    let output = command.output().unwrap();
+    assert_eq!(crate::support::said(&output)["line"], "command\tEnv");
+}
+
+//= docs/spec.md#git
+//= type=test
+//# Where the system does not confine git, a repository with a symlink, an include, a program of its own or missing objects MUST be refused.
+#[test]
+fn what_leads_out_is_refused_where_nothing_confines_git() {
+    let question = json!({ "verb": "log", "options": {} }).to_string();
+    let look = |yard: &Yard| {
+        let output = yard.command(&["call", "look_git", &question, "--sandbox", "off"]).output().unwrap();
+        crate::support::said(&output)
+    };
+    let yard = Yard::with_repository();
+    assert_eq!(look(&yard)["code"], 0, "{}", look(&yard));
+    for setting in [
+        "[include]\npath = x\n",
+        "[includeIf \"gitdir:**\"]\npath = x\n",
+        "[filter \"x\"]\nclean = cat\n",
+        "[diff \"x\"]\ntextconv = cat\n",
+        "[merge \"x\"]\ndriver = cat\n",
+        "[remote \"x\"]\npromisor = true\n",
+        "[core]\nworktree = ../x\n",
+    ] {
+        let yard = Yard::with_repository();
+        yard.configure(setting);
+        let refused = look(&yard)["error"].to_string();
+        assert!(refused.contains("the system does not confine git here"), "{setting}: {refused}");
+    }
+    std::os::unix::fs::symlink("main", yard.workspace().join(".git/refs/heads/linked")).unwrap();
+    assert!(look(&yard)["error"].to_string().contains("is a symlink"), "{}", look(&yard));
+}
+
+//= docs/spec.md#git
+//= type=test
+//# A file of git that the host writes MUST be written as a whole, and never through a symlink.
+//= docs/spec.md#git
+//= type=test
+//# A working tree MUST be made and removed only where the pack may write all of the folder, below a granted root.
+#[test]
+fn a_working_tree_is_made_below_the_roots_only() {
+    let yard = Yard::with_repository();
+    fs::create_dir(yard.at("outside")).unwrap();
+    std::os::unix::fs::symlink(yard.at("outside"), yard.workspace().join("trees")).unwrap();
+    let add = |path: &str| yard.act("worktree_add", &json!({ "path": path, "ref": "HEAD", "detach": true }));
+    for path in ["trees/w", "../w", yard.at("w").to_str().unwrap()] {
+        let refused = add(path);
+        assert!(refused["error"].is_string(), "{path}: {refused}");
+    }
+    assert_eq!(fs::read_dir(yard.at("outside")).unwrap().count(), 0);
+    // One that is granted by `--root`.
+    fs::create_dir(yard.at("more")).unwrap();
+    let place = yard.at("more").canonicalize().unwrap().join("w");
+    for (verb, options) in [
+        ("worktree_add", json!({ "path": place, "ref": "HEAD", "detach": true })),
+        ("worktree_remove", json!({ "path": place })),
+    ] {
+        let question = json!({ "verb": verb, "options": options }).to_string();
+        let more = yard.at("more");
+        let words = ["call", "act_git", &question, "--root", more.to_str().unwrap()];
+        let told = crate::support::said(&yard.command(&words).output().unwrap());
+        assert_eq!(told["code"], 0, "{told}");
+    }
+    assert!(!place.exists());
+    // One with work in it is removed by force only.
+    assert_eq!(add("w")["code"], 0);
+    yard.put("w/mine.txt", "mine\n");
+    let refused = yard.act("worktree_remove", &json!({ "path": "w" }));
+    assert!(refused["error"].to_string().contains("contains modified or untracked files"), "{refused}");
+    assert_eq!(yard.act("worktree_remove", &json!({ "path": "w", "force": true }))["code"], 0);
+    assert!(!yard.workspace().join("w").exists());
+}
