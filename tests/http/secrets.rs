@@ -40,7 +40,6 @@ fn a_token_comes_from_a_file_a_descriptor_a_credential_or_a_variable() {
     let credentials = ("CREDENTIALS_DIRECTORY", folder);
     for (options, variables, token) in [
         (vec!["--token-file", path], vec![], TOKEN),
-        (vec!["--token-file", path], vec![variable], TOKEN),
         (vec![], vec![credentials], TOKEN),
         (vec![], vec![credentials, variable], TOKEN),
         (vec![], vec![variable], OTHER),
@@ -134,7 +133,8 @@ fn a_state_key_comes_from_a_file_too() {
 #[test]
 fn a_variable_is_warned_of() {
     let home = pots();
-    let file = secret(&home, "token", TOKEN);
+    let file = secret(&home, "toolsd-token", TOKEN);
+    let folder = file.parent().unwrap().to_str().unwrap();
     // An address that is none ends it once the secrets are found.
     let told = |options: &[&str], variables: &[(&str, &str)]| {
         let mut command = home.command();
@@ -149,9 +149,33 @@ fn a_variable_is_warned_of() {
     let token = ("TOOLSD_HTTP_TOKEN", TOKEN);
     assert!(told(&[], &[token]).contains("came by `TOOLSD_HTTP_TOKEN`"));
     assert!(told(&[], &[("TOOLSD_STATE_KEY", KEY)]).contains("came by `TOOLSD_STATE_KEY`"));
-    assert!(told(&["--token-file", file], &[token]).contains("`TOOLSD_HTTP_TOKEN` is not used"));
+    let credentials = ("CREDENTIALS_DIRECTORY", folder);
+    assert!(told(&[], &[token, credentials]).contains("`TOOLSD_HTTP_TOKEN` is not used"));
     let quiet = told(&["--token-file", file], &[]);
     assert!(!quiet.contains("WARN"), "{quiet}");
+}
+
+//= docs/spec.md#secrets
+//= type=test
+//# A secret that both the command line and its variable give MUST be refused.
+#[test]
+fn a_secret_that_is_given_twice_is_refused() {
+    let home = pots();
+    let file = secret(&home, "token", TOKEN);
+    let file = file.to_str().unwrap();
+    for (option, value, variable) in [
+        ("--token-file", file, "TOOLSD_HTTP_TOKEN"),
+        ("--token-fd", "7", "TOOLSD_HTTP_TOKEN"),
+        ("--state-key-file", file, "TOOLSD_STATE_KEY"),
+        ("--state-key-fd", "7", "TOOLSD_STATE_KEY"),
+    ] {
+        let mut command = home.command();
+        command.args(["serve", "--http", "127.0.0.1:0", option, value]).env(variable, KEY);
+        let said = output_in_time(&mut command);
+        let told = String::from_utf8(said.stderr).unwrap();
+        assert_eq!(said.status.code(), Some(2), "{told}");
+        assert!(told.contains(&format!("is given twice: by `{option}` and by `{variable}`")), "{told}");
+    }
 }
 
 //= docs/spec.md#secrets
