@@ -147,13 +147,13 @@ impl HttpEndpoint {
         if let Some(error) = oversized_client_info_error(request.message()) {
             return json_response(StatusCode::BAD_REQUEST, &error);
         }
-        let Some(opening) = self.sessions.open(self.connections.limits().sessions).await else {
+        if !self.sessions.make_room(self.connections.limits().sessions).await {
             let why = "Service Unavailable: too many sessions are open, and calls run in all of them";
             return *refusal(StatusCode::SERVICE_UNAVAILABLE, why);
-        };
+        }
         let answer = self.answer_by_rmcp(request).await;
         if let Some(session) = session_id(answer.headers()) {
-            opening.opened(&session);
+            self.sessions.add(session);
         }
         answer
     }

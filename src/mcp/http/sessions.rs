@@ -32,14 +32,7 @@ pub(super) fn manager() -> LocalSessionManager {
 /// All sessions.
 pub(super) struct Sessions {
     manager: Arc<LocalSessionManager>,
-    state: Mutex<SessionTable>,
-}
-
-#[derive(Default)]
-struct SessionTable {
-    open: HashMap<String, SessionEntry>,
-    /// The number of sessions that are being opened.
-    opening: usize,
+    open: Mutex<HashMap<String, SessionEntry>>,
 }
 
 /// What is known of a session.
@@ -49,11 +42,6 @@ struct SessionEntry {
     running: HashSet<String>,
     /// The number of its open streams.
     streams: usize,
-}
-
-/// The place of a session that is being opened.
-pub(super) struct OpeningSession<'a> {
-    sessions: &'a Sessions,
 }
 
 /// A running request of a session, until this is dropped.
@@ -66,31 +54,42 @@ pub(super) struct SessionRequest {
 
 impl Sessions {
     pub(super) fn new(manager: Arc<LocalSessionManager>) -> Arc<Self> {
-        Arc::new(Self { manager, state: Mutex::default() })
+        Arc::new(Self { manager, open: Mutex::default() })
     }
 
-    fn state(&self) -> MutexGuard<'_, SessionTable> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn table(&self) -> MutexGuard<'_, HashMap<String, SessionEntry>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     //= docs/spec.md#http
     //# When too many sessions are open, the one that has been silent longest MUST be closed; one whose call runs MUST NOT.
-    /// Makes room for a session; nothing if calls run in as many as there may be.
-    pub(super) async fn open(&self, most: usize) -> Option<OpeningSession<'_>> {
+    /// Makes room for a session. Returns whether there is room: a session in which a call runs is not closed.
+    pub(super) async fn make_room(&self, most: usize) -> bool {
         let alive: HashSet<String> = self.manager.sessions.read().await.keys().map(|id| id.to_string()).collect();
-        let leaving = self.state().make_room(&alive, most)?;
+        let (leaving, has_room) = {
+            let mut open = self.table();
+            open.retain(|id, _| alive.contains(id));
+            let leaving = take_most_silent(&mut open, most);
+            (leaving, open.len() < most)
+        };
         for id in leaving {
             tracing::debug!("a session is closed: too many are open, and it has been silent longest");
             if let Err(error) = self.manager.close_session(&id.into()).await {
                 tracing::debug!(%error, "a session was over already");
             }
         }
-        Some(OpeningSession { sessions: self })
+        has_room
+    }
+
+    /// Records that a session is open.
+    pub(super) fn add(&self, id: String) {
+        let entry = SessionEntry { last_heard: Instant::now(), running: HashSet::new(), streams: 0 };
+        self.table().insert(id, entry);
     }
 
     /// Begins a request of a session; nothing if one with this id still runs.
     pub(super) fn begin(self: &Arc<Self>, session: &str, id: Option<String>) -> Option<SessionRequest> {
-        if let Some(entry) = self.state().open.get_mut(session) {
+        if let Some(entry) = self.table().get_mut(session) {
             entry.last_heard = Instant::now();
             match &id {
                 Some(id) if !entry.running.insert(id.clone()) => return None,
@@ -102,39 +101,22 @@ impl Sessions {
     }
 }
 
-impl SessionTable {
-    /// Chooses the sessions that are closed for another one, which counts from then on; nothing if none may be closed.
-    fn make_room(&mut self, alive: &HashSet<String>, most: usize) -> Option<Vec<String>> {
-        self.open.retain(|id, _| alive.contains(id));
-        let mut leaving = Vec::new();
-        while self.open.len() + self.opening >= most.max(1) {
-            let quiet = self.open.iter().filter(|(_, entry)| entry.running.is_empty());
-            let id = quiet.min_by_key(|(_, entry)| (entry.streams > 0, entry.last_heard)).map(|(id, _)| id.clone())?;
-            self.open.remove(&id);
-            leaving.push(id);
-        }
-        self.opening += 1;
-        Some(leaving)
+/// Removes sessions until there is room for another one or calls run in all of them; returns their ids.
+fn take_most_silent(open: &mut HashMap<String, SessionEntry>, most: usize) -> Vec<String> {
+    let mut leaving = Vec::new();
+    while open.len() >= most {
+        let quiet = open.iter().filter(|(_, entry)| entry.running.is_empty());
+        let first = quiet.min_by_key(|(_, entry)| (entry.streams > 0, entry.last_heard));
+        let Some(id) = first.map(|(id, _)| id.clone()) else { break };
+        open.remove(&id);
+        leaving.push(id);
     }
-}
-
-impl OpeningSession<'_> {
-    /// Notes that the session is open, under this id.
-    pub(super) fn opened(self, id: &str) {
-        let entry = SessionEntry { last_heard: Instant::now(), running: HashSet::new(), streams: 0 };
-        self.sessions.state().open.insert(id.to_owned(), entry);
-    }
-}
-
-impl Drop for OpeningSession<'_> {
-    fn drop(&mut self) {
-        self.sessions.state().opening -= 1;
-    }
+    leaving
 }
 
 impl Drop for SessionRequest {
     fn drop(&mut self) {
-        if let Some(entry) = self.sessions.state().open.get_mut(&self.session) {
+        if let Some(entry) = self.sessions.table().get_mut(&self.session) {
             entry.last_heard = Instant::now();
             match &self.id {
                 Some(id) => drop(entry.running.remove(id)),
@@ -150,13 +132,13 @@ mod tests {
     use super::*;
 
     /// Opens a session with this id; returns the ids of those that were closed for it.
-    fn open(state: &mut SessionTable, most: usize, id: &str) -> Option<Vec<String>> {
-        let alive = state.open.keys().cloned().collect();
-        let leaving = state.make_room(&alive, most)?;
-        state.opening = 0;
-        let entry = SessionEntry { last_heard: Instant::now(), running: HashSet::new(), streams: 0 };
-        state.open.insert(id.to_owned(), entry);
-        Some(leaving)
+    fn open(sessions: &mut HashMap<String, SessionEntry>, most: usize, id: &str) -> Vec<String> {
+        let leaving = take_most_silent(sessions, most);
+        if sessions.len() < most {
+            let entry = SessionEntry { last_heard: Instant::now(), running: HashSet::new(), streams: 0 };
+            sessions.insert(id.to_owned(), entry);
+        }
+        leaving
     }
 
     //= docs/spec.md#http
@@ -164,19 +146,20 @@ mod tests {
     //# When too many sessions are open, the one that has been silent longest MUST be closed; one whose call runs MUST NOT.
     #[test]
     fn the_most_silent_one_goes() {
-        let mut state = SessionTable::default();
+        let mut sessions = HashMap::new();
         for id in ["first", "second", "third"] {
-            assert_eq!(open(&mut state, 3, id), Some(vec![]));
+            assert_eq!(open(&mut sessions, 3, id), Vec::<String>::new());
         }
-        state.open.get_mut("first").unwrap().last_heard = Instant::now();
-        assert_eq!(open(&mut state, 3, "fourth"), Some(vec!["second".to_owned()]));
-        state.open.get_mut("third").unwrap().running.insert("1".to_owned());
-        state.open.get_mut("first").unwrap().streams = 1;
-        assert_eq!(open(&mut state, 3, "another"), Some(vec!["fourth".to_owned()]), "a stream and a call run");
-        state.open.get_mut("another").unwrap().running.insert("1".to_owned());
-        assert_eq!(open(&mut state, 3, "last"), Some(vec!["first".to_owned()]), "streams go before calls");
-        state.open.get_mut("last").unwrap().running.insert("1".to_owned());
-        assert_eq!(open(&mut state, 3, "none"), None);
-        assert_eq!(state.open.len(), 3);
+        sessions.get_mut("first").unwrap().last_heard = Instant::now();
+        assert_eq!(open(&mut sessions, 3, "fourth"), ["second"]);
+        sessions.get_mut("third").unwrap().running.insert("1".to_owned());
+        sessions.get_mut("first").unwrap().streams = 1;
+        assert_eq!(open(&mut sessions, 3, "another"), ["fourth"], "a stream and a call run");
+        sessions.get_mut("another").unwrap().running.insert("1".to_owned());
+        assert_eq!(open(&mut sessions, 3, "last"), ["first"], "streams go before calls");
+        sessions.get_mut("last").unwrap().running.insert("1".to_owned());
+        assert_eq!(open(&mut sessions, 3, "none"), Vec::<String>::new());
+        assert!(!sessions.contains_key("none"));
+        assert_eq!(sessions.len(), 3);
     }
 }
