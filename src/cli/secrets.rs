@@ -10,7 +10,7 @@ use clap::Args;
 /// Where secrets come from.
 #[derive(Args, Clone, Debug)]
 pub struct SecretOptions {
-    /// The file with the bearer token that clients must bring over HTTP, in one line; only its user may read it. Without
+    /// The file with the bearer token that clients must bring over HTTP, in one line; only its user should be able to read it. Without
     /// a token only this machine is served.
     #[arg(long, value_name = "FILE", requires = "http", conflicts_with = "token_fd")]
     token_file: Option<String>,
