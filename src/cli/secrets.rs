@@ -10,7 +10,7 @@ use clap::Args;
 /// Where secrets come from.
 #[derive(Args, Clone, Debug)]
 pub struct SecretOptions {
-    /// The file with the bearer token that clients must bring over HTTP, in one line; only its user may read it. Without
+    /// The file with the bearer token that clients must bring over HTTP, in one line; only its user should be able to read it. Without
     /// a token only this machine is served.
     #[arg(long, value_name = "FILE", requires = "http", conflicts_with = "token_fd")]
     token_file: Option<String>,
@@ -109,6 +109,14 @@ impl SecretKind {
     //# A secret MUST be taken from the file or the descriptor that the command line names, else from the credentials of the service, else from its variable, with a warning.
     fn find(&self, file: Option<&str>, descriptor: Option<u32>) -> Result<Option<FoundSecret>> {
         let held = secret_variable(self.variable);
+        //= docs/spec.md#secrets
+        //# A secret that both the command line and its variable give MUST be refused.
+        if held.is_some() && (file.is_some() || descriptor.is_some()) {
+            let Self { what, option, variable, .. } = self;
+            let given = if file.is_some() { (*option).to_owned() } else { option.replace("-file", "-fd") };
+            let message = format!("the {what} is given twice: by `{given}` and by `{variable}`");
+            return Err(Diagnostic::new(Code("usage"), message).help(format!("unset `{variable}`")));
+        }
         let named = match (file, descriptor) {
             (Some(file), _) => self.read(file.to_owned(), false)?,
             (None, Some(number)) => {
@@ -124,7 +132,9 @@ impl SecretKind {
         };
         let Self { what, option, variable, .. } = self;
         match (&named, &held) {
-            (Some(_), Some(_)) => tracing::warn!("`{variable}` is not used: the {what} was given otherwise"),
+            (Some(_), Some(_)) => {
+                tracing::warn!("`{variable}` is not used: the {what} is a credential of the service");
+            }
             (None, Some(_)) => tracing::warn!(
                 "the {what} came by `{variable}`, which other programs of the user could read: use `{option}`"
             ),

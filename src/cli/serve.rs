@@ -174,16 +174,10 @@ fn connection_limits(service: &Service) -> Option<mcp::ConnectionLimits> {
     let count = |said: Option<u64>, usual: usize| said.map_or(usual, |said| usize::try_from(said).unwrap_or(usual));
     let time = |said: Option<u64>, usual: Duration| said.map_or(usual, Duration::from_millis);
     Some(mcp::ConnectionLimits {
-        unproven: count(said.unproven, usual.unproven),
-        unproven_per_address: count(said.unproven_per_address, usual.unproven_per_address),
-        unproven_time: time(said.unproven_ms, usual.unproven_time),
         connections: count(said.connections, usual.connections),
-        head_time: time(said.head_ms, usual.head_time),
         body_time: time(said.body_ms, usual.body_time),
-        body_pause: time(said.body_pause_ms, usual.body_pause),
         write_time: time(said.write_ms, usual.write_time),
         idle_time: time(said.idle_ms, usual.idle_time),
-        pending_bytes: count(said.pending_mb.map(|megabytes| megabytes << 20), usual.pending_bytes),
         sessions: count(said.sessions, usual.sessions),
     })
 }

@@ -54,26 +54,14 @@ pub struct ServerDefinition {
 /// `[http]`: an absent value leaves the default. Times are in milliseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HttpOverride {
-    /// Connections that have not shown the token yet.
-    pub unproven: Option<u64>,
-    /// Of these, connections from one address.
-    pub unproven_per_address: Option<u64>,
-    /// How long a connection may take to show the token.
-    pub unproven_ms: Option<u64>,
-    /// Connections that have shown the token.
+    /// Connections.
     pub connections: Option<u64>,
-    /// How long a head may take.
-    pub head_ms: Option<u64>,
     /// How long a body may take.
     pub body_ms: Option<u64>,
-    /// How long a body may pause.
-    pub body_pause_ms: Option<u64>,
     /// How long a client may take nothing.
     pub write_ms: Option<u64>,
-    /// How long a connection may be silent between requests.
+    /// How long a connection may take for the head of its next request.
     pub idle_ms: Option<u64>,
-    /// Megabytes of bodies and answers that wait.
-    pub pending_mb: Option<u64>,
     /// Sessions.
     pub sessions: Option<u64>,
 }
@@ -121,7 +109,7 @@ pub static WORKSPACE: Grammar = Grammar {
     ],
 };
 
-/// A number of connections, or of megabytes.
+/// A number of connections or of sessions.
 const COUNT: ValueShape = ValueShape::IntegerWithin(1, 65_536);
 
 /// Milliseconds, up to a day.
@@ -132,27 +120,17 @@ static HTTP: Grammar = Grammar {
     name: "[http]",
     doc: "What connections over HTTP may use; read from a trusted file, and again at SIGHUP.",
     keys: &[
-        optional("unproven", COUNT, "Connections that have not shown the token yet; 256 if it is left out."),
-        optional("unproven_per_address", COUNT, "Of these, connections from one address; 64 if it is left out."),
-        optional("unproven_ms", TIME, "How long a connection may take to show the token; 5,000 if it is left out."),
-        optional(
-            "connections",
-            COUNT,
-            "Connections that have shown the token; without a token, all; 1,024 if it is left out.",
-        ),
-        optional("head_ms", TIME, "How long the head of a request may take; 10,000 if it is left out."),
+        optional("connections", COUNT, "Connections that are open; 1,024 if it is left out."),
         optional("body_ms", TIME, "How long the body of a request may take; 60,000 if it is left out."),
-        optional("body_pause_ms", TIME, "How long a body may pause; 10,000 if it is left out."),
         optional(
             "write_ms",
             TIME,
             "How long a client may take nothing of what is sent to it; 20,000 if it is left out.",
         ),
-        optional("idle_ms", TIME, "How long a connection may be silent between requests; 75,000 if it is left out."),
         optional(
-            "pending_mb",
-            COUNT,
-            "Bodies that are arriving and answers that clients have not taken, all together, in MB; 256 if it is left out.",
+            "idle_ms",
+            TIME,
+            "How long a connection may take for the head of its next request, silence included; 75,000 if it is left out.",
         ),
         optional("sessions", COUNT, "Sessions of clients of the revisions that have them; 1,000 if it is left out."),
     ],
@@ -212,16 +190,10 @@ fn read_server(file: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> ServerDefinit
 fn read_http(file: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> HttpOverride {
     let Some(http) = file.table("http", faults) else { return HttpOverride::default() };
     HttpOverride {
-        unproven: http.integer("unproven"),
-        unproven_per_address: http.integer("unproven_per_address"),
-        unproven_ms: http.integer("unproven_ms"),
         connections: http.integer("connections"),
-        head_ms: http.integer("head_ms"),
         body_ms: http.integer("body_ms"),
-        body_pause_ms: http.integer("body_pause_ms"),
         write_ms: http.integer("write_ms"),
         idle_ms: http.integer("idle_ms"),
-        pending_mb: http.integer("pending_mb"),
         sessions: http.integer("sessions"),
     }
 }
@@ -249,7 +221,7 @@ mod tests {
         let (workspace, faults) = read("[http]\nconnections = 9\nidle_ms = 86_400_000\n");
         assert!(faults.is_empty(), "{faults:?}");
         assert_eq!((workspace.http.connections, workspace.http.idle_ms), (Some(9), Some(86_400_000)));
-        for wrong in ["connections = 0", "connections = 65_537", "write_ms = 86_400_001", "pending_mb = -1"] {
+        for wrong in ["connections = 0", "connections = 65_537", "write_ms = 86_400_001", "body_ms = -1"] {
             let (workspace, faults) = read(&format!("[http]\n{wrong}\n"));
             assert!(faults[0].to_string().contains("(an integer from 1 to "), "{wrong}: {faults:?}");
             assert_eq!(workspace.http, HttpOverride::default(), "{wrong}");

@@ -9,7 +9,7 @@ use super::message::{is_removed_method, malformed_params_error, unknown_method_e
 use super::notices::from_logging_level;
 use super::render::{fault_error, prompt_result, resource_result, unexpected_answer_error, unknown_name_error};
 use super::revision::Revision;
-use super::sender::{LARGE_MESSAGE, RequestSender, run_aside};
+use super::sender::{LARGE_MESSAGE, run_aside};
 use super::tool_call::{answer_task, call_tool, cancel_task, get_task};
 use crate::call::{Answer, CompletionTarget, Request};
 use crate::diagnostic::Diagnostic;
@@ -176,7 +176,6 @@ impl ServerHandler for Connection {
             Answer::Asks(asks) => Ok(self.input_required(&asks, kept.as_ref(), revision)?.into()),
             Answer::Contents(contents) => {
                 let bytes = contents.bytes();
-                RequestSender::from(&context).reserve_answer(bytes)?;
                 let render = || resource_result(&contents, revision);
                 let mut result = if bytes > LARGE_MESSAGE { run_aside(render) } else { render() }?;
                 self.stamp_server_info(&mut result.meta, revision);

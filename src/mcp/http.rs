@@ -1,28 +1,29 @@
 //! The Streamable HTTP transport: all revisions at one address.
 //!
-//! `listener` accepts connections, transfers their bytes and closes them. `connections` and `activity` track what each
-//! connection is doing and limit what it may use. `head_scan` scans the head of each request, `access` and `admission`
-//! check it, and `endpoint` answers it: directly if it is a plain call, else through rmcp. `sessions` holds the
-//! sessions of the revisions with handshakes.
+//! `listener` accepts connections, which hyper serves, and `connections` bounds their number. `access` checks the head of
+//! each request, `body` reads its message, and `endpoint` answers it: by `direct_calls` if it is a plain call, else
+//! through rmcp. `sessions` holds the sessions of the revisions with handshakes, and `responses` makes the responses of
+//! the transport itself.
 
 mod access;
-mod activity;
-mod admission;
+mod body;
 mod connections;
+mod direct_calls;
 mod endpoint;
-mod head_scan;
 mod listener;
+mod responses;
 mod sessions;
 
 pub use access::{AccessPolicy, HttpOptions};
-pub use activity::ConnectionLimits;
+pub use connections::ConnectionLimits;
 
 use super::connection::{Connection, McpServer, Shutdown};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use admission::MAX_BODY;
 use arc_swap::ArcSwap;
+use body::MAX_BODY;
 use connections::Connections;
-use endpoint::{DirectCalls, HttpEndpoint, RmcpService};
+use direct_calls::DirectCalls;
+use endpoint::{HttpEndpoint, RmcpService};
 use listener::{HttpListener, affordable};
 use rmcp::transport::streamable_http_server::StreamableHttpServerConfig;
 use sessions::Sessions;
@@ -61,7 +62,7 @@ pub(crate) async fn serve(
     let shutdown = Shutdown::default();
     let streams = CancellationToken::new();
     let manager = Arc::new(sessions::manager());
-    // `access` and `admission` check hosts, origins and sizes. A body that was serialized again may be longer.
+    // `access` and `body` check hosts, origins and sizes. A body that was serialized again may be longer.
     let config = StreamableHttpServerConfig::default()
         .with_json_response(true)
         .with_max_request_body_bytes(MAX_REWRITTEN_BODY)
@@ -75,10 +76,11 @@ pub(crate) async fn serve(
     let rmcp =
         RmcpService::new(move || Ok(Connection::new(Arc::clone(&shared), until.clone())), Arc::clone(&manager), config);
     let sessions = Sessions::new(manager);
-    let listener = HttpListener::open(&server, access.address(), limits.unwrap_or_default(), shutdown, streams).await?;
-    let endpoint = Arc::new(HttpEndpoint { access: ArcSwap::from_pointee(access), rmcp, sessions, direct_calls });
-    let reloading =
-        reload_settings(Arc::clone(&endpoint), Arc::clone(listener.connections()), reload, reload_requested);
+    let listener = HttpListener::open(&server, access.address(), shutdown, streams).await?;
+    let connections = Connections::new(affordable(limits.unwrap_or_default()));
+    let access = ArcSwap::from_pointee(access);
+    let endpoint = Arc::new(HttpEndpoint { access, connections, rmcp, sessions, direct_calls });
+    let reloading = reload_settings(Arc::clone(&endpoint), reload, reload_requested);
     listener.serve(Arc::clone(&endpoint), &server, ended, reloading).await;
     Ok(())
 }
@@ -88,7 +90,6 @@ pub(crate) async fn serve(
 /// Reads the settings again, whenever that is requested.
 async fn reload_settings(
     endpoint: Arc<HttpEndpoint>,
-    connections: Arc<Connections>,
     reload: ReloadHttpSettings,
     mut reload_requested: impl AsyncFnMut(),
 ) {
@@ -101,7 +102,7 @@ async fn reload_settings(
                 endpoint.access.store(Arc::new(access));
                 match limits {
                     Some(limits) => {
-                        connections.set_limits(affordable(limits));
+                        endpoint.connections.set_limits(affordable(limits));
                         tracing::info!("reloaded the settings and the token");
                     }
                     //= docs/spec.md#http

@@ -1,31 +1,22 @@
-//! Who sent a request, and how its answer gets back: its bytes are counted before it is made, and a large one is made
-//! without blocking other requests.
+//! Who sent a request, and how its answer gets back: a large one is made without blocking other requests.
 
 use crate::script::CallerId;
 use hyper::header::{HeaderMap, USER_AGENT};
 use hyper::http::request::Parts;
 use rmcp::RoleServer;
-use rmcp::model::{ErrorData, RequestMetaObject};
+use rmcp::model::RequestMetaObject;
 use rmcp::service::{Peer, RequestContext};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio_util::sync::CancellationToken;
 
-/// A budget of bytes for answers that wait to be sent.
-pub(crate) trait AnswerBudget: Send + Sync {
-    /// Reserves room for an answer before it is made; `false` if there is none.
-    fn reserve(&self, bytes: usize) -> bool;
-}
-
 /// A client over HTTP.
-#[derive(Clone)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct RemoteClient {
     /// A hash of its address.
     pub(crate) address: u64,
     /// The number of its connection.
     pub(crate) connection: u64,
-    pub(crate) budget: Arc<dyn AnswerBudget>,
 }
 
 /// The sender of a request.
@@ -44,23 +35,6 @@ pub(crate) struct RequestSender<'a> {
 }
 
 impl RequestSender<'_> {
-    //= docs/spec.md#http
-    //# An answer MUST be counted before it is written, and be dropped with a word where too many bytes wait.
-    /// Reserves room for an answer of this many bytes.
-    ///
-    /// # Errors
-    /// The answer is large, and too many bytes wait to be sent already.
-    pub(crate) fn reserve_answer(&self, bytes: usize) -> Result<(), ErrorData> {
-        if bytes <= LARGE_MESSAGE || self.remote.is_none_or(|remote| remote.budget.reserve(bytes)) {
-            return Ok(());
-        }
-        let message = format!(
-            "the request was executed, but its answer of {bytes} bytes was dropped: too many bytes wait to be read by \
-             clients; ask for less, or try again later"
-        );
-        Err(ErrorData::internal_error(message, None))
-    }
-
     /// The caller whose calls take turns with those of other callers. On standard streams there is one. Over HTTP a
     /// session identifies the caller. Without a session, its name, version and user agent do, but only within its
     /// address.

@@ -65,7 +65,6 @@ impl ToolCall {
             Answer::Asks(asks) => Ok(connection.input_required(&asks, kept.as_ref(), revision)?.into()),
             Answer::Tool(outcome) => {
                 let bytes = outcome.bytes();
-                sender.reserve_answer(bytes)?;
                 let render = || tool_result(outcome, wrapped, revision);
                 let mut result = if bytes > LARGE_MESSAGE { run_aside(render) } else { render() };
                 connection.stamp_server_info(&mut result.meta, revision);

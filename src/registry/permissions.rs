@@ -147,30 +147,12 @@ impl Permissions {
 
     fn add_http(&mut self, http: &HttpOverride) {
         // Every field is named: a new one is to be shown too.
-        let HttpOverride {
-            unproven,
-            unproven_per_address,
-            unproven_ms,
-            connections,
-            head_ms,
-            body_ms,
-            body_pause_ms,
-            write_ms,
-            idle_ms,
-            pending_mb,
-            sessions,
-        } = http;
+        let HttpOverride { connections, body_ms, write_ms, idle_ms, sessions } = http;
         let all = [
-            ("unproven", unproven),
-            ("unproven_per_address", unproven_per_address),
-            ("unproven_ms", unproven_ms),
             ("connections", connections),
-            ("head_ms", head_ms),
             ("body_ms", body_ms),
-            ("body_pause_ms", body_pause_ms),
             ("write_ms", write_ms),
             ("idle_ms", idle_ms),
-            ("pending_mb", pending_mb),
             ("sessions", sessions),
         ];
         self.0.extend(all.into_iter().filter_map(|(name, value)| Some((format!("{LIMIT}[http] {name}"), (*value)?))));

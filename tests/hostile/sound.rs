@@ -298,11 +298,11 @@ fn the_doctor_finds_what_is_broken() {
             "a server over HTTP",
         ),
         (
-            "a key that others can read",
+            "a key that others can change",
             |house| {
                 house.write("keys/state", "0123456789abcdef0123456789abcdef0123456789");
                 let file = house.parent().join("keys/state");
-                fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+                fs::set_permissions(&file, fs::Permissions::from_mode(0o622)).unwrap();
                 set_up(house, &json!({ "args": ["serve", "--state-key-file", file] }));
             },
             "state key file",

@@ -97,6 +97,9 @@ const TOKEN: (&str, &str) = ("Authorization", "Bearer a-long-enough-secret");
 //= docs/spec.md#http
 //= type=test
 //# A call that goes the straight way MUST get the answer that it gets on the way round.
+//= docs/spec.md#http
+//= type=test
+//# Host, origin and token MUST be checked once, before anything else of a request is looked at.
 #[test]
 fn no_way_of_a_call_goes_past_the_door() {
     let home = pots();
@@ -146,6 +149,8 @@ fn other_paths_lead_nowhere() {
     let body = stateless("tools/list", json!({})).to_string();
     let found = server.send("POST", &[("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/list")], &body);
     assert_eq!(found.status, 200);
-    let reply = Raw::saying(&server, "GET /other HTTP/1.0\r\n\r\n").rest();
+    let reply = Raw::saying(&server, "GET /other HTTP/1.0\r\nHost: localhost\r\n\r\n").rest();
     assert!(reply.starts_with("HTTP/1.0 404"), "{reply}");
+    let reply = Raw::saying(&server, "GET /other HTTP/1.0\r\nHost: evil.example\r\n\r\n").rest();
+    assert!(reply.starts_with("HTTP/1.0 403"), "{reply}");
 }

@@ -83,7 +83,7 @@ fn sessions_that_were_forgotten_make_room_for_others() {
 
 //= docs/spec.md#http
 //= type=test
-//# When too many sessions are open, the one that has been silent longest MUST be closed, of the address that has the most; one whose call runs MUST NOT.
+//# When too many sessions are open, the one that has been silent longest MUST be closed; one whose call runs MUST NOT.
 #[test]
 fn a_session_whose_call_runs_stays_and_so_does_the_server() {
     let home = pots_limited("sessions = 3");

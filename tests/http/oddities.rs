@@ -1,4 +1,4 @@
-//! Requests that can be read in more than one way: each is refused, whichever way its answer would go.
+//! Odd requests: each is refused, whichever way its answer would go.
 
 use crate::raw::{Raw, request};
 use crate::support::http::{STATELESS, Server, stateless};
@@ -47,13 +47,7 @@ fn send(server: &Server, text: &str) -> (u16, String, bool) {
 
 //= docs/spec.md#http
 //= type=test
-//# A request whose head can be read in two ways MUST be refused with status 400.
-//= docs/spec.md#http
-//= type=test
 //# A request with two fields of which one decides who is asked, who asks, or what is sent MUST be refused with status 400.
-//= docs/spec.md#http
-//= type=test
-//# A request target with an authority other than the field Host MUST be refused with status 400.
 //= docs/spec.md#http
 //= type=test
 //# A body that is not `application/json` in UTF-8, or that is encoded, MUST be refused with status 415.
@@ -206,17 +200,4 @@ fn both_ways_answer_the_same_bytes() {
         let shown = |answer: &(u16, String, Vec<u8>)| String::from_utf8_lossy(&answer.2).into_owned();
         assert_eq!(straight, round, "{body}\n{}\n{}", shown(&straight), shown(&round));
     }
-}
-
-#[test]
-fn nothing_is_read_behind_a_body_in_chunks() {
-    let home = pots();
-    let server = serve(&home, &[], &[]);
-    let (era, body, host) = (era("list_pots"), body(), server.address);
-    let chunks = format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
-    let kind = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n";
-    let text = format!("POST /mcp HTTP/1.1\r\nHost: {host}\r\n{era}{kind}\r\n{chunks}");
-    let told = Raw::saying(&server, &text.repeat(2)).rest();
-    assert!(told.starts_with("HTTP/1.1 200") && told.contains("connection: close"), "{told}");
-    assert_eq!(told.matches("HTTP/1.1").count(), 1, "{told}");
 }

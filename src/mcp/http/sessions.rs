@@ -3,9 +3,7 @@
 
 use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
-use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
-use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -21,7 +19,7 @@ const MESSAGE_CAPACITY: usize = 4;
 //= docs/spec.md#http
 //# A session that is over MUST be answered with status 404.
 /// The session manager of rmcp, which answers a session that it does not know with that status.
-pub(crate) fn manager() -> LocalSessionManager {
+pub(super) fn manager() -> LocalSessionManager {
     let mut config = SessionConfig::default();
     config.keep_alive = Some(IDLE_TIME);
     config.completed_cache_ttl = RESUME_TIME;
@@ -32,21 +30,13 @@ pub(crate) fn manager() -> LocalSessionManager {
 }
 
 /// All sessions.
-pub(crate) struct Sessions {
+pub(super) struct Sessions {
     manager: Arc<LocalSessionManager>,
-    state: Mutex<SessionTable>,
-}
-
-#[derive(Default)]
-struct SessionTable {
-    open: HashMap<String, SessionEntry>,
-    /// The number of sessions that are being opened, by address.
-    opening: HashMap<IpAddr, usize>,
+    open: Mutex<HashMap<String, SessionEntry>>,
 }
 
 /// What is known of a session.
 struct SessionEntry {
-    address: IpAddr,
     last_heard: Instant,
     /// The ids of its running requests.
     running: HashSet<String>,
@@ -54,14 +44,8 @@ struct SessionEntry {
     streams: usize,
 }
 
-/// The place of a session that is being opened.
-pub(crate) struct OpeningSession<'a> {
-    sessions: &'a Sessions,
-    address: IpAddr,
-}
-
 /// A running request of a session, until this is dropped.
-pub(crate) struct SessionRequest {
+pub(super) struct SessionRequest {
     sessions: Arc<Sessions>,
     session: String,
     /// Its id; nothing if it is a stream.
@@ -69,32 +53,43 @@ pub(crate) struct SessionRequest {
 }
 
 impl Sessions {
-    pub(crate) fn new(manager: Arc<LocalSessionManager>) -> Arc<Self> {
-        Arc::new(Self { manager, state: Mutex::default() })
+    pub(super) fn new(manager: Arc<LocalSessionManager>) -> Arc<Self> {
+        Arc::new(Self { manager, open: Mutex::default() })
     }
 
-    fn state(&self) -> MutexGuard<'_, SessionTable> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn table(&self) -> MutexGuard<'_, HashMap<String, SessionEntry>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     //= docs/spec.md#http
-    //# When too many sessions are open, the one that has been silent longest MUST be closed, of the address that has the most; one whose call runs MUST NOT.
-    /// Makes room for a session of an address; nothing if calls run in as many as there may be.
-    pub(crate) async fn open(&self, address: IpAddr, most: usize) -> Option<OpeningSession<'_>> {
+    //# When too many sessions are open, the one that has been silent longest MUST be closed; one whose call runs MUST NOT.
+    /// Makes room for a session. Returns whether there is room: a session in which a call runs is not closed.
+    pub(super) async fn make_room(&self, most: usize) -> bool {
         let alive: HashSet<String> = self.manager.sessions.read().await.keys().map(|id| id.to_string()).collect();
-        let leaving = self.state().make_room(&alive, address, most)?;
+        let (leaving, has_room) = {
+            let mut open = self.table();
+            open.retain(|id, _| alive.contains(id));
+            let leaving = take_most_silent(&mut open, most);
+            (leaving, open.len() < most)
+        };
         for id in leaving {
             tracing::debug!("a session is closed: too many are open, and it has been silent longest");
             if let Err(error) = self.manager.close_session(&id.into()).await {
                 tracing::debug!(%error, "a session was over already");
             }
         }
-        Some(OpeningSession { sessions: self, address })
+        has_room
+    }
+
+    /// Records that a session is open.
+    pub(super) fn add(&self, id: String) {
+        let entry = SessionEntry { last_heard: Instant::now(), running: HashSet::new(), streams: 0 };
+        self.table().insert(id, entry);
     }
 
     /// Begins a request of a session; nothing if one with this id still runs.
-    pub(crate) fn begin(self: &Arc<Self>, session: &str, id: Option<String>) -> Option<SessionRequest> {
-        if let Some(entry) = self.state().open.get_mut(session) {
+    pub(super) fn begin(self: &Arc<Self>, session: &str, id: Option<String>) -> Option<SessionRequest> {
+        if let Some(entry) = self.table().get_mut(session) {
             entry.last_heard = Instant::now();
             match &id {
                 Some(id) if !entry.running.insert(id.clone()) => return None,
@@ -106,54 +101,22 @@ impl Sessions {
     }
 }
 
-impl SessionTable {
-    /// Chooses the sessions that are closed for another one, which counts from then on; nothing if none may be closed.
-    fn make_room(&mut self, alive: &HashSet<String>, address: IpAddr, most: usize) -> Option<Vec<String>> {
-        self.open.retain(|id, _| alive.contains(id));
-        let mut leaving = Vec::new();
-        while self.open.len() + self.opening.values().sum::<usize>() >= most.max(1) {
-            let mut counts: HashMap<IpAddr, usize> = self.opening.clone();
-            *counts.entry(address).or_default() += 1;
-            for entry in self.open.values() {
-                *counts.entry(entry.address).or_default() += 1;
-            }
-            let quiet = self.open.iter().filter(|(_, entry)| entry.running.is_empty());
-            let first = quiet.min_by_key(|(_, entry)| {
-                (Reverse(counts.get(&entry.address).copied()), entry.streams > 0, entry.last_heard)
-            });
-            let id = first.map(|(id, _)| id.clone())?;
-            self.open.remove(&id);
-            leaving.push(id);
-        }
-        *self.opening.entry(address).or_default() += 1;
-        Some(leaving)
+/// Removes sessions until there is room for another one or calls run in all of them; returns their ids.
+fn take_most_silent(open: &mut HashMap<String, SessionEntry>, most: usize) -> Vec<String> {
+    let mut leaving = Vec::new();
+    while open.len() >= most {
+        let quiet = open.iter().filter(|(_, entry)| entry.running.is_empty());
+        let first = quiet.min_by_key(|(_, entry)| (entry.streams > 0, entry.last_heard));
+        let Some(id) = first.map(|(id, _)| id.clone()) else { break };
+        open.remove(&id);
+        leaving.push(id);
     }
-}
-
-impl OpeningSession<'_> {
-    /// Notes that the session is open, under this id.
-    pub(crate) fn opened(self, id: &str) {
-        let entry =
-            SessionEntry { address: self.address, last_heard: Instant::now(), running: HashSet::new(), streams: 0 };
-        self.sessions.state().open.insert(id.to_owned(), entry);
-    }
-}
-
-impl Drop for OpeningSession<'_> {
-    fn drop(&mut self) {
-        let mut state = self.sessions.state();
-        if let Some(count) = state.opening.get_mut(&self.address) {
-            *count -= 1;
-            if *count == 0 {
-                state.opening.remove(&self.address);
-            }
-        }
-    }
+    leaving
 }
 
 impl Drop for SessionRequest {
     fn drop(&mut self) {
-        if let Some(entry) = self.sessions.state().open.get_mut(&self.session) {
+        if let Some(entry) = self.sessions.table().get_mut(&self.session) {
             entry.last_heard = Instant::now();
             match &self.id {
                 Some(id) => drop(entry.running.remove(id)),
@@ -168,43 +131,35 @@ impl Drop for SessionRequest {
 mod tests {
     use super::*;
 
-    const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(127, 0, 0, 1));
-    const THERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(127, 0, 0, 2));
-
     /// Opens a session with this id; returns the ids of those that were closed for it.
-    fn open(state: &mut SessionTable, address: IpAddr, most: usize, id: &str) -> Option<Vec<String>> {
-        let alive = state.open.keys().cloned().collect();
-        let leaving = state.make_room(&alive, address, most)?;
-        state.opening.clear();
-        let entry = SessionEntry { address, last_heard: Instant::now(), running: HashSet::new(), streams: 0 };
-        state.open.insert(id.to_owned(), entry);
-        Some(leaving)
+    fn open(sessions: &mut HashMap<String, SessionEntry>, most: usize, id: &str) -> Vec<String> {
+        let leaving = take_most_silent(sessions, most);
+        if sessions.len() < most {
+            let entry = SessionEntry { last_heard: Instant::now(), running: HashSet::new(), streams: 0 };
+            sessions.insert(id.to_owned(), entry);
+        }
+        leaving
     }
 
     //= docs/spec.md#http
     //= type=test
-    //# When too many sessions are open, the one that has been silent longest MUST be closed, of the address that has the most; one whose call runs MUST NOT.
+    //# When too many sessions are open, the one that has been silent longest MUST be closed; one whose call runs MUST NOT.
     #[test]
-    fn the_most_silent_one_of_the_largest_crowd_goes() {
-        let mut state = SessionTable::default();
-        for (address, id) in [(THERE, "other"), (HERE, "first"), (HERE, "second"), (HERE, "third")] {
-            assert_eq!(open(&mut state, address, 4, id), Some(vec![]));
+    fn the_most_silent_one_goes() {
+        let mut sessions = HashMap::new();
+        for id in ["first", "second", "third"] {
+            assert_eq!(open(&mut sessions, 3, id), Vec::<String>::new());
         }
-        state.open.get_mut("first").unwrap().last_heard = Instant::now();
-        assert_eq!(open(&mut state, HERE, 4, "fourth"), Some(vec!["second".to_owned()]));
-        state.open.get_mut("third").unwrap().running.insert("1".to_owned());
-        state.open.get_mut("first").unwrap().streams = 1;
-        assert_eq!(open(&mut state, THERE, 4, "another"), Some(vec!["fourth".to_owned()]), "a stream and a call run");
-        assert_eq!(
-            open(&mut state, THERE, 4, "more"),
-            Some(vec!["other".to_owned()]),
-            "as many of each: its own crowd"
-        );
-        assert_eq!(open(&mut state, HERE, 4, "last"), Some(vec!["first".to_owned()]), "streams go before calls");
-        for entry in state.open.values_mut() {
-            entry.running.insert("1".to_owned());
-        }
-        assert_eq!(open(&mut state, HERE, 4, "none"), None);
-        assert_eq!(state.open.len(), 4);
+        sessions.get_mut("first").unwrap().last_heard = Instant::now();
+        assert_eq!(open(&mut sessions, 3, "fourth"), ["second"]);
+        sessions.get_mut("third").unwrap().running.insert("1".to_owned());
+        sessions.get_mut("first").unwrap().streams = 1;
+        assert_eq!(open(&mut sessions, 3, "another"), ["fourth"], "a stream and a call run");
+        sessions.get_mut("another").unwrap().running.insert("1".to_owned());
+        assert_eq!(open(&mut sessions, 3, "last"), ["first"], "streams go before calls");
+        sessions.get_mut("last").unwrap().running.insert("1".to_owned());
+        assert_eq!(open(&mut sessions, 3, "none"), Vec::<String>::new());
+        assert!(!sessions.contains_key("none"));
+        assert_eq!(sessions.len(), 3);
     }
 }

@@ -1,4 +1,4 @@
-//! Secrets of this process: other processes cannot read them, and files with secrets must be readable by the user only.
+//! Secrets of this process: other processes cannot read them, and nobody else can write files with secrets.
 
 use super::system::reason;
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -113,22 +113,20 @@ pub fn secret_variable(name: &str) -> Option<String> {
 }
 
 //= docs/spec.md#secrets
-//# A file with a secret MUST be refused unless it is a regular file of the user or of root that nobody else may read or write, and no symbolic link.
+//# A file with a secret MUST be refused unless it is a regular file of the user or of root that nobody else may write; a warning MUST say that others can read it.
 /// The secret in a file, of which `what` says what it is; nothing if a credential is not there.
 ///
 /// # Errors
-/// The file cannot be read, others could read or write it, or it holds anything else than one line.
+/// The file cannot be read, others can write it, or it holds anything else than one line.
 pub fn read_secret(what: &str, file: SecretFile<'_>) -> Result<Option<String>> {
     let (SecretFile::Own(path) | SecretFile::Credential(path)) = file;
     let fault = |why: &str| Diagnostic::new(Code("usage"), format!("{what} file {path} {why}"));
-    // Without waiting for whoever writes to a pipe of that name.
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+    // Links are followed, as Kubernetes mounts secrets: what counts is the file that was opened. Without waiting for
+    // whoever writes to a pipe of that name.
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let opened = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(opened) => File::from(opened),
         Err(rustix::io::Errno::NOENT) if matches!(file, SecretFile::Credential(_)) => return Ok(None),
-        Err(rustix::io::Errno::LOOP) => {
-            return Err(fault("is a symbolic link").help("name the file that it leads to"));
-        }
         Err(error) => return Err(fault(&format!("cannot be read: {}", reason(&error.into())))),
     };
     let metadata = opened.metadata().map_err(|error| fault(&format!("cannot be looked at: {}", reason(&error))))?;
@@ -141,10 +139,13 @@ pub fn read_secret(what: &str, file: SecretFile<'_>) -> Result<Option<String>> {
     if metadata.uid() != user && metadata.uid() != 0 {
         return Err(fault(&format!("belongs to user {}", metadata.uid())).help(format!("chown {user} {path}")));
     }
-    let open = metadata.mode() & if matches!(file, SecretFile::Credential(_)) { 0o037 } else { 0o077 };
-    if open != 0 {
-        let why = if open & 0o044 != 0 { "is readable by others" } else { "can be changed by others" };
-        return Err(fault(why).help(format!("chmod 600 {path}")));
+    if metadata.mode() & 0o022 != 0 {
+        return Err(fault("can be changed by others").help(format!("chmod 600 {path}")));
+    }
+    // The group of a credential is that of the service.
+    let readers = if matches!(file, SecretFile::Credential(_)) { 0o004 } else { 0o044 };
+    if metadata.mode() & readers != 0 {
+        tracing::warn!("{what} file {path} is readable by others; `chmod 600 {path}` prevents that");
     }
     if metadata.nlink() > 1 {
         let help = format!("make one that has no other: `cp {path} NEW && rm {path}`");
@@ -237,27 +238,20 @@ mod tests {
 
     //= docs/spec.md#secrets
     //= type=test
-    //# A file with a secret MUST be refused unless it is a regular file of the user or of root that nobody else may read or write, and no symbolic link.
+    //# A file with a secret MUST be refused unless it is a regular file of the user or of root that nobody else may write; a warning MUST say that others can read it.
     #[test]
-    fn a_file_that_others_may_touch_is_refused() {
+    fn a_file_that_others_may_change_is_refused() {
         for mode in 0..0o1000 {
             let (_folder, path) = with_mode(mode, "s3cret\n");
-            let is_open = mode & 0o077 != 0;
-            if is_open {
-                let why = refused(SecretFile::Own(&path));
-                assert!(why.ends_with("by others") || why.contains("cannot be read"), "{mode:o}: {why}");
-            } else if mode & 0o400 != 0 {
-                assert_eq!(
-                    read_secret("token", SecretFile::Own(&path)).unwrap().as_deref(),
-                    Some("s3cret"),
-                    "{mode:o}"
-                );
+            for file in [SecretFile::Own(&path), SecretFile::Credential(&path)] {
+                if mode & 0o022 != 0 {
+                    let why = refused(file);
+                    assert!(why.ends_with("changed by others") || why.contains("cannot be read"), "{mode:o}: {why}");
+                } else if mode & 0o400 != 0 {
+                    assert_eq!(read_secret("token", file).unwrap().as_deref(), Some("s3cret"), "{mode:o}");
+                }
             }
         }
-        let (_folder, shown) = with_mode(0o440, "s3cret");
-        assert!(read_secret("token", SecretFile::Credential(&shown)).is_ok());
-        let (_folder, open) = with_mode(0o444, "s3cret");
-        assert!(refused(SecretFile::Credential(&open)).contains("readable by others"));
     }
 
     #[test]
@@ -265,7 +259,7 @@ mod tests {
         let (folder, path) = with_mode(0o600, "s3cret");
         let link = folder.path().join("link");
         symlink(&path, &link).unwrap();
-        assert!(refused(SecretFile::Own(link.to_str().unwrap())).contains("symbolic link"));
+        assert_eq!(read_secret("token", SecretFile::Own(link.to_str().unwrap())).unwrap().as_deref(), Some("s3cret"));
         assert!(refused(SecretFile::Own(folder.path().to_str().unwrap())).contains("no regular file"));
         assert!(refused(SecretFile::Own("/dev/null")).contains("no regular file"));
         let gone = folder.path().join("gone");
