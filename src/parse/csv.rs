@@ -116,7 +116,7 @@ fn each_row(
         let is_row = match reader.read_record(&mut row) {
             Ok(is_row) => is_row,
             Err(error) => {
-                guard::check()?;
+                guard::check_stopped()?;
                 return Err(input.fault(CODE, at, error.to_string()));
             }
         };
