@@ -6,6 +6,7 @@ use crate::value::{Function, Json, Kind, Map, Object, Value};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
+use std::vec::IntoIter;
 
 /// Compares two values. The order of kinds is: `()`, boolean, number, text, list, map, native objects, functions.
 ///
@@ -45,119 +46,28 @@ fn compare_parts(left: &Value, right: &Value) -> Ordering {
 /// The number of items up to which insertion sort is used.
 const RUN: usize = 24;
 
-/// The number of items from which the pivot is a median of medians.
-const MANY: usize = 128;
-
 /// Sorts items by `compare`. The sort is stable, and the guard of the running call can stop it.
 ///
 /// The standard library's sort cannot be stopped, and may panic if an interrupted comparison contradicts another one.
-/// This is a quicksort: neighbours in memory stay neighbours, so it is three times as fast as a merge sort for a
-/// million texts.
 ///
 /// # Errors
 /// The running call was stopped.
 pub fn sorted<T>(items: Vec<T>, compare: impl Fn(&T, &T) -> Ordering) -> Result<Vec<T>> {
-    guard::spend(ITEM)?;
-    let mut sorted = Vec::with_capacity(items.len());
-    let depth = 2 * items.len().checked_ilog2().unwrap_or(0);
-    part_around_one(items, depth, &compare, &mut sorted)?;
-    Ok(sorted)
+    let count = items.len();
+    merge_sort(&mut items.into_iter(), count, &compare)
 }
 
-/// Sorts the items and appends them to `sorted`. At `depth` 0 it falls back to a merge sort, because the pivots were
-/// bad.
-fn part_around_one<T>(
-    mut items: Vec<T>,
-    depth: u32,
-    compare: &impl Fn(&T, &T) -> Ordering,
-    sorted: &mut Vec<T>,
-) -> Result<()> {
-    if items.len() <= RUN {
+/// Sorts the next `count` items by merging sorted halves.
+fn merge_sort<T>(items: &mut IntoIter<T>, count: usize, compare: &impl Fn(&T, &T) -> Ordering) -> Result<Vec<T>> {
+    if count <= RUN {
         guard::spend(RUN * ITEM)?;
-        sort_run(&mut items, compare);
-        sorted.extend(items);
-        return Ok(());
-    }
-    if is_sorted(&items, compare)? {
-        sorted.extend(items);
-        return Ok(());
-    }
-    if depth == 0 {
-        sorted.extend(merge_sort(items, compare)?);
-        return Ok(());
-    }
-    let middle = &items[middle(&items, compare)];
-    let mut sides = Vec::with_capacity(items.len());
-    let mut counts = [0; 3];
-    for item in &items {
-        guard::spend(ITEM)?;
-        let side = compare(item, middle);
-        counts[(side as i8 + 1).unsigned_abs() as usize] += 1;
-        sides.push(side);
-    }
-    let [mut before, mut equal, mut behind] = counts.map(Vec::with_capacity);
-    for (item, side) in items.into_iter().zip(sides) {
-        match side {
-            Ordering::Less => before.push(item),
-            Ordering::Equal => equal.push(item),
-            Ordering::Greater => behind.push(item),
-        }
-    }
-    part_around_one(before, depth - 1, compare, sorted)?;
-    sorted.append(&mut equal);
-    part_around_one(behind, depth - 1, compare, sorted)
-}
-
-/// Whether the items are already sorted.
-fn is_sorted<T>(items: &[T], compare: &impl Fn(&T, &T) -> Ordering) -> Result<bool> {
-    for pair in items.windows(2) {
-        guard::spend(ITEM)?;
-        if compare(&pair[0], &pair[1]).is_gt() {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// The index of the pivot: an item near the median.
-fn middle<T>(items: &[T], compare: &impl Fn(&T, &T) -> Ordering) -> usize {
-    let of_three = |places: [usize; 3]| {
-        let mut places = places;
-        sort_run(&mut places, &|left: &usize, right: &usize| compare(&items[*left], &items[*right]));
-        places[1]
-    };
-    let step = items.len() / 9;
-    match items.len() {
-        MANY.. => of_three([0, 3, 6].map(|first| of_three([first, first + 1, first + 2].map(|at| at * step)))),
-        few => of_three([0, few / 2, few - 1]),
-    }
-}
-
-/// Sorts items by merging sorted runs.
-fn merge_sort<T>(items: Vec<T>, compare: &impl Fn(&T, &T) -> Ordering) -> Result<Vec<T>> {
-    let mut runs: Vec<Vec<T>> = Vec::new();
-    let mut items = items.into_iter();
-    loop {
-        let mut run: Vec<T> = items.by_ref().take(RUN).collect();
-        if run.is_empty() {
-            break;
-        }
-        guard::spend(RUN * ITEM)?;
+        let mut run: Vec<T> = items.by_ref().take(count).collect();
         sort_run(&mut run, compare);
-        runs.push(run);
+        return Ok(run);
     }
-    while runs.len() > 1 {
-        let mut pairs = runs.into_iter();
-        let mut merged = Vec::new();
-        while let Some(left) = pairs.next() {
-            merged.push(match pairs.next() {
-                Some(right) => merge(left, right, compare)?,
-                None => left,
-            });
-        }
-        runs = merged;
-    }
-    Ok(runs.pop().unwrap_or_default())
+    let left = merge_sort(items, count / 2, compare)?;
+    let right = merge_sort(items, count - count / 2, compare)?;
+    merge(left, right, compare)
 }
 
 /// Sorts a few items by insertion.
@@ -180,8 +90,9 @@ fn merge<T>(mut left: Vec<T>, right: Vec<T>, compare: &impl Fn(&T, &T) -> Orderi
         return Ok(left);
     }
     let mut merged = Vec::with_capacity(left.len() + right.len());
-    let (mut left, mut right) = (left.into_iter().peekable(), right.into_iter().peekable());
-    while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
+    let (mut left, mut right) = (left.into_iter(), right.into_iter());
+    // Slices, because the two values that `Peekable` would keep make this loop half as fast.
+    while let (Some(a), Some(b)) = (left.as_slice().first(), right.as_slice().first()) {
         guard::spend(ITEM)?;
         let next = if compare(a, b).is_gt() { right.next() } else { left.next() };
         merged.extend(next);
@@ -469,19 +380,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_a_stable_sort_however_its_middles_lie(
+        fn the_sort_is_stable(
             numbers in proptest::collection::vec(0_u16..2_000, 0..3_000),
             most in 1_u16..2_000,
-            depth in 0_u32..30,
         ) {
             let items: Vec<(u16, usize)> = numbers.into_iter().map(|number| number % most).zip(0..).collect();
             let by = |a: &(u16, usize), b: &(u16, usize)| a.0.cmp(&b.0);
             let mut expected = items.clone();
             expected.sort_by(by);
-            prop_assert_eq!(sorted(items.clone(), by), Ok(expected.clone()));
-            let mut parted = Vec::new();
-            prop_assert_eq!(part_around_one(items, depth, &by, &mut parted), Ok(()));
-            prop_assert_eq!(parted, expected);
+            prop_assert_eq!(sorted(items, by), Ok(expected));
         }
     }
 }

@@ -1,11 +1,12 @@
-//! Regular expressions. Each is compiled once per process and cached. Every search consults the guard within a bounded
-//! number of steps, whatever the pattern and the text.
+//! Regular expressions. Each is compiled once per process and cached. Searches consult the guard, and their parts are
+//! bounded in size.
 
 mod captures;
 mod cost;
+mod held_bytes;
 mod linear;
 mod look_around;
-mod pike_vm;
+mod pieces;
 #[cfg(test)]
 mod tests;
 
@@ -15,31 +16,20 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::{Map, Text, Value};
 use cost::PatternSize;
-use linear::{LinearEngine, SearchGoal, SearchProgress};
+use held_bytes::HeldBytes;
+use linear::LinearEngine;
 use look_around::LookAroundEngine;
 use rustc_hash::FxHashMap;
-use std::cell::RefCell;
-use std::ops::{ControlFlow, Range};
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
+use std::ops::ControlFlow;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
-/// The maximum number of bytes that all cached patterns may take, including the caches of their engines.
+/// The maximum number of bytes that all patterns may take, including the memory of their engines.
 const MOST: usize = 8 << 20;
-/// The number of patterns that each thread finds without a lock. Its references are weak.
-const NEAR: usize = 64;
-/// Patterns with a longer text are only found in the shared cache.
-const NEAR_TEXT: usize = 256;
 /// The number of bytes that a cache entry takes in addition to its pattern.
 const ENTRY: usize = 256;
 
-static CACHE: LazyLock<PatternCache> = LazyLock::new(|| PatternCache::new(MOST));
-
-thread_local! {
-    static NEARBY: RefCell<FxHashMap<Box<str>, Weak<Pattern>>> = RefCell::default();
-}
-
-/// The size of a pattern is measured again after this many searches, and before that at each power of two.
-const RECOUNT: u32 = 1_024;
+/// The compiled patterns of the process, by their text.
+static CACHE: LazyLock<RwLock<FxHashMap<Box<str>, Arc<Pattern>>>> = LazyLock::new(RwLock::default);
 
 /// A compiled regular expression, in the syntax of the `regex` crate, plus look-around and back references if it uses
 /// them.
@@ -47,10 +37,8 @@ pub struct Pattern {
     text: Box<str>,
     engine: Engine,
     names: Vec<Option<Text>>,
-    /// The number of bytes that were allocated to compile it.
-    compiled: usize,
-    searches: AtomicU32,
-    usage: CacheUsage,
+    /// What it takes without the memory of its searches, which its engine counts.
+    _compiled: HeldBytes,
 }
 
 enum Engine {
@@ -71,7 +59,14 @@ impl Pattern {
     /// The code is `arguments`. The pattern is invalid (the message names the character), or it is too large (the
     /// message says which limit it exceeds).
     pub fn compile_cached(pattern: &str) -> Result<Arc<Self>> {
-        compile_cached(pattern)
+        if let Some(known) = CACHE.read().unwrap_or_else(PoisonError::into_inner).get(pattern) {
+            return Ok(Arc::clone(known));
+        }
+        // Compiled outside the lock, so that other threads need not wait for it.
+        let fresh = Arc::new(Self::compile(pattern)?);
+        make_room();
+        let mut cache = CACHE.write().unwrap_or_else(PoisonError::into_inner);
+        Ok(Arc::clone(cache.entry(pattern.into()).or_insert(fresh)))
     }
 
     fn compile(pattern: &str) -> Result<Self> {
@@ -82,9 +77,13 @@ impl Pattern {
             Engine::Linear(linear) => linear.names().map(|name| name.map(Text::from)).collect(),
             Engine::LookAround(look_around) => look_around.names().map(|name| name.map(Text::from)).collect(),
         };
-        let compiled = usize::try_from(guard::allocated().wrapping_sub(before)).unwrap_or(0);
-        let searches = AtomicU32::new(0);
-        Ok(Self { text: pattern.into(), engine, names, compiled, searches, usage: CacheUsage::default() })
+        let mut compiled = usize::try_from(guard::allocated().wrapping_sub(before)).unwrap_or(0);
+        if matches!(engine, Engine::LookAround(_)) {
+            // The memory of its searches cannot be measured. It is estimated at the size of the pattern itself.
+            compiled *= 2;
+        }
+        let held = HeldBytes::new(compiled + ENTRY + 2 * pattern.len());
+        Ok(Self { text: pattern.into(), engine, names, _compiled: held })
     }
 
     /// The pattern as written.
@@ -106,24 +105,6 @@ impl Pattern {
         }
     }
 
-    /// The number of bytes that it takes, including the caches of its engines.
-    fn bytes(&self) -> usize {
-        self.compiled
-            + match &self.engine {
-                Engine::Linear(linear) => linear.kept_bytes(),
-                // The caches of its parts cannot be measured. They are estimated at the size of the parts themselves.
-                Engine::LookAround(_) => self.compiled,
-            }
-    }
-
-    /// Counts a search. From time to time it also measures the pattern again, because the caches of its engines grow.
-    fn searched(&self) {
-        let searches = self.searches.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
-        if searches.is_power_of_two() || searches.is_multiple_of(RECOUNT) {
-            CACHE.recount(self);
-        }
-    }
-
     /// The names of its groups by number. Group 0 has none.
     pub fn names(&self) -> &[Option<Text>] {
         &self.names
@@ -132,12 +113,10 @@ impl Pattern {
     /// Whether the text contains a match.
     pub fn is_match(&self, text: &str) -> Result<bool> {
         let answer = match &self.engine {
-            Engine::Linear(linear) => {
-                linear.find(text, 0, SearchGoal::Existence, &mut SearchProgress::default()).map(|found| found.is_some())
-            }
+            Engine::Linear(linear) => linear.is_match(text),
             Engine::LookAround(look_around) => look_around.is_match(text),
         };
-        self.searched();
+        make_room();
         answer
     }
 
@@ -161,37 +140,11 @@ impl Pattern {
             visit(found)
         };
         let ended = match &self.engine {
-            Engine::Linear(linear) => self.each_linear(linear, text, pass),
+            Engine::Linear(linear) => linear.each(text, pass),
             Engine::LookAround(look_around) => look_around.each(text, pass),
         };
-        self.searched();
+        make_room();
         ended
-    }
-
-    fn each_linear(
-        &self,
-        linear: &LinearEngine,
-        text: &str,
-        mut visit: impl FnMut(Captures) -> Result<ControlFlow<()>>,
-    ) -> Result<()> {
-        let wanted = if self.names.len() > 1 { SearchGoal::Groups } else { SearchGoal::Span };
-        let (mut progress, mut at, mut last) = (SearchProgress::default(), 0, None);
-        while let Some(found) = linear.find(text, at, wanted, &mut progress)? {
-            let Range { start, end } = found.span();
-            // An empty match directly after the previous match is skipped.
-            if start == end && last == Some(end) {
-                if end == text.len() {
-                    break;
-                }
-                at = text.ceil_char_boundary(end + 1);
-                continue;
-            }
-            (at, last) = (end, Some(end));
-            if visit(found)?.is_break() {
-                break;
-            }
-        }
-        Ok(())
     }
 
     /// The groups of a match as a map: by number as text (`"0"` is the whole match), and by name. A group that took no
@@ -267,124 +220,12 @@ fn invalid(what: &str, place: Option<(&str, usize)>) -> Box<Diagnostic> {
         .help("`escape_regex` makes a pattern that matches a text literally")
 }
 
-/// The compiled patterns of the process, shared by all threads and limited in bytes. The least recently used ones are
-/// evicted first.
-struct PatternCache {
-    most: usize,
-    entries: Mutex<CacheEntries>,
-    /// The number of patterns that were inserted so far.
-    clock: AtomicU64,
-}
-
-#[derive(Default)]
-struct CacheEntries {
-    by_text: FxHashMap<Box<str>, Arc<Pattern>>,
-    /// The bytes of all patterns, as last measured.
-    bytes: usize,
-}
-
-/// What the cache knows about a pattern.
-#[derive(Default)]
-struct CacheUsage {
-    /// The clock of the cache when the pattern was last requested.
-    used: AtomicU64,
-    /// The number of bytes that the cache counts for it.
-    bytes: AtomicUsize,
-}
-
-/// Looks up a pattern in the cache of the thread, then in that of the process, and compiles it if necessary.
-///
-/// # Errors
-/// The pattern is invalid or too large.
-fn compile_cached(pattern: &str) -> Result<Arc<Pattern>> {
-    let near = NEARBY.with_borrow(|nearby| nearby.get(pattern).and_then(Weak::upgrade));
-    if let Some(known) = near {
-        CACHE.touch(&known);
-        return Ok(known);
-    }
-    let known = CACHE.get(pattern)?;
-    if pattern.len() <= NEAR_TEXT {
-        NEARBY.with_borrow_mut(|nearby| {
-            if nearby.len() >= NEAR {
-                nearby.clear();
-            }
-            nearby.insert(pattern.into(), Arc::downgrade(&known));
-        });
-    }
-    Ok(known)
-}
-
-/// The bytes that all patterns of the process take.
-#[cfg(test)]
-fn bytes() -> usize {
-    CACHE.lock().bytes
-}
-
-impl PatternCache {
-    fn new(most: usize) -> Self {
-        Self { most, entries: Mutex::default(), clock: AtomicU64::new(0) }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, CacheEntries> {
-        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn touch(&self, pattern: &Pattern) {
-        pattern.usage.used.store(self.clock.load(Ordering::Relaxed), Ordering::Relaxed);
-    }
-
-    fn get(&self, text: &str) -> Result<Arc<Pattern>> {
-        if let Some(known) = self.lock().by_text.get(text) {
-            self.touch(known);
-            return Ok(Arc::clone(known));
-        }
-        // Compiled outside the lock, so that other threads need not wait for it.
-        let fresh = Arc::new(Pattern::compile(text)?);
-        let mut entries = self.lock();
-        if let Some(known) = entries.by_text.get(text) {
-            return Ok(Arc::clone(known));
-        }
-        self.clock.fetch_add(1, Ordering::Relaxed);
-        self.touch(&fresh);
-        let bytes = fresh.bytes() + ENTRY + 2 * text.len();
-        fresh.usage.bytes.store(bytes, Ordering::Relaxed);
-        entries.bytes += bytes;
-        entries.by_text.insert(text.into(), Arc::clone(&fresh));
-        self.make_room(&mut entries);
-        Ok(fresh)
-    }
-
-    fn recount(&self, pattern: &Pattern) {
-        let mut entries = self.lock();
-        let is_here = entries.by_text.get(pattern.text()).is_some_and(|known| std::ptr::eq(&**known, pattern));
-        if is_here {
-            let bytes = pattern.bytes() + ENTRY + 2 * pattern.text().len();
-            let before = pattern.usage.bytes.swap(bytes, Ordering::Relaxed);
-            entries.bytes = entries.bytes.saturating_sub(before) + bytes;
-            self.make_room(&mut entries);
-        }
-    }
-
-    /// Evicts the least recently used patterns. It evicts more than necessary, so that not every new pattern needs an
-    /// eviction.
-    ///
-    //= docs/spec.md#robustness
-    //# The compiled patterns of the process MUST NOT take more than 8 MB, with what their engines keep.
-    fn make_room(&self, entries: &mut CacheEntries) {
-        if entries.bytes <= self.most {
-            return;
-        }
-        let used = |pattern: &Arc<Pattern>| pattern.usage.used.load(Ordering::Relaxed);
-        let mut oldest: Vec<(u64, Box<str>)> =
-            entries.by_text.iter().map(|(text, pattern)| (used(pattern), text.clone())).collect();
-        oldest.sort_unstable();
-        for (_, text) in oldest {
-            if entries.bytes <= self.most / 8 * 7 {
-                break;
-            }
-            if let Some(gone) = entries.by_text.remove(&text) {
-                entries.bytes = entries.bytes.saturating_sub(gone.usage.bytes.load(Ordering::Relaxed));
-            }
-        }
+/// Forgets all patterns if they take too much. Those in use stay until they are dropped.
+//= docs/spec.md#robustness
+//# The compiled patterns of the process MUST NOT take more than 8 MB, with what their engines keep.
+fn make_room() {
+    if HeldBytes::total() > MOST {
+        // Dropped outside the lock.
+        let _all = std::mem::take(&mut *CACHE.write().unwrap_or_else(PoisonError::into_inner));
     }
 }

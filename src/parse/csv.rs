@@ -4,8 +4,9 @@ use super::input::ParserInput;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, CheckedIterator, ITEM, PIECE_BYTES};
 use crate::value::{Map, Text, Value};
-use std::borrow::Cow;
+use csv::StringRecord;
 use std::collections::HashSet;
+use std::io::Read;
 use std::sync::Arc;
 
 /// The code of faults in the table.
@@ -37,187 +38,148 @@ pub fn parse_csv(input: &ParserInput<'_>, table: CsvFormat<'_>) -> Result<Value>
             return Err(Diagnostic::new(Code::ARGUMENTS, message).help(r#"use `","`, `";"`, `"\t"` or `"|"`"#));
         }
     };
-    let mut reader = CsvReader { input, separator, quotes: table.quotes, at: 0 };
-    if table.header { with_header(&mut reader) } else { as_lists(&mut reader) }
+    if table.quotes {
+        check_quotes(input, separator)?;
+    }
+    if table.header { with_header(input, separator, table.quotes) } else { as_lists(input, separator, table.quotes) }
 }
 
-fn with_header(reader: &mut CsvReader<'_>) -> Result<Value> {
+fn with_header(input: &ParserInput<'_>, separator: u8, quotes: bool) -> Result<Value> {
     let mut rows = Vec::new();
     let mut names: Option<Vec<Text>> = None;
-    while let Some(row) = reader.row()? {
+    each_row(input, separator, quotes, |start, row| {
         match &names {
-            None if row.is_blank => {}
-            None => names = Some(read_names(reader.input, &row)?),
-            Some(names) if row.is_blank && names.len() > 1 => {}
-            Some(names) if names.len() == row.cells.len() => {
-                let pairs = names.iter().map(Arc::clone).zip(row.values());
-                rows.push(Value::Map(pairs.collect::<Map>()));
+            None => names = row.map(|row| read_names(input, start, row)).transpose()?,
+            Some(names) if row.map_or(1, StringRecord::len) == names.len() => {
+                let cells = names.iter().enumerate().map(|(at, name)| (Arc::clone(name), cell(row, at)));
+                rows.push(Value::Map(cells.collect_checked::<Map>()?));
             }
             Some(names) => {
-                let message = format!("the row has {} cells, but the header has {}", row.cells.len(), names.len());
-                return Err(reader.input.fault(CODE, row.start, message).help(
+                let Some(row) = row else { return Ok(()) };
+                let message = format!("the row has {} cells, but the header has {}", row.len(), names.len());
+                return Err(input.fault(CODE, start, message).help(
                     "put a cell that contains the separator or a line end in double quotes; `header: false` returns lists",
                 ));
             }
         }
-    }
+        Ok(())
+    })?;
     Ok(Value::List(rows))
 }
 
-fn as_lists(reader: &mut CsvReader<'_>) -> Result<Value> {
+fn as_lists(input: &ParserInput<'_>, separator: u8, quotes: bool) -> Result<Value> {
     let mut rows = Vec::new();
     let mut widest = 0;
-    let mut blank = HashSet::new();
-    while let Some(row) = reader.row()? {
-        match row.is_blank {
-            true => drop(blank.insert(rows.len())),
-            false => widest = widest.max(row.cells.len()),
-        }
-        rows.push(Value::list(row.values()));
-    }
-    if widest == 1 || blank.is_empty() {
-        return Ok(Value::List(rows));
-    }
-    let inked = rows.into_iter().enumerate().filter(|(at, _)| !blank.contains(at)).map(|(_, row)| row);
-    inked.collect_checked().map(Value::List)
+    each_row(input, separator, quotes, |_, row| {
+        widest = widest.max(row.map_or(0, StringRecord::len));
+        let cells = |row: &StringRecord| row.iter().map(Value::from).collect_checked().map(Value::List);
+        rows.push(row.map(cells).transpose()?);
+        Ok(())
+    })?;
+    let blank = (widest == 1).then(|| Value::list([Value::from("")]));
+    rows.into_iter().filter_map(|row| row.or_else(|| blank.clone())).collect_checked().map(Value::List)
 }
 
-fn read_names(input: &ParserInput<'_>, row: &CsvRow<'_>) -> Result<Vec<Text>> {
-    let names: Vec<Text> = row.cells.iter().map(|name| Text::from(name.trim())).collect_checked()?;
+/// The cell of a row; an empty line is an empty cell.
+fn cell(row: Option<&StringRecord>, at: usize) -> Value {
+    Value::from(row.and_then(|row| row.get(at)).unwrap_or_default())
+}
+
+fn read_names(input: &ParserInput<'_>, start: usize, row: &StringRecord) -> Result<Vec<Text>> {
+    let names: Vec<Text> = row.iter().map(|name| Text::from(name.trim())).collect_checked()?;
     let mut seen = HashSet::new();
     for name in &names {
         guard::spend(ITEM + name.len())?;
         if !seen.insert(name) {
             let message = format!("the column `{name}` appears twice in the header");
-            let fault = input.fault(CODE, row.start, message);
+            let fault = input.fault(CODE, start, message);
             return Err(fault.help("`header: false` returns the rows as lists"));
         }
     }
     Ok(names)
 }
 
-/// A row of the text.
-struct CsvRow<'a> {
-    cells: Vec<Cow<'a, str>>,
-    /// The byte at which it begins.
-    start: usize,
-    /// Whether it is completely empty, without even quotes.
-    is_blank: bool,
-}
-
-impl CsvRow<'_> {
-    fn values(&self) -> impl Iterator<Item = Value> {
-        self.cells.iter().map(|cell| Value::from(&**cell))
-    }
-}
-
-/// What comes after a cell.
-enum CellEnd {
-    Cell,
-    Row,
-}
-
-struct CsvReader<'a> {
-    input: &'a ParserInput<'a>,
+/// Calls `visit` with each row and the byte at which it begins. An empty line is `None`.
+fn each_row(
+    input: &ParserInput<'_>,
     separator: u8,
     quotes: bool,
-    at: usize,
+    mut visit: impl FnMut(usize, Option<&StringRecord>) -> Result<()>,
+) -> Result<()> {
+    let bytes = input.text().as_bytes();
+    let mut builder = csv::ReaderBuilder::new();
+    builder.has_headers(false).flexible(true).delimiter(separator).quoting(quotes);
+    let mut reader = builder.from_reader(GuardedBytes(bytes));
+    let mut row = StringRecord::new();
+    loop {
+        let mut at = usize::try_from(reader.position().byte()).unwrap_or(usize::MAX);
+        let is_row = match reader.read_record(&mut row) {
+            Ok(is_row) => is_row,
+            Err(error) => {
+                guard::check_stopped()?;
+                return Err(input.fault(CODE, at, error.to_string()));
+            }
+        };
+        // For the crate, a row ends with `\r`, and what is left of `\r\n` comes before the next row, as empty lines do.
+        at += usize::from(bytes[..at].ends_with(b"\r") && bytes[at..].starts_with(b"\n"));
+        while let Some(b'\r' | b'\n') = bytes.get(at) {
+            guard::spend(ITEM)?;
+            visit(at, None)?;
+            at += if bytes[at..].starts_with(b"\r\n") { 2 } else { 1 };
+        }
+        if !is_row {
+            return Ok(());
+        }
+        visit(at, Some(&row))?;
+    }
 }
 
-impl<'a> CsvReader<'a> {
-    /// The next row; `None` at the end of the text.
-    fn row(&mut self) -> Result<Option<CsvRow<'a>>> {
-        let start = self.at;
-        if start == self.input.text().len() {
-            return Ok(None);
-        }
-        let is_blank = matches!(self.input.text().as_bytes()[start], b'\n' | b'\r');
-        let mut cells = Vec::new();
-        loop {
-            cells.push(match self.quotes && self.peek() == Some(b'"') {
-                true => self.quoted()?,
-                false => self.plain()?,
-            });
-            guard::spend(ITEM)?;
-            match self.after()? {
-                CellEnd::Cell => {}
-                CellEnd::Row => return Ok(Some(CsvRow { cells, start, is_blank })),
-            }
-        }
-    }
+/// Bytes that consult the guard whenever some of them are read.
+struct GuardedBytes<'a>(&'a [u8]);
 
-    fn peek(&self) -> Option<u8> {
-        self.input.text().as_bytes().get(self.at).copied()
+impl Read for GuardedBytes<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        guard::spend(buffer.len()).map_err(|fault| std::io::Error::other(fault.to_string()))?;
+        self.0.read(buffer)
     }
+}
 
-    /// Reads an unquoted cell, up to the separator or the end of the row.
-    fn plain(&mut self) -> Result<Cow<'a, str>> {
-        let (text, start) = (self.input.text(), self.at);
-        let is_end = |byte: &u8| *byte == self.separator || matches!(byte, b'\n' | b'\r');
-        let mut end = start;
-        for piece in text.as_bytes()[start..].chunks(PIECE_BYTES) {
-            let length = piece.iter().position(is_end).unwrap_or(piece.len());
-            guard::spend(length)?;
-            end += length;
-            if length < piece.len() {
-                break;
-            }
-        }
-        self.at = end;
-        let cell = &text[start..end];
-        match cell.find('"').filter(|_| self.quotes) {
-            None => Ok(Cow::Borrowed(cell)),
-            Some(at) => Err(self.fault(start + at, "a double quote within an unquoted cell")),
-        }
-    }
-
-    /// Reads a quoted cell, including both quotes.
-    fn quoted(&mut self) -> Result<Cow<'a, str>> {
-        let (text, open) = (self.input.text(), self.at);
-        let mut from = open + 1;
-        let mut doubled = String::new();
-        loop {
-            let Some(end) = quote_from(text, from)? else {
-                return Err(self.fault(open, "the double quote is not closed"));
-            };
-            self.at = end + 1;
-            if self.peek() != Some(b'"') {
-                return Ok(match doubled.is_empty() {
-                    true => Cow::Borrowed(&text[from..end]),
-                    false => Cow::Owned(doubled + &text[from..end]),
-                });
-            }
-            doubled.push_str(&text[from..=end]);
-            from = end + 2;
-        }
-    }
-
-    /// Consumes what ends the cell.
-    fn after(&mut self) -> Result<CellEnd> {
-        let next = self.peek();
-        self.at += usize::from(next.is_some());
-        match next {
-            Some(byte) if byte == self.separator => Ok(CellEnd::Cell),
-            Some(b'\r') if self.peek() == Some(b'\n') => {
-                self.at += 1;
-                Ok(CellEnd::Row)
-            }
-            None | Some(b'\r' | b'\n') => Ok(CellEnd::Row),
-            Some(_) => Err(self.fault(self.at - 1, "text after the double quote that closes a cell")),
-        }
-    }
-
-    fn fault(&self, at: usize, message: &str) -> Box<Diagnostic> {
-        self.input.fault(CODE, at, message).help(
+/// Refuses broken quotes, of which the crate makes some cell.
+fn check_quotes(input: &ParserInput<'_>, separator: u8) -> Result<()> {
+    let bytes = input.text().as_bytes();
+    let ends_cell = |byte: u8| byte == separator || matches!(byte, b'\n' | b'\r');
+    let fault = |at, message: &str| {
+        input.fault(CODE, at, message).help(
             "put a cell that contains a double quote in double quotes, and double the inner one; `quotes: false` reads quotes as ordinary characters",
         )
+    };
+    let mut from = 0;
+    while let Some(open) = quote_from(bytes, from)? {
+        if open > 0 && !ends_cell(bytes[open - 1]) {
+            return Err(fault(open, "a double quote within an unquoted cell"));
+        }
+        from = open + 1;
+        loop {
+            let Some(quote) = quote_from(bytes, from)? else {
+                return Err(fault(open, "the double quote is not closed"));
+            };
+            from = quote + 1;
+            match bytes.get(from) {
+                Some(b'"') => from += 1,
+                Some(byte) if !ends_cell(*byte) => {
+                    return Err(fault(from, "text after the double quote that closes a cell"));
+                }
+                _ => break,
+            }
+        }
     }
+    Ok(())
 }
 
 /// The position of the next double quote.
-fn quote_from(text: &str, from: usize) -> Result<Option<usize>> {
+fn quote_from(bytes: &[u8], from: usize) -> Result<Option<usize>> {
     let mut at = from;
-    for piece in text.as_bytes()[from..].chunks(PIECE_BYTES) {
+    for piece in bytes[from..].chunks(PIECE_BYTES) {
         let found = memchr::memchr(b'"', piece);
         guard::spend(found.unwrap_or(piece.len()) + 1)?;
         if let Some(found) = found {

@@ -179,8 +179,8 @@ mod tests {
         let files = ["a.md", "b.md", "c.md", "d.md", "e.md"].map(str::to_owned);
         let pattern = Pattern::compile_cached("(?=t)te*a").expect("valid");
         let search = |tells| Search { world: &world, pattern: &pattern, limit: 9, tells }.all(&files);
-        let fault = search(false).expect_err("one file is one long line");
-        assert!(fault.message.starts_with("`b.md`: the text has a longer line"), "{fault}");
+        let fault = search(false).expect_err("one file is too long");
+        assert!(fault.message.starts_with("`b.md`: the text has 12288 kB; "), "{fault}");
         assert!(fault.help.is_some_and(|help| help.contains("; `skip` leaves the file out")));
         let told = Value::List(search(true).expect("they are told")).to_json();
         let paths: Vec<_> = told.as_array().expect("a list").iter().map(|one| &one["path"]).collect();
