@@ -1,17 +1,20 @@
 //! Patterns with look-around and back references. Their engine backtracks and may take exponential time, so it gives up
-//! after some steps. The guard is consulted before each search for a match; a call whose search takes longer is answered
-//! by the watchdog.
+//! after some steps. In a long text it is asked for a match at each place, and the guard before each of these.
 
 use super::captures::Captures;
 use super::cost::{self, PatternSize};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use fancy_regex::Expr;
-use std::ops::ControlFlow;
+use crate::guard;
+use fancy_regex::{Expr, RegexInput};
+use std::ops::{ControlFlow, Range};
 
 /// The maximum number of backtracking steps of a match.
 const STEPS: usize = 1_000_000;
 /// The maximum product of pattern parts and text bytes. A part without look-around may run that long in one step.
 const MOST: u64 = 20_000_000;
+/// The maximum product of pattern parts and the square of text bytes for which the engine searches by itself. A part may
+/// read the whole text at each place, so that a longer search would not end with its call.
+const SHORT: u64 = 50_000_000;
 /// The maximum size, in bytes, of a compiled part and of the states that it keeps.
 const PART: usize = 1 << 20;
 /// The maximum number of instructions of a compiled pattern.
@@ -50,31 +53,62 @@ impl LookAroundEngine {
 
     /// Whether the text contains a match.
     pub fn is_match(&self, text: &str) -> Result<bool> {
-        self.check_text(text)?;
-        self.engine.is_match(text).map_err(|error| backtrack_limit_error(&error))
+        match self.check_text(text)? {
+            TextLength::Short => self.engine.is_match(text).map_err(|error| backtrack_limit_error(&error)),
+            TextLength::Long => Ok(self.find_from(text, 0)?.is_some()),
+        }
     }
 
     /// Calls `visit` with each match, from left to right, until it breaks.
     pub fn each(&self, text: &str, mut visit: impl FnMut(Captures) -> Result<ControlFlow<()>>) -> Result<()> {
-        self.check_text(text)?;
-        for captures in self.engine.captures_iter(text) {
-            let captures = captures.map_err(|error| backtrack_limit_error(&error))?;
-            let groups = captures.iter().map(|group| group.map(|group| group.range())).collect();
-            if visit(Captures { groups })?.is_break() {
+        if self.check_text(text)? == TextLength::Short {
+            for captures in self.engine.captures_iter(text) {
+                let captures = captures.map_err(|error| backtrack_limit_error(&error))?;
+                if visit(spans(&captures))?.is_break() {
+                    break;
+                }
+            }
+            return Ok(());
+        }
+        let (mut from, mut last_end) = (0, None);
+        while let Some(found) = self.find_from(text, from)? {
+            let Some(Range { start, end }) = found.group(0) else { break };
+            from = if start == end { next_letter(text, end) } else { end };
+            // An empty match right behind another one does not count.
+            let counts = start != end || last_end != Some(end);
+            last_end = Some(end);
+            if counts && visit(found)?.is_break() {
                 break;
             }
         }
         Ok(())
     }
 
+    /// The first match that begins at `from` or later, of a long text.
+    fn find_from(&self, text: &str, from: usize) -> Result<Option<Captures>> {
+        let mut at = from;
+        while at <= text.len() {
+            guard::check()?;
+            let input = RegexInput::new(text).from_pos(at).anchored(true);
+            let found = self.engine.captures_input(input).map_err(|error| backtrack_limit_error(&error))?;
+            if let Some(found) = found {
+                return Ok(Some(spans(&found)));
+            }
+            at = next_letter(text, at);
+        }
+        Ok(None)
+    }
+
     /// Refuses a text that is too long for the pattern, and counts the steps of a search.
     //= docs/spec.md#robustness
     //# A text that is too long for a pattern with look-around MUST be refused.
-    fn check_text(&self, text: &str) -> Result<()> {
-        let steps = self.size.saturating_mul(text.len() as u64 + 1);
+    fn check_text(&self, text: &str) -> Result<TextLength> {
+        let length = text.len() as u64 + 1;
+        let steps = self.size.saturating_mul(length);
         cost::spend(steps)?;
         if steps <= MOST {
-            return Ok(());
+            let is_short = steps.saturating_mul(length) <= SHORT;
+            return Ok(if is_short { TextLength::Short } else { TextLength::Long });
         }
         let message = format!(
             "the text has {} kB; this pattern, with look-around or back references, takes up to {} kB",
@@ -84,6 +118,24 @@ impl LookAroundEngine {
         Err(Diagnostic::new(Code::LIMIT, message)
             .help("search its parts, such as `split_lines(text)`, or write the pattern without look-around and back references"))
     }
+}
+
+/// How long a text is for a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TextLength {
+    /// A search in it ends soon.
+    Short,
+    /// It is searched place by place.
+    Long,
+}
+
+fn spans(captures: &fancy_regex::Captures<'_, str>) -> Captures {
+    Captures { groups: captures.iter().map(|group| group.map(|group| group.range())).collect() }
+}
+
+/// Where the next letter begins; behind the end of the text at its end.
+fn next_letter(text: &str, at: usize) -> usize {
+    at + text[at..].chars().next().map_or(1, char::len_utf8)
 }
 
 /// Measures a pattern with look-around. A subroutine is counted where it is defined, not where it is called; the number

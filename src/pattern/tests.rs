@@ -92,6 +92,41 @@ fn a_text_that_is_too_long_for_look_around_is_refused() {
 }
 
 #[test]
+fn a_long_text_is_searched_with_look_around_as_a_short_one() {
+    let text = "é a1 bb b2,\n\n".repeat(2_000);
+    for pattern in [r"(?<=a)\d", r"(\w)\1", r"(?=b)", r"x?(?!b)", r"(?<!\w)b\w*(?=,)", r"(?m)^(?=é)", r"\b(?=b)"] {
+        let known = fancy_regex::Regex::new(pattern).expect("valid");
+        let known: Vec<_> = known.find_iter(&text).map(|found| found.expect("it ends").range()).collect();
+        let pattern = Pattern::compile_cached(pattern).expect("valid");
+        let ours: Vec<_> =
+            all(&pattern, &text).expect("it ends").into_iter().filter_map(|one| one[0].clone()).collect();
+        assert!(ours == known && known.len() > 100, "{}: {} and {}", pattern.text(), ours.len(), known.len());
+        assert_eq!(pattern.is_match(&text), Ok(true));
+    }
+}
+
+//= docs/spec.md#robustness
+//= type=test
+//# A search for a pattern MUST ask the guard within a bounded number of steps, whatever the pattern and the text.
+#[test]
+fn a_search_with_look_around_stops_while_it_runs() {
+    for (pattern, text) in
+        [(r"(?=(?s:.*)z)a", "a b\n".repeat(50_000)), (r"(?=(?:[ab]{1,100}){1,10}c)a", random_text(4_000))]
+    {
+        let pattern = Pattern::compile_cached(pattern).expect("valid");
+        for is_existence in [true, false] {
+            let guard =
+                Guard::new(Limits { time: Duration::from_millis(20), ..Limits::default() }, CancelFlag::default());
+            let _entered = guard.enter();
+            let began = Instant::now();
+            let fault = if is_existence { pattern.is_match(&text).err() } else { all(&pattern, &text).err() };
+            assert_eq!(fault.map(|fault| fault.code), Some(Code::LIMIT), "{}", pattern.text());
+            assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+        }
+    }
+}
+
+#[test]
 fn groups_that_took_no_part_are_null() {
     let pattern = Pattern::compile_cached("(a)|(?<b>b)").expect("valid");
     let found = pattern.first("b").expect("it ends").expect("it is there");
@@ -128,7 +163,7 @@ fn stops(pattern: &str, text: &str) {
 
 //= docs/spec.md#robustness
 //= type=test
-//# A search for a pattern without look-around MUST ask the guard within a bounded number of steps, whatever the pattern and the text.
+//# A search for a pattern MUST ask the guard within a bounded number of steps, whatever the pattern and the text.
 #[test]
 fn the_worst_patterns_stop() {
     let random = random_text(12 << 20);
@@ -155,7 +190,7 @@ fn the_worst_patterns_stop() {
 
 //= docs/spec.md#robustness
 //= type=test
-//# A search for a pattern without look-around MUST ask the guard within a bounded number of steps, whatever the pattern and the text.
+//# A search for a pattern MUST ask the guard within a bounded number of steps, whatever the pattern and the text.
 #[test]
 fn a_search_in_pieces_stops_while_it_runs() {
     // The text has one line, and the DFA builds a state for nearly every byte.
