@@ -112,8 +112,6 @@ impl HostState {
         if !held.is_empty() {
             status["held"] = held.into();
         }
-        //= docs/spec.md#programs
-        //# What a program of a killed host made of protected names MUST be set aside before anything of a workspace is used again, and told.
         let recovered = recovered();
         if !recovered.is_empty() {
             status["recovered"] = recovered.into();

@@ -382,7 +382,7 @@ const SIGNAL_EXIT_BASE: i32 = 128;
 /// Has SIGINT and SIGTERM end this process in good order from now on. If that cannot be set up, they end it at once, and the
 /// next command cleans up. SIGHUP is left alone: `nohup` ignores it.
 //= docs/spec.md#programs
-//# A command that SIGINT or SIGTERM ends MUST end its programs, and put right what they made, before it is gone.
+//# A server that ends MUST end its programs before it is gone.
 pub(super) fn end_at_signals() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

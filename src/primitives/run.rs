@@ -12,7 +12,7 @@ use std::time::Duration;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "run",
     family: Family::Run,
-    summary: "Runs a program that the pack was granted, without a shell: each argument arrives as it is. What the call has staged reaches the disk first; the program ends with the call. It is confined to the grants of the pack. Gives `code`, `text`, `line` (the first line), `errors`, and `notes`: what the host has to say, such as a folder that it could not write.",
+    summary: "Runs a program that the pack was granted, without a shell: each argument arrives as it is. What the call has staged reaches the disk first; the program ends with the call. It is confined to the grants of the pack, and reads and starts what belongs to the installation that it was found in; cargo of rustup needs more: `run = [{ program = \"cargo\", read = [\".\", \"~/.rustup\", \"~/.cargo\"], write = [\"target\"], start = [\"~/.rustup\", \"target\"], network = true }]`. Gives `code`, `text`, `line` (the first line), `errors`, and `notes`: what the host has to say, such as a folder that it could not write.",
     params: &[
         required("program", &[Kind::Text], "The program, as `run` of the grants names it."),
         optional("args", &[Kind::Text, Kind::List], "Its arguments."),
@@ -26,7 +26,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         ),
         option("output_kb", &[Kind::Integer], "How much it may print; 4096 if it is left out, 65536 at most."),
         option("check", &[Kind::Bool], "Whether another exit code than 0 is a fault; `true` if it is left out."),
-        option("any_bytes", &[Kind::Bool], "Lets bytes through that are no UTF-8: `text` has `\u{fffd}` for them, and `bytes` is all that it printed."),
+        option("any_bytes", &[Kind::Bool], "Lets bytes through that are not UTF-8: `text` has `\u{fffd}` for them, and `bytes` is all that it printed."),
     ],
     returns: Kind::Map,
     effect: Effect::Runs,

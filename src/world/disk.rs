@@ -8,10 +8,7 @@ mod journal;
 mod lock;
 mod process;
 mod program;
-mod program_journal;
-mod protected;
 mod read;
-mod refusal;
 mod resolve;
 mod roots;
 mod scratch;
@@ -34,8 +31,8 @@ pub use scratch::ScratchWorld;
 pub use secrets::{SecretFile, check_secret_place, hide_process, read_secret, read_secret_descriptor, secret_variable};
 pub use system::{
     CONFIG_BELOW_HOME, TRUST_BELOW_HOME, check_descriptors, check_threads, config_folder, current_folder,
-    fail_at_largest_file, home_folder, is_hosts_own, is_misled, make_private_folder, shortages, state_folder,
-    take_write_from_others, trust_folder,
+    fail_at_largest_file, holds_hosts_own, home_folder, is_hosts_own, is_misled, make_private_folder, shortages,
+    state_folder, take_write_from_others, trust_folder,
 };
 
 use super::effects::{FileChange, FilePolicy, LockAttempt, TargetState, World, no_folder};
@@ -48,15 +45,13 @@ use rustix::fs::FileType;
 use std::sync::Arc;
 use system::path_fault;
 
-/// Finishes or takes away what processes of this user that were killed left: half of what a call wrote, and what their
-/// programs made of names that no grant covers. To be called before anything of a workspace is read, with the folders
-/// of which nothing is believed.
+/// Finishes or takes away half of what a call wrote whose process was killed. To be called before anything of a workspace
+/// is read, with the folders of which nothing is believed.
 pub fn recover(roots: &[&str]) {
     if let Some(told) = journal::choose_folder(roots) {
         journal::report(told);
     }
     write_journal::recover();
-    program_journal::recover();
 }
 
 /// Takes away the temporary folders that killed processes left; nobody waits for it.

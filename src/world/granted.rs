@@ -7,7 +7,7 @@ mod tests;
 use super::effects::{FileChange, FilePolicy, GRANT_ROOT, LockAttempt, TargetState, World};
 use super::grants::{
     ALL_BELOW, CompiledGrants, GrantedAccess, SECRET_VARIABLES, below_root, describe_missing_grant, protected_part,
-    undeclared,
+    system_folder, undeclared,
 };
 use super::path;
 use super::repository::{Repository, is_repository};
@@ -80,7 +80,8 @@ impl GrantedWorld {
         if path.starts_with('~') && self.rules.at_home.iter().any(is_below) && path::is_clean_at_home(path) {
             return true;
         }
-        self.rules.read.matches(&self.normalize(path))
+        let normal = self.normalize(path);
+        self.rules.read.matches(&normal) && system_folder(&normal).is_none()
     }
 
     fn check_read(&self, path: &str) -> Result<()> {

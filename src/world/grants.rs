@@ -51,7 +51,7 @@ impl CompiledGrants {
         let roots = world.granted_roots();
         let read = compile(world, &allowed.read, &roots)?;
         let write = compile(world, &allowed.write, &roots)?;
-        let home = world.env("HOME");
+        let home = home(world);
         let is_folder =
             |grant: &&String| path::is_clean_at_home(grant) && !grant.contains(['*', '?', '[', '{', '\\', '$']);
         let at_home = allowed.read.iter().filter(is_folder).filter(|_| home.is_some()).cloned().collect();
@@ -72,12 +72,12 @@ impl CompiledGrants {
 //# What a symlink leads to MUST be covered by a grant itself.
 impl FilePolicy for CompiledGrants {
     fn may_read(&self, asked: &str, name: &str) -> Result<()> {
-        Self::check_linked(self.read.matches(name), asked)
+        Self::check_linked(self.read.matches(name) && system_folder(name).is_none(), asked)
     }
 
     fn may_look(&self, asked: &str, name: &str, entry: EntryKind) -> Result<()> {
         let may = self.read.matches(name) || (entry == EntryKind::Folder && self.read.may_match_below(name));
-        Self::check_linked(may, asked)
+        Self::check_linked(may && system_folder(name).is_none(), asked)
     }
 
     fn protected(&self) -> &[&str] {
@@ -100,6 +100,13 @@ pub(super) fn undeclared(path: &str, done: &str, effect: &str) -> Box<Diagnostic
         .help(format!("declare `effect = \"{effect}\"`"))
 }
 
+/// The folder of what the system shows of itself, of devices and of processes, if a path lies in one. Memory that
+/// programs share by name is none of that.
+pub(super) fn system_folder(at: &str) -> Option<&'static str> {
+    let found = ["/dev", "/proc", "/sys"].into_iter().find(|system| path::is_below(at, system));
+    found.filter(|_| !path::is_below(at, "/dev/shm"))
+}
+
 /// A name that no real grant lists: whatever covers it covers everything in a folder.
 pub(super) const ALL_BELOW: &str = "\u{1}/\u{1}";
 
@@ -120,6 +127,12 @@ pub(super) fn compile(world: &dyn World, grants: &[String], roots: &[String]) ->
     for grant in grants {
         let Some(filled) = fill(world, grant, globset::escape) else { continue };
         let clean = below_root(world.root(), path::clean(&filled));
+        //= docs/spec.md#roots
+        //# A grant MUST NOT cover what the system shows of itself and of processes: `/proc`, `/sys`, `/dev`.
+        if let Some(system) = system_folder(&clean) {
+            let message = format!("the grant `{grant}` lies in `{system}`, which no grant covers");
+            return Err(Diagnostic::new(Code::WORLD, message).help("grant folders with files of people"));
+        }
         let is_glob = grant.replace("${", "").contains(['*', '?', '[', '{', '\\']);
         let mut everywhere = vec![clean];
         if path::is_below(&everywhere[0], ".") {
@@ -156,11 +169,16 @@ pub(super) fn folders(world: &dyn World, grant: &str, roots: &[String]) -> std::
     Ok(roots.map(|root| path::join(root, &clean)).collect())
 }
 
+/// The home folder. One that is the root of the disk, as in some containers, is not a home.
+fn home(world: &dyn World) -> Option<String> {
+    world.env("HOME").filter(|home| path::clean(home) != "/")
+}
+
 /// Fills in `~` and variables, with each value passed through `literal`. `None` if a variable is unset or empty.
 fn fill(world: &dyn World, grant: &str, literal: fn(&str) -> String) -> Option<String> {
     let mut filled = String::new();
     let mut rest = grant;
-    if let (Some(below), Some(home)) = (grant.strip_prefix('~'), world.env("HOME"))
+    if let (Some(below), Some(home)) = (grant.strip_prefix('~'), home(world))
         && (below.is_empty() || below.starts_with('/'))
     {
         filled = literal(&home);

@@ -112,3 +112,17 @@ fn memory_counts_ids_and_keeps_a_home() {
     assert_eq!(memory.now_ms(), before + 5);
     assert_eq!(memory.snapshot().len(), 2);
 }
+
+//= docs/spec.md#robustness
+//= type=test
+//# A file of ignore rules with more than 1 MB or 20,000 lines MUST fail the call that needs it.
+#[test]
+fn ignore_rules_without_end_are_refused_by_name() {
+    for text in ["*/a\n".repeat(20_001), "x".repeat((1 << 20) + 1)] {
+        let world = MemoryWorld::new();
+        world.write("docs/.gitignore", text.as_bytes()).unwrap();
+        let refused = world.walk(&walk(".", false, true, None)).unwrap_err();
+        assert!(refused.message.contains("`docs/.gitignore` has more than 1 MB or 20000 lines"), "{refused}");
+        assert!(world.walk(&walk(".", false, false, None)).is_ok());
+    }
+}

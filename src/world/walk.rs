@@ -73,6 +73,10 @@ pub struct WalkResult {
 /// from one machine to the next.
 pub(super) const IGNORE_FILES: [&str; 2] = [".ignore", ".gitignore"];
 
+/// The maximum size of such a file: each line takes some 12 kB of memory.
+const MAX_IGNORE_BYTES: usize = 1 << 20;
+const MAX_IGNORE_LINES: usize = 20_000;
+
 /// The maximum number of folders of a walk: more are a mistake, or a trap.
 const MOST_FOLDERS: usize = 500_000;
 
@@ -124,7 +128,7 @@ pub(super) fn walk(folders: &dyn FolderSource, walk: &WalkOptions) -> Result<Wal
     let from = path::clean(&walk.from);
     let mut walked = WalkResult::default();
     let rules = match walk.ignore {
-        true => match rules_above(folders, &from) {
+        true => match rules_above(folders, &from)? {
             Some(rules) => rules,
             None => return Ok(walked),
         },
@@ -159,7 +163,7 @@ fn enter(
         return Ok(());
     }
     let Some(entries) = folders.entries(&folder.path)? else { return Ok(()) };
-    let rules = if walk.ignore { rules_of(folders, &folder, &entries) } else { None };
+    let rules = if walk.ignore { rules_of(folders, &folder, &entries)? } else { None };
     let (path, identity) = (folder.path.clone(), OnceLock::new());
     let above = walk.follow.then(|| Arc::new(EnteredFolder { path, identity, next: folder.above.clone() }));
     for found in entries {
@@ -237,44 +241,58 @@ pub(super) fn walk_as_asked(
 }
 
 /// The rules that hold where the walk begins; nothing if they leave that folder out.
-fn rules_above(folders: &dyn FolderSource, from: &str) -> Option<Option<Arc<IgnoreRules>>> {
+fn rules_above(folders: &dyn FolderSource, from: &str) -> Result<Option<Option<Arc<IgnoreRules>>>> {
     let mut rules: Option<Arc<IgnoreRules>> = None;
     let above = folders_above(&folders.top(from), from);
     for (at, folder) in above.iter().enumerate() {
-        rules = read_rules(folder, rules, |name| folders.ignore_file(&child_path(folder, name)));
+        rules = read_rules(folder, rules, |name| folders.ignore_file(&child_path(folder, name)))?;
         let next = above.get(at + 1).map_or(from, String::as_str);
         if is_ignored(rules.as_deref(), next, true) {
-            return None;
+            return Ok(None);
         }
     }
-    Some(rules)
+    Ok(Some(rules))
 }
 
-fn rules_of(folders: &dyn FolderSource, folder: &PendingFolder, entries: &[FolderEntry]) -> Option<Arc<IgnoreRules>> {
+fn rules_of(
+    folders: &dyn FolderSource,
+    folder: &PendingFolder,
+    entries: &[FolderEntry],
+) -> Result<Option<Arc<IgnoreRules>>> {
     read_rules(&folder.path, folder.rules.clone(), |name| {
         let there = entries.binary_search_by(|entry| entry.name.as_str().cmp(name)).is_ok();
         there.then(|| folders.ignore_file(&child_path(&folder.path, name))).flatten()
     })
 }
 
+//= docs/spec.md#robustness
+//# A file of ignore rules with more than 1 MB or 20,000 lines MUST fail the call that needs it.
 /// The rules of one folder on top of those above; lines that are no patterns are passed over, as git does.
 fn read_rules(
     folder: &str,
     above: Option<Arc<IgnoreRules>>,
     text: impl Fn(&str) -> Option<String>,
-) -> Option<Arc<IgnoreRules>> {
+) -> Result<Option<Arc<IgnoreRules>>> {
     let texts = IGNORE_FILES.map(text);
     if texts.iter().all(Option::is_none) {
-        return above;
+        return Ok(above);
     }
-    let files = texts.map(|text| {
+    let mut files = [Gitignore::empty(), Gitignore::empty()];
+    for ((text, name), file) in texts.iter().zip(IGNORE_FILES).zip(&mut files) {
+        let text = text.as_deref().unwrap_or_default();
+        if text.len() > MAX_IGNORE_BYTES || text.lines().count() > MAX_IGNORE_LINES {
+            let message = format!("`{}` has more than 1 MB or {MAX_IGNORE_LINES} lines", child_path(folder, name));
+            return Err(Diagnostic::new(Code::LIMIT, message)
+                .help("a list of ignore rules of this size takes a gigabyte of memory: shorten it, or search with `ignore: false`"));
+        }
         let mut builder = GitignoreBuilder::new(".");
-        for line in text.iter().flat_map(|text| text.lines()) {
+        for line in text.lines() {
+            crate::guard::check()?;
             let _not_a_pattern = builder.add_line(None, line);
         }
-        builder.build().unwrap_or_else(|_| Gitignore::empty())
-    });
-    Some(Arc::new(IgnoreRules { folder: folder.to_owned(), files, above }))
+        *file = builder.build().unwrap_or_else(|_| Gitignore::empty());
+    }
+    Ok(Some(Arc::new(IgnoreRules { folder: folder.to_owned(), files, above })))
 }
 
 /// The nearest rule that speaks of the path decides; `.ignore` files are asked before `.gitignore` files.

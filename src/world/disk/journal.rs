@@ -4,17 +4,12 @@
 //!
 //! Nothing is synced, as with all files of the host: what the kernel has survives the process, not a power failure.
 
-use super::system::private_folder;
 use super::system::{TRUST_BELOW_HOME, is_alive, is_misled, make_private_folder, state_folder, trust_folder};
 use crate::value::Json;
 use crate::world::path;
-use serde_json::json;
-use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The maximum size of a journal: a longer file is none of ours.
@@ -24,9 +19,6 @@ const MOST_BYTES: u64 = 64 << 20;
 const MOST_TOLD: usize = 50;
 
 static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
-
-/// The maximum number of records of entries that were set aside.
-const MOST_RECORDS: usize = 200;
 
 /// The folder of the journals: see [`choose_folder`].
 static CHOSEN: OnceLock<Option<String>> = OnceLock::new();
@@ -114,16 +106,6 @@ impl Journal {
         self.file.write_all(format!("{line}\n").as_bytes())
     }
 
-    /// Records a sign of life of the process.
-    pub(super) fn record_heartbeat(&self) {
-        let _told_by_the_last_one = self.file.set_modified(std::time::SystemTime::now());
-    }
-
-    /// The time of the last sign of life, in nanoseconds.
-    pub(super) fn last_heartbeat(&self) -> i128 {
-        self.file.metadata().map_or(0, |known| nanoseconds(known.mtime(), known.mtime_nsec()))
-    }
-
     /// All lines that are whole.
     pub(super) fn lines(&mut self) -> JournalLines {
         let mut bytes = Vec::new();
@@ -148,15 +130,6 @@ impl Journal {
     pub(super) fn remove(self) -> io::Result<()> {
         fs::remove_file(&self.path)
     }
-}
-
-/// How long after the last sign of life of its host a program may have changed something, in nanoseconds: the host
-/// gives four a second, and a program ends with it.
-pub(super) const LAST_WORK: i128 = 2_000_000_000;
-
-/// A time stamp of the file system in nanoseconds.
-pub(super) fn nanoseconds(seconds: i64, rest: i64) -> i128 {
-    i128::from(seconds) * 1_000_000_000 + i128::from(rest)
 }
 
 fn is_at(file: &File, path: &str) -> bool {
@@ -219,8 +192,7 @@ pub(super) fn find_journals(folder: &str) -> FoundJournals {
 
 /// The notices about what this process cleared up, and what still waits to be looked at: one sentence each.
 pub fn recovered() -> Vec<String> {
-    let told = TOLD.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let mut told: Vec<String> = told.into_iter().chain(set_aside_notices()).collect();
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let mut seen = std::collections::BTreeSet::new();
     told.retain(|one| seen.insert(one.clone()));
     told
@@ -238,53 +210,11 @@ pub(super) fn report(what: String) {
     }
 }
 
-/// Records what was set aside, for [`recovered`]. Returns whether that was possible.
-pub(super) fn record_set_aside(asides: &[&PathBuf], told: &str) -> bool {
-    // A path need be no text.
-    let asides: Vec<&[u8]> = asides.iter().map(|at| at.as_os_str().as_bytes()).collect();
-    let Some(folder) = folder("set-aside").filter(|at| private_folder(at).is_ok()) else {
-        return false;
-    };
-    let name = path::join(&folder, &uuid::Uuid::new_v4().simple().to_string());
-    let is_full = || fs::read_dir(&folder).map_or(0, Iterator::count) >= MOST_RECORDS;
-    // Records of what is gone make room.
-    let has_room = !is_full() || {
-        set_aside_notices();
-        !is_full()
-    };
-    has_room && fs::write(name, json!({ "at": asides, "told": told }).to_string()).is_ok()
-}
-
-/// The notices about what was set aside and still exists. Records of what is gone are removed.
-fn set_aside_notices() -> Vec<String> {
-    let Some(folder) = folder("set-aside") else { return Vec::new() };
-    let mut told = Vec::new();
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_RECORDS) {
-        let record: Option<Json> = fs::read(entry.path()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let one = record.as_ref().and_then(|record| record.get("told")?.as_str());
-        let asides = record.as_ref().and_then(|record| record.get("at")?.as_array()).into_iter().flatten();
-        let mut asides = asides.filter_map(|at| serde_json::from_value::<Vec<u8>>(at.clone()).ok());
-        let is_there = asides.any(|at| fs::symlink_metadata(OsStr::from_bytes(&at)).is_ok());
-        match one.filter(|_| is_there) {
-            Some(one) => told.push(one.to_owned()),
-            None => {
-                let _somebody_was_faster = fs::remove_file(entry.path());
-            }
-        }
-    }
-    if told.len() >= MOST_RECORDS {
-        told.push(format!(
-            "{MOST_RECORDS} records of what was set aside are kept, and no more: what came since is told in the log alone"
-        ));
-    }
-    told.sort();
-    told
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+    use serde_json::json;
     use std::os::unix::fs::PermissionsExt;
 
     #[test]

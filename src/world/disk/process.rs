@@ -1,18 +1,15 @@
 //! Runs programs: without a shell, with few variables, in a process group that ends with the call. Also the shutdown
-//! of the host, which ends its programs first and checks what they made.
+//! of the host, which ends its programs first.
 
 use super::confine::{self, HostExitSignal, ProgramStart, StartedProgram};
 use super::handle::Disk;
-use super::program_journal::{self, ProgramRecord};
-use super::protected::WritableSurvey;
-use super::refusal;
 use super::roots::Roots;
 use super::system::{self, reason};
 use super::temporary::{self, TemporaryFolder};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::world::path;
-use crate::world::run::{ProgramCommand, ProgramFile, ProgramOutput, RequiredGrant};
+use crate::world::run::{ProgramCommand, ProgramOutput, RequiredGrant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, test_kill_process_group, waitid,
@@ -41,9 +38,6 @@ const GRACE_OF_GIT: Duration = Duration::from_millis(300);
 /// How long another program has to clean up: its call is answered when it is gone, and not much later than it should be.
 const GRACE: Duration = Duration::from_millis(150);
 
-/// How often the host records a sign of life while a program runs, in milliseconds.
-const BEAT: u128 = 250;
-
 /// How long to wait for the output of a program that has ended: what it started may still hold the streams.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
@@ -67,14 +61,6 @@ pub(super) fn run(disk: &Disk, command: &ProgramCommand) -> Result<ProgramOutput
     let is_git = command.needs != RequiredGrant::Program;
     let temporary = if is_git { None } else { Some(temporary_folder()?) };
     let temporary_path = temporary.as_ref().map(|folder| folder.path().to_string_lossy().into_owned());
-    let begin = |folder: &TemporaryFolder| {
-        program_journal::begin(&command.program, &command.confinement.write, folder.path(), command.stop)
-    };
-    let (survey, mut noted) = temporary.as_ref().map(begin).transpose()?.unzip();
-    let mut confinement = command.confinement.clone();
-    if let Some(survey) = &survey {
-        confinement.write.clone_from(&survey.writable);
-    }
     let start = ProgramStart {
         path: &program.path,
         files: &program.files,
@@ -82,7 +68,7 @@ pub(super) fn run(disk: &Disk, command: &ProgramCommand) -> Result<ProgramOutput
         arguments: &command.arguments,
         env: &variables(command, temporary_path.as_deref()),
         folder: &folder,
-        confinement: &confinement,
+        confinement: &command.confinement,
         temporary: temporary_path.as_deref(),
         is_git,
         roots: &disk.roots,
@@ -92,19 +78,13 @@ pub(super) fn run(disk: &Disk, command: &ProgramCommand) -> Result<ProgramOutput
     let group = Arc::new(Group::default());
     let _waiting = (!is_git).then(|| group.awaited(is_confined.then(|| still_running(command))));
     let ended = confine::start(&disk.sandbox(), &start, command).and_then(|mut started| {
-        if let Some(under_way) = &mut noted {
-            under_way.started(started.pid);
-        }
         if !is_git {
-            notes.extend(absent_notes(&mut started, &confinement.write));
+            notes.extend(absent_notes(&mut started, &command.confinement.write));
         }
-        RunningProgram::new(started, command, group).wait(noted.as_ref())
+        RunningProgram::new(started, command, group).wait()
     });
-    if let (Some(survey), Some(under_way)) = (survey, noted) {
-        notes.extend(clear_up(&command.program, survey, under_way, is_confined)?);
-    }
     drop(temporary);
-    notes.extend(is_confined.then(|| confinement_note(disk, command, &program, &ended)).flatten());
+    notes.extend(is_confined.then(|| confinement_note(&disk.roots, command, &ended)).flatten());
     with_notes(ended, notes)
 }
 
@@ -121,20 +101,27 @@ fn still_running(command: &ProgramCommand) -> String {
     format!("`{}` was still running, confined{network}", command.program)
 }
 
-/// A note about what confined a failed program, as far as it is known.
-fn confinement_note(
-    disk: &Disk,
-    command: &ProgramCommand,
-    program: &ProgramFile,
-    ended: &Result<ProgramOutput>,
-) -> Option<String> {
-    match ended {
-        Ok(ran) => refusal::explain(disk, command, program, ran),
-        Err(fault) if fault.help.as_deref() == Some(MORE_TIME) && !command.confinement.network => {
-            Some("it ran confined and without the network".to_owned())
-        }
-        Err(_) => None,
-    }
+//= docs/spec.md#programs
+//# A program that failed because it was confined MUST be told of with what it may touch, and the grant that says so.
+/// A note about what a program that failed was held to: why it failed, its own words say.
+fn confinement_note(roots: &Roots, command: &ProgramCommand, ended: &Result<ProgramOutput>) -> Option<String> {
+    let has_failed = match ended {
+        Ok(ran) => ran.code != 0,
+        Err(fault) => fault.help.as_deref() == Some(MORE_TIME),
+    };
+    let confinement = &command.confinement;
+    let named = |places: &[String]| match places {
+        [] => "nothing".to_owned(),
+        places => places.iter().map(|at| format!("`{}`", roots.spelled(at))).collect::<Vec<_>>().join(" "),
+    };
+    let network = if confinement.network { "had the network" } else { "had no network" };
+    let name = &command.program;
+    has_failed.then(|| {
+        format!(
+            "`{name}` ran confined: beside the system's programs and its own `TMPDIR` it read {}, wrote {}, started {}, and {network}; more is granted by `run = [{{ program = {name:?}, read = […], write = […], start = […], network = … }}]`",
+            named(&confinement.read), named(&confinement.write), named(&confinement.start)
+        )
+    })
 }
 
 /// Notes for the caller about granted places that do not exist.
@@ -154,20 +141,6 @@ fn with_notes(ended: Result<ProgramOutput>, notes: Vec<String>) -> Result<Progra
             Err(fault)
         }
     }
-}
-
-/// Sets aside what a program made of protected names, and returns the notes for the caller. What cannot be set aside
-/// stays in the journal.
-fn clear_up(program: &str, survey: WritableSurvey, under_way: ProgramRecord, is_confined: bool) -> Result<Vec<String>> {
-    let opened = survey.opened.iter().filter(|_| is_confined).map(|at| {
-        format!("programs make nothing new in `{at}` itself: it holds a name that no grant covers; grant folders in it")
-    });
-    let opened: Vec<String> = opened.collect();
-    let undone = survey.set_aside(None)?;
-    under_way.end();
-    let mut notes = program_journal::remember(program, &undone);
-    notes.extend(opened);
-    Ok(notes)
 }
 
 /// All variables that a program gets.
@@ -286,8 +259,8 @@ impl<'a> RunningProgram<'a> {
 
     //= docs/spec.md#writes
     //# A program MUST end, with all that it started, when its time is over or the call is cancelled.
-    fn wait(mut self, noted: Option<&ProgramRecord>) -> Result<ProgramOutput> {
-        let (began, mut pause, mut beats) = (Instant::now(), Duration::from_micros(500), 0);
+    fn wait(mut self) -> Result<ProgramOutput> {
+        let (began, mut pause) = (Instant::now(), Duration::from_micros(500));
         let status = loop {
             match self.look() {
                 Ok(Some(status)) => break status,
@@ -300,10 +273,6 @@ impl<'a> RunningProgram<'a> {
                 }
             }
             (self.command.stop)()?;
-            if began.elapsed().as_millis() / BEAT > beats {
-                beats = began.elapsed().as_millis() / BEAT;
-                noted.iter().for_each(|under_way| under_way.record_heartbeat());
-            }
             // Git is let finish for a while: it would leave half of what it writes.
             if is_ending(self.command.needs != RequiredGrant::Program) {
                 return Err(shutdown_fault());
@@ -487,10 +456,9 @@ fn shutdown_fault() -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, "the server ends, and its programs with it").help("call again when it is there again")
 }
 
-/// Ends the programs that run, and waits until what they made of protected names is set aside and their temporary
-/// folders are gone. The process is to end at once then.
+/// Ends the programs that run, and waits until their temporary folders are gone. The process is to end at once then.
 //= docs/spec.md#programs
-//# A server that ends MUST end its programs, and set aside what they made of protected names, before it is gone.
+//# A server that ends MUST end its programs before it is gone.
 pub fn end_programs() {
     let mut work = shutdown_state();
     work.ends.get_or_insert_with(Instant::now);

@@ -75,6 +75,15 @@ pub(super) fn system_home() -> Option<String> {
 /// Whether a path, absolute or below `~`, lies in a folder of the host's own: the user's packs, trust, locks,
 /// unfinished writes. Whoever writes there is trusted without having been shown.
 pub fn is_hosts_own(path: &str) -> bool {
+    meets_own_folder(path, path::is_below)
+}
+
+/// Whether a path lies in a folder of the host's own, or holds one.
+pub fn holds_hosts_own(path: &str) -> bool {
+    meets_own_folder(path, |path, own| path::is_below(path, own) || path::is_below(own, path))
+}
+
+fn meets_own_folder(path: &str, meets: fn(&str, &str) -> bool) -> bool {
     // A disk may not tell upper case from lower case.
     let lower = |path: String| path.to_lowercase();
     let absolute = match (path.strip_prefix("~/"), home_folder()) {
@@ -83,9 +92,7 @@ pub fn is_hosts_own(path: &str) -> bool {
     };
     let absolute = lower(absolute);
     // A link of the user's may lead there under another name.
-    own_folders().any(|folder| {
-        path::is_below(&absolute, &lower(real_path(&folder))) || path::is_below(&absolute, &lower(folder))
-    })
+    own_folders().any(|folder| meets(&absolute, &lower(real_path(&folder))) || meets(&absolute, &lower(folder)))
 }
 
 /// The folders of the host's own, whether they are there or not.

@@ -74,16 +74,6 @@ pub(super) fn sweep() {
     }
 }
 
-/// Takes away the folder of a program, as its host noted it, if nobody holds it.
-pub(super) fn remove_left(folder: &Path) {
-    let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let is_own = fs::symlink_metadata(folder)
-        .is_ok_and(|known| known.is_dir() && known.uid() == rustix::process::geteuid().as_raw());
-    if name.strip_prefix(OF_PROGRAMS).is_some_and(is_random) && is_own {
-        remove(folder);
-    }
-}
-
 fn remove(path: &Path) {
     if let Ok(Some(_lock)) = lock_folder(path)
         && fs::remove_dir_all(path).is_err()

@@ -4,8 +4,9 @@
 
 use super::GrantedWorld;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::world::disk::holds_hosts_own;
 use crate::world::effects::{GRANT_ROOT, World};
-use crate::world::grants::{folders, is_forbidden_variable, protected_part, undeclared};
+use crate::world::grants::{folders, is_forbidden_variable, protected_part, system_folder, undeclared};
 use crate::world::path;
 use crate::world::repository::Repository;
 use crate::world::run::{
@@ -81,7 +82,7 @@ impl GrantedWorld {
         check_env(command, grant)?;
         let file = self.world.program(&command.program)?;
         let allowed = &self.rules.allowed;
-        let read = self.granted_places(grant, "read", grant.read.as_ref().unwrap_or(&allowed.read))?;
+        let mut read = self.granted_places(grant, "read", grant.read.as_ref().unwrap_or(&allowed.read))?;
         let write = self.granted_places(grant, "write", grant.write.as_ref().unwrap_or(&allowed.write))?;
         if let Some(at) = self.find_writable_part(&file, &write)? {
             let message = format!("`{}` is not run: the pack may write `{at}`", command.program);
@@ -89,14 +90,45 @@ impl GrantedWorld {
                 "a program that a pack makes is never run; what a compiler makes is, if only the compiler may write there: `run = [{ program = \"cc\", write = [\"out\"] }, …]`, and no `write` of the pack that covers it",
             ));
         }
-        let start = self.granted_places(grant, "start", &grant.start)?;
+        write.iter().try_for_each(|at| check_written(grant, at))?;
+        let mut start = self.granted_places(grant, "start", &grant.start)?;
         self.check_start(grant, &start)?;
+        let installation = self.installation(&file);
+        read.extend(installation.iter().cloned());
+        read.sort_unstable();
+        read.dedup();
+        start.extend(installation);
         let (processes, network) = (ChildProcesses::Any, grant.network);
         //= docs/spec.md#programs
         //# What is executed MUST be the file that was judged.
         let judged = Some(file);
         let confinement = Confinement { read, write, start, processes, network, judged, ..Confinement::default() };
         Ok(ProgramCommand { confinement, ..command.clone() })
+    }
+
+    //= docs/spec.md#programs
+    //# A program MUST be let read and start what belongs to the installation that it was found in.
+    /// The folders that a program was installed in: those above each `bin` that leads to it. A home folder and its
+    /// `.local` hold data of many programs; of these, libraries belong to it.
+    fn installation(&self, file: &ProgramFile) -> Vec<String> {
+        let home = self.rules.home.as_deref().unwrap_or("/");
+        let kept = [home, self.world.root()].into_iter().chain(self.rules.roots.iter().map(String::as_str));
+        let kept: Vec<&str> = kept.collect();
+        let mut found = Vec::new();
+        for name in &file.names {
+            let folder = path::folder(name);
+            let above = path::folder(folder);
+            if !["bin", "sbin", "shims"].contains(&path::name(folder)) || is_of_system(above) {
+                continue;
+            }
+            match path::name(above) == ".local" || kept.iter().any(|kept| path::is_below(kept, above)) {
+                true => found.extend(["lib", "libexec"].map(|part| path::join(above, part))),
+                false => found.push(above.to_owned()),
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     //= docs/spec.md#programs
@@ -177,7 +209,13 @@ impl GrantedWorld {
             match folders(self.world.as_ref(), glob, &self.rules.roots) {
                 //= docs/spec.md#programs
                 //# What a grant names through a symlink MUST be judged as what that leads to.
-                Ok(found) => places.extend(found.iter().map(|at| self.world.real_place(at))),
+                Ok(found) => {
+                    if let Some(system) = found.iter().find_map(|at| system_folder(at)) {
+                        let message = format!("`{}` is not run: no grant covers `{system}`", grant.program);
+                        return Err(Diagnostic::new(Code::WORLD, message).help("grant folders with files of people"));
+                    }
+                    places.extend(found.iter().map(|at| self.world.real_place(at)));
+                }
                 //= docs/spec.md#programs
                 //# A grant that is narrower than a folder MUST NOT be widened for a program: it is refused.
                 Err(folder) => {
@@ -287,6 +325,24 @@ impl GrantedWorld {
         }
         Ok(())
     }
+}
+
+/// Whether a folder is one of the system's, which every program reads.
+fn is_of_system(folder: &str) -> bool {
+    folder == "/" || ["/usr", "/nix/store", "/gnu/store"].iter().any(|system| path::is_below(folder, system))
+}
+
+//= docs/spec.md#programs
+//# A program MUST NOT be let write in a folder of git, in `.toolsd`, or where the host keeps packs and trust.
+fn check_written(grant: &ProgramGrant, at: &str) -> Result<()> {
+    let why = match protected_part(at) {
+        Some(part) => format!("no grant covers `{part}`"),
+        None if holds_hosts_own(at) => "the host keeps packs and trust there".to_owned(),
+        None => return Ok(()),
+    };
+    let program = &grant.program;
+    Err(Diagnostic::new(Code::WORLD, format!("`{program}` is not run: it would write `{at}`, and {why}"))
+        .help(format!("name folders that hold none of that: `run = [{{ program = {program:?}, write = [\"out\"] }}]`")))
 }
 
 //= docs/spec.md#programs

@@ -118,6 +118,16 @@ const MARKS: &[c_long] = &[
     libc::SYS_utimes,
 ];
 
+/// Calls that set permissions, and which argument these are: a program for everybody that runs as its owner (setuid) is
+/// never made.
+const PERMISSIONS: &[(c_long, u8)] = &[
+    (libc::SYS_fchmod, 1),
+    (libc::SYS_fchmodat, 2),
+    (FCHMODAT2, 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chmod, 1),
+];
+
 /// `fchmodat2`, which has this number on all processors.
 const FCHMODAT2: c_long = 452;
 
@@ -195,6 +205,10 @@ fn refused_calls(confinement: &Confinement, landlock: u32) -> CallRules {
         false => CallRule::Where(parts, Some(libc::EPERM), None),
     };
     let mut rules = whole(NEVER);
+    for (call, mode) in PERMISSIONS {
+        let setuid = ArgumentCondition { mask: libc::S_ISUID, ..none_of(*mode, &[0]) };
+        rules.insert(*call, parts(vec![vec![setuid]]));
+    }
     if confinement.write.is_empty() {
         rules.extend(whole(MARKS));
     }

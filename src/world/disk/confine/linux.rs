@@ -99,8 +99,11 @@ const FOR_NETWORK: [&str; 6] =
 
 /// The largest file that a program may write: 4 GiB.
 const LARGEST_FILE: u64 = 4 << 30;
-/// The memory of a git: it reads files of commits whole. 1 GiB.
-const MOST_MEMORY_OF_GIT: u64 = 1 << 30;
+/// The maximum memory of a process of a program, 4 GiB; of a git, which reads files of commits whole, 1 GiB.
+const MAX_MEMORY: u64 = 4 << 30;
+const MAX_MEMORY_OF_GIT: u64 = 1 << 30;
+/// How many processes and threads a program may start, beside those that there are. Root has no such limit.
+const MAX_PROCESSES: u64 = 1_024;
 /// How many descriptors a program may have open.
 const MOST_OPEN: u64 = 4096;
 
@@ -178,18 +181,28 @@ pub(super) fn start(start: &ProgramStart<'_>, confines: Option<&Mechanisms>) -> 
     Ok(StartedProgram { pid, input: input.into(), output: output.into(), errors: errors.into(), absent, tether })
 }
 
+//= docs/spec.md#programs
+//# A program MUST have a limit of memory, of the size of files, and of the number of processes.
 /// Resources and their limits; none is above what this process has itself.
 fn limits(is_git: bool) -> Vec<(u32, u64)> {
     use rustix::process::{Resource, getrlimit};
     let most = |of: Resource, most: u64| getrlimit(of).maximum.unwrap_or(u64::MAX).min(most);
-    let memory = is_git.then(|| (libc::RLIMIT_DATA, most(Resource::Data, MOST_MEMORY_OF_GIT)));
-    let others = [
+    let mut limits = vec![
         // One byte: that no core is written, and, unlike 0, none is piped to a program of the system.
         (libc::RLIMIT_CORE, most(Resource::Core, 1)),
+        (libc::RLIMIT_DATA, most(Resource::Data, if is_git { MAX_MEMORY_OF_GIT } else { MAX_MEMORY })),
         (libc::RLIMIT_FSIZE, most(Resource::Fsize, LARGEST_FILE)),
         (libc::RLIMIT_NOFILE, most(Resource::Nofile, MOST_OPEN)),
     ];
-    others.into_iter().chain(memory).collect()
+    let processes = running_processes().map(|running| most(Resource::Nproc, running + MAX_PROCESSES));
+    limits.extend(processes.map(|max| (libc::RLIMIT_NPROC, max)));
+    limits
+}
+
+/// How many processes and threads there are on this machine: the system counts those of the user against the limit.
+fn running_processes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/loadavg").ok()?;
+    text.split_whitespace().nth(3)?.split_once('/')?.1.parse().ok()
 }
 
 /// The message of an error of Landlock, with that of the system error behind it, if there is one.
@@ -486,16 +499,24 @@ mod tests {
         }
     }
 
+    //= docs/spec.md#programs
+    //= type=test
+    //# A program MUST have a limit of memory, of the size of files, and of the number of processes.
     #[test]
     fn each_resource_has_its_limit_and_none_above_our_own() {
         use rustix::process::{Resource, getrlimit};
-        let all = [
-            (libc::RLIMIT_CORE, Resource::Core, 1),
-            (libc::RLIMIT_FSIZE, Resource::Fsize, 4 << 30),
-            (libc::RLIMIT_NOFILE, Resource::Nofile, 4096),
-            (libc::RLIMIT_DATA, Resource::Data, 1 << 30),
-        ];
-        let expected = all.map(|(number, of, most)| (number, getrlimit(of).maximum.unwrap_or(u64::MAX).min(most)));
-        assert_eq!((limits(true), limits(false)), (expected.to_vec(), expected[..3].to_vec()));
+        for (is_git, memory) in [(true, 1 << 30), (false, 4 << 30)] {
+            let all = [
+                (libc::RLIMIT_CORE, Resource::Core, 1),
+                (libc::RLIMIT_DATA, Resource::Data, memory),
+                (libc::RLIMIT_FSIZE, Resource::Fsize, 4 << 30),
+                (libc::RLIMIT_NOFILE, Resource::Nofile, 4096),
+            ];
+            let expected = all.map(|(number, of, most)| (number, getrlimit(of).maximum.unwrap_or(u64::MAX).min(most)));
+            let limits = limits(is_git);
+            assert_eq!(limits[..4], expected);
+            let running = running_processes().unwrap();
+            assert!(limits[4].0 == libc::RLIMIT_NPROC && limits[4].1 <= running + MAX_PROCESSES + 500);
+        }
     }
 }

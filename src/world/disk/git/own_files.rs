@@ -1,7 +1,6 @@
 //! Files of git that the host writes itself, in the few steps for which git would have to start git.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::disk::protected::TO_NAME;
 use crate::world::disk::system::path_fault;
 use crate::world::path;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, renameat, unlinkat};
@@ -9,6 +8,12 @@ use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
+
+/// How a folder is opened of which only an entry is named: a closed one, too, where the system can.
+#[cfg(target_os = "linux")]
+const TO_NAME: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const TO_NAME: OFlags = OFlags::RDONLY;
 
 //= docs/spec.md#git
 //# A file of git that the host writes MUST be written as a whole, and never through a symlink.

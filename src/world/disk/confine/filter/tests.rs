@@ -127,6 +127,13 @@ fn probes(confinement: &Confinement, landlock: u32) -> Vec<Probe> {
     probes.extend(attributes.map(|call| (call, [0; 6], UNSUPPORTED)));
     let marks = if confinement.write.is_empty() { REFUSED } else { ALLOWED };
     probes.extend([SYS_fchmod, SYS_fchmodat, 452, SYS_utimensat].map(|call| (call, [0; 6], marks)));
+    // A file that runs as its owner is never made.
+    let setuid = [(SYS_fchmod, 1), (SYS_fchmodat, 2), (452, 2)];
+    probes.extend(setuid.into_iter().flat_map(|(call, at)| {
+        [with(call, at, 0o4755, REFUSED), with(call, at, 0o2755, marks), with(call, at, 0o755, marks)]
+    }));
+    #[cfg(target_arch = "x86_64")]
+    probes.extend([with(SYS_chmod, 1, 0o4755, REFUSED), with(SYS_chmod, 1, 0o755, marks)]);
     probes.extend([(SYS_fchown, 1), (SYS_fchownat, 2)].into_iter().flat_map(|(call, from)| owners(call, from)));
     #[cfg(target_arch = "x86_64")]
     {
