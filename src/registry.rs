@@ -96,7 +96,7 @@ impl Registry {
         self.refused.iter().find(|refused| refused.part == part && refused.name == name)
     }
 
-    /// What is withheld: files of the workspace that nobody trusted, or that others can change.
+    /// What is withheld: files of the workspace that nobody trusted.
     pub fn withheld(&self) -> impl Iterator<Item = &Diagnostic> {
         self.faults.iter().filter(|fault| is_withheld(fault))
     }

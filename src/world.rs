@@ -21,8 +21,7 @@ mod tests;
 mod walk;
 
 pub use effects::{
-    FileChange, FilePolicy, Lock, LockAttempt, NOT_OWNED, TargetState, Unrestricted, World, read_text, symlink_fault,
-    text_from_bytes,
+    FileChange, FilePolicy, Lock, LockAttempt, TargetState, Unrestricted, World, read_text, text_from_bytes,
 };
 pub use grants::{GrantedAccess, is_forbidden_variable, protected_name};
 pub use walk::{EntryKind, FolderEntry, Stat, WalkOptions, WalkResult};

@@ -7,11 +7,10 @@ use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard::CancelFlag;
 use crate::primitive::Notice;
 use crate::registry::{
-    EJECTED, EMBEDDED, Layer, PackChoice, Registry, TRUST_RECORD, TrustRecord, UNTRUSTED, WORKSPACE_FOLDER,
+    EJECTED, EMBEDDED, FOLDERS, Layer, PackChoice, Registry, TRUST_RECORD, TrustRecord, UNTRUSTED, WORKSPACE_FOLDER,
     WorkspaceSettings, WorkspaceTrust, WorldOpener,
 };
-use crate::world::NOT_OWNED;
-use crate::world::disk::{self, Disk, TRUST_BELOW_HOME, config_folder, current_folder, trust_folder};
+use crate::world::disk::{self, Disk, OtherWriter, TRUST_BELOW_HOME, config_folder, current_folder, trust_folder};
 use crate::world::memory::MemoryWorld;
 use crate::world::{World, path};
 use serde_json::json;
@@ -133,22 +132,6 @@ impl CommandContext {
         Ok((layer, "workspace".to_owned()))
     }
 
-    /// Takes the write permission of others from files that were just written, and from their folders. A umask may have given
-    /// it, and the files would not be used with it.
-    pub fn restrict_write_access(&self, target: &dyn World, paths: &[String]) -> Result<()> {
-        let mut all: std::collections::BTreeSet<&str> = [".", EJECTED].into();
-        for file in paths {
-            all.extend(file.match_indices('/').map(|(at, _)| &file[..at]));
-            all.insert(file);
-        }
-        for one in all {
-            if target.stat(one)?.is_some() {
-                disk::take_write_from_others(&path::join(target.root(), one))?;
-            }
-        }
-        Ok(())
-    }
-
     /// Notes that a new file of the workspace layer must be trusted before it is used.
     pub fn hint_at_trust(&self, origin: &str) {
         if origin == "workspace" {
@@ -232,12 +215,7 @@ impl CommandContext {
             .iter()
             .map(|(name, when)| format!("`{name}` looked for {}", describe_markers(when)))
             .collect();
-        let changeable = registry.withheld().find(|fault| fault.code == NOT_OWNED).and_then(|fault| fault.help.clone());
         let help = match dormant.is_empty() {
-            // Trust does not help there.
-            _ if let Some(mend) = changeable => {
-                format!("what others can change is not used, as told above: {mend}; then `toolsd trust`")
-            }
             _ if registry.withheld().next().is_some() => {
                 "its files are not trusted, as told above: read them, then run `toolsd trust`; `toolsd doctor` says more".to_owned()
             }
@@ -247,6 +225,9 @@ impl CommandContext {
         Diagnostic::new(Code("usage"), message).help(help)
     }
 }
+
+/// The code of a warning for a folder of packs that everybody can change.
+pub(super) const OPEN_FOLDER: Code = Code("open-folder");
 
 /// The packs and the workspace on the disk.
 pub struct DiskPackSource {
@@ -260,6 +241,11 @@ impl DiskPackSource {
     /// Whether the folder of the user's packs is the workspace's.
     fn is_misled(&self, folder: &str) -> bool {
         disk::is_misled(folder, self.workspace.root(), disk::CONFIG_BELOW_HOME)
+    }
+
+    /// The folder of the user's packs, if it is not the workspace's.
+    fn user_folder(&self) -> Option<String> {
+        config_folder().filter(|folder| !self.is_misled(folder))
     }
 }
 
@@ -278,15 +264,14 @@ impl PackSource for DiskPackSource {
     fn layers(&self) -> Result<Vec<Layer>> {
         let mut layers = Vec::new();
         for dir in &self.dirs {
-            layers.push(Layer { origin: dir.clone(), world: Some(Arc::new(Disk::new(dir, [])?)), trust: None });
+            layers.push(Layer { origin: dir.clone(), world: Some(open_layer(dir)?), trust: None });
         }
         // What is wrong with the record is told where it is asked for; then nothing is trusted.
         let trust = Some(self.trust().unwrap_or_default());
-        let workspace = Arc::clone(&self.workspace);
-        layers.push(Layer { origin: "workspace".to_owned(), world: Some(workspace), trust });
-        let user = config_folder().filter(|folder| !self.is_misled(folder));
-        if let Some(world) = user.and_then(|folder| Disk::new(&folder, []).ok()) {
-            layers.push(Layer { origin: "user".to_owned(), world: Some(Arc::new(world)), trust: None });
+        let workspace = Some(open_layer(self.workspace.root())?);
+        layers.push(Layer { origin: "workspace".to_owned(), world: workspace, trust });
+        if let Some(world) = self.user_folder().and_then(|folder| open_layer(&folder).ok()) {
+            layers.push(Layer { origin: "user".to_owned(), world: Some(world), trust: None });
         }
         layers.push(Layer { origin: EMBEDDED.to_owned(), world: None, trust: None });
         Ok(layers)
@@ -306,7 +291,8 @@ impl PackSource for DiskPackSource {
                 .warning()
                 .help("let `XDG_CONFIG_HOME` and `HOME` lead out of the workspace")
         });
-        fault.into_iter().collect()
+        let named = self.dirs.iter().cloned().chain(self.user_folder());
+        fault.into_iter().chain(named.filter_map(|folder| warn_of_open_folder(&folder))).collect()
     }
 
     fn choice(&self) -> PackChoice {
@@ -316,6 +302,22 @@ impl PackSource for DiskPackSource {
     fn roots(&self) -> Vec<String> {
         self.roots.clone()
     }
+}
+
+//= docs/spec.md#trust
+//# A warning MUST say which folder of the user's packs, or of those that `--dir` names, everybody on the machine can change.
+/// A warning for a folder of packs that need no trust, if everybody can change it.
+fn warn_of_open_folder(folder: &str) -> Option<Diagnostic> {
+    let places = ["."].into_iter().chain(FOLDERS).map(|name| path::join(folder, name));
+    let open = places.into_iter().find(|place| disk::other_writers(place).contains(&OtherWriter::Everybody))?;
+    let message = format!("everybody on this machine can change `{open}`, and packs in it are used without trust");
+    Some(*Diagnostic::new(OPEN_FOLDER, message).warning().help("`chmod -R o-w` of the folder prevents that"))
+}
+
+/// A folder of packs, to be read: links in it are followed wherever they lead, since what is read is trusted by its bytes,
+/// or needs no trust.
+pub(super) fn open_layer(folder: &str) -> Result<Arc<dyn World>> {
+    Ok(Arc::new(Disk::new(folder, ["/"])?))
 }
 
 /// The packs inside the binary, as a folder.
@@ -344,10 +346,25 @@ pub fn load_trust(workspace: &str) -> Result<WorkspaceTrust> {
 pub fn load_trust_record(workspace: &str) -> Result<TrustRecord> {
     let Some(folder) = trust_folder() else { return Ok(TrustRecord::default()) };
     refuse_misled(&folder, workspace)?;
-    match Disk::new("/", [])?.stat(&folder)? {
-        Some(_) => TrustRecord::load(&Disk::new(&folder, [])?),
-        None => Ok(TrustRecord::default()),
+    match is_record_there(&folder)? {
+        true => TrustRecord::load(&Disk::new(&folder, [])?),
+        false => Ok(TrustRecord::default()),
     }
+}
+
+//= docs/spec.md#trust
+//# A record of trust that lies in the workspace, or that another user owns or can change, MUST NOT be believed.
+/// Whether there is a record in this folder; one that others may have written is a fault.
+fn is_record_there(folder: &str) -> Result<bool> {
+    let record = path::join(folder, TRUST_RECORD);
+    if Disk::new("/", [])?.stat(&record)?.is_none() {
+        return Ok(false);
+    }
+    let real = Disk::new(folder, [])?;
+    disk::check_private(real.root()).and_then(|()| disk::check_private(&record)).map(|()| true).map_err(|fault| {
+        Diagnostic::new(Code::WORLD, format!("the record of trust is not believed: {}", fault.message))
+            .help("others may have written it: move it elsewhere, then run `toolsd trust` again in your workspaces")
+    })
 }
 
 /// Changes the record of trust.
@@ -361,6 +378,7 @@ pub fn change_trust_record(workspace: &str, change: impl FnOnce(&mut TrustRecord
     };
     refuse_misled(&folder, workspace)?;
     disk::make_private_folder(&folder)?;
+    is_record_there(&folder)?;
     TrustRecord::change(&Disk::new(&folder, [])?, change)?;
     // A umask may have let the group write the file that is new: then it would not be believed.
     disk::take_write_from_others(&path::join(&folder, TRUST_RECORD))

@@ -46,7 +46,6 @@ impl EjectCommand {
             hashes.insert(path.clone(), blake3::Hash::from(*file.hash()).to_string());
         }
         target.write(EJECTED, (serde_json::to_string_pretty(&hashes).unwrap_or_default() + "\n").as_bytes())?;
-        context.restrict_write_access(target.as_ref(), &paths)?;
         if context.options.format == OutputFormat::Json {
             context.terminal.json(&json!({ "folder": target.root(), "files": paths }));
         } else {

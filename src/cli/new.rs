@@ -50,7 +50,6 @@ impl NewCommand {
             target.write(path, text.as_bytes())?;
         }
         let paths: Vec<String> = files.iter().map(|(path, _)| path.clone()).collect();
-        context.restrict_write_access(target.as_ref(), &paths)?;
         if context.options.format == OutputFormat::Json {
             context.terminal.json(&json!({ "folder": target.root(), "files": paths }));
         } else {

@@ -13,6 +13,7 @@ use crate::primitive::LogLevel;
 use crate::registry::{Layer, PackChoice, PackFiles, merge_definitions, unknown_pack};
 use crate::value::Json;
 use crate::world::World;
+use crate::world::disk::Disk;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
@@ -99,7 +100,11 @@ fn run_pack(
 /// The folder in which `tools.d` and the other folders of a layer lie, if it has one.
 fn folder_of(context: &CommandContext, layer: &Layer) -> Result<Option<Arc<dyn World>>> {
     // That of the workspace lies in a folder there.
-    if layer.trust.is_some() { context.workspace_layer() } else { Ok(layer.world.clone()) }
+    if layer.trust.is_some() {
+        return context.workspace_layer();
+    }
+    // The world of a layer follows links wherever they lead; a case does not.
+    layer.world.as_ref().map(|world| Ok(Arc::new(Disk::new(world.root(), [])?) as Arc<dyn World>)).transpose()
 }
 
 /// Writes the blessings into the files of the layers that hold them. What is inside the binary is refused.

@@ -1,6 +1,8 @@
 //! `toolsd trust`: shows what the files of this workspace ask for, allows them if a person agrees, and revokes that.
 
-use super::context::{CommandContext, change_trust_record, load_trust, load_trust_record, trust_record_path};
+use super::context::{
+    CommandContext, change_trust_record, load_trust, load_trust_record, open_layer, trust_record_path,
+};
 use super::options::{CommandResult, Exit, OutputFormat};
 use super::terminal::Terminal;
 use crate::definition::SETTINGS_FILE;
@@ -9,7 +11,7 @@ use crate::registry::{Permissions, TrustRecord, TrustedFile, WorkspaceTrust, has
 use crate::source::Source;
 use crate::value::Json;
 use crate::world::World;
-use crate::world::disk::Disk;
+use crate::world::disk::{Disk, other_writers};
 use clap::Args;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -54,7 +56,8 @@ impl TrustCommand {
             return revoke(context, &self.revoke);
         }
         let trust = load_trust(context.workspace.root())?;
-        let mut listing = TrustListing::collect(context.workspace.as_ref(), &trust)?;
+        let workspace = open_layer(context.workspace.root())?;
+        let mut listing = TrustListing::collect(workspace.as_ref(), &trust)?;
         let mut until = None;
         if let Some(names) = &self.edits {
             listing.restrict_to(names)?;
@@ -163,6 +166,8 @@ struct ListedFile {
     /// What it asked for when it was trusted.
     before: Permissions,
     edits_until: Option<i64>,
+    /// Who else can change it, in words: whoever trusts edits trusts them.
+    other_writers: Vec<String>,
     /// Whether edits are asked for, or trust of them is to be renewed.
     wants_edits: bool,
 }
@@ -194,8 +199,13 @@ impl TrustListing {
         }
         let mut rows = Vec::new();
         for path in paths {
-            match workspace.read_owned(&path).and_then(|bytes| refuse_unreadable(&path, bytes)) {
-                Ok(bytes) => rows.push(ListedFile::new(path, bytes, trust)),
+            match workspace.read(&path).and_then(|bytes| refuse_unreadable(&path, bytes)) {
+                Ok(bytes) => {
+                    let mut row = ListedFile::new(path, bytes, trust);
+                    let writers = other_writers(&crate::world::path::join(workspace.root(), &row.path));
+                    row.other_writers = writers.iter().map(|other| format!("{other} can change it")).collect();
+                    rows.push(row);
+                }
                 Err(fault) => refused.push(*fault),
             }
         }
@@ -273,7 +283,7 @@ impl TrustListing {
     /// The BLAKE3 of all that is agreed to: files, their bytes, edits.
     pub fn hash(&self) -> String {
         let mut parts = vec![json!(self.edits)];
-        parts.extend(self.rows.iter().map(|row| json!([row.path, hash_hex(&row.bytes), row.wants_edits])));
+        parts.extend(self.rows.iter().map(|row| json!([row.path, hash_hex(&row.bytes), row.told_writers()])));
         hash_hex(json!(parts).to_string().as_bytes())
     }
 
@@ -317,6 +327,7 @@ impl TrustListing {
                 "permissions": row.asks.describe(),
                 "widened": row.widened_permissions(),
                 "edits_until": row.edits_until.map(format_date),
+                "changed_by_others": row.told_writers(),
             })
         });
         let refused: Vec<String> = self.refused.iter().map(ToString::to_string).collect();
@@ -355,7 +366,7 @@ impl ListedFile {
         };
         let before = known.map(|known| known.permissions.clone()).unwrap_or_default();
         let edits_until = known.and_then(|known| known.edits_until);
-        Self { path, bytes, state, asks, before, edits_until, wants_edits: false }
+        Self { path, bytes, state, asks, before, edits_until, other_writers: Vec::new(), wants_edits: false }
     }
 
     fn needs_consent(&self) -> bool {
@@ -364,7 +375,15 @@ impl ListedFile {
 
     /// Whether a person has something to see that was not seen before.
     fn is_shown(&self) -> bool {
-        self.state != FileState::Same || (self.wants_edits && self.edits_until.is_none())
+        let has_others = !self.other_writers.is_empty();
+        self.state != FileState::Same || (self.wants_edits && (self.edits_until.is_none() || has_others))
+    }
+
+    //= docs/spec.md#trust
+    //# Where edits are asked for, the listing MUST name the group, the users or everybody who can change the file besides the user and root.
+    /// Who else edits it, if edits of it are asked for.
+    fn told_writers(&self) -> Option<&[String]> {
+        self.wants_edits.then_some(self.other_writers.as_slice())
     }
 
     fn is_named_by(&self, name: &str) -> bool {
@@ -396,6 +415,7 @@ impl ListedFile {
             FileState::New | FileState::Same => self.asks.describe(),
         };
         words.extend(edits);
+        words.extend(self.told_writers().unwrap_or_default().iter().cloned());
         words.join("  ")
     }
 }

@@ -29,10 +29,7 @@ const ALONE: &[(&str, &str)] = &[
     ("limit", "A call took too many steps, too much time, memory or depth, or its result is too large."),
     ("locked", "A lock could not be acquired in time; the fault names its holder."),
     ("not_found", "Something does not exist, or no resource matches the URI."),
-    (
-        "not-owned",
-        "A file with code belongs to another user, can be changed by others, or is a symlink; it is not used.",
-    ),
+    ("open-folder", "Everybody on this machine can change a folder whose packs are used without trust."),
     ("output", "The result of a tool does not match `[tool.output]`."),
     ("parse", "A text does not have the expected format, which follows the dot, as in `parse.json`."),
     ("protocol_error", "A script refused with `protocol_error(…)`, as a protocol error."),

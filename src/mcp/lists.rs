@@ -9,7 +9,6 @@ use crate::diagnostic::Diagnostic;
 use crate::guard::Limits;
 use crate::registry::{NAME_CLASH, NO_PACK, PackPart, Registry, ServedTool, is_withheld};
 use crate::value::Json;
-use crate::world::NOT_OWNED;
 use arc_swap::ArcSwapOption;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -304,7 +303,7 @@ fn not_served(registry: &Registry) -> Option<String> {
     if left > 0 {
         lines.push(format!("{left} more are not served"));
     }
-    let (changeable, untrusted): (Vec<_>, Vec<_>) = registry.withheld().partition(|fault| fault.code == NOT_OWNED);
+    let untrusted: Vec<_> = registry.withheld().collect();
     if !untrusted.is_empty() {
         let mut names: Vec<&str> = untrusted.iter().filter_map(|fault| named_pack(fault)).collect();
         names.dedup();
@@ -312,12 +311,6 @@ fn not_served(registry: &Registry) -> Option<String> {
         lines.push(format!(
             "files of this workspace are not trusted{of}: the user can read them and run `toolsd trust` in a terminal"
         ));
-    }
-    if !changeable.is_empty() {
-        lines.push(
-            "other users can change files of packs: the user can run `toolsd doctor`, which explains how to fix that"
-                .to_owned(),
-        );
     }
     if lines.is_empty() {
         return None;

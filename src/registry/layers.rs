@@ -2,7 +2,7 @@
 //! empty file removes it.
 
 use super::trust::WorkspaceTrust;
-use super::workspace_files::{WORKSPACE_FOLDER, owned_files, trusted_files};
+use super::workspace_files::{WORKSPACE_FOLDER, named_files, trusted_files};
 use crate::definition::Validation;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Source;
@@ -264,5 +264,5 @@ fn read_layer(layer: &Layer, faults: &mut Vec<Diagnostic>) -> BTreeMap<String, L
             |path: String| path.strip_prefix(WORKSPACE_FOLDER).map(|path| path.trim_start_matches('/').to_owned());
         return admitted.filter_map(|(path, bytes)| Some(file(within(path)?, bytes))).collect();
     }
-    owned_files(world.as_ref(), faults).into_iter().map(|(path, bytes)| file(path, bytes)).collect()
+    named_files(world.as_ref(), faults).into_iter().map(|(path, bytes)| file(path, bytes)).collect()
 }

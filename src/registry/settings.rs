@@ -35,14 +35,13 @@ pub struct WorkspaceSettings {
 }
 
 impl WorkspaceSettings {
-    /// Reads the file of a workspace to its end. What an untrusted file may not say is left out, with a warning; of one
-    /// that others can change nothing is used, whatever was trusted.
+    /// Reads the file of a workspace to its end. What an untrusted file may not say is left out, with a warning.
     pub fn load(workspace: &dyn World, trust: &WorkspaceTrust) -> (Self, Vec<Diagnostic>) {
         // A broken symlink is read too, so that it is reported.
         let bytes = match workspace.stat(SETTINGS_FILE) {
             Ok(None) => return (Self::default(), Vec::new()),
             Ok(Some(stat)) if stat.size > MOST_BYTES => Err(too_large(stat.size)),
-            Ok(Some(_)) | Err(_) => workspace.read_owned(SETTINGS_FILE),
+            Ok(Some(_)) | Err(_) => workspace.read(SETTINGS_FILE),
         };
         // It may have grown meanwhile.
         let in_bounds = |bytes: Vec<u8>| match bytes.len() as u64 {
@@ -235,13 +234,9 @@ pub fn unknown_pack(name: &str, known: &[String], found: &[Diagnostic]) -> Box<D
     let is_of_pack = |fault: &&Diagnostic| {
         is_withheld(fault) && fault.at.as_ref().and_then(|at| pack_of_file(&at.source.path)) == Some(name)
     };
-    if let Some(withheld) = found.iter().find(is_of_pack) {
-        let not_loaded = |why: &str| Diagnostic::new(NO_PACK, format!("pack `{name}` is not loaded: {why}"));
-        // Files that other users can change are not used even if they are trusted.
-        return match &withheld.help {
-            Some(help) if withheld.code != UNTRUSTED => not_loaded(&withheld.message).help(help),
-            _ => not_loaded("its files are not trusted").help("read its files, then run `toolsd trust`"),
-        };
+    if found.iter().any(|fault| is_of_pack(&fault)) {
+        let message = format!("pack `{name}` is not loaded: its files are not trusted");
+        return Diagnostic::new(NO_PACK, message).help("read its files, then run `toolsd trust`");
     }
     let fault = Diagnostic::new(NO_PACK, format!("there is no pack `{name}`"));
     match did_you_mean(name, known.iter().map(String::as_str)) {

@@ -57,21 +57,13 @@ impl Default for TrustRecord {
 }
 
 impl TrustRecord {
-    /// Reads the record in its folder; an empty one if there is none. One that others can change is a fault.
+    /// Reads the record in its folder; an empty one if there is none.
     pub fn load(folder: &dyn World) -> Result<Self> {
         if folder.stat(TRUST_RECORD)?.is_none() {
             return Ok(Self::default());
         }
         let shown = crate::world::path::join(folder.root(), TRUST_RECORD);
-        let bytes = folder.read_owned(TRUST_RECORD).map_err(|fault| Diagnostic {
-            severity: crate::diagnostic::Severity::Error,
-            message: format!("the record of trust is not believed: {}", fault.message),
-            help: Some(
-                "others may have written it: move it elsewhere, then run `toolsd trust` again in your workspaces"
-                    .into(),
-            ),
-            ..*fault
-        })?;
+        let bytes = folder.read(TRUST_RECORD)?;
         let wrong = |why: String| {
             Diagnostic::new(Code::WORLD, format!("`{shown}` is no record of trust: {why}"))
                 .help("move it elsewhere, then run `toolsd trust` again in your workspaces")

@@ -1,11 +1,10 @@
-//! The pack files of a workspace, and of the other layers on the disk: found without following links, each let in only if
-//! it is the user's; those of a workspace only if they were trusted.
+//! The pack files of a workspace, and of the other layers on the disk. Those of a workspace are let in only if their
+//! bytes were trusted; who owns a file, and whether a link leads to it, does not matter.
 
 use super::trust::{UNTRUSTED, WorkspaceTrust};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::source::Source;
-use crate::world::{EntryKind, World, path};
-use crate::world::{NOT_OWNED, symlink_fault};
+use crate::world::{EntryKind, FolderEntry, World, path};
 
 /// The folders of a layer that packs are made of.
 pub const FOLDERS: [&str; 3] = ["tools.d", "prompts", "templates"];
@@ -24,14 +23,11 @@ pub fn workspace_files(workspace: &dyn World, faults: &mut Vec<Diagnostic>) -> V
     files_below(workspace, WORKSPACE_FOLDER, faults)
 }
 
-/// The files of a layer that needs no trust, by their path from its root, each read once. Files that others can change are
-/// reported, and not used.
-//= docs/spec.md#trust
-//# A file of the user's packs, or of a folder that `--dir` names, MUST NOT be used if another user than this one or root owns it or can change it.
-pub(super) fn owned_files(layer: &dyn World, faults: &mut Vec<Diagnostic>) -> Vec<(String, Vec<u8>)> {
+/// The files of a layer that needs no trust, by their path from its root, each read once.
+pub(super) fn named_files(layer: &dyn World, faults: &mut Vec<Diagnostic>) -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     for file in files_below(layer, ".", faults) {
-        match layer.read_owned(&file) {
+        match layer.read(&file) {
             Ok(bytes) => files.push((file, bytes)),
             Err(fault) => faults.push(*fault.at(Source::new(file, "").place(0..0))),
         }
@@ -44,18 +40,13 @@ fn files_below(workspace: &dyn World, layer: &str, faults: &mut Vec<Diagnostic>)
     if matches!(workspace.stat(layer), Ok(None)) {
         return Vec::new();
     }
-    let found = workspace.check_owned(layer).and_then(|()| {
-        for folder in FOLDERS {
-            let folder = path::join(layer, folder);
-            if workspace.stat(&folder)?.is_some() {
-                looking.folder(&folder, 0)?;
-            }
-        }
-        Ok(())
+    let found = workspace.list(layer).and_then(|entries| {
+        let is_searched = |entry: &&FolderEntry| entry.entry == EntryKind::Folder && FOLDERS.contains(&&*entry.name);
+        entries.iter().filter(is_searched).try_for_each(|entry| looking.folder(&path::join(layer, &entry.name), 0))
     });
     let mut files = std::mem::take(&mut looking.files);
     if let Err(fault) = found {
-        // What others may have put there is not used in part either.
+        // What was not looked at to its end is not used in part either.
         faults.push(*fault);
         return Vec::new();
     }
@@ -72,8 +63,10 @@ pub(super) fn trusted_files(
     let mut admitted = Vec::new();
     let now = workspace.now_ms();
     for file in workspace_files(workspace, faults) {
+        //= docs/spec.md#trust
+        //# The owner and the permissions of a file of the workspace, or a symlink that leads to it, MUST NOT decide whether it is used.
         // A file without a record of trust is not read: it may be of any size.
-        let bytes = if trust.has_record(&file) { workspace.read_owned(&file) } else { Ok(Vec::new()) };
+        let bytes = if trust.has_record(&file) { workspace.read(&file) } else { Ok(Vec::new()) };
         //= docs/spec.md#definitions
         //# A file of the workspace layer MUST NOT be used before its content was trusted.
         match bytes.and_then(|bytes| trust.check(&file, &bytes, now).map(|()| bytes)) {
@@ -94,7 +87,7 @@ pub fn pack_of_file(path: &str) -> Option<&str> {
 
 /// Whether a fault says that a file of the workspace is withheld.
 pub fn is_withheld(fault: &Diagnostic) -> bool {
-    fault.code == UNTRUSTED || fault.code == NOT_OWNED
+    fault.code == UNTRUSTED
 }
 
 struct FolderScan<'a> {
@@ -109,10 +102,6 @@ impl FolderScan<'_> {
         if depth > MOST_DEPTH {
             return Err(too_many(format!("the folder `{folder}` lies more than {MOST_DEPTH} folders deep")));
         }
-        if let Err(fault) = self.workspace.check_owned(folder) {
-            self.faults.push(*fault);
-            return Ok(());
-        }
         for entry in self.workspace.list(folder)? {
             self.entries += 1;
             if self.entries > MOST_ENTRIES {
@@ -121,14 +110,20 @@ impl FolderScan<'_> {
             let path = path::join(folder, &entry.name);
             match entry.entry {
                 _ if is_hidden(&path) && entry.entry != EntryKind::Folder => {}
-                _ if entry.link => self.faults.push(*symlink_fault(&path)),
                 EntryKind::Folder => self.folder(&path, depth + 1)?,
                 EntryKind::File => self.files.push(path),
+                EntryKind::Other if entry.link => self.faults.push(*no_file(&path)),
                 EntryKind::Other => {}
             }
         }
         Ok(())
     }
+}
+
+fn no_file(path: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::WORLD, format!("`{path}` is a symlink that leads to no file or folder, and so is not used"))
+        .warning()
+        .help("remove it, or let it lead to a file")
 }
 
 fn too_many(message: String) -> Box<Diagnostic> {

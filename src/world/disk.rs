@@ -6,6 +6,7 @@ mod git;
 mod handle;
 mod journal;
 mod lock;
+mod owner;
 mod process;
 mod program;
 mod read;
@@ -25,6 +26,7 @@ pub use confine::{Mechanisms, Sandbox, SandboxStatus, choose_sandbox, sandbox_st
 pub use git::{is_told, try_git};
 pub use handle::Disk;
 pub use journal::recovered;
+pub use owner::{OtherWriter, check_private, other_writers};
 pub use process::{end_process, end_programs};
 pub use read::MOST_BYTES;
 pub use scratch::ScratchWorld;
@@ -86,14 +88,6 @@ impl World for Disk {
 
     fn read(&self, path: &str) -> Result<Vec<u8>> {
         resolve::open_existing(&self.roots, path, self.policy.as_ref())?.bytes(self.policy.as_ref())
-    }
-
-    fn check_owned(&self, path: &str) -> Result<()> {
-        read::open_owned(&self.roots, path).map(drop)
-    }
-
-    fn read_owned(&self, path: &str) -> Result<Vec<u8>> {
-        read::read_owned(&self.roots, path)
     }
 
     fn list(&self, path: &str) -> Result<Vec<FolderEntry>> {

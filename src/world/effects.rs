@@ -34,19 +34,6 @@ pub trait World: Send + Sync {
     /// The bytes of a file.
     fn read(&self, path: &str) -> Result<Vec<u8>>;
 
-    /// Refuses a file or a folder that somebody else than the user, or root, may have put there or can change, or that
-    /// a symlink leads to. That holds for each folder on the way from the root, the root included. A world that knows
-    /// no owners refuses nothing.
-    fn check_owned(&self, _path: &str) -> Result<()> {
-        Ok(())
-    }
-
-    /// The bytes of a file that [`check_owned`](Self::check_owned) does not refuse: the one that was looked at is the
-    /// one that is read.
-    fn read_owned(&self, path: &str) -> Result<Vec<u8>> {
-        self.read(path)
-    }
-
     /// The entries of one folder, sorted by name, bytewise.
     fn list(&self, path: &str) -> Result<Vec<FolderEntry>>;
 
@@ -299,16 +286,6 @@ pub fn text_from_bytes(path: &str, bytes: Vec<u8>) -> Result<String> {
         text.drain(..'\u{feff}'.len_utf8());
     }
     Ok(text)
-}
-
-/// The code of a file that is not used because of its owner, its permissions or a symlink.
-pub const NOT_OWNED: Code = Code("not-owned");
-
-/// The warning for a symlink in the place of a file that holds code.
-pub fn symlink_fault(path: &str) -> Box<Diagnostic> {
-    Diagnostic::new(NOT_OWNED, format!("`{path}` is a symlink and so not used"))
-        .warning()
-        .help("put the file itself there: what a link leads to can be changed elsewhere")
 }
 
 /// The help text that says how a user grants a folder.

@@ -251,60 +251,108 @@ fn edits_expire_and_are_never_those_of_the_settings() {
 
 //= docs/spec.md#trust
 //= type=test
-//# A file of the workspace that belongs to another user than this one or root, or that others can change, or that a symlink leads to, MUST NOT be used, whatever was trusted.
+//# The owner and the permissions of a file of the workspace, or a symlink that leads to it, MUST NOT decide whether it is used.
 #[test]
-fn files_that_others_can_change_are_not_used() {
-    let places = [PACK, SCRIPT, ".toolsd", ".toolsd/tools.d", "."];
-    for place in places {
-        for mode in [0o020, 0o002] {
-            let house = trusted(true);
-            let path = at(&house, place);
-            let before = fs::metadata(&path).unwrap().permissions().mode();
+fn trusted_bytes_are_used_whoever_can_change_the_file() {
+    for place in [PACK, SCRIPT, ".toolsd", ".toolsd/tools.d", "."] {
+        let house = trusted(false);
+        let path = at(&house, place);
+        let before = fs::metadata(&path).unwrap().permissions().mode();
+        // A umask of 002, a team's folder with setgid, a disk that knows no permissions.
+        for mode in [0o020, 0o002, 0o2070, 0o777] {
             fs::set_permissions(&path, fs::Permissions::from_mode(before | mode)).unwrap();
-            refused(&house, &format!("{place} with {mode:03o}"), "chmod go-w");
-            fs::set_permissions(&path, fs::Permissions::from_mode(before)).unwrap();
-            says(&house, &["call", "say"], GOOD, "it is mended");
+            used_without_a_word(&house, &format!("{place} with {mode:03o}"));
         }
-        let house = trusted(true);
-        // Only root can give files away.
-        if chown(at(&house, place), Some(12_345), None).is_ok() {
-            refused(&house, &format!("{place} of another user"), "chown");
+        // Only root can give files away, as a container has it whose folders belong to somebody outside.
+        if chown(&path, Some(12_345), None).is_ok() {
+            used_without_a_word(&house, &format!("{place} of another user"));
         }
+        house.write(&format!("workspace/{SCRIPT}"), format!("fn say(args) {{ \"{EVIL}\" }}"));
+        held(&house, &format!("a change of {SCRIPT} where others can change {place}"), &["call", "say"]);
     }
 }
 
-/// The pack is not served, and the way to mend that is told, by a call, by the doctor, and to a client.
+/// Whether nothing is said but that the pack's tool has no example.
+fn is_quiet(told: &str) -> bool {
+    told.lines().all(|line| line.is_empty() || line.contains("has no example"))
+}
+
+/// The pack serves, nothing is said about its files, and nothing is left to trust.
 #[track_caller]
-fn refused(house: &House, name: &str, mend: &str) {
+fn used_without_a_word(house: &House, name: &str) {
     let (_, out, told) = house.run(&["call", "say"]);
-    assert!(!out.contains(GOOD) && told.contains(mend), "`{name}`: {out}{told}");
-    // Trust mends nothing here: the last word is not that alone.
-    let last = told.lines().last().unwrap_or_default();
-    assert!(!last.contains("toolsd trust") || last.contains(mend), "`{name}`: {told}");
-    assert!(ended(house, &["doctor"], 1).contains(mend), "`{name}`");
-    assert!(ended(house, &["trust", "--yes"], 1).contains(mend), "`{name}`");
+    assert!(out.contains(GOOD) && is_quiet(&told), "`{name}`: {out}{told}");
+    let asked = ended(house, &["trust", "--yes"], 0);
+    assert!(!asked.contains("can change it"), "`{name}`: {asked}");
 }
 
 #[test]
-fn a_symlink_in_the_place_of_a_file_is_not_used() {
+fn a_pack_that_was_made_where_the_group_may_write_is_used() {
+    let house = House::new();
+    let run = |words: &[&str]| {
+        let plain = house.command(words);
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", "umask 002; exec \"$0\" \"$@\""]).arg(plain.get_program());
+        command.args(plain.get_args()).current_dir(house.workspace());
+        command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let done = command.output().unwrap();
+        assert!(done.status.success(), "{words:?}: {done:?}");
+        String::from_utf8(done.stdout).unwrap()
+    };
+    run(&["new", "pack", "kettle"]);
+    run(&["trust", "--yes"]);
+    assert!(run(&["list"]).contains("kettle"));
+    let mode = fs::metadata(at(&house, ".toolsd/tools.d/kettle.toml")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o664, "the umask holds for what is written");
+}
+
+//= docs/spec.md#trust
+//= type=test
+//# The owner and the permissions of a file of the workspace, or a symlink that leads to it, MUST NOT decide whether it is used.
+#[test]
+fn a_symlink_leads_to_nothing_but_the_bytes_that_were_trusted() {
     for place in [SCRIPT, PACK, ".toolsd", ".toolsd/tools.d"] {
-        for absolute in [false, true] {
-            let house = trusted(true);
-            // The bytes are those that were trusted: only the way to them differs.
-            let (from, to) = (at(&house, place), house.workspace().join("moved"));
+        for outside in ["workspace/moved", "moved"] {
+            let house = trusted(false);
+            let (from, to) = (at(&house, place), house.parent().join(outside));
             fs::rename(&from, &to).unwrap();
-            let up = "../".repeat(place.matches('/').count());
-            symlink(if absolute { to } else { PathBuf::from(format!("{up}moved")) }, &from).unwrap();
-            let (_, out, told) = house.run(&["call", "say"]);
-            assert!(!out.contains(GOOD) && told.contains("symlink"), "{place}, {absolute}: {out}{told}");
-            // A folder that is no folder takes nothing else with it.
-            ended(&house, &["list", "--pack", "conformance"], 0);
+            symlink(&to, &from).unwrap();
+            used_without_a_word(&house, place);
+            house.write(&format!("workspace/{SCRIPT}"), format!("fn say(args) {{ \"{EVIL}\" }}"));
+            held(&house, &format!("a change behind a link at {place}"), &["call", "say"]);
         }
     }
-    let house = trusted(true);
-    house.write("outside/toolsd.toml", "roots = [\"../outside\"]\n");
-    symlink("../outside/toolsd.toml", at(&house, "toolsd.toml")).unwrap();
-    assert!(ended(&house, &["list"], 0).contains("`toolsd.toml` is a symlink"));
+    let house = trusted(false);
+    symlink("../../../outside/other.toml", at(&house, ".toolsd/tools.d/other.toml")).unwrap();
+    house.write("outside/other.toml", head("") + &*evil());
+    held(&house, "a pack that a link leads to", &["call", "evil"]);
+}
+
+//= docs/spec.md#trust
+//= type=test
+//# Where edits are asked for, the listing MUST name the group, the users or everybody who can change the file besides the user and root.
+#[test]
+fn who_else_can_change_a_file_is_told_where_edits_are_asked_for() {
+    let house = trusted(false);
+    let path = at(&house, PACK);
+    let asks = ["trust", "--edits", "notes", "--format", "json"];
+    let hash = |house: &House| serde_json::from_str::<Value>(&house.run(&asks).1).unwrap()["hash"].clone();
+    let before = hash(&house);
+    assert!(!ended(&house, &["trust", "--edits", "notes"], 1).contains("can change it"));
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o646)).unwrap();
+    assert!(ended(&house, &["trust", "--edits", "notes"], 1).contains("everybody on this machine can change it"));
+    // The hash is of what is agreed to.
+    assert_ne!(hash(&house), before);
+    if chown(&path, Some(12_345), Some(12_346)).is_ok() {
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o664)).unwrap();
+        let told = ended(&house, &["trust", "--edits", "notes"], 1);
+        assert!(told.contains("group 12346 can change it") && told.contains("user 12345 can change it"), "{told}");
+    }
+    ended(&house, &["trust", "--edits", "notes", "--yes"], 0);
+    fs::write(&path, head("") + &*evil()).unwrap();
+    says(&house, &["call", "evil"], EVIL, "edits were agreed to");
+    // They are told again where the time is renewed.
+    assert!(ended(&house, &["trust", "--edits", "notes"], 1).contains("can change it"));
 }
 
 //= docs/spec.md#trust
@@ -623,34 +671,55 @@ fn a_running_call_ends_with_what_it_began_with() {
 
 //= docs/spec.md#trust
 //= type=test
-//# A file of the user's packs, or of a folder that `--dir` names, MUST NOT be used if another user than this one or root owns it or can change it.
+//# A warning MUST say which folder of the user's packs, or of those that `--dir` names, everybody on the machine can change.
 #[test]
-fn layers_of_the_user_that_others_can_change_are_not_used() {
+fn layers_of_the_user_are_used_with_a_warning_where_everybody_can_change_them() {
+    for (layer, more) in [("config/toolsd", &[][..]), ("layer", &["--dir", "../layer"][..])] {
+        for place in ["tools.d", "."] {
+            let house = House::new();
+            house.write(&format!("{layer}/tools.d/notes.toml"), head("") + &*say());
+            house.write(&format!("{layer}/tools.d/notes.rhai"), format!("fn say(args) {{ \"{GOOD}\" }}"));
+            let path = house.parent().join(layer).join(place);
+            let before = fs::metadata(&path).unwrap().permissions().mode();
+            let call = [&["call", "say"], more].concat();
+            let used = |what: &str, is_warned_of: bool| {
+                let (_, out, told) = house.run(&call);
+                assert!(out.contains(GOOD), "{layer}/{place}, {what}: {out}{told}");
+                let doctor = ended(&house, &[&["doctor"], more].concat(), 0);
+                assert_eq!(
+                    doctor.contains("everybody on this machine"),
+                    is_warned_of,
+                    "{layer}/{place}, {what}: {doctor}"
+                );
+            };
+            used("as it is", false);
+            for (mode, is_warned_of) in [(0o020, false), (0o002, true)] {
+                fs::set_permissions(&path, fs::Permissions::from_mode(before | mode)).unwrap();
+                used(&format!("{mode:03o}"), is_warned_of);
+            }
+            fs::set_permissions(&path, fs::Permissions::from_mode(before)).unwrap();
+            // Only root can give files away.
+            if chown(&path, Some(12_345), None).is_ok() {
+                used("of another user", false);
+            }
+        }
+    }
+}
+
+#[test]
+fn layers_of_the_user_may_be_links_and_hold_links() {
     for (layer, more) in [("config/toolsd", &[][..]), ("layer", &["--dir", "../layer"][..])] {
         for place in ["tools.d/notes.toml", "tools.d/notes.rhai", "tools.d", "."] {
             let house = House::new();
             house.write(&format!("{layer}/tools.d/notes.toml"), head("") + &*say());
             house.write(&format!("{layer}/tools.d/notes.rhai"), format!("fn say(args) {{ \"{GOOD}\" }}"));
-            let call = [&["call", "say"], more].concat();
-            says(&house, &call, GOOD, "before the attack");
-            let path = house.parent().join(layer).join(place);
-            let before = fs::metadata(&path).unwrap().permissions().mode();
-            let held = |mend: &str, what: &str| {
-                let (_, out, told) = house.run(&call);
-                assert!(!out.contains(GOOD) && told.contains(mend), "{layer}/{place}, {what}: {out}{told}");
-                let doctor = ended(&house, &[&["doctor"], more].concat(), 1);
-                assert!(doctor.contains(mend), "{layer}/{place}, {what}: {doctor}");
-            };
-            for mode in [0o020, 0o002] {
-                fs::set_permissions(&path, fs::Permissions::from_mode(before | mode)).unwrap();
-                held("chmod go-w", &format!("{mode:03o}"));
-                fs::set_permissions(&path, fs::Permissions::from_mode(before)).unwrap();
-                says(&house, &call, GOOD, "it is mended");
-            }
-            // Only root can give files away.
-            if chown(&path, Some(12_345), None).is_ok() {
-                held("chown", "of another user");
-            }
+            let layer_folder = house.parent().join(layer);
+            let from = if place == "." { layer_folder } else { layer_folder.join(place) };
+            let kept = house.parent().join("kept-elsewhere");
+            fs::rename(&from, &kept).unwrap();
+            symlink(&kept, &from).unwrap();
+            let (_, out, told) = house.run(&[&["call", "say"], more].concat());
+            assert!(out.contains(GOOD) && is_quiet(&told), "{layer}/{place}: {out}{told}");
         }
     }
 }

@@ -1,6 +1,8 @@
 //! What is checked: the workspace and its folders, trust, packs, the sandbox, git, and HTTP.
 
-use crate::cli::context::{CommandContext, describe_markers, environment_variable, load_trust, trust_record_path};
+use crate::cli::context::{
+    CommandContext, OPEN_FOLDER, describe_markers, environment_variable, load_trust, trust_record_path,
+};
 use crate::cli::terminal::TextStyle;
 use crate::definition::SETTINGS_FILE;
 use crate::primitive::git::check_git_version;
@@ -146,11 +148,7 @@ pub fn trust(context: &CommandContext) -> Vec<Finding> {
     }
     if let Ok(service) = context.service() {
         let registry = service.registry();
-        for fault in registry.faults.iter().filter(|fault| is_withheld(fault)) {
-            let found = Finding::from_fault("trust", fault);
-            let changeable = fault.code == crate::world::NOT_OWNED;
-            findings.push(if changeable { Finding { state: FindingState::Broken, ..found } } else { found });
-        }
+        findings.extend(registry.withheld().map(|fault| Finding::from_fault("trust", fault)));
     }
     findings
 }
@@ -289,7 +287,8 @@ pub fn packs(context: &CommandContext) -> Vec<Finding> {
         findings.push(Finding::ok("pack", format!("`{}` serves{part}; it may: {may}", pack.name)));
     }
     findings.extend(refused_packs(&registry));
-    let others = registry.faults.iter().filter(|fault| fault.is_error() && !is_withheld(fault));
+    let others =
+        registry.faults.iter().filter(|fault| (fault.is_error() || fault.code == OPEN_FOLDER) && !is_withheld(fault));
     findings.extend(others.map(|fault| Finding::from_fault("fault", fault)));
     for (name, markers) in &registry.dormant {
         findings.push(Finding::ok("pack", format!("`{name}` is offered; it looked for {}", describe_markers(markers))));

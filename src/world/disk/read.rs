@@ -1,21 +1,14 @@
-//! Reads whole files with limits: on their size, never a pipe or a device, which would block the host. Files with code
-//! are read only if nobody but the user, or root, can have put them there or can change them.
+//! Reads whole files with limits: on their size, never a pipe or a device, which would block the host.
 
-use super::roots::Roots;
-use super::system::{WRITABLE_BY_OTHERS, is_absent, path_fault};
+use super::system::{is_absent, path_fault};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::effects::{NOT_OWNED, is_folder, symlink_fault};
-use crate::world::path;
+use crate::world::effects::is_folder;
 use crate::world::walk::EntryKind;
-use cap_std::fs::{Dir, File, Metadata, MetadataExt, OpenOptions, OpenOptionsExt};
 use std::io::{self, Read};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::OpenOptionsExt;
 
 /// The maximum size of a file that is read whole.
 pub const MOST_BYTES: u64 = 64 * 1024 * 1024;
-
-/// In a folder with this bit nobody replaces what is somebody else's.
-const STICKY: u32 = 0o1000;
 
 //= docs/spec.md#robustness
 //# A file that the host reads for itself MUST be a regular one of a bounded size, and MUST be opened without waiting.
@@ -79,101 +72,4 @@ pub(super) fn read_whole(path: &str, file: impl io::Read, size: u64) -> Result<V
 fn too_large(path: &str, size: u64) -> Box<Diagnostic> {
     let (size, most) = (size / (1024 * 1024), MOST_BYTES / (1024 * 1024));
     Diagnostic::new(Code::LIMIT, format!("`{path}` has {size} MB")).help(format!("files of up to {most} MB are read"))
-}
-
-/// Opens a file or a folder, entering one folder after another and following no symlink. The owner and the permissions
-/// of each, the root included, are those of what was opened.
-pub(super) fn open_owned(roots: &Roots, given: &str) -> Result<(File, Metadata)> {
-    let failed = |path: &str, error: io::Error| path_fault(path, "read", &error);
-    let (dir, within) = roots.find(given)?;
-    let mut dir = match dir {
-        Some(dir) => dir.try_clone().map_err(|error| failed(given, error))?,
-        None => return Err(failed(given, io::ErrorKind::NotFound.into())),
-    };
-    let names: Vec<&str> = within.split('/').filter(|name| *name != ".").collect();
-    let found = dir.dir_metadata().map_err(|error| failed(given, error))?;
-    check_owner(roots, ".", &found)?;
-    if names.is_empty() {
-        return Ok((File::from_std(dir.into_std_file()), found));
-    }
-    let mut shown = String::new();
-    for (at, name) in names.iter().enumerate() {
-        shown = if at == 0 { (*name).to_owned() } else { path::join(&shown, name) };
-        let opened = open_entry(&dir, name, &shown)?;
-        let metadata = opened.metadata().map_err(|error| failed(&shown, error))?;
-        check_owner(roots, &shown, &metadata)?;
-        match at + 1 == names.len() {
-            true => return Ok((opened, metadata)),
-            false => dir = Dir::from_std_file(opened.into_std()),
-        }
-    }
-    Err(failed(given, io::ErrorKind::NotFound.into()))
-}
-
-/// The bytes of a file that [`open_owned`] opens.
-pub(super) fn read_owned(roots: &Roots, given: &str) -> Result<Vec<u8>> {
-    let (file, metadata) = open_owned(roots, given)?;
-    check_kind(given, &metadata)?;
-    read_whole(given, file, metadata.len())
-}
-
-/// Refuses what is no file of a size that is read.
-fn check_kind(shown: &str, metadata: &Metadata) -> Result<()> {
-    let kind = match (metadata.is_file(), metadata.is_dir()) {
-        (true, _) => EntryKind::File,
-        (_, true) => EntryKind::Folder,
-        _ => EntryKind::Other,
-    };
-    check_file(shown, kind, metadata.len())
-}
-
-/// Opens one entry of a folder without waiting for a pipe, and no device: what it is was looked at before.
-fn open_entry(dir: &Dir, name: &str, shown: &str) -> Result<File> {
-    let failed = |error: io::Error| path_fault(shown, "read", &error);
-    let found = dir.symlink_metadata(name).map_err(failed)?;
-    if found.is_symlink() {
-        return Err(symlink_fault(shown));
-    }
-    if !found.is_dir() {
-        check_kind(shown, &found)?;
-    }
-    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
-    let opened = dir.open_with(name, OpenOptions::new().read(true).custom_flags(flags));
-    opened.map_err(|error| match error.raw_os_error() {
-        Some(libc::ELOOP) => symlink_fault(shown),
-        _ => failed(error),
-    })
-}
-
-//= docs/spec.md#trust
-//# A file of the workspace that belongs to another user than this one or root, or that others can change, or that a symlink leads to, MUST NOT be used, whatever was trusted.
-fn check_owner(roots: &Roots, shown: &str, metadata: &Metadata) -> Result<()> {
-    let full = path::join(roots.main(), shown);
-    let what = if metadata.is_dir() { "the folder " } else { "" };
-    let user = rustix::process::geteuid().as_raw();
-    let owner = metadata.uid();
-    if owner != user && owner != 0 {
-        let message = format!("{what}`{full}` belongs to user {owner}, not to you (user {user}), and so is not used");
-        let help = format!("if you know what is in it: `sudo chown {user} {}`", quoted(&full));
-        return Err(Diagnostic::new(NOT_OWNED, message).warning().help(help));
-    }
-    let mode = metadata.mode() & 0o7777;
-    let is_sticky = metadata.is_dir() && mode & STICKY != 0;
-    if mode & WRITABLE_BY_OTHERS != 0 && !is_sticky {
-        let who = match (mode & 0o020 != 0, mode & 0o002 != 0) {
-            (true, true) => "its group and everybody else",
-            (true, false) => "its group",
-            _ => "everybody else",
-        };
-        let message = format!("{what}`{full}` can be changed by {who} (mode {mode:03o}), and so is not used");
-        let help = format!("`chmod go-w {}`; `umask 022` keeps git and editors from making such files", quoted(&full));
-        return Err(Diagnostic::new(NOT_OWNED, message).warning().help(help));
-    }
-    Ok(())
-}
-
-/// Quotes a path for a shell.
-fn quoted(path: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+@%,:".contains(letter);
-    if path.chars().all(plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }

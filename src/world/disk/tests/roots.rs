@@ -56,7 +56,6 @@ fn refused(disk: &Disk, root: &str) -> Vec<(&'static str, bool)> {
         ("stat of it", is(disk.stat(root).err())),
         ("stat all", disk.stat_all(&[&file, &new]).into_iter().all(|one| is(one.err()))),
         ("read", is(disk.read(&file).err())),
-        ("read owned", is(disk.read_owned(&file).err())),
         ("list", is(disk.list(root).err())),
         ("walk", is(disk.walk(&walk).err())),
         ("write", is(disk.write(&new, b"x").err())),
