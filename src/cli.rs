@@ -37,20 +37,11 @@ const DEFAULT_FILTER: &str = "warn,toolsd=info";
 
 /// Runs the command that the arguments of the process name; returns the exit code: 0 success, 1 faults, 2 usage.
 pub fn run() -> u8 {
-    let hidden = hide_process();
+    hide_process();
     let line = CommandLine::parse();
     let terminal = open_terminal();
     start_log(line.options.log_format, terminal.colours_errors());
-    let ended = hidden.and_then(|()| match line.command {
-        CliCommand::Docs(docs) => docs.run(&line.options, &terminal),
-        mut command => {
-            if let CliCommand::Serve(serve) = &mut command {
-                // Before anything is opened.
-                serve.find_secrets()?;
-            }
-            CommandContext::open(line.options, terminal).and_then(|context| run_command(command, context))
-        }
-    });
+    let ended = execute(line, terminal);
     // A call that was answered at its limit may leave a git behind that still takes its lock away.
     end_programs();
     match ended {
@@ -60,6 +51,19 @@ pub fn run() -> u8 {
         Err(fault) => {
             open_terminal().fault(&fault);
             Exit::Usage.into()
+        }
+    }
+}
+
+fn execute(line: CommandLine, terminal: Terminal) -> CommandResult {
+    match line.command {
+        CliCommand::Docs(docs) => docs.run(&line.options, &terminal),
+        mut command => {
+            if let CliCommand::Serve(serve) = &mut command {
+                // Before anything is opened.
+                serve.find_secrets()?;
+            }
+            CommandContext::open(line.options, terminal).and_then(|context| run_command(command, context))
         }
     }
 }

@@ -284,9 +284,6 @@ fn opens(id: u32, what: &str, user: Option<u32>) -> bool {
 //= docs/spec.md#secrets
 //= type=test
 //# The memory, the descriptors and the environment of the process MUST NOT be readable for other processes of its user.
-//= docs/spec.md#secrets
-//= type=test
-//# A variable that holds a secret MUST be gone from the environment of the process before it does anything else.
 #[test]
 #[cfg(target_os = "linux")]
 fn nobody_reads_the_secrets_of_a_process() {
@@ -329,12 +326,6 @@ fn nobody_reads_the_secrets_of_a_process() {
     }
     for what in ["mem", "fd", "cwd"] {
         assert!(!self::opens(server.id(), what, user), "{what} can be looked into");
-    }
-    // Even root does not find them where the system shows the environment and the command line.
-    for what in ["environ", "cmdline"] {
-        let seen = String::from_utf8_lossy(&std::fs::read(format!("/proc/{}/{what}", server.id())).unwrap_or_default())
-            .into_owned();
-        assert!(!seen.contains(TOKEN) && !seen.contains(KEY), "{what}: {seen}");
     }
     let core = std::fs::read_to_string(format!("/proc/{}/limits", server.id())).unwrap();
     let core = core.lines().find(|line| line.starts_with("Max core file size")).unwrap();

@@ -2,26 +2,15 @@
 
 use super::system::reason;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::grants::SECRET_VARIABLES;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Resource, Rlimit};
-use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, PipeReader, Read, Write};
+use std::io::{self, Read};
 use std::os::fd::{FromRawFd, RawFd};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::os::unix::process::CommandExt;
-use std::sync::OnceLock;
 
-/// Names the descriptor from which this program, started again, reads what the variables held.
-const HANDED_OVER: &str = "TOOLSD_SECRETS_FD";
-
-/// Bytes of a secret, at most: two of them fit into a pipe before anybody reads it.
+/// The maximum number of bytes of a secret.
 const MOST: usize = 16 << 10;
-
-/// What the variables held.
-static VARIABLES: OnceLock<Vec<(String, String)>> = OnceLock::new();
 
 /// Where a secret lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,81 +24,17 @@ pub enum SecretFile<'a> {
 
 //= docs/spec.md#secrets
 //# The memory, the descriptors and the environment of the process MUST NOT be readable for other processes of its user.
-//= docs/spec.md#secrets
-//# A variable that holds a secret MUST be gone from the environment of the process before it does anything else.
-/// The first act of the program: no other process of the user looks into this one, no core is written, and secrets are
-/// gone from the environment, also from where the system shows it. For that the program starts itself again, once.
-///
-/// # Errors
-/// The secrets cannot be handed over; without secrets in the environment there are none.
-pub fn hide_process() -> Result<()> {
-    close_process();
-    let held: Vec<(&str, OsString)> =
-        SECRET_VARIABLES.iter().filter_map(|name| Some((*name, std::env::var_os(name)?))).collect();
-    if held.is_empty() {
-        return take_over();
-    }
-    let fault = |why: &str| {
-        let names: Vec<&str> = held.iter().map(|(name, _)| *name).collect();
-        Diagnostic::new(Code("usage"), format!("`{}` cannot be hidden: {why}", names.join("`, `")))
-            .help("give secrets by `--token-file` and `--state-key-file`")
-    };
-    let mut bytes = Vec::new();
-    for (name, value) in &held {
-        if value.len() > MOST {
-            return Err(fault("it is too long"));
-        }
-        bytes.extend_from_slice(&[name.as_bytes(), b"=", value.as_bytes(), b"\0"].concat());
-    }
-    Err(fault(&reason(&start_again(&bytes))))
-}
-
-/// Where the system knows such a thing: it refuses others to look at this process. Starting a program undoes it.
-fn close_process() {
-    // What a system refuses here it does not have; the process works all the same.
+/// The first act of the program: no other process of the user looks into this one, and no core is written. A system that
+/// refuses this does not have it; the program works all the same.
+pub fn hide_process() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
     let _ = rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
 }
 
-/// Starts this program again without its secrets, which wait in a pipe; comes back only if that fails.
-fn start_again(secrets: &[u8]) -> io::Error {
-    let started = || -> io::Result<io::Error> {
-        let (reader, mut writer) = io::pipe()?;
-        writer.write_all(secrets)?;
-        drop(writer);
-        rustix::io::fcntl_setfd(&reader, rustix::io::FdFlags::empty())?;
-        let mut arguments = std::env::args_os();
-        let mut again = std::process::Command::new(std::env::current_exe()?);
-        again.arg0(arguments.next().unwrap_or_else(|| "toolsd".into())).args(arguments);
-        for name in SECRET_VARIABLES {
-            again.env_remove(name);
-        }
-        again.env(HANDED_OVER, std::os::fd::AsRawFd::as_raw_fd(&reader).to_string());
-        Ok(again.exec())
-    };
-    started().unwrap_or_else(|error| error)
-}
-
-/// Reads what the program before this one handed over.
-fn take_over() -> Result<()> {
-    let Some(number) = std::env::var_os(HANDED_OVER) else { return Ok(()) };
-    let fault = |why: &str| Diagnostic::new(Code("usage"), format!("`{HANDED_OVER}` is the program's own: {why}"));
-    let number = number.to_str().and_then(|number| number.parse().ok()).ok_or_else(|| fault("it is no number"))?;
-    let mut bytes = Vec::new();
-    let pipe =
-        PipeReader::from(std::os::fd::OwnedFd::from(descriptor(number).map_err(|error| fault(&reason(&error)))?));
-    pipe.take(4 * MOST as u64).read_to_end(&mut bytes).map_err(|error| fault(&reason(&error)))?;
-    let entries = bytes.split(|byte| *byte == 0).map(String::from_utf8_lossy);
-    let held =
-        entries.filter_map(|entry| entry.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())));
-    let _first = VARIABLES.set(held.collect());
-    Ok(())
-}
-
-/// What a secret variable held when the program began.
+/// What a secret variable of the environment holds. A file is better: root can read the environment of a process.
 pub fn secret_variable(name: &str) -> Option<String> {
-    VARIABLES.get()?.iter().find(|(held, _)| held == name).map(|(_, value)| value.clone())
+    std::env::var(name).ok()
 }
 
 //= docs/spec.md#secrets
