@@ -18,7 +18,7 @@ use crate::primitive::{Effect, LogLevel};
 use crate::registry::{Pack, Registry, ServedTool};
 use crate::script::{CallerId, Pool};
 use crate::value::{Json, Object, Value};
-use crate::world::{World, path};
+use crate::world::{Files, path};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -12,7 +12,7 @@ use crate::registry::{
 };
 use crate::world::disk::{self, Disk, OtherWriter, TRUST_BELOW_HOME, config_folder, current_folder, trust_folder};
 use crate::world::memory::MemoryWorld;
-use crate::world::{World, path};
+use crate::world::{Ambient, Files, World, path};
 use serde_json::json;
 use std::sync::{Arc, Once};
 use tokio::signal::unix::{SignalKind, signal};

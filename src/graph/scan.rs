@@ -11,7 +11,7 @@ use crate::document::Document;
 use crate::guard;
 use crate::value::{Handle, Text, Value};
 use crate::world::recorded::{ContentHash, RecordedReads, RecordedWorld};
-use crate::world::{FolderEntry, Stat, WalkOptions, WalkResult, World};
+use crate::world::{Ambient, Files, FolderEntry, Programs, Stat, WalkOptions, WalkResult, World};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -267,7 +267,7 @@ impl SealedWorld {
     }
 }
 
-impl World for SealedWorld {
+impl Files for SealedWorld {
     fn root(&self) -> &str {
         self.0.root()
     }
@@ -311,6 +311,16 @@ impl World for SealedWorld {
         }
     }
 
+    fn granted_roots(&self) -> Vec<String> {
+        self.0.granted_roots()
+    }
+
+    fn root_of(&self, path: &str) -> String {
+        self.0.root_of(path)
+    }
+}
+
+impl Ambient for SealedWorld {
     fn now_ms(&self) -> i64 {
         self.0.now_ms()
     }
@@ -325,14 +335,8 @@ impl World for SealedWorld {
     }
 
     fn env_names(&self) -> Vec<String> {
-        self.ensure_open().map(World::env_names).unwrap_or_default()
-    }
-
-    fn granted_roots(&self) -> Vec<String> {
-        self.0.granted_roots()
-    }
-
-    fn root_of(&self, path: &str) -> String {
-        self.0.root_of(path)
+        self.ensure_open().map(|world| world.env_names()).unwrap_or_default()
     }
 }
+
+impl Programs for SealedWorld {}

@@ -17,7 +17,7 @@ use super::{Builder, Functions, Graph, Nodes, record_into};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::document::Document;
 use crate::value::{Function, Json, Map, Object, Value};
-use crate::world::{EntryKind, FolderEntry, Stat, WalkOptions, WalkResult, World};
+use crate::world::{Ambient, EntryKind, Files, FolderEntry, Programs, Stat, WalkOptions, WalkResult, World};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -82,13 +82,13 @@ impl Functions for Fake {
 
 /// A workspace in memory. Its clock is far past the times of the changes, unless a test makes these recent.
 #[derive(Default)]
-struct Files {
+struct FileTable {
     files: Mutex<BTreeMap<String, (Vec<u8>, i64)>>,
     clock: AtomicI64,
     reads: AtomicUsize,
 }
 
-impl Files {
+impl FileTable {
     fn with(files: &[(&str, &str)]) -> Arc<Self> {
         let world = Self::default();
         files.iter().for_each(|(path, text)| world.put(path, text));
@@ -110,7 +110,7 @@ impl Files {
     }
 }
 
-impl World for Files {
+impl Files for FileTable {
     fn root(&self) -> &str {
         "/w"
     }
@@ -151,7 +151,9 @@ impl World for Files {
     fn remove(&self, _path: &str) -> Result<()> {
         Ok(())
     }
+}
 
+impl Ambient for FileTable {
     fn now_ms(&self) -> i64 {
         1_000_000_000
     }
@@ -168,6 +170,8 @@ impl World for Files {
         Vec::new()
     }
 }
+
+impl Programs for FileTable {}
 
 /// Reads a file of lines: `node kind id [parent]`, `once kind id`, `merge kind id level`, `refer from to kind [needs]`,
 /// `fail message`. Every node has the fields `file`, `line` and `level`.

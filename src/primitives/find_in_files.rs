@@ -165,6 +165,7 @@ fn of_file(path: &str, mut fault: Box<Diagnostic>) -> Box<Diagnostic> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::world::Files;
     use crate::guard::{CancelFlag, Guard, Limits};
     use crate::world::memory::MemoryWorld;
 

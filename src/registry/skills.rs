@@ -281,6 +281,7 @@ fn sha256_digest(bytes: &[u8]) -> String {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::world::Files;
     use crate::world::memory::MemoryWorld;
 
     fn read(texts: &[(&str, &str)]) -> (Vec<Skill>, Vec<String>) {

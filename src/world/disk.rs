@@ -37,7 +37,7 @@ pub use system::{
     state_folder, take_write_from_others, trust_folder,
 };
 
-use super::effects::{FileChange, FilePolicy, LockAttempt, TargetState, World, no_folder};
+use super::effects::{Ambient, FileChange, FilePolicy, Files, LockAttempt, Programs, TargetState, World, no_folder};
 use super::repository::Repository;
 use super::run::{ProgramCommand, ProgramFile, ProgramOutput, RequiredGrant};
 use super::walk::{self, EntryKind, FolderEntry, FolderSource, Stat, WalkOptions, WalkResult};
@@ -66,7 +66,7 @@ fn entry_through_link(disk: &Disk, path: &str) -> EntryKind {
     disk.stat(path).ok().flatten().map_or(EntryKind::Other, |stat| stat.entry)
 }
 
-impl World for Disk {
+impl Files for Disk {
     fn root(&self) -> &str {
         self.roots.main()
     }
@@ -139,10 +139,6 @@ impl World for Disk {
         self.roots.granted().map(str::to_owned).collect()
     }
 
-    fn is_alive(&self, pid: u32) -> bool {
-        system::is_alive(pid)
-    }
-
     fn root_of(&self, path: &str) -> String {
         self.roots.root_of(path).to_owned()
     }
@@ -150,7 +146,31 @@ impl World for Disk {
     fn lock(&self, path: &str) -> Result<LockAttempt> {
         lock::lock(self, path)
     }
+}
 
+impl Ambient for Disk {
+    fn is_alive(&self, pid: u32) -> bool {
+        system::is_alive(pid)
+    }
+
+    fn now_ms(&self) -> i64 {
+        system::now_ms()
+    }
+
+    fn uuid(&self) -> [u8; 16] {
+        uuid::Uuid::new_v4().into_bytes()
+    }
+
+    fn env(&self, name: &str) -> Option<String> {
+        system::env(name)
+    }
+
+    fn env_names(&self) -> Vec<String> {
+        system::env_names()
+    }
+}
+
+impl Programs for Disk {
     fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
         process::run(self, command)
     }
@@ -185,22 +205,6 @@ impl World for Disk {
 
     fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {
         Ok(git::stamp(self.root(), folders))
-    }
-
-    fn now_ms(&self) -> i64 {
-        system::now_ms()
-    }
-
-    fn uuid(&self) -> [u8; 16] {
-        uuid::Uuid::new_v4().into_bytes()
-    }
-
-    fn env(&self, name: &str) -> Option<String> {
-        system::env(name)
-    }
-
-    fn env_names(&self) -> Vec<String> {
-        system::env_names()
     }
 }
 

@@ -8,11 +8,11 @@ use super::walk::{EntryKind, FolderEntry, Stat, WalkOptions, WalkResult};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::sync::Arc;
 
-/// A root folder and what lies beneath it, the clock and the environment.
+/// A root folder and what lies beneath it.
 ///
 /// Paths are texts with `/`, relative to the root; an absolute one or one that begins with `~/` names a file
 /// below another granted root. A path that leads outside (by `..`, or through a symlink) is a fault.
-pub trait World: Send + Sync {
+pub trait Files: Send + Sync {
     /// The absolute path of the root, as shown to people.
     fn root(&self) -> &str;
 
@@ -116,12 +116,35 @@ pub trait World: Send + Sync {
     fn lock(&self, path: &str) -> Result<LockAttempt> {
         Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be locked here")))
     }
+}
 
+/// What surrounds a call besides files: the clock, random identities, the environment, and which processes are alive.
+pub trait Ambient: Send + Sync {
     /// Whether a process of this machine is alive; in a world without processes none is.
     fn is_alive(&self, _pid: u32) -> bool {
         false
     }
 
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    fn now_ms(&self) -> i64;
+
+    /// A random UUID.
+    fn uuid(&self) -> [u8; 16];
+
+    /// A variable of the environment.
+    fn env(&self, name: &str) -> Option<String>;
+
+    /// Whether a variable may be asked for; a refusal says which grant is missing.
+    fn may_env(&self, _name: &str) -> Result<()> {
+        Ok(())
+    }
+
+    /// The names of the environment's variables, sorted.
+    fn env_names(&self) -> Vec<String>;
+}
+
+/// Programs, git among them. A world without programs refuses them.
+pub trait Programs: Send + Sync {
     /// Runs a program to its end. A world without programs refuses.
     fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
         Err(no_programs(&command.program))
@@ -170,24 +193,17 @@ pub trait World: Send + Sync {
     fn git_stamp(&self, _folders: &[&str]) -> Result<Option<String>> {
         Ok(None)
     }
-
-    /// Milliseconds since 1970-01-01T00:00:00Z.
-    fn now_ms(&self) -> i64;
-
-    /// A random UUID.
-    fn uuid(&self) -> [u8; 16];
-
-    /// A variable of the environment.
-    fn env(&self, name: &str) -> Option<String>;
-
-    /// Whether a variable may be asked for; a refusal says which grant is missing.
-    fn may_env(&self, _name: &str) -> Result<()> {
-        Ok(())
-    }
-
-    /// The names of the environment's variables, sorted.
-    fn env_names(&self) -> Vec<String>;
 }
+
+/// Files and what surrounds them: all that definitions, the registry and graphs are made from.
+pub trait Workspace: Files + Ambient {}
+
+impl<T: Files + Ambient + ?Sized> Workspace for T {}
+
+/// All effects of a call.
+pub trait World: Workspace + Programs {}
+
+impl<T: Workspace + Programs + ?Sized> World for T {}
 
 /// Decides what a disk may hand out of files that a symlink led to. Names are in their canonical spelling: relative to
 /// the main root, or absolute.

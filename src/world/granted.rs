@@ -4,7 +4,7 @@ mod programs;
 #[cfg(test)]
 mod tests;
 
-use super::effects::{FileChange, FilePolicy, GRANT_ROOT, LockAttempt, TargetState, World};
+use super::effects::{Ambient, FileChange, FilePolicy, Files, GRANT_ROOT, LockAttempt, Programs, TargetState, World};
 use super::grants::{
     ALL_BELOW, CompiledGrants, GrantedAccess, SECRET_VARIABLES, below_root, describe_missing_grant, protected_part,
     system_folder, undeclared,
@@ -197,7 +197,7 @@ impl GrantedWorld {
 
 //= docs/spec.md#scripts
 //# A script MUST NOT reach a file, a variable or a program that its pack was not granted.
-impl World for GrantedWorld {
+impl Files for GrantedWorld {
     fn root(&self) -> &str {
         self.world.root()
     }
@@ -305,10 +305,6 @@ impl World for GrantedWorld {
         self.world.granted_roots()
     }
 
-    fn is_alive(&self, pid: u32) -> bool {
-        self.world.is_alive(pid)
-    }
-
     fn root_of(&self, path: &str) -> String {
         self.world.root_of(path)
     }
@@ -327,50 +323,14 @@ impl World for GrantedWorld {
         self.world.lock(path)
     }
 
-    fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
-        self.check_run(command)?;
-        self.world.run(&self.with_confinement(command)?)
-    }
-
-    fn program(&self, name: &str) -> Result<ProgramFile> {
-        self.world.program(name)
-    }
-
-    fn program_below(&self, program: &ProgramFile, places: &[String]) -> Result<Vec<String>> {
-        self.world.program_below(program, places)
-    }
-
-    fn real_place(&self, path: &str) -> String {
-        self.world.real_place(path)
-    }
-
     fn may_read(&self, path: &str) -> Result<()> {
         self.check_read_below(path)
     }
+}
 
-    fn repository(&self, folder: &str, needs: RequiredGrant) -> Result<Repository> {
-        self.chosen_repository(folder, needs)
-    }
-
-    fn run_git(&self, command: &ProgramCommand, repository: &Repository) -> Result<ProgramOutput> {
-        self.check_run(command)?;
-        self.check_git_use(command, repository)?;
-        self.world.run_git(command, repository)
-    }
-
-    fn write_git_file(&self, repository: &Repository, path: &str, bytes: Option<&[u8]>) -> Result<()> {
-        self.check_git_file(repository, path)?;
-        self.world.write_git_file(repository, path, bytes)
-    }
-
-    fn hold_repository(&self, repository: &Repository) -> Result<LockAttempt> {
-        self.check_git_writes()?;
-        self.world.hold_repository(repository)
-    }
-
-    fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {
-        let may = self.rules.allowed.may_read && self.rules.allowed.git >= GitAccess::Read;
-        if may { self.world.git_stamp(folders) } else { Ok(None) }
+impl Ambient for GrantedWorld {
+    fn is_alive(&self, pid: u32) -> bool {
+        self.world.is_alive(pid)
     }
 
     fn now_ms(&self) -> i64 {
@@ -408,5 +368,49 @@ impl World for GrantedWorld {
 
     fn env_names(&self) -> Vec<String> {
         self.world.env_names().into_iter().filter(|name| self.may_env(name).is_ok()).collect()
+    }
+}
+
+impl Programs for GrantedWorld {
+    fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
+        self.check_run(command)?;
+        self.world.run(&self.with_confinement(command)?)
+    }
+
+    fn program(&self, name: &str) -> Result<ProgramFile> {
+        self.world.program(name)
+    }
+
+    fn program_below(&self, program: &ProgramFile, places: &[String]) -> Result<Vec<String>> {
+        self.world.program_below(program, places)
+    }
+
+    fn real_place(&self, path: &str) -> String {
+        self.world.real_place(path)
+    }
+
+    fn repository(&self, folder: &str, needs: RequiredGrant) -> Result<Repository> {
+        self.chosen_repository(folder, needs)
+    }
+
+    fn run_git(&self, command: &ProgramCommand, repository: &Repository) -> Result<ProgramOutput> {
+        self.check_run(command)?;
+        self.check_git_use(command, repository)?;
+        self.world.run_git(command, repository)
+    }
+
+    fn write_git_file(&self, repository: &Repository, path: &str, bytes: Option<&[u8]>) -> Result<()> {
+        self.check_git_file(repository, path)?;
+        self.world.write_git_file(repository, path, bytes)
+    }
+
+    fn hold_repository(&self, repository: &Repository) -> Result<LockAttempt> {
+        self.check_git_writes()?;
+        self.world.hold_repository(repository)
+    }
+
+    fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {
+        let may = self.rules.allowed.may_read && self.rules.allowed.git >= GitAccess::Read;
+        if may { self.world.git_stamp(folders) } else { Ok(None) }
     }
 }

@@ -1,6 +1,8 @@
 //! The world of examples and cases: files in memory, a clock that stands still, ids that count.
 
-use super::effects::{FileChange, FilePolicy, Lock, LockAttempt, World, is_folder, no_folder, not_empty};
+use super::effects::{
+    Ambient, FileChange, FilePolicy, Files, Lock, LockAttempt, Programs, World, is_folder, no_folder, not_empty,
+};
 use super::path;
 use super::walk::{self, EntryKind, FolderEntry, FolderSource, Stat, WalkOptions, WalkResult};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -199,7 +201,7 @@ fn missing(path: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("there is no file `{path}`"))
 }
 
-impl World for MemoryWorld {
+impl Files for MemoryWorld {
     fn root(&self) -> &str {
         ROOT
     }
@@ -308,7 +310,9 @@ impl World for MemoryWorld {
         let left = left.unwrap_or_default();
         Ok(LockAttempt::Held(Box::new(MemoryLock { held: Arc::clone(&self.held), path: clean, left })))
     }
+}
 
+impl Ambient for MemoryWorld {
     fn now_ms(&self) -> i64 {
         self.read_lock().now_ms
     }
@@ -331,6 +335,8 @@ impl World for MemoryWorld {
         self.read_lock().environment.keys().cloned().collect()
     }
 }
+
+impl Programs for MemoryWorld {}
 
 impl FolderSource for MemoryWorld {
     fn entries(&self, folder: &str) -> Result<Option<Vec<FolderEntry>>> {

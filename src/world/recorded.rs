@@ -9,7 +9,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::effects::{LockAttempt, World};
+use super::effects::{Ambient, Files, LockAttempt, Programs, World};
 use super::path;
 use super::repository::Repository;
 use super::run::{ProgramCommand, ProgramFile, ProgramOutput, RequiredGrant};
@@ -468,7 +468,7 @@ impl RecordedWorld {
     }
 }
 
-impl World for RecordedWorld {
+impl Files for RecordedWorld {
     fn root(&self) -> &str {
         self.world.root()
     }
@@ -533,49 +533,18 @@ impl World for RecordedWorld {
         self.world.granted_roots()
     }
 
-    fn is_alive(&self, pid: u32) -> bool {
-        self.world.is_alive(pid)
-    }
-
     fn root_of(&self, path: &str) -> String {
         self.world.root_of(path)
-    }
-
-    /// What a program reads is not remembered.
-    fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
-        self.world.run(command)
-    }
-
-    fn program(&self, name: &str) -> Result<ProgramFile> {
-        self.world.program(name)
-    }
-
-    fn program_below(&self, program: &ProgramFile, places: &[String]) -> Result<Vec<String>> {
-        self.world.program_below(program, places)
-    }
-
-    fn real_place(&self, path: &str) -> String {
-        self.world.real_place(path)
     }
 
     fn may_read(&self, path: &str) -> Result<()> {
         self.world.may_read(path)
     }
+}
 
-    fn repository(&self, folder: &str, needs: RequiredGrant) -> Result<Repository> {
-        self.world.repository(folder, needs)
-    }
-
-    fn run_git(&self, command: &ProgramCommand, repository: &Repository) -> Result<ProgramOutput> {
-        self.world.run_git(command, repository)
-    }
-
-    fn write_git_file(&self, repository: &Repository, path: &str, bytes: Option<&[u8]>) -> Result<()> {
-        self.world.write_git_file(repository, path, bytes)
-    }
-
-    fn hold_repository(&self, repository: &Repository) -> Result<LockAttempt> {
-        self.world.hold_repository(repository)
+impl Ambient for RecordedWorld {
+    fn is_alive(&self, pid: u32) -> bool {
+        self.world.is_alive(pid)
     }
 
     fn now_ms(&self) -> i64 {
@@ -596,5 +565,40 @@ impl World for RecordedWorld {
 
     fn env_names(&self) -> Vec<String> {
         self.world.env_names()
+    }
+}
+
+impl Programs for RecordedWorld {
+    /// What a program reads is not remembered.
+    fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
+        self.world.run(command)
+    }
+
+    fn program(&self, name: &str) -> Result<ProgramFile> {
+        self.world.program(name)
+    }
+
+    fn program_below(&self, program: &ProgramFile, places: &[String]) -> Result<Vec<String>> {
+        self.world.program_below(program, places)
+    }
+
+    fn real_place(&self, path: &str) -> String {
+        self.world.real_place(path)
+    }
+
+    fn repository(&self, folder: &str, needs: RequiredGrant) -> Result<Repository> {
+        self.world.repository(folder, needs)
+    }
+
+    fn run_git(&self, command: &ProgramCommand, repository: &Repository) -> Result<ProgramOutput> {
+        self.world.run_git(command, repository)
+    }
+
+    fn write_git_file(&self, repository: &Repository, path: &str, bytes: Option<&[u8]>) -> Result<()> {
+        self.world.write_git_file(repository, path, bytes)
+    }
+
+    fn hold_repository(&self, repository: &Repository) -> Result<LockAttempt> {
+        self.world.hold_repository(repository)
     }
 }

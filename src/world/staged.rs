@@ -3,7 +3,9 @@
 #[cfg(test)]
 mod tests;
 
-use super::effects::{FileChange, Lock, LockAttempt, TargetState, World, is_folder, no_folder, not_empty};
+use super::effects::{
+    Ambient, FileChange, Files, Lock, LockAttempt, Programs, TargetState, World, is_folder, no_folder, not_empty,
+};
 use super::path;
 use super::recorded::ContentHash;
 use super::repository::Repository;
@@ -299,7 +301,7 @@ impl StagedWrites for StagedWorld {
 
 //= docs/spec.md#writes
 //# What a call writes MUST be seen by the call itself: in files, in globs and in its graph.
-impl World for StagedWorld {
+impl Files for StagedWorld {
     fn root(&self) -> &str {
         self.under.root()
     }
@@ -402,10 +404,6 @@ impl World for StagedWorld {
         self.under.granted_roots()
     }
 
-    fn is_alive(&self, pid: u32) -> bool {
-        self.under.is_alive(pid)
-    }
-
     fn root_of(&self, path: &str) -> String {
         self.under.root_of(path)
     }
@@ -427,12 +425,40 @@ impl World for StagedWorld {
         Ok(attempt)
     }
 
-    fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
-        self.ran_after_flush(command, || self.under.run(command))
-    }
-
     fn may_read(&self, path: &str) -> Result<()> {
         self.under.may_read(path)
+    }
+}
+
+impl Ambient for StagedWorld {
+    fn is_alive(&self, pid: u32) -> bool {
+        self.under.is_alive(pid)
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.under.now_ms()
+    }
+
+    fn uuid(&self) -> [u8; 16] {
+        self.under.uuid()
+    }
+
+    fn env(&self, name: &str) -> Option<String> {
+        self.under.env(name)
+    }
+
+    fn may_env(&self, name: &str) -> Result<()> {
+        self.under.may_env(name)
+    }
+
+    fn env_names(&self) -> Vec<String> {
+        self.under.env_names()
+    }
+}
+
+impl Programs for StagedWorld {
+    fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
+        self.ran_after_flush(command, || self.under.run(command))
     }
 
     fn repository(&self, folder: &str, needs: RequiredGrant) -> Result<Repository> {
@@ -469,26 +495,6 @@ impl World for StagedWorld {
     /// Git does not see what is staged, so nothing can be told while something is.
     fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {
         if self.is_empty() { self.under.git_stamp(folders) } else { Ok(None) }
-    }
-
-    fn now_ms(&self) -> i64 {
-        self.under.now_ms()
-    }
-
-    fn uuid(&self) -> [u8; 16] {
-        self.under.uuid()
-    }
-
-    fn env(&self, name: &str) -> Option<String> {
-        self.under.env(name)
-    }
-
-    fn may_env(&self, name: &str) -> Result<()> {
-        self.under.may_env(name)
-    }
-
-    fn env_names(&self) -> Vec<String> {
-        self.under.env_names()
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use toolsd::primitive::git::verb::GitVerb;
 use toolsd::primitive::git::{read_verbs, write_verbs};
-use toolsd::world::World;
+use toolsd::world::Programs;
 use toolsd::world::disk::Disk;
 
 /// What makes a repository one of this kind, and the folder of the questions, below the workspace.

@@ -19,7 +19,7 @@ use toolsd::world::granted::GrantedWorld;
 use toolsd::world::recorded::RecordedWorld;
 use toolsd::world::staged::StagedWorld;
 use toolsd::world::staging::StagedWrites;
-use toolsd::world::{EntryKind, FileChange, WalkOptions, World};
+use toolsd::world::{EntryKind, FileChange, Files, WalkOptions, World};
 
 /// What must not come out, and part of the name of the file that holds it.
 const SECRET: &str = "the-secret-of-the-files";

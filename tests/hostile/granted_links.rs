@@ -3,7 +3,7 @@
 use crate::house::{House, command_of, copy_program, granted, put_program};
 use std::fs;
 use std::os::unix::fs::symlink;
-use toolsd::world::World;
+use toolsd::world::Programs;
 use toolsd::world::disk::Disk;
 use toolsd::world::run::{Confinement, GitAccess, ProgramCommand, ProgramGrant};
 

@@ -7,7 +7,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command as Plain, Stdio};
 use std::time::Duration;
-use toolsd::world::World;
+use toolsd::world::Programs;
 use toolsd::world::run::{GitAccess, ProgramCommand, ProgramGrant, ProgramOutput};
 
 /// Lines of a shell that are always right on a Debian: they read the workspace and write `out`.

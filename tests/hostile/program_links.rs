@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use toolsd::diagnostic::Result;
-use toolsd::world::World;
+use toolsd::world::Programs;
 use toolsd::world::run::{GitAccess, ProgramGrant, ProgramOutput};
 
 /// How the program that is granted leads into the workspace.

@@ -13,7 +13,7 @@ use std::process::{Command as Plain, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 use toolsd::world::GrantedAccess;
-use toolsd::world::World;
+use toolsd::world::Programs;
 use toolsd::world::disk::{Disk, Mechanisms, Sandbox, SandboxStatus, system_mechanisms};
 use toolsd::world::granted::GrantedWorld;
 use toolsd::world::run::{ChildProcesses, Confinement, ProgramCommand, ProgramGrant, ProgramOutput, RequiredGrant};

@@ -6,8 +6,8 @@ use toolsd::diagnostic::Result;
 use toolsd::guard::CancelFlag;
 use toolsd::registry::{Layer, PackChoice, WorkspaceTrust, WorldOpener};
 use toolsd::value::Json;
-use toolsd::world::World;
 use toolsd::world::memory::MemoryWorld;
+use toolsd::world::{Files, World};
 
 const SCRIPT: &str = "fn build(g, config) { for path in find_files(\"*.md\") { g.add(\"note\", path, #{ path: path }); } }\n\
                       fn read_note(v) { v.name }\n\

@@ -6,7 +6,7 @@ use crate::setting::Setting;
 use crate::statistics::{median, microseconds};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
-use toolsd::world::World;
+use toolsd::world::Programs;
 use toolsd::world::disk::{Disk, sandbox_status};
 use toolsd::world::run::{ChildProcesses, Confinement, ProgramCommand, RequiredGrant};
 

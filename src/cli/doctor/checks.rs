@@ -8,7 +8,7 @@ use crate::definition::SETTINGS_FILE;
 use crate::primitive::git::check_git_version;
 use crate::registry::{PackPart, Permissions, RefusedPart, Registry, is_withheld};
 use crate::value::Json;
-use crate::world::World;
+use crate::world::Files;
 use crate::world::disk::{Disk, config_folder, recovered, sandbox_status, secret_variable, state_folder, try_git};
 use crate::world::run::{Confinement, ProgramCommand, RequiredGrant};
 use serde_json::json;

@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::registry::NO_PACK;
 use crate::value::Json;
 use crate::world::disk::{Disk, home_folder};
-use crate::world::{World, path};
+use crate::world::{Files, Programs, World, path};
 use clap::Parser;
 use std::sync::Arc;
 

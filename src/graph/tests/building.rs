@@ -4,7 +4,7 @@ use super::*;
 use crate::graph::{BuildPlan, GraphStore};
 
 fn build(files: &[(&str, &str)], functions: Fake) -> Result<Arc<Graph>> {
-    let world: Arc<dyn World> = Files::with(files);
+    let world: Arc<dyn World> = FileTable::with(files);
     let functions = functions.with("read", read_lines).shared();
     GraphStore::default().fresh(&BuildPlan {
         world: &world,

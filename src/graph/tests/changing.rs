@@ -68,14 +68,14 @@ fn run(tx: &Value, step: &Step) -> Result<()> {
 
 /// A workspace of lines, and a store that has read it.
 struct ChangeFixture {
-    files: Arc<Files>,
+    files: Arc<FileTable>,
     functions: Arc<dyn Functions>,
     store: Arc<GraphStore>,
 }
 
 impl ChangeFixture {
     fn new(lines: &[String]) -> Self {
-        let files = Files::with(&[("f0", &lines.join("\n"))]);
+        let files = FileTable::with(&[("f0", &lines.join("\n"))]);
         let listed = Arc::clone(&files);
         let functions = Fake::default()
             .with("read", read_lines)
@@ -306,7 +306,7 @@ fn a_failure_leaves_nothing() {
 //# While changes are pending, the graph MUST NOT be refreshed from files.
 //= docs/spec.md#changes
 //= type=test
-//# Files that moved on under pending changes MUST be named when it is asked for.
+//# FileTable that moved on under pending changes MUST be named when it is asked for.
 #[test]
 fn files_that_move_on_are_told_and_wait() {
     let place = ChangeFixture::new(&names(&["node n 1"]));

@@ -38,7 +38,7 @@ fn file_edit() -> impl Strategy<Value = FileEdit> {
     ]
 }
 
-fn apply(files: &Files, edit: &FileEdit) {
+fn apply(files: &FileTable, edit: &FileEdit) {
     match edit {
         FileEdit::Write(at, text) => files.put(&format!("f{at}"), text),
         FileEdit::Delete(at) => files.delete(&format!("f{at}")),
@@ -52,7 +52,7 @@ fn apply(files: &Files, edit: &FileEdit) {
     }
 }
 
-fn fresh(store: &GraphStore, files: &Arc<Files>) -> Arc<Graph> {
+fn fresh(store: &GraphStore, files: &Arc<FileTable>) -> Arc<Graph> {
     let listed = Arc::clone(files);
     let functions = Fake::default()
         .with("read", read_lines)
@@ -76,7 +76,7 @@ proptest! {
 
     #[test]
     fn a_rebuild_equals_a_build(rounds in prop::collection::vec(prop::collection::vec(file_edit(), 1..4), 1..6)) {
-        let files = Files::with(&[]);
+        let files = FileTable::with(&[]);
         let store = GraphStore::default();
         for edits in rounds {
             edits.iter().for_each(|edit| apply(&files, edit));
@@ -91,7 +91,7 @@ proptest! {
         texts in prop::collection::vec(prop::collection::vec(line(), 0..8), 1..6),
         barriers in prop::collection::vec(any::<bool>(), 5),
     ) {
-        let files = Files::with(&[]);
+        let files = FileTable::with(&[]);
         texts.iter().enumerate().for_each(|(at, lines)| files.put(&format!("f{at}"), &lines.join("\n")));
         let build = |barriers: Vec<bool>| {
             let listed = files.paths();
@@ -122,7 +122,7 @@ proptest! {
     #[test]
     fn every_order_is_total_and_every_walk_ends(lines in prop::collection::vec(line(), 0..40), seed in any::<u64>()) {
         let text: Vec<String> = lines.into_iter().filter(|line| !line.starts_with("fail")).collect();
-        let files = Files::with(&[("f0", &text.join("\n"))]);
+        let files = FileTable::with(&[("f0", &text.join("\n"))]);
         let graph = fresh(&GraphStore::default(), &files);
         let all = graph.nodes(&[]);
         let mut shuffled: Vec<u32> = all.ids().to_vec();

@@ -7,7 +7,7 @@ use crate::value::Kind;
 use proptest::prelude::*;
 
 struct ReadsFixture {
-    files: Arc<Files>,
+    files: Arc<FileTable>,
     functions: Arc<dyn Functions>,
     /// How often each derived function was called.
     calls: Arc<Mutex<BTreeMap<&'static str, usize>>>,
@@ -28,7 +28,7 @@ const DECLARED: &[Declared] = &[
 
 impl ReadsFixture {
     fn new(declared: &'static [Declared]) -> Self {
-        let files = Files::with(&[]);
+        let files = FileTable::with(&[]);
         let listed = Arc::clone(&files);
         let calls: Arc<Mutex<BTreeMap<&'static str, usize>>> = Arc::default();
         let mut functions = Fake::default().with("read", read_lines).with("build", move |arguments| {

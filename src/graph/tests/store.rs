@@ -4,7 +4,7 @@ use super::*;
 use crate::graph::{BuildPlan, GraphStore};
 
 struct StoreFixture {
-    files: Arc<Files>,
+    files: Arc<FileTable>,
     functions: Arc<dyn Functions>,
     /// How often the scan function was called.
     scanned: Arc<AtomicUsize>,
@@ -15,7 +15,7 @@ impl StoreFixture {
     fn new(files: &[(&str, &str)]) -> Self {
         let scanned = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&scanned);
-        let files = Files::with(files);
+        let files = FileTable::with(files);
         let functions = Fake::default()
             .with("read", move |arguments| {
                 counted.fetch_add(1, Ordering::Relaxed);
@@ -92,7 +92,7 @@ fn only_what_changed_is_read_and_parsed_again() {
 
 #[test]
 fn a_failed_build_is_told_and_tried_again() {
-    let files = Files::with(&[]);
+    let files = FileTable::with(&[]);
     let fails = Arc::new(std::sync::atomic::AtomicBool::new(true));
     let flag = Arc::clone(&fails);
     let functions = Fake::default()
@@ -127,7 +127,7 @@ fn one_builds_and_the_others_wait() {
             Ok(Value::Null)
         })
         .shared();
-    let world: Arc<dyn World> = Files::with(&[]);
+    let world: Arc<dyn World> = FileTable::with(&[]);
     let store = GraphStore::default();
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -163,7 +163,7 @@ fn what_stands_is_given_while_another_is_built() {
             Ok(Value::Null)
         })
         .shared();
-    let files = Files::with(&[("a", "1")]);
+    let files = FileTable::with(&[("a", "1")]);
     let world: Arc<dyn World> = Arc::clone(&files) as _;
     let read = |world: Arc<dyn World>, run: &mut dyn FnMut() -> Result<()>| world.read("a").and_then(|_| run());
     let config = Value::Null;
@@ -186,7 +186,7 @@ fn what_stands_is_given_while_another_is_built() {
 
 #[test]
 fn a_scan_function_reads_nothing_else() {
-    let files = Files::with(&[("a", "x")]);
+    let files = FileTable::with(&[("a", "x")]);
     let seen: Arc<Mutex<Option<Arc<dyn World>>>> = Arc::default();
     let inside = Arc::clone(&seen);
     let functions = Fake::default()

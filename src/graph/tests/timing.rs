@@ -85,7 +85,7 @@ fn how_fast() {
 #[allow(clippy::print_stdout)]
 fn how_fast_changes_are() {
     use crate::graph::{ChangeLabel, GraphStore, Transaction};
-    let files = Files::with(&[]);
+    let files = FileTable::with(&[]);
     for file in 0..100 {
         let mut lines = Vec::new();
         for at in 0..200 {
@@ -136,8 +136,8 @@ fn how_fast_changes_are() {
 }
 
 /// 2,000 requirements in 200 sections, 4,000 annotations in 1,300 files, as a pack for traceability has them.
-fn traced() -> (Arc<Files>, Arc<dyn Functions>, Arc<AtomicUsize>) {
-    let files = Files::with(&[]);
+fn traced() -> (Arc<FileTable>, Arc<dyn Functions>, Arc<AtomicUsize>) {
+    let files = FileTable::with(&[]);
     let mut at = 0;
     for file in 0..1300 {
         let lines: Vec<String> = (0..3 + usize::from(file % 13 == 0))

@@ -3,10 +3,10 @@
 use super::workers::POOL_STATE;
 use super::*;
 use crate::guard::{self, Guard, Limits};
-use crate::world::World;
 use crate::world::memory::MemoryWorld;
 use crate::world::staged::StagedWorld;
 use crate::world::staging::StagedWrites;
+use crate::world::{Files, World};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
 

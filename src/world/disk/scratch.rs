@@ -6,7 +6,7 @@ use super::handle::Disk;
 use super::roots::Roots;
 use super::system::reason;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::effects::{FileChange, FilePolicy, LockAttempt, TargetState, World};
+use crate::world::effects::{Ambient, FileChange, FilePolicy, Files, LockAttempt, Programs, TargetState, World};
 use crate::world::repository::Repository;
 use crate::world::run::{Confinement, ProgramCommand, ProgramFile, ProgramOutput, RequiredGrant};
 use crate::world::walk::{FolderEntry, Stat, WalkOptions, WalkResult};
@@ -128,7 +128,7 @@ pub(super) fn init_repository(disk: &Disk, env: &[(String, String)]) -> Result<(
     Ok(())
 }
 
-impl World for ScratchWorld {
+impl Files for ScratchWorld {
     fn root(&self) -> &str {
         self.disk.root()
     }
@@ -181,10 +181,6 @@ impl World for ScratchWorld {
         self.disk.spelled(path)
     }
 
-    fn is_alive(&self, pid: u32) -> bool {
-        self.disk.is_alive(pid)
-    }
-
     fn root_of(&self, path: &str) -> String {
         self.disk.root_of(path)
     }
@@ -192,7 +188,37 @@ impl World for ScratchWorld {
     fn lock(&self, path: &str) -> Result<LockAttempt> {
         self.disk.lock(path)
     }
+}
 
+impl Ambient for ScratchWorld {
+    fn is_alive(&self, pid: u32) -> bool {
+        self.disk.is_alive(pid)
+    }
+
+    fn now_ms(&self) -> i64 {
+        self.stage.now_ms.load(Ordering::Relaxed)
+    }
+
+    /// Counted, as in memory.
+    fn uuid(&self) -> [u8; 16] {
+        let number = self.stage.ids.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut bytes = [0; 16];
+        bytes[8..].copy_from_slice(&number.to_be_bytes());
+        bytes[6] = 0x40;
+        bytes[8] = 0x80;
+        bytes
+    }
+
+    fn env(&self, name: &str) -> Option<String> {
+        self.stage.env.get(name).cloned()
+    }
+
+    fn env_names(&self) -> Vec<String> {
+        self.stage.env.keys().cloned().collect()
+    }
+}
+
+impl Programs for ScratchWorld {
     fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
         self.disk.run(&self.with_fixed_env(command))
     }
@@ -227,27 +253,5 @@ impl World for ScratchWorld {
 
     fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {
         self.disk.git_stamp(folders)
-    }
-
-    fn now_ms(&self) -> i64 {
-        self.stage.now_ms.load(Ordering::Relaxed)
-    }
-
-    /// Counted, as in memory.
-    fn uuid(&self) -> [u8; 16] {
-        let number = self.stage.ids.fetch_add(1, Ordering::Relaxed) + 1;
-        let mut bytes = [0; 16];
-        bytes[8..].copy_from_slice(&number.to_be_bytes());
-        bytes[6] = 0x40;
-        bytes[8] = 0x80;
-        bytes
-    }
-
-    fn env(&self, name: &str) -> Option<String> {
-        self.stage.env.get(name).cloned()
-    }
-
-    fn env_names(&self) -> Vec<String> {
-        self.stage.env.keys().cloned().collect()
     }
 }

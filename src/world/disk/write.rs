@@ -361,7 +361,7 @@ pub(super) fn link_fault(path: &str) -> Box<Diagnostic> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "tests")]
 
-    use crate::world::World;
+    use crate::world::Files;
     use crate::world::disk::Disk;
     use std::fs;
 

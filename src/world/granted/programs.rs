@@ -4,8 +4,9 @@
 
 use super::GrantedWorld;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::world::Files;
 use crate::world::disk::holds_hosts_own;
-use crate::world::effects::{GRANT_ROOT, World};
+use crate::world::effects::GRANT_ROOT;
 use crate::world::grants::{folders, is_forbidden_variable, protected_part, system_folder, undeclared};
 use crate::world::path;
 use crate::world::repository::Repository;

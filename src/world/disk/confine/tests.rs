@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
-use crate::world::World;
+use crate::world::Programs;
 use crate::world::disk::Disk;
 use crate::world::disk::roots::Roots;
 use crate::world::run::{ChildProcesses, Confinement, ExecutedFile, RequiredGrant};
