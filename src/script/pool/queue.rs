@@ -68,8 +68,6 @@ pub(super) struct CallQueue {
     pub(super) threads: usize,
     /// The number of threads that sleep until there is a job.
     pub(super) idle: usize,
-    /// Whether a thread looks for a job and does not need to be woken.
-    pub(super) is_looked_after: bool,
     /// Whether the watchdog sleeps until there is a call.
     pub(super) is_unwatched: bool,
     pub(super) is_closed: bool,
@@ -88,7 +86,6 @@ impl CallQueue {
             began: Instant::now(),
             threads: 0,
             idle: 0,
-            is_looked_after: false,
             is_unwatched: false,
             is_closed: false,
         }

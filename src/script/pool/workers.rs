@@ -5,7 +5,6 @@ use super::queue::{CallPlace, CallQueue, MAX_WAITING, PoolJob, ThreadLimits};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,10 +14,6 @@ use std::time::{Duration, Instant};
 /// taken from the system.
 pub const STACK_BYTES: usize = 64 << 20;
 
-/// How long a thread that has finished a job looks for the next one before it sleeps. Waking a thread on an idle
-/// machine takes longer than most calls.
-const LOOK_TIME: Duration = Duration::from_micros(50);
-
 /// The state that the threads of a pool share.
 pub(super) struct PoolState {
     queue: Mutex<CallQueue>,
@@ -27,8 +22,6 @@ pub(super) struct PoolState {
     /// Wakes the watchdog.
     pub(super) watch: Condvar,
     pub(super) stuck: Mutex<StuckAction>,
-    /// Whether a job has arrived for the thread that looks for one.
-    has_arrived: AtomicBool,
 }
 
 /// The action to run when every thread is held.
@@ -58,7 +51,6 @@ impl PoolState {
             filled: Condvar::new(),
             watch: Condvar::new(),
             stuck: Mutex::default(),
-            has_arrived: AtomicBool::new(false),
         }
     }
 
@@ -81,9 +73,7 @@ impl PoolState {
         if !queue.may_begin() {
             return;
         }
-        if std::mem::take(&mut queue.is_looked_after) {
-            self.has_arrived.store(true, Ordering::Release);
-        } else if queue.idle > 0 {
+        if queue.idle > 0 {
             drop(queue);
             self.filled.notify_one();
         } else if queue.needs_thread() && !self.start_thread(&mut queue) && queue.threads == 0 {
@@ -115,7 +105,6 @@ impl PoolState {
 
     /// Waits for the next job; `None` if this thread is no longer needed.
     fn take(&self) -> Option<PoolJob> {
-        let mut may_look = true;
         let mut queue = self.queue();
         loop {
             if let Some(job) = queue.take() {
@@ -128,26 +117,9 @@ impl PoolState {
                 }
                 return None;
             }
-            if std::mem::take(&mut may_look) && !queue.is_looked_after && !queue.is_closed {
-                queue.is_looked_after = true;
-                drop(queue);
-                self.look_for_job();
-                queue = self.queue();
-                queue.is_looked_after = false;
-                continue;
-            }
             queue.idle += 1;
             queue = self.filled.wait(queue).unwrap_or_else(PoisonError::into_inner);
             queue.idle -= 1;
-        }
-    }
-
-    /// Looks for a job for a while without sleeping.
-    fn look_for_job(&self) {
-        self.has_arrived.store(false, Ordering::Release);
-        let began = Instant::now();
-        while !self.has_arrived.load(Ordering::Acquire) && began.elapsed() < LOOK_TIME {
-            thread::yield_now();
         }
     }
 
