@@ -5,17 +5,16 @@ mod call_guard;
 mod counters;
 #[cfg(test)]
 pub mod gaps;
-mod memory_share;
 #[cfg(test)]
 mod tests;
+mod total_memory;
 mod work;
 
 pub use call_guard::{
-    CancelFlag, EnteredGuard, Guard, Limits, Paused, WaitNote, allow_lower_priority, check, check_stopped, current,
-    has_lower_priority, note_wait, reserve_memory, tick,
+    CancelFlag, EnteredGuard, Guard, Limits, Paused, WaitNote, check, check_stopped, current, note_wait,
+    reserve_memory, tick,
 };
 pub use counters::{CountingAllocator, allocated};
-pub use memory_share::set_thread_address;
 pub use work::{
     BYTE, CheckedItems, CheckedIterator, ITEM, PIECE_BYTES, checked, is_over, pieces, require_time, spend, time_left,
 };

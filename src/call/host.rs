@@ -465,7 +465,7 @@ fn look_up_graph(
     let outer = guard::current();
     let _pause = outer.as_ref().map(|outer| outer.pause());
     let within = |world: Arc<dyn World>, job: &mut dyn FnMut() -> Result<()>| {
-        let guard = Guard::without_address(made.build_limits, host.cancel.clone());
+        let guard = Guard::new(made.build_limits, host.cancel.clone());
         let _watched = watch_guard(&guard);
         let inner = host.for_build(world) as Arc<dyn Host>;
         made.program.run_native(&graph.script.value, inner, guard, job)

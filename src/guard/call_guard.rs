@@ -4,11 +4,11 @@
 use super::counters::{COUNTERS, ThreadCounters};
 #[cfg(test)]
 use super::gaps;
-use super::memory_share::{HeldMemory, MemoryShare};
+use super::total_memory::{MAX_TOTAL, MemoryEntry};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -61,14 +61,11 @@ pub struct Guard {
     /// The number of threads that are currently waiting.
     pauses: AtomicU32,
     ticks: AtomicU64,
-    memory: AtomicI64,
-    /// Its share of the memory that the calls of the same address hold.
-    pub(super) share: MemoryShare,
+    memory: MemoryEntry,
     stopped: AtomicBool,
     stop: OnceLock<Box<Diagnostic>>,
     /// What the call is currently waiting for. It is reported if the time runs out meanwhile.
     waiting: Mutex<Option<Awaited>>,
-    lowers_priority: AtomicBool,
 }
 
 /// A note about what a call is waiting for. Dropping it removes the note.
@@ -100,16 +97,6 @@ pub fn note_wait(what: Option<String>, end: impl Fn() + Send + 'static) -> WaitN
     WaitNote(guard)
 }
 
-/// The number of bytes that all calls and builds may hold together. Beyond it, a call that holds more than its share is
-/// stopped.
-pub(super) const MOST_HELD_BY_ALL: usize = 2 << 30;
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        self.share.add(self.memory.load(Ordering::Relaxed).saturating_neg());
-    }
-}
-
 /// A pause of the clock of a call. Dropping it ends the pause.
 pub struct Paused<'a> {
     guard: &'a Guard,
@@ -125,17 +112,8 @@ impl Drop for Paused<'_> {
 }
 
 impl Guard {
-    /// Creates a guard whose time starts now. Its memory counts towards the address whose call this thread works on.
+    /// Creates a guard whose time starts now.
     pub fn new(limits: Limits, cancel: CancelFlag) -> Arc<Self> {
-        Self::with_share(limits, cancel, MemoryShare::for_this_thread())
-    }
-
-    /// Creates a guard whose memory counts towards no address, for work that is done for all calls, such as a build.
-    pub fn without_address(limits: Limits, cancel: CancelFlag) -> Arc<Self> {
-        Self::with_share(limits, cancel, MemoryShare::for_address(None))
-    }
-
-    fn with_share(limits: Limits, cancel: CancelFlag, share: MemoryShare) -> Arc<Self> {
         Arc::new(Self {
             limits,
             cancel,
@@ -143,12 +121,10 @@ impl Guard {
             paused_ns: AtomicU64::new(0),
             pauses: AtomicU32::new(0),
             ticks: AtomicU64::new(0),
-            memory: AtomicI64::new(0),
-            share,
+            memory: MemoryEntry::new(limits.memory),
             stopped: AtomicBool::new(false),
             stop: OnceLock::new(),
             waiting: Mutex::new(None),
-            lowers_priority: AtomicBool::new(false),
         })
     }
 
@@ -182,17 +158,6 @@ impl Guard {
         Paused { guard: self, since: Instant::now() }
     }
 
-    /// Excludes time from that of the call even though the call was running: it had to share the processor with too
-    /// many other calls.
-    pub fn exclude_time(&self, time: Duration) {
-        self.paused_ns.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
-    }
-
-    /// Lowers the priority of the call's thread at its next check.
-    pub fn lower_priority(&self) {
-        self.lowers_priority.store(true, Ordering::Relaxed);
-    }
-
     /// Whether the clock of the call is paused.
     pub fn is_paused(&self) -> bool {
         self.pauses.load(Ordering::Acquire) > 0
@@ -210,20 +175,17 @@ impl Guard {
 
     /// The bytes held, as far as they have been counted.
     pub fn memory(&self) -> usize {
-        usize::try_from(self.memory.load(Ordering::Relaxed)).unwrap_or(0)
+        self.memory.bytes()
     }
 
     /// Adds the ticks and bytes of a thread, and then checks all limits.
     pub(super) fn record_usage(&self, ticks: u64, bytes: isize) -> Result<()> {
         let ticks = self.ticks.fetch_add(ticks, Ordering::Relaxed).saturating_add(ticks);
-        let bytes = bytes as i64;
-        let memory = self.memory.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
-        let together = self.share.add(bytes);
-        self.check_limits(ticks, memory)?;
-        self.check_shared_memory(memory, together)
+        self.memory.add(bytes as i64);
+        self.check_limits(ticks)
     }
 
-    fn check_limits(&self, ticks: u64, memory: i64) -> Result<()> {
+    fn check_limits(&self, ticks: u64) -> Result<()> {
         //= docs/spec.md#scripts
         //# A script that is stopped MUST NOT be able to go on by catching the fault.
         if self.stopped.load(Ordering::Acquire)
@@ -238,8 +200,10 @@ impl Guard {
             Err(self.stop(Diagnostic::new(Code::CANCELLED, "the call was cancelled")))
         } else if ticks > limits.ticks {
             Err(self.exceeded(format!("the script took more than {} steps", limits.ticks), "steps"))
-        } else if usize::try_from(memory).unwrap_or(0) > limits.memory {
+        } else if self.memory() > limits.memory {
             Err(self.exceeded_memory())
+        } else if self.memory.must_end() {
+            Err(self.stop(self.largest_memory()))
         } else if self.elapsed() > limits.time {
             Err(self.exceeded(format!("the call took longer than {} ms", limits.time.as_millis()), "time_ms"))
         } else {
@@ -247,20 +211,12 @@ impl Guard {
         }
     }
 
-    //= docs/spec.md#calls
-    //# While all calls together hold too much memory, one that holds more than its share MUST be stopped: addresses have equal shares, and the calls of an address equal shares of its own.
-    pub(super) fn check_shared_memory(&self, memory: i64, together: HeldMemory) -> Result<()> {
-        let most = MOST_HELD_BY_ALL.max(self.limits.memory);
-        let Some(share) = together.allowed_share(most).filter(|share| usize::try_from(memory).unwrap_or(0) > *share)
-        else {
-            return Ok(());
-        };
-        let message = format!(
-            "all calls together hold more than {} MB of memory, and this one holds more than its share of {} MB",
-            most >> 20,
-            share >> 20
-        );
-        Err(self.stop(Diagnostic::new(Code::LIMIT, message).help("call again when fewer calls are running")))
+    /// The fault of a call that holds the most while all calls hold too much.
+    fn largest_memory(&self) -> Box<Diagnostic> {
+        let (total, own) = (MAX_TOTAL.max(self.limits.memory) >> 20, self.memory() >> 20);
+        let message =
+            format!("all calls together used more than {total} MB of memory, and this one used the most: {own} MB");
+        Diagnostic::new(Code::LIMIT, message).help("call again when fewer calls are running")
     }
 
     fn exceeded_memory(&self) -> Box<Diagnostic> {
@@ -451,9 +407,6 @@ pub(super) fn check_now() -> Result<()> {
     #[cfg(test)]
     gaps::looked();
     let guard = current();
-    if guard.as_ref().is_some_and(|guard| guard.lowers_priority.load(Ordering::Relaxed)) {
-        lower_thread_priority();
-    }
     let (ticks, bytes) = take_counts();
     let answer = guard.as_ref().map_or(Ok(()), |guard| guard.record_usage(ticks, bytes));
     arm(guard.as_deref());
@@ -493,45 +446,6 @@ pub fn check_stopped() -> Result<()> {
         Some(guard) if guard.stopped.load(Ordering::Acquire) => guard.verdict().map_or(Ok(()), Err),
         _ => Ok(()),
     })
-}
-
-thread_local! {
-    static THREAD_PRIORITY: Cell<ThreadPriority> = const { Cell::new(ThreadPriority::Never) };
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ThreadPriority {
-    /// The thread serves several calls, and a lower priority would affect the others.
-    Never,
-    May,
-    Gave,
-}
-
-/// Allows this thread to lower its priority for its call. A thread cannot raise its priority again, so it must end with
-/// the call.
-pub fn allow_lower_priority() {
-    THREAD_PRIORITY.set(ThreadPriority::May);
-}
-
-/// Whether this thread has lowered its priority.
-pub fn has_lower_priority() -> bool {
-    THREAD_PRIORITY.get() == ThreadPriority::Gave
-}
-
-/// Lowers the priority of this thread once, if that is allowed.
-fn lower_thread_priority() {
-    /// The nice value. The thread gets about a tenth of the processor if other threads want it.
-    #[cfg(target_os = "linux")]
-    const LESS: i32 = 10;
-    if THREAD_PRIORITY.get() != ThreadPriority::May {
-        return;
-    }
-    THREAD_PRIORITY.set(ThreadPriority::Gave);
-    // On Linux this applies to a single thread, elsewhere to the whole process.
-    #[cfg(target_os = "linux")]
-    if let Err(error) = rustix::process::setpriority_process(None, LESS) {
-        tracing::debug!(%error, "the priority of a thread cannot be lowered");
-    }
 }
 
 /// The place in the source that consults the guard. It is only known in tests, which disable one such place after

@@ -1,7 +1,7 @@
 //! Tests of the guard without scripts.
 
-use super::call_guard::{MOST_HELD_BY_ALL, check_now};
-use super::memory_share::HeldMemory;
+use super::call_guard::check_now;
+use super::total_memory::MAX_TOTAL;
 use super::*;
 use crate::diagnostic::{Code, Diagnostic};
 use std::sync::Arc;
@@ -210,47 +210,28 @@ fn slow_steps_ask_the_clock() {
 
 //= docs/spec.md#calls
 //= type=test
-//# While all calls together hold too much memory, one that holds more than its share MUST be stopped: addresses have equal shares, and the calls of an address equal shares of its own.
+//# While all calls together hold too much memory, the one that holds the most MUST be stopped, and told so.
 #[test]
-fn what_all_hold_together_is_bounded() {
+fn the_largest_call_is_stopped_when_all_hold_too_much() {
+    // Far more than the calls of other tests hold, so that none of them is the largest.
     let guard = |memory: usize| Guard::new(Limits { memory, ..Limits::default() }, CancelFlag::default());
-    let most = MOST_HELD_BY_ALL as i64;
-    let share = most / 100;
-    for (memory, own, (here, guards), (all, addresses), goes_on) in [
-        (256 << 20, share + 1, (most + 1, 100), (most + 1, 1), false),
-        (256 << 20, share, (most + 1, 100), (most + 1, 1), true),
-        (256 << 20, share + 1, (most, 100), (most, 1), true),
-        // An address that is alone may use everything that its limits allow.
-        (MOST_HELD_BY_ALL * 2, most * 2, (most * 2, 1), (most * 2, 1), true),
-        (MOST_HELD_BY_ALL * 2, most + 1, (most * 2 + 1, 2), (most * 2 + 1, 1), false),
-        // One address with a hundred calls, and another one with a single call, which holds more than any of them.
-        (256 << 20, share * 3, (share * 3, 1), (most + 1, 2), true),
-        (256 << 20, share, (most + 1 - share * 3, 100), (most + 1, 2), false),
-        (256 << 20, share / 2 - 1, (most + 1 - share * 3, 100), (most + 1, 2), true),
-    ] {
-        let guard = guard(memory);
-        let together = HeldMemory { all, addresses, here, guards };
-        let told = guard.check_shared_memory(own, together);
-        assert_eq!(told.is_ok(), goes_on, "{own} of {together:?}");
-        assert_eq!(guard.verdict().is_none(), goes_on);
-    }
-    // Addresses that no other test uses.
-    super::set_thread_address(Some(4_711));
-    let (some, other) = (guard(1 << 30), guard(1 << 30));
-    super::set_thread_address(Some(4_712));
-    let elsewhere = guard(1 << 30);
-    super::set_thread_address(None);
-    let _ = some.record_usage(0, 1 << 40);
-    let together = other.share.add(0);
-    assert_eq!((together.here, together.guards), (1 << 40, 2));
-    assert!(together.all >= 1 << 40 && together.addresses >= 2, "{together:?}");
-    let together = elsewhere.share.add(0);
-    assert_eq!((together.here, together.guards), (0, 1));
-    assert!(elsewhere.record_usage(0, 64 << 20).is_ok(), "it is another address that holds too much");
-    drop(some);
-    let together = other.share.add(0);
-    assert_eq!((together.here, together.guards), (0, 1), "what is over holds nothing");
-    assert!(together.all < 1 << 39, "{together:?}");
+    let half = MAX_TOTAL as isize / 2;
+    let (small, large, larger) = (guard(MAX_TOTAL), guard(MAX_TOTAL), guard(MAX_TOTAL));
+    assert_eq!(small.record_usage(0, half / 2), Ok(()));
+    assert_eq!(larger.record_usage(0, half + 1), Ok(()));
+    assert_eq!(large.record_usage(0, half), Ok(()), "it holds less than another");
+    let fault = larger.record_usage(0, 0).expect_err("it holds the most");
+    assert_eq!(
+        fault.message,
+        "all calls together used more than 2048 MB of memory, and this one used the most: 1024 MB"
+    );
+    assert_eq!((small.record_usage(0, 0), large.record_usage(0, 0)), (Ok(()), Ok(())), "what ends is not counted");
+    drop((small, large));
+    let alone = guard(MAX_TOTAL * 2);
+    assert_eq!(alone.record_usage(0, half * 3), Ok(()), "a call may use what its own limit allows");
+    drop(alone);
+    let next = guard(MAX_TOTAL);
+    assert_eq!(next.record_usage(0, half * 3 / 2), Ok(()), "what is over holds nothing");
 }
 
 //= docs/spec.md#calls

@@ -286,7 +286,7 @@ impl Connection {
             None => sender.peer.and_then(|peer| peer.peer_info()).map(|peer| json!(peer.client_info)),
         };
         let client = client.map(|info| json!({ "name": info["name"], "version": info["version"] }));
-        call::Peer { revision: Some(revision.name().to_owned()), client, caller_id: sender.party() }
+        call::Peer { revision: Some(revision.name().to_owned()), client, caller_id: sender.caller_id }
     }
 
     /// What the server publishes in a revision.

@@ -1,23 +1,13 @@
 //! Who sent a request, and how its answer gets back: a large one is made without blocking other requests.
 
 use crate::script::CallerId;
-use hyper::header::{HeaderMap, USER_AGENT};
+use hyper::header::HeaderMap;
 use hyper::http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::model::RequestMetaObject;
 use rmcp::service::{Peer, RequestContext};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio_util::sync::CancellationToken;
-
-/// A client over HTTP.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RemoteClient {
-    /// A hash of its address.
-    pub(crate) address: u64,
-    /// The number of its connection.
-    pub(crate) connection: u64,
-}
 
 /// The sender of a request.
 #[derive(Clone, Copy)]
@@ -30,30 +20,8 @@ pub(crate) struct RequestSender<'a> {
     pub(crate) cancelled: &'a CancellationToken,
     /// The headers of the request over HTTP.
     pub(crate) headers: Option<&'a HeaderMap>,
-    /// The client over HTTP.
-    pub(crate) remote: Option<&'a RemoteClient>,
-}
-
-impl RequestSender<'_> {
-    /// The caller whose calls take turns with those of other callers. On standard streams there is one. Over HTTP a
-    /// session identifies the caller. Without a session, its name, version and user agent do, but only within its
-    /// address.
-    pub(crate) fn party(&self) -> CallerId {
-        let Some(headers) = self.headers else { return CallerId::default() };
-        let mut client = DefaultHasher::new();
-        match headers.get("mcp-session-id") {
-            Some(session) => session.hash(&mut client),
-            None => {
-                let said = self.meta.get("io.modelcontextprotocol/clientInfo");
-                for key in ["name", "version"] {
-                    said.and_then(|said| said[key].as_str()).hash(&mut client);
-                }
-                headers.get(USER_AGENT).hash(&mut client);
-            }
-        }
-        let (place, connection) = self.remote.map_or((0, 0), |remote| (remote.address, remote.connection));
-        CallerId { address: place, client: client.finish(), connection }
-    }
+    /// The connection whose turn the request takes.
+    pub(crate) caller_id: CallerId,
 }
 
 impl<'a> From<&'a RequestContext<RoleServer>> for RequestSender<'a> {
@@ -64,7 +32,8 @@ impl<'a> From<&'a RequestContext<RoleServer>> for RequestSender<'a> {
             peer: Some(&context.peer),
             cancelled: &context.ct,
             headers: parts.map(|parts| &parts.headers),
-            remote: parts.and_then(|parts| parts.extensions.get::<RemoteClient>()),
+            // On standard streams there is one connection.
+            caller_id: parts.and_then(|parts| parts.extensions.get()).copied().unwrap_or_default(),
         }
     }
 }

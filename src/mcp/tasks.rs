@@ -2,7 +2,6 @@
 //! expires.
 
 use crate::definition::TaskPolicy;
-use crate::script::CallerId;
 use crate::value::Json;
 use rmcp::model::{DetailedTask, InputRequest, InputRequests, InputResponses, Task, TaskPayload, TaskStatus};
 use rmcp::task_manager::current_timestamp;
@@ -41,7 +40,6 @@ struct TaskTable {
 
 struct TaskEntry {
     owner: TaskOwner,
-    party: CallerId,
     task: Task,
     /// The result or the error, once the task has ended.
     end: Option<TaskPayload>,
@@ -69,11 +67,10 @@ impl TaskStore {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a task. `None` if its client, its address or all clients together have too many tasks, or too many bytes
-    /// of results.
-    pub(crate) fn start(&self, owner: TaskOwner, party: CallerId, tasking: TaskPolicy) -> Option<StartedTask> {
+    /// Starts a task. `None` if there are too many tasks, or too many bytes of results.
+    pub(crate) fn start(&self, owner: TaskOwner, tasking: TaskPolicy) -> Option<StartedTask> {
         let mut state = self.state();
-        if !state.has_room(party) {
+        if !state.has_room() {
             return None;
         }
         //= docs/spec.md#tasks
@@ -87,7 +84,6 @@ impl TaskStore {
         let cancelled = CancellationToken::new();
         let entry = TaskEntry {
             owner,
-            party,
             task: task.clone(),
             end: None,
             bytes: 0,
@@ -208,46 +204,12 @@ impl TaskStore {
     }
 }
 
-/// What a set of tasks uses: how many run, how many are kept, and the bytes of their results.
-#[derive(Clone, Copy, Default)]
-struct TaskUsage([usize; 3]);
-
-impl TaskUsage {
-    fn add(&mut self, entry: &TaskEntry) {
-        let Self([running, kept, bytes]) = self;
-        *running += usize::from(entry.end.is_none());
-        *kept += 1;
-        *bytes += entry.bytes;
-    }
-
-    /// Whether each of the three is less than `times` times what is left of it.
-    fn leaves_room(self, left: [usize; 3], times: usize) -> bool {
-        self.0.iter().zip(left).all(|(taken, left)| *taken < left.saturating_mul(times))
-    }
-}
-
 impl TaskTable {
-    /// Whether a party may start another task.
-    fn has_room(&self, party: CallerId) -> bool {
-        let (mut of_client, mut of_address) = (TaskUsage::default(), TaskUsage::default());
-        for entry in self.kept.values().filter(|entry| entry.party.address == party.address) {
-            of_address.add(entry);
-            if entry.party.client() == party.client() {
-                of_client.add(entry);
-            }
-        }
-        //= docs/spec.md#tasks
-        //# The tasks that run, those that are kept and the bytes of their results MUST each be bounded.
-        let left = [
-            MAX_RUNNING.saturating_sub(self.running),
-            MAX_KEPT.saturating_sub(self.kept.len()),
-            MAX_RESULT_BYTES.saturating_sub(self.bytes),
-        ];
-        //= docs/spec.md#tasks
-        //# The tasks of one client, and those of one address, MUST leave room for those of others.
-        // A client may use as much as is left, and all clients of an address three times as much. So some is left for
-        // the next client.
-        of_client.leaves_room(left, 1) && of_address.leaves_room(left, 3)
+    //= docs/spec.md#tasks
+    //# The tasks that run, those that are kept and the bytes of their results MUST each be bounded.
+    /// Whether another task may be started.
+    fn has_room(&self) -> bool {
+        self.running < MAX_RUNNING && self.kept.len() < MAX_KEPT && self.bytes < MAX_RESULT_BYTES
     }
 
     //= docs/spec.md#tasks
@@ -272,16 +234,12 @@ mod tests {
     const ME: TaskOwner = [1; 32];
 
     fn begin(tasks: &TaskStore) -> Option<StartedTask> {
-        tasks.start(ME, CallerId::default(), TaskPolicy::default())
+        tasks.start(ME, TaskPolicy::default())
     }
 
-    /// Starts as many tasks as a client may have; returns their number.
-    fn begin_all(tasks: &TaskStore, place: u64, client: u64) -> usize {
-        (0..)
-            .take_while(|_| {
-                tasks.start(ME, CallerId { address: place, client, connection: 0 }, TaskPolicy::default()).is_some()
-            })
-            .count()
+    /// Starts as many tasks as there may be; returns their number.
+    fn begin_all(tasks: &TaskStore) -> usize {
+        (0..).take_while(|_| begin(tasks).is_some()).count()
     }
 
     fn done(text: &str) -> TaskPayload {
@@ -294,49 +252,22 @@ mod tests {
     #[test]
     fn what_is_kept_is_bounded_and_what_is_forgotten_makes_room() {
         let tasks = TaskStore::default();
-        // As many clients as it takes, each at an address of its own.
-        for (client, of_each) in [MAX_RUNNING / 2, MAX_RUNNING / 4, MAX_RUNNING / 8].into_iter().enumerate() {
-            assert_eq!(begin_all(&tasks, client as u64, 0), of_each);
-        }
-        let rest: usize = (3..20).map(|place| begin_all(&tasks, place, 0)).sum();
-        assert_eq!((rest, begin_all(&tasks, 99, 0)), (MAX_RUNNING / 8, 0));
+        assert_eq!(begin_all(&tasks), MAX_RUNNING);
         let ids = |tasks: &TaskStore| tasks.state().kept.keys().cloned().collect::<Vec<_>>();
-        for round in 0.. {
+        for _ in 0..MAX_KEPT / MAX_RUNNING {
             ids(&tasks).iter().for_each(|id| tasks.finish(id, done("short")));
-            if (0..20).map(|place| begin_all(&tasks, place, 0)).sum::<usize>() == 0 {
-                break;
-            }
-            assert!(round < 20 && ids(&tasks).len() <= MAX_KEPT);
+            begin_all(&tasks);
         }
         assert_eq!(ids(&tasks).len(), MAX_KEPT, "so many are kept");
         ids(&tasks).iter().for_each(|id| tasks.remove(id));
-        let large = begin(&tasks).unwrap().task.task_id;
-        tasks.finish(&large, done(&"x".repeat(MAX_RESULT_BYTES / 2)));
-        assert!(begin(&tasks).is_none(), "half of all bytes are one client's");
-        let other = tasks
-            .start(ME, CallerId { address: 1, client: 1, connection: 0 }, TaskPolicy::default())
-            .unwrap()
-            .task
-            .task_id;
-        tasks.finish(&other, done(&"x".repeat(MAX_RESULT_BYTES / 2)));
-        assert_eq!(begin_all(&tasks, 2, 2), 0, "{MAX_RESULT_BYTES} bytes are kept");
-        for id in [&large, &large, &other] {
-            tasks.remove(id);
-        }
+        let large = [begin(&tasks).unwrap(), begin(&tasks).unwrap()].map(|begun| begun.task.task_id);
+        tasks.finish(&large[0], done(&"x".repeat(MAX_RESULT_BYTES / 2)));
+        assert!(begin(&tasks).is_some(), "{MAX_RESULT_BYTES} bytes may be kept");
+        tasks.finish(&large[1], done(&"x".repeat(MAX_RESULT_BYTES / 2)));
+        assert!(begin(&tasks).is_none(), "{MAX_RESULT_BYTES} bytes are kept");
+        ids(&tasks).iter().chain(&large).for_each(|id| tasks.remove(id));
         let state = tasks.state();
         assert_eq!((state.running, state.bytes, state.kept.len()), (0, 0, 0));
-    }
-
-    //= docs/spec.md#tasks
-    //= type=test
-    //# The tasks of one client, and those of one address, MUST leave room for those of others.
-    #[test]
-    fn neither_a_client_nor_an_address_takes_all_places() {
-        let tasks = TaskStore::default();
-        assert_eq!(begin_all(&tasks, 0, 0), MAX_RUNNING / 2);
-        let more: usize = (1..100).map(|client| begin_all(&tasks, 0, client)).sum();
-        assert_eq!(more, MAX_RUNNING / 4, "all clients of an address");
-        assert_eq!(begin_all(&tasks, 1, 0), MAX_RUNNING / 8, "there is room for another address");
     }
 
     //= docs/spec.md#tasks
@@ -362,7 +293,7 @@ mod tests {
     #[test]
     fn ids_are_random() {
         let tasks = TaskStore::default();
-        let ids: Vec<String> = (0..MAX_RUNNING / 2).map(|_| begin(&tasks).unwrap().task.task_id).collect();
+        let ids: Vec<String> = (0..MAX_RUNNING).map(|_| begin(&tasks).unwrap().task.task_id).collect();
         for id in &ids {
             let random = uuid::Uuid::parse_str(id).unwrap();
             assert_eq!(random.get_version_num(), 4, "122 random bits");

@@ -98,10 +98,7 @@ impl ToolCall {
             _ => return Err(unexpected_answer_error()),
         };
         let owner = task_owner(sender);
-        match (
-            connection.server.tasks.start(owner, sender.party(), self.traits.task_policy),
-            self.traits.task_policy.task,
-        ) {
+        match (connection.server.tasks.start(owner, self.traits.task_policy), self.traits.task_policy.task) {
             (Some(started), _) => {
                 let mut result = CreateTaskResult::new(started.task.clone());
                 connection.stamp_server_info(&mut result.meta, revision);

@@ -1,77 +1,44 @@
-//! The script threads, which are separate from the threads of the async runtime. Their number is fixed. A thread that
-//! waits is replaced, and so is a thread that is held by a call which does not end. Callers take turns, so that none
-//! waits for all calls of another one.
+//! The script threads, which are separate from the threads of the async runtime. A thread that waits is replaced, and so
+//! is a thread that is held by a call which does not end. Connections take turns, so that none waits for all calls of
+//! another one.
 
 mod queue;
 mod pooled_call;
 mod workers;
 mod watchdog;
 
-pub use pooled_call::{HungCall, WatchedGuard, commit_call, register_seal, watch_guard};
-pub use queue::CallerId;
-pub use workers::{STACK_BYTES, block_in_place};
+pub use pooled_call::{CallerId, WatchedGuard, commit_call, register_seal, watch_guard};
+pub use workers::{HungCall, STACK_BYTES, block_in_place};
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::CancelFlag;
 use pooled_call::PooledCall;
-use queue::RowKey;
+use queue::ThreadLimits;
+use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use watchdog::start_watchdog;
-use workers::{PoolState, start_thread};
+use workers::PoolState;
 
-/// The maximum number of calls that can be moved aside.
-const MAX_ASIDE: usize = 512;
-
-/// A pool with one thread per core, but at least two. The queue is unbounded; back-pressure is up to the caller.
-pub struct Pool {
-    state: Arc<PoolState>,
-    threads: usize,
-}
+/// A pool whose threads are started when calls need them. The queue is unbounded; back-pressure is up to the caller.
+pub struct Pool(Arc<PoolState>);
 
 impl Pool {
-    /// Starts the threads. They end when the pool is dropped and the queue is empty.
+    /// Creates a pool. Its threads end when it is dropped and the queue is empty.
     pub fn new() -> Self {
-        Self::with_max_aside(MAX_ASIDE)
-    }
-
-    /// Like [`Self::new`], with another maximum number of calls that can be moved aside.
-    fn with_max_aside(max_aside: usize) -> Self {
-        let wanted = thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
-        let state = Arc::new(PoolState::new(wanted, max_aside));
-        let threads = (0..wanted).filter(|_| start_thread(&state)).count();
+        let cores = thread::available_parallelism().map_or(2, NonZero::get);
+        let state = Arc::new(PoolState::new(ThreadLimits::for_cores(cores)));
         if !start_watchdog(&state) {
             tracing::error!("the watchdog thread could not be started: calls that do not end are not answered");
         }
-        Self { state, threads }
-    }
-
-    /// The number of threads.
-    pub fn threads(&self) -> usize {
-        self.threads
-    }
-
-    /// Runs `job` on a script thread, and then calls `done` there with its result, or with the fault of its panic.
-    pub fn submit<T>(&self, job: impl FnOnce() -> T + Send + 'static, done: impl FnOnce(Result<T>) + Send + 'static) {
-        //= docs/spec.md#protocol
-        //# Calls MUST run concurrently.
-        //= docs/spec.md#calls
-        //# A panic MUST be contained in the call that caused it.
-        let work = move || done(catch_unwind(AssertUnwindSafe(job)).map_err(|panic| fault_of_panic(&*panic)));
-        // If no thread could be started, the job runs here.
-        if self.threads == 0 {
-            work();
-        } else {
-            self.state.push(RowKey::default(), Box::new(work));
-        }
+        Self(state)
     }
 
     /// Runs the call `name` on a script thread when it is the caller's turn, and then calls `done` there with its
-    /// result. If the call is cancelled or exceeds its limits and does not end, the watchdog calls `done` with the
-    /// fault that stopped it. The later result of the call is dropped.
+    /// result, or with the fault of its panic. If the call is cancelled or exceeds its limits and does not end, the
+    /// watchdog calls `done` with the fault that stopped it. The later result of the call is dropped.
     ///
     //= docs/spec.md#calls
     //# A call that does not end soon after its limit or its cancellation MUST be answered all the same.
@@ -83,11 +50,11 @@ impl Pool {
         job: impl FnOnce() -> T + Send + 'static,
         done: impl FnOnce(Result<T>) + Send + 'static,
     ) {
-        let state = Arc::clone(&self.state);
+        let state = Arc::clone(&self.0);
         //= docs/spec.md#calls
         //# When every thread that may be started is held, a new call MUST be told so at once.
         if state.is_exhausted() {
-            return done(Err(state.exhausted_fault(Instant::now())));
+            return done(Err(state.exhausted_fault()));
         }
         let done = Arc::new(Mutex::new(Some(done)));
         let taken = move |done: &Mutex<Option<_>>| done.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -97,54 +64,61 @@ impl Pool {
                 done(Err(fault));
             }
         };
-        let key = RowKey::new(caller, &name);
         let call = PooledCall::new(name, caller, cancel, Box::new(answer));
-        let number = state.watched.insert(&call);
+        let own = Arc::clone(&call);
+        //= docs/spec.md#protocol
+        //# Calls MUST run concurrently.
         let work = move || {
-            let ending = Arc::clone(&call);
-            call.run(move || {
+            let _ending = EndingCall(&state, &own);
+            own.run(|| {
+                //= docs/spec.md#calls
+                //# A panic MUST be contained in the call that caused it.
                 let ended = catch_unwind(AssertUnwindSafe(job)).map_err(|panic| fault_of_panic(&*panic));
-                if ending.take_answer()
+                if own.take_answer()
                     && let Some(done) = taken(&done)
                 {
                     done(ended);
                 }
             });
-            state.end_call(number, &call);
         };
-        if self.threads == 0 {
-            work();
-        } else {
-            self.state.push(key, Box::new(work));
-        }
+        self.0.push(call, Box::new(work));
     }
 
     /// The calls that hold threads although they were already answered, oldest first.
     pub fn hung_calls(&self) -> Vec<HungCall> {
-        self.state.watched.hung_calls(Instant::now())
+        self.0.hung_calls()
     }
 
     /// Registers `act` to run when every thread has been held for the time `after`.
     pub fn when_stuck(&self, after: Duration, act: impl Fn() + Send + 'static) {
-        self.state.set_stuck_action(after, Box::new(act));
+        self.0.stuck.lock().unwrap_or_else(PoisonError::into_inner).after = Some((after, Box::new(act)));
     }
 
     /// Runs `job` on a script thread and waits for it.
+    #[cfg(test)]
     pub fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-        let (sender, receiver) = channel();
-        self.submit(job, move |result| {
-            // If no one is waiting any more, the result is dropped.
-            let _ = sender.send(result);
+        let (sender, receiver) = std::sync::mpsc::channel();
+        self.call("a job".to_owned(), CallerId::default(), CancelFlag::default(), job, move |result| {
+            drop(sender.send(result));
         });
-        receiver.recv().unwrap_or_else(|_| Err(Diagnostic::new(Code::INTERNAL, "a script thread ended early")))
+        receiver.recv().expect("every call is answered")
+    }
+}
+
+/// Removes a call from the pool when it ends, however it does.
+struct EndingCall<'a>(&'a PoolState, &'a PooledCall);
+
+impl Drop for EndingCall<'_> {
+    fn drop(&mut self) {
+        self.0.end_call(self.1);
     }
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        self.state.queue().closed = true;
-        self.state.filled.notify_all();
-        self.state.watched.wake();
+        self.0.queue().is_closed = true;
+        self.0.filled.notify_all();
+        self.0.watch.notify_all();
     }
 }
 

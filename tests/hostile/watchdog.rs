@@ -91,10 +91,10 @@ const SET_SIGNAL: i32 = 10;
 /// Longer than anything takes on a machine that does much else.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// So many threads work at a time, and so many may be started in place of others.
+/// So many calls of one connection run at a time, and so many threads may be held before calls are refused.
 fn threads() -> (usize, usize) {
-    let own = thread::available_parallelism().map_or(2, |cores| cores.get().max(2));
-    (own, own.max(4))
+    let own = thread::available_parallelism().map_or(2, |cores| cores.get()).max(8);
+    (own, own * 4)
 }
 
 fn house() -> Home {
@@ -188,17 +188,17 @@ fn calls_that_cannot_be_stopped_are_answered_told_of_and_come_to_nothing() {
     let home = house();
     let mut server = serve(&home, &[]);
     let lease = Lease::take(&home, || !server.call("hold", json!({})).1);
-    let (own, spare) = threads();
-    let long: Vec<u64> = (0..own).map(|_| server.tell("tools/call", named("hold_for_long"))).collect();
-    assert_eq!(server.well("greet", json!({})), "hello", "every thread is busy, and yet this runs");
+    let (own, all) = threads();
+    let long: Vec<u64> = (1..own).map(|_| server.tell("tools/call", named("hold_for_long"))).collect();
+    assert_eq!(server.well("greet", json!({})), "hello", "threads are busy, and yet this runs");
     assert_eq!(server.read("toolsd://status").get("held"), None, "they are within their limits");
     long.into_iter().for_each(|id| server.cancel(id));
-    until("those that were taken back are held", || held(&server.read("toolsd://status")).len() == own);
+    until("those that were taken back are held", || held(&server.read("toolsd://status")).len() == own - 1);
     assert_eq!(server.well("greet", json!({})), "hello");
-    for answer in server.at_once(&vec![("tools/call", named("hold")); spare]) {
+    for answer in server.at_once(&vec![("tools/call", named("hold")); all - own + 1]) {
         assert!(failed(&answer).contains("the call took longer than 300 ms"), "{answer}");
     }
-    until("every thread is held", || held(&server.read("toolsd://status")).len() == own + spare);
+    until("every thread is held", || held(&server.read("toolsd://status")).len() == all);
     let status = server.read("toolsd://status");
     assert_eq!(held(&status)[0], "hold_for_long");
     assert!(held(&status).contains(&"hold") && status["held"][0]["since_s"].is_u64(), "{status}");
@@ -228,14 +228,14 @@ fn over_http_the_calls_of_one_client_do_not_hold_up_another() {
     let server = listen(&home, &[]);
     let has_failed = |answer: &Value| answer["result"]["isError"] == true;
     let lease = Lease::take(&home, || !has_failed(&server.ask("tools/call", named("hold")).answer()));
-    let (own, spare) = threads();
+    let (_, all) = threads();
     let status = || {
         let answer = server.ask("resources/read", json!({ "uri": "toolsd://status" })).answer();
         serde_json::from_str::<Value>(answer["result"]["contents"][0]["text"].as_str().unwrap()).unwrap()
     };
     thread::scope(|scope| {
         let hold = || server.ask("tools/call", named("hold")).answer();
-        let calls: Vec<_> = (0..own + spare - 1).map(|_| scope.spawn(hold)).collect();
+        let calls: Vec<_> = (1..all).map(|_| scope.spawn(hold)).collect();
         let session = server.session();
         let greeting = server.ask_in(&session, "tools/call", named("greet")).answer();
         assert_eq!(greeting["result"]["content"][0]["text"], "hello");
@@ -243,11 +243,11 @@ fn over_http_the_calls_of_one_client_do_not_hold_up_another() {
             let answer = call.join().unwrap();
             assert!(failed(&answer).contains("the call took longer than 300 ms"), "{answer}");
         }
-        until("they are held", || held(&status()).len() == own + spare - 1);
+        until("they are held", || held(&status()).len() == all - 1);
         let greeting = server.ask_in(&session, "tools/call", named("greet")).answer();
         assert_eq!(greeting["result"]["content"][0]["text"], "hello", "one thread is left");
         assert!(failed(&hold()).contains("the call took longer than 300 ms"));
-        until("every thread is held", || held(&status()).len() == own + spare);
+        until("every thread is held", || held(&status()).len() == all);
         let refused = server.ask_in(&session, "tools/call", named("greet")).answer();
         assert!(failed(&refused).contains("every script thread is held"), "{refused}");
     });
@@ -286,8 +286,7 @@ fn a_server_that_is_stuck_ends_for_its_supervisor() {
     let home = house();
     let mut server = serve(&home, &["--exit-when-stuck", "1"]);
     let _lease = Lease::take(&home, || !server.call("hold", json!({})).1);
-    let (own, spare) = threads();
-    for _ in 0..own + spare {
+    for _ in 0..threads().1 {
         server.tell("tools/call", named("hold"));
     }
     assert_eq!(server.ended(), Some(70));
@@ -302,9 +301,8 @@ fn over_http_too() {
     let mut server = listen(&home, &["--exit-when-stuck", "1"]);
     let ask = |server: &crate::support::http::Server| server.ask("tools/call", named("hold")).answer();
     let _lease = Lease::take(&home, || ask(&server)["result"]["isError"] != true);
-    let (own, spare) = threads();
     thread::scope(|scope| {
-        let calls: Vec<_> = (0..own + spare).map(|_| scope.spawn(|| ask(&server))).collect();
+        let calls: Vec<_> = (0..threads().1).map(|_| scope.spawn(|| ask(&server))).collect();
         for call in calls {
             assert!(failed(&call.join().unwrap()).contains("the call took longer than 300 ms"));
         }

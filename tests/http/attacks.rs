@@ -260,37 +260,6 @@ fn streams_that_nobody_reads_leave_room() {
     others_are_served(&server, false);
 }
 
-//= docs/spec.md#calls
-//= type=test
-//# Threads MUST be kept for a call whose tool, whose client or whose address has none at work.
-#[test]
-fn a_crowd_of_calls_does_not_hold_up_others() {
-    let (_home, server) = limited("", false);
-    let said = |name: &str| json!({ "io.modelcontextprotocol/clientInfo": { "name": name, "version": "1" } });
-    // Calls without an end: who waits for one of them waits for ever.
-    let watch = |name: &str| json!({ "name": "watch_pot", "arguments": {}, "_meta": said(name) });
-    let crowd: Vec<Raw> = (0..40).map(|_| Raw::saying(&server, &call_of(&server, watch("crowd"), ""))).collect();
-    std::thread::sleep(Duration::from_millis(500));
-    for _ in 0..5 {
-        for (name, tool) in [("crowd", "list_pots"), ("other", "list_pots"), ("other", "fill_pot")] {
-            let params = json!({ "name": tool, "arguments": {}, "_meta": said(name) });
-            let mut raw = Raw::saying(&server, &call_of(&server, params, ""));
-            assert_eq!(raw.answer().0, 200, "{tool} of {name}");
-        }
-    }
-    // The same tool, of another client and in a session: it begins, as its progress tells.
-    let mut params = watch("other");
-    params["_meta"]["progressToken"] = json!(1);
-    let mut same = Raw::saying(&server, &call_of(&server, params, ""));
-    while memchr::memmem::find(&same.heard, b"notifications/progress").is_none() {
-        assert!(!same.is_closed(), "it came to nothing");
-    }
-    let session = server.session();
-    assert_eq!(server.ask_in(&session, "tools/call", json!({ "name": "list_pots", "arguments": {} })).status, 200);
-    drop(crowd);
-    others_are_served(&server, false);
-}
-
 //= docs/spec.md#http
 //= type=test
 //# After status 401 the connection MUST be closed.

@@ -25,22 +25,6 @@ impl Raw {
         raw
     }
 
-    /// Connects from an address of this machine, and says something.
-    #[cfg(target_os = "linux")]
-    pub fn from(server: &Server, last: u8, text: &str) -> Self {
-        use rustix::net::{AddressFamily, SocketType, bind, connect, socket};
-        let own = std::net::SocketAddr::from(([127, 0, 0, last], 0));
-        let descriptor = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
-        bind(&descriptor, &own).unwrap();
-        connect(&descriptor, &server.address).unwrap();
-        let stream = TcpStream::from(descriptor);
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.set_write_timeout(Some(PATIENCE)).unwrap();
-        let mut raw = Self { stream, heard: Vec::new() };
-        raw.say(text);
-        raw
-    }
-
     /// Connects; the client's system takes as much as it usually does.
     pub fn wide(server: &Server) -> Self {
         let stream = TcpStream::connect(server.address).unwrap();

@@ -3,8 +3,9 @@
 use super::access::single_field;
 use super::responses::{Refusal, json_response, refusal};
 use crate::mcp::message::{error_message, readable_id};
-use crate::mcp::sender::{LARGE_MESSAGE, RemoteClient, run_aside};
+use crate::mcp::sender::{LARGE_MESSAGE, run_aside};
 use crate::mcp::strict_json::read_json;
+use crate::script::CallerId;
 use crate::value::Json;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes, Incoming};
@@ -46,9 +47,9 @@ impl MessageRequest {
         Ok(Self { parts, body, message })
     }
 
-    /// The client that sent the request.
-    pub(super) fn remote(&self) -> Option<&RemoteClient> {
-        self.parts.extensions.get()
+    /// The connection whose turn the request takes.
+    pub(super) fn caller_id(&self) -> CallerId {
+        self.parts.extensions.get().copied().unwrap_or_default()
     }
 
     pub(super) fn headers(&self) -> &HeaderMap {

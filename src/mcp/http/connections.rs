@@ -1,10 +1,8 @@
 //! All open connections: how many there may be, what each may take, and which one is closed for another.
 
-use crate::mcp::sender::RemoteClient;
+use crate::script::CallerId;
 use arc_swap::ArcSwap;
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
-use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -50,7 +48,6 @@ pub(super) struct Connections {
 /// One open connection.
 pub(super) struct OpenConnection {
     number: u64,
-    address: IpAddr,
     begun: Instant,
     is_answering: AtomicBool,
     /// When a byte last moved, in milliseconds since it began.
@@ -99,7 +96,7 @@ impl Connections {
     //= docs/spec.md#http
     //# When too many connections are open the one that has been silent longest MUST be closed, and another be served at once.
     /// Admits a connection. If it is one too many, another one is closed first.
-    pub(super) async fn admit(self: &Arc<Self>, address: IpAddr) -> ConnectionPlace {
+    pub(super) async fn admit(self: &Arc<Self>) -> ConnectionPlace {
         let most = self.limits().connections;
         self.wait_until(|open| {
             let is_closing = open.values().any(|connection| connection.closing.is_cancelled());
@@ -111,7 +108,6 @@ impl Connections {
         .await;
         let connection = Arc::new(OpenConnection {
             number: self.next.fetch_add(1, Relaxed),
-            address,
             begun: Instant::now(),
             is_answering: AtomicBool::new(false),
             moved: AtomicU64::new(0),
@@ -175,14 +171,9 @@ impl OpenConnection {
         self.closing.cancelled().await;
     }
 
-    /// Its client. Of an IPv6 address only the first 64 bits count: its owner has 2^64 such addresses.
-    pub(super) fn remote_client(&self) -> RemoteClient {
-        let mut hasher = DefaultHasher::new();
-        match self.address.to_canonical() {
-            IpAddr::V6(address) => address.segments()[..4].hash(&mut hasher),
-            address => address.hash(&mut hasher),
-        }
-        RemoteClient { address: hasher.finish(), connection: self.number }
+    /// Who calls, unless it is a session.
+    pub(super) fn caller_id(&self) -> CallerId {
+        CallerId(self.number)
     }
 }
 

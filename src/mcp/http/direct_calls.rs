@@ -54,7 +54,7 @@ impl DirectCalls {
             peer: None,
             cancelled: &gone,
             headers: Some(checked.headers()),
-            remote: checked.remote(),
+            caller_id: checked.caller_id(),
         };
         Ok(match call_tool(&self.connection, params, sender, Revision::Stateless).await {
             Ok(response) => (StatusCode::OK, ServerJsonRpcMessage::response(ServerResult::from(response), id)),

@@ -13,6 +13,7 @@ use crate::mcp::message::{
     removed_method_error,
 };
 use crate::mcp::sender::run_aside;
+use crate::script::CallerId;
 use crate::value::Json;
 use arc_swap::ArcSwap;
 use http_body_util::combinators::BoxBody;
@@ -25,6 +26,7 @@ use rmcp::transport::streamable_http_server::StreamableHttpService;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use std::convert::Infallible;
 use std::future::poll_fn;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -64,7 +66,8 @@ impl HttpEndpoint {
             }
             Ok(Access::Authorized) => {
                 let answering = connection.begin_answer();
-                parts.extensions.insert(connection.remote_client());
+                let caller = session_caller(&parts.headers).unwrap_or_else(|| connection.caller_id());
+                parts.extensions.insert(caller);
                 (Some(answering), self.answer_authorized(parts, body).await)
             }
         };
@@ -197,6 +200,14 @@ fn is_json(answer: &HttpResponse) -> bool {
 /// The session id in the headers.
 fn session_id(headers: &HeaderMap) -> Option<String> {
     headers.get("mcp-session-id").and_then(|id| id.to_str().ok()).map(str::to_owned)
+}
+
+/// Who calls, if it is a session: whatever connections it uses, its calls take one turn.
+fn session_caller(headers: &HeaderMap) -> Option<CallerId> {
+    let session = session_id(headers).filter(|_| !is_stateless(headers))?;
+    let mut hasher = DefaultHasher::new();
+    session.hash(&mut hasher);
+    Some(CallerId(hasher.finish()))
 }
 
 /// The id of a request; `None` for a notification or an answer.

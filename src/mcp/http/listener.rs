@@ -76,8 +76,8 @@ impl HttpListener {
     async fn accept(&self, endpoint: &Arc<HttpEndpoint>) {
         loop {
             match self.socket.accept().await {
-                Ok((stream, peer)) => {
-                    let place = endpoint.connections.admit(peer.ip()).await;
+                Ok((stream, _)) => {
+                    let place = endpoint.connections.admit().await;
                     tokio::spawn(serve_connection(stream, place, Arc::clone(endpoint), self.shutdown.draining.clone()));
                 }
                 Err(error) => {

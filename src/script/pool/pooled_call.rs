@@ -1,23 +1,23 @@
 //! A call in the pool: who answers it, what limits it, and whether its effects still count.
 
-use super::queue::{CallerId, PATIENCE};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{CancelFlag, Guard};
 use crate::world::staging::WriteSeal;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long after its limit or its cancellation a call may still answer by itself.
 const ANSWER_GRACE: Duration = Duration::from_millis(200);
-/// How long the thread of an already answered call may continue before it counts as lost.
+/// How long the thread of an already answered call may continue before it counts as held.
 const END_GRACE: Duration = Duration::from_millis(100);
-/// How often the watchdog checks the calls.
-const LOOK_INTERVAL: Duration = Duration::from_millis(50);
-/// How long the watchdog keeps checking after the last call. Waking it takes longer than most calls.
-const LINGER: Duration = Duration::from_secs(5);
+/// The number of the last call.
+static LAST: AtomicU64 = AtomicU64::new(0);
+
+/// The connection that calls: one on standard streams; over HTTP a session, or a TCP connection if there is no session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct CallerId(pub u64);
 
 /// Answers a stopped call on its behalf.
 type SubstituteAnswer = Box<dyn FnOnce(Box<Diagnostic>) + Send>;
@@ -28,13 +28,12 @@ thread_local! {
 
 /// A call in the pool.
 pub struct PooledCall {
+    pub(super) number: u64,
     /// The name of what was called.
-    pub name: String,
-    /// The caller.
+    pub(super) name: String,
     pub(super) caller: CallerId,
     cancel: CancelFlag,
-    /// The number of its threads that are waiting for something.
-    pub waits: AtomicUsize,
+    is_waiting: AtomicBool,
     state: Mutex<CallState>,
 }
 
@@ -50,11 +49,6 @@ struct CallState {
     /// The seals that keep its writes from the disk.
     seals: Vec<Arc<WriteSeal>>,
     answered: Option<Instant>,
-    is_lost: bool,
-    /// Whether it was moved aside: it has kept its thread for a long time, and an additional thread may work.
-    is_long: bool,
-    /// Whether no thread is running it any more.
-    is_over: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,19 +75,10 @@ impl Drop for WatchedGuard {
 impl PooledCall {
     pub(super) fn new(name: String, caller: CallerId, cancel: CancelFlag, answer: SubstituteAnswer) -> Arc<Self> {
         let (answer, guards, seals) = (Some(answer), Vec::new(), Vec::new());
-        let state = CallState {
-            phase: CallPhase::Open,
-            answer,
-            began: None,
-            cancelled: None,
-            guards,
-            seals,
-            answered: None,
-            is_lost: false,
-            is_long: false,
-            is_over: false,
-        };
-        Arc::new(Self { name, caller, cancel, waits: AtomicUsize::new(0), state: Mutex::new(state) })
+        let state =
+            CallState { phase: CallPhase::Open, answer, began: None, cancelled: None, guards, seals, answered: None };
+        let (number, is_waiting) = (LAST.fetch_add(1, Ordering::Relaxed), AtomicBool::new(false));
+        Arc::new(Self { number, name, caller, cancel, is_waiting, state: Mutex::new(state) })
     }
 
     /// The call of this thread.
@@ -124,6 +109,8 @@ impl PooledCall {
         self.state().answer.take().is_some()
     }
 
+    //= docs/spec.md#calls
+    //# A call MUST be answered within 300 ms after its limit or its cancellation, whatever its script does.
     /// The fault with which the call is to be answered if it is overdue. Its guard has asked it to stop before.
     pub(super) fn overdue_fault(&self, now: Instant) -> Option<Box<Diagnostic>> {
         let mut state = self.state();
@@ -140,10 +127,6 @@ impl PooledCall {
         let time = guard.limits().time;
         (guard.elapsed() > time + ANSWER_GRACE && !self.is_waiting())
             .then(|| guard.exceeded(format!("the call took longer than {} ms", time.as_millis()), "time_ms"))
-    }
-
-    fn is_waiting(&self) -> bool {
-        self.waits.load(Ordering::Acquire) > 0
     }
 
     /// Answers the call on its behalf, once nothing that it does can have an effect any more. Returns `false` if the
@@ -169,182 +152,23 @@ impl PooledCall {
         true
     }
 
-    /// Moves it aside if it has been running for `time`. Returns whether it was moved.
-    pub(super) fn move_aside(&self, now: Instant, time: Duration) -> bool {
-        let mut state = self.state();
-        let works = state.began.is_some_and(|began| now.saturating_duration_since(began) >= time);
-        let moves = works && !state.is_over && !state.is_lost && !state.is_long && !self.is_waiting();
-        if moves {
-            state.is_long = true;
-            state.guards.iter().for_each(|guard| guard.lower_priority());
-        }
-        moves
-    }
-
-    /// Whether it was moved aside.
-    pub(super) fn is_aside(&self) -> bool {
-        self.state().is_long
-    }
-
-    /// Moves it back when its thread begins to wait. Returns whether it had been moved aside.
-    pub(super) fn is_aside_no_longer(&self) -> bool {
-        std::mem::take(&mut self.state().is_long)
-    }
-
-    /// Marks it as over when its thread is done with it. Returns whether it had been moved aside.
-    pub(super) fn end(&self) -> bool {
-        let mut state = self.state();
-        state.is_over = true;
-        std::mem::take(&mut state.is_long)
-    }
-
-    /// If it was moved aside, excludes `time` from the time that counts towards its limit.
-    pub(super) fn forgive_time(&self, time: Duration) {
-        let state = self.state();
-        if state.is_long && !self.is_waiting() {
-            state.guards.iter().filter(|guard| !guard.is_paused()).for_each(|guard| guard.exclude_time(time));
-        }
-    }
-
-    /// Whether a thread is running it, and nothing has ended it.
-    pub(super) fn is_at_work(&self) -> bool {
-        let state = self.state();
-        let works = state.began.is_some() && !state.is_over && !self.is_waiting();
-        works && state.phase != CallPhase::Answered && !self.cancel.is_cancelled()
-    }
-
-    /// Whether it was moved aside and told to end, so that its place will soon be free.
-    pub(super) fn is_making_room(&self) -> bool {
-        let state = self.state();
-        let is_told = state.phase == CallPhase::Answered || self.cancel.is_cancelled();
-        state.is_long && is_told && !state.is_lost
-    }
-
-    /// Ends it, because it was moved aside and other calls need its place. Returns `false` if it was not moved aside or
-    /// is already ending.
-    pub(super) fn make_room(&self, fault: Box<Diagnostic>) -> bool {
-        let state = self.state();
-        let ends = state.is_long && state.phase == CallPhase::Open && !self.cancel.is_cancelled();
-        if ends {
-            for guard in &state.guards {
-                guard.stop(fault.clone());
-            }
-            // If it does not end, it is answered on its behalf.
-            self.cancel.cancel();
-        }
-        ends
-    }
-
-    /// Marks its thread as lost if the thread continues although the call was answered. Returns whether it was marked
-    /// just now.
-    pub(super) fn mark_if_lost(&self) -> bool {
-        let mut state = self.state();
-        let is_ending = state.answered.is_none_or(|answered| answered.elapsed() < END_GRACE);
-        let is_lost = !is_ending && state.began.is_some() && !state.is_lost && !self.is_waiting();
-        state.is_lost |= is_lost;
-        is_lost
-    }
-
-    /// Whether its thread was lost.
-    pub(super) fn is_lost(&self) -> bool {
-        self.state().is_lost
+    /// Whether its thread continues although the call was answered.
+    pub(super) fn does_not_end(&self) -> bool {
+        self.state().answered.is_some_and(|answered| answered.elapsed() >= END_GRACE)
     }
 
     /// When a thread started to run it.
     pub(super) fn began(&self) -> Option<Instant> {
         self.state().began
     }
-}
 
-/// The calls that the watchdog monitors, and the means to wake it.
-pub(super) struct WatchedCalls {
-    calls: Mutex<BTreeMap<u64, Arc<PooledCall>>>,
-    last: AtomicU64,
-    /// Whether a job is waiting while every thread is busy.
-    pressed: AtomicBool,
-    asleep: AtomicBool,
-    wake: (Mutex<()>, Condvar),
-}
-
-/// A call that holds a thread although it was already answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HungCall {
-    /// The name of what was called.
-    pub name: String,
-    /// How long it has been running.
-    pub elapsed: Duration,
-}
-
-impl WatchedCalls {
-    pub(super) fn new() -> Self {
-        Self {
-            calls: Mutex::default(),
-            last: AtomicU64::new(0),
-            pressed: AtomicBool::new(false),
-            asleep: AtomicBool::new(false),
-            wake: (Mutex::default(), Condvar::new()),
-        }
+    /// Whether its thread is waiting for something.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.is_waiting.load(Ordering::Acquire)
     }
 
-    pub(super) fn calls(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<PooledCall>>> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Starts to monitor a call. Returns its number.
-    pub(super) fn insert(&self, call: &Arc<PooledCall>) -> u64 {
-        let number = self.last.fetch_add(1, Ordering::Relaxed);
-        self.calls().insert(number, Arc::clone(call));
-        if self.asleep.load(Ordering::Acquire) {
-            self.wake();
-        }
-        number
-    }
-
-    /// Stops monitoring a call, whoever answered it.
-    pub(super) fn remove(&self, number: u64) {
-        self.calls().remove(&number);
-    }
-
-    /// Notes that a job is waiting and no thread is free.
-    pub(super) fn press(&self) {
-        if !self.pressed.swap(true, Ordering::AcqRel) {
-            self.wake();
-        }
-    }
-
-    /// Sets whether a job is waiting while every thread is busy.
-    pub(super) fn set_pressed(&self, is_pressed: bool) {
-        self.pressed.store(is_pressed, Ordering::Release);
-    }
-
-    /// Wakes the watchdog.
-    pub(super) fn wake(&self) {
-        let _held = self.wake.0.lock().unwrap_or_else(PoisonError::into_inner);
-        self.wake.1.notify_one();
-    }
-
-    /// The calls that hold threads although they were already answered, oldest first.
-    pub(super) fn hung_calls(&self, now: Instant) -> Vec<HungCall> {
-        let calls = self.calls();
-        let lost = calls.values().filter(|call| call.is_lost());
-        lost.filter_map(|call| Some((call.name.clone(), call.began()?)))
-            .map(|(name, began)| HungCall { name, elapsed: now.duration_since(began) })
-            .collect()
-    }
-
-    /// Waits until the calls have to be checked again.
-    pub(super) fn pause(&self, idle_since: Instant) {
-        let held = self.wake.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let sleeps = self.calls().is_empty() && idle_since.elapsed() > LINGER;
-        self.asleep.store(sleeps, Ordering::Release);
-        let time = match self.pressed.load(Ordering::Acquire) {
-            true => PATIENCE,
-            // A call that arrives between the two lines above is checked a little later.
-            false if sleeps => Duration::from_secs(1),
-            false => LOOK_INTERVAL,
-        };
-        drop(self.wake.1.wait_timeout(held, time));
-        self.asleep.store(false, Ordering::Release);
+    pub(super) fn set_waiting(&self, is_waiting: bool) {
+        self.is_waiting.store(is_waiting, Ordering::Release);
     }
 }
 
@@ -354,9 +178,6 @@ pub fn watch_guard(guard: &Arc<Guard>) -> WatchedGuard {
         let mut state = call.state();
         if state.phase == CallPhase::Answered {
             guard.stop(Diagnostic::new(Code::CANCELLED, "the call was already answered"));
-        }
-        if state.is_long {
-            guard.lower_priority();
         }
         state.guards.push(Arc::clone(guard));
         drop(state);

@@ -1,12 +1,10 @@
 //! The threads of a pool: what they share, how they take jobs, and how a waiting thread is replaced.
 
-use super::pooled_call::{PooledCall, WatchedCalls};
-use super::queue::{CallQueue, MAX_WAITING, PATIENCE, PoolJob, RowKey, ThreadLimits};
+use super::pooled_call::PooledCall;
+use super::queue::{CallPlace, CallQueue, MAX_WAITING, PoolJob, ThreadLimits};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::guard;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,47 +14,14 @@ use std::time::{Duration, Instant};
 /// taken from the system.
 pub const STACK_BYTES: usize = 64 << 20;
 
-/// How long a thread that has finished a job looks for the next one before it sleeps. Waking a thread on an idle
-/// machine takes longer than most calls.
-const SPIN_TIME: Duration = Duration::from_micros(50);
-
-/// The minimum number of threads that may be started to replace others. If the machine has more cores than this, as
-/// many threads as cores may be started.
-const MIN_SPARES: usize = 4;
-
 /// The state that the threads of a pool share.
 pub(super) struct PoolState {
     queue: Mutex<CallQueue>,
-    hint: QueueHint,
-    /// Signals that a job has arrived, or that no more will arrive.
+    /// Signals that a job may begin, or that no more will arrive.
     pub(super) filled: Condvar,
-    /// The number of threads that should be working at the same time.
-    pub(super) wanted: usize,
-    /// The number of threads that are not waiting.
-    pub(super) working: AtomicUsize,
-    /// The number of threads held by calls that were answered on their behalf.
-    pub(super) lost: AtomicUsize,
-    /// The number of threads held by calls that were moved aside.
-    pub(super) moved_aside: AtomicUsize,
-    /// The maximum number of calls that can be moved aside.
-    pub(super) max_aside: usize,
-    pub(super) watched: WatchedCalls,
+    /// Wakes the watchdog.
+    pub(super) watch: Condvar,
     pub(super) stuck: Mutex<StuckAction>,
-}
-
-/// The part of the queue's state that can be read without locking it.
-#[derive(Default)]
-struct QueueHint {
-    /// The number of jobs in the queue.
-    jobs: AtomicUsize,
-    /// Whether a thread is looking for jobs and does not need to be woken.
-    looking: AtomicBool,
-}
-
-thread_local! {
-    pub(super) static POOL_STATE: RefCell<Option<Arc<PoolState>>> = const { RefCell::new(None) };
-    /// The row of the call that this thread is running.
-    static WORKS_ON: Cell<Option<RowKey>> = const { Cell::new(None) };
 }
 
 /// The action to run when every thread is held.
@@ -66,90 +31,90 @@ pub(super) struct StuckAction {
     pub(super) since: Option<Instant>,
 }
 
+/// A call that holds a thread although it was already answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HungCall {
+    /// The name of what was called.
+    pub name: String,
+    /// How long it has been running.
+    pub elapsed: Duration,
+}
+
+thread_local! {
+    static POOL_STATE: RefCell<Option<Arc<PoolState>>> = const { RefCell::new(None) };
+}
+
 impl PoolState {
-    pub(super) fn new(wanted: usize, max_aside: usize) -> Self {
-        let [working, lost, moved_aside] = [const { AtomicUsize::new(0) }; 3];
+    pub(super) fn new(limits: ThreadLimits) -> Self {
         Self {
-            queue: Mutex::default(),
-            hint: QueueHint::default(),
+            queue: Mutex::new(CallQueue::new(limits)),
             filled: Condvar::new(),
-            wanted,
-            working,
-            lost,
-            moved_aside,
-            max_aside,
-            watched: WatchedCalls::new(),
+            watch: Condvar::new(),
             stuck: Mutex::default(),
         }
-    }
-
-    pub(super) fn set_stuck_action(&self, after: Duration, act: Box<dyn Fn() + Send>) {
-        self.stuck.lock().unwrap_or_else(PoisonError::into_inner).after = Some((after, act));
     }
 
     pub(super) fn queue(&self) -> MutexGuard<'_, CallQueue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn push(&self, key: RowKey, job: PoolJob) {
+    /// Queues the job of a call.
+    pub(super) fn push(self: &Arc<Self>, call: Arc<PooledCall>, job: PoolJob) {
         let mut queue = self.queue();
-        queue.push(key, job);
-        self.hint.jobs.store(queue.len(), Ordering::Release);
-        let found = self.hint.looking.load(Ordering::Acquire) && queue.len() == 1;
-        let (waits, is_free) = (queue.idle > 0 && !found, queue.idle > 0 || found);
-        drop(queue);
-        if waits {
+        queue.push(call, job);
+        if std::mem::take(&mut queue.is_unwatched) {
+            self.watch.notify_one();
+        }
+        self.serve(queue);
+    }
+
+    /// Wakes or starts a thread for a queued call, if one may begin.
+    pub(super) fn serve(self: &Arc<Self>, mut queue: MutexGuard<'_, CallQueue>) {
+        if !queue.may_begin() {
+            return;
+        }
+        if queue.idle > 0 {
+            drop(queue);
             self.filled.notify_one();
-        }
-        if !is_free {
-            self.watched.press();
-        }
-    }
-
-    /// Releases the row of a call when its thread is done with it.
-    fn release_row(&self, key: RowKey, queue: &mut CallQueue) {
-        queue.end(key);
-        self.wake_for(queue);
-    }
-
-    /// Wakes threads that may have something to do now: a job that could not begin before, or their own end.
-    fn wake_for(&self, queue: &CallQueue) {
-        if queue.idle > 0 && queue.closed {
-            self.filled.notify_all();
-        } else if queue.idle > 0 && queue.len() > 0 {
-            self.filled.notify_one();
-        }
-    }
-
-    /// Must be called when a call has ended. A thread that was counted as lost is available again.
-    pub(super) fn end_call(&self, number: u64, call: &PooledCall) {
-        self.watched.remove(number);
-        let was_aside = call.end();
-        if was_aside {
-            self.moved_aside.fetch_sub(1, Ordering::AcqRel);
-        }
-        if call.is_lost() {
-            if !was_aside {
-                self.lost.fetch_sub(1, Ordering::AcqRel);
+        } else if queue.needs_thread() && !self.start_thread(&mut queue) && queue.threads == 0 {
+            // If no thread could be started, the job runs here.
+            let job = queue.take();
+            drop(queue);
+            if let Some(job) = job {
+                job();
             }
+        }
+    }
+
+    /// Starts a thread; `false` if the system cannot start one.
+    fn start_thread(self: &Arc<Self>, queue: &mut CallQueue) -> bool {
+        let own = Arc::clone(self);
+        let builder = thread::Builder::new().name("script".to_owned()).stack_size(STACK_BYTES);
+        let is_started = builder.spawn(move || work(&own)).is_ok();
+        queue.threads += usize::from(is_started);
+        is_started
+    }
+
+    /// Must be called when a call has ended.
+    pub(super) fn end_call(&self, call: &PooledCall) {
+        let mut queue = self.queue();
+        if queue.remove(call.number) == Some(CallPlace::Held) {
             tracing::warn!("`{}` has ended: its script thread is free again", call.name);
         }
     }
 
-    /// The number of threads that should be working now, excluding those that are held.
-    fn needed(&self) -> usize {
-        self.wanted + self.lost.load(Ordering::Acquire) + self.moved_aside.load(Ordering::Acquire)
-    }
-
-    /// Waits for the next job and returns it with its row; `None` once the pool is dropped and all jobs are done.
-    fn take(&self) -> Option<(RowKey, PoolJob)> {
+    /// Waits for the next job; `None` if this thread is no longer needed.
+    fn take(&self) -> Option<PoolJob> {
         let mut queue = self.queue();
         loop {
-            if let Some(taken) = queue.take(self.thread_limits()) {
-                self.hint.jobs.store(queue.len(), Ordering::Release);
-                return Some(taken);
+            if let Some(job) = queue.take() {
+                return Some(job);
             }
-            if queue.closed && queue.len() == 0 {
+            if queue.has_surplus_thread() || queue.is_closed && !queue.has_queued() {
+                queue.threads -= 1;
+                if queue.is_closed {
+                    self.filled.notify_one();
+                }
                 return None;
             }
             queue.idle += 1;
@@ -158,53 +123,23 @@ impl PoolState {
         }
     }
 
-    /// The maximum number of threads that may work at the same time, including those that are held.
-    fn max_threads(&self) -> usize {
-        self.wanted + self.wanted.max(MIN_SPARES)
-    }
-
-    /// The limits including the calls that were moved aside, and the threads reserved for callers that have no running
-    /// call.
-    pub(super) fn thread_limits(&self) -> ThreadLimits {
-        ThreadLimits {
-            most: self.max_threads() + self.moved_aside.load(Ordering::Acquire),
-            spares: self.wanted.max(MIN_SPARES),
-        }
-    }
-
-    /// The maximum number of running calls when none is moved aside.
-    pub(super) fn usual_limit(&self) -> usize {
-        ThreadLimits { most: self.max_threads(), spares: self.wanted.max(MIN_SPARES) }.widest()
-    }
-
-    //= docs/spec.md#calls
-    //# A call that keeps a thread busy MUST NOT keep another from beginning, as long as there are threads to start.
-    /// Wakes or starts a thread for each waiting call that could begin. A sleeping thread does not notice that a call
-    /// may begin because time has passed.
-    pub(super) fn start_waiting_calls(self: &Arc<Self>, now: Instant) {
+    /// The calls that hold threads although they were already answered, oldest first.
+    pub(super) fn hung_calls(&self) -> Vec<HungCall> {
         let queue = self.queue();
-        let (calls, idle) = (queue.could_begin(now, PATIENCE, self.thread_limits()), queue.idle);
-        drop(queue);
-        (0..calls.min(idle)).for_each(|_| self.filled.notify_one());
-        for _ in idle..calls {
-            if !start_thread(self) {
-                break;
-            }
-        }
-    }
-
-    pub(super) fn may_start_thread(&self) -> bool {
-        self.working.load(Ordering::Acquire) < self.thread_limits().most
+        let held = queue.calls().filter(|(_, place)| *place == CallPlace::Held);
+        held.filter_map(|(call, _)| Some(HungCall { name: call.name.clone(), elapsed: call.began()?.elapsed() }))
+            .collect()
     }
 
     /// Whether every thread that can exist is held by a call that was already answered.
     pub(super) fn is_exhausted(&self) -> bool {
-        self.lost.load(Ordering::Acquire) >= self.max_threads()
+        let queue = self.queue();
+        queue.held >= queue.limits.all
     }
 
     /// The fault of a call that no thread will ever run.
-    pub(super) fn exhausted_fault(&self, now: Instant) -> Box<Diagnostic> {
-        let held = self.watched.hung_calls(now);
+    pub(super) fn exhausted_fault(&self) -> Box<Diagnostic> {
+        let held = self.hung_calls();
         let named: Vec<String> =
             held.iter().take(4).map(|held| format!("`{}` since {} s", held.name, held.elapsed.as_secs())).collect();
         let more = if held.len() > 4 { ", …" } else { "" };
@@ -214,120 +149,48 @@ impl PoolState {
     }
 }
 
-impl QueueHint {
-    /// Looks for a job for a while without sleeping, unless another thread already does so. Yields to other work.
-    fn spin(&self) {
-        if self.looking.swap(true, Ordering::AcqRel) {
-            return;
-        }
-        let began = Instant::now();
-        while self.jobs.load(Ordering::Acquire) == 0 && began.elapsed() < SPIN_TIME {
-            thread::yield_now();
-        }
-        self.looking.store(false, Ordering::Release);
-    }
-}
-
 /// Runs `job`, which waits for something. Meanwhile another thread works in place of this one. On a thread that belongs
 /// to no pool, `job` is simply run.
 ///
 /// # Errors
 /// Too many threads are already waiting.
 pub fn block_in_place<T>(job: impl FnOnce() -> T) -> Result<T> {
-    let Some(state) = POOL_STATE.with(|state| state.borrow().clone()) else { return Ok(job()) };
-    let _away = WaitingThread::leave(&state)?;
+    let (state, call) = (POOL_STATE.with(|state| state.borrow().clone()), PooledCall::current());
+    let (Some(state), Some(call)) = (state, call.filter(|call| !call.is_waiting())) else { return Ok(job()) };
+    let mut queue = state.queue();
+    if !queue.leave(&call) {
+        let fault = Diagnostic::new(Code::LIMIT, "too many calls are waiting, of this connection or in total");
+        let help = format!(
+            "answer the open questions, or call again later: at most {MAX_WAITING} calls can wait, {} of one connection",
+            MAX_WAITING / 2
+        );
+        return Err(fault.help(help));
+    }
+    call.set_waiting(true);
+    //= docs/spec.md#questions
+    //# A call that waits for an answer MUST NOT keep other calls from running.
+    state.serve(queue);
+    let _waiting = WaitingCall { state: &state, call: &call };
     Ok(job())
 }
 
-/// While it exists, its thread is waiting and does not count as working.
-struct WaitingThread<'a> {
+/// While it exists, the thread of the call is waiting and does not count as working.
+struct WaitingCall<'a> {
     state: &'a PoolState,
-    call: Option<Arc<PooledCall>>,
-    /// The row of its call; `None` if the thread was already waiting.
-    key: Option<RowKey>,
+    call: &'a PooledCall,
 }
 
-impl<'a> WaitingThread<'a> {
-    fn leave(state: &'a Arc<PoolState>) -> Result<Self> {
-        let key = WORKS_ON.take();
-        if let Some(own) = key {
-            let mut queue = state.queue();
-            if !queue.leave(own) {
-                WORKS_ON.set(key);
-                let fault = Diagnostic::new(Code::LIMIT, "too many calls are waiting, of this client or in total");
-                return Err(fault.help(format!(
-                    "answer the open questions, or call again later: at most {MAX_WAITING} calls can wait"
-                )));
-            }
-            state.wake_for(&queue);
-        }
-        //= docs/spec.md#questions
-        //# A call that waits for an answer MUST NOT keep other calls from running.
-        let left = state.working.fetch_sub(1, Ordering::AcqRel) - 1;
-        if left < state.needed() {
-            start_thread(state);
-        }
-        let call = PooledCall::current();
-        if let Some(call) = &call {
-            call.waits.fetch_add(1, Ordering::AcqRel);
-            if call.is_aside_no_longer() {
-                state.moved_aside.fetch_sub(1, Ordering::AcqRel);
-            }
-        }
-        Ok(Self { state, call, key })
-    }
-}
-
-impl Drop for WaitingThread<'_> {
+impl Drop for WaitingCall<'_> {
     fn drop(&mut self) {
-        self.state.working.fetch_add(1, Ordering::AcqRel);
-        if let Some(own) = self.key {
-            self.state.queue().come_back(own);
-            WORKS_ON.set(self.key);
-        }
-        if let Some(call) = &self.call {
-            call.waits.fetch_sub(1, Ordering::AcqRel);
-        }
+        self.state.queue().put(self.call.number, CallPlace::Running);
+        self.call.set_waiting(false);
     }
-}
-
-/// Starts a thread of the pool; `false` if the system cannot start one.
-pub(super) fn start_thread(state: &Arc<PoolState>) -> bool {
-    state.working.fetch_add(1, Ordering::AcqRel);
-    let own = Arc::clone(state);
-    let started =
-        thread::Builder::new().name("script".to_owned()).stack_size(STACK_BYTES).spawn(move || work(&own)).is_ok();
-    if !started {
-        state.working.fetch_sub(1, Ordering::AcqRel);
-    }
-    started
 }
 
 fn work(state: &Arc<PoolState>) {
     POOL_STATE.with(|own| own.replace(Some(Arc::clone(state))));
-    guard::allow_lower_priority();
-    while let Some((key, job)) = state.take() {
-        WORKS_ON.set(Some(key));
-        guard::set_thread_address(Some(key.caller().address));
+    while let Some(job) = state.take() {
         // A panic of `done` was already reported to its owner, so the thread continues.
         let _ = catch_unwind(AssertUnwindSafe(job));
-        WORKS_ON.set(None);
-        guard::set_thread_address(None);
-        state.release_row(key, &mut state.queue());
-        if guard::has_lower_priority() {
-            // The priority of this thread was lowered for its call, so it must not run the next one.
-            if state.working.fetch_sub(1, Ordering::AcqRel) <= state.needed() {
-                start_thread(state);
-            }
-            return;
-        }
-        // A thread that was replaced while it waited is now surplus.
-        let surplus = state.working.fetch_update(Ordering::AcqRel, Ordering::Acquire, |working| {
-            (working > state.needed()).then(|| working - 1)
-        });
-        if surplus.is_ok() {
-            return;
-        }
-        state.hint.spin();
     }
 }

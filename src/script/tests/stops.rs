@@ -1,6 +1,6 @@
 //! Whatever must not run for ever, or take all memory, is stopped, and no `catch` hides it.
 
-use super::super::{Pool, Program};
+use super::super::{CallerId, Pool, Program};
 use super::host::TestHost;
 use super::{run_files, value};
 use crate::diagnostic::{Code, Diagnostic};
@@ -126,7 +126,10 @@ fn a_call_is_cancelled_from_another_thread() {
     let guard = Guard::new(Limits::default(), cancel.clone());
     let pool = Pool::new();
     let (sender, receiver) = std::sync::mpsc::channel();
-    pool.submit(
+    pool.call(
+        "main".to_owned(),
+        CallerId::default(),
+        CancelFlag::default(),
         move || program.run("a.rhai", "main", Vec::new(), Arc::new(TestHost::new(&[])), guard),
         move |result| sender.send((result, Instant::now())).expect("someone waits"),
     );
@@ -209,7 +212,7 @@ fn a_script_that_goes_on_after_its_answer_reaches_nothing() {
         let result = running.run("a.rhai", "main", Vec::new(), own, guard);
         let _ = ended.send(result.err().map(|fault| fault.message));
     };
-    pool.call("spin".to_owned(), crate::script::CallerId::default(), CancelFlag::default(), job, move |result| {
+    pool.call("spin".to_owned(), CallerId::default(), CancelFlag::default(), job, move |result| {
         drop(answered.send(result))
     });
     let fault = answers.recv().expect("it is answered").expect_err("in its place");
