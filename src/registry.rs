@@ -25,7 +25,10 @@ pub use settings::{NO_PACK, WorkspaceSettings, granted_paths, told_in_part, unkn
 pub use skills::{FileDigests, SKILL_FILE, Skill, SkillFile, SkillRejection, read_found_skill};
 pub use trust::{TRUST_RECORD, TrustRecord, TrustedFile, UNTRUSTED, WorkspaceTrust, hash_hex};
 pub use uri_template::{LONGEST_URI, UriTemplate, UriVariables};
-pub use workspace_files::{FOLDERS, WORKSPACE_FOLDER, is_hidden, is_withheld, pack_of_file, workspace_files};
+pub use workspace_files::{
+    FOLDERS, WORKSPACE_FOLDER, is_hidden, is_withheld, is_withheld_file, is_withheld_of, pack_of_file, withheld_packs,
+    workspace_files,
+};
 
 use crate::definition::{Configurable, Located, ObjectSchema, Operation, Prompt, Resource, Tool};
 use crate::diagnostic::{Code, Diagnostic, Result};

@@ -2,7 +2,7 @@
 //! by the pack's schema.
 
 use super::trust::{UNTRUSTED, WorkspaceTrust};
-use super::workspace_files::{is_withheld, pack_of_file};
+use super::workspace_files::is_withheld_of;
 use crate::definition::{
     Checker, HttpOverride, LimitsOverride, Located, PackDefinition, SETTINGS_FILE, Schema, ServerDefinition,
     Validation, WorkspaceDefinition, read_workspace,
@@ -231,10 +231,7 @@ pub const NO_PACK: Code = Code("unknown-pack");
 /// The error for a pack that `toolsd.toml`, or the command line, names and that is not among the `known` ones. `found`
 /// are the diagnostics of the collected files: if files of the pack are withheld, they are the reason.
 pub fn unknown_pack(name: &str, known: &[String], found: &[Diagnostic]) -> Box<Diagnostic> {
-    let is_of_pack = |fault: &&Diagnostic| {
-        is_withheld(fault) && fault.at.as_ref().and_then(|at| pack_of_file(&at.source.path)) == Some(name)
-    };
-    if found.iter().any(|fault| is_of_pack(&fault)) {
+    if found.iter().any(|fault| is_withheld_of(fault, name)) {
         let message = format!("pack `{name}` is not loaded: its files are not trusted");
         return Diagnostic::new(NO_PACK, message).help("read its files, then run `toolsd trust`");
     }
