@@ -104,6 +104,18 @@ impl Registry {
         self.faults.iter().filter(|fault| is_withheld(fault))
     }
 
+    /// Why a pack that serves is not as its files are now, and the next step; nothing if it is as they are.
+    pub fn staleness(&self, pack: &str) -> Option<String> {
+        if let Some(why) = self.withheld().find(|fault| is_withheld_of(fault, pack)) {
+            let next = "the user can read it and run `toolsd trust`";
+            return Some(format!("the pack `{pack}` is stale, its files have changed: {}; {next}", why.message));
+        }
+        let is_stale = self.stale.iter().any(|stale| stale == pack);
+        is_stale.then(|| {
+            format!("the pack `{pack}` is stale, its files are broken now: its last good state serves; `toolsd check` says what is wrong")
+        })
+    }
+
     /// The permissions of a pack that serves; none if no pack of that name serves.
     pub fn permissions(&self, pack: &str) -> Permissions {
         let tools = self.tools.iter().filter(|tool| tool.pack.name == pack).map(|served| &served.tool);
