@@ -169,7 +169,13 @@ fn too_many(message: String) -> Box<Diagnostic> {
         .help("no file of this layer is used; keep files that belong to no pack in another folder")
 }
 
-/// Whether a file is hidden and so belongs to no pack, such as those that editors leave. Folders may have such names.
+/// Whether a file is hidden, or what an editor leaves beside another one, and so belongs to no pack. Folders may have such
+/// names.
 pub fn is_hidden(path: &str) -> bool {
-    path::name(path).starts_with('.')
+    let name = path::name(path);
+    let is_of_editor = name.ends_with('~')
+        || name.ends_with(".swp")
+        || name.ends_with(".swo")
+        || (name.len() > 1 && name.starts_with('#') && name.ends_with('#'));
+    name.starts_with('.') || is_of_editor
 }

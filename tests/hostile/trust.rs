@@ -700,6 +700,20 @@ fn a_stale_pack_is_marked_in_the_list() {
 }
 
 #[test]
+fn what_editors_leave_beside_pack_files_is_ignored_without_a_word() {
+    let house = trusted(false);
+    for name in ["notes.toml~", "notes.rhai~", "notes.toml.swp", ".notes.toml.swp", "#notes.rhai#", "notes/a.rhai~"] {
+        house.write(&format!("workspace/.toolsd/tools.d/{name}"), head("") + &*evil());
+    }
+    // A lock of Emacs: a link that leads nowhere.
+    symlink("ann@host.1234:5678", at(&house, ".toolsd/tools.d/.#notes.rhai")).unwrap();
+    used_without_a_word(&house, "files of editors");
+    ended(&house, &["check", "notes"], 0);
+    let files = ended(&house, &["list", "--where"], 0);
+    assert!(!files.contains('~') && !files.contains('#') && !files.contains("swp"), "{files}");
+}
+
+#[test]
 fn a_running_call_ends_with_what_it_began_with() {
     let house = House::new();
     house.write(&format!("workspace/{PACK}"), head("") + &*tool("wait", "effect = \"pure\""));
