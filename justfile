@@ -16,7 +16,7 @@ quick:
     cargo clippy --lib --bins --quiet -- -D warnings
     cargo test --quiet --lib
     cargo run -q -- check
-    cargo run -q -- test
+    cargo run -q -- test --dir .
 
 # The packs on real projects: `TOOLSD_SYSTEMS=DIR just corpora`.
 corpora:
@@ -25,7 +25,7 @@ corpora:
 # The packs: their definitions, then their examples and cases.
 check:
     cargo run -q -- check
-    cargo run -q -- test
+    cargo run -q -- test --dir .
 
 # Rewrites the generated pages below docs/.
 bless:

@@ -57,7 +57,7 @@ pub fn run() -> u8 {
 
 fn execute(line: CommandLine, terminal: Terminal) -> CommandResult {
     match line.command {
-        CliCommand::Docs(docs) => docs.run(&line.options, &terminal),
+        CliCommand::Docs(docs) if line.options.packs.is_empty() => docs.run(&line.options, &terminal),
         mut command => {
             if let CliCommand::Serve(serve) = &mut command {
                 // Before anything is opened.
@@ -82,7 +82,10 @@ fn run_command(command: CliCommand, context: CommandContext) -> CommandResult {
         CliCommand::Read(read) => read.run(&context),
         CliCommand::Prompt(prompt) => prompt.run(&context),
         CliCommand::List(list) => list.run(&context),
-        CliCommand::Docs(docs) => docs.run(&context.options, &context.terminal),
+        CliCommand::Docs(docs) => {
+            context.check_named_packs()?;
+            docs.run(&context.options, &context.terminal)
+        }
         CliCommand::New(new) => new.run(&context),
         CliCommand::Eject(eject) => eject.run(&context),
         CliCommand::Trust(trust) => trust.run(&context),

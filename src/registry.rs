@@ -25,7 +25,10 @@ pub use settings::{NO_PACK, WorkspaceSettings, granted_paths, told_in_part, unkn
 pub use skills::{FileDigests, SKILL_FILE, Skill, SkillFile, SkillRejection, read_found_skill};
 pub use trust::{TRUST_RECORD, TrustRecord, TrustedFile, UNTRUSTED, WorkspaceTrust, hash_hex};
 pub use uri_template::{LONGEST_URI, UriTemplate, UriVariables};
-pub use workspace_files::{FOLDERS, WORKSPACE_FOLDER, is_hidden, is_withheld, pack_of_file, workspace_files};
+pub use workspace_files::{
+    FOLDERS, WORKSPACE_FOLDER, is_hidden, is_withheld, is_withheld_file, is_withheld_of, pack_of_file, withheld_packs,
+    workspace_files,
+};
 
 use crate::definition::{Configurable, Located, ObjectSchema, Operation, Prompt, Resource, Tool};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -99,6 +102,18 @@ impl Registry {
     /// What is withheld: files of the workspace that nobody trusted.
     pub fn withheld(&self) -> impl Iterator<Item = &Diagnostic> {
         self.faults.iter().filter(|fault| is_withheld(fault))
+    }
+
+    /// Why a pack that serves is not as its files are now, and the next step; nothing if it is as they are.
+    pub fn staleness(&self, pack: &str) -> Option<String> {
+        if let Some(why) = self.withheld().find(|fault| is_withheld_of(fault, pack)) {
+            let next = "the user can read it and run `toolsd trust`";
+            return Some(format!("the pack `{pack}` is stale, its files have changed: {}; {next}", why.message));
+        }
+        let is_stale = self.stale.iter().any(|stale| stale == pack);
+        is_stale.then(|| {
+            format!("the pack `{pack}` is stale, its files are broken now: its last good state serves; `toolsd check` says what is wrong")
+        })
     }
 
     /// The permissions of a pack that serves; none if no pack of that name serves.

@@ -217,7 +217,11 @@ impl<'a> ActiveRequest<'a> {
         let _at_work = self.state.server.begin_call(served, Arc::clone(invocation.host.world()));
         let prompts = |arguments: &Json| self.answer_prompt_tool(&served.pack, arguments);
         let call = || call_tool(served, &invocation, arguments, &prompts);
-        self.state.audit.record(served, arguments, call).map(Answer::Tool)
+        let mut outcome = self.state.audit.record(served, arguments, call)?;
+        //= docs/spec.md#reload
+        //# The result of a call of a pack whose files have changed since, and are not used, MUST say so, and the next step.
+        outcome.notice = self.registry.staleness(&served.pack.name);
+        Ok(Answer::Tool(outcome))
     }
 
     fn find_tool(&self, name: &str) -> Result<&Arc<ServedTool>> {

@@ -65,6 +65,8 @@ pub struct ToolOutcome {
     pub failed: bool,
     /// `_meta`.
     pub meta: Option<Json>,
+    /// What the result says at its end, beside the tool's own words.
+    pub notice: Option<String>,
     /// What the failure came from.
     pub fault: Option<Box<Diagnostic>>,
     /// The files that the call changed, or would have changed if it was dry.
@@ -123,7 +125,7 @@ impl ToolOutcome {
             Some(_) => (None, Some(json!({ FAILURE: data }))),
             None => (Some(data), None),
         };
-        Self { content, structured, failed: true, meta, fault: Some(fault), changes: Vec::new() }
+        Self { content, structured, failed: true, meta, fault: Some(fault), changes: Vec::new(), notice: None }
     }
 
     fn from_parts(value: &Value, has_schema: bool) -> Result<Self> {

@@ -8,7 +8,8 @@ use crate::primitive::Effect;
 use crate::registry::{
     Layer, NAME_CLASH, PackChoice, PackFiles, PackPart, PackParts, PackSelection, RefusedPart, Registry, RegistryParts,
     WorkspaceSettings, WorkspaceTrust, WorldOpener, assemble, compile_pack, find_root, grant, granted_paths,
-    is_withheld, merge_definitions, pack_of_file, roots_outside, select_pack, told_in_part, unknown_pack,
+    is_withheld, is_withheld_of, merge_definitions, pack_of_file, roots_outside, select_pack, told_in_part,
+    unknown_pack,
 };
 use crate::world::disk::shortages;
 use crate::world::{World, path};
@@ -94,6 +95,10 @@ pub fn load_registry(site: &dyn PackSource, previous: &Registry) -> Registry {
             PackState::Dormant(markers) => dormant.push((name.clone(), markers)),
         }
     }
+    for name in changed_packs(&names, &faults, &trust, previous, &choice) {
+        kept.push(name.clone());
+        stale.push(name);
+    }
     let settings = loader.settings;
     for one in refused.iter_mut().filter(|one: &&mut RefusedPart| matches!(one.part, PackPart::Tool | PackPart::Prompt))
     {
@@ -106,6 +111,27 @@ pub fn load_registry(site: &dyn PackSource, previous: &Registry) -> Registry {
     registry.stale = stale;
     registry.refused = refused;
     registry
+}
+
+//= docs/spec.md#reload
+//# A file of a trusted pack that changed and was not trusted again MUST leave the state that was trusted serving.
+/// The packs that served and of which no definition is let in any more, since a file has changed that was trusted. A pack
+/// whose trust was taken back is not among them.
+fn changed_packs(
+    names: &[String],
+    faults: &[Diagnostic],
+    trust: &WorkspaceTrust,
+    previous: &Registry,
+    choice: &PackChoice,
+) -> Vec<String> {
+    let is_changed = |name: &String| {
+        let of_pack = faults.iter().filter(|fault| is_withheld_of(fault, name)).filter_map(|fault| fault.at.as_ref());
+        let mut of_pack = of_pack.peekable();
+        of_pack.peek().is_some() && of_pack.all(|at| trust.has_record(&at.source.path))
+    };
+    let is_chosen = |name: &String| !matches!(choice, PackChoice::Named(wanted) if !wanted.contains(name));
+    let served = previous.packs.iter().map(|pack| pack.name.clone()).filter(|name| !names.contains(name));
+    served.filter(|name| is_chosen(name) && is_changed(name)).collect()
 }
 
 /// The next generation; nothing if the process had no descriptor left each time, since what could not be read is not

@@ -5,7 +5,7 @@ use super::options::{CommandResult, Exit, OutputFormat};
 use super::terminal::TextStyle;
 use crate::call;
 use crate::diagnostic::{Diagnostic, render};
-use crate::registry::PackChoice;
+use crate::registry::{PackChoice, is_withheld_file, is_withheld_of, withheld_packs};
 use clap::Args;
 
 /// Check packs: definitions, schemas, scripts, templates.
@@ -19,9 +19,16 @@ pub struct CheckCommand {
 impl CheckCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let packs: Vec<String> = self.only.into_iter().chain(context.options.packs.clone()).collect();
+        let named = packs.clone();
         let choice = if packs.is_empty() { PackChoice::ByMarkers } else { PackChoice::Named(packs) };
         let (parts, mut faults) = call::load_packs(&context.pack_source(choice)?);
         let count = parts.len();
+        let withheld = withheld_packs(&faults, &named);
+        faults.retain(|fault| !is_withheld_file(fault));
+        // A pack that was named and of which no file is used has an error already.
+        let is_absent = |name: &&String| !parts.iter().any(|parts| parts.name == **name);
+        let absent: Vec<&String> = named.iter().filter(is_absent).collect();
+        faults.extend(withheld.into_iter().filter(|fault| !absent.iter().any(|name| is_withheld_of(fault, name))));
         faults.extend(parts.into_iter().flat_map(|parts| parts.faults));
         faults.extend(call::name_clashes(context.service()?.registry().as_ref()));
         faults.sort_by_cached_key(|fault| {

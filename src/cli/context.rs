@@ -7,8 +7,8 @@ use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard::CancelFlag;
 use crate::primitive::Notice;
 use crate::registry::{
-    EJECTED, EMBEDDED, FOLDERS, Layer, PackChoice, Registry, TRUST_RECORD, TrustRecord, UNTRUSTED, WORKSPACE_FOLDER,
-    WorkspaceSettings, WorkspaceTrust, WorldOpener,
+    EJECTED, EMBEDDED, FOLDERS, Layer, NO_PACK, PackChoice, PackFiles, Registry, TRUST_RECORD, TrustRecord, UNTRUSTED,
+    WORKSPACE_FOLDER, WorkspaceSettings, WorkspaceTrust, WorldOpener, unknown_pack,
 };
 use crate::world::disk::{self, Disk, OtherWriter, TRUST_BELOW_HOME, config_folder, current_folder, trust_folder};
 use crate::world::memory::MemoryWorld;
@@ -108,6 +108,14 @@ impl CommandContext {
         self.pack_source(PackChoice::ByMarkers)?.layers()
     }
 
+    /// Refuses a name of `--pack` that no pack has, or only one that is not trusted.
+    pub fn check_named_packs(&self) -> Result<()> {
+        let (files, found) = PackFiles::collect(&self.layers()?);
+        let known = files.packs();
+        let unknown = self.options.packs.iter().find(|name| !known.contains(name));
+        unknown.map_or(Ok(()), |name| Err(unknown_pack(name, &known, &found)))
+    }
+
     /// The layer of the workspace, if it has one.
     pub fn workspace_layer(&self) -> Result<Option<Arc<dyn World>>> {
         if self.workspace.stat(WORKSPACE_FOLDER)?.is_none() {
@@ -117,19 +125,22 @@ impl CommandContext {
         Ok(Some(Arc::new(Disk::new(&folder, [])?)))
     }
 
-    /// The layer that `new` and `eject` write to, and its origin: the first `--dir`, else that of the workspace.
-    pub fn target_layer(&self) -> Result<(Arc<dyn World>, String)> {
+    /// The origin of the layer that `new` and `eject` write to: the first `--dir`, else that of the workspace.
+    pub fn target_origin(&self) -> String {
+        self.options.dirs.first().cloned().unwrap_or_else(|| "workspace".to_owned())
+    }
+
+    /// The layer that `new` and `eject` write to; that of the workspace is made.
+    pub fn target_layer(&self) -> Result<Arc<dyn World>> {
         if let Some(dir) = self.options.dirs.first() {
-            return Ok((Arc::new(Disk::new(dir, [])?), dir.clone()));
+            return Ok(Arc::new(Disk::new(dir, [])?));
         }
         if self.workspace.stat(WORKSPACE_FOLDER)?.is_none() {
             // Files of a layer are text that people keep in their repository: an empty note marks the folder.
             self.workspace.write(&format!("{WORKSPACE_FOLDER}/{}", EJECTED), b"{}\n")?;
         }
         let layer = self.workspace_layer()?;
-        let layer =
-            layer.ok_or_else(|| Diagnostic::new(Code::WORLD, format!("`{WORKSPACE_FOLDER}` cannot be made")))?;
-        Ok((layer, "workspace".to_owned()))
+        layer.ok_or_else(|| Diagnostic::new(Code::WORLD, format!("`{WORKSPACE_FOLDER}` cannot be made")))
     }
 
     /// Notes that a new file of the workspace layer must be trusted before it is used.
@@ -208,6 +219,10 @@ impl CommandContext {
 
     /// The fault for a workspace in which no pack serves: it names the markers that each pack looked for.
     pub fn no_pack_serves(&self, registry: &Registry) -> Box<Diagnostic> {
+        if let Some(unknown) = registry.faults.iter().find(|fault| fault.code == NO_PACK && fault.is_error()) {
+            self.print(registry.faults.iter().filter(|fault| *fault != unknown));
+            return Box::new(unknown.clone());
+        }
         self.print_faults(registry);
         let message = format!("no pack serves `{}`", self.workspace.root());
         let dormant: Vec<String> = registry

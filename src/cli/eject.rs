@@ -2,8 +2,9 @@
 
 use super::context::CommandContext;
 use super::options::{CommandResult, Exit, OutputFormat};
-use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::registry::{EJECTED, PackFiles, read_ejected};
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::registry::{EJECTED, PackFiles, is_withheld_of, read_ejected, unknown_pack};
+use crate::world::FileChange;
 use clap::Args;
 use serde_json::json;
 
@@ -20,32 +21,29 @@ pub struct EjectCommand {
 
 impl EjectCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
-        let (target, origin) = context.target_layer()?;
-        let below: Vec<_> = context.layers()?.into_iter().filter(|layer| layer.origin != origin).collect();
+        let origin = context.target_origin();
+        let layers = context.layers()?;
+        let (_, found) = PackFiles::collect(&layers);
+        let below: Vec<_> = layers.into_iter().filter(|layer| layer.origin != origin).collect();
         let (files, _) = PackFiles::collect(&below);
-        let mut paths = Vec::new();
-        for name in &self.what {
-            let found = files.by_path.keys().filter(|path| *path == name);
-            let of_pack = if files.packs().contains(name) { files.for_pack(name) } else { PackFiles::default() };
-            let owned: Vec<String> = found.cloned().chain(of_pack.by_path.into_keys()).collect();
-            if owned.is_empty() {
-                let fault = Diagnostic::new(Code("usage"), format!("no layer below has `{name}`"));
-                let known = files.by_path.keys().map(String::as_str);
-                return Err(fault.help(did_you_mean(name, known).unwrap_or_else(|| "run `toolsd list --where`".into())));
-            }
-            paths.extend(owned.into_iter().filter(|path| !path.contains("/shared/") || path == name));
-        }
+        let paths = self.paths(&files, &found)?;
+        let target = context.target_layer()?;
         let mut hashes = read_ejected(target.as_ref(), EJECTED);
+        let mut changes = Vec::new();
+        //= docs/spec.md#command-line
+        //# `toolsd eject` MUST write all files or none.
         for path in &paths {
             if target.stat(path)?.is_some() && !self.force {
                 let fault = Diagnostic::new(Code("usage"), format!("`{}/{path}` is already there", target.root()));
-                return Err(fault.help("use `--force` to overwrite it"));
+                return Err(fault.help("nothing was written; use `--force` to overwrite it"));
             }
             let Some(file) = files.by_path.get(path) else { continue };
-            target.write(path, file.bytes())?;
+            changes.push(FileChange { path: path.clone(), bytes: Some(file.bytes().into()), like: None });
             hashes.insert(path.clone(), blake3::Hash::from(*file.hash()).to_string());
         }
-        target.write(EJECTED, (serde_json::to_string_pretty(&hashes).unwrap_or_default() + "\n").as_bytes())?;
+        let hashes = serde_json::to_string_pretty(&hashes).unwrap_or_default() + "\n";
+        changes.push(FileChange { path: EJECTED.to_owned(), bytes: Some(hashes.into_bytes().into()), like: None });
+        target.apply(&changes)?;
         if context.options.format == OutputFormat::Json {
             context.terminal.json(&json!({ "folder": target.root(), "files": paths }));
         } else {
@@ -53,5 +51,28 @@ impl EjectCommand {
             context.hint_at_trust(&origin);
         }
         Ok(Exit::Success)
+    }
+
+    /// The paths of the files that are meant, in the layers below; `found` are the diagnostics of all layers.
+    fn paths(&self, files: &PackFiles, found: &[Diagnostic]) -> Result<Vec<String>> {
+        let mut paths = Vec::new();
+        let packs = files.packs();
+        for name in &self.what {
+            let by_path = files.by_path.keys().filter(|path| *path == name);
+            let of_pack = if packs.contains(name) { files.for_pack(name) } else { PackFiles::default() };
+            let all: Vec<String> = by_path.cloned().chain(of_pack.by_path.into_keys()).collect();
+            if all.is_empty() && found.iter().any(|fault| is_withheld_of(fault, name)) {
+                return Err(unknown_pack(name, &packs, found));
+            }
+            if all.is_empty() {
+                let fault = Diagnostic::new(Code("usage"), format!("no layer below has `{name}`"));
+                let known = packs.iter().chain(files.by_path.keys()).map(String::as_str);
+                return Err(fault.help(did_you_mean(name, known).unwrap_or_else(|| "run `toolsd list --where`".into())));
+            }
+            paths.extend(all.into_iter().filter(|path| !path.contains("/shared/") || path == name));
+        }
+        paths.sort();
+        paths.dedup();
+        Ok(paths)
     }
 }

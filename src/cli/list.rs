@@ -77,7 +77,11 @@ fn as_json(registry: &Registry) -> Json {
         .iter()
         .map(|pack| {
             let definition = &pack.definition;
-            json!({ "name": pack.name, "title": definition.title.value, "version": definition.version })
+            let mut row = json!({ "name": pack.name, "title": definition.title.value, "version": definition.version });
+            if let Some(stale) = registry.staleness(&pack.name) {
+                row["stale"] = json!(stale);
+            }
+            row
         })
         .collect();
     let tools: Vec<Json> = registry
@@ -127,7 +131,8 @@ fn print_registry(terminal: &Terminal, registry: &Registry) {
     let first = |text: &str| text.lines().next().unwrap_or_default().to_owned();
     let packs = registry.packs.iter().map(|pack| {
         let definition = &pack.definition;
-        vec![pack.name.clone(), definition.version.clone(), definition.title.value.clone()]
+        let stale = if registry.staleness(&pack.name).is_some() { " (stale)" } else { "" };
+        vec![pack.name.clone(), definition.version.clone(), format!("{}{stale}", definition.title.value)]
     });
     section("Packs", &["pack", "version", "title"], packs.collect());
     let tools = registry.tools.iter().flat_map(|tool| {
@@ -152,6 +157,7 @@ fn print_registry(terminal: &Terminal, registry: &Registry) {
     section("Prompts", &["prompt", "pack", "description"], prompts.collect());
     let dormant = registry.dormant.iter().map(|(name, markers)| vec![name.clone(), describe_markers(markers)]);
     section("Packs that do not serve here", &["pack", "looked for"], dormant.collect());
+    registry.packs.iter().filter_map(|pack| registry.staleness(&pack.name)).for_each(|told| terminal.note(&told));
     if registry.packs.is_empty() && registry.dormant.is_empty() {
         terminal.note("there are no packs; `toolsd new pack NAME` writes one");
     }

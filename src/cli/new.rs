@@ -39,7 +39,7 @@ impl NewCommand {
             NewKind::Tool { name } => skeleton_tool(&self.pack_of(context)?, check_name(name)?),
             NewKind::Prompt { name } => skeleton_prompt(&self.pack_of(context)?, check_name(name)?),
         };
-        let (target, origin) = context.target_layer()?;
+        let (target, origin) = (context.target_layer()?, context.target_origin());
         for (path, _) in &files {
             if target.stat(path)?.is_some() {
                 let fault = Diagnostic::new(Code("usage"), format!("`{}/{path}` is already there", target.root()));
@@ -70,7 +70,7 @@ impl NewCommand {
             [] => {}
             _ => return wrong("one pack is needed".to_owned(), "name it by `--pack NAME`, once"),
         }
-        let (target, origin) = context.target_layer()?;
+        let (target, origin) = (context.target_layer()?, context.target_origin());
         let layer = crate::registry::Layer { origin, world: Some(target), trust: None };
         match crate::registry::PackFiles::collect(&[layer]).0.packs().as_slice() {
             [one] => Ok(one.clone()),

@@ -10,7 +10,10 @@ use crate::definition::code::CASE;
 use crate::definition::{Case, Validation};
 use crate::diagnostic::{Diagnostic, Result, render};
 use crate::primitive::LogLevel;
-use crate::registry::{Layer, PackChoice, PackFiles, merge_definitions, unknown_pack};
+use crate::registry::{
+    EMBEDDED, Layer, MergedDefinitions, NO_PACK, Pack, PackChoice, PackFiles, PackPart, RefusedPart, is_withheld_of,
+    merge_definitions, unknown_pack, withheld_packs,
+};
 use crate::value::Json;
 use crate::world::World;
 use crate::world::disk::Disk;
@@ -23,7 +26,7 @@ use std::sync::Arc;
 /// Run the examples and cases of packs.
 #[derive(Args)]
 pub struct TestCommand {
-    /// Test these packs only [default: all].
+    /// Test these packs only [default: those that serve here, and all that are not inside the binary].
     #[arg(value_name = "PACK")]
     only: Vec<String>,
     /// Write what came in place of each `expect.result` that was not met.
@@ -46,26 +49,39 @@ struct CaseRun {
 impl TestCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let layers = context.layers()?;
-        let (files, withheld) = PackFiles::collect(&layers);
+        let (files, found) = PackFiles::collect(&layers);
+        let named: Vec<String> = self.only.into_iter().chain(context.options.packs.clone()).collect();
+        let mut broken = withheld_packs(&found, &named);
         let known = files.packs();
-        let mut packs: Vec<String> = self.only.into_iter().chain(context.options.packs.clone()).collect();
-        if packs.is_empty() {
-            packs.clone_from(&known);
+        let (packs, absent): (Vec<String>, Vec<String>) = match named.is_empty() {
+            true => (packs_to_test(context, &files)?, Vec::new()),
+            false => named.into_iter().partition(|name| known.contains(name)),
+        };
+        for name in absent {
+            let fault = unknown_pack(&name, &known, &found);
+            if !broken.iter().any(|fault| is_withheld_of(fault, &name)) {
+                return Err(fault);
+            }
+            broken.retain(|fault| !is_withheld_of(fault, &name));
+            broken.push(*fault);
         }
-        if let Some(name) = packs.iter().find(|name| !known.contains(name)) {
-            return Err(unknown_pack(name, &known, &withheld));
+        if packs.is_empty() && broken.is_empty() {
+            broken.push(*nothing_to_test(context));
         }
         let folders: Result<Vec<_>> = layers.iter().map(|layer| folder_of(context, layer)).collect();
         let mut folders: Vec<Arc<dyn World>> = folders?.into_iter().flatten().collect();
         folders.push(embedded()?);
         folders.push(Arc::clone(&context.workspace));
-        let (mut ran, mut broken) = (Vec::new(), Vec::new());
+        let mut ran = Vec::new();
         for name in packs {
             let site = context.pack_source(PackChoice::Named(vec![name.clone()]))?;
             let service = Service::open(Arc::new(site));
             broken.extend(service.registry().faults.iter().filter(|fault| fault.is_error()).cloned());
-            let cases = merge_definitions(&name, &files.for_pack(&name), Validation::Full).definitions.cases;
-            ran.extend(run_pack(context, &service, &name, &cases, &folders, self.bless));
+            let merged = merge_definitions(&name, &files.for_pack(&name), Validation::Full);
+            match service.registry().packs.iter().find(|pack| pack.name == name) {
+                Some(pack) => ran.extend(run_pack(context, &service, pack, &merged, &folders, self.bless)),
+                None => broken.push(*not_served(&service, &name, merged.definitions.cases.len())),
+            }
         }
         broken.dedup();
         broken.extend(write_blessings(context, &layers, &files, &ran));
@@ -76,25 +92,80 @@ impl TestCommand {
     }
 }
 
+/// The packs that are tested where none is named: those that serve here, and those of every layer but the binary.
+fn packs_to_test(context: &CommandContext, files: &PackFiles) -> Result<Vec<String>> {
+    let registry = context.service()?.registry();
+    let is_served = |name: &String| registry.packs.iter().any(|pack| pack.name == *name);
+    let is_own = |name: &String| {
+        let of_pack = files.for_pack(name).by_path;
+        of_pack.into_iter().any(|(path, file)| file.origin != EMBEDDED && !path.contains("/shared/"))
+    };
+    Ok(files.packs().into_iter().filter(|name| is_own(name) || is_served(name)).collect())
+}
+
+//= docs/spec.md#command-line
+//# `toolsd test` MUST end with code 1 where nothing was tested.
+fn nothing_to_test(context: &CommandContext) -> Box<Diagnostic> {
+    let message =
+        format!("nothing was tested: `{}` has no pack, and none of the binary serves it", context.workspace.root());
+    Diagnostic::new(NO_PACK, message).help("`toolsd test PACK` tests one pack; `toolsd new pack NAME` writes one")
+}
+
+/// The error for a pack whose cases cannot be run, since it does not serve.
+fn not_served(service: &Service, name: &str, cases: usize) -> Box<Diagnostic> {
+    let message = format!("the pack `{name}` does not serve, so {cases} case{} of it did not run", plural(cases));
+    let fault = Diagnostic::new(CASE, message);
+    match service.registry().refusal(PackPart::Pack, name).map(RefusedPart::fault) {
+        Some(why) => fault.help(format!("{}: {}", why.message, why.help.unwrap_or_default())),
+        None => fault.help("`toolsd check` shows what is wrong with it"),
+    }
+}
+
 fn run_pack(
     context: &CommandContext,
     service: &Arc<Service>,
-    name: &str,
-    cases: &[Case],
+    pack: &Arc<Pack>,
+    merged: &MergedDefinitions,
     folders: &[Arc<dyn World>],
     blesses: bool,
 ) -> Vec<CaseRun> {
-    let registry = service.registry();
-    let Some(pack) = registry.packs.iter().find(|pack| pack.name == name) else { return Vec::new() };
-    let bar = progress(context, name, cases.len());
+    let cases = &merged.definitions.cases;
+    let bar = progress(context, &pack.name, cases.len());
     let one = |case: &Case| {
-        let CaseOutcome { faults, blessings, log } = case::run(service, pack, case, folders, blesses);
+        let outcome = match broken_fixture(case, merged) {
+            Some(fault) => CaseOutcome { faults: vec![fault], ..CaseOutcome::default() },
+            None => case::run(service, pack, case, folders, blesses),
+        };
         bar.inc(1);
-        CaseRun { pack: name.to_owned(), title: case.title.value.clone(), faults, blessings, log }
+        let CaseOutcome { faults, blessings, log } = outcome;
+        CaseRun { pack: pack.name.clone(), title: case.title.value.clone(), faults, blessings, log }
     };
     let ran = cases.iter().map(one).collect();
     bar.finish_and_clear();
     ran
+}
+
+//= docs/spec.md#command-line
+//# A case of which a fixture is missing or broken MUST fail.
+/// The error for a case of which a fixture is not there, or stands in a file with an error: what it would run in is not
+/// what was written.
+fn broken_fixture(case: &Case, merged: &MergedDefinitions) -> Option<Diagnostic> {
+    let is_in = |fault: &&Diagnostic, path: &str| {
+        fault.is_error() && fault.at.as_ref().is_some_and(|at| at.source.path == path)
+    };
+    case.fixtures.iter().find_map(|name| {
+        let known = merged.definitions.fixtures.iter().find(|fixture| fixture.name.value == name.value);
+        let why = match known.map(|fixture| &*fixture.name.at.source.path) {
+            Some(path) => merged.faults.iter().find(|fault| is_in(fault, path))?.message.clone(),
+            None => "no file that is used defines it".to_owned(),
+        };
+        let message = format!("did not run: its fixture `{}` is broken: {why}", name.value);
+        Some(
+            *Diagnostic::new(CASE, message)
+                .at(name.at.clone())
+                .help("`toolsd check` shows all that is wrong with the pack"),
+        )
+    })
 }
 
 /// The folder in which `tools.d` and the other folders of a layer lie, if it has one.

@@ -504,7 +504,8 @@ fn remove_trusted(record: &mut TrustRecord, root: &str, name: &str) -> Result<Ve
     let taken: Vec<String> = known.files.keys().filter(|path| is_named_by(path)).cloned().collect();
     if taken.is_empty() && name != "all" {
         let fault = Diagnostic::new(Code("usage"), format!("nothing named `{name}` is trusted in `{root}`"));
-        let help = did_you_mean(name, known.files.keys().map(String::as_str));
+        let packs = known.files.keys().filter_map(|path| pack_of_file(path));
+        let help = did_you_mean(name, packs.chain(known.files.keys().map(String::as_str)));
         return Err(fault.help(help.unwrap_or_else(|| "run `toolsd trust --list`".to_owned())));
     }
     taken.iter().for_each(|path| drop(known.files.remove(path)));

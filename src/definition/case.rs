@@ -1,5 +1,6 @@
 //! `[[case]]` and the examples of tools, resources and prompts.
 
+use super::code;
 use super::fields::Fields;
 use super::fixture::{
     ANSWERS, CLIENT, CONFIG, CaseSetup, ENV, FILES, FILES_FROM, FIXTURE_NAMES, GIT, HOME, LOCKED, NOW, WORKSPACE,
@@ -8,6 +9,7 @@ use super::fixture::{
 use super::grammar::{Grammar, GrammarKey, ValueShape, optional, required};
 use super::located::Located;
 use super::reader::DefinitionReader;
+use crate::diagnostic::Diagnostic;
 use crate::source::Place;
 use crate::value::Json;
 
@@ -109,8 +111,18 @@ const MATCHES: GrammarKey = optional(
     "A part of the result: maps may have more keys, lists are compared item by item.",
 );
 
-const ERROR: GrammarKey =
-    optional("error", ValueShape::Object, "A failure: `code`, `message` (a part of it), `data` (a part of it).");
+const ERROR: GrammarKey = optional("error", ValueShape::Table(&ERROR_TABLE), "A failure.");
+
+/// `[case.expect.error]`.
+static ERROR_TABLE: Grammar = Grammar {
+    name: "[case.expect.error]",
+    doc: "A failure: what is named here must hold of it.",
+    keys: &[
+        optional("code", ValueShape::Any, "Its code: a text, or the number of a protocol error."),
+        optional("message", ValueShape::Text, "A part of its message."),
+        optional("data", ValueShape::Any, "A part of its data."),
+    ],
+};
 
 const CONTAINS: GrammarKey = optional("contains", ValueShape::TextOrTexts, "Texts in the result.");
 
@@ -409,12 +421,11 @@ fn read_step(fields: &Fields<'_>, steps: &mut Vec<CaseStep>, reader: &mut Defini
     }
 }
 
-fn read_expectations(
-    fields: &Fields<'_>,
-    faults: &mut Vec<crate::diagnostic::Diagnostic>,
-) -> Vec<Located<Expectation>> {
+fn read_expectations(fields: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> Vec<Located<Expectation>> {
     let Some(fields) = fields.table("expect", faults) else { return Vec::new() };
     let mut expect = Vec::new();
+    // Opened for its keys: what each of them takes is read from the whole.
+    fields.table("error", faults);
     type Make = fn(Json) -> Expectation;
     let kinds: [(&str, Make); 6] = [
         ("result", Expectation::Result),
@@ -430,6 +441,10 @@ fn read_expectations(
         }
     }
     for text in fields.located_texts("contains") {
+        if text.value.is_empty() {
+            let fault = Diagnostic::new(code::WRONG_VALUE, "`contains` is empty, which every result contains");
+            faults.push(*fault.at(text.at.clone()).help("write what the result says, or expect something else"));
+        }
         expect.push(Located { value: Expectation::Contains(text.value), at: text.at });
     }
     expect

@@ -24,6 +24,7 @@ pub(crate) fn tool_result(outcome: ToolOutcome, wrapped: bool, revision: Revisio
     {
         content.push(ContentBlock::text(data.to_string()));
     }
+    content.extend(outcome.notice.map(|notice| ContentBlock::text(format!("Notice: {notice}"))));
     let mut result = CallToolResult::success(content);
     result.is_error = outcome.failed.then_some(true);
     //= docs/spec.md#protocol

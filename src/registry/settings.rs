@@ -2,7 +2,7 @@
 //! by the pack's schema.
 
 use super::trust::{UNTRUSTED, WorkspaceTrust};
-use super::workspace_files::{is_withheld, pack_of_file};
+use super::workspace_files::{is_withheld, is_withheld_of, pack_of_file};
 use crate::definition::{
     Checker, HttpOverride, LimitsOverride, Located, PackDefinition, SETTINGS_FILE, Schema, ServerDefinition,
     Validation, WorkspaceDefinition, read_workspace,
@@ -13,6 +13,7 @@ use crate::source::Source;
 use crate::value::Json;
 use crate::world::World;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -228,18 +229,21 @@ fn remove_paths(pack: &str, config: &mut Json, definition: &PackDefinition, faul
 /// The code of the fault below.
 pub const NO_PACK: Code = Code("unknown-pack");
 
+//= docs/spec.md#command-line
+//# A name of a pack that there is not MUST be answered with the nearest name, and one that is not trusted with that reason.
 /// The error for a pack that `toolsd.toml`, or the command line, names and that is not among the `known` ones. `found`
 /// are the diagnostics of the collected files: if files of the pack are withheld, they are the reason.
 pub fn unknown_pack(name: &str, known: &[String], found: &[Diagnostic]) -> Box<Diagnostic> {
-    let is_of_pack = |fault: &&Diagnostic| {
-        is_withheld(fault) && fault.at.as_ref().and_then(|at| pack_of_file(&at.source.path)) == Some(name)
-    };
-    if found.iter().any(|fault| is_of_pack(&fault)) {
+    if found.iter().any(|fault| is_withheld_of(fault, name)) {
         let message = format!("pack `{name}` is not loaded: its files are not trusted");
         return Diagnostic::new(NO_PACK, message).help("read its files, then run `toolsd trust`");
     }
     let fault = Diagnostic::new(NO_PACK, format!("there is no pack `{name}`"));
-    match did_you_mean(name, known.iter().map(String::as_str)) {
+    // One that is not trusted may be meant, too.
+    let withheld = found.iter().filter(|fault| is_withheld(fault)).filter_map(|fault| fault.at.as_ref());
+    let withheld = withheld.filter_map(|at| pack_of_file(&at.source.path));
+    let known: BTreeSet<&str> = known.iter().map(String::as_str).chain(withheld).collect();
+    match did_you_mean(name, known) {
         Some(help) => fault.help(help),
         None => fault.help("run `toolsd list --where`"),
     }

@@ -5,6 +5,7 @@ use super::trust::{UNTRUSTED, WorkspaceTrust};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::source::Source;
 use crate::world::{EntryKind, FolderEntry, World, path};
+use std::collections::BTreeMap;
 
 /// The folders of a layer that packs are made of.
 pub const FOLDERS: [&str; 3] = ["tools.d", "prompts", "templates"];
@@ -85,6 +86,44 @@ pub fn pack_of_file(path: &str) -> Option<&str> {
     (owner != "shared").then_some(owner)
 }
 
+/// Whether a fault says that a pack file is withheld: those of `toolsd.toml` say what it may not set.
+pub fn is_withheld_file(fault: &Diagnostic) -> bool {
+    is_withheld(fault) && fault.at.as_ref().is_some_and(|at| path::is_below(&at.source.path, WORKSPACE_FOLDER))
+}
+
+/// Whether a fault says that a file of this pack is withheld.
+pub fn is_withheld_of(fault: &Diagnostic, pack: &str) -> bool {
+    is_withheld(fault) && fault.at.as_ref().and_then(|at| pack_of_file(&at.source.path)) == Some(pack)
+}
+
+/// The packs of the workspace of which a file is withheld, each as one error; of `named` only, if any are named. Files that
+/// all packs share count for each choice.
+//= docs/spec.md#command-line
+//# `toolsd test` and `toolsd check` MUST end with code 1 where a file of a pack that they look at is not trusted, and MUST name the pack, the reason and the next step.
+pub fn withheld_packs(faults: &[Diagnostic], named: &[String]) -> Vec<Diagnostic> {
+    let mut by_pack: BTreeMap<Option<&str>, Vec<&Diagnostic>> = BTreeMap::new();
+    for fault in faults.iter().filter(|fault| is_withheld_file(fault)) {
+        let pack = fault.at.as_ref().and_then(|at| pack_of_file(&at.source.path));
+        if named.is_empty() || pack.is_none_or(|pack| named.iter().any(|name| name == pack)) {
+            by_pack.entry(pack).or_default().push(fault);
+        }
+    }
+    let told = |(pack, withheld): (Option<&str>, Vec<&Diagnostic>)| {
+        let what = pack.map_or_else(|| "what packs share".to_owned(), |pack| format!("the pack `{pack}`"));
+        let more = match withheld.len() {
+            1 => String::new(),
+            2 => ", nor is 1 file more".to_owned(),
+            many => format!(", nor are {} files more", many - 1),
+        };
+        let message = format!("{what} is not used as its files are now: {}{more}", withheld[0].message);
+        let help =
+            "read it, then run `toolsd trust`; a pipeline that trusts its checkout runs `toolsd trust --yes` first";
+        let fault = Diagnostic::new(UNTRUSTED, message).help(help);
+        *withheld[0].at.clone().into_iter().fold(fault, |fault, at| fault.at(at))
+    };
+    by_pack.into_iter().map(told).collect()
+}
+
 /// Whether a fault says that a file of the workspace is withheld.
 pub fn is_withheld(fault: &Diagnostic) -> bool {
     fault.code == UNTRUSTED
@@ -122,17 +161,21 @@ impl FolderScan<'_> {
 
 fn no_file(path: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("`{path}` is a symlink that leads to no file or folder, and so is not used"))
-        .warning()
         .help("remove it, or let it lead to a file")
 }
 
 fn too_many(message: String) -> Box<Diagnostic> {
     Diagnostic::new(Code::LIMIT, message)
-        .warning()
         .help("no file of this layer is used; keep files that belong to no pack in another folder")
 }
 
-/// Whether a file is hidden and so belongs to no pack, such as those that editors leave. Folders may have such names.
+/// Whether a file is hidden, or what an editor leaves beside another one, and so belongs to no pack. Folders may have such
+/// names.
 pub fn is_hidden(path: &str) -> bool {
-    path::name(path).starts_with('.')
+    let name = path::name(path);
+    let is_of_editor = name.ends_with('~')
+        || name.ends_with(".swp")
+        || name.ends_with(".swo")
+        || (name.len() > 1 && name.starts_with('#') && name.ends_with('#'));
+    name.starts_with('.') || is_of_editor
 }

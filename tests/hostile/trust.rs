@@ -647,6 +647,72 @@ fn a_script_that_may_write_everything_in_the_home_folder_plants_no_pack_there() 
     }
 }
 
+//= docs/spec.md#reload
+//= type=test
+//# A file of a trusted pack that changed and was not trusted again MUST leave the state that was trusted serving.
+//= docs/spec.md#reload
+//= type=test
+//# The result of a call of a pack whose files have changed since, and are not used, MUST say so, and the next step.
+#[test]
+fn a_stale_pack_says_so_in_its_results_and_ends_with_its_trust() {
+    let wait_for = |client: &mut crate::house::Client, is_so: &dyn Fn(&str) -> bool| {
+        for _ in 0..200 {
+            let answer = client.ask("tools/call", json!({ "name": "say", "arguments": {} })).to_string();
+            if is_so(&answer) {
+                return answer;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        panic!("it is never so")
+    };
+    let changes = [
+        (SCRIPT, format!("fn say(args) {{ \"{EVIL}\" }}")),
+        (PACK, head("") + &*tool("say", &format!("effect = \"pure\"\ntext = \"{EVIL}\""))),
+    ];
+    for (file, text) in changes {
+        let house = trusted(false);
+        let mut client = crate::house::Client::start(house.command(&["serve"]));
+        let said = wait_for(&mut client, &|said| said.contains(GOOD));
+        assert!(!said.contains("stale"), "{said}");
+        // The watch begins beside the first answers.
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        house.write(&format!("workspace/{file}"), text);
+        let said = wait_for(&mut client, &|said| said.contains("is stale"));
+        assert!(said.contains(GOOD) && !said.contains(EVIL), "{file}: {said}");
+        assert!(said.contains(&format!("`{file}` has changed")) && said.contains("run `toolsd trust`"), "{said}");
+        ended(&house, &["trust", "--revoke", "all"], 0);
+        let said = wait_for(&mut client, &|said| !said.contains(GOOD));
+        assert!(!said.contains(EVIL), "{file}: {said}");
+    }
+}
+
+#[test]
+fn a_stale_pack_is_marked_in_the_list() {
+    let house = trusted(false);
+    house.write("workspace/.toolsd/tools.d/notes/more.toml", tool("more", "effect = \"pure\"\ntext = \"x\""));
+    ended(&house, &["trust", "--yes"], 0);
+    assert!(!ended(&house, &["list"], 0).contains("stale"));
+    house.write("workspace/.toolsd/tools.d/notes/more.toml", evil());
+    let told = ended(&house, &["list"], 0);
+    assert!(told.contains("Notes (stale)") && told.contains("run `toolsd trust`"), "{told}");
+    let list: Value = serde_json::from_str(&house.run(&["list", "--format", "json"]).1).unwrap();
+    assert!(list["packs"][0]["stale"].as_str().unwrap().contains("more.toml` has changed"), "{list}");
+}
+
+#[test]
+fn what_editors_leave_beside_pack_files_is_ignored_without_a_word() {
+    let house = trusted(false);
+    for name in ["notes.toml~", "notes.rhai~", "notes.toml.swp", ".notes.toml.swp", "#notes.rhai#", "notes/a.rhai~"] {
+        house.write(&format!("workspace/.toolsd/tools.d/{name}"), head("") + &*evil());
+    }
+    // A lock of Emacs: a link that leads nowhere.
+    symlink("ann@host.1234:5678", at(&house, ".toolsd/tools.d/.#notes.rhai")).unwrap();
+    used_without_a_word(&house, "files of editors");
+    ended(&house, &["check", "notes"], 0);
+    let files = ended(&house, &["list", "--where"], 0);
+    assert!(!files.contains('~') && !files.contains('#') && !files.contains("swp"), "{files}");
+}
+
 #[test]
 fn a_running_call_ends_with_what_it_began_with() {
     let house = House::new();

@@ -5,4 +5,5 @@ mod calls;
 mod layers;
 mod reload;
 mod tasks;
+mod testing;
 mod writing;

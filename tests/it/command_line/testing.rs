@@ -1,0 +1,130 @@
+//! `test` and `check` where something was not looked at: they are not green over nothing.
+
+use crate::support::home::Home;
+use serde_json::{Value, json};
+
+const PACK: &str = r#"
+[pack]
+title = "A"
+version = "1.0.0"
+
+[[tool]]
+name = "say"
+description = "Says a word, which is all that it does."
+effect = "pure"
+text = "tea"
+
+[[tool.example]]
+fixture = "base"
+arguments = {}
+expect.result = "tea"
+
+[[tool]]
+name = "hum"
+description = "Hums a tune, which is all that it does."
+effect = "pure"
+text = "la"
+
+[[tool.example]]
+arguments = {}
+expect.result = "la"
+"#;
+
+const FIXTURE: &str = "[fixture.base]\nfiles = { \"a\" = \"b\" }\n";
+
+fn trusted() -> Home {
+    let home = Home::with(&[(".toolsd/tools.d/a.toml", PACK), (".toolsd/tools.d/a/fixture.toml", FIXTURE)]);
+    home.trust();
+    assert_eq!(home.run(&["test", "--format", "json"]).ended(0).json()["passed"], json!(2));
+    home
+}
+
+//= docs/spec.md#command-line
+//= type=test
+//# `toolsd test` and `toolsd check` MUST end with code 1 where a file of a pack that they look at is not trusted, and MUST name the pack, the reason and the next step.
+#[test]
+fn a_pack_with_an_untrusted_file_is_told_and_fails() {
+    let commands: [&[&str]; 6] =
+        [&["test"], &["test", "a"], &["test", "--pack", "a"], &["check"], &["check", "a"], &["check", "--pack", "a"]];
+    for file in [".toolsd/tools.d/a/fixture.toml", ".toolsd/tools.d/a.toml", ".toolsd/templates/shared/t.hbs"] {
+        let home = trusted();
+        home.write(file, "# not trusted\n");
+        for words in commands {
+            let said = home.run(words).ended(1);
+            assert!(said.out.contains(file) && said.out.contains("run `toolsd trust`"), "{words:?}: {}", said.out);
+            assert!(
+                file.contains("shared") || said.out.contains("the pack `a` is not used"),
+                "{words:?}: {}",
+                said.out
+            );
+        }
+        if !file.contains("shared") {
+            // Packs that somebody else looks at do not matter.
+            home.run(&["test", "duvet"]).ended(0);
+            home.run(&["check", "duvet"]).ended(0);
+        }
+        home.trust();
+        let told = home.run(&["test"]).out;
+        assert!(!told.contains("not used"), "{told}");
+    }
+}
+
+#[test]
+fn a_pack_of_the_workspace_that_is_broken_fails_the_test_of_all() {
+    let home = trusted();
+    home.write(".toolsd/tools.d/b.toml", "[pack\n");
+    home.trust();
+    let said = home.run(&["test"]).ended(1);
+    assert!(said.out.contains("b.toml:1"), "{}", said.out);
+}
+
+//= docs/spec.md#command-line
+//= type=test
+//# A case of which a fixture is missing or broken MUST fail.
+#[test]
+fn a_case_with_a_broken_fixture_fails() {
+    for text in ["# nothing\n", "[fixture.bass]\n", "[fixture.base]\nfils = {}\n"] {
+        let home = trusted();
+        home.write(".toolsd/tools.d/a/fixture.toml", text);
+        home.trust();
+        let said = home.run(&["test", "--format", "json"]).ended(1).json();
+        let cases = said["cases"].as_array().unwrap();
+        let is_passed = |case: &&Value| case["passed"] == json!(true);
+        assert!(cases.iter().filter(is_passed).all(|case| case["title"].as_str().unwrap().contains("hum")), "{said}");
+        let told = said.to_string();
+        assert!(told.contains("its fixture `base` is broken") || told.contains("did not run"), "{said}");
+    }
+}
+
+//= docs/spec.md#command-line
+//= type=test
+//# `toolsd test` MUST end with code 1 where nothing was tested.
+#[test]
+fn packs_of_the_binary_are_tested_where_they_serve_or_are_named() {
+    let home = Home::with(&[]);
+    assert!(home.run(&["test"]).ended(1).out.contains("nothing was tested"));
+    let of_duvet = home.run(&["test", "duvet", "--format", "json"]).ended(0).json()["passed"].clone();
+    home.write(".duvet/config.toml", "");
+    let served = home.run(&["test", "--format", "json"]).ended(0).json();
+    assert_eq!(served["passed"], of_duvet);
+}
+
+#[test]
+fn slips_in_expectations_are_errors() {
+    for (slip, told) in [
+        ("expect.error = { cod = \"fail\" }", "did you mean `code`?"),
+        ("expect.contains = \"\"", "`contains` is empty"),
+        ("expect.contains = [\"tea\", \"\"]", "`contains` is empty"),
+        ("expct.result = \"tea\"\nexpect.result = \"tea\"", "did you mean `expect`?"),
+    ] {
+        for table in ["[[case]]\ntitle = \"slip\"", "[[case]]\ntitle = \"slip\"\n[[case.step]]"] {
+            let home = Home::with(&[(".toolsd/tools.d/a.toml", &format!("{PACK}\n{table}\ncall = \"say\"\n{slip}\n"))]);
+            home.write(".toolsd/tools.d/a/fixture.toml", FIXTURE);
+            home.trust();
+            for command in ["check", "test"] {
+                let said = home.run(&[command, "a"]).ended(1);
+                assert!(said.out.contains(told), "{slip}, {command}: {}", said.out);
+            }
+        }
+    }
+}
