@@ -234,9 +234,13 @@ pub const NO_PACK: Code = Code("unknown-pack");
 /// The error for a pack that `toolsd.toml`, or the command line, names and that is not among the `known` ones. `found`
 /// are the diagnostics of the collected files: if files of the pack are withheld, they are the reason.
 pub fn unknown_pack(name: &str, known: &[String], found: &[Diagnostic]) -> Box<Diagnostic> {
-    if found.iter().any(|fault| is_withheld_of(fault, name)) {
-        let message = format!("pack `{name}` is not loaded: its files are not trusted");
-        return Diagnostic::new(NO_PACK, message).help("read its files, then run `toolsd trust`");
+    let withheld: Vec<&Diagnostic> = found.iter().filter(|fault| is_withheld_of(fault, name)).collect();
+    if !withheld.is_empty() {
+        // One that changed, or asks for more, says more than that it is not trusted.
+        let told = withheld.iter().find(|fault| !fault.message.contains("is not trusted"));
+        let why = told.map_or("its files are not trusted", |fault| &*fault.message);
+        let help = told.and_then(|fault| fault.help.as_deref()).unwrap_or("read its files, then run `toolsd trust`");
+        return Diagnostic::new(NO_PACK, format!("pack `{name}` is not loaded: {why}")).help(help);
     }
     let fault = Diagnostic::new(NO_PACK, format!("there is no pack `{name}`"));
     // One that is not trusted may be meant, too.

@@ -134,7 +134,8 @@ fn a_slip_hides_nothing_that_another_part_asks_for() {
             let said = client.ask("tools/call", json!({ "name": "one", "arguments": {} })).to_string();
             assert!(!said.contains("\"text\":\"one\""), "{slip} {after}: {said}");
             let (_, out, told) = house.run(&["check", "notes"]);
-            assert!((out + told.as_str()).contains("asks for more"), "{slip} {after}");
+            let told = out + told.as_str();
+            assert!(told.contains("asks for more"), "{slip} {after}: {told}");
         }
         // Without anything that is wider the sound tool serves, and the other one is refused by name.
         let house = edited();

@@ -306,7 +306,7 @@ fn a_failure_leaves_nothing() {
 //# While changes are pending, the graph MUST NOT be refreshed from files.
 //= docs/spec.md#changes
 //= type=test
-//# FileTable that moved on under pending changes MUST be named when it is asked for.
+//# Files that moved on under pending changes MUST be named when it is asked for.
 #[test]
 fn files_that_move_on_are_told_and_wait() {
     let place = ChangeFixture::new(&names(&["node n 1"]));

@@ -3,10 +3,10 @@
 use super::queue::{CallPlace, MAX_WAITING};
 use super::*;
 use crate::guard::{self, Guard, Limits};
-use crate::world::{Files, World};
 use crate::world::memory::MemoryWorld;
 use crate::world::staged::StagedWorld;
 use crate::world::staging::StagedWrites;
+use crate::world::{Files, World};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Instant;
 
