@@ -122,7 +122,7 @@ fn no_link_in_a_repository_leads_out() {
     plain.git(&["commit", "-q", "--allow-empty", "--no-edit"]);
     assert!(plain.git(&["log", "-1", "--format=%B"]).contains(MARKER), "the attack is void");
 
-    for entry in crate::support::sample(ENTRIES.to_vec(), 12) {
+    for entry in crate::support::sample(ENTRIES.to_vec(), 5) {
         let yard = prepared();
         let (git_dir, questions) = (yard.workspace().join(".git"), questions());
         let before = contents(&yard.at("outside"));

@@ -257,7 +257,7 @@ fn a_client_that_never_reads_costs_no_memory_whatever_it_sends() {
     // Pongs and refusals are made without waiting for a turn.
     let call = call.to_string() + "\n";
     let lines: Vec<&[u8]> = vec![ping.as_bytes(), b"{\n", b"\xff\n", call.as_bytes()];
-    for line in sample(lines, 2) {
+    for line in sample(lines, 1) {
         let (mut child, taken) = told_without_an_ear(&house, line, 256 << 20);
         let peak = peak_memory(child.id());
         assert!(child.try_wait().unwrap().is_none(), "it ended");

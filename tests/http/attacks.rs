@@ -6,6 +6,7 @@ use crate::support::home::Home;
 use crate::support::http::{Server, request as message, stateless};
 use crate::{pots, pots_limited, serve};
 use serde_json::json;
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 /// A token that no test sends by accident.
@@ -120,9 +121,16 @@ fn readers_of_nothing_are_cut() {
         while Instant::now() < end {
             others_are_served(&server, false);
         }
-        let count = |heard: &[u8]| memchr::memmem::find_iter(heard, b"HTTP/1.1 200").count();
-        let (told, is_reset) = deaf.rest_until(|heard| count(heard) == DEAF, PATIENCE);
-        (count(told.as_bytes()) == DEAF, is_reset)
+        // Each part of what comes is looked through once.
+        let (looked, found) = (Cell::new(0_usize), Cell::new(0));
+        let count = |heard: &[u8]| {
+            let head = b"HTTP/1.1 200";
+            let from = looked.replace(heard.len()).saturating_sub(head.len() - 1);
+            found.set(found.get() + memchr::memmem::find_iter(&heard[from.min(heard.len())..], head).count());
+            found.get()
+        };
+        let (_, is_reset) = deaf.rest_until(|heard| count(heard) == DEAF, PATIENCE);
+        (found.get() == DEAF, is_reset)
     };
     assert!(all_comes("write_ms = 86_400_000", GLANCE).0, "a void attack");
     // A busy machine needs longer for it. The system is told to forget what was not taken: it says so by a reset.
@@ -167,7 +175,7 @@ fn crowds_make_room_for_others() {
         (true, &slow, true),
         (true, &bad, true),
     ];
-    for (has_token, begin, is_in_order) in cases {
+    for (has_token, begin, is_in_order) in crate::support::sample(cases.to_vec(), 4) {
         for (limit, is_limited) in [(6, true), (60_000, false)] {
             let (_home, server) = limited(&format!("connections = {limit}"), has_token);
             let mut crowd: Vec<Raw> = (0..20).map(|_| begin(&server)).collect();

@@ -24,19 +24,29 @@ fn names(table: &toml::Table, key: &str) -> Vec<String> {
 
 /// Plays the checks of the table, on a project of the corpus or on others.
 fn play_checks(on_corpus: bool) {
-    let mut failed = 0;
     let needs_corpus = |check: &toml::Table| check.get("project").is_some_and(|name| name.as_str() != Some("none"));
-    for check in tables(&statements(), "check").into_iter().filter(|check| needs_corpus(check) == on_corpus) {
-        let title = format!("{} {}", names(&check, "of").join(" "), check["title"].as_str().unwrap());
-        let mut stage = Stage::set(&check);
-        let played = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            for (at, step) in tables(&check, "step").iter().enumerate() {
-                stage.step(step, &format!("{title}, step {}", at + 1));
-            }
-        }));
-        failed += usize::from(played.is_err());
-    }
+    let all = tables(&statements(), "check");
+    let mut checks: Vec<_> = all.into_iter().filter(|check| needs_corpus(check) == on_corpus).collect();
+    // Each has a project and a server of its own: two are played at a time.
+    let others = checks.split_off(checks.len() / 2);
+    let failed: usize = std::thread::scope(|scope| {
+        let played =
+            [checks, others].map(|checks| scope.spawn(move || checks.iter().filter(|check| !is_held(check)).count()));
+        played.into_iter().map(|played| played.join().unwrap()).sum()
+    });
     assert_eq!(failed, 0, "checks failed, see above");
+}
+
+/// Plays a check; what fails is printed.
+fn is_held(check: &toml::Table) -> bool {
+    let title = format!("{} {}", names(check, "of").join(" "), check["title"].as_str().unwrap());
+    let mut stage = Stage::set(check);
+    let played = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        for (at, step) in tables(check, "step").iter().enumerate() {
+            stage.step(step, &format!("{title}, step {}", at + 1));
+        }
+    }));
+    played.is_ok()
 }
 
 #[test]
