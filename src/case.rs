@@ -200,14 +200,14 @@ impl<'a> CaseRun<'a> {
             CaseAction::Call { tool, arguments } => {
                 let served = self.registry.tools.iter();
                 let own = served.filter(|one| one.pack.name == self.pack.name);
-                let named = own.clone().find(|one| one.tool.name.value == *tool || one.name == *tool);
+                let named = own.clone().find(|one| one.definition.name.value == *tool || one.name == *tool);
                 let tool = named.map_or_else(|| tool.clone(), |one| one.name.clone());
                 Request::Call { tool, arguments: self.kept.fill(arguments)? }
             }
             CaseAction::Read { uri } => Request::Read { uri: self.kept.fill_text(uri)? },
             CaseAction::Prompt { name, arguments } => {
                 let mut own = self.registry.prompts.iter().filter(|one| one.pack.name == self.pack.name);
-                let named = own.find(|one| one.prompt.name.value == *name || one.name == *name);
+                let named = own.find(|one| one.definition.name.value == *name || one.name == *name);
                 let name = named.map_or_else(|| name.clone(), |one| one.name.clone());
                 Request::Prompt { name, arguments: self.kept.fill(arguments)? }
             }

@@ -14,7 +14,7 @@ mod trust;
 mod uri_template;
 mod workspace_files;
 
-pub use contract::{CallContract, ToolSchemas};
+pub use contract::CallContract;
 pub use layers::{EJECTED, EMBEDDED, Layer, LayerFile, PackFiles, embedded_files, read_ejected};
 pub use pack::{
     CompiledPack, LazyTemplates, MergedDefinitions, NAME_CLASH, Pack, PackParts, compile_pack, grant, merge_definitions,
@@ -30,19 +30,19 @@ pub use workspace_files::{
     workspace_files,
 };
 
-use crate::definition::{Configurable, Located, ObjectSchema, Operation, Prompt, Resource, Tool};
+use crate::definition::{Configurable, ItemKind, Located, Operation, Prompt, Resource, Tool};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::source::Place;
 use crate::value::Json;
 use crate::world::World;
 use base64::Engine;
-use pack::PublishedDefinitions;
 use rayon::prelude::*;
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// One generation of everything that is served. A running call keeps the one it began with.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Registry {
     /// Grows by one with each swap.
     pub generation: u64,
@@ -95,7 +95,8 @@ impl Registry {
     }
 
     /// Why a name or a URI that is not served is refused, if that is known.
-    pub fn refusal(&self, part: PackPart, name: &str) -> Option<&RefusedPart> {
+    pub fn refusal(&self, part: impl Into<PackPart>, name: &str) -> Option<&RefusedPart> {
+        let part = part.into();
         self.refused.iter().find(|refused| refused.part == part && refused.name == name)
     }
 
@@ -118,7 +119,7 @@ impl Registry {
 
     /// The permissions of a pack that serves; none if no pack of that name serves.
     pub fn permissions(&self, pack: &str) -> Permissions {
-        let tools = self.tools.iter().filter(|tool| tool.pack.name == pack).map(|served| &served.tool);
+        let tools = self.tools.iter().filter(|tool| tool.pack.name == pack).map(|served| &served.definition);
         match self.packs.iter().find(|one| one.name == pack) {
             Some(served) => Permissions::from_served(&served.definition, tools),
             None => Permissions::default(),
@@ -130,26 +131,22 @@ impl Registry {
         let config = served.pack.compiled.config.to_json();
         let is_on = |enabled: &Configurable<bool>| enabled.value(&config, Json::as_bool) == Some(true);
         for tool in served.tools {
-            if !is_on(&tool.tool.enabled) {
+            if !is_on(&tool.definition.enabled) {
                 self.switched_off.push(tool);
-                continue;
-            }
-            if claim_name("tool", &tool.name, &tool.pack, &tool.tool.name.at, taken, &mut faults) {
+            } else if taken.claim(ItemKind::Tool, &tool.name, &tool, &tool.definition.name.at, &mut faults) {
                 self.tools.push(tool);
             }
         }
         for prompt in served.prompts {
-            if prompt.prompt.list.is_some() || !is_on(&prompt.prompt.enabled) {
+            if prompt.definition.list.is_some() || !is_on(&prompt.definition.enabled) {
                 self.patterns.push(prompt);
-                continue;
-            }
-            if claim_name("prompt", &prompt.name, &prompt.pack, &prompt.prompt.name.at, taken, &mut faults) {
+            } else if taken.claim(ItemKind::Prompt, &prompt.name, &prompt, &prompt.definition.name.at, &mut faults) {
                 self.prompts.push(prompt);
             }
         }
         for resource in served.resources {
-            let at = &resource.resource.uri.at;
-            if claim_name("resource", &resource.resource.uri.value, &resource.pack, at, taken, &mut faults) {
+            let uri = &resource.definition.uri;
+            if taken.claim(ItemKind::Resource, &uri.value, &resource, &uri.at, &mut faults) {
                 self.add_routes(&resource, &mut faults);
                 self.resources.push(resource);
             }
@@ -169,7 +166,7 @@ impl Registry {
     }
 
     fn add_routes(&mut self, resource: &Arc<ServedResource>, faults: &mut Vec<Diagnostic>) {
-        let definition = &resource.resource;
+        let definition = &resource.definition;
         for spelling in std::iter::once(&definition.uri).chain(&definition.aliases) {
             match UriTemplate::parse(&spelling.value) {
                 Ok(template) => self.routes.push((template, Arc::clone(resource))),
@@ -197,12 +194,14 @@ pub struct RefusedPart {
 pub enum PackPart {
     /// All of it.
     Pack,
-    /// A tool.
-    Tool,
-    /// A resource; its name is its URI.
-    Resource,
-    /// A prompt.
-    Prompt,
+    /// A definition.
+    Item(ItemKind),
+}
+
+impl From<ItemKind> for PackPart {
+    fn from(kind: ItemKind) -> Self {
+        Self::Item(kind)
+    }
 }
 
 impl PackPart {
@@ -210,9 +209,7 @@ impl PackPart {
     pub fn name(self) -> &'static str {
         match self {
             Self::Pack => "pack",
-            Self::Tool => "tool",
-            Self::Resource => "resource",
-            Self::Prompt => "prompt",
+            Self::Item(kind) => kind.name(),
         }
     }
 }
@@ -232,56 +229,36 @@ impl RefusedPart {
     }
 }
 
-/// A tool as it is published.
-pub struct ServedTool {
+/// A definition as it is published.
+#[derive(Clone)]
+pub struct Served<D> {
     /// Its pack.
     pub pack: Arc<Pack>,
     /// Its public name, prefix included.
     pub name: String,
-    /// Its description, computed if it has `describe`.
-    pub description: String,
-    /// Its definition.
-    pub tool: Tool,
-    /// The schema of its arguments, as published.
-    pub input: ObjectSchema,
-    /// The schema of its result, as written; any root.
-    pub output: Option<ObjectSchema>,
-    /// The contract of its calls.
+    /// The public name of its pattern, if a function listed it.
+    pub pattern: Option<String>,
+    /// Its definition; that of a tool has its description as clients see it.
+    pub definition: D,
+    /// The contract of a request for it.
     pub contract: CallContract,
 }
+
+/// A tool as it is published.
+pub type ServedTool = Served<Tool>;
+
+/// A resource or resource template as it is published.
+pub type ServedResource = Served<Resource>;
+
+/// A prompt as it is published.
+pub type ServedPrompt = Served<Prompt>;
 
 impl ServedTool {
     /// The operation that arguments choose, and the contract of its calls.
     pub fn operation(&self, arguments: &Json) -> Option<(&Operation, &CallContract)> {
-        let (index, operation) = self.tool.operation(arguments)?;
+        let (index, operation) = self.definition.operation(arguments)?;
         Some((operation, self.contract.operations.get(index)?))
     }
-}
-
-/// A resource or resource template as it is published.
-pub struct ServedResource {
-    /// Its pack.
-    pub pack: Arc<Pack>,
-    /// Its public name.
-    pub name: String,
-    /// Its definition.
-    pub resource: Resource,
-    /// The contract of its reads.
-    pub contract: CallContract,
-}
-
-/// A prompt as it is published.
-pub struct ServedPrompt {
-    /// Its pack.
-    pub pack: Arc<Pack>,
-    /// Its public name.
-    pub name: String,
-    /// The public name of its pattern, if a function listed it.
-    pub pattern: Option<String>,
-    /// Its definition.
-    pub prompt: Prompt,
-    /// The contract of getting it.
-    pub contract: CallContract,
 }
 
 /// The skills that are served, by their URIs and by those of their files.
@@ -362,26 +339,16 @@ pub fn assemble(assembly: RegistryParts<'_>) -> Registry {
         if let Some(pack) = previous.packs.iter().find(|pack| pack.name == name) {
             served.push(ServedPack {
                 pack: Arc::clone(pack),
-                tools: [&previous.tools, &previous.switched_off]
-                    .into_iter()
-                    .flatten()
-                    .filter(|one| Arc::ptr_eq(&one.pack, pack))
-                    .cloned()
-                    .collect(),
-                resources: previous.resources.iter().filter(|one| Arc::ptr_eq(&one.pack, pack)).cloned().collect(),
-                prompts: [&previous.patterns, &previous.prompts]
-                    .into_iter()
-                    .flatten()
-                    .filter(|one| Arc::ptr_eq(&one.pack, pack))
-                    .cloned()
-                    .collect(),
+                tools: of_pack(pack, previous.tools.iter().chain(&previous.switched_off)),
+                resources: of_pack(pack, previous.resources.iter()),
+                prompts: of_pack(pack, previous.patterns.iter().chain(&previous.prompts)),
             });
         }
     }
     served.sort_by(|one, other| one.pack.name.cmp(&other.pack.name));
     let instructions = previous.instructions.clone();
     let mut registry = Registry { generation: previous.generation + 1, settings, instructions, ..Registry::default() };
-    let mut taken = ClaimedNames::new();
+    let mut taken = ClaimedNames::default();
     for one in served {
         registry.add(one, &mut taken);
     }
@@ -390,7 +357,36 @@ pub fn assemble(assembly: RegistryParts<'_>) -> Registry {
 }
 
 /// The kind and the name, or URI, of everything that is published, and the pack that claimed it.
-type ClaimedNames = HashMap<(&'static str, String), String>;
+#[derive(Default)]
+struct ClaimedNames(HashMap<(ItemKind, String), String>);
+
+impl ClaimedNames {
+    /// Whether a definition is served by a name: the first pack that claims it keeps it.
+    fn claim<D>(
+        &mut self,
+        kind: ItemKind,
+        name: &str,
+        served: &Served<D>,
+        at: &Place,
+        faults: &mut Vec<Diagnostic>,
+    ) -> bool {
+        let (what, pack) = (kind.name(), &served.pack.name);
+        let first = self.0.entry((kind, name.to_owned()));
+        let Entry::Occupied(first) = first else {
+            first.insert_entry(pack.clone());
+            return true;
+        };
+        //= docs/spec.md#definitions
+        //# One name in two served packs MUST be an error that names both.
+        let other = first.get();
+        if other != pack {
+            let message = format!("the {what} `{name}` is claimed by the packs `{other}` and `{pack}`");
+            let help = format!("set a prefix in `toolsd.toml`: `[prefixes]` with `{pack} = \"…\"`");
+            faults.push(*Diagnostic::new(NAME_CLASH, message).at(at.clone()).help(help));
+        }
+        false
+    }
+}
 
 struct ServedPack {
     pack: Arc<Pack>,
@@ -399,25 +395,48 @@ struct ServedPack {
     prompts: Vec<Arc<ServedPrompt>>,
 }
 
+fn of_pack<'a, D: 'a>(pack: &Arc<Pack>, all: impl Iterator<Item = &'a Arc<Served<D>>>) -> Vec<Arc<Served<D>>> {
+    all.filter(|one| Arc::ptr_eq(&one.pack, pack)).cloned().collect()
+}
+
 fn publish(parts: PackParts, root: Arc<dyn World>, settings: &WorkspaceSettings) -> ServedPack {
     let prefix = settings.prefix(&parts.name).to_owned();
-    let (pack, PublishedDefinitions { tools, resources, prompts }) = parts.into_pack(Some(root), settings);
-    let named = |name: &Located<String>| format!("{prefix}{}", name.value);
-    let tools = tools.into_iter().map(|(mut tool, (input, output, contract))| {
-        inline_icons(&mut tool.icons, &pack);
-        let (name, description) = (named(&tool.name), tool.describe_with_operations(&tool.description.value));
-        Arc::new(ServedTool { pack: Arc::clone(&pack), name, description, tool, input, output, contract })
+    let (pack, definitions, contracts) = parts.into_pack(Some(root), settings);
+    let mut publisher = Publisher { pack, prefix, contracts: contracts.into_iter() };
+    let tools = definitions.tools.into_iter().map(|mut tool| {
+        tool.description.value = tool.describe_with_operations(&tool.description.value);
+        tool
     });
-    let resources = resources.into_iter().map(|(mut resource, contract)| {
-        inline_icons(&mut resource.icons, &pack);
-        Arc::new(ServedResource { pack: Arc::clone(&pack), name: named(&resource.name), resource, contract })
-    });
-    let prompts = prompts.into_iter().map(|(mut prompt, contract)| {
-        inline_icons(&mut prompt.icons, &pack);
-        let (name, pattern) = (named(&prompt.name), None);
-        Arc::new(ServedPrompt { pack: Arc::clone(&pack), name, pattern, prompt, contract })
-    });
-    ServedPack { tools: tools.collect(), resources: resources.collect(), prompts: prompts.collect(), pack }
+    ServedPack {
+        tools: publisher.publish(tools, |tool| (&tool.name, &mut tool.icons)),
+        resources: publisher.publish(definitions.resources, |resource| (&resource.name, &mut resource.icons)),
+        prompts: publisher.publish(definitions.prompts, |prompt| (&prompt.name, &mut prompt.icons)),
+        pack: publisher.pack,
+    }
+}
+
+/// Publishes the definitions of a pack, kind by kind in the order of their contracts.
+struct Publisher {
+    pack: Arc<Pack>,
+    prefix: String,
+    contracts: std::vec::IntoIter<CallContract>,
+}
+
+impl Publisher {
+    fn publish<D>(
+        &mut self,
+        definitions: impl IntoIterator<Item = D>,
+        named: impl Fn(&mut D) -> (&Located<String>, &mut Vec<Json>),
+    ) -> Vec<Arc<Served<D>>> {
+        let Self { pack, prefix, contracts } = self;
+        let served = definitions.into_iter().zip(contracts).map(|(mut definition, contract)| {
+            let (name, icons) = named(&mut definition);
+            let name = format!("{prefix}{}", name.value);
+            inline_icons(icons, pack);
+            Arc::new(Served { pack: Arc::clone(pack), name, pattern: None, definition, contract })
+        });
+        served.collect()
+    }
 }
 
 /// Icons of a `file` of the pack become data URIs (RFC 2397), since a client cannot read the pack.
@@ -436,32 +455,6 @@ fn inline_icons(icons: &mut [Json], pack: &Pack) {
             map.shift_remove("file");
             map.insert("src".to_owned(), Json::from(format!("data:{mime_type};base64,{data}")));
             map.entry("mimeType").or_insert_with(|| Json::from(mime_type));
-        }
-    }
-}
-
-fn claim_name(
-    what: &'static str,
-    name: &str,
-    pack: &Pack,
-    at: &Place,
-    taken: &mut ClaimedNames,
-    faults: &mut Vec<Diagnostic>,
-) -> bool {
-    match taken.get(&(what, name.to_owned())) {
-        //= docs/spec.md#definitions
-        //# One name in two served packs MUST be an error that names both.
-        Some(other) if *other != pack.name => {
-            let message = format!("the {what} `{name}` is claimed by the packs `{other}` and `{}`", pack.name);
-            let fault = Diagnostic::new(NAME_CLASH, message).at(at.clone());
-            faults
-                .push(*fault.help(format!("set a prefix in `toolsd.toml`: `[prefixes]` with `{} = \"…\"`", pack.name)));
-            false
-        }
-        Some(_) => false,
-        None => {
-            taken.insert((what, name.to_owned()), pack.name.clone());
-            true
         }
     }
 }

@@ -17,14 +17,12 @@ use super::server_state::ServerState;
 use super::status::{STATUS, displaced_roots, registry_status};
 use super::tool::{AuditLog, call_tool, effect_and_limits};
 use crate::content::{Content, ResourceBody};
-use crate::definition::{Completion, Configurable, DeclaredQuestion, Located};
+use crate::definition::{Completion, Configurable, DeclaredQuestion, ItemKind, Located};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::{Graph, GraphStore};
 use crate::guard::{CancelFlag, Limits};
 use crate::primitive::{Effect, Host, ListKind, Notice, PackMemory, Question, missing_capability};
-use crate::registry::{
-    Pack, PackPart, Registry, ServedPrompt, ServedResource, ServedTool, SkillIndex, read_found_skill,
-};
+use crate::registry::{Pack, Registry, ServedPrompt, ServedResource, ServedTool, SkillIndex, read_found_skill};
 use crate::script::Pool;
 use crate::value::{Json, Value};
 use crate::world::World;
@@ -212,8 +210,8 @@ impl<'a> ActiveRequest<'a> {
     fn call(&self, name: &str, arguments: &Json) -> Result<Answer> {
         let served = self.find_tool(name)?;
         let (effect, limits) = effect_and_limits(served, arguments);
-        let invocation = self.begin(&served.pack, effect, limits, false, Some(&served.tool.questions))?;
-        self.require_capabilities(&served.name, &served.tool.requires_client)?;
+        let invocation = self.begin(&served.pack, effect, limits, false, Some(&served.definition.questions))?;
+        self.require_capabilities(&served.name, &served.definition.requires_client)?;
         let _at_work = self.state.server.begin_call(served, Arc::clone(invocation.host.world()));
         let prompts = |arguments: &Json| self.answer_prompt_tool(&served.pack, arguments);
         let call = || call_tool(served, &invocation, arguments, &prompts);
@@ -225,10 +223,10 @@ impl<'a> ActiveRequest<'a> {
     }
 
     fn find_tool(&self, name: &str) -> Result<&Arc<ServedTool>> {
-        let switched_on = |tool: &&Arc<ServedTool>| self.state.is_enabled(&tool.pack, &tool.tool.enabled);
+        let switched_on = |tool: &&Arc<ServedTool>| self.state.is_enabled(&tool.pack, &tool.definition.enabled);
         let hidden = self.registry.switched_off.iter().filter(switched_on);
         self.registry.tools.iter().chain(hidden).find(|tool| tool.name == name).ok_or_else(|| {
-            if let Some(refused) = self.registry.refusal(PackPart::Tool, name) {
+            if let Some(refused) = self.registry.refusal(ItemKind::Tool, name) {
                 return refused.fault();
             }
             let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no tool `{name}`"));
@@ -239,15 +237,16 @@ impl<'a> ActiveRequest<'a> {
     /// Refuses what can be refused at once, and asks what is to be asked before a task.
     fn prepare(&self, name: &str, arguments: &Json) -> Result<Answer> {
         let served = self.find_tool(name)?;
-        self.require_capabilities(&served.name, &served.tool.requires_client)?;
+        self.require_capabilities(&served.name, &served.definition.requires_client)?;
         let (effect, limits) = effect_and_limits(served, arguments);
         let invocation = self.begin(&served.pack, effect, limits, false, None)?;
-        let accepted = invocation.guarded(|| accept_arguments(name, &served.contract, &served.tool.bind, arguments));
+        let accepted =
+            invocation.guarded(|| accept_arguments(name, &served.contract, &served.definition.bind, arguments));
         if accepted.is_err() {
             // The call tells what does not fit, in the tool's own way, and runs nothing.
             return self.call(name, arguments);
         }
-        let before = served.tool.questions.iter().filter(|declared| declared.before_task);
+        let before = served.definition.questions.iter().filter(|declared| declared.before_task);
         let before: Vec<(String, Question)> =
             before.map(|declared| (declared.key.value.clone(), declared.question.clone())).collect();
         self.elicitation.ask(&before)?;
@@ -264,16 +263,16 @@ impl<'a> ActiveRequest<'a> {
             if let Some(contents) = self.skill_file(uri) {
                 return contents;
             }
-            if let Some(refused) = self.registry.refusal(PackPart::Resource, uri) {
+            if let Some(refused) = self.registry.refusal(ItemKind::Resource, uri) {
                 return Err(refused.fault().data(json!({ "uri": uri })));
             }
             let fault = Diagnostic::new(Code::NOT_FOUND, format!("there is no resource `{uri}`"));
-            let known = self.registry.resources.iter().map(|one| one.resource.uri.value.as_str());
+            let known = self.registry.resources.iter().map(|one| one.definition.uri.value.as_str());
             return Err(with_nearest(fault, uri, known).data(json!({ "uri": uri })));
         };
         let (served, variables) = routed?;
-        self.require_capabilities(uri, &served.resource.requires_client)?;
-        let questions = Some(&served.resource.questions);
+        self.require_capabilities(uri, &served.definition.requires_client)?;
+        let questions = Some(&served.definition.questions);
         let invocation = self.begin(&served.pack, Effect::Reads, served.contract.limits, true, questions)?;
         read_resource(served, &invocation, uri, variables)
     }
@@ -284,22 +283,22 @@ impl<'a> ActiveRequest<'a> {
         let Some(name) = arguments.get("name").and_then(Json::as_str) else {
             return Ok(list_prompts(prompts));
         };
-        let Some(served) = prompts.find(|one| one.prompt.name.value == name) else {
+        let Some(served) = prompts.find(|one| one.definition.name.value == name) else {
             return Err(Diagnostic::new(Code::ARGUMENTS, format!("there is no prompt `{name}`")));
         };
         let messages = self.messages(served, arguments.get("arguments").unwrap_or(&Json::Null))?;
-        Ok(prompt_reply(&served.prompt, messages))
+        Ok(prompt_reply(&served.definition, messages))
     }
 
     fn prompt(&self, name: &str, arguments: &Json) -> Result<Answer> {
         let served = self.find_prompt(name)?;
         let messages = self.messages(served, arguments)?;
-        Ok(Answer::Messages { description: served.prompt.description.clone(), messages })
+        Ok(Answer::Messages { description: served.definition.description.clone(), messages })
     }
 
     fn messages(&self, served: &ServedPrompt, arguments: &Json) -> Result<Vec<(String, Content)>> {
-        self.require_capabilities(&served.name, &served.prompt.requires_client)?;
-        let questions = Some(&served.prompt.questions);
+        self.require_capabilities(&served.name, &served.definition.requires_client)?;
+        let questions = Some(&served.definition.questions);
         let invocation = self.begin(&served.pack, Effect::Reads, served.contract.limits, false, questions)?;
         let read = |uri: &str| self.read(uri).map(|contents| contents.parts);
         build_messages(served, &invocation, arguments, &read)
@@ -319,7 +318,7 @@ impl<'a> ActiveRequest<'a> {
 
     fn find_prompt(&self, name: &str) -> Result<&Arc<ServedPrompt>> {
         self.registry.prompts.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
-            if let Some(refused) = self.registry.refusal(PackPart::Prompt, name) {
+            if let Some(refused) = self.registry.refusal(ItemKind::Prompt, name) {
                 return refused.fault();
             }
             let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no prompt `{name}`"));
@@ -332,18 +331,18 @@ impl<'a> ActiveRequest<'a> {
         let (pack, limits, script, completion) = match of {
             CompletionTarget::Prompt(name) => {
                 let served = self.find_prompt(name)?;
-                let found = served.prompt.arguments.iter().find(|known| known.name.value == argument);
+                let found = served.definition.arguments.iter().find(|known| known.name.value == argument);
                 let Some(found) = found else {
-                    let names = served.prompt.arguments.iter().map(|known| known.name.value.as_str());
+                    let names = served.definition.arguments.iter().map(|known| known.name.value.as_str());
                     return Err(no_argument(argument, name, names));
                 };
-                (&served.pack, served.contract.limits, &served.prompt.script, found.complete.as_ref())
+                (&served.pack, served.contract.limits, &served.definition.script, found.complete.as_ref())
             }
             CompletionTarget::Resource(template) => {
                 let served = self.find_template(template)?;
-                let found = served.resource.complete.iter().find(|(known, _)| known == argument);
+                let found = served.definition.complete.iter().find(|(known, _)| known == argument);
                 let completion: Option<&Completion> = found.map(|(_, completion)| completion);
-                (&served.pack, served.contract.limits, &served.resource.script, completion)
+                (&served.pack, served.contract.limits, &served.definition.script, completion)
             }
         };
         let Some(completion) = completion else { return Ok(nothing()) };
@@ -353,11 +352,11 @@ impl<'a> ActiveRequest<'a> {
 
     fn find_template(&self, template: &str) -> Result<&Arc<ServedResource>> {
         let spelled = |one: &&Arc<ServedResource>| {
-            one.resource.uri.value == template || one.resource.aliases.iter().any(|alias| alias.value == template)
+            one.definition.uri.value == template || one.definition.aliases.iter().any(|alias| alias.value == template)
         };
         self.registry.resources.iter().find(spelled).ok_or_else(|| {
             let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no resource template `{template}`"));
-            let known = self.registry.resources.iter().map(|one| one.resource.uri.value.as_str());
+            let known = self.registry.resources.iter().map(|one| one.definition.uri.value.as_str());
             with_nearest(fault, template, known)
         })
     }
@@ -368,7 +367,7 @@ impl<'a> ActiveRequest<'a> {
         let parts = self.registry.resources.iter().map(|served| {
             // What does not even begin, because the graph cannot be built, is left out in the same way.
             self.list_part(served, &mut invocations).unwrap_or_else(|fault| {
-                tracing::warn!("the list of `{}` fails: {fault}", served.resource.uri.value);
+                tracing::warn!("the list of `{}` fails: {fault}", served.definition.uri.value);
                 ListedPart::default()
             })
         });
@@ -378,7 +377,7 @@ impl<'a> ActiveRequest<'a> {
 
     fn list_part(&self, served: &Arc<ServedResource>, invocations: &mut Invocations) -> Result<ListedPart> {
         let listings = &self.state.resource_list;
-        if !served.resource.is_template || served.resource.list.is_none() {
+        if !served.definition.is_template || served.definition.list.is_none() {
             return Ok(listings.fixed_part(served));
         }
         let invocation = self.invocation_of(&served.pack, served.contract.limits, invocations)?;

@@ -77,7 +77,7 @@ impl ToolOutcome {
     /// The result of a tool that ended well. Its data is put into the order of the output schema and checked against
     /// it; a result above the limit is a fault that names what narrows it.
     pub(super) fn from_value(value: &Value, tool: &ServedTool, most: usize) -> Result<Self> {
-        let mut outcome = Self::from_parts(value, tool.output.is_some())?;
+        let mut outcome = Self::from_parts(value, tool.contract.output.is_some())?;
         if let Some(data) = &mut outcome.structured {
             if let Some(checker) = &tool.contract.result {
                 order_keys(data, checker.schema());
@@ -102,7 +102,9 @@ impl ToolOutcome {
                     problems.iter().take(MAX_PROBLEMS).map(|problem| problem.message.as_str()).collect();
                 let message =
                     format!("the result of `{}` does not fit its output schema: {}", tool.name, told.join("; "));
-                return Err(Diagnostic::new(Code("output"), message).help("correct the script or `[tool.output]`"));
+                return Err(
+                    Diagnostic::new(Code("output"), message).help("correct the script or `[tool.contract.output]`")
+                );
             }
         }
         Ok(outcome)
@@ -121,7 +123,7 @@ impl ToolOutcome {
             Json::String(text) => text.clone(),
             data => data.to_string(),
         })];
-        let (structured, meta) = match tool.output {
+        let (structured, meta) = match tool.contract.output {
             Some(_) => (None, Some(json!({ FAILURE: data }))),
             None => (Some(data), None),
         };
@@ -226,7 +228,7 @@ fn check_size(bytes: usize, tool: &ServedTool, most: usize) -> Result<()> {
         bytes >> 10,
         most >> 10
     );
-    Err(Diagnostic::new(Code::LIMIT, message).help(match narrowing_argument(&tool.input) {
+    Err(Diagnostic::new(Code::LIMIT, message).help(match narrowing_argument(&tool.contract.schema) {
         Some(argument) => format!("narrow it by `{argument}`"),
         None => "ask for less; its author may raise `output_kb`".to_owned(),
     }))

@@ -37,7 +37,7 @@ impl DescriptionSources {
 
 /// Whether something that clients see is computed.
 pub(super) fn has_computed_parts(registry: &Registry) -> bool {
-    registry.tools.iter().any(|tool| tool.tool.describe.is_some())
+    registry.tools.iter().any(|tool| tool.definition.describe.is_some())
         || !registry.patterns.is_empty()
         || registry.packs.iter().any(|pack| pack.definition.context.is_some())
 }
@@ -56,20 +56,12 @@ fn compute_descriptions(state: &HostState, sources: &DescriptionSources, registr
     let mut tools = registry.tools.clone();
     let mut differs = false;
     for served in &mut tools {
-        let Some(describe) = &served.tool.describe else { continue };
+        let Some(describe) = &served.definition.describe else { continue };
         let text = compute_description(state, sources, registry, served, &describe.value);
-        let text = text.map(|text| served.tool.describe_with_operations(&text));
-        let Some(text) = text.filter(|text| *text != served.description) else { continue };
+        let text = text.map(|text| served.definition.describe_with_operations(&text));
+        let Some(text) = text.filter(|text| *text != served.definition.description.value) else { continue };
         differs = true;
-        *served = Arc::new(ServedTool {
-            pack: Arc::clone(&served.pack),
-            name: served.name.clone(),
-            description: text,
-            tool: served.tool.clone(),
-            input: served.input.clone(),
-            output: served.output.clone(),
-            contract: served.contract.clone(),
-        });
+        Arc::make_mut(served).definition.description.value = text;
     }
     registry.tools = tools;
     differs
@@ -83,7 +75,7 @@ fn compute_description(
     function: &str,
 ) -> Option<String> {
     let background = ActiveRequest::in_background(state, registry, CancelFlag::default());
-    let script = match &served.tool.body.value {
+    let script = match &served.definition.body.value {
         Body::Script { script, .. } | Body::Operations { script } => script.clone(),
         _ => format!("tools.d/{}.rhai", served.pack.name),
     };
@@ -109,7 +101,7 @@ fn compute_prompts(state: &HostState, registry: &mut Registry) -> bool {
     for pattern in registry.patterns.clone() {
         let known: Vec<&Arc<ServedPrompt>> =
             before.iter().filter(|prompt| prompt.pattern.as_ref() == Some(&pattern.name)).collect();
-        if !state.is_enabled(&pattern.pack, &pattern.prompt.enabled) {
+        if !state.is_enabled(&pattern.pack, &pattern.definition.enabled) {
             continue;
         }
         let listed = list_prompts_of(state, registry, &pattern).unwrap_or_else(|fault| {
@@ -121,21 +113,20 @@ fn compute_prompts(state: &HostState, registry: &mut Registry) -> bool {
                 tracing::debug!("there is a prompt `{}` already", prompt.name);
                 continue;
             }
-            let same = known.iter().find(|known| is_same_prompt(&known.prompt, &prompt.prompt));
+            let same = known.iter().find(|known| is_same_prompt(&known.definition, &prompt.definition));
             prompts.push(same.map_or(prompt, |same| Arc::clone(same)));
         }
     }
     registry.prompts = prompts;
-    let (one, other) = (&registry.prompts, &before);
-    one.len() != other.len() || !one.iter().zip(other).all(|(one, other)| Arc::ptr_eq(one, other))
+    !are_the_same(&registry.prompts, &before)
 }
 
 fn list_prompts_of(state: &HostState, registry: &Registry, pattern: &ServedPrompt) -> Result<Vec<Arc<ServedPrompt>>> {
-    let Some(list) = &pattern.prompt.list else {
-        return Ok(vec![Arc::new(prompt_from_pattern(pattern, pattern.prompt.clone()))]);
+    let Some(list) = &pattern.definition.list else {
+        return Ok(vec![Arc::new(prompt_from_pattern(pattern, pattern.definition.clone()))]);
     };
     let invocation = begin_reading(state, registry, pattern)?;
-    let items = invocation.function(&pattern.prompt.script, &list.value, Vec::new())?.json()?;
+    let items = invocation.function(&pattern.definition.script, &list.value, Vec::new())?.json()?;
     let fault = || {
         let message = format!("`{}` gives no list of prompts", list.value);
         Diagnostic::new(Code::SCRIPT, message)
@@ -151,7 +142,7 @@ fn list_prompts_of(state: &HostState, registry: &Registry, pattern: &ServedPromp
             let message = format!("`{}` gives the prompt `{name}` with a key `with`", list.value);
             return Err(Diagnostic::new(Code::SCRIPT, message).at(list.at.clone()).help(help));
         }
-        let base = pattern.prompt.clone();
+        let base = pattern.definition.clone();
         let mut bind = base.bind.clone();
         if let (Some(bind), Some(more)) = (bind.as_object_mut(), item["bind"].as_object()) {
             bind.extend(more.clone());
@@ -199,13 +190,12 @@ fn compute_instructions(state: &HostState, registry: &mut Registry) -> bool {
 
 /// A prompt like another one; its name gets the same prefix.
 fn prompt_from_pattern(pattern: &ServedPrompt, prompt: Prompt) -> ServedPrompt {
-    let prefix = pattern.name.strip_suffix(pattern.prompt.name.value.as_str()).unwrap_or_default();
+    let prefix = pattern.name.strip_suffix(pattern.definition.name.value.as_str()).unwrap_or_default();
     ServedPrompt {
-        pack: Arc::clone(&pattern.pack),
         name: format!("{prefix}{}", prompt.name.value),
         pattern: Some(pattern.name.clone()),
-        prompt: Prompt { list: None, ..prompt },
-        contract: pattern.contract.clone(),
+        definition: Prompt { list: None, ..prompt },
+        ..pattern.clone()
     }
 }
 
@@ -216,40 +206,22 @@ fn is_same_prompt(one: &Prompt, other: &Prompt) -> bool {
 
 /// Whether nothing differs but the number of the generation.
 pub(super) fn is_same_generation(one: &Registry, other: &Registry) -> bool {
-    let same = |one: &[Arc<_>], other: &[Arc<_>]| {
-        one.len() == other.len() && one.iter().zip(other).all(|(one, other)| Arc::ptr_eq(one, other))
-    };
-    let same_prompts = one.prompts.len() == other.prompts.len()
-        && one.prompts.iter().zip(&other.prompts).all(|(one, other)| Arc::ptr_eq(one, other));
-    same(&one.tools, &other.tools)
-        && same_prompts
+    are_the_same(&one.tools, &other.tools)
+        && are_the_same(&one.prompts, &other.prompts)
+        && are_the_same(&one.packs, &other.packs)
         && one.instructions == other.instructions
-        && one.packs.len() == other.packs.len()
-        && one.packs.iter().zip(&other.packs).all(|(one, other)| Arc::ptr_eq(one, other))
         && one.settings.hash == other.settings.hash
         && (&one.dormant, &one.stale, &one.faults) == (&other.dormant, &other.stale, &other.faults)
         && one.refused == other.refused
 }
 
+fn are_the_same<T>(one: &[Arc<T>], other: &[Arc<T>]) -> bool {
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| Arc::ptr_eq(one, other))
+}
+
 /// A copy with the number of the next generation.
 pub(super) fn next_generation(registry: &Registry) -> Registry {
-    Registry {
-        generation: registry.generation + 1,
-        packs: registry.packs.clone(),
-        tools: registry.tools.clone(),
-        resources: registry.resources.clone(),
-        prompts: registry.prompts.clone(),
-        switched_off: registry.switched_off.clone(),
-        patterns: registry.patterns.clone(),
-        instructions: registry.instructions.clone(),
-        skills: Arc::clone(&registry.skills),
-        routes: registry.routes.clone(),
-        dormant: registry.dormant.clone(),
-        stale: registry.stale.clone(),
-        refused: registry.refused.clone(),
-        faults: registry.faults.clone(),
-        settings: registry.settings.clone(),
-    }
+    Registry { generation: registry.generation + 1, ..registry.clone() }
 }
 
 /// Announces which published lists differ between two generations, and what is newly wrong.
@@ -288,13 +260,13 @@ fn lists_differ<T>(before: &[Arc<T>], after: &[Arc<T>], published: fn(&T) -> Jso
 }
 
 fn published_tool(served: &ServedTool) -> Json {
-    let ServedTool { name, description, tool, input, output, .. } = served;
+    let ServedTool { name, definition: tool, contract: CallContract { schema, output, .. }, .. } = served;
     let hints = (tool.effect.value.name(), tool.hints.destructive, tool.hints.idempotent, tool.hints.open_world);
-    json!([name, tool.title, description, input, output, tool.icons, tool.meta, format!("{hints:?}")])
+    json!([name, tool.title, tool.description.value, schema, output, tool.icons, tool.meta, format!("{hints:?}")])
 }
 
 fn published_prompt(served: &ServedPrompt) -> Json {
-    let prompt = &served.prompt;
+    let prompt = &served.definition;
     let arguments: Vec<Json> = prompt
         .arguments
         .iter()
@@ -305,6 +277,6 @@ fn published_prompt(served: &ServedPrompt) -> Json {
 
 fn published_resource(served: &ServedResource) -> Json {
     let mut json = resource_entry(served);
-    json["is_template"] = Json::from(served.resource.is_template);
+    json["is_template"] = Json::from(served.definition.is_template);
     json
 }

@@ -100,9 +100,12 @@ pub fn load_registry(site: &dyn PackSource, previous: &Registry) -> Registry {
         stale.push(name);
     }
     let settings = loader.settings;
-    for one in refused.iter_mut().filter(|one: &&mut RefusedPart| matches!(one.part, PackPart::Tool | PackPart::Prompt))
-    {
-        one.name.insert_str(0, settings.prefix(&one.pack));
+    for one in &mut refused {
+        if let PackPart::Item(kind) = one.part
+            && kind.has_prefix()
+        {
+            one.name.insert_str(0, settings.prefix(&one.pack));
+        }
     }
     let mut registry = assemble(RegistryParts { fresh, kept, previous, settings });
     let clashes = std::mem::replace(&mut registry.faults, faults);

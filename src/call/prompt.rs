@@ -23,7 +23,7 @@ pub fn build_messages(
     given: &Json,
     read: ReadResource<'_>,
 ) -> Result<Vec<(String, Content)>> {
-    let prompt = &served.prompt;
+    let prompt = &served.definition;
     let accepted = invocation.guarded(|| accept_prompt_arguments(served, given))?;
     let declared = property_names(&served.contract.schema);
     let context = invocation.context(prompt.context.as_ref(), &accepted, &declared)?;
@@ -58,12 +58,12 @@ fn accept_prompt_arguments(served: &ServedPrompt, given: &Json) -> Result<Json> 
         (name.clone(), value)
     });
     let typed = Json::Object(typed.collect());
-    accept_arguments(&format!("`{}`", served.name), &served.contract, &served.prompt.bind, &typed)
+    accept_arguments(&format!("`{}`", served.name), &served.contract, &served.definition.bind, &typed)
 }
 
 /// `{ "prompts": […] }`: the prompts of a pack, for its prompt tool.
 pub fn list_prompts<'a>(prompts: impl Iterator<Item = &'a Arc<ServedPrompt>>) -> Value {
-    Value::map([("prompts", Value::list(prompts.map(|served| describe_prompt(&served.prompt))))])
+    Value::map([("prompts", Value::list(prompts.map(|served| describe_prompt(&served.definition))))])
 }
 
 /// A prompt for its prompt tool: the contents of its messages, and the messages as data.

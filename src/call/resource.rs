@@ -26,7 +26,7 @@ pub fn read_resource(
     uri: &str,
     variables: UriVariables,
 ) -> Result<ResourceAnswer> {
-    let resource = &served.resource;
+    let resource = &served.definition;
     let properties = served.contract.schema.get("properties");
     let mut typed = serde_json::Map::new();
     for (name, text) in variables {
@@ -109,7 +109,7 @@ fn to_part(content: Content, uri: &str, mime_type: Option<&str>) -> (String, Opt
 
 /// A resource without variables as MCP lists it.
 pub fn resource_entry(served: &ServedResource) -> Json {
-    let resource = &served.resource;
+    let resource = &served.definition;
     let mut json = json!({ "uri": resource.uri.value, "name": served.name });
     let optional = [
         ("title", resource.title.clone().map(Json::from)),
@@ -178,7 +178,7 @@ fn media_type(path: &str) -> Option<&'static str> {
 
 /// The resources of a template, as its `list` function lists them with this host: each has `uri` and `name` at least.
 pub fn call_list_function(served: &ServedResource, invocation: &Invocation, host: Arc<dyn Host>) -> Result<Vec<Json>> {
-    let resource = &served.resource;
+    let resource = &served.definition;
     let Some(list) = &resource.list else { return Ok(Vec::new()) };
     let arguments = vec![Value::from_json(&resource.bind)];
     let value = invocation.function_of(host, &resource.script, &list.value, arguments)?;
@@ -239,7 +239,7 @@ impl ResourceListCache {
     /// What a definition listed last, and the graph that it was made of.
     pub(super) fn get(&self, served: &Arc<ServedResource>) -> Option<(Option<Weak<Graph>>, ListedPart)> {
         let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = parts.get(&served.resource.uri.value)?;
+        let known = parts.get(&served.definition.uri.value)?;
         let is_same = std::ptr::eq(known.served.as_ptr(), Arc::as_ptr(served));
         is_same.then(|| (known.graph.clone(), Arc::clone(&known.part)))
     }
@@ -249,7 +249,7 @@ impl ResourceListCache {
         if let Some((_, part)) = self.get(served) {
             return part;
         }
-        let is_template = served.resource.is_template;
+        let is_template = served.definition.is_template;
         let part = ListedPart::new(if is_template { Vec::new() } else { vec![resource_entry(served)] });
         self.insert(served, None, &part);
         part
@@ -261,7 +261,7 @@ impl ResourceListCache {
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         // Of packs that went away nothing stays.
         parts.retain(|_, known| known.served.strong_count() > 0);
-        parts.insert(served.resource.uri.value.clone(), listing);
+        parts.insert(served.definition.uri.value.clone(), listing);
     }
 
     /// All parts as one list, sorted by URI; where two name the same URI the first one counts.

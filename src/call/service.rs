@@ -320,7 +320,7 @@ impl Service {
             return;
         }
         let registry = self.registry();
-        let described = registry.tools.iter().filter(|one| one.tool.describe.is_some());
+        let described = registry.tools.iter().filter(|one| one.definition.describe.is_some());
         let is_stale = |pack: &Pack| {
             let last = self.state.store(&pack.name).last_graph();
             last.is_some_and(|graph| !self.description_sources.is_from(&pack.name, &graph))

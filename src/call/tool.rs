@@ -21,7 +21,9 @@ use std::time::Instant;
 /// What a call does at most, and what it may use: as its operation declares. A call of no known operation does no more
 /// than the least of them.
 pub(super) fn effect_and_limits(served: &ServedTool, arguments: &Json) -> (Effect, Limits) {
-    let Some(dispatch) = &served.tool.dispatch else { return (served.tool.effect.value, served.contract.limits) };
+    let Some(dispatch) = &served.definition.dispatch else {
+        return (served.definition.effect.value, served.contract.limits);
+    };
     match served.operation(arguments) {
         //= docs/spec.md#operations
         //# A call of an operation MUST be held to the effect of that operation.
@@ -37,7 +39,10 @@ pub(super) fn effect_and_limits(served: &ServedTool, arguments: &Json) -> (Effec
 pub(super) fn choose_body<'a>(served: &'a ServedTool, arguments: &Json) -> Result<(&'a Body, Json)> {
     let what = format!("`{}`", served.name);
     let Some((operation, checks)) = served.operation(arguments) else {
-        return Ok((&served.tool.body.value, accept_arguments(&what, &served.contract, &served.tool.bind, arguments)?));
+        return Ok((
+            &served.definition.body.value,
+            accept_arguments(&what, &served.contract, &served.definition.bind, arguments)?,
+        ));
     };
     let name = &operation.name.value;
     let checker = checks.arguments.as_ref();
@@ -45,7 +50,7 @@ pub(super) fn choose_body<'a>(served: &'a ServedTool, arguments: &Json) -> Resul
     //# The arguments of an operation MUST be held to its own schema, all violations at once.
     let mut problems = checker.map(|checker| checker.check(arguments)).unwrap_or_default();
     if problems.is_empty() {
-        let mut accepted = accept_arguments(&what, checks, &served.tool.bind, arguments)?;
+        let mut accepted = accept_arguments(&what, checks, &served.definition.bind, arguments)?;
         merge_constants(&mut accepted, &operation.bind);
         return Ok((&operation.body.value, accepted));
     }
@@ -59,7 +64,7 @@ fn describe_foreign_argument(problem: &mut SchemaViolation, name: &str, served: 
     let argument = unescape(argument);
     let knows =
         |checks: &CallContract| checks.schema.get("properties").is_some_and(|known| known.get(&argument).is_some());
-    let operations = served.tool.dispatch.iter().flat_map(|dispatch| &dispatch.operations);
+    let operations = served.definition.dispatch.iter().flat_map(|dispatch| &dispatch.operations);
     let takers = operations.zip(&served.contract.operations).filter(|(_, checks)| knows(checks));
     let takers: Vec<String> = takers.map(|(operation, _)| format!("`{}`", operation.name.value)).collect();
     if !takers.is_empty() && !takers.contains(&format!("`{name}`")) {
@@ -83,7 +88,7 @@ pub(super) fn call_tool(
     //= docs/spec.md#calls
     //# Arguments MUST be validated before the script runs.
     let value = invocation.guarded(|| choose_body(served, arguments)).and_then(|(body, accepted)| {
-        let declared = if takes_arguments(body) { property_names(&served.input) } else { Vec::new() };
+        let declared = if takes_arguments(body) { property_names(&served.contract.schema) } else { Vec::new() };
         if *body == Body::Prompts { prompts(&accepted) } else { invocation.body(body, &accepted, &declared) }
     });
     let ended = value
@@ -94,7 +99,7 @@ pub(super) fn call_tool(
         Err(fault) => fault,
     };
     drop_writes(invocation);
-    let handled = match error_handler(&served.tool, invocation) {
+    let handled = match error_handler(&served.definition, invocation) {
         Some((script, function)) if !matches!(fault.code, Code::CANCELLED | Code::SUSPENDED) => {
             // A call that used up its limits has nothing left: the handler gets limits of its own.
             let again = invocation.with_fresh_limits();
@@ -201,7 +206,7 @@ impl AuditLog {
             }
         };
         let operation = tool.operation(arguments).map(|(operation, _)| operation);
-        let effect = operation.map_or(&tool.tool.effect, |operation| &operation.effect);
+        let effect = operation.map_or(&tool.definition.effect, |operation| &operation.effect);
         line(&json!({
             "tool": tool.name,
             "operation": operation.map(|operation| &operation.name.value),

@@ -2,7 +2,6 @@
 
 use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
-use crate::definition::Completion;
 use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("ask-place");
@@ -43,24 +42,8 @@ fn brew(args) { ask("tea", client_roots()).len() }"##,
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let definitions = subject.definitions;
-    let described = definitions.tools.iter().filter_map(|tool| tool.describe.as_ref());
-    let listed = definitions.resources.iter().filter_map(|resource| resource.list.as_ref());
-    let listed = listed.chain(definitions.skills.iter().filter_map(|skills| skills.list.as_ref()));
-    let listed = listed.chain(definitions.prompts.iter().filter_map(|prompt| prompt.list.as_ref()));
-    let context = definitions.pack.as_ref().and_then(|pack| pack.context.as_ref()).map(|(function, _)| function);
-    let listed = listed.chain(context);
-    let of_resources = definitions.resources.iter().flat_map(|resource| resource.complete.iter().map(|(_, how)| how));
-    let of_prompts = definitions.prompts.iter().flat_map(|prompt| &prompt.arguments);
-    let completed = of_resources.chain(of_prompts.filter_map(|argument| argument.complete.as_ref()));
-    let completed = completed.filter_map(|completion| match completion {
-        Completion::Function(function) => Some(function),
-        Completion::List(_) => None,
-    });
-    let mut places: Vec<_> = described.chain(listed).chain(completed).map(|function| &function.at).collect();
-    places.extend(definitions.graph.as_ref().map(|graph| &graph.script.at));
     let mut faults = Vec::new();
-    for named in subject.named_functions().iter().filter(|named| places.contains(&named.at)) {
+    for named in subject.background_functions() {
         let Some(calls) = subject.program.find_calls_to(named.script, named.function, ASKING) else { continue };
         let steps: Vec<String> = calls.iter().map(|(name, at)| format!("`{name}` at {at}")).collect();
         let message = format!("`{}` asks the client, and nobody can answer there", named.function);

@@ -2,7 +2,7 @@
 
 use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
-use crate::definition::CaseAction;
+use crate::definition::{CaseAction, ItemKind};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
 const CODE: Code = Code("case-target");
@@ -29,19 +29,20 @@ expect.result = "ok"
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let tools: Vec<&str> = subject.definitions.tools.iter().map(|tool| tool.name.value.as_str()).collect();
-    let prompts: Vec<&str> = subject.definitions.prompts.iter().map(|prompt| prompt.name.value.as_str()).collect();
     let mut faults = Vec::new();
     for step in subject.definitions.cases.iter().flat_map(|case| &case.steps) {
-        let (what, name, known) = match &step.act.value {
-            CaseAction::Call { tool, .. } => ("tool", tool, &tools),
-            // What a function lists is known when it runs.
-            CaseAction::Prompt { .. } if subject.definitions.prompts.iter().any(|prompt| prompt.list.is_some()) => {
-                continue;
-            }
-            CaseAction::Prompt { name, .. } => ("prompt", name, &prompts),
+        let (kind, name) = match &step.act.value {
+            CaseAction::Call { tool, .. } => (ItemKind::Tool, tool),
+            CaseAction::Prompt { name, .. } => (ItemKind::Prompt, name),
             _ => continue,
         };
+        let of_kind = || subject.items.iter().filter(|item| item.kind == kind);
+        // What a function lists is known when it runs.
+        if of_kind().any(|item| item.is_pattern) {
+            continue;
+        }
+        let known: Vec<&str> = of_kind().filter_map(|item| item.address).collect();
+        let what = kind.name();
         if !known.contains(&name.as_str()) {
             let help =
                 did_you_mean(name, known.iter().copied()).unwrap_or_else(|| format!("define it as a [[{what}]]"));

@@ -1,8 +1,8 @@
 //! Finds definitions whose scripts do more than they declare.
 
 use super::rule::{CheckRule, error_at};
-use super::subject::{Subject, tool_bodies};
-use crate::definition::Body;
+use super::subject::Subject;
+use crate::definition::{Located, NamedFunction};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::primitive::Effect;
 use crate::primitives;
@@ -36,37 +36,35 @@ fn pot() { read_text("a.md") }"##,
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
-    let mut bodies: Vec<&Place> = Vec::new();
     //= docs/spec.md#operations
     //# The effect of each operation MUST be proved by itself.
-    for one in subject.definitions.tools.iter().flat_map(tool_bodies) {
-        let declared = one.effect.value;
-        let (script, function) = match &one.body.value {
-            Body::Script { script, function } => (script, function),
-            Body::Template { context: Some((function, script)), .. }
-            | Body::Inline { context: Some((function, script)), .. } => (script, function),
-            Body::Primitive(name) => {
-                let effect = primitives::find(name).map_or(Effect::Pure, |primitive| primitive.effect);
-                if effect > declared {
-                    let message =
-                        format!("`{name}` {}, but the tool is declared as `{}`", verb(effect), declared.name());
-                    faults.push(error_at(CODE, &one.effect.at, message, format!("`effect = \"{}\"`", effect.name())));
-                }
-                continue;
-            }
-            _ => continue,
-        };
-        bodies.push(&one.body.at);
-        faults.extend(compare(subject, script, function, declared, &one.effect.at));
+    for body in subject.items.iter().flat_map(|item| &item.bodies) {
+        for named in &body.functions {
+            let (declared, at) = body.effect.map_or((Effect::Reads, named.at), |effect| (effect.value, &effect.at));
+            faults.extend(compare(subject, named, declared, at));
+        }
+        if let (Some(name), Some(declared)) = (body.primitive, body.effect) {
+            faults.extend(compare_primitive(name, declared));
+        }
     }
-    for named in subject.named_functions().iter().filter(|named| !bodies.contains(&named.at)) {
-        faults.extend(compare(subject, named.script, named.function, Effect::Reads, named.at));
+    for named in subject.background_functions() {
+        faults.extend(compare(subject, &named, Effect::Reads, named.at));
     }
     faults
 }
 
-fn compare(subject: &Subject<'_>, script: &str, function: &str, declared: Effect, at: &Place) -> Option<Diagnostic> {
-    let reached = subject.program.strongest_effect(script, function);
+fn compare_primitive(name: &str, declared: &Located<Effect>) -> Option<Diagnostic> {
+    let effect = primitives::find(name).map_or(Effect::Pure, |primitive| primitive.effect);
+    if effect <= declared.value {
+        return None;
+    }
+    let message = format!("`{name}` {}, but the tool is declared as `{}`", verb(effect), declared.value.name());
+    Some(error_at(CODE, &declared.at, message, format!("`effect = \"{}\"`", effect.name())))
+}
+
+fn compare(subject: &Subject<'_>, named: &NamedFunction<'_>, declared: Effect, at: &Place) -> Option<Diagnostic> {
+    let function = named.function;
+    let reached = subject.program.strongest_effect(named.script, function);
     if reached.effect <= declared {
         return None;
     }

@@ -2,7 +2,7 @@
 
 use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
-use crate::definition::Located;
+use crate::definition::{ItemKind, Located};
 use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("name-clash");
@@ -39,9 +39,10 @@ text = "ok""##,
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let definitions = subject.definitions;
     let mut faults = Vec::new();
-    clashes("tool", definitions.tools.iter().map(|tool| &tool.name), &mut faults);
-    clashes("resource", definitions.resources.iter().map(|resource| &resource.name), &mut faults);
-    clashes("prompt", definitions.prompts.iter().map(|prompt| &prompt.name), &mut faults);
+    for kind in ItemKind::ALL {
+        let items = subject.items.iter().filter(|item| item.kind == kind);
+        clashes(kind.name(), items.filter_map(|item| item.name), &mut faults);
+    }
     clashes("table of `[data]`", definitions.data.iter().map(|(name, _)| name), &mut faults);
     clashes("schema of `[defs]`", definitions.defs.iter().map(|(name, _)| name), &mut faults);
     clashes("fixture", definitions.fixtures.iter().map(|fixture| &fixture.name), &mut faults);

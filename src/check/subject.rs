@@ -1,13 +1,11 @@
 //! What the rules look at: one pack, read and compiled, and everything that its definitions and scripts name.
 
-use crate::definition::{Body, Completion, Definitions, Located, MessagePart, Operation, Resource, Schema, Tool};
-use crate::primitive::Effect;
+use crate::definition::{Definitions, Item, NamedFunction, Schema, TemplateText};
 use crate::registry::{PackFiles, PackParts, WorkspaceSettings};
 use crate::script::survey::CallSite;
 use crate::script::{Program, survey};
 use crate::source::{Place, Source};
 use crate::template::Templates;
-use crate::value::Json;
 use crate::world::run::RequiredGrant;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,6 +14,8 @@ use std::sync::Arc;
 pub struct Subject<'a> {
     /// The definitions of all its files.
     pub definitions: &'a Definitions,
+    /// Its definitions of every kind.
+    pub items: Vec<Item<'a>>,
     /// Its scripts.
     pub program: &'a Program,
     /// Its templates.
@@ -33,6 +33,7 @@ impl<'a> Subject<'a> {
     pub fn new(parts: &'a PackParts, others: &[&'a PackParts]) -> Self {
         Self {
             definitions: &parts.definitions,
+            items: parts.definitions.items().collect(),
             program: &parts.program,
             templates: &parts.templates,
             others: others.iter().map(|other| (other.name.as_str(), &other.program)).collect(),
@@ -61,62 +62,26 @@ impl<'a> Subject<'a> {
         all.extend(
             definitions.pack.iter().filter_map(|pack| Some(("the configuration".to_owned(), pack.config.as_ref()?))),
         );
-        for tool in &definitions.tools {
-            all.push((format!("the arguments of `{}`", tool.name.value), &tool.input));
-            all.extend(tool.output.iter().map(|schema| (format!("the result of `{}`", tool.name.value), schema)));
-        }
-        for prompt in &definitions.prompts {
-            let of = |name: &Located<String>| format!("the argument `{}` of `{}`", name.value, prompt.name.value);
-            all.extend(prompt.arguments.iter().filter_map(|one| Some((of(&one.name), one.schema.as_ref()?))));
-        }
+        all.extend(self.items.iter().flat_map(|item| item.schemas.iter().cloned()));
         all
     }
 
     /// Every function that a definition names, but the handlers of faults.
-    pub(super) fn named_functions(&self) -> Vec<NamedFunction<'_>> {
+    pub(super) fn named_functions(&self) -> Vec<NamedFunction<'a>> {
+        let of_bodies = self.items.iter().flat_map(|item| &item.bodies).flat_map(|body| &body.functions);
+        let mut all: Vec<NamedFunction<'a>> = of_bodies.cloned().collect();
+        all.extend(self.background_functions());
+        all
+    }
+
+    /// The functions that run when nobody has called: they build the graph, or compute what lists and descriptions show.
+    pub(super) fn background_functions(&self) -> Vec<NamedFunction<'a>> {
         let definitions = self.definitions;
-        let mut all = Vec::new();
-        for tool in &definitions.tools {
-            tool_bodies(tool).iter().for_each(|one| add_body(one.body, "fn(args)", &mut all));
-            if let (Some(describe), Body::Script { script, .. } | Body::Operations { script }) =
-                (&tool.describe, &tool.body.value)
-            {
-                let (function, at) = (describe.value.as_str(), &describe.at);
-                all.push(NamedFunction { script, function, at, parameters: 0..=0, form: "fn()" });
-            }
-        }
-        for resource in &definitions.resources {
-            add_body(&resource.body, "fn(variables)", &mut all);
-            add_resource(resource, &mut all);
-        }
-        for prompt in &definitions.prompts {
-            let script = prompt.script.as_str();
-            if let Some(list) = &prompt.list {
-                let (function, at) = (list.value.as_str(), &list.at);
-                all.push(NamedFunction { script, function, at, parameters: 0..=0, form: "fn()" });
-            }
-            let at = &prompt.name.at;
-            if let Some((function, script)) = &prompt.context {
-                all.push(NamedFunction { script, function, at, parameters: 0..=1, form: "fn(args)" });
-            }
-            for message in &prompt.messages {
-                if let MessagePart::Function(function) = &message.part.value {
-                    let at = &message.part.at;
-                    all.push(NamedFunction { script, function, at, parameters: 0..=1, form: "fn(args)" });
-                }
-            }
-            let completions = prompt.arguments.iter().filter_map(|argument| argument.complete.as_ref());
-            all.extend(completions.filter_map(|completion| completion_function(script, completion)));
-        }
+        let of_items = self.items.iter().flat_map(|item| item.listing.iter().chain(&item.completing));
+        let mut all: Vec<NamedFunction<'a>> = of_items.cloned().collect();
         if let Some((context, script)) = definitions.pack.as_ref().and_then(|pack| pack.context.as_ref()) {
             let (function, at) = (context.value.as_str(), &context.at);
             all.push(NamedFunction { script, function, at, parameters: 0..=0, form: "fn()" });
-        }
-        for skills in &definitions.skills {
-            if let Some(list) = &skills.list {
-                let (script, function, at) = (skills.script.as_str(), list.value.as_str(), &list.at);
-                all.push(NamedFunction { script, function, at, parameters: 0..=0, form: "fn()" });
-            }
         }
         if let Some(graph) = &definitions.graph {
             let (script, at) = (graph.script.value.as_str(), &graph.script.at);
@@ -144,99 +109,21 @@ impl<'a> Subject<'a> {
     }
 
     /// Every file that a definition names: what it is, its path, where it is named.
-    pub(super) fn named_files(&self) -> Vec<(&'static str, &str, &Place)> {
-        let definitions = self.definitions;
-        let mut files: Vec<(&'static str, &str, &Place)> =
-            self.named_functions().into_iter().map(|named| ("script", named.script, named.at)).collect();
-        let bodies = definitions.tools.iter().map(|tool| &tool.body);
-        for body in bodies.chain(definitions.resources.iter().map(|resource| &resource.body)) {
-            match &body.value {
-                Body::Template { template, .. } => files.push(("template", template, &body.at)),
-                Body::File(path) => files.push(("file", path, &body.at)),
-                _ => {}
-            }
+    pub(super) fn named_files(&self) -> Vec<(&'static str, &'a str, &'a Place)> {
+        let functions = self.named_functions().into_iter();
+        let mut files: Vec<(&'static str, &'a str, &'a Place)> =
+            functions.map(|named| ("script", named.script, named.at)).collect();
+        for body in self.items.iter().flat_map(|item| &item.bodies) {
+            files.extend(body.templates.iter().filter_map(|template| match template.text {
+                TemplateText::File(path) => Some(("template", path, template.at)),
+                TemplateText::Inline(_) => None,
+            }));
+            files.extend(&body.files);
         }
-        for message in definitions.prompts.iter().flat_map(|prompt| &prompt.messages) {
-            match &message.part.value {
-                MessagePart::Template(path) => files.push(("template", path, &message.part.at)),
-                MessagePart::Image { file, .. } => files.push(("picture", file, &message.part.at)),
-                _ => {}
-            }
-        }
-        let instructions = definitions.pack.as_ref().and_then(|pack| pack.instructions.as_ref());
+        let instructions = self.definitions.pack.as_ref().and_then(|pack| pack.instructions.as_ref());
         files.extend(instructions.map(|path| ("template", path.value.as_str(), &path.at)));
         files
     }
-}
-
-/// What answers a call of a tool: its body, or the function of one of its operations.
-pub(super) struct ToolBody<'a> {
-    /// The name of the tool, or of the operation.
-    pub(super) name: &'a str,
-    /// What it does at most.
-    pub(super) effect: &'a Located<Effect>,
-    /// What it does.
-    pub(super) body: &'a Located<Body>,
-    /// The schema of its arguments.
-    pub(super) input: &'a Schema,
-    /// Constants merged into them.
-    pub(super) bind: Vec<&'a Json>,
-}
-
-/// All that may answer a call of a tool.
-pub(super) fn tool_bodies(tool: &Tool) -> Vec<ToolBody<'_>> {
-    let Some(dispatch) = &tool.dispatch else {
-        let Tool { name, effect, body, input, bind, .. } = tool;
-        return vec![ToolBody { name: &name.value, effect, body, input, bind: vec![bind] }];
-    };
-    let operations = dispatch.operations.iter().map(|operation| {
-        let Operation { name, effect, body, input, bind, .. } = operation;
-        ToolBody { name: &name.value, effect, body, input, bind: vec![&tool.bind, bind] }
-    });
-    operations.collect()
-}
-
-/// Every function that a definition names.
-pub(super) struct NamedFunction<'a> {
-    /// The path of its script.
-    pub(super) script: &'a str,
-    /// Its name.
-    pub(super) function: &'a str,
-    /// Where it is named.
-    pub(super) at: &'a Place,
-    /// How many parameters it may have.
-    pub(super) parameters: std::ops::RangeInclusive<usize>,
-    /// What they are, for the help line.
-    pub(super) form: &'static str,
-}
-
-fn add_body<'a>(body: &'a Located<Body>, form: &'static str, all: &mut Vec<NamedFunction<'a>>) {
-    let at = &body.at;
-    match &body.value {
-        Body::Script { script, function } => {
-            all.push(NamedFunction { script, function, at, parameters: 1..=1, form });
-        }
-        Body::Template { context: Some((function, script)), .. }
-        | Body::Inline { context: Some((function, script)), .. } => {
-            all.push(NamedFunction { script, function, at, parameters: 0..=1, form });
-        }
-        _ => {}
-    }
-}
-
-fn add_resource<'a>(resource: &'a Resource, all: &mut Vec<NamedFunction<'a>>) {
-    let script = resource.script.as_str();
-    if let Some(list) = &resource.list {
-        let (function, at) = (list.value.as_str(), &list.at);
-        all.push(NamedFunction { script, function, at, parameters: 0..=1, form: "fn(with)" });
-    }
-    all.extend(resource.complete.iter().filter_map(|(_, completion)| completion_function(script, completion)));
-}
-
-fn completion_function<'a>(script: &'a str, completion: &'a Completion) -> Option<NamedFunction<'a>> {
-    let Completion::Function(function) = completion else { return None };
-    let (function, at) = (function.value.as_str(), &function.at);
-    Some(NamedFunction { script, function, at, parameters: 0..=2, form: "fn(prefix, args)" })
 }
 
 /// What a call of git says as a literal: its primitive, its verb.

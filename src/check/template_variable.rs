@@ -2,10 +2,9 @@
 
 use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
-use crate::definition::{Body, MessagePart, uri_variables};
+use crate::definition::TemplateText;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::source::Place;
-use crate::value::Json;
 
 const CODE: Code = Code("template-variable");
 
@@ -41,42 +40,18 @@ bind = { how = "long" }"##,
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let definitions = subject.definitions;
     let mut faults = Vec::new();
-    for tool in &definitions.tools {
-        let known = names(&tool.input.json, &tool.bind);
-        let closed = tool.input.json.get("additionalProperties").is_none_or(|more| *more == Json::Bool(false));
-        if closed {
-            body(subject, &tool.body.value, &known, &mut faults);
-        }
-    }
-    for resource in &definitions.resources {
-        let mut known = uri_variables(&resource.uri.value).unwrap_or_default();
-        known.extend(keys(&resource.bind));
-        body(subject, &resource.body.value, &known, &mut faults);
-    }
-    for prompt in definitions.prompts.iter().filter(|prompt| prompt.context.is_none()) {
-        let mut known: Vec<String> = prompt.arguments.iter().map(|argument| argument.name.value.clone()).collect();
-        known.extend(keys(&prompt.bind));
-        for message in &prompt.messages {
-            let asked = match &message.part.value {
-                MessagePart::Template(path) => subject.templates.variables(path),
-                MessagePart::Text(text) | MessagePart::Resource(text) => subject.templates.variables_of_text(text),
-                _ => continue,
+    for body in subject.items.iter().flat_map(|item| &item.bodies) {
+        let Some(known) = &body.arguments else { continue };
+        for template in body.templates.iter().filter(|template| template.takes_arguments) {
+            let asked = match template.text {
+                TemplateText::File(path) => subject.templates.variables(path),
+                TemplateText::Inline(text) => subject.templates.variables_of_text(text),
             };
-            compare(asked, &known, &mut faults);
+            compare(asked, known, &mut faults);
         }
     }
     faults
-}
-
-fn body(subject: &Subject<'_>, body: &Body, known: &[String], faults: &mut Vec<Diagnostic>) {
-    let asked = match body {
-        Body::Template { template, context: None } => subject.templates.variables(template),
-        Body::Inline { text, context: None } => subject.templates.variables_of_text(text),
-        _ => return,
-    };
-    compare(asked, known, faults);
 }
 
 fn compare(asked: Vec<(Vec<String>, Place)>, known: &[String], faults: &mut Vec<Diagnostic>) {
@@ -86,12 +61,4 @@ fn compare(asked: Vec<(Vec<String>, Place)>, known: &[String], faults: &mut Vec<
         let help = help.unwrap_or_else(|| "declare it as an argument, or give it with `context`".to_owned());
         faults.push(error_at(CODE, &place, format!("nothing fills `{first}`"), help));
     }
-}
-
-fn names(schema: &Json, with: &Json) -> Vec<String> {
-    schema.get("properties").into_iter().flat_map(keys).chain(keys(with)).collect()
-}
-
-fn keys(json: &Json) -> Vec<String> {
-    json.as_object().into_iter().flatten().map(|(key, _)| key.clone()).collect()
 }

@@ -32,11 +32,8 @@ ask.tea = { message = "Which tea?", schema = { name = { type = "string" } } }
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let definitions = subject.definitions;
-    let questions = definitions.tools.iter().map(|tool| &tool.questions);
-    let questions = questions.chain(definitions.resources.iter().map(|resource| &resource.questions));
-    let questions = questions.chain(definitions.prompts.iter().map(|prompt| &prompt.questions));
-    let known: Vec<&str> = questions.flat_map(|all| all.iter()).map(|one| one.key.value.as_str()).collect();
+    let questions = subject.items.iter().flat_map(|item| item.questions);
+    let known: Vec<&str> = questions.map(|one| one.key.value.as_str()).collect();
     let mut faults = Vec::new();
     let calls = subject.program.surveys().iter().flat_map(|survey| &survey.calls);
     for call in calls.filter(|call| call.name == "ask" && call.arguments == 1) {

@@ -38,8 +38,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let schema = definitions.pack.as_ref().and_then(|pack| pack.config.as_ref());
     let properties = schema.and_then(|schema| schema.json.get("properties")).and_then(|all| all.as_object());
     let known: Vec<&str> = properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-    let enabled = definitions.tools.iter().map(|tool| &tool.enabled);
-    let enabled = enabled.chain(definitions.prompts.iter().map(|prompt| &prompt.enabled));
+    let enabled = subject.items.iter().filter_map(|item| item.enabled);
     let mut named: Vec<_> = enabled.filter_map(named_by).collect();
     if let Some(Refresh::Beside { every_ms, watch }) = definitions.graph.as_ref().map(|graph| &graph.refresh) {
         named.extend(named_by(every_ms).into_iter().chain(named_by(watch)));

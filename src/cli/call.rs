@@ -40,7 +40,7 @@ impl CallCommand {
         let Some(tool) = registry.tools.iter().find(|tool| tool.name == self.tool) else {
             return Err(context.unknown_name("tool", &self.tool, names, &registry));
         };
-        let arguments = read_arguments(&self.arguments, Some(&tool.input))?;
+        let arguments = read_arguments(&self.arguments, Some(&tool.contract.schema))?;
         context.print_faults(&registry);
         let service = if self.dry_run {
             let dry = service.staged(Staging { is_dry: true, ..Staging::default() });

@@ -39,8 +39,8 @@ impl HotReload {
         // Picks up what was written between the first reading and the watch.
         service.reload();
         let registry = service.registry();
-        let subscribes = registry.resources.iter().any(|one| one.resource.subscribe);
-        let describes = registry.tools.iter().any(|one| one.tool.describe.is_some());
+        let subscribes = registry.resources.iter().any(|one| one.definition.subscribe);
+        let describes = registry.tools.iter().any(|one| one.definition.describe.is_some());
         if subscribes || describes {
             let telling = Arc::clone(service);
             let workspace = context.workspace.root().to_owned();

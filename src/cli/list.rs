@@ -88,11 +88,11 @@ fn as_json(registry: &Registry) -> Json {
         .tools
         .iter()
         .map(|tool| {
-            let effect = tool.tool.effect.value.name();
+            let effect = tool.definition.effect.value.name();
             let mut row = json!({
-                "name": tool.name, "pack": tool.pack.name, "effect": effect, "description": tool.description,
+                "name": tool.name, "pack": tool.pack.name, "effect": effect, "description": tool.definition.description.value,
             });
-            if tool.tool.dispatch.is_some() {
+            if tool.definition.dispatch.is_some() {
                 let operation = |one: &Operation| {
                     let effect = one.effect.value.name();
                     json!({ "name": one.name.value, "effect": effect, "description": one.description.value })
@@ -105,12 +105,12 @@ fn as_json(registry: &Registry) -> Json {
     let resources: Vec<Json> = registry
         .resources
         .iter()
-        .map(|one| json!({ "uri": one.resource.uri.value, "name": one.name, "pack": one.pack.name }))
+        .map(|one| json!({ "uri": one.definition.uri.value, "name": one.name, "pack": one.pack.name }))
         .collect();
     let prompts: Vec<Json> = registry
         .prompts
         .iter()
-        .map(|one| json!({ "name": one.name, "pack": one.pack.name, "description": one.prompt.description }))
+        .map(|one| json!({ "name": one.name, "pack": one.pack.name, "description": one.definition.description }))
         .collect();
     let dormant: Vec<Json> =
         registry.dormant.iter().map(|(name, markers)| json!({ "name": name, "activate_if": markers })).collect();
@@ -136,8 +136,8 @@ fn print_registry(terminal: &Terminal, registry: &Registry) {
     });
     section("Packs", &["pack", "version", "title"], packs.collect());
     let tools = registry.tools.iter().flat_map(|tool| {
-        let effect = tool.tool.effect.value.name().to_owned();
-        let row = vec![tool.name.clone(), tool.pack.name.clone(), effect, first(&tool.description)];
+        let effect = tool.definition.effect.value.name().to_owned();
+        let row = vec![tool.name.clone(), tool.pack.name.clone(), effect, first(&tool.definition.description.value)];
         let operation = |one: &Operation| {
             let effect = one.effect.value.name().to_owned();
             vec![format!("  {}", one.name.value), String::new(), effect, first(&one.description.value)]
@@ -146,12 +146,13 @@ fn print_registry(terminal: &Terminal, registry: &Registry) {
     });
     section("Tools", &["tool", "pack", "effect", "description"], tools.collect());
     let resources = registry.resources.iter().map(|one| {
-        let title = one.resource.title.clone().or_else(|| one.resource.description.clone()).unwrap_or_default();
-        vec![one.resource.uri.value.clone(), one.pack.name.clone(), first(&title)]
+        let title = one.definition.title.clone().or_else(|| one.definition.description.clone()).unwrap_or_default();
+        vec![one.definition.uri.value.clone(), one.pack.name.clone(), first(&title)]
     });
     section("Resources", &["uri", "pack", "title"], resources.collect());
     let prompts = registry.prompts.iter().map(|one| {
-        let description = one.prompt.description.clone().or_else(|| one.prompt.title.clone()).unwrap_or_default();
+        let description =
+            one.definition.description.clone().or_else(|| one.definition.title.clone()).unwrap_or_default();
         vec![one.name.clone(), one.pack.name.clone(), first(&description)]
     });
     section("Prompts", &["prompt", "pack", "description"], prompts.collect());
@@ -165,7 +166,7 @@ fn print_registry(terminal: &Terminal, registry: &Registry) {
 
 /// The operations of a tool, if it has any.
 fn operations(tool: &ServedTool) -> impl Iterator<Item = &Operation> {
-    tool.tool.dispatch.iter().flat_map(|dispatch| &dispatch.operations)
+    tool.definition.dispatch.iter().flat_map(|dispatch| &dispatch.operations)
 }
 
 fn list_files(context: &CommandContext) -> CommandResult {

@@ -1,16 +1,16 @@
 //! A definition file below `tools.d`, read to its end: every fault is reported, nothing else is touched.
 
-use super::body::Body;
 use super::case::{CASE, Case, ExampleTarget, read_case, read_examples};
 use super::fields::Fields;
 use super::fixture::{FIXTURE, Fixture, read_fixture};
 use super::grammar::{Grammar, ValueShape, optional};
+use super::item::{Item, TemplateText};
 use super::located::Located;
 use super::owner::Owner;
 use super::pack::{
     GRAPH, GraphDefinition, PACK, PackDefinition, SKILLS, SkillsDefinition, read_graph, read_pack, read_skills,
 };
-use super::prompt::{MessagePart, PROMPT, Prompt, PromptMessage, read_prompt};
+use super::prompt::{PROMPT, Prompt, read_prompt};
 use super::reader::{DefinitionReader, Validation};
 use super::resource::{RESOURCE, Resource, read_resource};
 use super::schema::{Schema, SchemaRole};
@@ -47,48 +47,64 @@ pub struct Definitions {
 }
 
 impl Definitions {
+    /// Its definitions of every kind, in the order tools, resources, prompts, skills.
+    pub fn items(&self) -> impl Iterator<Item = Item<'_>> {
+        let tools = self.tools.iter().map(Tool::item);
+        let resources = self.resources.iter().map(Resource::item);
+        let prompts = self.prompts.iter().map(Prompt::item);
+        tools.chain(resources).chain(prompts).chain(self.skills.iter().map(SkillsDefinition::item))
+    }
+
+    /// Keeps the items whose tables begin where `is_kept` says so.
+    pub fn retain(&mut self, is_kept: impl Fn(&Place) -> bool) {
+        self.tools.retain(|tool| is_kept(&tool.at));
+        self.resources.retain(|resource| is_kept(&resource.at));
+        self.prompts.retain(|prompt| is_kept(&prompt.at));
+        self.skills.retain(|skills| is_kept(&skills.at));
+    }
+
+    /// Adds what another file of the pack defines, but `[pack]` and `[graph]`, which stand in one file.
+    pub fn append(&mut self, more: Self) {
+        self.data.extend(more.data);
+        self.defs.extend(more.defs);
+        self.tools.extend(more.tools);
+        self.resources.extend(more.resources);
+        self.prompts.extend(more.prompts);
+        self.skills.extend(more.skills);
+        self.fixtures.extend(more.fixtures);
+        self.cases.extend(more.cases);
+    }
+
     /// What of a file is served while it has these faults, if it was not served before it had them: no item that a fault
     /// touches; `None` if a fault touches the pack as a whole, or nothing is defined.
     #[must_use]
     pub fn sound(mut self, faults: &[Diagnostic]) -> Option<Self> {
-        let tools = self.tools.iter().map(|tool| &tool.at);
-        let resources = self.resources.iter().map(|resource| &resource.at);
-        let prompts = self.prompts.iter().map(|prompt| &prompt.at);
-        let items: Vec<Place> = tools.chain(resources).chain(prompts).cloned().collect();
+        let items: Vec<Place> = self.items().filter(|item| item.name.is_some()).map(|item| item.at.clone()).collect();
         for fault in faults.iter().filter(|fault| fault.is_error()) {
             match Owner::of(fault, items.iter()) {
-                Owner::Item(item) => self.tools.retain(|tool| tool.at != item),
-                Owner::File if self.pack.is_none() => self.tools.clear(),
+                Owner::Item(item) => self.retain(|at| *at != item),
+                Owner::File if self.pack.is_none() => self.retain(|_| false),
                 Owner::File | Owner::Pack => return None,
                 Owner::Case => {}
             }
         }
-        let has_items = !(self.tools.is_empty() && self.resources.is_empty() && self.prompts.is_empty());
-        let is_empty = self.pack.is_none() && self.graph.is_none() && !has_items;
-        (!is_empty).then_some(self)
+        let has_items = self.items().any(|item| item.name.is_some());
+        (self.pack.is_some() || self.graph.is_some() || has_items).then_some(self)
     }
 
     /// Whether functions make something of what clients see: descriptions, prompts, instructions.
     pub fn has_computed_texts(&self) -> bool {
-        self.tools.iter().any(|tool| tool.describe.is_some())
-            || self.prompts.iter().any(|prompt| prompt.list.is_some())
-            || self.pack.as_ref().is_some_and(|pack| pack.context.is_some())
+        self.items().any(|item| item.is_computed) || self.pack.as_ref().is_some_and(|pack| pack.context.is_some())
     }
 
     /// The text and the place of every template that is written in a definition.
-    pub fn inline_templates(&self) -> Vec<(&str, &Place)> {
-        let bodies =
-            self.tools.iter().map(|tool| &tool.body).chain(self.resources.iter().map(|resource| &resource.body));
-        let bodies = bodies.filter_map(|body| match &body.value {
-            Body::Inline { text, .. } => Some((text.as_str(), &body.at)),
-            _ => None,
+    pub fn inline_templates(&self) -> Vec<(String, Place)> {
+        let items: Vec<Item<'_>> = self.items().collect();
+        let inline = items.iter().flat_map(Item::templates).filter_map(|template| match template.text {
+            TemplateText::Inline(text) => Some((text.to_owned(), template.at.clone())),
+            TemplateText::File(_) => None,
         });
-        let messages = self.prompts.iter().flat_map(|prompt| &prompt.messages);
-        let messages = messages.filter_map(|PromptMessage { part: Located { value, at }, .. }| match value {
-            MessagePart::Text(text) | MessagePart::Resource(text) => Some((text.as_str(), at)),
-            _ => None,
-        });
-        bodies.chain(messages).collect()
+        inline.collect()
     }
 }
 

@@ -4,6 +4,7 @@ use super::code;
 use super::fields::{Configurable, Fields, TextOrTable};
 use super::grammar::{Grammar, SCRIPT, ValueShape, optional, required};
 use super::icon::{ICON, read_icons};
+use super::item::{Item, ItemKind, NamedFunction};
 use super::limits::{LIMITS, LimitsOverride, read_limits};
 use super::located::Located;
 use super::prompt::{PROMPT_TOOL, PromptTool};
@@ -116,12 +117,22 @@ pub enum Refresh {
 /// Skills: folders among the files of the pack, or folders that a function finds.
 #[derive(Clone, Debug)]
 pub struct SkillsDefinition {
+    /// Where its table begins.
+    pub at: Place,
     /// Folders, from the root: each folder below them that has a `SKILL.md` is a skill.
     pub dirs: Vec<Located<String>>,
     /// A function that lists folders of the workspace, each with a `SKILL.md`.
     pub list: Option<Located<String>>,
     /// The script of `list`.
     pub script: String,
+}
+
+impl SkillsDefinition {
+    /// What it consists of.
+    pub fn item(&self) -> Item<'_> {
+        let listed = self.list.as_ref().map(|list| NamedFunction::new(&self.script, list, 0..=0, "fn()"));
+        Item { listing: listed.into_iter().collect(), ..Item::new(ItemKind::Skills, &self.at) }
+    }
 }
 
 /// `[pack]`.
@@ -410,6 +421,7 @@ pub fn read_skills(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Skills
         reader.missing(&fields.header, "[[skills]] has neither `dirs` nor `list`", "say where skills are found");
     }
     SkillsDefinition {
+        at: fields.header.clone(),
         dirs: fields.located_texts("dirs"),
         list: fields.located("list"),
         script: fields.text("script").unwrap_or_else(|| reader.script.clone()),

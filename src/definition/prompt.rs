@@ -6,6 +6,7 @@ use super::code;
 use super::fields::{Configurable, Fields};
 use super::grammar::{BIND, ENABLED, Grammar, META, SCRIPT, ValueShape, optional, required};
 use super::icon::{ICONS, read_icons};
+use super::item::{Item, ItemBody, ItemKind, NamedFunction, NamedTemplate, TemplateText, completion_functions, keys};
 use super::limits::LimitsOverride;
 use super::located::Located;
 use super::question::{ASK, DeclaredQuestion, REQUIRES_CLIENT, read_questions, read_requires_client};
@@ -53,6 +54,49 @@ pub struct Prompt {
     pub icons: Vec<Json>,
     /// `_meta`.
     pub meta: Option<Json>,
+}
+
+impl Prompt {
+    /// What it consists of; its messages are one body.
+    pub fn item(&self) -> Item<'_> {
+        let script = self.script.as_str();
+        let mut arguments: Vec<String> = self.arguments.iter().map(|one| one.name.value.clone()).collect();
+        arguments.extend(keys(&self.bind));
+        // What a function lists brings constants of its own.
+        let arguments = self.list.is_none().then_some(arguments);
+        let mut body = ItemBody::new(&self.name.value, None, arguments);
+        if let Some((function, script)) = &self.context {
+            body.add_function(script, function, &self.name.at, 0..=1, "fn(args)");
+        }
+        let takes_arguments = self.context.is_none();
+        for message in &self.messages {
+            let at = &message.part.at;
+            let mut template = |text| body.templates.push(NamedTemplate { text, at, takes_arguments });
+            match &message.part.value {
+                MessagePart::Template(path) => template(TemplateText::File(path)),
+                MessagePart::Text(text) | MessagePart::Resource(text) => template(TemplateText::Inline(text)),
+                MessagePart::Function(function) => body.add_function(script, function, at, 0..=1, "fn(args)"),
+                MessagePart::Image { file, .. } => body.files.push(("picture", file, at)),
+            }
+        }
+        let listed = self.list.as_ref().map(|list| NamedFunction::new(script, list, 0..=0, "fn()"));
+        let completing = self.arguments.iter().filter_map(|argument| argument.complete.as_ref());
+        let of = |name: &str| format!("the argument `{name}` of `{}`", self.name.value);
+        let schemas = self.arguments.iter().filter_map(|one| Some((of(&one.name.value), one.schema.as_ref()?)));
+        Item {
+            name: Some(&self.name),
+            address: Some(&self.name.value),
+            enabled: Some(&self.enabled),
+            is_pattern: self.list.is_some(),
+            is_computed: self.list.is_some(),
+            questions: &self.questions,
+            bodies: vec![body],
+            listing: listed.into_iter().collect(),
+            completing: completion_functions(script, completing),
+            schemas: schemas.collect(),
+            ..Item::new(ItemKind::Prompt, &self.at)
+        }
+    }
 }
 
 /// An argument of a prompt. On the wire each is a text; `schema` says what the text must be.

@@ -6,6 +6,7 @@ use super::code;
 use super::fields::Fields;
 use super::grammar::{BIND, Grammar, META, SCRIPT, ValueShape, optional, required};
 use super::icon::{ICONS, read_icons};
+use super::item::{Item, ItemBody, ItemKind, NamedFunction, completion_functions, keys};
 use super::located::Located;
 use super::question::{ASK, DeclaredQuestion, REQUIRES_CLIENT, read_questions, read_requires_client};
 use super::reader::{DefinitionReader, Validation};
@@ -63,6 +64,27 @@ pub struct Resource {
     pub annotations: Option<Json>,
     /// `_meta`.
     pub meta: Option<Json>,
+}
+
+impl Resource {
+    /// What it consists of.
+    pub fn item(&self) -> Item<'_> {
+        let script = self.script.as_str();
+        let mut arguments = uri_variables(&self.uri.value).unwrap_or_default();
+        arguments.extend(keys(&self.bind));
+        let body = ItemBody::new(&self.name.value, None, Some(arguments)).with(&self.body, "fn(variables)");
+        let listed = self.list.as_ref().map(|list| NamedFunction::new(script, list, 0..=1, "fn(with)"));
+        let completing = self.complete.iter().map(|(_, completion)| completion);
+        Item {
+            name: Some(&self.name),
+            address: Some(&self.uri.value),
+            questions: &self.questions,
+            bodies: vec![body],
+            listing: listed.into_iter().collect(),
+            completing: completion_functions(script, completing),
+            ..Item::new(ItemKind::Resource, &self.at)
+        }
+    }
 }
 
 /// `[[resource]]`.

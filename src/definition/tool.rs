@@ -6,6 +6,7 @@ use super::code;
 use super::fields::{Configurable, Fields};
 use super::grammar::{BIND, ENABLED, Grammar, META, SCRIPT, ValueShape, optional, required};
 use super::icon::{ICONS, read_icons};
+use super::item::{Item, ItemBody, ItemKind, NamedFunction, input_names};
 use super::limits::{LIMITS, LimitsOverride, read_limits};
 use super::located::Located;
 use super::operation::{Dispatch, OPERATION, Operation, read_dispatch};
@@ -64,6 +65,42 @@ pub struct Tool {
 }
 
 impl Tool {
+    /// What it consists of; each of its operations is a body.
+    pub fn item(&self) -> Item<'_> {
+        let name = &self.name.value;
+        let mut bodies = Vec::new();
+        match &self.dispatch {
+            None => {
+                let arguments = input_names(&self.input, &[&self.bind]);
+                bodies.push(ItemBody::new(name, Some(&self.effect), arguments).with(&self.body, "fn(args)"));
+            }
+            Some(dispatch) => bodies.extend(dispatch.operations.iter().map(|operation| {
+                let Operation { name, effect, body, input, bind, .. } = operation;
+                let arguments = input_names(input, &[&self.bind, bind]);
+                ItemBody::new(&name.value, Some(effect), arguments).with(body, "fn(args)")
+            })),
+        }
+        let script = match &self.body.value {
+            Body::Script { script, .. } | Body::Operations { script } => Some(script),
+            _ => None,
+        };
+        let described = self.describe.as_ref().zip(script);
+        let described = described.map(|(function, script)| NamedFunction::new(script, function, 0..=0, "fn()"));
+        let mut schemas = vec![(format!("the arguments of `{name}`"), &self.input)];
+        schemas.extend(self.output.iter().map(|schema| (format!("the result of `{name}`"), schema)));
+        Item {
+            name: Some(&self.name),
+            address: Some(name),
+            enabled: Some(&self.enabled),
+            is_computed: self.describe.is_some(),
+            questions: &self.questions,
+            bodies,
+            listing: described.into_iter().collect(),
+            schemas,
+            ..Item::new(ItemKind::Tool, &self.at)
+        }
+    }
+
     /// The operation that arguments choose, and its index; none if the tool has no such operation.
     pub fn operation(&self, arguments: &Json) -> Option<(usize, &Operation)> {
         let dispatch = self.dispatch.as_ref()?;

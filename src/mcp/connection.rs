@@ -216,7 +216,9 @@ impl Connection {
     /// Why not.
     pub(crate) fn may_subscribe(&self, uri: &str) -> Result<(), String> {
         match self.server.service.registry().route(uri) {
-            Some(Ok((served, _))) if !served.resource.subscribe => Err(format!("clients cannot subscribe to `{uri}`")),
+            Some(Ok((served, _))) if !served.definition.subscribe => {
+                Err(format!("clients cannot subscribe to `{uri}`"))
+            }
             Some(Err(fault)) => Err(fault.message.clone()),
             _ if uri.len() > LONGEST_URI => {
                 Err(format!("the URI has {} bytes, and may have at most {LONGEST_URI}", uri.len()))

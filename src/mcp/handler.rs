@@ -12,8 +12,9 @@ use super::revision::Revision;
 use super::sender::{LARGE_MESSAGE, run_aside};
 use super::tool_call::{answer_task, call_tool, cancel_task, get_task};
 use crate::call::{Answer, CompletionTarget, Request};
+use crate::definition::ItemKind;
 use crate::diagnostic::Diagnostic;
-use crate::registry::{LONGEST_URI, PackPart};
+use crate::registry::LONGEST_URI;
 use crate::value::Json;
 use rmcp::model::*;
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
@@ -246,7 +247,7 @@ impl ServerHandler for Connection {
         let registry = self.server.service.registry();
         if !registry.prompts.iter().any(|prompt| prompt.name == request.name) {
             let known = registry.prompts.iter().map(|prompt| prompt.name.as_str());
-            return Err(unknown_name_error(&registry, PackPart::Prompt, &request.name, known));
+            return Err(unknown_name_error(&registry, ItemKind::Prompt, &request.name, known));
         }
         let arguments = request.arguments.unwrap_or_default();
         if let Some((name, _)) = arguments.iter().find(|(_, value)| !value.is_string()) {

@@ -17,13 +17,13 @@ use std::sync::Arc;
 /// # Errors
 /// Its icons or its `_meta` do not fit the protocol.
 pub(crate) fn tool_item(served: &ServedTool, revision: Revision) -> serde_json::Result<Tool> {
-    let definition = &served.tool;
+    let definition = &served.definition;
     let title = || definition.title.clone();
     let mut tool = Tool::default();
     tool.name = served.name.clone().into();
     tool.title = title().filter(|_| revision.has_structured());
-    tool.description = Some(served.description.clone().into());
-    tool.input_schema = Arc::clone(&served.input);
+    tool.description = Some(served.definition.description.value.clone().into());
+    tool.input_schema = Arc::clone(&served.contract.schema);
     tool.output_schema = tool_output_schema(served, revision);
     if revision.has_hints() {
         let title = title().filter(|_| !revision.has_structured());
@@ -40,7 +40,7 @@ pub(crate) fn tool_item(served: &ServedTool, revision: Revision) -> serde_json::
 
 /// The output schema of a tool; `None` in a revision without output schemas.
 fn tool_output_schema(served: &ServedTool, revision: Revision) -> Option<ObjectSchema> {
-    let output = served.output.as_ref().filter(|_| revision.has_structured())?;
+    let output = served.contract.output.as_ref().filter(|_| revision.has_structured())?;
     Some(output_schema(output, revision))
 }
 
@@ -147,7 +147,7 @@ fn point_into_wrapper(schema: &mut Json) {
 
 /// A prompt as a list item.
 pub(crate) fn prompt_item(served: &ServedPrompt, revision: Revision) -> Json {
-    let prompt = &served.prompt;
+    let prompt = &served.definition;
     let mut item = Map::new();
     item.insert("name".to_owned(), json!(served.name));
     put_title(&mut item, prompt.title.as_deref(), revision);
@@ -174,7 +174,7 @@ pub(crate) fn prompt_item(served: &ServedPrompt, revision: Revision) -> Json {
 
 /// A resource template as a list item.
 pub(crate) fn template_item(served: &ServedResource, revision: Revision) -> Json {
-    let resource = &served.resource;
+    let resource = &served.definition;
     let mut item = Map::new();
     item.insert("uriTemplate".to_owned(), json!(resource.uri.value));
     item.insert("name".to_owned(), json!(served.name));

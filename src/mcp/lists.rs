@@ -55,18 +55,18 @@ impl Lists {
             tool_item(served, revision).map_err(|error| log_left_out(&json!(served.name), &error)).ok()
         };
         let tools = registry.tools.par_iter().filter_map(tool).collect();
-        let templates = registry.resources.iter().filter(|served| served.resource.is_template);
+        let templates = registry.resources.iter().filter(|served| served.definition.is_template);
         let templates = templates.filter_map(|served| to_protocol_type(template_item(served, revision))).collect();
         let prompts =
             registry.prompts.iter().filter_map(|prompt| to_protocol_type(prompt_item(prompt, revision))).collect();
         let tools_by_name = registry.tools.iter().map(|tool| {
-            let wrapped = tool.output.as_ref().is_some_and(is_wrapped);
-            let asks_headers = asks_headers(&tool.input);
+            let wrapped = tool.contract.output.as_ref().is_some_and(is_wrapped);
+            let asks_headers = asks_headers(&tool.contract.schema);
             (
                 tool.name.clone(),
                 ToolTraits {
                     wrapped,
-                    task_policy: tool.tool.task_policy,
+                    task_policy: tool.definition.task_policy,
                     asks_headers,
                     max_result_bytes: max_output_bytes(tool),
                 },
@@ -211,7 +211,7 @@ fn capabilities(registry: &Registry, revision: Revision) -> Json {
     if registry.has_skills() {
         extensions.insert(SKILLS_EXTENSION_ID.to_owned(), json!({ "directoryRead": true }));
     }
-    let has_tasks = registry.tools.iter().any(|served| served.tool.task_policy.task != TaskSupport::Never);
+    let has_tasks = registry.tools.iter().any(|served| served.definition.task_policy.task != TaskSupport::Never);
     if has_tasks && revision.is_stateless() {
         extensions.insert(TASKS_EXTENSION_ID.to_owned(), json!({}));
     }

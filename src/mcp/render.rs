@@ -5,8 +5,9 @@ use super::lists::STATUS;
 use super::revision::Revision;
 use crate::call::{ResourceAnswer, ToolOutcome};
 use crate::content::{Content, ContentBody, ResourceBody};
+use crate::definition::ItemKind;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::registry::{PackPart, Registry};
+use crate::registry::Registry;
 use crate::value::{Json, Object};
 use rmcp::model::{
     CacheScope, CallToolResult, ContentBlock, ErrorCode, ErrorData, GetPromptResult, MetaObject, PromptMessage,
@@ -179,14 +180,14 @@ pub(crate) fn fault_error(fault: Diagnostic, uri: Option<&str>, revision: Revisi
 /// The error for an unknown name; it suggests the nearest known one.
 pub(crate) fn unknown_name_error<'a>(
     registry: &Registry,
-    part: PackPart,
+    kind: ItemKind,
     name: &str,
     known: impl Iterator<Item = &'a str> + Clone,
 ) -> ErrorData {
-    if let Some(refused) = registry.refusal(part, name) {
+    if let Some(refused) = registry.refusal(kind, name) {
         return ErrorData::invalid_params(refused.fault().to_string(), None);
     }
-    let what = part.name();
+    let what = kind.name();
     let mut message = match did_you_mean(name, known) {
         Some(help) => format!("unknown {what} `{name}` ({help})"),
         None => format!("unknown {what} `{name}`"),

@@ -10,11 +10,10 @@ use super::revision::Revision;
 use super::sender::{LARGE_MESSAGE, RequestSender, run_aside};
 use super::tasks::{StartedTask, TaskOwner, TaskStore};
 use crate::call::{Answer, AskMode, CallRecord, Caller, Peer, Request};
-use crate::definition::TaskSupport;
+use crate::definition::{ItemKind, TaskSupport};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::guard::CancelFlag;
 use crate::primitive::{Notice, has_capability, missing_capability};
-use crate::registry::PackPart;
 use crate::value::Json;
 use hyper::header::AUTHORIZATION;
 use rmcp::model::{
@@ -138,7 +137,7 @@ pub(crate) async fn call_tool(
     let lists = connection.lists(revision);
     let Some(traits) = lists.tool_traits(&params.name) else {
         let known = lists.registry.tools.iter().map(|tool| tool.name.as_str());
-        return Err(unknown_name_error(&lists.registry, PackPart::Tool, &params.name, known));
+        return Err(unknown_name_error(&lists.registry, ItemKind::Tool, &params.name, known));
     };
     let call = ToolCall {
         tool: params.name.into_owned(),

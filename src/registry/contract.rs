@@ -2,8 +2,8 @@
 
 use super::settings::WorkspaceSettings;
 use crate::definition::{
-    Checker, Definitions, Located, ObjectSchema, PackDefinition, Prompt, Schema, SchemaRole, Tool, Validation,
-    lint_schema, schema_object,
+    Checker, Definitions, Located, ObjectSchema, PackDefinition, Prompt, Resource, Schema, SchemaRole, Tool,
+    Validation, lint_schema, schema_object,
 };
 use crate::diagnostic::{Diagnostic, Result};
 use crate::guard::Limits;
@@ -16,6 +16,8 @@ use std::sync::Arc;
 pub struct CallContract {
     /// The schema of its arguments, or variables: an object.
     pub schema: ObjectSchema,
+    /// The schema of its result, as written; any root.
+    pub output: Option<ObjectSchema>,
     /// Checks its arguments, or variables.
     pub arguments: Option<Arc<Checker>>,
     /// Checks its result.
@@ -25,9 +27,6 @@ pub struct CallContract {
     /// The contract of each operation of a tool, in the order of its operations.
     pub operations: Vec<CallContract>,
 }
-
-/// The schemas of a tool: that of its arguments, as published; that of its result; and the contract of its calls.
-pub type ToolSchemas = (ObjectSchema, Option<ObjectSchema>, CallContract);
 
 /// Brings a schema into its final form, or says why that is impossible.
 type SchemaForm = fn(&Schema, &[(Located<String>, Schema)]) -> Result<ObjectSchema>;
@@ -42,22 +41,27 @@ pub(super) struct ContractCompiler<'a> {
 }
 
 impl ContractCompiler<'_> {
-    /// The schemas of each tool. Tools are independent of each other, so they are compiled in parallel.
-    pub(super) fn tools(&self, faults: &mut Vec<Diagnostic>) -> Vec<ToolSchemas> {
-        let made = self.definitions.tools.par_iter().map(|tool| {
+    /// The contract of each item that clients ask for, in the order of [`Definitions::items`].
+    pub(super) fn contracts(&self, faults: &mut Vec<Diagnostic>) -> Vec<CallContract> {
+        let Definitions { tools, resources, prompts, .. } = self.definitions;
+        // Tools are independent of each other, so they are compiled in parallel.
+        let tools = tools.par_iter().map(|tool| {
             let mut faults = Vec::new();
             (self.tool(tool, &mut faults), faults)
         });
-        let made: Vec<(ToolSchemas, Vec<Diagnostic>)> = made.collect();
-        let tools = made.into_iter().map(|(tool, found)| {
+        let tools: Vec<(CallContract, Vec<Diagnostic>)> = tools.collect();
+        let mut contracts = Vec::new();
+        for (contract, found) in tools {
+            contracts.push(contract);
             faults.extend(found);
-            tool
-        });
-        tools.collect()
+        }
+        contracts.extend(resources.iter().map(|resource| self.resource(resource, faults)));
+        contracts.extend(prompts.iter().map(|prompt| self.prompt(prompt, faults)));
+        contracts
     }
 
-    fn tool(&self, tool: &Tool, faults: &mut Vec<Diagnostic>) -> ToolSchemas {
-        let (input, arguments) = self.checker(&tool.input, Schema::publish, faults);
+    fn tool(&self, tool: &Tool, faults: &mut Vec<Diagnostic>) -> CallContract {
+        let (schema, arguments) = self.checker(&tool.input, Schema::publish, faults);
         let (output, result) = match &tool.output {
             Some(schema) => {
                 let (output, result) = self.checker(schema, Schema::resolve, faults);
@@ -67,7 +71,7 @@ impl ContractCompiler<'_> {
         };
         let limits = self.settings.limits(&[tool.limits, self.pack.limits], Limits::default());
         let operations = self.operations(tool, result.as_ref(), faults);
-        (input.clone(), output, CallContract { schema: input, arguments, result, limits, operations })
+        CallContract { schema, output, arguments, result, limits, operations }
     }
 
     /// The contract of each operation of a tool.
@@ -82,26 +86,20 @@ impl ContractCompiler<'_> {
             let (schema, arguments) = self.checker(&operation.input, Schema::publish, faults);
             let limits = [operation.limits, tool.limits, self.pack.limits];
             let limits = self.settings.limits(&limits, Limits::default());
-            CallContract { schema, arguments, result: result.cloned(), limits, operations: Vec::new() }
+            CallContract { schema, arguments, result: result.cloned(), limits, ..CallContract::default() }
         });
         operations.collect()
     }
 
-    /// The contract of each resource.
-    pub(super) fn resources(&self, faults: &mut Vec<Diagnostic>) -> Vec<CallContract> {
-        let mut all = Vec::new();
-        for resource in &self.definitions.resources {
-            let (schema, arguments) = match &resource.variables {
-                Some(variables) => self.checker(&variables.as_properties(), Schema::resolve, faults),
-                None => (Arc::default(), None),
-            };
-            all.push(CallContract { schema, arguments, limits: self.limits(), ..CallContract::default() });
-        }
-        all
+    fn resource(&self, resource: &Resource, faults: &mut Vec<Diagnostic>) -> CallContract {
+        let (schema, arguments) = match &resource.variables {
+            Some(variables) => self.checker(&variables.as_properties(), Schema::resolve, faults),
+            None => (Arc::default(), None),
+        };
+        CallContract { schema, arguments, limits: self.limits(), ..CallContract::default() }
     }
 
-    /// The contract of a prompt.
-    pub(super) fn prompt(&self, prompt: &Prompt, faults: &mut Vec<Diagnostic>) -> CallContract {
+    fn prompt(&self, prompt: &Prompt, faults: &mut Vec<Diagnostic>) -> CallContract {
         let places = prompt.name.at.clone();
         let mut properties = serde_json::Map::new();
         for argument in &prompt.arguments {

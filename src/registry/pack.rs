@@ -1,12 +1,12 @@
 //! A pack: the definitions of its files as one, its scripts, templates and schemas compiled.
 
-use super::contract::{CallContract, ContractCompiler, ToolSchemas};
+use super::contract::{CallContract, ContractCompiler};
 use super::layers::{LayerFile, PackFiles};
 use super::settings::{WorkspaceSettings, configure};
 use super::skills::{Skill, pack_skills};
 use crate::definition::{
-    Checker, Definitions, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, Prompt, Resource, Tool,
-    Validation, apply_fixtures, code, read_definitions, read_embedded,
+    Checker, Definitions, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, Validation, apply_fixtures,
+    code, read_definitions, read_embedded,
 };
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::Limits;
@@ -145,12 +145,8 @@ pub struct PackParts {
     pub config: Json,
     /// Checks another configuration.
     pub config_checker: Option<Checker>,
-    /// The schemas of each tool.
-    pub tools: Vec<ToolSchemas>,
-    /// The contract of each resource.
-    pub resources: Vec<CallContract>,
-    /// The contract of each prompt.
-    pub prompts: Vec<CallContract>,
+    /// The contract of each definition that clients ask for, in their order.
+    pub contracts: Vec<CallContract>,
     /// The skills that come with it.
     pub skills: Vec<Arc<Skill>>,
     /// What is wrong.
@@ -177,7 +173,7 @@ pub fn compile_pack(
     let MergedDefinitions { definitions, pack, mut faults, .. } = merged;
     faults.extend(broken);
     faults.extend(others.faults);
-    let CompiledParts { templates, config, config_checker, tools, resources, prompts, .. } = others;
+    let CompiledParts { templates, config, config_checker, contracts, .. } = others;
     let skills = pack_skills(&definitions.skills, &files, &mut faults).into_iter().map(Arc::new).collect();
     let name = name.to_owned();
     PackParts {
@@ -190,9 +186,7 @@ pub fn compile_pack(
         templates,
         config,
         config_checker,
-        tools,
-        resources,
-        prompts,
+        contracts,
         skills,
         faults,
     }
@@ -203,9 +197,7 @@ struct CompiledParts {
     templates: LazyTemplates,
     config: Json,
     config_checker: Option<Checker>,
-    tools: Vec<ToolSchemas>,
-    resources: Vec<CallContract>,
-    prompts: Vec<CallContract>,
+    contracts: Vec<CallContract>,
     faults: Vec<Diagnostic>,
 }
 
@@ -218,10 +210,8 @@ impl CompiledParts {
         };
         let (config, config_checker) = configure(name, pack, &definitions.defs, settings, *validation, &mut faults);
         let compiling = ContractCompiler { definitions, pack, settings, validation: *validation };
-        let tools = compiling.tools(&mut faults);
-        let resources = compiling.resources(&mut faults);
-        let prompts = definitions.prompts.iter().map(|prompt| compiling.prompt(prompt, &mut faults)).collect();
-        Self { templates, config, config_checker, tools, resources, prompts, faults }
+        let contracts = compiling.contracts(&mut faults);
+        Self { templates, config, config_checker, contracts, faults }
     }
 }
 
@@ -242,32 +232,43 @@ impl PackParts {
         rendered.map_err(|fault| tracing::warn!("the instructions of `{}`: {fault}", self.name)).ok()
     }
 
+    /// Keeps the definitions whose tables begin where `is_kept` says so.
+    pub fn retain(&mut self, is_kept: impl Fn(&Place) -> bool) {
+        let requested = self.definitions.items().filter(|item| item.address.is_some());
+        let kept: Vec<bool> = requested.map(|item| is_kept(item.at)).collect();
+        let mut kept = kept.into_iter();
+        self.contracts.retain(|_| kept.next().unwrap_or(false));
+        self.definitions.retain(is_kept);
+    }
+
     /// Whether it can be served.
     pub fn is_sound(&self) -> bool {
         !self.faults.iter().any(Diagnostic::is_error)
     }
 
-    /// The pack, to be served in `root`, and what assembly needs besides.
+    /// The pack, to be served in `root`; the definitions that clients ask for; and the contracts of those, in their order.
     pub(super) fn into_pack(
         self,
         root: Option<Arc<dyn World>>,
         settings: &WorkspaceSettings,
-    ) -> (Arc<Pack>, PublishedDefinitions) {
+    ) -> (Arc<Pack>, Definitions, Vec<CallContract>) {
         // Instructions with a `context` function are computed when a client asks for them.
         let instructions = self.pack.instructions.as_ref().filter(|_| self.pack.context.is_none());
         let instructions = instructions.and_then(|path| self.instructions(&path.value));
         let build_limits = self.definitions.graph.as_ref().map(|graph| graph.limits).unwrap_or_default();
         let usual = Limits { time: std::time::Duration::from_secs(60), ..Limits::default() };
-        let definitions = self.definitions;
-        let lists = definitions.skills.into_iter().filter_map(|one| Some((one.script, one.list?)));
+        let mut definitions = self.definitions;
+        let lists = std::mem::take(&mut definitions.skills).into_iter().filter_map(|one| Some((one.script, one.list?)));
         let skill_lists = lists.collect();
-        let data = definitions.data.into_iter().map(|(name, table)| (name.value, Frozen::value(Arc::new(table))));
+        let data = std::mem::take(&mut definitions.data)
+            .into_iter()
+            .map(|(name, table)| (name.value, Frozen::value(Arc::new(table))));
         let compiled = CompiledPack {
             hash: self.hash,
             files: self.files,
             program: self.program,
             templates: self.templates,
-            graph: definitions.graph,
+            graph: definitions.graph.take(),
             data: data.collect(),
             config: Value::from_json(&self.config),
             config_checker: self.config_checker,
@@ -277,20 +278,8 @@ impl PackParts {
         };
         let pack =
             Pack { name: self.name, definition: self.pack, instructions, skills: self.skills, skill_lists, compiled };
-        let published = PublishedDefinitions {
-            tools: definitions.tools.into_iter().zip(self.tools).collect(),
-            resources: definitions.resources.into_iter().zip(self.resources).collect(),
-            prompts: definitions.prompts.into_iter().zip(self.prompts).collect(),
-        };
-        (Arc::new(pack), published)
+        (Arc::new(pack), definitions, self.contracts)
     }
-}
-
-/// The definitions of a pack, each with its contract.
-pub(super) struct PublishedDefinitions {
-    pub(super) tools: Vec<(Tool, ToolSchemas)>,
-    pub(super) resources: Vec<(Resource, CallContract)>,
-    pub(super) prompts: Vec<(Prompt, CallContract)>,
 }
 
 /// A name, or a table, that stands twice.
@@ -370,14 +359,7 @@ fn add_definitions(all: &mut Definitions, more: Definitions, source: &Arc<Source
             None => all.graph = Some(graph),
         }
     }
-    all.data.extend(more.data);
-    all.defs.extend(more.defs);
-    all.tools.extend(more.tools);
-    all.resources.extend(more.resources);
-    all.prompts.extend(more.prompts);
-    all.skills.extend(more.skills);
-    all.fixtures.extend(more.fixtures);
-    all.cases.extend(more.cases);
+    all.append(Definitions { pack: None, graph: None, ..more });
 }
 
 fn duplicate(message: &str, at: &Place, first: &Place) -> Diagnostic {
@@ -434,8 +416,7 @@ fn loaded_templates(templates: Templates) -> LazyTemplates {
 impl TemplateSources {
     fn collect(files: &PackFiles, definitions: &Definitions) -> Self {
         let texts = files.texts("prompts/", "").chain(files.texts("templates/", ".hbs"));
-        let inline = definitions.inline_templates().into_iter().map(|(text, at)| (text.to_owned(), at.clone()));
-        Self { files: texts.cloned().collect(), inline: inline.collect() }
+        Self { files: texts.cloned().collect(), inline: definitions.inline_templates() }
     }
 
     fn compile(self) -> (Templates, Vec<Diagnostic>) {

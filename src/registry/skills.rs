@@ -289,7 +289,7 @@ mod tests {
         let dir = Located { value: "templates/tea/skills".to_owned(), at: source.place(0..1) };
         let mut faults = Vec::new();
         let files = PackFiles::from_texts(texts.iter().copied());
-        let definition = SkillsDefinition { dirs: vec![dir], list: None, script: String::new() };
+        let definition = SkillsDefinition { at: dir.at.clone(), dirs: vec![dir], list: None, script: String::new() };
         let found = pack_skills(&[definition], &files, &mut faults);
         (found, faults.into_iter().map(|fault| fault.message).collect())
     }

@@ -1,7 +1,7 @@
 //! Reading as a whole: what a good file gives, and that a bad one tells all its faults with their places.
 
 use super::*;
-use crate::definition::{CaseAction, Expectation, apply_fixtures};
+use crate::definition::{Body, CaseAction, Expectation, MessagePart, apply_fixtures};
 use crate::primitive::Effect;
 
 fn said(text: &str) -> Vec<String> {

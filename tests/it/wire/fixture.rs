@@ -70,8 +70,8 @@ fn tool(pack: &Arc<Pack>, name: &str, effect: Effect, output: Option<Json>) -> A
     Arc::new(ServedTool {
         pack: Arc::clone(pack),
         name: name.to_owned(),
-        description: format!("The tool {name}"),
-        tool: Tool {
+        pattern: None,
+        definition: Tool {
             at: Source::new("fixture.toml", "").place(0..0),
             name: at(name.to_owned()),
             title: Some(format!("Tool {name}")),
@@ -93,9 +93,11 @@ fn tool(pack: &Arc<Pack>, name: &str, effect: Effect, output: Option<Json>) -> A
             meta: Some(json!({ "example.org/kind": "fixture" })),
             limits: LimitsOverride::default(),
         },
-        input: schema_object(input).unwrap().into(),
-        output: output.map(|output| schema_object(output).unwrap().into()),
-        contract: CallContract::default(),
+        contract: CallContract {
+            schema: schema_object(input).unwrap().into(),
+            output: output.map(|output| schema_object(output).unwrap().into()),
+            ..CallContract::default()
+        },
     })
 }
 
@@ -103,7 +105,8 @@ fn resource(pack: &Arc<Pack>) -> Arc<ServedResource> {
     Arc::new(ServedResource {
         pack: Arc::clone(pack),
         name: "item".to_owned(),
-        resource: Resource {
+        pattern: None,
+        definition: Resource {
             at: Source::new("fixture.toml", "").place(0..0),
             name: at("item".to_owned()),
             title: Some("An item".to_owned()),
@@ -144,7 +147,7 @@ fn prompt(pack: &Arc<Pack>) -> Arc<ServedPrompt> {
         pack: Arc::clone(pack),
         name: "greet".to_owned(),
         pattern: None,
-        prompt: Prompt {
+        definition: Prompt {
             at: Source::new("fixture.toml", "").place(0..0),
             name: at("greet".to_owned()),
             title: Some("Greet somebody".to_owned()),
