@@ -6,8 +6,8 @@
 //!
 //! The files from the ground up: `text_index`, `fragment`, `derived_fields`, `snapshot`; over a snapshot
 //! `nodes`, `edges`, `columns`, `query`, `walk`, `cycles`, `diagram`; derived fields in `derive_scope`, `cache_key`,
-//! `derive_fields`; from files to a snapshot `fragment_builder`, `scan`, `assemble`, `build`; between calls `change` and
-//! `store`.
+//! `derive_fields`; from files to a snapshot `fragment_builder`, `scan`, `assemble`, `transaction`, `build`; between calls
+//! `store` and `change`.
 
 mod assemble;
 mod build;
@@ -32,10 +32,11 @@ mod stored_value;
 #[cfg(test)]
 mod tests;
 mod text_index;
+mod transaction;
 mod walk;
 
 pub use build::{Builder, record_into};
-pub use change::{ChangeEntry, ChangeLabel, ChangeSession, Transaction};
+pub use change::{ChangeLabel, ChangeSession};
 pub use columns::Rows;
 pub use condition::FieldCondition;
 pub use derive_scope::has_limited_reads;
@@ -46,4 +47,5 @@ pub use nodes::{Node, Nodes};
 pub use snapshot::{Functions, Graph};
 pub use store::{BuildPlan, BuildScope, GraphOrigin, GraphStore};
 pub use text_index::lowercase_tokens;
+pub use transaction::{ChangeEntry, Transaction};
 pub use walk::{Attachment, Direction, GraphWalkOptions};

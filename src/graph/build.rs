@@ -1,13 +1,13 @@
 //! The builder of a graph: the argument of `build`, and the result of `new_graph`.
 
 use super::assemble::assemble;
-use super::change::Transaction;
 use super::derived_fields::{DeclaredReads, DerivedFields, DerivedValues};
 use super::fragment::Fragment;
 use super::fragment_builder::{FragmentBuilder, FragmentHandle};
 use super::scan::FileScanner;
 use super::snapshot::{Functions, Graph};
 use super::stored_value::to_stored;
+use super::transaction::Transaction;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::CheckedIterator;
 use crate::value::{Json, Kind, Map, Object, Text, Value};

@@ -5,17 +5,10 @@
 //! one that fails leaves nothing behind. A log entry keeps its operations. To undo, the draft is made again from the
 //! base and the operations of the remaining entries. So the result is, by construction, the earlier state.
 
-mod assemble;
-mod draft;
-mod transaction;
-
-pub use transaction::{ChangeEntry, Transaction};
-
-pub(super) use transaction::ChangeLog;
-
 use super::snapshot::Graph;
 use super::store::{GraphOrigin, GraphStore, PendingChanges};
 use super::stored_value::to_stored;
+use super::transaction::{ChangeEntry, ChangeLog, Transaction};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::{Text, Value};

@@ -2,12 +2,12 @@
 //! files only. It also holds the changes that are not in files yet.
 
 use super::build::Builder;
-use super::change::{ChangeEntry, ChangeLog};
 use super::derive_scope::has_limited_reads;
 use super::derived_fields::{CacheScope, DerivedCache};
 use super::scan::{BuildMemo, FileScanner, SealedWorld, is_scanning};
 use super::snapshot::{Functions, Graph};
 use super::stored_value::hash_value;
+use super::transaction::{ChangeEntry, ChangeLog};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::{Handle, Text, Value};

@@ -3,6 +3,7 @@
 
 mod confine;
 mod git;
+mod git_trial;
 mod handle;
 mod journal;
 mod lock;
@@ -23,7 +24,8 @@ mod write_journal;
 
 pub use super::grants::SECRET_VARIABLES;
 pub use confine::{Mechanisms, Sandbox, SandboxStatus, choose_sandbox, sandbox_status, system_mechanisms};
-pub use git::{is_told, try_git};
+pub use git::is_told;
+pub use git_trial::try_git;
 pub use handle::Disk;
 pub use journal::recovered;
 pub use owner::{OtherWriter, check_private, other_writers};

@@ -114,6 +114,8 @@ fn no_files_stand_in_a_circle() {
     assert!(found.len() > 100, "only {} files name another: the sources are not read as they are written", found.len());
     let circles = circles::circles(&found);
     assert!(circles.is_empty(), "{}", circles.join("\n"));
+    let circles = circles::circles(&circles::between_modules(&found));
+    assert!(circles.is_empty(), "{}", circles.join("\n"));
 }
 
 #[test]

@@ -10,7 +10,6 @@ mod own_files;
 mod runner;
 mod settings;
 mod stamp;
-mod trial;
 mod unconfined;
 
 use super::handle::Disk;
@@ -24,9 +23,9 @@ use runner::{DEVICES, ENVIRONMENT};
 
 pub(in crate::world::disk) use discovery::find_repository;
 pub(in crate::world::disk) use own_files::write;
+pub(in crate::world::disk) use runner::owned;
 pub use settings::is_told;
 pub(in crate::world::disk) use stamp::stamp;
-pub use trial::try_git;
 
 /// Who the user is and when it is, as the host's own environment says it to git.
 const IDENTITY: [&str; 7] = [

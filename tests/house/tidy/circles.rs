@@ -1,4 +1,4 @@
-//! No circles between files: whoever reads a file can read what it stands on first.
+//! No circles between files, nor between the modules of a folder: whoever reads a file can read what it stands on first.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -15,6 +15,22 @@ pub fn circles(imports: &Imports) -> Vec<String> {
         }
     }
     found.into_values().collect()
+}
+
+/// What the modules of each folder name of each other: a file and the files in the folder of its name are one module.
+pub fn between_modules(imports: &Imports) -> Imports {
+    let mut found = Imports::new();
+    for (file, others) in imports {
+        for (other, names) in others {
+            let (one, two) = (file.trim_end_matches(".rs"), other.trim_end_matches(".rs"));
+            let (one, two): (Vec<&str>, Vec<&str>) = (one.split('/').collect(), two.split('/').collect());
+            let Some(at) = one.iter().zip(&two).position(|(one, two)| one != two) else { continue };
+            let module = |parts: &[&str]| parts[..=at].join("/");
+            let known = found.entry(module(&one)).or_default().entry(module(&two)).or_default();
+            known.extend(names.iter().cloned());
+        }
+    }
+    found
 }
 
 /// The files of the shortest way from `file` back to it.

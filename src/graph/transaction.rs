@@ -1,7 +1,8 @@
 //! Transactions, and the log of the successful ones.
 
-use super::assemble::assemble;
-use super::draft::{Draft, DraftOperation, EdgeEnd, EdgeRecord, Rewiring};
+mod assemble;
+mod draft;
+
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::edges::{Edge, Edges};
 use crate::graph::nodes::{Node, Nodes};
@@ -9,6 +10,8 @@ use crate::graph::snapshot::{Graph, NONE};
 use crate::graph::stored_value::{node_fields, to_stored};
 use crate::guard::{self, ITEM, checked};
 use crate::value::{Json, Kind, Map, Object, Text, Value};
+use assemble::assemble;
+use draft::{Draft, DraftOperation, EdgeEnd, EdgeRecord, Rewiring};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The argument `tx` of the function of `change`. It can be used until that function returns.

@@ -1,12 +1,11 @@
 //! Tries out in a temporary repository what the verbs of git need: for `toolsd doctor`.
 
-use super::runner::owned;
-use super::{find_repository, run};
+use super::git::{find_repository, owned, run};
+use super::handle::Disk;
+use super::scratch::init_repository;
+use super::system::{canonical_path, reason};
+use super::temporary::{OF_GIT, TemporaryFolder};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::disk::handle::Disk;
-use crate::world::disk::scratch::init_repository;
-use crate::world::disk::system::{canonical_path, reason};
-use crate::world::disk::temporary::{OF_GIT, TemporaryFolder};
 use crate::world::run::{Confinement, GitChanges, GitUse, ProgramCommand, RequiredGrant};
 use std::time::Duration;
 
