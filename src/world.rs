@@ -2,7 +2,8 @@
 //!
 //! `World` is the trait that they go through. `disk` is the real world and the only place that names `std::fs`,
 //! processes and the wall clock; `memory` is that of examples and cases. The others are views over a world: `granted`
-//! limits it to grants, `staged` keeps what a call writes until it ends well, `recorded` remembers what was read.
+//! limits it to grants, `staged` keeps what a call writes until it ends well, `recorded` remembers what was read,
+//! `sealed` refuses to read at times.
 
 pub mod disk;
 mod effects;
@@ -14,6 +15,7 @@ pub mod path;
 pub mod recorded;
 pub mod repository;
 pub mod run;
+pub mod sealed;
 pub mod staged;
 pub mod staging;
 #[cfg(test)]

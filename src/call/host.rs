@@ -17,8 +17,9 @@ use crate::registry::Pack;
 use crate::script::{block_in_place, watch_guard};
 use crate::value::{Json, Value};
 use crate::world::recorded::RecordedWorld;
+use crate::world::sealed::SealedWorld;
 use crate::world::staged::StagedWorld;
-use crate::world::{World, path};
+use crate::world::{Workspace, World, path};
 use base64::Engine;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -464,14 +465,14 @@ fn look_up_graph(
     let functions: Arc<dyn Functions> = Arc::new(PackFunctions { functions, hash: made.hash });
     let outer = guard::current();
     let _pause = outer.as_ref().map(|outer| outer.pause());
-    let within = |world: Arc<dyn World>, job: &mut dyn FnMut() -> Result<()>| {
+    let within = |world: Arc<SealedWorld>, job: &mut dyn FnMut() -> Result<()>| {
         let guard = Guard::new(made.build_limits, host.cancel.clone());
         let _watched = watch_guard(&guard);
         let inner = host.for_build(world) as Arc<dyn Host>;
         made.program.run_native(&graph.script.value, inner, guard, job)
     };
     let config = host.config();
-    let world = host.readable()?;
+    let world: Arc<dyn Workspace> = host.readable()?;
     let build = BuildPlan { world: &world, functions: &functions, entry: "build", config: &config, within: &within };
     look_up(store, &build)
 }

@@ -11,7 +11,6 @@ use crate::document::Document;
 use crate::guard;
 use crate::value::{Handle, Text, Value};
 use crate::world::recorded::{ContentHash, RecordedReads, RecordedWorld};
-use crate::world::{Ambient, Files, FolderEntry, Programs, Stat, WalkOptions, WalkResult, World};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -252,91 +251,13 @@ pub(super) fn is_scanning() -> bool {
     SCANNING.get()
 }
 
-/// The world of a build. It refuses access while a scan function is running on the thread.
-pub(super) struct SealedWorld(pub Arc<dyn World>);
-
-impl SealedWorld {
-    fn ensure_open(&self) -> Result<&dyn World> {
-        if is_scanning() {
-            let fault = Diagnostic::new(Code::WORLD, "a scan function can read only its own file");
-            return Err(fault.help(
-                "read the other file in `build` and pass what is needed as an argument of `scan`, or use `derive_fields`",
-            ));
-        }
-        Ok(&*self.0)
+/// Refuses to read while a scan function is running on this thread: the result of a scan depends on its own file only.
+pub(super) fn ensure_not_scanning() -> Result<()> {
+    if !is_scanning() {
+        return Ok(());
     }
+    let fault = Diagnostic::new(Code::WORLD, "a scan function can read only its own file");
+    Err(fault.help(
+        "read the other file in `build` and pass what is needed as an argument of `scan`, or use `derive_fields`",
+    ))
 }
-
-impl Files for SealedWorld {
-    fn root(&self) -> &str {
-        self.0.root()
-    }
-
-    fn stat(&self, path: &str) -> Result<Option<Stat>> {
-        self.ensure_open()?.stat(path)
-    }
-
-    fn read(&self, path: &str) -> Result<Vec<u8>> {
-        self.ensure_open()?.read(path)
-    }
-
-    fn list(&self, path: &str) -> Result<Vec<FolderEntry>> {
-        self.ensure_open()?.list(path)
-    }
-
-    fn walk(&self, walk: &WalkOptions) -> Result<WalkResult> {
-        self.ensure_open()?.walk(walk)
-    }
-
-    fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
-        self.ensure_open()?.write(path, bytes)
-    }
-
-    fn remove(&self, path: &str) -> Result<()> {
-        self.ensure_open()?.remove(path)
-    }
-
-    fn spelled(&self, path: &str) -> String {
-        self.0.spelled(path)
-    }
-
-    fn is_spelled(&self, path: &str) -> bool {
-        self.0.is_spelled(path)
-    }
-
-    fn stat_all(&self, paths: &[&str]) -> Vec<Result<Option<Stat>>> {
-        match self.ensure_open() {
-            Ok(world) => world.stat_all(paths),
-            Err(_) => paths.iter().map(|path| self.stat(path)).collect(),
-        }
-    }
-
-    fn granted_roots(&self) -> Vec<String> {
-        self.0.granted_roots()
-    }
-
-    fn root_of(&self, path: &str) -> String {
-        self.0.root_of(path)
-    }
-}
-
-impl Ambient for SealedWorld {
-    fn now_ms(&self) -> i64 {
-        self.0.now_ms()
-    }
-
-    fn uuid(&self) -> [u8; 16] {
-        self.0.uuid()
-    }
-
-    /// `None` while a scan function is running, because a variable would be a hidden input too.
-    fn env(&self, name: &str) -> Option<String> {
-        self.ensure_open().ok()?.env(name)
-    }
-
-    fn env_names(&self) -> Vec<String> {
-        self.ensure_open().map(|world| world.env_names()).unwrap_or_default()
-    }
-}
-
-impl Programs for SealedWorld {}

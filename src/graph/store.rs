@@ -4,7 +4,7 @@
 use super::build::Builder;
 use super::derive_scope::has_limited_reads;
 use super::derived_fields::{CacheScope, DerivedCache};
-use super::scan::{BuildMemo, FileScanner, SealedWorld, is_scanning};
+use super::scan::{BuildMemo, FileScanner, ensure_not_scanning, is_scanning};
 use super::snapshot::{Functions, Graph};
 use super::stored_value::hash_value;
 use super::transaction::{ChangeEntry, ChangeLog};
@@ -12,7 +12,8 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::{Handle, Text, Value};
 use crate::world::recorded::{FileRead, ReadsCheck, RecordedWorld};
-use crate::world::{World, path};
+use crate::world::sealed::SealedWorld;
+use crate::world::{Workspace, path};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -108,12 +109,12 @@ impl ChangeLock {
 
 /// Runs the closure with a host whose `world()` is the given one, within the limits of a build. In that host, `graph()`
 /// is a fault.
-pub type BuildScope<'a> = &'a dyn Fn(Arc<dyn World>, &mut dyn FnMut() -> Result<()>) -> Result<()>;
+pub type BuildScope<'a> = &'a dyn Fn(Arc<SealedWorld>, &mut dyn FnMut() -> Result<()>) -> Result<()>;
 
 /// How to build the graph.
 pub struct BuildPlan<'a> {
     /// The workspace as the pack is allowed to read it.
-    pub world: &'a Arc<dyn World>,
+    pub world: &'a Arc<dyn Workspace>,
     /// The functions of the pack. The snapshot keeps them for derived fields.
     pub functions: &'a Arc<dyn Functions>,
     /// The function that builds the graph: `build(g, config)`.
@@ -251,17 +252,17 @@ impl GraphStore {
                 let reads = Arc::clone(&before.memo.reads);
                 (RecordedWorld::resuming(Arc::clone(build.world), reads, check), Arc::clone(&before.memo))
             }
-            None => (RecordedWorld::new(Arc::clone(build.world)), Arc::default()),
+            None => (RecordedWorld::without_programs(Arc::clone(build.world)), Arc::default()),
         };
         let recorded = Arc::new(recorded);
-        let world: Arc<dyn World> = Arc::clone(&recorded) as _;
+        let sealed = SealedWorld::new(Arc::clone(&recorded) as _, ensure_not_scanning);
         let cache_scope = CacheScope { cache: Arc::clone(&self.derived_cache), inputs };
         //= docs/spec.md#freshness
         //# Only files that changed SHOULD be read and parsed again.
         let scan = Arc::new(FileScanner::new(Arc::clone(&recorded), Arc::clone(build.functions), memo, cache_scope));
         let builder = Arc::new(Builder::with_scanner(Arc::clone(&scan)));
         let mut graph = None;
-        (build.within)(Arc::new(SealedWorld(world)), &mut || {
+        (build.within)(Arc::new(sealed), &mut || {
             let handle = Value::Handle(Arc::clone(&builder) as Handle);
             build.functions.call(build.entry, vec![handle, build.config.clone()])?;
             graph = Some(builder.finish()?);

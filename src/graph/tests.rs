@@ -17,7 +17,7 @@ use super::{Builder, Functions, Graph, Nodes, record_into};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::document::Document;
 use crate::value::{Function, Json, Map, Object, Value};
-use crate::world::{Ambient, EntryKind, Files, FolderEntry, Programs, Stat, WalkOptions, WalkResult, World};
+use crate::world::{Ambient, EntryKind, Files, FolderEntry, Programs, Stat, WalkOptions, WalkResult};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

@@ -6,7 +6,7 @@ use super::workspace_files::{WORKSPACE_FOLDER, named_files, trusted_files};
 use crate::definition::Validation;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Source;
-use crate::world::World;
+use crate::world::{Workspace, World};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -246,7 +246,7 @@ impl PackFiles {
 }
 
 /// The hashes of originals that `eject` noted in a layer: path and hash in hexadecimal digits.
-pub fn read_ejected(layer: &dyn World, path: &str) -> BTreeMap<String, String> {
+pub fn read_ejected(layer: &dyn Workspace, path: &str) -> BTreeMap<String, String> {
     let Ok(Some(_)) = layer.stat(path) else { return BTreeMap::new() };
     layer.read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }

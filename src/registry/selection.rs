@@ -2,7 +2,7 @@
 
 use crate::definition::PackDefinition;
 use crate::diagnostic::Result;
-use crate::world::{World, path};
+use crate::world::{Workspace, World, path};
 use std::sync::Arc;
 
 /// Opens worlds: the disk's for people, a world of memory for cases.
@@ -24,7 +24,7 @@ pub enum PackChoice {
 
 /// The root of a pack: the nearest folder, from the workspace upwards, that holds the first entry of `root`,
 /// else the second, and so on; the workspace if none is found or none is asked for. An absolute path.
-pub fn find_root(pack: &PackDefinition, workspace: &dyn World, worlds: &dyn WorldOpener) -> Result<String> {
+pub fn find_root(pack: &PackDefinition, workspace: &dyn Workspace, worlds: &dyn WorldOpener) -> Result<String> {
     for marker in &pack.root {
         if marker == "." || workspace.stat(marker)?.is_some() {
             return Ok(workspace.root().to_owned());
@@ -66,8 +66,8 @@ pub fn select_pack(
     name: &str,
     pack: &PackDefinition,
     choice: &PackChoice,
-    workspace: &dyn World,
-    root: &dyn World,
+    workspace: &dyn Workspace,
+    root: &dyn Workspace,
 ) -> PackSelection {
     match (choice, &pack.activate_if) {
         //= docs/spec.md#definitions
@@ -80,7 +80,7 @@ pub fn select_pack(
         //= docs/spec.md#definitions
         //# A pack MUST be served by default only where one of its `activate_if` paths exists.
         (PackChoice::ByMarkers, Some(markers)) => {
-            let exists = |world: &dyn World, marker: &str| matches!(world.stat(marker), Ok(Some(_)));
+            let exists = |world: &dyn Workspace, marker: &str| matches!(world.stat(marker), Ok(Some(_)));
             match markers.iter().any(|marker| exists(workspace, marker) || exists(root, marker)) {
                 true => PackSelection::Served,
                 false => PackSelection::Dormant(markers.clone()),

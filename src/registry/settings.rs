@@ -11,7 +11,7 @@ use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::guard::Limits;
 use crate::source::Source;
 use crate::value::Json;
-use crate::world::World;
+use crate::world::Workspace;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ pub struct WorkspaceSettings {
 
 impl WorkspaceSettings {
     /// Reads the file of a workspace to its end. What an untrusted file may not say is left out, with a warning.
-    pub fn load(workspace: &dyn World, trust: &WorkspaceTrust) -> (Self, Vec<Diagnostic>) {
+    pub fn load(workspace: &dyn Workspace, trust: &WorkspaceTrust) -> (Self, Vec<Diagnostic>) {
         // A broken symlink is read too, so that it is reported.
         let bytes = match workspace.stat(SETTINGS_FILE) {
             Ok(None) => return (Self::default(), Vec::new()),

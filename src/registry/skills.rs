@@ -8,7 +8,7 @@ use crate::parse::{ParserInput, parse_front_matter};
 use crate::source::{Place, Source};
 use crate::value::Json;
 use crate::world::recorded::YOUNG_MS;
-use crate::world::{Stat, WalkOptions, World, path};
+use crate::world::{Stat, WalkOptions, Workspace, path};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -122,7 +122,7 @@ pub struct FileDigests(Mutex<HashMap<String, (Stat, String)>>);
 
 impl FileDigests {
     /// The digest of a file and its size in bytes.
-    fn digest(&self, world: &dyn World, path: &str, stat: Option<Stat>) -> Result<(String, u64)> {
+    fn digest(&self, world: &dyn Workspace, path: &str, stat: Option<Stat>) -> Result<(String, u64)> {
         let known = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get(path).cloned();
         if let (Some((before, digest)), Some(now)) = (&known, stat)
             && *before == now
@@ -144,7 +144,7 @@ impl FileDigests {
 /// The skill in a folder of a world, and what should be better about it. Its URIs begin with `skill://` and `at`, or
 /// its name if that is not given. Links within it are left out.
 pub fn read_found_skill(
-    world: &dyn World,
+    world: &dyn Workspace,
     dir: &str,
     at: Option<&str>,
     digests: &FileDigests,
@@ -161,7 +161,7 @@ pub fn read_found_skill(
     read_skill(&origin, base, |base| workspace_manifest(world, &dir, base, digests))
 }
 
-fn workspace_manifest(world: &dyn World, dir: &str, base: &str, digests: &FileDigests) -> Result<Vec<SkillFile>> {
+fn workspace_manifest(world: &dyn Workspace, dir: &str, base: &str, digests: &FileDigests) -> Result<Vec<SkillFile>> {
     let walk = WalkOptions { from: dir.to_owned(), hidden: true, ignore: false, follow: false, depth: None };
     let files = world.walk(&walk)?.files;
     let stats = world.stat_all(&files.iter().map(String::as_str).collect::<Vec<_>>());

@@ -3,7 +3,7 @@
 use super::permissions::Permissions;
 use crate::definition::SETTINGS_FILE;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::{LockAttempt, World};
+use crate::world::{LockAttempt, Workspace};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -58,7 +58,7 @@ impl Default for TrustRecord {
 
 impl TrustRecord {
     /// Reads the record in its folder; an empty one if there is none.
-    pub fn load(folder: &dyn World) -> Result<Self> {
+    pub fn load(folder: &dyn Workspace) -> Result<Self> {
         if folder.stat(TRUST_RECORD)?.is_none() {
             return Ok(Self::default());
         }
@@ -76,7 +76,7 @@ impl TrustRecord {
     }
 
     /// Changes the record while no other process does.
-    pub fn change(folder: &dyn World, change: impl FnOnce(&mut Self)) -> Result<()> {
+    pub fn change(folder: &dyn Workspace, change: impl FnOnce(&mut Self)) -> Result<()> {
         let _held = lock(folder)?;
         let mut record = Self::load(folder)?;
         change(&mut record);
@@ -87,7 +87,7 @@ impl TrustRecord {
     }
 }
 
-fn lock(folder: &dyn World) -> Result<Box<dyn crate::world::Lock>> {
+fn lock(folder: &dyn Workspace) -> Result<Box<dyn crate::world::Lock>> {
     for _ in 0..ATTEMPTS {
         if let LockAttempt::Held(lock) = folder.lock(LOCK)? {
             return Ok(lock);

@@ -4,7 +4,7 @@
 use super::trust::{UNTRUSTED, WorkspaceTrust};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::source::Source;
-use crate::world::{EntryKind, FolderEntry, World, path};
+use crate::world::{EntryKind, FolderEntry, Workspace, path};
 use std::collections::BTreeMap;
 
 /// The folders of a layer that packs are made of.
@@ -20,12 +20,12 @@ const MOST_ENTRIES: usize = 10_000;
 const MOST_DEPTH: usize = 32;
 
 /// The sorted paths of the pack files, from the root of the workspace; what cannot be used is reported.
-pub fn workspace_files(workspace: &dyn World, faults: &mut Vec<Diagnostic>) -> Vec<String> {
+pub fn workspace_files(workspace: &dyn Workspace, faults: &mut Vec<Diagnostic>) -> Vec<String> {
     files_below(workspace, WORKSPACE_FOLDER, faults)
 }
 
 /// The files of a layer that needs no trust, by their path from its root, each read once.
-pub(super) fn named_files(layer: &dyn World, faults: &mut Vec<Diagnostic>) -> Vec<(String, Vec<u8>)> {
+pub(super) fn named_files(layer: &dyn Workspace, faults: &mut Vec<Diagnostic>) -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     for file in files_below(layer, ".", faults) {
         match layer.read(&file) {
@@ -36,7 +36,7 @@ pub(super) fn named_files(layer: &dyn World, faults: &mut Vec<Diagnostic>) -> Ve
     files
 }
 
-fn files_below(workspace: &dyn World, layer: &str, faults: &mut Vec<Diagnostic>) -> Vec<String> {
+fn files_below(workspace: &dyn Workspace, layer: &str, faults: &mut Vec<Diagnostic>) -> Vec<String> {
     let mut looking = FolderScan { workspace, faults, files: Vec::new(), entries: 0 };
     if matches!(workspace.stat(layer), Ok(None)) {
         return Vec::new();
@@ -57,7 +57,7 @@ fn files_below(workspace: &dyn World, layer: &str, faults: &mut Vec<Diagnostic>)
 
 /// The bytes of the trusted pack files, by their path from the root of the workspace; why others are not used is reported.
 pub(super) fn trusted_files(
-    workspace: &dyn World,
+    workspace: &dyn Workspace,
     trust: &WorkspaceTrust,
     faults: &mut Vec<Diagnostic>,
 ) -> Vec<(String, Vec<u8>)> {
@@ -130,7 +130,7 @@ pub fn is_withheld(fault: &Diagnostic) -> bool {
 }
 
 struct FolderScan<'a> {
-    workspace: &'a dyn World,
+    workspace: &'a dyn Workspace,
     faults: &'a mut Vec<Diagnostic>,
     files: Vec<String>,
     entries: usize,

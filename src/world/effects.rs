@@ -195,6 +195,11 @@ pub trait Programs: Send + Sync {
     }
 }
 
+/// The absence of programs.
+pub struct NoPrograms;
+
+impl Programs for NoPrograms {}
+
 /// Files and what surrounds them: all that definitions, the registry and graphs are made from.
 pub trait Workspace: Files + Ambient {}
 
@@ -284,7 +289,7 @@ pub enum TargetState {
 }
 
 /// Reads a file as UTF-8 text.
-pub fn read_text(world: &dyn World, path: &str) -> Result<String> {
+pub fn read_text(world: &dyn Files, path: &str) -> Result<String> {
     text_from_bytes(path, world.read(path)?)
 }
 

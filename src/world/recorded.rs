@@ -9,7 +9,7 @@
 #[cfg(test)]
 mod tests;
 
-use super::effects::{Ambient, Files, LockAttempt, Programs, World};
+use super::effects::{Ambient, Files, LockAttempt, NoPrograms, Programs, Workspace, World};
 use super::path;
 use super::repository::Repository;
 use super::run::{ProgramCommand, ProgramFile, ProgramOutput, RequiredGrant};
@@ -41,7 +41,7 @@ pub enum PathState {
 }
 
 impl PathState {
-    fn look(world: &dyn World, path: &str) -> Self {
+    fn look(world: &dyn Workspace, path: &str) -> Self {
         match world.stat(path) {
             Ok(Some(stat)) => Self::There(stat),
             Ok(None) => Self::Absent,
@@ -49,7 +49,7 @@ impl PathState {
         }
     }
 
-    fn look_all(world: &dyn World, paths: &[&str]) -> Vec<Self> {
+    fn look_all(world: &dyn Workspace, paths: &[&str]) -> Vec<Self> {
         let seen = world.stat_all(paths).into_iter().map(|stat| match stat {
             Ok(Some(stat)) => Self::There(stat),
             Ok(None) => Self::Absent,
@@ -80,7 +80,7 @@ impl Clone for FileRead {
 }
 
 impl FileRead {
-    fn look(world: &dyn World, path: &str) -> Self {
+    fn look(world: &dyn Workspace, path: &str) -> Self {
         let at_ms = world.now_ms();
         let seen = PathState::look(world, path);
         Self { seen, hash: None, young: AtomicBool::new(seen.is_young(at_ms)) }
@@ -103,7 +103,7 @@ impl FileRead {
     /// Whether the file is no longer as it was, now that `seen` is there: looked at not before `at_ms`.
     ///
     /// Of a folder only that it is there counts: what lies in it is a matter of walks and lists.
-    fn differs(&self, path: &str, seen: PathState, at_ms: i64, world: &dyn World) -> bool {
+    fn differs(&self, path: &str, seen: PathState, at_ms: i64, world: &dyn Workspace) -> bool {
         match (self.seen, seen) {
             (PathState::There(before), PathState::There(now)) if before.entry != EntryKind::File => {
                 before.entry != now.entry
@@ -169,7 +169,7 @@ impl WalkRead {
     }
 
     /// Whether another walk finds something else.
-    fn is_changed(&self, world: &dyn World) -> bool {
+    fn is_changed(&self, world: &dyn Workspace) -> bool {
         match take_walk(world, &self.walk) {
             Ok(again) if again.walked == self.walked => {
                 *self.state() = again.state.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -181,7 +181,7 @@ impl WalkRead {
 }
 
 /// Walks, and notes what shows whether it would find the same again.
-fn take_walk(world: &dyn World, walk: &WalkOptions) -> Result<WalkRead> {
+fn take_walk(world: &dyn Workspace, walk: &WalkOptions) -> Result<WalkRead> {
     let at_ms = world.now_ms();
     let walked = world.walk(walk)?;
     let from = path::clean(&walk.from);
@@ -201,7 +201,7 @@ fn take_walk(world: &dyn World, walk: &WalkOptions) -> Result<WalkRead> {
     Ok(WalkRead { walk: walk.clone(), walked: Arc::new(walked), state })
 }
 
-fn look_at(world: &dyn World, paths: Vec<String>) -> Vec<(String, PathState)> {
+fn look_at(world: &dyn Workspace, paths: Vec<String>) -> Vec<(String, PathState)> {
     let seen = PathState::look_all(world, &paths.iter().map(String::as_str).collect::<Vec<_>>());
     paths.into_iter().zip(seen).collect()
 }
@@ -236,7 +236,7 @@ struct CurrentStates<'a> {
 }
 
 impl<'a> CurrentStates<'a> {
-    fn look(world: &dyn World, paths: impl Iterator<Item = &'a str>) -> Self {
+    fn look(world: &dyn Workspace, paths: impl Iterator<Item = &'a str>) -> Self {
         let mut paths: Vec<&str> = paths.collect();
         // Made of a few sorted parts, which this sort finds.
         paths.sort();
@@ -321,7 +321,7 @@ impl RecordedReads {
     ///
     /// Costs one `stat` for each file and folder; the young are read again. `world` must be the one that was
     /// recorded, or one that shows the same files.
-    pub fn check(&self, world: &dyn World) -> ReadsCheck {
+    pub fn check(&self, world: &dyn Workspace) -> ReadsCheck {
         let vouchers: Vec<_> = self.walks.iter().map(WalkRead::vouched_by).collect();
         let files = self.files.keys().map(|path| &**path);
         let now = CurrentStates::look(world, files.chain(vouchers.iter().flatten().flat_map(|seen| names(seen))));
@@ -356,12 +356,12 @@ impl RecordedReads {
     }
 
     /// Something that is no longer as it was: the path of a file, or of the folder where a walk began.
-    pub fn first_change(&self, world: &dyn World) -> Option<String> {
+    pub fn first_change(&self, world: &dyn Workspace) -> Option<String> {
         self.check(world).first
     }
 
     /// Whether everything is as it was.
-    pub fn unchanged(&self, world: &dyn World) -> bool {
+    pub fn unchanged(&self, world: &dyn Workspace) -> bool {
         self.first_change(world).is_none()
     }
 
@@ -408,7 +408,8 @@ impl RecordedReads {
 /// before reading it: a file that is as it was costs nothing more. A view that limits reading belongs on top of a
 /// `RecordedWorld`, not beneath it: what it leaves out of a walk may still decide what the walk finds.
 pub struct RecordedWorld {
-    world: Arc<dyn World>,
+    world: Arc<dyn Workspace>,
+    programs: Arc<dyn Programs>,
     reads: Mutex<RecordedReads>,
     /// What was read earlier, and what of it was still as it was before this view began. It then counts as read here,
     /// as it was seen then: whatever changed since is seen as a change by the next check.
@@ -418,12 +419,18 @@ pub struct RecordedWorld {
 impl RecordedWorld {
     /// Begins to remember.
     pub fn new(world: Arc<dyn World>) -> Self {
-        Self { world, reads: Mutex::new(RecordedReads::default()), before: None }
+        let programs: Arc<dyn Programs> = Arc::clone(&world) as _;
+        Self { programs, ..Self::without_programs(world) }
+    }
+
+    /// Begins to remember what is read of a workspace; it has no programs.
+    pub fn without_programs(world: Arc<dyn Workspace>) -> Self {
+        Self { world, programs: Arc::new(NoPrograms), reads: Mutex::new(RecordedReads::default()), before: None }
     }
 
     /// Begins to remember, and takes over what `check` has just found to be as `earlier` saw it.
-    pub fn resuming(world: Arc<dyn World>, earlier: Arc<RecordedReads>, check: ReadsCheck) -> Self {
-        Self { world, reads: Mutex::new(RecordedReads::default()), before: Some((earlier, check)) }
+    pub fn resuming(world: Arc<dyn Workspace>, earlier: Arc<RecordedReads>, check: ReadsCheck) -> Self {
+        Self { before: Some((earlier, check)), ..Self::without_programs(world) }
     }
 
     /// What was remembered so far, and begins anew.
@@ -571,34 +578,34 @@ impl Ambient for RecordedWorld {
 impl Programs for RecordedWorld {
     /// What a program reads is not remembered.
     fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
-        self.world.run(command)
+        self.programs.run(command)
     }
 
     fn program(&self, name: &str) -> Result<ProgramFile> {
-        self.world.program(name)
+        self.programs.program(name)
     }
 
     fn program_below(&self, program: &ProgramFile, places: &[String]) -> Result<Vec<String>> {
-        self.world.program_below(program, places)
+        self.programs.program_below(program, places)
     }
 
     fn real_place(&self, path: &str) -> String {
-        self.world.real_place(path)
+        self.programs.real_place(path)
     }
 
     fn repository(&self, folder: &str, needs: RequiredGrant) -> Result<Repository> {
-        self.world.repository(folder, needs)
+        self.programs.repository(folder, needs)
     }
 
     fn run_git(&self, command: &ProgramCommand, repository: &Repository) -> Result<ProgramOutput> {
-        self.world.run_git(command, repository)
+        self.programs.run_git(command, repository)
     }
 
     fn write_git_file(&self, repository: &Repository, path: &str, bytes: Option<&[u8]>) -> Result<()> {
-        self.world.write_git_file(repository, path, bytes)
+        self.programs.write_git_file(repository, path, bytes)
     }
 
     fn hold_repository(&self, repository: &Repository) -> Result<LockAttempt> {
-        self.world.hold_repository(repository)
+        self.programs.hold_repository(repository)
     }
 }

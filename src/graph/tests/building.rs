@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::graph::{BuildPlan, GraphStore};
+use crate::world::Workspace;
 
 fn build(files: &[(&str, &str)], functions: Fake) -> Result<Arc<Graph>> {
-    let world: Arc<dyn World> = FileTable::with(files);
+    let world: Arc<dyn Workspace> = FileTable::with(files);
     let functions = functions.with("read", read_lines).shared();
     GraphStore::default().fresh(&BuildPlan {
         world: &world,

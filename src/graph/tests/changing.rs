@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::graph::{BuildPlan, ChangeLabel, ChangeSession, GraphOrigin, GraphStore, Transaction};
+use crate::world::Workspace;
+use crate::world::sealed::SealedWorld;
 use proptest::prelude::*;
 
 /// One step of a random transaction, over few ids so that they clash. What does not fit is skipped.
@@ -103,9 +105,9 @@ impl ChangeFixture {
     }
 
     fn origin(&self) -> Result<GraphOrigin> {
-        let world: Arc<dyn World> = Arc::clone(&self.files) as _;
+        let world: Arc<dyn Workspace> = Arc::clone(&self.files) as _;
         let stamp = Value::list(self.files.paths().into_iter().map(Value::from));
-        let within = &|_: Arc<dyn World>, run: &mut dyn FnMut() -> Result<()>| run();
+        let within = &|_: Arc<SealedWorld>, run: &mut dyn FnMut() -> Result<()>| run();
         self.store.origin(&BuildPlan {
             world: &world,
             functions: &self.functions,

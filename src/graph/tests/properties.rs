@@ -3,6 +3,8 @@
 use super::*;
 use crate::graph::{BuildPlan, Direction, GraphStore, GraphWalkOptions};
 use crate::order::SortKey as By;
+use crate::world::Workspace;
+use crate::world::sealed::SealedWorld;
 use proptest::prelude::*;
 
 /// A line that `read_lines` understands, over few ids so that they clash.
@@ -64,10 +66,10 @@ fn fresh(store: &GraphStore, files: &Arc<FileTable>) -> Arc<Graph> {
             g.record(|recording| recording.add("total", &"all".into(), &fields, &Value::Null))
         })
         .shared();
-    let world: Arc<dyn World> = Arc::clone(files) as _;
+    let world: Arc<dyn Workspace> = Arc::clone(files) as _;
     // The stamp stands for the folder that `find_files` would have recorded.
     let stamp = Value::list(files.paths().into_iter().map(Value::from));
-    let within = &|_: Arc<dyn World>, run: &mut dyn FnMut() -> Result<()>| run();
+    let within = &|_: Arc<SealedWorld>, run: &mut dyn FnMut() -> Result<()>| run();
     store.fresh(&BuildPlan { world: &world, functions: &functions, entry: "build", config: &stamp, within }).unwrap()
 }
 
@@ -107,8 +109,8 @@ proptest! {
                 }
                 g.derive("n", &names(&["twice"]), "twice", None).map(|()| Value::Null)
             });
-            let world: Arc<dyn World> = Arc::clone(&files) as _;
-            let (functions, within) = (functions.shared(), |_: Arc<dyn World>, run: &mut dyn FnMut() -> _| run());
+            let world: Arc<dyn Workspace> = Arc::clone(&files) as _;
+            let (functions, within) = (functions.shared(), |_: Arc<SealedWorld>, run: &mut dyn FnMut() -> _| run());
             let (entry, config) = ("build", &Value::Null);
             let graph = GraphStore::default()
                 .fresh(&BuildPlan { world: &world, functions: &functions, entry, config, within: &within })

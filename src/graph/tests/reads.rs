@@ -4,6 +4,8 @@ use super::*;
 use crate::graph::{BuildPlan, GraphStore, Node};
 use crate::order::SortKey as By;
 use crate::value::Kind;
+use crate::world::Workspace;
+use crate::world::sealed::SealedWorld;
 use proptest::prelude::*;
 
 struct ReadsFixture {
@@ -61,8 +63,8 @@ impl ReadsFixture {
     }
 
     fn fresh(&self, store: &GraphStore) -> Arc<Graph> {
-        let world: Arc<dyn World> = Arc::clone(&self.files) as _;
-        let within = &|_: Arc<dyn World>, run: &mut dyn FnMut() -> Result<()>| run();
+        let world: Arc<dyn Workspace> = Arc::clone(&self.files) as _;
+        let within = &|_: Arc<SealedWorld>, run: &mut dyn FnMut() -> Result<()>| run();
         // Every build is a new one: a file without nodes changes.
         self.files.put("stamp", &self.files.clock.load(Ordering::Relaxed).to_string());
         store

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::graph::{BuildPlan, GraphStore};
+use crate::world::Workspace;
+use crate::world::sealed::SealedWorld;
 
 struct StoreFixture {
     files: Arc<FileTable>,
@@ -33,7 +35,7 @@ impl StoreFixture {
 
     /// The script finds files through the world of the build, as `find_files` does.
     fn fresh(&self) -> Result<Arc<Graph>> {
-        let world: Arc<dyn World> = Arc::clone(&self.files) as _;
+        let world: Arc<dyn Workspace> = Arc::clone(&self.files) as _;
         let walker = Arc::new(Walker(Mutex::default()));
         self.store.fresh(&BuildPlan {
             world: &world,
@@ -54,7 +56,7 @@ impl StoreFixture {
 
 const WALK: WalkOptions = WalkOptions { from: String::new(), hidden: false, ignore: false, follow: false, depth: None };
 
-struct Walker(Mutex<Option<Arc<dyn World>>>);
+struct Walker(Mutex<Option<Arc<dyn Workspace>>>);
 
 impl Object for Walker {
     fn kind(&self) -> crate::value::Kind {
@@ -101,7 +103,7 @@ fn a_failed_build_is_told_and_tried_again() {
             false => Ok(Value::Null),
         })
         .shared();
-    let world: Arc<dyn World> = files;
+    let world: Arc<dyn Workspace> = files;
     let store = GraphStore::default();
     let build = BuildPlan {
         world: &world,
@@ -127,7 +129,7 @@ fn one_builds_and_the_others_wait() {
             Ok(Value::Null)
         })
         .shared();
-    let world: Arc<dyn World> = FileTable::with(&[]);
+    let world: Arc<dyn Workspace> = FileTable::with(&[]);
     let store = GraphStore::default();
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -164,8 +166,8 @@ fn what_stands_is_given_while_another_is_built() {
         })
         .shared();
     let files = FileTable::with(&[("a", "1")]);
-    let world: Arc<dyn World> = Arc::clone(&files) as _;
-    let read = |world: Arc<dyn World>, run: &mut dyn FnMut() -> Result<()>| world.read("a").and_then(|_| run());
+    let world: Arc<dyn Workspace> = Arc::clone(&files) as _;
+    let read = |world: Arc<SealedWorld>, run: &mut dyn FnMut() -> Result<()>| world.read("a").and_then(|_| run());
     let config = Value::Null;
     let build = || BuildPlan { world: &world, functions: &functions, entry: "build", config: &config, within: &read };
     let store = GraphStore::default();
@@ -187,7 +189,7 @@ fn what_stands_is_given_while_another_is_built() {
 #[test]
 fn a_scan_function_reads_nothing_else() {
     let files = FileTable::with(&[("a", "x")]);
-    let seen: Arc<Mutex<Option<Arc<dyn World>>>> = Arc::default();
+    let seen: Arc<Mutex<Option<Arc<dyn Workspace>>>> = Arc::default();
     let inside = Arc::clone(&seen);
     let functions = Fake::default()
         .with("read", move |_| inside.lock().unwrap().as_ref().unwrap().read("a").map(|_| Value::Null))
@@ -196,7 +198,7 @@ fn a_scan_function_reads_nothing_else() {
             Ok(Value::Null)
         })
         .shared();
-    let world: Arc<dyn World> = files;
+    let world: Arc<dyn Workspace> = files;
     let build = BuildPlan {
         world: &world,
         functions: &functions,

@@ -4,6 +4,8 @@ use super::*;
 use crate::graph::FragmentBuilder;
 use crate::graph::assemble::assemble;
 use crate::order::SortKey as By;
+use crate::world::Workspace;
+use crate::world::sealed::SealedWorld;
 use std::time::{Duration, Instant};
 
 fn best(rounds: usize, mut act: impl FnMut()) -> Duration {
@@ -104,9 +106,9 @@ fn how_fast_changes_are() {
             g.scan(&listed.paths(), "read", &Value::Null).map(|()| Value::Null)
         })
         .shared();
-    let world: Arc<dyn World> = Arc::clone(&files) as _;
+    let world: Arc<dyn Workspace> = Arc::clone(&files) as _;
     let store = Arc::new(GraphStore::default());
-    let within = &|_: Arc<dyn World>, run: &mut dyn FnMut() -> Result<()>| run();
+    let within = &|_: Arc<SealedWorld>, run: &mut dyn FnMut() -> Result<()>| run();
     let build =
         crate::graph::BuildPlan { world: &world, functions: &functions, entry: "build", config: &Value::Null, within };
     let start = Instant::now();
@@ -180,9 +182,9 @@ fn traced() -> (Arc<FileTable>, Arc<dyn Functions>, Arc<AtomicUsize>) {
 #[allow(clippy::print_stdout)]
 fn how_fast_after_an_edit() {
     let (files, functions, called) = traced();
-    let world: Arc<dyn World> = Arc::clone(&files) as _;
+    let world: Arc<dyn Workspace> = Arc::clone(&files) as _;
     let store = crate::graph::GraphStore::default();
-    let within = &|_: Arc<dyn World>, run: &mut dyn FnMut() -> Result<()>| run();
+    let within = &|_: Arc<SealedWorld>, run: &mut dyn FnMut() -> Result<()>| run();
     let build =
         crate::graph::BuildPlan { world: &world, functions: &functions, entry: "build", config: &Value::Null, within };
     let read = |graph: &Arc<Graph>| {

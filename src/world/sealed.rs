@@ -1,0 +1,97 @@
+//! A view without programs that refuses all reading for as long as its owner says so.
+
+use super::effects::{Ambient, Files, Programs, Workspace};
+use super::walk::{FolderEntry, Stat, WalkOptions, WalkResult};
+use crate::diagnostic::Result;
+use std::sync::Arc;
+
+/// A workspace as a build of a graph sees it.
+pub struct SealedWorld {
+    world: Arc<dyn Workspace>,
+    ensure_open: fn() -> Result<()>,
+}
+
+impl SealedWorld {
+    /// A view that `ensure_open` refuses to read while it fails.
+    pub fn new(world: Arc<dyn Workspace>, ensure_open: fn() -> Result<()>) -> Self {
+        Self { world, ensure_open }
+    }
+
+    fn open(&self) -> Result<&dyn Workspace> {
+        (self.ensure_open)().map(|()| &*self.world)
+    }
+}
+
+impl Files for SealedWorld {
+    fn root(&self) -> &str {
+        self.world.root()
+    }
+
+    fn stat(&self, path: &str) -> Result<Option<Stat>> {
+        self.open()?.stat(path)
+    }
+
+    fn read(&self, path: &str) -> Result<Vec<u8>> {
+        self.open()?.read(path)
+    }
+
+    fn list(&self, path: &str) -> Result<Vec<FolderEntry>> {
+        self.open()?.list(path)
+    }
+
+    fn walk(&self, walk: &WalkOptions) -> Result<WalkResult> {
+        self.open()?.walk(walk)
+    }
+
+    fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
+        self.open()?.write(path, bytes)
+    }
+
+    fn remove(&self, path: &str) -> Result<()> {
+        self.open()?.remove(path)
+    }
+
+    fn spelled(&self, path: &str) -> String {
+        self.world.spelled(path)
+    }
+
+    fn is_spelled(&self, path: &str) -> bool {
+        self.world.is_spelled(path)
+    }
+
+    fn stat_all(&self, paths: &[&str]) -> Vec<Result<Option<Stat>>> {
+        match self.open() {
+            Ok(world) => world.stat_all(paths),
+            Err(_) => paths.iter().map(|path| self.stat(path)).collect(),
+        }
+    }
+
+    fn granted_roots(&self) -> Vec<String> {
+        self.world.granted_roots()
+    }
+
+    fn root_of(&self, path: &str) -> String {
+        self.world.root_of(path)
+    }
+}
+
+impl Ambient for SealedWorld {
+    fn now_ms(&self) -> i64 {
+        self.world.now_ms()
+    }
+
+    fn uuid(&self) -> [u8; 16] {
+        self.world.uuid()
+    }
+
+    /// `None` while reading is refused, because a variable would be a hidden input too.
+    fn env(&self, name: &str) -> Option<String> {
+        self.open().ok()?.env(name)
+    }
+
+    fn env_names(&self) -> Vec<String> {
+        self.open().map(|world| world.env_names()).unwrap_or_default()
+    }
+}
+
+impl Programs for SealedWorld {}
