@@ -3,130 +3,39 @@
 //! The questions are made from the table of verbs, and put to git as it is, with nothing between: a verb that says or does
 //! something else because it is confined is found, also one that nobody has thought of.
 
-use crate::yard::{Yard, gits};
+use crate::yard::Yard;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 use toolsd::primitive::git::verb::{GitVerb, InputKind, OptionKind, VariableKind};
 use toolsd::primitive::git::{read_verbs, write_verbs};
 
-/// Values that ask for something that is there, where the kind of an option is not enough.
-const VALUES: &[(&str, &str, &str)] = &[
-    ("", "all", "true"),
-    ("", "author", "\"Bea <bea@example.org>\""),
-    ("", "create", "\"made\""),
-    ("", "date", "\"2026-02-03T04:05:06Z\""),
-    ("", "from", "\"side\""),
-    ("", "match", "\"v*\""),
-    ("", "message", "\"said\""),
-    ("", "name", "\"made\""),
-    ("", "remote", "\"near\""),
-    ("", "to", "\"aside\""),
-    ("blame", "lines", "\"1,2\""),
-    ("blame", "paths", "\"a.txt\""),
-    ("branch_delete", "names", "\"merged\""),
-    ("commit", "paths", "\"a.txt\""),
-    ("commit_tree", "tree", "\"HEAD^{tree}\""),
-    ("delete_ref", "from", "\"side\""),
-    ("delete_ref", "name", "\"refs/heads/side\""),
-    ("describe", "refs", "\"HEAD\""),
-    ("diff", "refs", "[\"v1\", \"HEAD\"]"),
-    ("fetch", "refs", "\"main\""),
-    ("files", "paths", "[\"deep\", \"a.txt\"]"),
-    ("grep", "pattern", "\"line\""),
-    ("grep", "refs", "\"HEAD\""),
-    ("hash_object", "paths", "[\"a.txt\"]"),
-    ("log", "date", "\"iso-strict\""),
-    ("log", "format", "\"%H %an %s%d\""),
-    ("merge", "ref", "\"side\""),
-    ("merge_base", "refs", "[\"main\", \"side\"]"),
-    ("read_tree", "ref", "\"side\""),
-    ("show", "date", "\"iso-strict\""),
-    ("show", "format", "\"%h|%ae|%b\""),
-    ("show", "refs", "\"v1\""),
-    ("sparse_checkout", "patterns", "[\"/*\", \"!/deep\"]"),
-    ("switch", "ref", "\"side\""),
-    ("tags", "names", "\"v*\""),
-    ("tags", "contains", "\"v1\""),
-    ("tree", "paths", "[\"deep\", \"a.txt\"]"),
-    ("update_index", "entries", "[\"100644 @\\tmade.txt\"]"),
-    ("update_ref", "from", "\"side\""),
-    ("update_ref", "name", "\"refs/heads/side\""),
-    ("update_ref", "to", "\"HEAD\""),
-    ("worktree_add", "create", "\"made\""),
-    ("worktree_add", "path", "\"trees/w\""),
-    ("worktree_add", "ref", "\"side\""),
-    ("worktree_add", "reset", "\"side2\""),
-    ("worktree_remove", "path", "\"trees/there\""),
-];
+/// What is asked, beside what the kinds of options say.
+#[derive(Deserialize)]
+struct Table {
+    values: Vec<(String, String, String)>,
+    with: Vec<(String, String, String)>,
+    silent: Vec<(String, String)>,
+}
 
-/// What an option needs beside it to mean something.
-const WITH: &[(&str, &str, &str)] = &[
-    ("merge", "ff_only", "{\"ref\":\"v1\"}"),
-    ("branch", "force", "{\"name\":\"merged\",\"ref\":\"HEAD\"}"),
-    ("commit", "no_edit", "{\"amend\":true,\"message\":null}"),
-    ("describe", "exact_match", "{\"refs\":\"v1\"}"),
-    ("files", "exclude_standard", "{\"others\":true}"),
-    ("log", "follow", "{\"paths\":[\"a.txt\"]}"),
-    ("merge", "no_ff", "{\"message\":\"m\"}"),
-    ("merge_base", "is_ancestor", "{\"refs\":[\"v1\",\"HEAD\"]}"),
-    ("diff", "merge_base", "{\"refs\":[\"side\",\"main\"]}"),
-    ("diff", "cached", "{}"),
-    ("read_tree", "empty", "{\"ref\":null}"),
-    ("reset", "paths", "{\"ref\":\"HEAD\"}"),
-    ("switch", "detach", "{\"ref\":\"v1\"}"),
-    ("worktree_add", "detach", "{\"ref\":\"v1\"}"),
-    ("", "left_right", "{\"refs\":\"main...side\"}"),
-];
+static TABLE: LazyLock<Table> = LazyLock::new(|| toml::from_str(include_str!("answers.toml")).unwrap());
 
-/// Where git rightly says nothing at all.
-const SILENT: &[(&str, &str)] = &[
-    ("diff", "cached"),
-    ("files", "index"),
-    ("files", "unmerged"),
-    ("merge_base", "is_ancestor"),
-    ("object", "show"),
-    ("", "no_patch"),
-    ("", "diff_filter"),
-];
+/// The row of an option: that of its verb before one of any verb.
+fn row(rows: &'static [(String, String, String)], verb: &GitVerb, option: &str) -> Option<&'static str> {
+    let found = rows.iter().filter(|(of, name, _)| name == option && (of.is_empty() || of == verb.name));
+    found.max_by_key(|(of, ..)| of.len()).map(|(.., json)| json.as_str())
+}
 
 /// A repository with something of everything.
 pub fn template() -> Yard {
     let yard = Yard::with_repository();
-    yard.put(".gitignore", "*.log\n");
-    yard.put("deep/b.txt", "a line\nanother line\n");
-    yard.put("b.txt", "a line of b\n");
-    yard.put("gone.txt", "gone\n");
-    yard.commit("files");
-    yard.git(&["tag", "-a", "-m", "the first", "v1"]);
-    yard.git(&["branch", "merged"]);
-    yard.git(&["checkout", "-q", "-b", "side"]);
-    yard.put("side.txt", "line of the side\n");
-    yard.commit("on the side");
-    yard.git(&["checkout", "-q", "main"]);
-    yard.put("a.txt", "one\nline two\nthree\n");
-    yard.git(&["-c", "user.name=Bea", "-c", "user.email=bea@example.org", "commit", "-qam", "second line"]);
-    yard.git(&["mv", "b.txt", "c.txt"]);
-    yard.git(&["commit", "-qm", "renamed"]);
-    yard.git(&["mv", "c.txt", "b.txt"]);
-    yard.git(&["commit", "-qm", "back"]);
-    yard.git(&["checkout", "-q", "-b", "joined", "v1"]);
-    yard.put("joined.txt", "joined\n");
-    yard.commit("to be joined");
-    yard.git(&["checkout", "-q", "main"]);
-    yard.git(&["merge", "-q", "--no-ff", "-m", "joined", "joined"]);
-    yard.git(&["notes", "add", "-m", "a note"]);
-    yard.git(&["branch", "side2", "v1"]);
-    yard.put("deep/b.txt", "stashed line\n");
-    yard.git(&["stash", "push", "-q", "-m", "aside"]);
-    yard.git(&["clone", "-q", "--bare", ".", ".git/near"]);
-    yard.git(&["remote", "add", "near", ".git/near"]);
-    yard.git(&["fetch", "-q", "near"]);
-    yard.put("x.log", "ignored\n");
-    yard.put("deep/y.log", "ignored\n");
+    let mut shell = yard.at_home(Command::new("sh"));
+    assert!(shell.args(["-c", include_str!("template.sh")]).current_dir(yard.workspace()).status().unwrap().success());
     yard
 }
 
@@ -163,11 +72,10 @@ pub fn before(yard: &Yard, folder: &Path, verb: &str) {
 }
 
 fn value(verb: &GitVerb, name: &str, kind: OptionKind) -> Value {
-    let given = VALUES.iter().filter(|(of, option, _)| *option == name && (of.is_empty() || *of == verb.name));
-    if let Some((_, _, text)) = given.max_by_key(|(of, _, _)| of.len())
+    if let Some(json) = row(&TABLE.values, verb, name)
         && !matches!(kind, OptionKind::Flag(_))
     {
-        return serde_json::from_str(text).unwrap();
+        return serde_json::from_str(json).unwrap();
     }
     match kind {
         OptionKind::Flag(_) => json!(true),
@@ -224,11 +132,8 @@ pub fn questions(verbs: impl Iterator<Item = &'static GitVerb>) -> Vec<(&'static
                     options.remove("paths");
                 }
                 options.insert(option.name.to_owned(), value);
-                let with =
-                    WITH.iter().filter(|(of, name, _)| *name == option.name && (of.is_empty() || *of == verb.name));
-                if let Some((_, _, more)) = with.max_by_key(|(of, _, _)| of.len()) {
-                    let more: Map<String, Value> = serde_json::from_str(more).unwrap();
-                    options.extend(more);
+                if let Some(more) = row(&TABLE.with, verb, option.name) {
+                    options.extend(serde_json::from_str::<Map<String, Value>>(more).unwrap());
                 }
                 options.retain(|_, value| !value.is_null());
                 found.push((verb, option.name, Value::Object(options)));
@@ -331,7 +236,7 @@ pub fn plain(yard: &Yard, folder: &Path, verb: &GitVerb, options: &Value) -> (i6
 }
 
 fn is_silent(verb: &str, option: &str) -> bool {
-    SILENT.iter().any(|(of, name)| *name == option && (of.is_empty() || *of == verb))
+    TABLE.silent.iter().any(|(of, name)| name == option && (of.is_empty() || of == verb))
 }
 
 //= docs/spec.md#git
@@ -440,37 +345,8 @@ pub fn filled(template: &Yard, verb: &GitVerb, options: &Value) -> Value {
 //# A verb MUST answer what git answers to the same question in the same repository.
 #[test]
 fn a_verb_that_changes_something_leaves_what_git_leaves() {
-    leaves_what_git_leaves(&Yard::new(), &template(), &crate::support::sample(questions(write_verbs()), 50));
-}
-
-#[test]
-fn each_verb_leaves_with_each_other_git_of_this_machine_what_that_leaves() {
-    with_each_other_git(|_, option| option.is_empty());
-}
-
-#[test]
-#[ignore = "minutes: `.ci/long git`"]
-fn each_option_leaves_with_each_other_git_of_this_machine_what_that_leaves() {
-    with_each_other_git(|_, _| true);
-}
-
-/// Puts some of the questions to each git but the first one, which all others are put to.
-fn with_each_other_git(is_asked: fn(&GitVerb, &str) -> bool) {
-    let gits = gits();
-    if gits.len() == 1 {
-        eprintln!("only one git is on this machine, in {}: no other one was tried", gits[0].display());
-    }
-    for git in &gits[1..] {
-        let mut questions = questions(write_verbs());
-        questions.retain(|(verb, option, _)| is_asked(verb, option));
-        let yard = Yard::new().with_git_of(git);
-        let version = yard.plain(&yard.workspace(), &["version"]);
-        eprintln!("{}: {}", git.display(), String::from_utf8_lossy(&version.stdout).trim());
-        leaves_what_git_leaves(&yard, &template().with_git_of(git), &questions);
-    }
-}
-
-fn leaves_what_git_leaves(yard: &Yard, template: &Yard, questions: &[(&'static GitVerb, &'static str, Value)]) {
+    let (yard, template) = (&Yard::new(), &template());
+    let questions = crate::support::sample(questions(write_verbs()), 40);
     let mut asked = Vec::new();
     for (at, (verb, _, options)) in questions.iter().enumerate() {
         let (ours, theirs) = (yard.workspace().join(format!("q{at}")), yard.at(&format!("q{at}")));

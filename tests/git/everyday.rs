@@ -3,8 +3,6 @@
 use crate::yard::Yard;
 use serde_json::{Value, json};
 use std::fs;
-use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 //= docs/spec.md#git
 //= type=test
@@ -55,68 +53,6 @@ fn what_is_left_out_is_told() {
     }
 }
 
-/// Each verb in the case that it is made for: in their order, in one repository.
-#[test]
-fn every_verb_does_what_it_says() {
-    let yard = Yard::with_repository();
-    yard.put("new.txt", "new\n");
-    for (verb, options) in [
-        ("add", json!({ "paths": ["new.txt"] })),
-        (
-            "commit",
-            json!({ "message": "new", "quiet": true, "author": "B <b@example.org>", "date": "2026-01-01T00:00:00Z" }),
-        ),
-        ("branch", json!({ "name": "side" })),
-        ("switch", json!({ "ref": "side", "quiet": true })),
-        ("commit", json!({ "all": true, "allow_empty": true, "message": "uno" })),
-        ("switch", json!({ "ref": "main" })),
-        ("merge", json!({ "ref": "side", "message": "join", "no_ff": true })),
-        ("branch_delete", json!({ "names": "side", "force": true })),
-        ("switch", json!({ "create": "moving", "ref": "HEAD~1" })),
-        ("worktree_add", json!({ "path": "w", "ref": "main", "create": "tree" })),
-        ("sparse_checkout", json!({ "folder": "w", "patterns": ["/*", "!new.txt"] })),
-        ("worktree_remove", json!({ "path": "w" })),
-        ("worktree_prune", json!({})),
-        ("update_ref", json!({ "name": "refs/heads/made", "to": "HEAD" })),
-        ("delete_ref", json!({ "name": "refs/heads/made" })),
-        ("read_tree", json!({ "ref": "HEAD", "index": "own" })),
-        ("write_tree", json!({ "index": "own" })),
-        ("hash_object", json!({ "paths": ["a.txt"] })),
-        (
-            "commit_tree",
-            json!({ "tree": "HEAD^{tree}", "parents": ["HEAD"], "message": "m", "author": "C <c@example.org>", "date": "1767225600 +0000" }),
-        ),
-        ("reset", json!({ "quiet": true })),
-    ] {
-        let done = yard.act(verb, &options);
-        assert!(done["code"].is_i64(), "{verb} {options}: {done}");
-    }
-    for (verb, options, part) in [
-        ("log", json!({ "max_count": 9, "format": "%an|%s", "refs": "main" }), "B|new"),
-        ("show", json!({ "refs": "HEAD:a.txt" }), "one"),
-        ("diff", json!({ "refs": ["HEAD", "main"], "name_only": true, "check": false }), ""),
-        ("rev_list", json!({ "refs": "HEAD", "count": true }), ""),
-        ("rev_parse", json!({ "ref": "HEAD", "abbrev_ref": true }), "moving"),
-        ("merge_base", json!({ "refs": ["HEAD", "main"] }), ""),
-        ("describe", json!({ "always": true }), ""),
-        ("blame", json!({ "paths": ["a.txt"], "ref": "HEAD", "lines": "1,1" }), "one"),
-        ("files", json!({}), "a.txt"),
-        ("tree", json!({ "ref": "HEAD", "paths": ["a.txt"] }), "a.txt"),
-        ("object", json!({ "show": "t", "ref": "HEAD" }), "commit"),
-        ("refs", json!({ "names": "refs/heads", "format": "%(refname:short)", "sort": "-refname" }), "main"),
-        ("branches", json!({ "format": "%(refname:short)", "contains": "HEAD" }), "moving"),
-        ("current_branch", json!({}), "moving"),
-        ("tags", json!({ "names": "v*" }), ""),
-        ("grep", json!({ "pattern": "one", "name_only": true }), "a.txt"),
-        ("worktrees", json!({}), yard.workspace().canonicalize().unwrap().to_str().unwrap()),
-        ("repository", json!({ "show": "prefix" }), ""),
-        ("status", json!({ "porcelain": "v2", "branch": true, "untracked": "all" }), "branch.head moving"),
-    ] {
-        let told = yard.look(verb, &options);
-        assert!(told["text"].as_str().unwrap_or_else(|| panic!("{verb}: {told}")).contains(part), "{verb}: {told}");
-    }
-}
-
 //= docs/spec.md#git
 //= type=test
 //# A verb that looks at files MUST be refused unless a grant to read covers the working tree, and one that changes files unless a grant to write does.
@@ -160,6 +96,9 @@ fn git_gets_all_of_a_working_tree_or_nothing_of_it() {
     assert_eq!(narrow("narrow_act", "commit", json!({ "message": "x" }))["code"], 0);
 }
 
+//= docs/spec.md#git
+//= type=test
+//# A file that the user's configuration includes on a condition MUST count where git would include it.
 /// The user's own settings that count: who commits, and what is ignored everywhere.
 #[test]
 fn the_user_is_who_they_are() {
@@ -208,23 +147,6 @@ fn a_remote_is_named_and_lies_below_a_root() {
         assert!(refused.to_string().contains(told), "{name}: {refused}");
     }
     assert!(!yard.git(&["branch", "-r"]).contains("far"));
-}
-
-/// Git reads the repository that it asks, and the files that the user's configuration includes.
-#[test]
-fn another_repository_below_the_root_is_asked() {
-    let yard = Yard::with_repository();
-    let mine = fs::read_to_string(yard.at(".gitconfig")).unwrap();
-    fs::write(yard.at(".gitconfig"), mine + "[include]\npath = ~/more/settings\n").unwrap();
-    fs::create_dir(yard.at("more")).unwrap();
-    fs::write(yard.at("more/settings"), "[fetch]\nprune = true\n").unwrap();
-    let second = yard.workspace().join("second");
-    fs::create_dir(&second).unwrap();
-    yard.git_in(&second, &["init", "-q"]);
-    yard.git_in(&second, &["remote", "add", "first", ".."]);
-    let told = yard.act("fetch", &json!({ "remote": "first", "folder": "second" }));
-    assert_eq!(told["code"], 0, "{told}");
-    assert_eq!(yard.git_in(&second, &["branch", "-r"]), "  first/main\n");
 }
 
 //= docs/spec.md#git
@@ -292,54 +214,6 @@ fn a_git_that_is_cancelled_leaves_no_lock_and_a_stale_one_is_told() {
     assert!(ended["error"].is_string(), "git was too fast for this test: {ended}");
     assert!(!lock.exists(), "git was ended without a chance to tidy up");
     fs::remove_file(workspace.join("toolsd.toml")).unwrap();
-    // What was hashed by then is not hashed again: there has to be more.
-    for number in 4..8 {
-        fs::write(workspace.join(format!("{number}.bin")), [&bytes[..], &[number]].concat()).unwrap();
-    }
-    let mut adding = yard
-        .command(&["call", "act_git", &json!({ "verb": "add", "options": { "all": true } }).to_string()])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let began = Instant::now();
-    while !lock.exists() && began.elapsed() < Duration::from_secs(20) && adding.try_wait().unwrap().is_none() {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    // In the moment after it has made its lock, git does not know yet that it has to take it away.
-    std::thread::sleep(Duration::from_millis(50));
-    assert!(lock.exists(), "git was too fast for this test");
-    adding.kill().unwrap();
-    adding.wait().unwrap();
-    // The process that asked is killed; git is asked to end, and takes its lock with it.
-    let began = Instant::now();
-    while lock.exists() && began.elapsed() < Duration::from_secs(60) {
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    assert!(!lock.exists(), "the lock is still there");
-    fs::write(&lock, "").unwrap();
-    let told = yard.act("add", &json!({ "all": true }));
-    assert!(is_told(&told) && lock.exists(), "{told}");
-}
-
-//= docs/spec.md#writes
-//= type=test
-//# A program MUST end, with all that it started, when its time is over or the call is cancelled.
-#[test]
-fn programs_that_print_linger_or_flee_end() {
-    let yard = Yard::new();
-    let shell = |line: &str, timeout_s: f64| {
-        let began = Instant::now();
-        let told = yard.call("run_shell", &json!({ "line": line, "timeout_s": timeout_s, "output_kb": 64 }));
-        assert!(began.elapsed() < Duration::from_secs(15), "{line}");
-        told.to_string()
-    };
-    assert!(shell("yes", 1.0).contains("was ended"));
-    assert!(shell("head -c 100000 /dev/zero", 10.0).contains("printed more than 64 kB"));
-    assert!(shell("trap '' TERM; while true; do :; done", 0.5).contains("was ended"));
-    // What leaves the group and holds the streams open keeps nobody waiting.
-    assert_eq!(shell("setsid sleep 30 & printf done", 10.0), "\"done\"");
-    assert!(shell("sleep 30 & sleep 30", 0.5).contains("was ended"));
 }
 
 //= docs/spec.md#git
@@ -394,18 +268,4 @@ fn letters_beyond_ascii_are_letters() {
     }
     let found = yard.look("grep", &json!({ "pattern": "äpfel", "ignore_case": true, "paths": ["letters.txt"] }));
     assert!(found["text"].as_str().unwrap().contains("Äpfel"), "{found}");
-}
-
-/// What `git replace` put in the place of something is what git shows, and so does the pack's.
-#[test]
-fn what_was_replaced_is_seen_as_git_sees_it() {
-    let yard = Yard::with_repository();
-    for number in 0..2 {
-        yard.put("a.txt", &format!("more {number}"));
-        yard.git(&["commit", "-qam", "more"]);
-    }
-    let count = |yard: &Yard| yard.look("rev_list", &json!({ "refs": "HEAD", "count": true }))["text"].clone();
-    let before = count(&yard);
-    yard.git(&["replace", "--graft", "HEAD"]);
-    assert!(before != count(&yard) && count(&yard).as_str().unwrap().trim() == "1", "{before}: {}", count(&yard));
 }

@@ -12,13 +12,10 @@
 
 mod answers;
 mod attacks;
-mod conditions;
 mod everyday;
 mod folder_attacks;
 mod honest;
-mod kinds;
 mod merges;
-mod middle;
 mod races;
 mod told;
 #[path = "../support/mod.rs"]

@@ -4,7 +4,6 @@ use crate::support;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -15,21 +14,6 @@ pub struct Yard {
     pub home: tempfile::TempDir,
     /// Where programs are, if not where this process finds them.
     path: Option<OsString>,
-}
-
-/// The folders of `PATH` that have a git, each another file than those before: a machine may have some.
-pub fn gits() -> Vec<PathBuf> {
-    let (mut found, mut seen) = (Vec::new(), Vec::new());
-    for folder in std::env::split_paths(&std::env::var_os("PATH").unwrap()) {
-        let known = fs::canonicalize(folder.join("git")).and_then(fs::metadata);
-        if let Ok(known) = known.map(|known| (known.dev(), known.ino()))
-            && !seen.contains(&known)
-        {
-            seen.push(known);
-            found.push(folder);
-        }
-    }
-    found
 }
 
 impl Yard {
@@ -143,25 +127,6 @@ impl Yard {
         command.args(["call", tool, &arguments.to_string()]);
         command.args(["--pack", pack, "--dir", PACKS, "--format", "json", "--workspace"]).arg(self.workspace());
         let output = command.output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr);
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {told}"))
-    }
-
-    /// `narrow_all` of a pack with these grants.
-    pub fn call_with(&self, grants: &str, arguments: &Value) -> Value {
-        let packs = self.at("packs");
-        fs::create_dir_all(packs.join("tools.d")).unwrap();
-        for name in ["narrow.toml", "narrow.rhai"] {
-            let text = fs::read_to_string(Path::new(PACKS).join("tools.d").join(name)).unwrap();
-            let lines = text.lines().map(|line| match line.starts_with("grants = ") {
-                true => format!("grants = {{ {grants} }}\n"),
-                false => format!("{line}\n"),
-            });
-            fs::write(packs.join("tools.d").join(name), lines.collect::<String>()).unwrap();
-        }
-        let mut command = self.at_home(support::toolsd(self.home.path()));
-        command.args(["call", "narrow_all", &arguments.to_string(), "--pack", "narrow", "--format", "json", "--dir"]);
-        let output = command.arg(packs).arg("--workspace").arg(self.workspace()).output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr);
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {told}"))
     }

@@ -1,15 +1,14 @@
 //! A folder with a workspace, a secret beside it, and the built binary at work on both.
 
-use serde_json::{Value, json};
+use crate::support::Server;
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use toolsd::world::GrantedAccess;
 use toolsd::world::disk::Disk;
 use toolsd::world::granted::GrantedWorld;
@@ -19,9 +18,6 @@ use toolsd::world::run;
 pub const PACKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hostile/packs");
 /// What no answer may contain.
 pub const SECRET: &str = "the secret of the house";
-/// No wait of these tests is longer: only a fault comes near it.
-pub const PATIENCE: Duration = Duration::from_secs(120);
-
 /// A parent folder that is gone when the test ends.
 pub struct House {
     folder: tempfile::TempDir,
@@ -106,10 +102,10 @@ impl House {
     }
 
     /// Serves packs of the hostile layer.
-    pub fn serve(&self, packs: &[&str]) -> Client {
+    pub fn serve(&self, packs: &[&str]) -> Server {
         let mut words = vec!["serve", "--dir", PACKS];
         packs.iter().for_each(|pack| words.extend(["--pack", pack]));
-        Client::start(self.command(&words))
+        Server::serving(self.command(&words))
     }
 }
 
@@ -157,113 +153,11 @@ pub fn peak_memory(id: u32) -> Option<usize> {
     Some(line.trim().trim_end_matches(" kB").parse::<usize>().ok()? >> 10)
 }
 
-/// A client of a running server.
-pub struct Client {
-    pub child: Child,
-    pub input: Option<ChildStdin>,
-    lines: Receiver<String>,
-    next: u64,
-    /// What the server said of itself.
-    pub instructions: String,
-}
-
-impl Client {
-    /// Starts a server and opens a session with it.
-    pub fn start(mut command: Command) -> Self {
-        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let input = child.stdin.take();
-        let output = BufReader::new(child.stdout.take().unwrap());
-        let (sender, lines) = channel();
-        std::thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
-        let mut client = Self { child, input, lines, next: 0, instructions: String::new() };
-        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "hostile", "version": "0" } });
-        let answer = client.ask("initialize", hello);
-        client.instructions = answer["result"]["instructions"].as_str().unwrap_or_default().to_owned();
-        client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string());
-        client
-    }
-
-    /// Sends a line.
-    pub fn send(&mut self, line: &str) {
-        self.send_bytes(format!("{line}\n").as_bytes());
-    }
-
-    pub fn send_bytes(&mut self, bytes: &[u8]) {
-        let input = self.input.as_mut().unwrap();
-        input.write_all(bytes).unwrap();
-        input.flush().unwrap();
-    }
-
-    /// The next message; nothing if the server ended.
-    pub fn hear(&mut self) -> Option<Value> {
-        match self.lines.recv_timeout(PATIENCE) {
-            Ok(line) => Some(serde_json::from_str(&line).unwrap_or_else(|_| panic!("stray output: {line}"))),
-            Err(RecvTimeoutError::Disconnected) => None,
-            Err(RecvTimeoutError::Timeout) => panic!("the server is silent"),
-        }
-    }
-
-    /// Sends a request without waiting; gives its id.
-    pub fn begin(&mut self, method: &str, params: Value) -> u64 {
-        self.next += 1;
-        let id = self.next;
-        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string());
-        id
-    }
-
-    /// The whole answer to a request.
-    pub fn ask(&mut self, method: &str, params: Value) -> Value {
-        let id = self.begin(method, params);
-        loop {
-            let answer = self.hear().unwrap_or_else(|| panic!("the server ended during {method}"));
-            if answer["id"] == id {
-                return answer;
-            }
-        }
-    }
-
-    /// The result of a tool: its text, and whether it failed.
-    pub fn call(&mut self, tool: &str, arguments: Value) -> (String, bool) {
-        let answer = self.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
-        let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{tool}: {answer}"));
-        (text.to_owned(), answer["result"]["isError"] == true)
-    }
-
-    /// The server still answers a ping at once, and a good call well.
-    #[track_caller]
-    pub fn is_well(&mut self) {
-        let before = Instant::now();
-        let pong = self.ask("ping", json!({}));
-        assert!(pong.get("result").is_some(), "{pong}");
-        assert!(before.elapsed() < Duration::from_secs(5), "a ping took {:?}", before.elapsed());
-        let (text, failed) = self.call("echo", json!({ "text": "tea" }));
-        assert!(!failed && text.contains("tea"), "{text}");
-    }
-
-    /// The most memory that the server had, in MB; nothing where the system does not tell.
-    pub fn peak_memory(&self) -> Option<usize> {
-        peak_memory(self.child.id())
-    }
-
-    /// Waits for the end of the server: its exit code.
-    #[track_caller]
-    pub fn ended(&mut self) -> Option<i32> {
-        let before = Instant::now();
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status.code();
-            }
-            assert!(before.elapsed() < Duration::from_secs(20), "the server does not end");
-            std::thread::sleep(Duration::from_millis(5));
-        }
-    }
-}
-
-impl Drop for Client {
-    fn drop(&mut self) {
-        drop(self.input.take());
-        // A server that does not end by itself must not outlive its test.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// The server still answers a ping, and a good call well.
+#[track_caller]
+pub fn is_well(server: &mut Server) {
+    let pong = server.request("ping", json!({}));
+    assert!(pong.get("result").is_some(), "{pong}");
+    let (text, failed) = server.said("echo", json!({ "text": "tea" }));
+    assert!(!failed && text.contains("tea"), "{text}");
 }

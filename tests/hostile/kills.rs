@@ -1,6 +1,8 @@
 //! `kill -9` while files are written: none is torn, nothing is left behind, the next call succeeds.
 
-use serde_json::Value;
+use crate::house::House;
+use serde_json::{Value, json};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -71,6 +73,9 @@ fn killed(workspace: &Path, words: &[&str], after_ms: u64) {
     running.wait().unwrap();
 }
 
+//= docs/spec.md#writes
+//= type=test
+//# A lock MUST be let go when its function fails and when its process dies.
 //= docs/spec.md#robustness
 //= type=test
 //# What a killed process left of files in the making MUST be taken away by the next call that writes.
@@ -83,8 +88,8 @@ fn a_killed_call_tears_no_file_and_leaves_nothing() {
     let workspace = home.path().join("workspace");
     std::fs::create_dir(&workspace).unwrap();
     let (mut left, mut stale) = (0, 0);
-    for turn in 0..24 {
-        killed(&workspace, &["rounds=100000"], turn * 3);
+    for turn in 0..8 {
+        killed(&workspace, &["rounds=100000"], turn * 9);
         left += in_the_making(&workspace);
         let next = mill(&workspace, &[]).output().unwrap();
         let told: Value = serde_json::from_slice(&next.stdout).unwrap();
@@ -133,52 +138,70 @@ fn what_a_killed_call_wrote_is_all_or_nothing_for_the_next_command() {
     );
 }
 
-//= docs/spec.md#writes
+//= docs/spec.md#robustness
 //= type=test
-//# A lock MUST be let go when its function fails and when its process dies.
+//# A command that comes while another one clears up behind a killed process MUST wait until that is done, for 20 s at most.
 #[test]
-fn a_repository_can_be_used_after_a_kill() {
-    let home = tempfile::tempdir().unwrap();
-    let workspace = home.path().join("workspace");
-    std::fs::create_dir(&workspace).unwrap();
-    std::fs::write(home.path().join(".gitconfig"), "[user]\nname = a\nemail = a@example.org\n").unwrap();
-    let git = |words: &[&str]| {
-        let output = Command::new("git").args(words).current_dir(&workspace).env("HOME", home.path()).output().unwrap();
-        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
-    };
-    assert!(git(&["init", "-q"]).0);
-    for turn in 0..8 {
-        killed(&workspace, &["rounds=100000", "commits=true"], turn * 23);
-        // The git that was at work ends by itself.
-        let lock = workspace.join(".git/index.lock");
-        for _ in 0..400 {
-            if !lock.exists() {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        // Of git itself 3 in 100 leave a lock: a signal that comes while the file is made finds a git that does not know it.
-        // Nobody but a person can tell that it is in nobody's way: it is named, and stays.
-        let (mut told, mut is_well) = (String::new(), false);
-        for _ in 0..3 {
-            let next = mill(&workspace, &["commits=true"]).output().unwrap();
-            told += &String::from_utf8_lossy(&next.stderr);
-            is_well = next.status.success();
-            if is_well {
-                break;
-            }
-            let fault = String::from_utf8_lossy(&next.stdout).into_owned();
-            let mut locks = files(&workspace.join(".git"));
-            locks.retain(|lock| lock.extension().is_some_and(|ending| ending == "lock"));
-            assert!(!locks.is_empty(), "turn {turn}: {fault}");
-            for lock in locks {
-                assert!(told.contains(lock.to_str().unwrap()), "turn {turn}: {} is not told: {told}", lock.display());
-                std::fs::remove_file(lock).unwrap();
-            }
-        }
-        assert!(is_well, "turn {turn}: {told}");
-        let (sound, told) = git(&["fsck", "--strict"]);
-        assert!(sound, "turn {turn}: {told}");
-        assert_eq!(in_the_making(&workspace), 0);
+fn a_command_waits_for_whoever_finishes_what_a_killed_call_wrote() {
+    use rustix::fs::{FlockOperation, flock};
+    let house = House::new();
+    house.write("state/toolsd/pending/2147483646-x", "");
+    let journal = fs::File::open(house.parent().join("state/toolsd/pending/2147483646-x")).unwrap();
+    flock(&journal, FlockOperation::NonBlockingLockExclusive).unwrap();
+    let mut waiting = house.command(&["list"]).stdout(std::process::Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(waiting.try_wait().unwrap().is_none(), "a command does not wait");
+    drop(journal);
+    assert!(waiting.wait().unwrap().success());
+}
+
+//= docs/spec.md#robustness
+//= type=test
+//# A journal that cannot be read MUST be told of before it is removed.
+#[test]
+fn what_a_journal_says_in_vain_is_told() {
+    use std::os::unix::fs::PermissionsExt;
+    let house = House::new();
+    house.write("state/toolsd/pending/2147483646-x", "not JSON\n");
+    let journal = house.parent().join("state/toolsd/pending/2147483646-x");
+    fs::set_permissions(&journal, fs::Permissions::from_mode(0o600)).unwrap();
+    let (_, said, _) = house.run(&["doctor"]);
+    assert!(said.contains("cannot be read from line 1 on") && !journal.exists(), "{said}");
+}
+
+//= docs/spec.md#robustness
+//= type=test
+//# A journal that lies in the workspace or in a further root MUST NOT be believed, unless the user's own home has it there.
+#[test]
+fn a_journal_in_the_workspace_or_a_root_is_not_believed() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    // Where the state lies, and whether a variable or the home leads there; the last one is none of the workspace's.
+    for (place, by_home) in [("workspace/home", true), ("root/state", false), ("own", false)] {
+        let house = House::new();
+        house.write("victim/keep", "mine");
+        fs::create_dir_all(house.parent().join("root")).unwrap();
+        let (victim, state) = (house.parent().join("victim"), house.parent().join(place));
+        let known = fs::metadata(victim.join("keep")).unwrap();
+        let mark = json!([known.dev(), known.ino(), known.len(), known.mtime(), known.mtime_nsec()]);
+        let folder = fs::metadata(&victim).unwrap();
+        let identity = json!([folder.dev(), folder.ino()]);
+        let line = json!({ "steps": [[victim.join("keep"), identity, null, mark, null]] });
+        let below = if by_home { ".local/state/toolsd" } else { "toolsd" };
+        let file = state.join(below).join("pending/12345-x");
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, format!("{line}\n")).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+        let root = house.parent().join("root");
+        let mut command = house.command(&["list", "--root", root.to_str().unwrap()]);
+        match by_home {
+            true => command.env("HOME", &state).env_remove("XDG_STATE_HOME"),
+            false => command.env("XDG_STATE_HOME", &state),
+        };
+        let output = command.env("TOOLSD_LOG", "warn").output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        let stays = victim.join("keep").exists();
+        let is_own = place == "own";
+        assert_eq!(stays, !is_own, "{place}: {told}");
+        assert_eq!(told.contains("is not believed, for the workspace or a root holds it"), !is_own, "{place}: {told}");
     }
 }

@@ -7,15 +7,10 @@
 )]
 #![allow(dead_code, reason = "each binary uses a part of what they share")]
 
-#[cfg(target_os = "linux")]
-mod attacker;
 mod broken_edits;
 mod calls;
 mod files;
-mod granted_links;
 mod house;
-#[cfg(target_os = "linux")]
-mod killed;
 mod names;
 #[cfg(target_os = "linux")]
 mod ordinary;
@@ -28,7 +23,7 @@ mod program_links;
 mod sound;
 mod trust;
 mod wire;
-mod workspace;
+#[cfg(target_os = "linux")]
 mod kills;
 #[cfg(target_os = "linux")]
 mod shortage;

@@ -12,21 +12,15 @@ const MARKS: [&str; 5] = [
 ];
 
 /// Each command that tells what a workspace, a layer or the record of trust holds.
-const COMMANDS: [&[&str]; 16] = [
+const COMMANDS: [&[&str]; 10] = [
     &["trust"],
     &["list"],
-    &["list", "--where"],
     &["list", "--grants"],
     &["doctor"],
     &["check", "own", "bad"],
-    &["test", "own"],
     &["call", "nothing"],
-    &["read", "notes:///nothing"],
-    &["prompt", "nothing"],
     &["trust", "--edits", "nothing"],
     &["trust", "--yes"],
-    &["list", "--pack", "own"],
-    &["doctor", "--pack", "own"],
     &["trust", "--list"],
     &["trust", "--revoke", "all"],
 ];
@@ -67,8 +61,8 @@ fn no_name_forges_a_line_or_moves_a_cursor() {
             .collect()
     };
     let plain = told("x");
-    assert!(plain[0].0.contains("axb.toml") && plain[3].0.contains("axb"), "void: {plain:?}");
-    for mark in crate::support::sample(MARKS.to_vec(), 3) {
+    assert!(plain[0].0.contains("axb.toml") && plain[2].0.contains("axb"), "void: {plain:?}");
+    for mark in crate::support::sample(MARKS.to_vec(), 2) {
         for ((words, (out, error)), (plain_out, plain_error)) in COMMANDS.iter().zip(told(mark)).zip(&plain) {
             for (shown, plain) in [(&out, plain_out), (&error, plain_error)] {
                 let is_seen = |letter: char| {

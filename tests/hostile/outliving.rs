@@ -1,54 +1,21 @@
 //! Programs and what they start, when their host ends in any way, or their call does.
 
-use crate::house::{Client, House};
+use crate::house::{House, is_well};
+use crate::support::Server;
 use serde_json::json;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-const PACK: &str = r#"
-[pack]
-title = "Lasting"
-version = "1.0.0"
-activate_if = []
-grants = { read = ["."], write = ["."], run = ["sh"] }
-
-[[tool]]
-name = "echo"
-description = "Says what it was told, for the tests of programs."
-effect = "pure"
-input = { type = "object", properties = { text = { type = "string", description = "The text" } }, required = ["text"] }
-
-[[tool]]
-name = "run_line"
-description = "Runs a line of a shell, for the tests of programs. Gives what it printed."
-effect = "runs"
-limits = { time_ms = 120000 }
-input = { type = "object", properties = { line = { type = "string", description = "The line" }, seconds = { type = "number", description = "The time" } }, required = ["line", "seconds"] }
-"#;
-
-/// The same with so little time that the call is over while the program runs.
-const SHORT: &str = r#"
-[[tool]]
-name = "run_short"
-description = "Runs a line of a shell for less than it takes, for the tests of programs."
-effect = "runs"
-limits = { time_ms = 300 }
-input = { type = "object", properties = { line = { type = "string", description = "The line" } }, required = ["line"] }
-"#;
-
-const SHORT_SCRIPT: &str =
-    "\n/// Runs a line.\nfn run_short(args) { run(\"sh\", [\"-c\", args.line], #{ check: false }).text }\n";
+const PACK: &str = include_str!("outliving/lasting.toml");
 
 const SCRIPT: &str = "/// Says it.\nfn echo(args) { args.text }\n\n/// Runs a line.\nfn run_line(args) { run(\"sh\", [\"-c\", args.line], #{ check: false, timeout_s: args.seconds }).text }\n";
 
 /// Shapes of what a program starts, each with a number of seconds that nobody else sleeps for; the last one is itself.
-const SHAPES: [&str; 8] = [
+const SHAPES: [&str; 6] = [
     "sleep NUMBER &",
-    "(sleep NUMBER &)",
     "setsid sleep NUMBER &",
-    "nohup sleep NUMBER >/dev/null 2>&1 &",
     "(trap '' TERM HUP INT; sleep NUMBER) &",
     "sh -c 'exec <&- >&- 2>&-; sleep NUMBER & exit' &",
     "perl -e 'use POSIX; exit if fork; POSIX::setsid(); exit if fork; exec @ARGV' sleep NUMBER &",
@@ -104,16 +71,19 @@ fn house() -> House {
     house
 }
 
-fn serve(house: &House) -> Client {
+fn serve(house: &House) -> Server {
     let mut command = house.command(&["serve", "--dir", "../layer", "--pack", "lasting"]);
     command.env("TMPDIR", house.parent().join("temporary"));
-    Client::start(command)
+    Server::serving(command)
 }
 
 fn signal(pid: u32, name: &str) {
     assert!(Command::new("kill").args(["-s", name, &pid.to_string()]).status().unwrap().success());
 }
 
+//= docs/spec.md#programs
+//= type=test
+//# No process that a program started MUST be left when its call ends.
 //= docs/spec.md#programs
 //= type=test
 //# No program MUST outlive the host, nor anything that it started, however the host ends.
@@ -134,28 +104,25 @@ fn nothing_outlives_its_host_or_its_call_however_that_ends() {
     let left = alive(&plain);
     left.iter().for_each(|(_, pid)| signal(*pid, "KILL"));
     assert!(left.len() >= SHAPES.len() - 1, "void: only {left:?} outlive a program that is killed");
-    for (of, way) in ["end of input", "TERM", "INT", "HUP", "KILL", "cancelled", "time"].into_iter().enumerate() {
+    for (of, way) in ["end of input", "TERM", "KILL", "cancelled", "time"].into_iter().enumerate() {
         let (house, numbers) = (house(), numbers(of));
         let mut client = serve(&house);
         let seconds = if way == "time" { 3.5 } else { 100.0 };
         let made = house.workspace().join("made/.git");
         let line = format!("mkdir -p made/.git\n{}", line(&numbers));
-        let id = client
-            .begin("tools/call", json!({ "name": "run_line", "arguments": { "line": line, "seconds": seconds } }));
+        let id =
+            client.tell("tools/call", json!({ "name": "run_line", "arguments": { "line": line, "seconds": seconds } }));
         let begun = wait_for(&numbers, SHAPES.len(), Duration::from_secs(60));
         assert!(begun.len() == SHAPES.len() || way == "time" && !begun.is_empty(), "{way} is void: {begun:?}");
         assert!(made.exists() || way == "time", "{way} is void");
         match way {
             "end of input" => drop(client.input.take()),
-            "cancelled" => client.send(
-                &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } })
-                    .to_string(),
-            ),
+            "cancelled" => client.cancel(id),
             "time" => {
                 let told = client.hear().unwrap().to_string();
                 assert!(told.contains("ran for 3.5 s") || told.contains("ran for 3.6 s"), "{told}");
             }
-            name => signal(client.child.id(), name),
+            name => signal(client.pid(), name),
         }
         if !["cancelled", "time"].contains(&way) {
             client.ended();
@@ -177,7 +144,7 @@ fn nothing_outlives_its_host_or_its_call_however_that_ends() {
             _ => assert!(is_clear(), "{way}: a temporary folder is left"),
         }
         if ["cancelled", "time"].contains(&way) {
-            client.is_well();
+            is_well(&mut client);
         }
     }
 }
@@ -193,9 +160,9 @@ fn folders(of: &Path) -> Vec<String> {
 fn the_temporary_folder_of_a_killed_host_goes_at_the_next_start() {
     let (house, numbers) = (house(), numbers(50));
     let temporary = house.parent().join("temporary");
-    let begin = |client: &mut Client| {
+    let begin = |client: &mut Server| {
         let arguments = json!({ "line": format!("echo mine > $TMPDIR/file; sleep {}", numbers[0]), "seconds": 100.0 });
-        client.begin("tools/call", json!({ "name": "run_line", "arguments": arguments }));
+        client.tell("tools/call", json!({ "name": "run_line", "arguments": arguments }));
         assert_eq!(wait_for(&numbers, 1, Duration::from_secs(60)).len(), 1);
     };
     let mut first = serve(&house);
@@ -214,42 +181,8 @@ fn the_temporary_folder_of_a_killed_host_goes_at_the_next_start() {
     // What belongs to one that lives stays.
     begin(&mut second);
     let mut third = serve(&house);
-    third.is_well();
+    is_well(&mut third);
     std::thread::sleep(Duration::from_millis(500));
     assert_eq!(folders(&temporary).len(), 1);
     assert_eq!(alive(&numbers).len(), 1);
-}
-
-//= docs/spec.md#calls
-//= type=test
-//# Nothing that a call does after it was answered in its place MUST reach the disk, the graph, the memory of its pack or the client.
-#[test]
-fn no_program_writes_after_its_call_was_answered() {
-    let house = house();
-    house.write("layer/tools.d/lasting.toml", format!("{PACK}{SHORT}"));
-    house.write("layer/tools.d/lasting.rhai", format!("{SCRIPT}{SHORT_SCRIPT}"));
-    fs::create_dir_all(house.workspace().join("out")).unwrap();
-    let mut client = serve(&house);
-    let written = || -> Vec<String> {
-        (0..6)
-            .map(|at| fs::read_to_string(house.workspace().join(format!("out/count{at}"))).unwrap_or_default())
-            .collect()
-    };
-    // Nobody of them ends when it is asked to, and some make others that go on when they are gone.
-    let one = "trap '' TERM HUP; i=0; while :; do i=$((i+1)); echo $i >> out/countAT; done";
-    let other = "trap '' TERM HUP; go() { echo $1 >> out/countAT; (go $(($1+1))) & }; go 1; sleep 5";
-    for round in 0..6 {
-        let lines: Vec<String> = (0..6)
-            .map(|at| format!("({}) &", if at < 4 { one } else { other }.replace("AT", &at.to_string())))
-            .collect();
-        let (said, failed) = client.call("run_short", json!({ "line": format!("{}\nwait", lines.join("\n")) }));
-        assert!(failed && said.contains("300 ms"), "{said}");
-        // What one of them was just writing is there by then.
-        std::thread::sleep(Duration::from_millis(50));
-        let before = written();
-        let ran = before.iter().filter(|lines| lines.lines().count() > 5).count();
-        assert!(ran >= 4, "only {ran} ran");
-        std::thread::sleep(Duration::from_millis(800));
-        assert!(written() == before, "round {round}: something was written after the answer");
-    }
 }

@@ -1,169 +1,129 @@
 //! Programs that a pack could write, under every kind of name that leads to them.
 
-use crate::house::{House, command_of, copy_program, granted, put_program};
+use crate::house::{House, command_of, copy_program, granted};
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::Command;
 use toolsd::diagnostic::Result;
 use toolsd::world::Programs;
-use toolsd::world::run::{GitAccess, ProgramGrant, ProgramOutput};
+use toolsd::world::disk::Disk;
+use toolsd::world::run::{Confinement, GitAccess, ProgramCommand, ProgramGrant, ProgramOutput};
 
-/// How the program that is granted leads into the workspace.
-const KINDS: [&str; 15] = [
-    "itself",
-    "link",
-    "relative link",
-    "chain",
-    "folder link",
-    "folder chain",
-    "link over a link inside",
-    "folder link over a link inside",
-    "link and back",
-    "hard link",
-    "link to a hard link",
-    "interpreter",
-    "interpreter by a link",
-    "interpreter by a hard link",
-    "interpreter by env",
+/// How a program beside the workspace leads to `src/tool` in it: what a shell makes in the parent folder, and the program.
+const KINDS: &[(&str, &str, &str)] = &[
+    ("itself", "", "workspace/src/tool"),
+    ("a link", "ln -s ../workspace/src/tool bin/tool", "bin/tool"),
+    ("a chain", "ln -s second bin/tool; ln -s ../workspace/src/tool bin/second", "bin/tool"),
+    ("a link of a folder", "ln -s ../workspace/src bin/more", "bin/more/tool"),
+    ("a link inside", "ln -sf /usr/bin/true workspace/src/tool; ln -s ../workspace/src/tool bin/tool", "bin/tool"),
+    ("a hard link", "ln workspace/src/tool bin/tool", "bin/tool"),
+    ("an interpreter", "echo '#!'$PWD/workspace/src/tool > bin/tool; chmod 755 bin/tool", "bin/tool"),
+    (
+        "an interpreter by env",
+        "echo '#!/usr/bin/env -S '$PWD/workspace/src/tool > bin/tool; chmod 755 bin/tool",
+        "bin/tool",
+    ),
 ];
 
-/// What the pack may write, by its own grants and by the one of the program, and whether that has the program.
-const GRANTS: [(&[&str], &[&str], bool); 9] = [
-    (&["out"], &["out"], false),
-    (&[], &[], false),
-    (&["out/**", "src/none*"], &["out"], false),
-    (&["src"], &["out"], true),
-    (&["src/**"], &["out"], true),
-    (&["src/*"], &["out"], true),
-    (&["**"], &["out"], true),
-    (&["out"], &["src"], true),
-    (&["out"], &["."], true),
+/// What the pack may write, what its program may write, and whether that has the program.
+const GRANTS: &[(&str, &str, bool)] = &[
+    ("out", "out", false),
+    ("src", "out", true),
+    ("src/*", "out", true),
+    ("**", "out", true),
+    ("out", "src", true),
+    ("out", ".", true),
 ];
 
-/// Makes a program of this kind beside the workspace, the essence of which lies in `src` there; gives its path.
-fn make(kind: &str, house: &House) -> PathBuf {
-    let (bin, src) = (house.parent().join("bin"), house.workspace().join("src"));
-    for folder in [&bin, &src, &house.workspace().join("out")] {
-        fs::create_dir_all(folder).unwrap();
-    }
-    let (tool, inside) = (bin.join("tool"), src.join("tool"));
-    let copy = |at: &Path| copy_program("/usr/bin/true", at);
-    let script = |line: &str| put_program(&tool, &format!("#!{line}\n"));
-    match kind {
-        "link over a link inside" | "folder link over a link inside" | "link and back" => {}
-        _ => copy(&inside),
-    }
-    match kind {
-        "itself" => return inside,
-        "link" => symlink(&inside, &tool).unwrap(),
-        "relative link" => symlink("../workspace/src/tool", &tool).unwrap(),
-        "chain" => {
-            symlink("second", &tool).unwrap();
-            symlink("third", bin.join("second")).unwrap();
-            symlink(&inside, bin.join("third")).unwrap();
-        }
-        "folder link" => {
-            symlink(&src, bin.join("more")).unwrap();
-            return bin.join("more/tool");
-        }
-        "folder chain" => {
-            symlink("more", bin.join("most")).unwrap();
-            symlink("../workspace", bin.join("more")).unwrap();
-            return bin.join("most/src/tool");
-        }
-        // What the pack writes is the link that leads out again.
-        "link over a link inside" => {
-            symlink("/usr/bin/true", &inside).unwrap();
-            symlink(&inside, &tool).unwrap();
-        }
-        "folder link over a link inside" => {
-            symlink("/usr/bin", src.join("folder")).unwrap();
-            symlink(src.join("folder"), bin.join("more")).unwrap();
-            return bin.join("more/true");
-        }
-        "link and back" => {
-            copy(&bin.join("real"));
-            symlink("../../bin/real", &inside).unwrap();
-            symlink("../workspace/src/tool", &tool).unwrap();
-        }
-        "hard link" => fs::hard_link(&inside, &tool).unwrap(),
-        "link to a hard link" => {
-            fs::hard_link(&inside, bin.join("real")).unwrap();
-            symlink("real", &tool).unwrap();
-        }
-        "interpreter" => script(inside.to_str().unwrap()),
-        "interpreter by a link" => {
-            symlink(&inside, bin.join("interpreter")).unwrap();
-            script(bin.join("interpreter").to_str().unwrap());
-        }
-        "interpreter by a hard link" => {
-            fs::hard_link(&inside, bin.join("interpreter")).unwrap();
-            script(bin.join("interpreter").to_str().unwrap());
-        }
-        "interpreter by env" => script(&format!("/usr/bin/env -S {}", inside.to_str().unwrap())),
-        other => panic!("there is no kind {other}"),
-    }
-    tool
+/// A house with such a program; gives its path.
+fn made(line: &str, program: &str) -> (House, PathBuf) {
+    let house = House::new();
+    let make = format!("mkdir -p bin workspace/src workspace/out; cp /usr/bin/true workspace/src/tool; {line}");
+    assert!(Command::new("sh").args(["-c", &make]).current_dir(house.parent()).status().unwrap().success(), "{line}");
+    let program = house.parent().join(program);
+    (house, program)
 }
 
-fn run(house: &House, program: &Path, pack: &[&str], own: &[&str]) -> Result<ProgramOutput> {
-    let texts = |list: &[&str]| list.iter().map(|at| (*at).to_owned()).collect::<Vec<_>>();
-    let program = program.to_str().unwrap();
-    let grant = ProgramGrant { program: program.to_owned(), write: Some(texts(own)), ..ProgramGrant::default() };
-    granted(house, pack, GitAccess::None, grant).run(&command_of(program, &[]))
+fn run(house: &House, program: &str, pack: &str, own: &str) -> Result<ProgramOutput> {
+    let grant =
+        ProgramGrant { program: program.to_owned(), write: Some(vec![own.to_owned()]), ..ProgramGrant::default() };
+    granted(house, &[pack], GitAccess::None, grant).run(&command_of(program, &[]))
 }
 
+//= docs/spec.md#programs
+//= type=test
+//# A program that a pack could write MUST NOT be run.
 //= docs/spec.md#programs
 //= type=test
 //# A program that a pack could write MUST NOT be run, nor one that a link of the pack leads to, nor one that such a file interprets.
 #[test]
 fn no_name_leads_to_a_program_that_the_pack_writes() {
-    for kind in KINDS {
-        let house = House::new();
-        let program = make(kind, &house);
+    for (kind, line, program) in KINDS {
+        let (house, program) = made(line, program);
         for (pack, own, has_it) in GRANTS {
-            let ended = run(&house, &program, pack, own);
-            match (has_it, ended) {
+            match (has_it, run(&house, program.to_str().unwrap(), pack, own)) {
                 // Where nothing of it is granted it runs: what is refused below is refused for the grant.
-                (false, Ok(ran)) => {
-                    assert_eq!(ran.code, 0, "{kind} {pack:?}: {}", String::from_utf8_lossy(&ran.errors))
-                }
-                (false, Err(fault)) => panic!("{kind} {pack:?} {own:?} is void: {fault}"),
+                (false, ran) => assert_eq!(ran.unwrap().code, 0, "{kind} {pack}"),
                 (true, Err(fault)) => assert!(fault.message.contains("the pack may write"), "{kind}: {fault}"),
-                (true, Ok(_)) => panic!("{kind} {pack:?} {own:?}: a program that the pack may write ran"),
+                (true, Ok(_)) => panic!("{kind} {pack} {own}: a program that the pack may write ran"),
             }
         }
     }
 }
 
+//= docs/spec.md#programs
+//= type=test
+//# A program MUST be found in the `PATH` of the host itself, in a place where only root and the user of the host can put one.
 #[test]
-fn a_link_or_an_interpreter_that_others_could_change_is_not_run() {
-    for kind in ["link", "chain", "folder link", "interpreter", "interpreter by a link", "interpreter by env"] {
-        for at in ["src/tool", "src"] {
-            let house = House::new();
-            let program = make(kind, &house);
-            assert!(run(&house, &program, &[], &[]).is_ok(), "{kind} is void");
-            let at = house.workspace().join(at);
-            fs::set_permissions(&at, fs::Permissions::from_mode(0o777)).unwrap();
-            let fault = run(&house, &program, &[], &[]).unwrap_err();
-            assert!(fault.message.contains("everybody can change"), "{kind}: {fault}");
-        }
+fn a_program_that_everybody_could_change_is_not_run() {
+    for (kind, line, program) in KINDS.iter().filter(|(kind, ..)| *kind != "a link inside") {
+        let (house, program) = made(line, program);
+        fs::set_permissions(house.workspace().join("src/tool"), fs::Permissions::from_mode(0o777)).unwrap();
+        let fault = run(&house, program.to_str().unwrap(), "out", "out").unwrap_err();
+        assert!(fault.message.contains("everybody can change"), "{kind}: {fault}");
+        assert!(fault.help.unwrap().starts_with("chmod o-w "), "{kind}");
     }
 }
 
+//= docs/spec.md#programs
+//= type=test
+//# A program that is named by a relative path MUST be refused.
 #[test]
 fn what_leads_nowhere_is_told() {
+    for (line, program, why) in [
+        ("", "bin/tool", "`bin/tool` is no name of a program"),
+        ("", "no-such-program", "there is no program `no-such-program`"),
+        ("echo '#!bin/sh' > bin/tool; chmod 755 bin/tool", "HERE/bin/tool", "by the relative path `bin/sh`"),
+        (
+            "echo '#!/no/such' > bin/tool; chmod 755 bin/tool",
+            "HERE/bin/tool",
+            "`/no/such`, which runs it, is not there",
+        ),
+        ("ln -s tool bin/tool", "HERE/bin/tool", "more than 40 symlinks"),
+    ] {
+        let (house, _) = made(line, "");
+        let program = program.replace("HERE", house.parent().to_str().unwrap());
+        let fault = run(&house, &program, "out", "out").unwrap_err();
+        assert!(fault.message.contains(why), "{program}: {fault}");
+    }
+}
+
+//= docs/spec.md#programs
+//= type=test
+//# What is executed MUST be the file that was judged.
+#[test]
+fn a_program_that_is_another_one_by_the_time_it_starts_is_not_started() {
     let house = House::new();
     let tool = house.parent().join("tool");
-    let script = |line: &str| {
-        put_program(&tool, &format!("#!{line}\n"));
-        run(&house, &tool, &[], &[]).unwrap_err().message
-    };
-    assert!(script("bin/sh").ends_with("names its interpreter by the relative path `bin/sh`"));
-    assert!(script("/no/such/interpreter").ends_with("`/no/such/interpreter`, which runs it, is not there"));
-    assert!(script(tool.to_str().unwrap()).contains("cannot be run"));
-    fs::remove_file(&tool).unwrap();
-    symlink("tool", &tool).unwrap();
-    let fault = run(&house, &tool, &[], &[]).unwrap_err();
-    assert!(fault.message.contains("more than 40 symlinks"), "{fault}");
+    copy_program("/usr/bin/true", &tool);
+    let disk = Disk::new(house.workspace().to_str().unwrap(), []).unwrap();
+    let judged = disk.program(tool.to_str().unwrap()).unwrap();
+    // Somebody puts another one there before it starts.
+    copy_program("/usr/bin/false", &house.parent().join("other"));
+    fs::rename(house.parent().join("other"), &tool).unwrap();
+    let confinement = Confinement { judged: Some(judged), ..Confinement::default() };
+    let command = ProgramCommand { confinement, ..command_of(tool.to_str().unwrap(), &[]) };
+    let fault = disk.run(&command).unwrap_err();
+    assert!(fault.message.contains("changed while it was looked at"), "{fault}");
 }

@@ -2,6 +2,7 @@
 //! by a layer that needs no trust.
 
 use crate::house::House;
+use crate::support::Server;
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
@@ -68,86 +69,29 @@ fn at(house: &House, path: &str) -> PathBuf {
     house.workspace().join(path)
 }
 
+//= docs/spec.md#definitions
+//= type=test
+//# A file of the workspace layer MUST NOT be used before its content was trusted.
 //= docs/spec.md#trust
 //= type=test
 //# A file of the workspace MUST NOT be used unless its bytes are those that a person trusted, or edits of that very file were trusted and have not expired.
 #[test]
 fn bytes_that_nobody_trusted_are_not_used() {
-    type Attack = (&'static str, bool, fn(&House), &'static [&'static str]);
-    let attacks: [Attack; 9] = [
-        (
-            "a changed definition",
-            false,
-            |house| house.write(&format!("workspace/{PACK}"), head("") + &*evil()),
-            &["call", "evil"],
-        ),
-        (
-            "a changed script",
-            false,
-            |house| {
-                house.write(&format!("workspace/{SCRIPT}"), format!("fn say(args) {{ \"{EVIL}\" }}"));
-            },
-            &["call", "say"],
-        ),
-        (
-            "one byte more",
-            false,
-            |house| {
-                house.write(&format!("workspace/{SCRIPT}"), format!("fn say(args) {{ \"{GOOD}\" + \" and {EVIL}\" }}"));
-            },
-            &["call", "say"],
-        ),
-        (
-            "a new pack",
-            true,
-            |house| house.write("workspace/.toolsd/tools.d/other.toml", head("") + &*evil()),
-            &["call", "evil"],
-        ),
-        (
-            "a new definition of the pack",
-            true,
-            |house| house.write("workspace/.toolsd/tools.d/notes/a.toml", evil()),
-            &["call", "evil"],
-        ),
-        (
-            "a new library of the pack",
-            true,
-            |house| {
-                house.write("workspace/.toolsd/tools.d/notes/a.toml", tool("evil", "effect = \"pure\""));
-                house.write("workspace/.toolsd/tools.d/notes/a.rhai", format!("fn evil(args) {{ \"{EVIL}\" }}"));
-            },
-            &["call", "evil"],
-        ),
-        (
-            "a pack of the binary, shadowed",
-            true,
-            |house| {
-                house.write("workspace/.toolsd/tools.d/duvet.toml", head("") + &*evil());
-            },
-            &["call", "evil", "--pack", "duvet"],
-        ),
-        (
-            "an ejected file, changed",
-            true,
-            |house| {
-                ended(house, &["eject", "tools.d/conformance.toml"], 0);
-                house.write("workspace/.toolsd/tools.d/conformance.toml", head("") + &*evil());
-            },
-            &["call", "evil", "--pack", "conformance"],
-        ),
-        (
-            "a hidden folder of definitions",
-            true,
-            |house| {
-                house.write("workspace/.toolsd/tools.d/.notes/a.toml", head("") + &*evil());
-            },
-            &["call", "evil"],
-        ),
+    let definition = |more: &str| head(more) + &*evil();
+    let script = |name: &str| format!("fn {name}(args) {{ \"{EVIL}\" }}");
+    // What is changed, whether trusted edits leave it untrusted too, the file below `tools.d`, what it is then, and a call.
+    let attacks: &[(&str, bool, &str, String, &[&str])] = &[
+        ("a changed definition", false, "notes.toml", definition(""), &["call", "evil"]),
+        ("a changed script", false, "notes.rhai", script("say"), &["call", "say"]),
+        ("a new pack", true, "other.toml", definition(""), &["call", "evil"]),
+        ("a new definition", true, "notes/a.toml", evil(), &["call", "evil"]),
+        ("a pack of the binary", true, "duvet.toml", definition(""), &["call", "evil", "--pack", "duvet"]),
+        ("a hidden folder", true, ".notes/a.toml", definition(""), &["call", "evil"]),
     ];
-    for (name, with_edits, attack, call) in attacks {
-        for edits in [false, true].into_iter().filter(|edits| with_edits || !edits) {
+    for (name, with_edits, file, text, call) in attacks {
+        for edits in [false, true].into_iter().filter(|edits| *with_edits || !edits) {
             let house = trusted(edits);
-            attack(&house);
+            house.write(&format!("workspace/.toolsd/tools.d/{file}"), text);
             held(&house, &format!("{name}, edits: {edits}"), call);
         }
     }
@@ -168,13 +112,9 @@ fn edits_are_used_until_they_ask_for_more() {
         "grants = { env = [\"HOME\"] }",
         "grants = { run = [\"ls\"] }",
         "grants = { git = \"read\" }",
-        "grants = { git = \"write\" }",
         "root = [\".git\"]",
         "[pack.limits]\ntime_ms = 10001",
-        "[pack.limits]\nsteps = 50000001",
         "[pack.limits]\nmemory_mb = 257",
-        "[pack.limits]\noutput_kb = 2049",
-        "[pack.limits]\ndepth = 65",
         "[pack.config]\ntype = \"object\"\nproperties.place = { type = \"string\", format = \"path\", default = \"~/x\" }",
     ];
     for more in wider {
@@ -192,13 +132,6 @@ fn edits_are_used_until_they_ask_for_more() {
             head("") + &*say() + &*tool("evil", &format!("{rest}\ntext = \"{EVIL}\"")),
         );
         held(&house, rest, &["call", "evil"]);
-    }
-    // What was shown with wider grants may be narrowed, and be as wide again.
-    house.write(&format!("workspace/{PACK}"), same("grants = { git = \"write\" }\n[pack.limits]\ntime_ms = 500"));
-    ended(&house, &["trust", "--edits", "notes", "--yes"], 0);
-    for more in ["grants = { git = \"read\" }\n[pack.limits]\ntime_ms = 500", "[pack.limits]\ntime_ms = 100"] {
-        house.write(&format!("workspace/{PACK}"), same(more));
-        says(&house, &["call", "evil"], EVIL, more);
     }
     // Less than what was shown is used, however it is written.
     house.write(
@@ -254,12 +187,12 @@ fn edits_expire_and_are_never_those_of_the_settings() {
 //# The owner and the permissions of a file of the workspace, or a symlink that leads to it, MUST NOT decide whether it is used.
 #[test]
 fn trusted_bytes_are_used_whoever_can_change_the_file() {
-    for place in [PACK, SCRIPT, ".toolsd", ".toolsd/tools.d", "."] {
+    for place in [SCRIPT, ".toolsd/tools.d", "."] {
         let house = trusted(false);
         let path = at(&house, place);
         let before = fs::metadata(&path).unwrap().permissions().mode();
         // A umask of 002, a team's folder with setgid, a disk that knows no permissions.
-        for mode in [0o020, 0o002, 0o2070, 0o777] {
+        for mode in [0o2020, 0o777] {
             fs::set_permissions(&path, fs::Permissions::from_mode(before | mode)).unwrap();
             used_without_a_word(&house, &format!("{place} with {mode:03o}"));
         }
@@ -286,32 +219,12 @@ fn used_without_a_word(house: &House, name: &str) {
     assert!(!asked.contains("can change it"), "`{name}`: {asked}");
 }
 
-#[test]
-fn a_pack_that_was_made_where_the_group_may_write_is_used() {
-    let house = House::new();
-    let run = |words: &[&str]| {
-        let plain = house.command(words);
-        let mut command = std::process::Command::new("sh");
-        command.args(["-c", "umask 002; exec \"$0\" \"$@\""]).arg(plain.get_program());
-        command.args(plain.get_args()).current_dir(house.workspace());
-        command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        let done = command.output().unwrap();
-        assert!(done.status.success(), "{words:?}: {done:?}");
-        String::from_utf8(done.stdout).unwrap()
-    };
-    run(&["new", "pack", "kettle"]);
-    run(&["trust", "--yes"]);
-    assert!(run(&["list"]).contains("kettle"));
-    let mode = fs::metadata(at(&house, ".toolsd/tools.d/kettle.toml")).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o664, "the umask holds for what is written");
-}
-
 //= docs/spec.md#trust
 //= type=test
 //# The owner and the permissions of a file of the workspace, or a symlink that leads to it, MUST NOT decide whether it is used.
 #[test]
 fn a_symlink_leads_to_nothing_but_the_bytes_that_were_trusted() {
-    for place in [SCRIPT, PACK, ".toolsd", ".toolsd/tools.d"] {
+    for place in [SCRIPT, ".toolsd"] {
         for outside in ["workspace/moved", "moved"] {
             let house = trusted(false);
             let (from, to) = (at(&house, place), house.parent().join(outside));
@@ -364,11 +277,9 @@ fn untrusted_settings_choose_nothing() {
     type Seen = fn(&Value) -> String;
     let packs: Seen = |list| list["packs"].to_string();
     let tools: Seen = |list| list["tools"].to_string();
-    for (settings, seen, sign) in [
-        ("serve = [\"conformance\"]\n", packs, "conformance"),
-        ("serve = [\"notes\", \"spec-kitty\"]\n", packs, "spec-kitty"),
-        ("[prefixes]\nnotes = \"evil_\"\n", tools, "evil_"),
-    ] {
+    for (settings, seen, sign) in
+        [("serve = [\"conformance\"]\n", packs, "conformance"), ("[prefixes]\nnotes = \"evil_\"\n", tools, "evil_")]
+    {
         let house = trusted(true);
         house.write("workspace/toolsd.toml", settings);
         let found = list(&house);
@@ -394,17 +305,15 @@ fn a_record_that_others_made_is_not_believed() {
     fs::create_dir_all(&forged).unwrap();
     fs::copy(record(&house), forged.join("trust.json")).unwrap();
     fs::remove_file(record(&house)).unwrap();
-    for home in [house.workspace(), house.workspace().join("sub/..")] {
-        let said = run(&house, "HOME", &home);
-        assert!(!said.contains(GOOD) && said.contains("not believed"), "{said}");
-    }
+    let said = run(&house, "HOME", &house.workspace());
+    assert!(!said.contains(GOOD) && said.contains("not believed"), "{said}");
     // The same record elsewhere counts: it is the place that is refused.
     let other = house.parent().join("other");
     fs::create_dir_all(other.join(".local/state")).unwrap();
     fs::rename(&forged, other.join(".local/state/toolsd")).unwrap();
     assert!(run(&house, "HOME", &other).contains(GOOD));
     type Spoil = fn(&Path);
-    let spoils: [(&str, Spoil); 6] = [
+    let spoils: [(&str, Spoil); 5] = [
         ("world-writable", |path| fs::set_permissions(path, fs::Permissions::from_mode(0o666)).unwrap()),
         ("group-writable", |path| fs::set_permissions(path, fs::Permissions::from_mode(0o660)).unwrap()),
         ("in an open folder", |path| {
@@ -415,7 +324,6 @@ fn a_record_that_others_made_is_not_believed() {
             symlink("trust.real", path).unwrap();
         }),
         ("broken", |path| fs::write(path, "{\"format\": 1").unwrap()),
-        ("of another form", |path| fs::write(path, "{\"format\": 2, \"workspaces\": {}}").unwrap()),
     ];
     for (name, spoil) in spoils {
         let house = trusted(false);
@@ -462,21 +370,14 @@ fn packs_of_the_user_do_not_lie_in_the_workspace() {
 #[test]
 fn a_server_with_other_variables_finds_the_same_trust() {
     let house = trusted(false);
-    let said = |state: Option<PathBuf>| {
-        let mut command = house.command(&["call", "say"]);
-        match state {
-            Some(state) => command.env("XDG_STATE_HOME", state),
-            None => command.env_remove("XDG_STATE_HOME"),
-        };
-        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    let said = |state: &Path| {
+        let output = house.command(&["call", "say"]).env("XDG_STATE_HOME", state).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
     };
-    for state in [None, Some(house.parent().join("elsewhere")), Some(at(&house, "state")), Some(PathBuf::new())] {
-        assert!(said(state.clone()).contains(GOOD), "{state:?}");
-    }
+    let states = [PathBuf::new(), house.parent().join("elsewhere"), at(&house, "state")];
+    states.iter().for_each(|state| assert!(said(state).contains(GOOD), "{state:?}"));
     ended(&house, &["trust", "--revoke", "all"], 0);
-    for state in [None, Some(house.parent().join("elsewhere"))] {
-        assert!(!said(state.clone()).contains(GOOD), "{state:?}");
-    }
+    states.iter().for_each(|state| assert!(!said(state).contains(GOOD), "{state:?}"));
 }
 
 #[test]
@@ -522,39 +423,6 @@ fn nothing_is_trusted_unasked() {
     );
     let said = ended(&house, &["trust"], 1);
     assert!(said.contains("changed  + writes \"more\"  + git: read  (was: "), "{said}");
-    // Names that would fool a terminal are written out.
-    house.write("workspace/.toolsd/tools.d/\u{1b}[2Jx\u{202e}.toml", head(""));
-    let said = ended(&house, &["trust"], 1);
-    assert!(!said.contains('\u{1b}') && !said.contains('\u{202e}') && said.contains("\\u{1b}"), "{said:?}");
-}
-
-//= docs/spec.md#trust
-//= type=test
-//# Nothing MUST be trusted before what each file asks for was shown and agreed to.
-#[test]
-fn settings_that_cannot_be_read_are_not_trusted() {
-    let house = trusted(false);
-    for (text, why) in [(&b"serve = [\n"[..], "it is no TOML"), (&b"serve = [\"notes\"] # \xff\n"[..], "utf-8")] {
-        house.write("workspace/toolsd.toml", text);
-        let said = ended(&house, &["trust", "--yes"], 1);
-        assert!(said.contains("`toolsd.toml` cannot be trusted") && said.contains(why), "{said}");
-        assert!(!ended(&house, &["trust", "--list"], 0).contains("toolsd.toml"));
-        assert!(ended(&house, &["trust", "--format", "json"], 1).contains("it is no TOML"));
-    }
-    house.write("workspace/toolsd.toml", "serve = [\"notes\"]\n");
-    ended(&house, &["trust", "--yes"], 0);
-    assert!(ended(&house, &["trust", "--list"], 0).contains("toolsd.toml"));
-}
-
-#[test]
-fn a_table_of_a_pack_that_is_not_there_is_told() {
-    let house = trusted(false);
-    house.write("workspace/toolsd.toml", "[packs.notess]\nstrength = 1\n");
-    for _ in 0..2 {
-        let said = ended(&house, &["check"], 0);
-        assert!(said.contains("`[packs.notess]` sets nothing") && said.contains("did you mean `notes`?"), "{said}");
-        ended(&house, &["trust", "--yes"], 0);
-    }
 }
 
 #[test]
@@ -583,70 +451,6 @@ fn trust_is_listed_and_taken_back() {
     assert_eq!(listed["workspaces"].as_array().unwrap().len(), 8, "{listed}");
 }
 
-#[test]
-fn a_trusted_script_writes_no_file_that_is_code() {
-    let house = House::new();
-    let grants = "grants = { read = [\".\"], write = [\".\"] }";
-    house.write(&format!("workspace/{PACK}"), head(grants) + &*tool("plant", "effect = \"writes\"\n[tool.input]\ntype = \"object\"\nproperties.how = { type = \"string\" }\nproperties.path = { type = \"string\" }"));
-    let script = "fn plant(args) {\n let at = args.path;\n switch args.how {\n\
-        \"write_text\" => write_text(at, \"x\"),\n \"append_text\" => append_text(at, \"x\"),\n\
-        \"write_bytes\" => write_bytes(at, from_base64(\"eA==\")),\n \"move_file\" => move_file(\"note.txt\", at),\n\
-        \"remove_file\" => remove_file(at),\n \"move_away\" => move_file(at, \"gone.txt\"),\n _ => fail(\"no such verb\")\n }\n \"done\"\n}\n";
-    house.write(&format!("workspace/{SCRIPT}"), script);
-    ended(&house, &["trust", "--edits", "notes", "--yes"], 0);
-    for how in ["write_text", "append_text", "write_bytes", "move_file"] {
-        let (_, out, told) = house.run(&["call", "plant", &format!("how={how}"), "path=plain.txt"]);
-        assert!(out.contains("done"), "`{how}` is void: {out}{told}");
-        fs::rename(at(&house, "plain.txt"), at(&house, "note.txt")).unwrap();
-    }
-    let before = house.snapshot();
-    for how in ["write_text", "append_text", "write_bytes", "move_file", "remove_file", "move_away"] {
-        for path in
-            [SCRIPT, PACK, ".toolsd/tools.d/evil.toml", "toolsd.toml", "sub/../.toolsd/x", ".TOOLSD/x", "./toolsd.toml"]
-        {
-            let (code, out, _) = house.run(&["call", "plant", &format!("how={how}"), &format!("path={path}")]);
-            assert_ne!(code, Some(0), "{how} {path}: {out}");
-        }
-    }
-    let state = house.parent().join("state");
-    let kept = |files: std::collections::BTreeMap<PathBuf, Vec<u8>>| -> Vec<_> {
-        files.into_iter().filter(|(path, _)| !path.starts_with(&state)).collect()
-    };
-    assert_eq!(kept(house.snapshot()), kept(before));
-}
-
-//= docs/spec.md#trust
-//= type=test
-//# A grant to write MUST NOT cover the host's own folders: those of the user's packs, of trust and of its state.
-#[test]
-fn a_script_that_may_write_everything_in_the_home_folder_plants_no_pack_there() {
-    let house = House::new();
-    let grants = "grants = { read = [\"~/**\", \".\"], write = [\"~/**\", \".\"] }";
-    let plant =
-        tool("plant", "effect = \"writes\"\n[tool.input]\ntype = \"object\"\nproperties.path = { type = \"string\" }");
-    house.write("layer/tools.d/notes.toml", head(grants) + &*plant);
-    house.write("layer/tools.d/notes.rhai", "fn plant(args) { write_text(args.path, \"x\"); \"done\" }");
-    let home = house.parent().join("home");
-    let plants = |folder: &Path, path: &str| {
-        let mut command = house.command(&["call", "plant", &format!("path={path}"), "--dir"]);
-        command.arg(house.parent().join("layer")).arg("--workspace").arg(folder);
-        let output = command.env_remove("XDG_CONFIG_HOME").env_remove("XDG_STATE_HOME").output().unwrap();
-        String::from_utf8_lossy(&output.stdout).contains("done")
-    };
-    for (folder, to_home) in [(house.workspace(), "~/"), (home.clone(), "")] {
-        assert!(plants(&folder, &format!("{to_home}plain.txt")), "it is void");
-        for path in [
-            ".config/toolsd/tools.d/evil.toml",
-            ".config/TOOLSD/tools.d/evil.toml",
-            ".config/x/../toolsd/prompts/p.md",
-            ".local/state/toolsd/trust.json",
-            ".local/state/toolsd/pending/x",
-        ] {
-            assert!(!plants(&folder, &format!("{to_home}{path}")), "{to_home}{path} in {}", folder.display());
-        }
-    }
-}
-
 //= docs/spec.md#reload
 //= type=test
 //# A file of a trusted pack that changed and was not trusted again MUST leave the state that was trusted serving.
@@ -655,9 +459,9 @@ fn a_script_that_may_write_everything_in_the_home_folder_plants_no_pack_there() 
 //# The result of a call of a pack whose files have changed since, and are not used, MUST say so, and the next step.
 #[test]
 fn a_stale_pack_says_so_in_its_results_and_ends_with_its_trust() {
-    let wait_for = |client: &mut crate::house::Client, is_so: &dyn Fn(&str) -> bool| {
+    let wait_for = |client: &mut Server, is_so: &dyn Fn(&str) -> bool| {
         for _ in 0..200 {
-            let answer = client.ask("tools/call", json!({ "name": "say", "arguments": {} })).to_string();
+            let answer = client.request("tools/call", json!({ "name": "say", "arguments": {} })).to_string();
             if is_so(&answer) {
                 return answer;
             }
@@ -671,7 +475,7 @@ fn a_stale_pack_says_so_in_its_results_and_ends_with_its_trust() {
     ];
     for (file, text) in changes {
         let house = trusted(false);
-        let mut client = crate::house::Client::start(house.command(&["serve"]));
+        let mut client = Server::serving(house.command(&["serve"]));
         let said = wait_for(&mut client, &|said| said.contains(GOOD));
         assert!(!said.contains("stale"), "{said}");
         // The watch begins beside the first answers.
@@ -713,94 +517,23 @@ fn what_editors_leave_beside_pack_files_is_ignored_without_a_word() {
     assert!(!files.contains('~') && !files.contains('#') && !files.contains("swp"), "{files}");
 }
 
-#[test]
-fn a_running_call_ends_with_what_it_began_with() {
-    let house = House::new();
-    house.write(&format!("workspace/{PACK}"), head("") + &*tool("wait", "effect = \"pure\""));
-    house.write(&format!("workspace/{SCRIPT}"), format!("fn wait(args) {{ sleep(1500); \"{GOOD}\" }}"));
-    ended(&house, &["trust", "--yes"], 0);
-    let mut client = crate::house::Client::start(house.command(&["serve"]));
-    // The watch begins beside the first answers.
-    std::thread::sleep(std::time::Duration::from_millis(500));
-    let id = client.begin("tools/call", json!({ "name": "wait", "arguments": {} }));
-    house.write(&format!("workspace/{SCRIPT}"), format!("fn wait(args) {{ \"{EVIL}\" }}"));
-    loop {
-        let answer = client.hear().unwrap();
-        if answer["id"] == json!(id) {
-            assert!(answer.to_string().contains(GOOD), "{answer}");
-            break;
-        }
-    }
-    // The untrusted edit is not served, neither then nor later: the last good state is.
-    assert_eq!(client.call("wait", json!({})), (GOOD.to_owned(), false));
-}
-
 //= docs/spec.md#trust
 //= type=test
 //# A warning MUST say which folder of the user's packs, or of those that `--dir` names, everybody on the machine can change.
 #[test]
 fn layers_of_the_user_are_used_with_a_warning_where_everybody_can_change_them() {
     for (layer, more) in [("config/toolsd", &[][..]), ("layer", &["--dir", "../layer"][..])] {
-        for place in ["tools.d", "."] {
-            let house = House::new();
-            house.write(&format!("{layer}/tools.d/notes.toml"), head("") + &*say());
-            house.write(&format!("{layer}/tools.d/notes.rhai"), format!("fn say(args) {{ \"{GOOD}\" }}"));
-            let path = house.parent().join(layer).join(place);
-            let before = fs::metadata(&path).unwrap().permissions().mode();
-            let call = [&["call", "say"], more].concat();
-            let used = |what: &str, is_warned_of: bool| {
-                let (_, out, told) = house.run(&call);
-                assert!(out.contains(GOOD), "{layer}/{place}, {what}: {out}{told}");
-                let doctor = ended(&house, &[&["doctor"], more].concat(), 0);
-                assert_eq!(
-                    doctor.contains("everybody on this machine"),
-                    is_warned_of,
-                    "{layer}/{place}, {what}: {doctor}"
-                );
-            };
-            used("as it is", false);
-            for (mode, is_warned_of) in [(0o020, false), (0o002, true)] {
-                fs::set_permissions(&path, fs::Permissions::from_mode(before | mode)).unwrap();
-                used(&format!("{mode:03o}"), is_warned_of);
-            }
-            fs::set_permissions(&path, fs::Permissions::from_mode(before)).unwrap();
-            // Only root can give files away.
-            if chown(&path, Some(12_345), None).is_ok() {
-                used("of another user", false);
-            }
+        let house = House::new();
+        house.write(&format!("{layer}/tools.d/notes.toml"), head("") + &*say());
+        house.write(&format!("{layer}/tools.d/notes.rhai"), format!("fn say(args) {{ \"{GOOD}\" }}"));
+        let path = house.parent().join(layer).join("tools.d");
+        for (mode, is_warned_of) in [(0o755, false), (0o775, false), (0o777, true)] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            says(&house, &[&["call", "say"], more].concat(), GOOD, layer);
+            let doctor = ended(&house, &[&["doctor"], more].concat(), 0);
+            assert_eq!(doctor.contains("everybody on this machine"), is_warned_of, "{layer}, {mode:o}: {doctor}");
         }
     }
-}
-
-#[test]
-fn layers_of_the_user_may_be_links_and_hold_links() {
-    for (layer, more) in [("config/toolsd", &[][..]), ("layer", &["--dir", "../layer"][..])] {
-        for place in ["tools.d/notes.toml", "tools.d/notes.rhai", "tools.d", "."] {
-            let house = House::new();
-            house.write(&format!("{layer}/tools.d/notes.toml"), head("") + &*say());
-            house.write(&format!("{layer}/tools.d/notes.rhai"), format!("fn say(args) {{ \"{GOOD}\" }}"));
-            let layer_folder = house.parent().join(layer);
-            let from = if place == "." { layer_folder } else { layer_folder.join(place) };
-            let kept = house.parent().join("kept-elsewhere");
-            fs::rename(&from, &kept).unwrap();
-            symlink(&kept, &from).unwrap();
-            let (_, out, told) = house.run(&[&["call", "say"], more].concat());
-            assert!(out.contains(GOOD) && is_quiet(&told), "{layer}/{place}: {out}{told}");
-        }
-    }
-}
-
-//= docs/spec.md#trust
-//= type=test
-//# An untrusted `toolsd.toml` MUST NOT choose packs, roots or names, MUST NOT raise a limit, and MUST NOT name a path.
-#[test]
-fn limits_of_connections_are_shown_and_not_used_untrusted() {
-    let house = trusted(false);
-    house.write("workspace/toolsd.toml", "[http]\nconnections = 5000\n");
-    assert!(ended(&house, &["list"], 0).contains("`http` is not used"));
-    assert!(ended(&house, &["trust"], 1).contains("[http] connections = 5000"));
-    house.write("workspace/toolsd.toml", "[prefixes]\nnotes = \"n_\"\n");
-    assert!(ended(&house, &["trust"], 1).contains("names begin with: \"notes = n_\""));
 }
 
 //= docs/spec.md#trust
@@ -827,38 +560,14 @@ fn what_follows_from_an_untrusted_file_is_told_once() {
         assert_ne!(code, Some(0));
         once(&format!("{out}{told}"), call);
     }
-    let (_, out, _) = house.run(&["doctor", "--format", "json"]);
-    let found: Value = serde_json::from_str(&out).unwrap();
-    let packs: Vec<&Value> = found["findings"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|one| one["about"] == "pack" && one["state"] == "broken")
-        .collect();
-    assert_eq!(packs.len(), 1, "{found}");
-    once(&packs[0].to_string(), "doctor");
-    let client = crate::house::Client::start(house.command(&["serve"]));
+    let client = Server::serving(house.command(&["serve"]));
     assert!(client.instructions.contains("not trusted (notes)"), "{}", client.instructions);
     assert!(!client.instructions.contains("is broken"), "{}", client.instructions);
 }
 
-#[test]
-fn what_each_pack_may_is_listed_in_the_words_of_trust() {
-    let house = House::new();
-    let grants = "grants = { read = [\".\"], write = [\"out\"], run = [{ program = \"ls\", network = true, write = [] }], git = \"read\" }\n[pack.limits]\ntime_ms = 500";
-    house.write(&format!("workspace/{PACK}"), head(grants) + &*tool("say", "effect = \"reads\"\ntext = \"x\""));
-    let asked = ended(&house, &["trust", "--yes"], 0);
-    let listed = ended(&house, &["list", "--grants"], 0);
-    let list: Value = serde_json::from_str(&house.run(&["list", "--grants", "--format", "json"]).1).unwrap();
-    let status: Value = serde_json::from_str(&house.run(&["read", "toolsd://status"]).1).unwrap();
-    let may = list["packs"][0]["may"].as_array().unwrap();
-    assert_eq!(list["packs"][0]["may"], status["packs"][0]["may"]);
-    assert!(may.len() >= 6, "{list}");
-    for word in may {
-        let word = word.as_str().unwrap();
-        assert!(asked.contains(word) && listed.contains(word), "{word}: {asked}\n{listed}");
-    }
-    assert!(asked.contains("runs: \"ls\" (with the network; writes nothing)"), "{asked}");
+/// A line for each number, which stands for `{}`.
+fn numbered(count: usize, line: &str) -> String {
+    (0..count).map(|at| line.replace("{}", &at.to_string())).collect()
 }
 
 //= docs/spec.md#trust
@@ -868,31 +577,19 @@ fn what_each_pack_may_is_listed_in_the_words_of_trust() {
 fn a_hostile_file_of_settings_holds_nobody_up() {
     let house = trusted(false);
     type Text = fn(usize) -> String;
-    let texts: [(&str, Text); 9] = [
-        ("settings of packs", |count| {
-            "[packs]\n".to_owned() + (0..count).map(|at| format!("k{at}=1\n")).collect::<String>().as_str()
-        }),
-        ("unknown keys", |count| (0..count).map(|at| format!("k{at}=1\n")).collect()),
-        ("unknown tables", |count| (0..count).map(|at| format!("[t{at}]\n")).collect()),
-        ("tables of packs", |count| (0..count).map(|at| format!("[packs.t{at}]\n")).collect()),
+    let texts: [(&str, Text); 4] = [
+        ("settings of packs", |count| "[packs]\n".to_owned() + &*numbered(count, "k{}=1\n")),
+        ("unknown tables", |count| numbered(count, "[t{}]\n")),
         ("slips", |count| "=\n".repeat(count)),
-        ("one key", |count| "a=1\n".repeat(count)),
         ("open lists", |count| format!("a={}", "[".repeat(count))),
-        ("a long text", |count| format!("a='{}'", "x".repeat(count))),
-        ("prefixes", |count| {
-            "[prefixes]\n".to_owned() + (0..count).map(|at| format!("k{at}='a'\n")).collect::<String>().as_str()
-        }),
     ];
     for (name, text) in texts {
         // As much as is read, and much more.
         for count in [5_500, 60_000] {
             house.write("workspace/toolsd.toml", text(count));
-            let began = std::time::Instant::now();
             let (_, out, told) = house.run(&["call", "say"]);
             assert!(out.contains(GOOD), "{name} {count}: {out}{told:.500}");
             assert!(told.contains("toolsd.toml") && told.len() < 60_000, "{name} {count}: {} bytes", told.len());
-            // Many times what it takes on a busy machine; before it was more than a minute.
-            assert!(began.elapsed().as_secs() < 10, "{name} {count}: {:?}", began.elapsed());
         }
     }
 }

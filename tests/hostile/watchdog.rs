@@ -12,76 +12,9 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-const PACK: &str = r#"
-[pack]
-title = "A lock that the kernel holds, for tests"
-version = "1.0.0"
-grants = { write = ["."] }
+const PACK: &str = include_str!("watchdog/held.toml");
 
-[[tool]]
-name = "hold"
-description = "Takes the lock and writes a file; it may take 300 ms."
-effect = "writes"
-limits = { time_ms = 300 }
-
-[[tool]]
-name = "hold_for_long"
-description = "Takes the lock and writes a file; it may take ten minutes."
-effect = "writes"
-limits = { time_ms = 600000 }
-
-[[tool]]
-name = "tell"
-description = "Takes a text that ends in a certain way; it may take 1 ms."
-limits = { time_ms = 1 }
-text = "told"
-[tool.input]
-type = "object"
-required = ["what"]
-properties.what = { type = "string", pattern = "(?:[ab]{1,100}){1,10}c", description = "The text" }
-
-[[tool]]
-name = "take"
-description = "Takes anything; it may take 300 ms."
-effect = "pure"
-limits = { time_ms = 300 }
-[tool.input]
-type = "object"
-required = ["what"]
-properties.what = { description = "Anything" }
-
-[[tool]]
-name = "print"
-description = "Takes anything and says a word; it may use 16 MB."
-limits = { memory_mb = 16 }
-text = "told"
-[tool.input]
-type = "object"
-required = ["what"]
-properties.what = { description = "Anything" }
-
-[[tool]]
-name = "count"
-description = "Takes anything and gives a number; it may use 64 MB."
-effect = "pure"
-fn = "take"
-limits = { memory_mb = 64 }
-[tool.input]
-type = "object"
-required = ["what"]
-properties.what = { description = "Anything" }
-
-[[tool]]
-name = "greet"
-description = "Greets."
-text = "hello"
-"#;
-
-const SCRIPT: &str = r#"
-fn hold(args) { with_lock("gate", |lock| { write_text("late.txt", "late"); 7 }) }
-fn hold_for_long(args) { hold(args) }
-fn take(args) { 7 }
-"#;
+const SCRIPT: &str = include_str!("watchdog/held.rhai");
 
 const WORDS: [&str; 4] = ["--dir", "packs", "--pack", "held"];
 
@@ -106,11 +39,6 @@ fn serve(home: &Home, words: &[&str]) -> crate::support::Server {
     let mut command = home.command();
     command.arg("serve").args(WORDS).args(words);
     crate::support::Server::of(command, tempfile::tempdir().unwrap())
-}
-
-/// A server over HTTP.
-fn listen(home: &Home, words: &[&str]) -> crate::support::http::Server {
-    crate::support::http::Server::start(home, &[&WORDS[..], words].concat(), &[])
 }
 
 /// While it lives, and until the kernel has enough of it, whoever opens the file of the lock waits.
@@ -218,68 +146,6 @@ fn calls_that_cannot_be_stopped_are_answered_told_of_and_come_to_nothing() {
 
 //= docs/spec.md#calls
 //= type=test
-//# A call that keeps a thread busy MUST NOT keep another from beginning, as long as there are threads to start.
-//= docs/spec.md#calls
-//= type=test
-//# A call that does not end soon after its limit or its cancellation MUST be answered all the same.
-#[test]
-fn over_http_the_calls_of_one_client_do_not_hold_up_another() {
-    let home = house();
-    let server = listen(&home, &[]);
-    let has_failed = |answer: &Value| answer["result"]["isError"] == true;
-    let lease = Lease::take(&home, || !has_failed(&server.ask("tools/call", named("hold")).answer()));
-    let (_, all) = threads();
-    let status = || {
-        let answer = server.ask("resources/read", json!({ "uri": "toolsd://status" })).answer();
-        serde_json::from_str::<Value>(answer["result"]["contents"][0]["text"].as_str().unwrap()).unwrap()
-    };
-    thread::scope(|scope| {
-        let hold = || server.ask("tools/call", named("hold")).answer();
-        let calls: Vec<_> = (1..all).map(|_| scope.spawn(hold)).collect();
-        let session = server.session();
-        let greeting = server.ask_in(&session, "tools/call", named("greet")).answer();
-        assert_eq!(greeting["result"]["content"][0]["text"], "hello");
-        for call in calls {
-            let answer = call.join().unwrap();
-            assert!(failed(&answer).contains("the call took longer than 300 ms"), "{answer}");
-        }
-        until("they are held", || held(&status()).len() == all - 1);
-        let greeting = server.ask_in(&session, "tools/call", named("greet")).answer();
-        assert_eq!(greeting["result"]["content"][0]["text"], "hello", "one thread is left");
-        assert!(failed(&hold()).contains("the call took longer than 300 ms"));
-        until("every thread is held", || held(&status()).len() == all);
-        let refused = server.ask_in(&session, "tools/call", named("greet")).answer();
-        assert!(failed(&refused).contains("every script thread is held"), "{refused}");
-    });
-    drop(lease);
-    until("every thread is back", || status().get("held").is_none());
-    assert!(!late(&home).exists(), "nothing was written after the answer");
-}
-
-//= docs/spec.md#calls
-//= type=test
-//# A call that does not end soon after its limit or its cancellation MUST be answered all the same.
-//= docs/spec.md#calls
-//= type=test
-//# Nothing that a call does after it was answered in its place MUST reach the disk, the graph, the memory of its pack or the client.
-#[test]
-fn from_the_command_line_a_call_that_cannot_be_stopped_is_answered_and_the_process_ends() {
-    let home = house();
-    let call = |words: &[&str]| home.run(&[&["call", "hold"], words, &WORDS[..]].concat());
-    let lease = Lease::take(&home, || call(&[]).code == 0);
-    let began = Instant::now();
-    let said = call(&[]);
-    assert_eq!(said.code, 1);
-    assert!(said.out.contains("the call took longer than 300 ms"), "{} {}", said.out, said.err);
-    let told: Value = serde_json::from_str(&call(&["--format", "json"]).out).unwrap();
-    assert_eq!(told["error"], "the call took longer than 300 ms", "{told}");
-    assert!(began.elapsed() < PATIENCE, "the kernel holds the calls for longer");
-    drop(lease);
-    assert!(!late(&home).exists(), "nothing was written after the answer");
-}
-
-//= docs/spec.md#calls
-//= type=test
 //# A server that is to end when it is stuck MUST end with code 70 when every thread has been held for the time that was named.
 #[test]
 fn a_server_that_is_stuck_ends_for_its_supervisor() {
@@ -290,51 +156,6 @@ fn a_server_that_is_stuck_ends_for_its_supervisor() {
         server.tell("tools/call", named("hold"));
     }
     assert_eq!(server.ended(), Some(70));
-}
-
-//= docs/spec.md#calls
-//= type=test
-//# A server that is to end when it is stuck MUST end with code 70 when every thread has been held for the time that was named.
-#[test]
-fn over_http_too() {
-    let home = house();
-    let mut server = listen(&home, &["--exit-when-stuck", "1"]);
-    let ask = |server: &crate::support::http::Server| server.ask("tools/call", named("hold")).answer();
-    let _lease = Lease::take(&home, || ask(&server)["result"]["isError"] != true);
-    thread::scope(|scope| {
-        let calls: Vec<_> = (0..threads().1).map(|_| scope.spawn(|| ask(&server))).collect();
-        for call in calls {
-            assert!(failed(&call.join().unwrap()).contains("the call took longer than 300 ms"));
-        }
-    });
-    assert_eq!(server.wait().code(), Some(70));
-}
-
-#[test]
-fn a_pattern_of_a_schema_that_takes_too_long_is_a_matter_of_time_not_of_the_argument() {
-    let home = house();
-    let mut server = serve(&home, &[]);
-    let letters = (0..400_000_u32).scan(1_u32, |seed, _| {
-        *seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        Some(if *seed >> 31 == 0 { 'a' } else { 'b' })
-    });
-    let (told, has_failed) = server.call("tell", json!({ "what": letters.collect::<String>() }));
-    assert!(has_failed && told.to_string().contains("the call took longer than 1 ms"), "{told}");
-}
-
-//= docs/spec.md#calls
-//= type=test
-//# Arguments MUST be checked and converted within the limits of their call.
-#[test]
-fn arguments_are_read_within_the_time_of_their_call() {
-    let home = house();
-    let mut server = serve(&home, &[]);
-    let many = vec![json!({ "a": 1 }); 200_000];
-    let (told, has_failed) = server.call("take", json!({ "what": many }));
-    assert!(!has_failed || told.to_string().contains("the call took longer than 300 ms"), "{told}");
-    // Nobody can see how long it would have gone on, but that its thread is free again.
-    thread::sleep(Duration::from_secs(1));
-    assert_eq!(server.read("toolsd://status").get("held"), None);
 }
 
 //= docs/spec.md#calls

@@ -1,7 +1,5 @@
 //! Hosts, origins, tokens, addresses.
 
-use crate::raw::Raw;
-use crate::support::http::stateless;
 use crate::{pots, serve};
 use serde_json::json;
 
@@ -140,17 +138,4 @@ fn an_address_of_others_is_refused_without_a_token() {
     refused(&["--http", "nowhere"], "`nowhere` is not an address");
     refused(&["--http", "127.0.0.1:0", "--allow-origin", "app.example"], "`app.example` is not an origin");
     refused(&["--allow-host", "pots.example"], "--http");
-}
-
-#[test]
-fn other_paths_lead_nowhere() {
-    let home = pots();
-    let server = serve(&home, &[], &[]);
-    let body = stateless("tools/list", json!({})).to_string();
-    let found = server.send("POST", &[("MCP-Protocol-Version", "2026-07-28"), ("Mcp-Method", "tools/list")], &body);
-    assert_eq!(found.status, 200);
-    let reply = Raw::saying(&server, "GET /other HTTP/1.0\r\nHost: localhost\r\n\r\n").rest();
-    assert!(reply.starts_with("HTTP/1.0 404"), "{reply}");
-    let reply = Raw::saying(&server, "GET /other HTTP/1.0\r\nHost: evil.example\r\n\r\n").rest();
-    assert!(reply.starts_with("HTTP/1.0 403"), "{reply}");
 }

@@ -1,18 +1,14 @@
 //! What a server over HTTP takes at most, and that it goes on when it is offered more.
 
+use crate::attacks::{limited, others_are_served};
 use crate::raw::Raw;
 use crate::support::http::{Server, request, stateless};
 use crate::{pots, pots_limited, serve};
 use serde_json::{Value, json};
-use std::io::{ErrorKind, Read, Write};
-use std::net::TcpStream;
 use std::time::Duration;
 
 /// Bytes of a body, at most.
 const BODY: usize = 4 << 20;
-/// Sessions that are open at a time.
-const SESSIONS: usize = 1_000;
-
 fn goes_on(server: &Server) {
     assert_eq!(server.ask("tools/list", json!({})).status, 200);
 }
@@ -36,19 +32,6 @@ fn a_head_or_body_that_is_too_large_is_refused() {
     let many: Vec<(&str, &str)> = many.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     assert_eq!(server.send("POST", &many, "{}").status, 431);
     goes_on(&server);
-    // One without an end: the server gives up on it, and the client learns so or is cut off.
-    let mut endless = TcpStream::connect(server.address).unwrap();
-    endless.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-    endless.set_write_timeout(Some(Duration::from_secs(30))).unwrap();
-    let mut sent = write!(endless, "POST /mcp HTTP/1.1\r\nX-Endless: ").is_ok();
-    for _ in 0..1_024 {
-        sent = sent && endless.write_all(&[b'x'; 4_096]).is_ok();
-    }
-    let mut reply = Vec::new();
-    let heard = endless.read_to_end(&mut reply).map_err(|error| error.kind());
-    let told = String::from_utf8_lossy(&reply);
-    assert!(told.starts_with("HTTP/1.1 431") || heard == Err(ErrorKind::ConnectionReset), "{heard:?} {told}");
-    goes_on(&server);
 }
 
 /// Opens a session; the answer.
@@ -56,29 +39,6 @@ fn hello(server: &Server) -> crate::support::http::Reply {
     let client = json!({ "name": "t", "version": "0" });
     let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
     server.send("POST", &[], &request("initialize", hello).to_string())
-}
-
-#[test]
-fn sessions_that_were_forgotten_make_room_for_others() {
-    let home = pots();
-    let server = serve(&home, &[], &[]);
-    let first = server.session();
-    let session_of = |reply: crate::support::http::Reply| reply.header("mcp-session-id").unwrap().to_owned();
-    let forgotten = session_of(hello(&server));
-    for at in 0..SESSIONS {
-        // One that is heard of is not silent.
-        if at % 100 == 0 {
-            assert_eq!(server.ask_in(&first, "tools/list", json!({})).status, 200, "{at}");
-        }
-        assert_eq!(hello(&server).status, 200, "{at}");
-    }
-    let told = server.ask_in(&forgotten, "tools/list", json!({}));
-    assert!(told.status == 404 && told.body.contains("was closed for others"), "{told:?}");
-    assert_eq!(server.ask_in(&first, "tools/list", json!({})).status, 200);
-    goes_on(&server);
-    // Clients ask for 200 or 204.
-    assert_eq!(server.send("DELETE", &[("Mcp-Session-Id", &first)], "").status, 204);
-    assert_eq!(server.ask_in(&first, "tools/list", json!({})).status, 404);
 }
 
 //= docs/spec.md#http
@@ -144,20 +104,6 @@ fn an_id_is_one_request_at_a_time() {
     }
 }
 
-#[test]
-fn a_method_that_is_gone_is_unknown_in_the_same_words_everywhere() {
-    let home = pots();
-    let server = serve(&home, &[], &[]);
-    for method in ["ping", "logging/setLevel", "resources/subscribe", "pots/fill"] {
-        let reply = server.ask(method, json!({ "level": "info", "uri": "a:b" }));
-        let error = &reply.answer()["error"];
-        assert_eq!(
-            (error["code"].as_i64(), error["message"].as_str()),
-            (Some(-32601), Some(&*format!("unknown method `{method}`")))
-        );
-    }
-}
-
 //= docs/spec.md#questions
 //= type=test
 //# Processes with one key MUST be able to go on with what another of them began.
@@ -192,4 +138,40 @@ fn a_call_that_asks_goes_on_in_another_process() {
     let colour = json!({ "step2": { "action": "accept", "content": { "color": "blue" } } });
     let ended = call(&third, &state, colour);
     assert_eq!(ended["result"]["content"][0]["text"], "Ada likes blue", "{ended}");
+}
+
+//= docs/spec.md#http
+//= type=test
+//# While a large body is read or a large answer is written, the requests of others MUST be answered.
+//= docs/spec.md#calls
+//= type=test
+//# The calls of one connection MUST NOT take all threads.
+#[test]
+fn a_flood_in_one_session_does_not_hold_up_others() {
+    let (_home, server) = limited("", false);
+    let [flooding, warm] = [server.session(), server.session()];
+    // More than the threads that there may be, on any machine of a few cores.
+    let mut flood: Vec<Raw> = (0..80).map(|id| in_session(&server, &flooding, "watch_pot", json!(id))).collect();
+    for round in 0..3 {
+        assert_eq!(in_session(&server, &warm, "list_pots", json!(round)).answer_head(), 200);
+        assert_eq!(server.ask("tools/call", json!({ "name": "list_pots", "arguments": {} })).status, 200);
+        others_are_served(&server, false);
+    }
+    let ended = flood.iter_mut().filter_map(|raw| raw.is_closed().then_some(())).count();
+    assert_eq!(ended, 0, "calls of the flood go on");
+}
+
+//= docs/spec.md#http
+//= type=test
+//# A body whose length is said to be too large MUST be refused before it comes.
+#[test]
+fn a_length_that_is_too_large_is_refused_from_the_head_alone() {
+    let (_home, server) = limited("body_ms = 86_400_000", false);
+    let whole = crate::raw::request(&server, "", "");
+    for length in ["4194305", "9223372036854775807"] {
+        let head = whole.replace("Content-Length: 0", &format!("Content-Length: {length}"));
+        let told = Raw::saying(&server, &head).rest();
+        assert!(told.starts_with("HTTP/1.1 413"), "{length}: {told}");
+    }
+    others_are_served(&server, false);
 }

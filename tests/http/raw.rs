@@ -1,5 +1,5 @@
 //! A connection whose bytes a test writes and reads itself.
-#![allow(clippy::unwrap_used, dead_code, reason = "tests may panic, and each uses a part of this")]
+#![allow(clippy::unwrap_used, reason = "tests may panic, and each uses a part of this")]
 
 use crate::support::http::{STATELESS, Server, is_silence, stateless};
 use serde_json::{Value, json};
@@ -83,12 +83,7 @@ impl Raw {
         self.said()
     }
 
-    /// Reads until the server closes it, or nothing came for a while; whether it was reset.
-    pub fn rest_within(self, pause: Duration) -> (String, bool) {
-        self.rest_until(|_| false, pause)
-    }
-
-    /// The same, or until what came is enough.
+    /// Reads until the server closes it, nothing came for a while, or what came is enough; whether it was reset.
     pub fn rest_until(mut self, is_enough: impl Fn(&[u8]) -> bool, pause: Duration) -> (String, bool) {
         // From now on it takes what comes.
         rustix::net::sockopt::set_socket_recv_buffer_size(&self.stream, 1 << 20).unwrap();

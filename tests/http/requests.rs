@@ -1,8 +1,6 @@
 //! Both eras, headers, and what is no request.
 
-use crate::support::home::output_in_time;
-use crate::support::http::Server;
-use crate::{pots, raw, serve};
+use crate::{pots, serve};
 use serde_json::{Value, json};
 
 fn call(name: &str) -> Value {
@@ -49,24 +47,6 @@ fn progress_arrives_before_the_answer() {
     assert_eq!(reply.header("content-type"), Some("text/event-stream"));
     assert!(reply.body.find("notifications/progress") < reply.body.find("full"), "{}", reply.body);
     assert_eq!(reply.answer()["result"]["content"][0]["text"], "full");
-}
-
-//= docs/spec.md#http
-//= type=test
-//# A call that goes the straight way MUST get the answer that it gets on the way round.
-#[test]
-fn a_plain_call_is_answered_as_one_that_is_not() {
-    let home = pots();
-    let server = serve(&home, &[], &[]);
-    let more = json!({ "name": "list_pots", "arguments": { "colour": "red" } });
-    for params in [call("list_pots"), call("fill_pot"), call("fill_pots"), more] {
-        let straight = server.ask("tools/call", params.clone());
-        // A header that may be one of an argument has the request looked at more closely.
-        let around = server.ask_with("tools/call", params, &[("Mcp-Param-Other", "x")]);
-        assert_eq!(straight.status, around.status);
-        assert_eq!(straight.header("content-type"), around.header("content-type"));
-        assert_eq!(straight.answer(), around.answer());
-    }
 }
 
 //= docs/spec.md#http
@@ -142,30 +122,6 @@ fn malformed_parameters_are_told_so() {
 
 //= docs/spec.md#http
 //= type=test
-//# A body that is no message MUST be answered with status 400 and an error of the protocol.
-#[test]
-fn a_body_that_is_no_message_is_told_so() {
-    let home = pots();
-    let server = serve(&home, &[], &[]);
-    for (body, code) in [
-        ("", -32700),
-        ("{", -32700),
-        ("\u{0}", -32700),
-        ("[]", -32600),
-        ("5", -32600),
-        (r#"{"jsonrpc":"1.0","id":1,"method":"tools/list"}"#, -32600),
-        (r#"{"jsonrpc":"2.0","id":{},"method":"tools/list"}"#, -32600),
-    ] {
-        let reply = server.send("POST", &[], body);
-        assert_eq!((reply.status, reply.code()), (400, code), "{body}");
-    }
-    assert_eq!(server.send("POST", &[("Content-Type", "text/plain")], "{}").status, 415);
-    assert_eq!(server.send("PUT", &[], "{}").status, 405);
-    assert_eq!(server.ask("tools/list", json!({})).status, 200);
-}
-
-//= docs/spec.md#http
-//= type=test
 //# What a client says of itself when it opens a session, which is kept, MUST NOT be larger than 64 kB.
 #[test]
 fn a_client_that_says_too_much_of_itself_opens_no_session() {
@@ -184,54 +140,4 @@ fn a_client_that_says_too_much_of_itself_opens_no_session() {
     let refused = hello(40_000);
     assert_eq!((refused.status, refused.code()), (400, -32602), "{}", refused.body);
     assert!(refused.body.contains("at most 64 kB") && refused.header("mcp-session-id").is_none(), "{}", refused.body);
-}
-
-//= docs/spec.md#http
-//= type=test
-//# While a large body is read or a large answer is written, the requests of others MUST be answered.
-#[test]
-fn more_large_bodies_than_threads_keep_nobody_waiting() {
-    let server = serve(&pots(), &[], &[]);
-    let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
-    // It has to be read to its end, which is not there.
-    let body = format!("[{}", "[],".repeat(1_300_000));
-    let text = raw::request(&server, "", &body);
-    let (most, last) = text.split_at(text.len() - 1);
-    let mut large: Vec<_> = (0..16 * threads).map(|_| raw::Raw::wide(&server)).collect();
-    for raw in &mut large {
-        assert!(raw.say(most));
-    }
-    for raw in &mut large {
-        assert!(raw.say(last));
-    }
-    let mut answered = 0;
-    while large.iter_mut().all(|raw| !raw.is_closed() && raw.heard.is_empty()) {
-        assert_eq!(server.ask("tools/list", json!({})).status, 200);
-        answered += 1;
-    }
-    // On threads that are taken, at most a handful comes in between.
-    assert!(answered > 10, "only {answered} requests were answered before the first large body was read");
-    for raw in large {
-        assert_eq!(raw.answer_head(), 400);
-    }
-}
-
-#[test]
-fn any_process_answers_a_request_that_stands_alone() {
-    let home = pots();
-    let key = [("TOOLSD_STATE_KEY", "0123456789abcdef0123456789abcdef")];
-    let mut servers = vec![serve(&home, &[], &key), serve(&home, &[], &key)];
-    let answers = |server: &Server| server.ask("tools/call", call("list_pots")).answer();
-    assert_eq!(answers(&servers[0]), answers(&servers[1]));
-    // One of them is killed: nothing that was asked of it is needed by the other.
-    drop(servers.remove(0));
-    assert_eq!(answers(&servers[0])["result"]["structuredContent"], json!(["blue", "red"]));
-}
-
-#[test]
-fn a_short_key_is_refused() {
-    let home = pots();
-    let said = output_in_time(home.command().args(["serve", "--dir", "packs"]).env("TOOLSD_STATE_KEY", "short"));
-    assert_eq!(said.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&said.stderr).contains("TOOLSD_STATE_KEY"));
 }

@@ -3,18 +3,16 @@
 //! They are installed by `.ci/clients install`; `TOOLSD_CLIENTS` is their directory, and a
 //! client that is missing there is a failure.
 
+use crate::wire::has_part;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// So long a client may take for all its steps.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// So many clients are at work at a time.
-const AT_ONCE: usize = 3;
 
 #[derive(Deserialize)]
 struct Clients {
@@ -107,27 +105,12 @@ impl Client {
 
 /// What a step gave that it should not, if anything.
 fn differs(step: &Map<String, Value>, line: &Value) -> Option<String> {
-    let gives = step.get("gives").is_none_or(|part| holds(line, part));
+    let gives = step.get("gives").is_none_or(|part| has_part(line, part));
     let includes = step.get("includes").and_then(Value::as_object).into_iter().flatten().all(|(key, wanted)| {
         let all = line[key].as_array().cloned().unwrap_or_default();
         wanted.as_array().unwrap().iter().all(|one| all.contains(one))
     });
     (!gives || !includes).then(|| format!("{}: {line}", title(step)))
-}
-
-/// Whether a value has this part. A prompt's text may end in a line break, and numbers are compared as numbers.
-fn holds(value: &Value, part: &Value) -> bool {
-    match (value, part) {
-        (Value::Object(value), Value::Object(part)) => {
-            part.iter().all(|(key, part)| value.get(key).is_some_and(|value| holds(value, part)))
-        }
-        (Value::Array(value), Value::Array(part)) => {
-            value.len() == part.len() && value.iter().zip(part).all(|(value, part)| holds(value, part))
-        }
-        (Value::Number(value), Value::Number(part)) => value.as_f64() == part.as_f64(),
-        (Value::String(value), Value::String(part)) => value.trim_end() == part,
-        _ => value == part,
-    }
 }
 
 //= docs/spec.md#protocol
@@ -145,24 +128,17 @@ fn real_clients_do_the_plan_in_each_era() {
     let installed = PathBuf::from(std::env::var_os("TOOLSD_CLIENTS").expect("TOOLSD_CLIENTS names their directory"));
     let all: Vec<(&Client, &Mode)> =
         clients.client.iter().flat_map(|client| client.modes.iter().map(move |mode| (client, mode))).collect();
-    let (next, wrong) = (Mutex::new(all.iter()), Mutex::new(Vec::new()));
-    std::thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                loop {
-                    let Some((client, mode)) = next.lock().unwrap().next() else { return };
-                    let begun = Instant::now();
-                    let found = client.run(mode, &plan, &installed);
-                    let (steps, took) = (client.steps(&plan, &mode.era).len(), begun.elapsed().as_secs());
-                    println!("{}, {}: {steps} steps, {} wrong ({took} s)", client.name, mode.mode, found.len());
-                    wrong
-                        .lock()
-                        .unwrap()
-                        .extend(found.iter().map(|one| format!("{}, {}: {one}", client.name, mode.mode)));
-                }
-            });
-        }
-    });
-    let wrong = wrong.into_inner().unwrap();
+    let mut wrong = Vec::new();
+    for (client, mode) in all {
+        let found = client.run(mode, &plan, &installed);
+        println!(
+            "{}, {}: {} steps, {} wrong",
+            client.name,
+            mode.mode,
+            client.steps(&plan, &mode.era).len(),
+            found.len()
+        );
+        wrong.extend(found.iter().map(|one| format!("{}, {}: {one}", client.name, mode.mode)));
+    }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

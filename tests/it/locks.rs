@@ -1,10 +1,10 @@
 //! Locks between calls, processes and languages: one at a time, nobody kept waiting for a dead one.
 
-use crate::support::{said, workspace};
+use crate::support::{Server, said, workspace};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Command, Stdio};
 
 const PACKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/locks");
 
@@ -14,51 +14,12 @@ fn toolsd(workspace: &Path, words: &[&str]) -> Command {
     command
 }
 
-/// A server that is talked to message by message.
-struct Server {
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
+fn serve(workspace: &Path) -> Server {
+    Server::of(toolsd(workspace, &["serve"]), tempfile::tempdir().unwrap())
 }
 
-impl Server {
-    fn start(workspace: &Path) -> Self {
-        let mut command = toolsd(workspace, &["serve"]);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut child = command.spawn().unwrap();
-        let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
-        let mut server = Self { child, input, output };
-        server.send(json!({ "id": 0, "method": "initialize", "params": {
-            "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } } }));
-        server.answer();
-        server
-    }
-
-    fn send(&mut self, mut message: Value) {
-        message["jsonrpc"] = json!("2.0");
-        writeln!(self.input, "{message}").unwrap();
-    }
-
-    fn call(&mut self, id: u64, tool: &str, arguments: Value) {
-        self.send(json!({ "id": id, "method": "tools/call", "params": { "name": tool, "arguments": arguments } }));
-    }
-
-    /// The id and the result of the next answer.
-    fn answer(&mut self) -> (u64, Value) {
-        loop {
-            let mut line = String::new();
-            assert!(self.output.read_line(&mut line).unwrap() > 0, "the server ended");
-            let message: Value = serde_json::from_str(&line).unwrap();
-            if let Some(id) = message["id"].as_u64() {
-                return (id, message["result"].clone());
-            }
-        }
-    }
-
-    fn kill(mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
+fn call(server: &mut Server, tool: &str, arguments: Value) -> u64 {
+    server.tell("tools/call", json!({ "name": tool, "arguments": arguments }))
 }
 
 /// Waits until the file of the lock says who holds it.
@@ -90,36 +51,28 @@ fn the_cases_of_the_gate_hold() {
 #[test]
 fn calls_that_wait_keep_nobody_waiting_and_are_cancelled() {
     let (_home, workspace) = workspace();
-    let mut holder = Server::start(&workspace);
-    holder.call(1, "pass_gate", json!({ "hold_ms": 50_000 }));
+    let mut holder = serve(&workspace);
+    call(&mut holder, "pass_gate", json!({ "hold_ms": 50_000 }));
     let note = held(&workspace);
-    assert_eq!((&note["pid"], &note["purpose"]), (&json!(holder.child.id()), &json!("a test")));
-    let mut waiting = Server::start(&workspace);
+    assert_eq!((&note["pid"], &note["purpose"]), (&json!(holder.pid()), &json!("a test")));
+    let mut waiting = serve(&workspace);
     // More than there are threads for scripts, however many cores there are.
-    let count = 4 * std::thread::available_parallelism().unwrap().get() as u64;
-    for id in 1..=count {
-        waiting.call(id, "pass_gate", json!({ "timeout_s": 50 }));
-    }
-    waiting.call(1_000, "count_lines", json!({}));
-    let (id, result) = waiting.answer();
-    assert_eq!((id, &result["content"][0]["text"]), (1_000, &json!("0")), "a call without a lock runs meanwhile");
-    for id in 2..=count {
-        waiting.send(json!({ "method": "notifications/cancelled", "params": { "requestId": id } }));
-    }
-    waiting.call(2_000, "pass_gate", json!({ "timeout_s": 0 }));
-    let (id, result) = waiting.answer();
-    let told = result["content"][0]["text"].as_str().unwrap();
-    assert!(id == 2_000 && told.contains(&format!("is locked by process {}", holder.child.id())), "{told}");
+    let count = 4 * std::thread::available_parallelism().unwrap().get();
+    let first = call(&mut waiting, "pass_gate", json!({ "timeout_s": 50 }));
+    let others: Vec<u64> = (1..count).map(|_| call(&mut waiting, "pass_gate", json!({ "timeout_s": 50 }))).collect();
+    assert_eq!(waiting.well("count_lines", json!({})), 0, "a call without a lock runs meanwhile");
+    others.into_iter().for_each(|id| waiting.cancel(id));
+    let (told, has_failed) = waiting.call("pass_gate", json!({ "timeout_s": 0 }));
+    let holds = format!("is locked by process {}", holder.pid());
+    assert!(has_failed && told.to_string().contains(&holds), "{told}");
     // The holder dies: the one that still waits takes over at once, and says from whom.
-    let dead = holder.child.id();
+    let dead = holder.pid();
     holder.kill();
-    let (id, result) = waiting.answer();
-    assert_eq!(id, 1, "the others were cancelled");
-    let told: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
-    assert_eq!((&told["stale"]["pid"], &told["stale"]["purpose"]), (&json!(dead), &json!("a test")));
-    assert_eq!(told["text"], "x\n", "what the dead one had staged is gone with it");
-    waiting.call(3_000, "count_lines", json!({}));
-    assert_eq!(waiting.answer().1["content"][0]["text"], "1", "who was cancelled wrote nothing");
+    let passed = waiting.answer_to(first);
+    let passed: Value = serde_json::from_str(passed["result"]["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!((&passed["stale"]["pid"], &passed["stale"]["purpose"]), (&json!(dead), &json!("a test")));
+    assert_eq!(passed["text"], "x\n", "what the dead one had staged is gone with it");
+    assert_eq!(waiting.well("count_lines", json!({})), 1, "who was cancelled wrote nothing");
     waiting.kill();
 }
 
@@ -129,8 +82,8 @@ fn calls_that_wait_keep_nobody_waiting_and_are_cancelled() {
 #[test]
 fn a_lock_of_a_dead_process_is_taken_over_and_one_of_a_living_process_was_let_go() {
     let (_home, workspace) = workspace();
-    let server = Server::start(&workspace);
-    let living = server.child.id();
+    let server = serve(&workspace);
+    let living = server.pid();
     server.kill();
     std::fs::create_dir(workspace.join("locks")).unwrap();
     let pass = |note: &str| {
@@ -207,8 +160,8 @@ fn locks_are_those_of_the_python_package_filelock() {
     let passed = said(&waiting.wait_with_output().unwrap());
     assert_eq!((&passed["waited"], &passed["stale"]), (&json!(true), &json!(false)));
     // We hold it: Python waits, or is told.
-    let mut server = Server::start(&workspace);
-    server.call(1, "pass_gate", json!({ "hold_ms": 50_000 }));
+    let mut server = serve(&workspace);
+    call(&mut server, "pass_gate", json!({ "hold_ms": 50_000 }));
     held(&workspace);
     let script = "import filelock\ntry:\n    filelock.FileLock('locks/gate', timeout=0.2).acquire()\n    print('had')\nexcept filelock.Timeout:\n    print('timeout')\n";
     let told = || {

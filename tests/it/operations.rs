@@ -127,25 +127,6 @@ fn clients_see_one_flat_schema_and_a_list() {
 /// The schema as a client of the protocol gets it.
 fn published(workspace: &Path) -> Value {
     let packs = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/operations");
-    let mut served = crate::support::toolsd(workspace)
-        .args(["serve", "--pack", "shelf", "--dir", packs, "--workspace"])
-        .arg(workspace)
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
-        "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } } });
-    let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-    let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
-    let mut input = served.stdin.take().unwrap();
-    std::io::Write::write_all(&mut input, format!("{hello}\n{ready}\n{list}\n").as_bytes()).unwrap();
-    let output = std::io::BufReader::new(served.stdout.take().unwrap());
-    let answer = std::io::BufRead::lines(output)
-        .map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap())
-        .find(|message| message["id"] == 2)
-        .unwrap();
-    drop(input);
-    assert!(served.wait().unwrap().success());
-    answer["result"]["tools"][0]["inputSchema"].clone()
+    let mut server = crate::support::Server::start_with(workspace, "shelf", &["--dir", packs]);
+    server.request("tools/list", json!({}))["result"]["tools"][0]["inputSchema"].clone()
 }

@@ -15,8 +15,8 @@ use serde_json::Value as Json;
 use std::time::Duration;
 use toolsd::mcp::{Bounds, ServerSettings};
 
-/// Whether `message` has the part `wanted`: objects may have more keys, lists are as long.
-fn has_part(message: &Json, wanted: &Json) -> bool {
+/// Whether `message` has the part `wanted`: objects may have more keys, lists are as long, a text may end in a line break.
+pub fn has_part(message: &Json, wanted: &Json) -> bool {
     match (message, wanted) {
         (Json::Object(message), Json::Object(wanted)) => {
             wanted.iter().all(|(key, wanted)| message.get(key).is_some_and(|found| has_part(found, wanted)))
@@ -26,6 +26,7 @@ fn has_part(message: &Json, wanted: &Json) -> bool {
         }
         // A number is its value: `50` and `50.0` are one.
         (Json::Number(message), Json::Number(wanted)) => message.as_f64() == wanted.as_f64(),
+        (Json::String(message), Json::String(wanted)) => message.trim_end() == wanted.trim_end(),
         _ => message == wanted,
     }
 }

@@ -7,15 +7,22 @@ pub mod server;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// No wait for a server is longer: only a fault comes near it.
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A running `toolsd serve`.
 pub struct Server {
-    child: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
+    pub child: Child,
+    pub input: Option<ChildStdin>,
+    lines: Receiver<String>,
     next: u64,
-    _home: tempfile::TempDir,
+    /// What the server said of itself.
+    pub instructions: String,
+    _home: Option<tempfile::TempDir>,
 }
 
 /// The directory of a system's real projects, below `TOOLSD_SYSTEMS`. Tests that call it are ignored unless they are
@@ -82,32 +89,57 @@ impl Server {
     }
 
     /// What `command` serves; `home` is kept as long.
-    pub fn of(mut command: Command, home: tempfile::TempDir) -> Self {
+    pub fn of(command: Command, home: tempfile::TempDir) -> Self {
+        let mut server = Self::serving(command);
+        server._home = Some(home);
+        server
+    }
+
+    /// Starts a server and opens a session with it.
+    pub fn serving(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let input = child.stdin.take();
         let output = BufReader::new(child.stdout.take().unwrap());
-        let mut server = Self { child, input, output, next: 0, _home: home };
+        let (sender, lines) = channel();
+        std::thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        let mut server = Self { child, input, lines, next: 0, instructions: String::new(), _home: None };
         let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "test", "version": "0" } });
-        server.request("initialize", hello);
+        let answer = server.request("initialize", hello);
+        server.instructions = answer["result"]["instructions"].as_str().unwrap_or_default().to_owned();
         server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
         server
     }
 
-    fn send(&mut self, message: &Value) {
+    pub fn send(&mut self, message: &Value) {
+        self.send_bytes(format!("{message}\n").as_bytes());
+    }
+
+    /// Sends what may be no message.
+    pub fn send_bytes(&mut self, bytes: &[u8]) {
         let input = self.input.as_mut().unwrap();
-        writeln!(input, "{message}").unwrap();
+        input.write_all(bytes).unwrap();
         input.flush().unwrap();
+    }
+
+    /// The next message; nothing if the server ended.
+    pub fn hear(&mut self) -> Option<Value> {
+        match self.lines.recv_timeout(PATIENCE) {
+            Ok(line) => Some(serde_json::from_str(&line).unwrap_or_else(|_| panic!("stray output: {line}"))),
+            Err(RecvTimeoutError::Disconnected) => None,
+            Err(RecvTimeoutError::Timeout) => panic!("the server is silent"),
+        }
     }
 
     /// The whole answer to a request; notifications on the way are passed over.
     pub fn request(&mut self, method: &str, params: Value) -> Value {
-        self.next += 1;
-        let id = self.next;
-        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        let id = self.tell(method, params);
+        self.answer_to(id)
+    }
+
+    /// The answer to a request that was sent.
+    pub fn answer_to(&mut self, id: u64) -> Value {
         loop {
-            let mut line = String::new();
-            assert!(self.output.read_line(&mut line).unwrap() > 0, "the server ended during {method}");
-            let answer: Value = serde_json::from_str(&line).unwrap();
+            let answer = self.hear().unwrap_or_else(|| panic!("the server ended before it answered {id}"));
             if answer["id"] == id {
                 return answer;
             }
@@ -131,9 +163,7 @@ impl Server {
         let ids: Vec<u64> = requests.iter().map(|(method, params)| self.tell(method, params.clone())).collect();
         let mut answers: Vec<Option<Value>> = vec![None; ids.len()];
         while answers.iter().any(Option::is_none) {
-            let mut line = String::new();
-            assert!(self.output.read_line(&mut line).unwrap() > 0, "the server ended");
-            let answer: Value = serde_json::from_str(&line).unwrap();
+            let answer = self.hear().expect("the server ended");
             if let Some(at) = ids.iter().position(|id| answer["id"] == *id) {
                 answers[at] = Some(answer);
             }
@@ -141,13 +171,17 @@ impl Server {
         answers.into_iter().flatten().collect()
     }
 
+    /// The text of the result of a tool, and whether it failed.
+    pub fn said(&mut self, tool: &str, arguments: Value) -> (String, bool) {
+        let answer = self.request("tools/call", json!({ "name": tool, "arguments": arguments }));
+        let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{tool}: {answer}"));
+        (text.to_owned(), answer["result"]["isError"] == true)
+    }
+
     /// The result of a tool as bare JSON, and whether it failed.
     pub fn call(&mut self, tool: &str, arguments: Value) -> (Value, bool) {
-        let answer = self.request("tools/call", json!({ "name": tool, "arguments": arguments }));
-        let result = &answer["result"];
-        let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{tool}: {answer}"));
-        let data = serde_json::from_str(text).unwrap_or_else(|_| json!(text));
-        (data, result["isError"] == true)
+        let (text, failed) = self.said(tool, arguments);
+        (serde_json::from_str(&text).unwrap_or_else(|_| json!(text)), failed)
     }
 
     /// The result of a tool that must succeed.
@@ -169,8 +203,16 @@ impl Server {
     }
 
     /// Waits until the process has ended, and gives its exit code.
-    pub fn ended(mut self) -> Option<i32> {
-        self.child.wait().unwrap().code()
+    #[track_caller]
+    pub fn ended(&mut self) -> Option<i32> {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.code();
+            }
+            assert!(Instant::now() < end, "the server does not end");
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     /// The JSON of a resource that must be there.
@@ -184,6 +226,12 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         drop(self.input.take());
+        // One that does not end by itself does not outlive its test.
+        let end = Instant::now() + Duration::from_secs(5);
+        while Instant::now() < end && matches!(self.child.try_wait(), Ok(None)) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }

@@ -11,53 +11,6 @@ fn pack(says: &str) -> String {
 
 //= docs/spec.md#definitions
 //= type=test
-//# A file of the workspace layer MUST NOT be used before its content was trusted.
-#[test]
-fn a_file_of_the_workspace_waits_for_trust_and_again_after_an_edit() {
-    let home = Home::with(&[(".toolsd/tools.d/a.toml", &pack("one"))]);
-    let said = home.run(&["call", "say"]).ended(2);
-    assert!(said.err.contains("is not trusted"), "{}", said.err);
-    assert!(home.run(&["trust"]).ended(1).err.contains("nothing was trusted"));
-    let said = home.run(&["trust", "--yes"]).ended(0);
-    assert_eq!(said.out, ".toolsd/tools.d/a.toml  new      tools: say (pure)\ntrusted 1 file\n");
-    assert_eq!(home.run(&["call", "say"]).ended(0).out, "one\n");
-    home.write(".toolsd/tools.d/a.toml", &pack("two"));
-    home.run(&["call", "say"]).ended(2);
-    home.trust_edits("a");
-    home.write(".toolsd/tools.d/a.toml", &pack("three"));
-    assert_eq!(home.run(&["call", "say"]).ended(0).out, "three\n");
-}
-
-#[test]
-fn commands_report_an_untrusted_pack_as_not_loaded() {
-    let home = Home::with(&[]);
-    home.run(&["new", "pack", "todos"]).ended(0);
-    let expected = "pack `todos` is not loaded: its files are not trusted";
-    let commands: [(&[&str], i32); 6] = [
-        (&["check", "todos"], 1),
-        (&["check", "--pack", "todos"], 1),
-        (&["test", "todos"], 1),
-        (&["test", "--pack", "todos"], 1),
-        (&["list", "--pack", "todos"], 2),
-        (&["call", "todos_hello", "--pack", "todos"], 2),
-    ];
-    for (words, code) in commands {
-        let said = home.run(words).ended(code);
-        let printed = format!("{}{}", said.out, said.err);
-        assert!(printed.contains(expected), "{words:?}: {printed}");
-        assert!(printed.contains("then run `toolsd trust`"), "{words:?}: {printed}");
-        assert!(!printed.contains("there is no pack `todos`"), "{words:?}: {printed}");
-    }
-    let said = home.run(&["check", "todos", "--format", "json"]).ended(1).json();
-    assert!(said.as_array().unwrap().last().unwrap()["message"] == json!(expected), "{said}");
-    home.trust();
-    home.run(&["check", "todos"]).ended(0);
-    home.run(&["test", "todos"]).ended(0);
-    assert!(home.run(&["check", "nosuch"]).ended(1).out.contains("there is no pack `nosuch`"));
-}
-
-//= docs/spec.md#definitions
-//= type=test
 //# A file of a higher layer MUST stand for the file of the same path below it.
 #[test]
 fn until_then_the_next_layer_serves() {
@@ -140,29 +93,6 @@ fn an_untrusted_toolsd_toml_only_lowers_limits_and_names_no_paths() {
     home.sample(&["list", "--pack", "sampel"]).ended(2);
 }
 
-#[test]
-fn many_files_that_nobody_trusted_are_one_line() {
-    let names = ["a", "b", "c", "d"].map(|name| format!(".toolsd/tools.d/{name}.toml"));
-    let home = Home::with(&names.each_ref().map(|path| (path.as_str(), "[pack]\n")));
-    let said = home.run(&["list"]).ended(0);
-    assert!(said.err.starts_with("warning: 4 files are not trusted") && said.err.lines().count() == 1, "{}", said.err);
-    assert_eq!(home.run(&["check"]).ended(1).err.matches("is not trusted").count(), 0);
-    assert_eq!(home.run(&["check"]).ended(1).out.matches("is not trusted").count(), 4);
-}
-
-#[test]
-fn a_broken_file_degrades_only_its_pack() {
-    let home = Home::with(&[]);
-    home.write_user("tools.d/a.toml", &pack("from a"));
-    home.write_user("tools.d/b.toml", "[[tool]\n");
-    let said = home.run(&["call", "say"]).ended(0);
-    assert_eq!(said.out, "from a\n");
-    assert!(said.err.contains("tools.d/b.toml:1"), "{}", said.err);
-    let status = home.run(&["read", "toolsd://status", "--format", "json"]).ended(0).json();
-    let codes: Vec<&str> = status["faults"].as_array().unwrap().iter().filter_map(|it| it["code"].as_str()).collect();
-    assert!(codes.contains(&"toml-syntax"), "{codes:?}");
-}
-
 //= docs/spec.md#command-line
 //= type=test
 //# A name of a pack that there is not MUST be answered with the nearest name, and one that is not trusted with that reason.
@@ -189,14 +119,6 @@ fn a_pack_that_there_is_not_is_told_apart_from_one_that_is_not_trusted() {
             let told = named("duvt");
             assert!(told.contains("did you mean `duvet`?") && !told.contains("not loaded"), "{words:?}: {told}");
         }
-    }
-    for words in [&["call", "say", "--pack", "nots"][..], &["test", "nots"], &["check", "nots"]] {
-        let said = home.run(words);
-        let told = format!("{}{}", said.out, said.err);
-        assert!(
-            told.contains("there is no pack `nots`") && told.contains("did you mean `notes`?"),
-            "{words:?}: {told}"
-        );
     }
     home.run(&["docs", "--pack", "duvet"]).ended(0);
     home.trust();

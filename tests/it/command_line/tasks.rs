@@ -231,24 +231,3 @@ fn what_is_no_task_is_refused() {
         assert_eq!(ask(&mut server, method, &json!({}), &knows_tasks())["error"]["code"], code, "{method}");
     }
 }
-
-#[test]
-fn more_calls_sleep_than_threads_may_wait() {
-    let (_home, mut server) = serve();
-    let meta = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": knows_tasks(),
-    });
-    let params = json!({ "name": "slow_compute", "arguments": { "seconds": 0.2 }, "_meta": meta });
-    for id in 1_000..1_600 {
-        server.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
-    }
-    let mut kinds = std::collections::BTreeMap::new();
-    for _ in 0..600 {
-        let answer = server.wait(|message| message["id"].as_u64() >= Some(1_000));
-        assert_ne!(answer["result"]["isError"], true, "{answer}");
-        *kinds.entry(answer["result"]["resultType"].as_str().unwrap().to_owned()).or_insert(0) += 1;
-    }
-    // Some became tasks, until those of one client were half of all that may run: the rest waited.
-    assert!(kinds["task"] >= 64 && kinds["complete"] >= 1, "{kinds:?}");
-}

@@ -69,15 +69,6 @@ fn a_pack_with_an_untrusted_file_is_told_and_fails() {
     }
 }
 
-#[test]
-fn a_pack_of_the_workspace_that_is_broken_fails_the_test_of_all() {
-    let home = trusted();
-    home.write(".toolsd/tools.d/b.toml", "[pack\n");
-    home.trust();
-    let said = home.run(&["test"]).ended(1);
-    assert!(said.out.contains("b.toml:1"), "{}", said.out);
-}
-
 //= docs/spec.md#command-line
 //= type=test
 //# A case of which a fixture is missing or broken MUST fail.
@@ -107,24 +98,4 @@ fn packs_of_the_binary_are_tested_where_they_serve_or_are_named() {
     home.write(".duvet/config.toml", "");
     let served = home.run(&["test", "--format", "json"]).ended(0).json();
     assert_eq!(served["passed"], of_duvet);
-}
-
-#[test]
-fn slips_in_expectations_are_errors() {
-    for (slip, told) in [
-        ("expect.error = { cod = \"fail\" }", "did you mean `code`?"),
-        ("expect.contains = \"\"", "`contains` is empty"),
-        ("expect.contains = [\"tea\", \"\"]", "`contains` is empty"),
-        ("expct.result = \"tea\"\nexpect.result = \"tea\"", "did you mean `expect`?"),
-    ] {
-        for table in ["[[case]]\ntitle = \"slip\"", "[[case]]\ntitle = \"slip\"\n[[case.step]]"] {
-            let home = Home::with(&[(".toolsd/tools.d/a.toml", &format!("{PACK}\n{table}\ncall = \"say\"\n{slip}\n"))]);
-            home.write(".toolsd/tools.d/a/fixture.toml", FIXTURE);
-            home.trust();
-            for command in ["check", "test"] {
-                let said = home.run(&[command, "a"]).ended(1);
-                assert!(said.out.contains(told), "{slip}, {command}: {}", said.out);
-            }
-        }
-    }
 }
