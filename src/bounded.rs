@@ -19,8 +19,8 @@ pub fn check_size(bytes: usize) -> Result<()> {
 /// Smaller sizes are not reserved, because the guard notices them soon enough.
 const SMALL: usize = 64 << 10;
 
-//= docs/spec.md#scripts
-//# A primitive MUST ask the guard of its call before it takes memory whose size a script chose.
+//= docs/spec.md#primitives
+//# A primitive MUST check the memory limit before it allocates memory of a size that a script chose.
 /// Refuses a text of this many bytes if it is too large, or if the call may not allocate twice as much. The text exists
 /// twice while it is converted to a value.
 pub fn reserve(bytes: usize) -> Result<()> {
@@ -134,9 +134,9 @@ mod tests {
     use super::*;
     use crate::guard::{CancelFlag, Guard, Limits};
 
-    //= docs/spec.md#scripts
+    //= docs/spec.md#primitives
     //= type=test
-    //# A primitive MUST ask the guard of its call before it takes memory whose size a script chose.
+    //# A primitive MUST check the memory limit before it allocates memory of a size that a script chose.
     #[test]
     fn what_the_call_may_not_take_is_refused_before_it_is_taken() {
         let limits = Limits { memory: 8 << 20, ..Limits::default() };

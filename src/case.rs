@@ -45,7 +45,7 @@ pub fn run(
     let (mut played, results) = run_in_mode(service, pack, case, folders, AnswerMode::Waits, blesses);
     if has_answers(case) && played.faults.is_empty() {
         //= docs/spec.md#questions
-        //# A case with answers MUST give the same result whether its call waits or is suspended.
+        //# A case with answers MUST have the same result whether its call waits or is suspended.
         let (suspended, others) = run_in_mode(service, pack, case, folders, AnswerMode::Suspends, blesses);
         for mut fault in suspended.faults {
             fault.message = format!("suspended for its answers: {}", fault.message);

@@ -90,10 +90,10 @@ pub fn check_among(parts: &PackParts, others: &[&PackParts]) -> Vec<Diagnostic> 
     let subject = Subject::new(parts, others);
     let mut found: Vec<Diagnostic> = Vec::new();
     //= docs/spec.md#diagnostics
-    //# All faults of a pack MUST be told by one run of `check`.
+    //# One run of `check` MUST report all errors of a pack.
     for rule in ALL {
         //= docs/spec.md#diagnostics
-        //# Every rule of `check` MUST fire on at least two seeded faults at the place expected.
+        //# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF.
         for fault in (rule.run)(&subject) {
             let same = |known: &&Diagnostic| {
                 known.code == fault.code && known.at == fault.at && known.message == fault.message

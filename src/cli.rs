@@ -47,7 +47,7 @@ pub fn run() -> u8 {
     match ended {
         Ok(exit) => exit.into(),
         //= docs/spec.md#command-line
-        //# Usage errors MUST go to standard error with exit code 2.
+        //# Usage errors MUST be printed to standard error with exit code 2.
         Err(fault) => {
             open_terminal().fault(&fault);
             Exit::Usage.into()

@@ -27,7 +27,7 @@ mod workspace;
 pub use body::{Body, Completion};
 pub use case::{Case, CaseAction, CaseStep, Expectation};
 pub use fields::Configurable;
-pub use file::{Definitions, read_definitions, read_embedded};
+pub use file::{Definitions, read_definitions};
 pub use fixture::{CaseSetup, Fixture, apply_fixtures};
 pub use grammar::{Grammar, GrammarKey, ValueShape};
 pub use item::{Item, ItemBody, ItemKind, NamedFunction, NamedTemplate, TemplateText};

@@ -57,7 +57,8 @@ pub async fn serve_stdio(service: Arc<dyn RequestHandler>, settings: ServerSetti
     let (input, output) = stdio::take_standard_streams()?;
     let ending = shutdown.now.clone();
     //= docs/spec.md#protocol
-    //# The process MUST end with code 0 at the end of its input, at SIGINT, at SIGTERM and at SIGHUP.
+    //# The server MUST exit with code 0 at the end of its input and at SIGINT, SIGTERM and SIGHUP, without
+    //# waiting for endless scripts.
     let signals = tokio::spawn(async move {
         ended.await;
         ending.cancel();
@@ -126,8 +127,8 @@ async fn serve_until(
     let (writing, ending) = (Arc::clone(&buffer), shutdown.now.clone());
     let writer = tokio::spawn(async move {
         writing.write_until_closed(output).await;
-        //= docs/spec.md#robustness
-        //# A client that vanishes MUST end its server.
+        //= docs/spec.md#protocol
+        //# The server MUST exit when its client disappears.
         // Nobody reads any more, or there is nothing more to write.
         ending.cancel();
     });

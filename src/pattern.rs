@@ -221,8 +221,6 @@ fn invalid(what: &str, place: Option<(&str, usize)>) -> Box<Diagnostic> {
 }
 
 /// Forgets all patterns if they take too much. Those in use stay until they are dropped.
-//= docs/spec.md#robustness
-//# The compiled patterns of the process MUST NOT take more than 8 MB, with what their engines keep.
 fn make_room() {
     if HeldBytes::total() > MOST {
         // Dropped outside the lock.

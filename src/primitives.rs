@@ -9,11 +9,7 @@ macro_rules! primitives {
         $(mod $name;)*
 
         //= docs/spec.md#primitives
-        //# Every primitive MUST be declared once, in a file that has its name.
-        //= docs/spec.md#primitives
-        //# Every primitive MUST have an example.
-        //= docs/spec.md#primitives
-        //# Every example of a primitive MUST pass.
+        //# Every primitive MUST have an example, and every example MUST pass as a test.
         /// All primitives, sorted by name.
         pub const ALL: &[&Primitive] = &[$(&$name::PRIMITIVE,)*];
 
@@ -263,9 +259,6 @@ mod tests {
     const RESERVED: &str = "match default new package is with module null case until go use thread spawn static var \
         shared sync async await yield goto exit void public protected private super import export";
 
-    //= docs/spec.md#primitives
-    //= type=test
-    //# Every primitive MUST be declared once, in a file that has its name.
     #[test]
     fn each_is_named_as_its_file_and_the_table_is_sorted() {
         let names: Vec<&str> = ALL.iter().map(|primitive| primitive.name).collect();
@@ -279,7 +272,7 @@ mod tests {
 
     //= docs/spec.md#primitives
     //= type=test
-    //# Every primitive MUST have an example.
+    //# Every primitive MUST have an example, and every example MUST pass as a test.
     #[test]
     fn each_says_what_it_is_and_shows_how_it_is_used() {
         for primitive in ALL {
@@ -295,7 +288,7 @@ mod tests {
     }
     //= docs/spec.md#primitives
     //= type=test
-    //# A primitive MUST refuse arguments of the wrong number or kind with a message that shows its signature.
+    //# A call with wrong arguments MUST fail with a message that shows the signature of the primitive.
     #[test]
     fn each_shows_its_signature_to_who_calls_it_wrongly() {
         let refused = |primitive: &'static Primitive, values: Vec<Value>| {

@@ -217,7 +217,7 @@ impl PackPart {
 impl RefusedPart {
     /// The fault with which a request for it is answered.
     //= docs/spec.md#reload
-    //# A call of a part that is refused MUST be answered with the reason.
+    //# A broken part of a pack MUST NOT disable the other parts, and a call of it MUST return the reason.
     pub fn fault(&self) -> Box<Diagnostic> {
         if is_withheld(&self.why) {
             let what = format!("the {} `{}` is not served: {}", self.part.name(), self.name, self.why.message);
@@ -377,7 +377,7 @@ impl ClaimedNames {
             return true;
         };
         //= docs/spec.md#definitions
-        //# One name in two served packs MUST be an error that names both.
+        //# A name that two active packs define MUST be an error that names both packs.
         let other = first.get();
         if other != pack {
             let message = format!("the {what} `{name}` is claimed by the packs `{other}` and `{pack}`");

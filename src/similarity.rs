@@ -87,8 +87,6 @@ pub fn nearest(text: &str, candidates: &[&str], limit: usize) -> Result<Vec<usiz
     Ok(near.into_iter().map(|(_, place)| place).collect())
 }
 
-//= docs/spec.md#primitives
-//# `closest_match` MUST refuse a text longer than 4 kB.
 fn refuse_long(text: &str) -> Result<()> {
     if text.len() <= LONGEST {
         return Ok(());

@@ -89,6 +89,9 @@ impl Templates {
     }
 
     /// Reports helpers and partials that do not exist.
+    //= docs/spec.md#prompts
+    //# Syntax errors, unknown helpers and unknown partials of a template MUST be reported when its pack is
+    //# loaded.
     fn lint(&self, name: &str) -> Vec<Diagnostic> {
         let Some(facts) = self.facts.get(name) else { return Vec::new() };
         let mut faults: Vec<Diagnostic> = facts.faults.clone();

@@ -1,7 +1,7 @@
 //! Definitions of packs and `toolsd.toml`: read with every fault, and a sound pack compiled as the registry does it.
 #![no_main]
 
-use toolsd::definition::{read_definitions, read_workspace};
+use toolsd::definition::{Validation, read_definitions, read_workspace};
 use toolsd::registry::{PackFiles, PackParts, WorkspaceSettings};
 use toolsd::source::Source;
 
@@ -9,7 +9,7 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let _guarded = toolsd_fuzz::guarded();
     let source = Source::new("tools.d/a.toml", text);
-    let (_, faults) = read_definitions(&source);
+    let (_, faults) = read_definitions(&source, Validation::Full);
     faults.iter().for_each(toolsd_fuzz::show);
     let (_, broken) = read_workspace(&source);
     broken.iter().for_each(toolsd_fuzz::show);

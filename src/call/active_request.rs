@@ -103,7 +103,8 @@ impl HostState {
     pub(super) fn status(&self, registry: &Registry) -> Json {
         let mut status = registry_status(registry);
         //= docs/spec.md#calls
-        //# Calls that were answered and hold a thread MUST stand in `toolsd://status`.
+        //# When no thread is available, a new call MUST fail at once, and `toolsd://status` MUST list the
+        //# calls that occupy the threads.
         let held = self.pool.hung_calls();
         let held: Vec<Json> =
             held.iter().map(|held| json!({ "name": held.name, "since_s": held.elapsed.as_secs() })).collect();
@@ -115,7 +116,8 @@ impl HostState {
             status["recovered"] = recovered.into();
         }
         //= docs/spec.md#roots
-        //# A root that was moved, removed or replaced MUST stand in `toolsd://status`.
+        //# A root that was moved, removed or replaced MUST NOT be used, and MUST be listed in
+        //# `toolsd://status`.
         let displaced = self.site.as_ref().map(|site| displaced_roots(site.workspace().as_ref())).unwrap_or_default();
         if !displaced.is_empty() {
             status["roots"] = displaced.into();
@@ -217,7 +219,8 @@ impl<'a> ActiveRequest<'a> {
         let call = || call_tool(served, &invocation, arguments, &prompts);
         let mut outcome = self.state.audit.record(served, arguments, call)?;
         //= docs/spec.md#reload
-        //# The result of a call of a pack whose files have changed since, and are not used, MUST say so, and the next step.
+        //# Until a changed file is trusted again, the trusted version of its pack MUST stay active, and its
+        //# results MUST say so with the next step.
         outcome.notice = self.registry.staleness(&served.pack.name);
         Ok(Answer::Tool(outcome))
     }
@@ -307,7 +310,7 @@ impl<'a> ActiveRequest<'a> {
     /// Refuses a client that lacks a capability.
     fn require_capabilities(&self, what: &str, names: &[Located<String>]) -> Result<()> {
         //= docs/spec.md#questions
-        //# A client without a capability that a definition requires MUST be told which one.
+        //# A client without a required capability MUST get an error that names the capability.
         let missing: Vec<&str> = names
             .iter()
             .map(|name| name.value.as_str())
@@ -382,7 +385,8 @@ impl<'a> ActiveRequest<'a> {
         }
         let invocation = self.invocation_of(&served.pack, served.contract.limits, invocations)?;
         //= docs/spec.md#freshness
-        //# What a `list` function gives MAY be kept while its pack and the graph that it looked at are the same, unless it looked at anything else that can change.
+        //# The result of a `list` function MAY be cached while its pack and its graph are the same, unless it
+        //# read anything else that can change.
         if let Some((graph, part)) = listings.get(served)
             && graph.is_none_or(|graph| invocation.sees_graph(&graph))
         {
@@ -418,7 +422,7 @@ impl<'a> ActiveRequest<'a> {
             for (script, list) in &pack.skill_lists {
                 if let Err(fault) = self.find_skills(pack, script, list, &mut skills) {
                     //= docs/spec.md#skills
-                    //# A skill that is broken MUST NOT take the others with it.
+                    //# A broken skill MUST NOT affect other skills.
                     tracing::warn!("`{}`, which lists skills, fails: {fault}", list.value);
                 }
             }

@@ -94,7 +94,7 @@ impl ToolOutcome {
             check_size(outcome.content.iter().map(size).sum(), tool, most)?;
         }
         //= docs/spec.md#calls
-        //# A result MUST agree with the tool's output schema before it is sent.
+        //# A result MUST match the output schema of its tool before it is sent.
         if let (Some(checker), Some(data)) = (&tool.contract.result, &outcome.structured) {
             let problems = checker.check(data);
             if !problems.is_empty() {
@@ -217,7 +217,8 @@ fn size(content: &Content) -> usize {
 }
 
 //= docs/spec.md#calls
-//# A result over the output limit MUST fail and name the argument that narrows it.
+//# A result over the output limit MUST fail and name the argument that narrows it, and an error MUST be
+//# truncated.
 fn check_size(bytes: usize, tool: &ServedTool, most: usize) -> Result<()> {
     if bytes <= most {
         return Ok(());

@@ -39,7 +39,8 @@ pub fn accept_arguments(what: &str, checks: &CallContract, with: &Json, argument
     let mut arguments = if arguments.is_null() { json!({}) } else { arguments.clone() };
     if let Some(checker) = &checks.arguments {
         //= docs/spec.md#calls
-        //# All violations of the input schema MUST be told at once.
+        //# All violations of an input schema MUST be reported at once, in a tool error that a model can
+        //# correct.
         let problems = checker.check(&arguments);
         if !problems.is_empty() {
             return Err(arguments_fault(what, &problems));
@@ -62,7 +63,7 @@ pub fn merge_constants(arguments: &mut Json, with: &Json) {
 /// The fault of arguments that do not fit `what`, for a model to repair: `{ "error", "problems" }`.
 pub fn arguments_fault(what: &str, problems: &[SchemaViolation]) -> Box<Diagnostic> {
     //= docs/spec.md#calls
-    //# A failed validation MUST be a tool error that a model can repair.
+    //# All violations of an input schema MUST be reported at once, in a tool error that a model can correct.
     let told: Vec<String> = problems.iter().map(describe_problem).collect();
     let message = format!("the arguments of {what} do not fit: {}", told.join(". "));
     let error = format!("the arguments of {what} do not fit");

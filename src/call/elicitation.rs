@@ -124,7 +124,7 @@ impl Elicitation {
     }
 
     //= docs/spec.md#questions
-    //# Within one call `now()` MUST be constant and `uuid()` MUST repeat when the call runs again.
+    //# A call that runs again after an answer MUST get the same values from `now()`, `uuid()` and `once`.
     /// The time of the call: `now_ms` in its first run, and the same ever after.
     pub fn now_ms(&self, now_ms: i64) -> i64 {
         *self.state().record.now_ms.get_or_insert(now_ms)
@@ -239,7 +239,7 @@ impl Elicitation {
         let mut last = String::new();
         for _ in 0..MAX_TRIES {
             //= docs/spec.md#questions
-            //# Time spent waiting for an answer MUST NOT count as the script's.
+            //# Time spent waiting for an answer MUST NOT count toward the time limit of the call.
             let outer = guard::current();
             let answers = {
                 let _pause = outer.as_ref().map(|outer| outer.pause());
@@ -305,7 +305,8 @@ fn find_problem(wish: &QuestionKind, answer: &Json) -> Option<String> {
 }
 
 //= docs/spec.md#questions
-//# A missing or malformed answer MUST be asked for again, a bounded number of times.
+//# An answer MUST be validated against its schema, and a missing or invalid one MUST be requested again, a
+//# bounded number of times.
 fn unanswered_fault(open: &[(String, QuestionKind)], why: &str) -> Box<Diagnostic> {
     let keys: Vec<String> = open.iter().map(|(key, _)| format!("`{key}`")).collect();
     let message = format!("the client was asked {MAX_TRIES} times and did not answer {}: {why}", keys.join(", "));

@@ -227,7 +227,7 @@ pub(super) fn next_generation(registry: &Registry) -> Registry {
 /// Announces which published lists differ between two generations, and what is newly wrong.
 pub(super) fn announce_differences(changes: &ChangeFeed, before: &Registry, after: &Registry) {
     //= docs/spec.md#reload
-    //# A client MUST be told that a list changed when it changed, and only then.
+    //# Clients MUST be notified of a list when it has changed, and only then.
     let tools = lists_differ(&before.tools, &after.tools, published_tool);
     let prompts = lists_differ(&before.prompts, &after.prompts, published_prompt);
     let resources = lists_differ(&before.resources, &after.resources, published_resource)
@@ -240,7 +240,7 @@ pub(super) fn announce_differences(changes: &ChangeFeed, before: &Registry, afte
         changes.announce(&HostChange::Resource { uri: STATUS.to_owned() });
     }
     //= docs/spec.md#reload
-    //# What is wrong with a pack, and where, MUST stand in `toolsd://status` and in the log.
+    //# Errors of packs MUST be listed with their location in `toolsd://status` and in the log.
     let known: HashSet<&str> = before.faults.iter().map(|fault| fault.message.as_str()).collect();
     let is_new = |fault: &&Diagnostic| !known.contains(fault.message.as_str()) || !before.faults.contains(fault);
     for fault in after.faults.iter().filter(is_new) {

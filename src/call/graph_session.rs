@@ -143,7 +143,8 @@ impl GraphSession {
     /// Checks whether a question may be asked now: it may end the call, which then runs again from the top.
     ///
     //= docs/spec.md#questions
-    //# A question inside a lock, after a change of the graph, or after a write that reached the disk outside of `once` MUST be refused.
+    //# A question MUST be refused inside a lock, after a change of the graph, or after a write that reached
+    //# the disk outside of `once`.
     pub fn may_wait(&self, staged: Option<&dyn crate::world::staging::StagedWrites>) -> Result<()> {
         let refused = |what: &str, help: &str| {
             Err(Diagnostic::new(Code::ASK, format!("a question cannot be asked {what}")).help(help))

@@ -126,7 +126,8 @@ impl CallHost {
             None => pack.world(effect)?,
         };
         //= docs/spec.md#writes
-        //# What a call writes MUST NOT be seen on the disk before the call ends well.
+        //# What a call writes MUST be staged until the call succeeds, and MUST be discarded when it fails or
+        //# is cancelled.
         let overlay = (effect >= Effect::Writes)
             .then(|| Arc::new(StagedWorld::new(Arc::clone(granted.inner()), staging.is_dry)) as Arc<dyn World>);
         let granted: Arc<dyn World> = match &overlay {
@@ -370,7 +371,7 @@ impl Host for CallHost {
     fn ask(&self, asked: &[AskedQuestion]) -> Result<Vec<Value>> {
         let Some(declared) = &self.questions else {
             //= docs/spec.md#questions
-            //# A question MUST be refused where a graph is built, a list is made, an argument is completed or a description is computed.
+            //# A question MUST be refused while a graph, a list, a completion or a description is computed.
             let fault = Diagnostic::new(Code::ASK, "nobody can be asked here");
             return Err(fault.help("ask in a tool, in a prompt or in the read of a resource"));
         };
@@ -394,7 +395,7 @@ impl Host for CallHost {
 
     fn memory(&self) -> Option<&PackMemory> {
         //= docs/spec.md#memory
-        //# What a pack remembers MUST NOT be seen by another pack, nor by the build of a graph.
+        //# The memory of a pack MUST NOT be visible to another pack or to the build of a graph.
         (!self.builds).then_some(&*self.memory)
     }
 

@@ -95,7 +95,7 @@ impl Invocation {
     }
 
     //= docs/spec.md#calls
-    //# Arguments MUST be checked and converted within the limits of their call.
+    //# Arguments MUST be validated before the script runs, within the limits of the call.
     /// Converts arguments to values of scripts.
     pub fn value(&self, arguments: &Json) -> Result<Value> {
         self.guarded(|| Ok(Value::from_json(arguments)))

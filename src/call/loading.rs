@@ -87,7 +87,8 @@ pub fn load_registry(site: &dyn PackSource, previous: &Registry) -> Registry {
             PackState::Same => kept.push(name.clone()),
             PackState::Broken { last_good: true } => {
                 //= docs/spec.md#reload
-                //# A pack with a fault MUST leave the last good one serving.
+                //# A pack MUST be replaced as a whole, and its last valid version MUST stay active while it
+                //# has an error.
                 kept.push(name.clone());
                 stale.push(name.clone());
             }
@@ -117,7 +118,8 @@ pub fn load_registry(site: &dyn PackSource, previous: &Registry) -> Registry {
 }
 
 //= docs/spec.md#reload
-//# A file of a trusted pack that changed and was not trusted again MUST leave the state that was trusted serving.
+//# Until a changed file is trusted again, the trusted version of its pack MUST stay active, and its results
+//# MUST say so with the next step.
 /// The packs that served and of which no definition is let in any more, since a file has changed that was trusted. A pack
 /// whose trust was taken back is not among them.
 fn changed_packs(
@@ -139,8 +141,9 @@ fn changed_packs(
 
 /// The next generation; nothing if the process had no descriptor left each time, since what could not be read is not
 /// gone.
-//= docs/spec.md#reload
-//# Packs that cannot be read because the process has no descriptor left MUST go on serving.
+//= docs/spec.md#robustness
+//# When the process has no descriptors left, or may not extend a file, only the affected call MUST fail, with
+//# the reason.
 pub(super) fn load_with_retries(site: &dyn PackSource, before: &Registry) -> Option<Registry> {
     let (times, pause) = RETRIES;
     for _ in 0..times {
@@ -229,8 +232,6 @@ fn withheld_by_pack(faults: &[Diagnostic]) -> BTreeMap<String, Diagnostic> {
 
 impl LoadedPack {
     /// Reports the withheld file as the only cause: all other faults of the pack follow from it.
-    //= docs/spec.md#trust
-    //# What only follows from a file that is not trusted MUST be told as that, once for each pack.
     fn attribute_to(&mut self, why: &Diagnostic) {
         self.faults.retain(|fault| !fault.is_error());
         self.refused.iter_mut().for_each(|refused| refused.why = why.clone());
@@ -278,7 +279,7 @@ impl PackLoader<'_> {
         }
         let mut merged = merge_definitions(name, &files, files.validation());
         //= docs/spec.md#definitions
-        //# A path that a trusted `toolsd.toml` configures MUST be granted to be read.
+        //# A path that a trusted `toolsd.toml` configures MUST be granted for reading.
         let paths = granted_paths(name, &merged.pack, &self.settings, self.workspace.root());
         // Those of the binary are known to be sound, those of a person are not.
         let grants_known = paths.is_empty() && merged.validation == Validation::Skipped;
@@ -343,7 +344,7 @@ fn judge_pack(mut parts: PackParts, root: Arc<dyn World>, known: bool, grants_kn
     }
     let faults = parts.faults.clone();
     //= docs/spec.md#reload
-    //# A pack MUST be replaced as a whole or not at all.
+    //# A pack MUST be replaced as a whole, and its last valid version MUST stay active while it has an error.
     if parts.is_sound() {
         return LoadedPack { found: PackState::New(Box::new(parts), root), faults, refused: Vec::new() };
     }
@@ -445,7 +446,7 @@ mod tests {
             let read = |validation: Validation| {
                 let MergedDefinitions { mut definitions, pack, .. } =
                     merge_definitions(&name, &files.for_pack(&name), validation);
-                // Without them a start needs less; that none are here tells that the tree of the build was read.
+                // A start needs none of them.
                 assert!(validation == Validation::Full || definitions.cases.is_empty());
                 definitions.cases.clear();
                 let schemas = definitions.tools.iter_mut().flat_map(|tool| {

@@ -129,6 +129,8 @@ pub fn complete_argument(
     Ok(filter_completions(all, typed))
 }
 
+//= docs/spec.md#prompts
+//# A completion MUST have at most 100 values, and those that begin with the typed text MUST come first.
 fn filter_completions(all: Vec<String>, typed: &str) -> Answer {
     let typed = typed.to_lowercase();
     let (first, rest): (Vec<String>, Vec<String>) =
@@ -148,6 +150,9 @@ fn to_text(value: &Json) -> String {
 mod tests {
     use super::*;
 
+    //= docs/spec.md#prompts
+    //= type=test
+    //# A completion MUST have at most 100 values, and those that begin with the typed text MUST come first.
     #[test]
     fn what_begins_so_comes_before_what_contains_it() {
         let all = ["Beta", "alphabet", "be", "x"].map(str::to_owned).to_vec();
@@ -155,6 +160,9 @@ mod tests {
         assert_eq!(filter_completions(all, "be"), Answer::Completion { values, total: 3 });
     }
 
+    //= docs/spec.md#prompts
+    //= type=test
+    //# A completion MUST have at most 100 values, and those that begin with the typed text MUST come first.
     #[test]
     fn at_most_a_hundred_are_told() {
         let all = (0..150).map(|number| number.to_string()).collect();

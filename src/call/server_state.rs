@@ -64,8 +64,8 @@ impl ServerState {
     }
 
     /// What scripts may know of the server; `now_ms` is the clock of the world.
-    //= docs/spec.md#memory
-    //# The token of the server MUST NOT be seen by scripts.
+    //= docs/spec.md#secrets
+    //# Scripts and the programs that they start MUST NOT see a secret of the server.
     pub(super) fn describe(&self, now_ms: i64) -> Map<String, Json> {
         let Serving { name, transport, address, has_token } = self.lock_serving().clone();
         let began_ms = match self.case_start_ms {
@@ -98,7 +98,7 @@ impl ServerState {
     }
 
     //= docs/spec.md#memory
-    //# A script MUST be told the calls of its own pack that are at work, with their locks, and none of another pack.
+    //# A script MUST see the running calls of its own pack, with their locks, and none of another pack.
     /// The calls of a pack that are in progress, the oldest first: `number`, `tool`, `since`, `locks`.
     pub(super) fn describe_calls(&self, pack: &str) -> Json {
         let calls = self.lock_calls();

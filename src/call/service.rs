@@ -157,7 +157,7 @@ impl Service {
 
     /// Answers a request on a script thread and waits for the answer, which is the watchdog's if the call does not end.
     //= docs/spec.md#calls
-    //# A call that does not end soon after its limit or its cancellation MUST be answered all the same.
+    //# A call MUST end within 300 ms after its limit or its cancellation, whatever its script does.
     pub fn wait(self: &Arc<Self>, request: Request, caller: Caller) -> Answer {
         let (sender, receiver) = channel();
         // Whoever waits does so until there is an answer.
@@ -189,7 +189,8 @@ impl Service {
                 None => Answer::Fault(fault),
             },
             //= docs/spec.md#calls
-            //# A failure over the output limit MUST be cut and say so.
+            //# A result over the output limit MUST fail and name the argument that narrows it, and an error
+            //# MUST be truncated.
             Err(fault) => Answer::Fault(fault.bounded(Limits::default().output)),
         }
     }
@@ -223,7 +224,7 @@ impl Service {
         let _one_at_a_time = self.making.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.registry();
         //= docs/spec.md#reload
-        //# An edit of any file of a pack MUST be served without a new start.
+        //# An edit of any file of a pack MUST take effect without a restart.
         let Some(mut after) = load_with_retries(site.as_ref(), &before) else {
             return tracing::warn!("the packs could not be read again, and serve as they were: too many open files");
         };
@@ -278,7 +279,8 @@ impl Service {
         let (began, before) = (Instant::now(), self.state.store(&pack.name).last_graph());
         let listed_before = self.state.found_skills.last_entries();
         //= docs/spec.md#freshness
-        //# Where a graph is refreshed beside the calls, an edit MUST be seen by the calls after the next refresh.
+        //# A background refresh of a graph MUST NOT delay calls, and MUST make earlier edits visible to later
+        //# calls.
         let after = match background.refresh_graph(pack) {
             Ok(Some(after)) => after,
             Ok(None) => return false,
@@ -315,7 +317,7 @@ impl Service {
     /// Computes descriptions again if a graph that they were computed from is another one now.
     fn describe_if_stale(&self) {
         //= docs/spec.md#reload
-        //# A computed description MUST be computed again when the graph of its pack changed.
+        //# A computed description MUST be computed again when the graph of its pack changes.
         if !self.describes.load(Ordering::Relaxed) {
             return;
         }

@@ -33,7 +33,7 @@ pub(super) fn registry_status(registry: &Registry) -> Json {
         })
         .collect();
     //= docs/spec.md#reload
-    //# What is wrong with a pack, and where, MUST stand in `toolsd://status` and in the log.
+    //# Errors of packs MUST be listed with their location in `toolsd://status` and in the log.
     let dormant: Vec<Json> =
         registry.dormant.iter().map(|(name, markers)| json!({ "name": name, "activate_if": markers })).collect();
     json!({

@@ -26,7 +26,7 @@ pub(super) fn effect_and_limits(served: &ServedTool, arguments: &Json) -> (Effec
     };
     match served.operation(arguments) {
         //= docs/spec.md#operations
-        //# A call of an operation MUST be held to the effect of that operation.
+        //# The effect of each operation MUST be verified by `check` and enforced at run time.
         Some((operation, checks)) => (operation.effect.value, checks.limits),
         None => {
             let least = dispatch.operations.iter().map(|operation| operation.effect.value).min();
@@ -47,7 +47,8 @@ pub(super) fn choose_body<'a>(served: &'a ServedTool, arguments: &Json) -> Resul
     let name = &operation.name.value;
     let checker = checks.arguments.as_ref();
     //= docs/spec.md#operations
-    //# The arguments of an operation MUST be held to its own schema, all violations at once.
+    //# The arguments of an operation MUST be validated against its own schema, with all violations reported
+    //# at once.
     let mut problems = checker.map(|checker| checker.check(arguments)).unwrap_or_default();
     if problems.is_empty() {
         let mut accepted = accept_arguments(&what, checks, &served.definition.bind, arguments)?;
@@ -86,7 +87,7 @@ pub(super) fn call_tool(
 ) -> Result<ToolOutcome> {
     let most = served.contract.limits.output;
     //= docs/spec.md#calls
-    //# Arguments MUST be validated before the script runs.
+    //# Arguments MUST be validated before the script runs, within the limits of the call.
     let value = invocation.guarded(|| choose_body(served, arguments)).and_then(|(body, accepted)| {
         let declared = if takes_arguments(body) { property_names(&served.contract.schema) } else { Vec::new() };
         if *body == Body::Prompts { prompts(&accepted) } else { invocation.body(body, &accepted, &declared) }
@@ -138,7 +139,8 @@ fn error_handler(tool: &Tool, invocation: &Invocation) -> Option<(String, String
 /// outcome tells what changed.
 ///
 //= docs/spec.md#writes
-//# What is staged MUST reach the disk when the call ends well.
+//# What a call writes MUST be staged until the call succeeds, and MUST be discarded when it fails or is
+//# cancelled.
 fn commit_writes(invocation: &Invocation, mut outcome: ToolOutcome) -> Result<ToolOutcome> {
     if let Some(fault) = invocation.guard.verdict() {
         return Err(fault);
@@ -159,13 +161,14 @@ fn commit_writes(invocation: &Invocation, mut outcome: ToolOutcome) -> Result<To
 /// Drops what is still staged, and the changes of the graph, of a call that failed.
 ///
 //= docs/spec.md#writes
-//# A call that fails or is cancelled MUST drop what is still staged.
+//# What a call writes MUST be staged until the call succeeds, and MUST be discarded when it fails or is
+//# cancelled.
 fn drop_writes(invocation: &Invocation) {
     if let Some(staged) = invocation.host.world().staged() {
         staged.drop_all();
     }
     //= docs/spec.md#changes
-    //# What a call changed MUST NOT count before the call ends well.
+    //# A change MUST NOT take effect before its call succeeds, and MUST leave nothing behind when it fails.
     if let Some(changing) = invocation.host.graph_session().taken() {
         changing.abandon();
     }

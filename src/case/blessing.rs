@@ -18,6 +18,8 @@ pub struct Blessing {
 }
 
 /// The text of a definition file with new values. All blessings are of this file; one that cannot be written is a fault.
+//= docs/spec.md#definitions
+//# `toolsd test --bless` MUST change only the expected values in a definition file.
 pub fn bless(text: &str, blessings: &[Blessing]) -> Result<String> {
     let (table, _) = DeTable::parse_recoverable(text);
     let mut replaced: Vec<(Range<usize>, String)> = Vec::new();

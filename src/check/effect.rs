@@ -37,7 +37,7 @@ fn pot() { read_text("a.md") }"##,
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     //= docs/spec.md#operations
-    //# The effect of each operation MUST be proved by itself.
+    //# The effect of each operation MUST be verified by `check` and enforced at run time.
     for body in subject.items.iter().flat_map(|item| &item.bodies) {
         for named in &body.functions {
             let (declared, at) = body.effect.map_or((Effect::Reads, named.at), |effect| (effect.value, &effect.at));

@@ -11,7 +11,7 @@ const ONLY_TESTS: [&str; 3] = ["case-target", "example-arguments", "tool-example
 /// Removes each tool, resource and prompt that a fault affects, and returns them with the reasons. A fault of what the whole
 /// pack uses, such as its `[pack]` or its graph, removes everything.
 //= docs/spec.md#reload
-//# A broken part of a pack MUST NOT take the sound parts with it when a server starts.
+//# A broken part of a pack MUST NOT disable the other parts, and a call of it MUST return the reason.
 pub fn refuse_broken_parts(parts: &mut PackParts) -> Vec<RefusedPart> {
     let errors: Vec<Diagnostic> = parts.faults.iter().filter(|fault| fault.is_error()).cloned().collect();
     let items: Vec<Item<'_>> = parts.definitions.items().filter(|item| item.address.is_some()).collect();

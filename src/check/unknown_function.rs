@@ -30,7 +30,7 @@ effect = "pure"
 };
 
 //= docs/spec.md#scripts
-//# A function that no script and no primitive has MUST be found by `check`.
+//# `check` MUST report calls of functions that do not exist.
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     if !subject.libraries_are_whole() {

@@ -89,7 +89,7 @@ fn print_outcome(context: &CommandContext, outcome: &ToolOutcome) -> Exit {
     let terminal = &context.terminal;
     match (context.options.format, &outcome.structured) {
         //= docs/spec.md#command-line
-        //# `toolsd call --format json` MUST print the structured result alone on standard output.
+        //# `toolsd call --format json` MUST print only the structured result to standard output.
         (OutputFormat::Json, Some(data)) => terminal.json(data),
         (OutputFormat::Json, None) if let Some(data) = outcome.meta.as_ref().and_then(|meta| meta.get(FAILURE)) => {
             terminal.json(data);

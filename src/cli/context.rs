@@ -298,7 +298,8 @@ impl PackSource for DiskPackSource {
 
     fn faults(&self) -> Vec<Diagnostic> {
         //= docs/spec.md#trust
-        //# A folder of the user's packs that a variable leads into the workspace MUST NOT be used.
+        //# Trust records and user packs inside the workspace, and trust records that others can change, MUST
+        //# be ignored.
         let misled = config_folder().filter(|folder| self.is_misled(folder) && Disk::new(folder, []).is_ok());
         let fault = misled.map(|folder| {
             let message = format!("the packs in `{folder}` are not used: the folder lies in the workspace");
@@ -320,7 +321,7 @@ impl PackSource for DiskPackSource {
 }
 
 //= docs/spec.md#trust
-//# A warning MUST say which folder of the user's packs, or of those that `--dir` names, everybody on the machine can change.
+//# A warning MUST name each folder of the user's packs, or of `--dir`, that everybody can change.
 /// A warning for a folder of packs that need no trust, if everybody can change it.
 fn warn_of_open_folder(folder: &str) -> Option<Diagnostic> {
     let places = ["."].into_iter().chain(FOLDERS).map(|name| path::join(folder, name));
@@ -368,7 +369,8 @@ pub fn load_trust_record(workspace: &str) -> Result<TrustRecord> {
 }
 
 //= docs/spec.md#trust
-//# A record of trust that lies in the workspace, or that another user owns or can change, MUST NOT be believed.
+//# Trust records and user packs inside the workspace, and trust records that others can change, MUST be
+//# ignored.
 /// Whether there is a record in this folder; one that others may have written is a fault.
 fn is_record_there(folder: &str) -> Result<bool> {
     let record = path::join(folder, TRUST_RECORD);
@@ -400,7 +402,8 @@ pub fn change_trust_record(workspace: &str, change: impl FnOnce(&mut TrustRecord
 }
 
 //= docs/spec.md#trust
-//# A record of trust that lies in the workspace, or that another user owns or can change, MUST NOT be believed.
+//# Trust records and user packs inside the workspace, and trust records that others can change, MUST be
+//# ignored.
 fn refuse_misled(folder: &str, workspace: &str) -> Result<()> {
     if !disk::is_misled(folder, workspace, TRUST_BELOW_HOME) {
         return Ok(());
@@ -415,7 +418,7 @@ const SIGNAL_EXIT_BASE: i32 = 128;
 /// Has SIGINT and SIGTERM end this process in good order from now on. If that cannot be set up, they end it at once, and the
 /// next command cleans up. SIGHUP is left alone: `nohup` ignores it.
 //= docs/spec.md#programs
-//# A server that ends MUST end its programs before it is gone.
+//# When the server ends, for whatever reason, its programs and everything that they started MUST end.
 pub(super) fn end_at_signals() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

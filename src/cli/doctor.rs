@@ -33,8 +33,9 @@ pub(super) fn run(context: &CommandContext) -> CommandResult {
     } else {
         findings.iter().for_each(|finding| print_finding(context, finding));
     }
-    //= docs/spec.md#trust
-    //# `toolsd doctor` MUST end with code 1 if something is broken.
+    //= docs/spec.md#command-line
+    //# `toolsd doctor` MUST try what the verbs of git need, report what fails, and exit with 1 if something
+    //# is broken.
     Ok(if is_broken { Exit::Faults } else { Exit::Success })
 }
 

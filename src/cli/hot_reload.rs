@@ -131,8 +131,6 @@ impl GraphRefresher {
 }
 
 impl Drop for GraphRefresher {
-    //= docs/spec.md#freshness
-    //# No thread that refreshes MUST be left at the end of the process.
     fn drop(&mut self) {
         self.cancel.cancel();
         // The thread may have ended already.

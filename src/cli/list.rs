@@ -52,7 +52,8 @@ fn grants_as_json(context: &CommandContext, registry: &Registry) -> Json {
 }
 
 //= docs/spec.md#roots
-//# The folders that relative grants hold beneath MUST be told where grants are shown.
+//# A relative grant MUST apply only below the root of the pack and the roots that the user granted, and MUST
+//# be listed with these.
 fn print_grants(context: &CommandContext, registry: &Registry) {
     let terminal = &context.terminal;
     let row = |pack: &Arc<Pack>| {

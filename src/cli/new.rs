@@ -33,6 +33,8 @@ enum NewKind {
 }
 
 impl NewCommand {
+    //= docs/spec.md#definitions
+    //# `toolsd new` MUST create files that pass `toolsd check` and `toolsd test`.
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let files = match &self.what {
             NewKind::Pack { name } => skeleton_pack(check_name(name)?),

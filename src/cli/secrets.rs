@@ -106,11 +106,13 @@ impl SecretOptions {
 
 impl SecretKind {
     //= docs/spec.md#secrets
-    //# A secret MUST be taken from the file or the descriptor that the command line names, else from the credentials of the service, else from its variable, with a warning.
+    //# A secret MUST be read from a file or descriptor on the command line, otherwise from a service
+    //# credential, otherwise from its variable with a warning.
     fn find(&self, file: Option<&str>, descriptor: Option<u32>) -> Result<Option<FoundSecret>> {
         let held = secret_variable(self.variable);
         //= docs/spec.md#secrets
-        //# A secret that both the command line and its variable give MUST be refused.
+        //# A secret MUST be refused if it is set twice, if it is too short, or if its file is in a folder
+        //# that packs may be granted.
         if held.is_some() && (file.is_some() || descriptor.is_some()) {
             let Self { what, option, variable, .. } = self;
             let given = if file.is_some() { (*option).to_owned() } else { option.replace("-file", "-fd") };
@@ -151,7 +153,8 @@ impl SecretKind {
     }
 
     //= docs/spec.md#secrets
-    //# A secret that is so short that it can be guessed MUST be refused.
+    //# A secret MUST be refused if it is set twice, if it is too short, or if its file is in a folder that
+    //# packs may be granted.
     fn check_length(&self, found: FoundSecret, whence: &str) -> Result<FoundSecret> {
         let Self { what, least, .. } = self;
         if found.secret.bytes().len() >= *least {

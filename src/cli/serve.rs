@@ -56,7 +56,7 @@ impl ServeCommand {
         let service = context.service()?;
         service.describe();
         //= docs/spec.md#calls
-        //# A server that is to end when it is stuck MUST end with code 70 when every thread has been held for the time that was named.
+        //# With `--exit-when-stuck`, the server MUST exit with code 70 when all threads stay occupied.
         if let Some(seconds) = self.exit_when_stuck {
             service.when_stuck(Duration::from_secs(seconds), move || {
                 tracing::error!("every script thread has been held for {seconds} s: the server ends");

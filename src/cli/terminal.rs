@@ -55,7 +55,7 @@ impl Terminal {
     /// The terminal of this process; `no_colour` says whether the environment forbids colour.
     pub fn new(no_colour: bool) -> Self {
         //= docs/spec.md#command-line
-        //# Colour and progress MUST NOT appear in a pipe.
+        //# Color and progress MUST NOT appear in a pipe.
         let person = std::io::stdout().is_terminal();
         Self { person, colour: person && !no_colour, error_colour: std::io::stderr().is_terminal() && !no_colour }
     }
@@ -72,7 +72,7 @@ impl Terminal {
 
     /// Writes one line of words, each in its style, if colour is wanted on standard output.
     //= docs/spec.md#command-line
-    //# What a workspace holds MUST NOT write control characters to a terminal, and MUST NOT begin a line of its own.
+    //# Names and texts of a workspace MUST NOT write control characters or lines of their own to a terminal.
     pub fn styled(&self, words: &[(TextStyle, &str)]) {
         let shown = words.iter().map(|(style, word)| match self.colour && *style != TextStyle::Plain {
             true => format!("\u{1b}[{}m{}\u{1b}[0m", style.code(), printable(word)),

@@ -104,7 +104,7 @@ fn packs_to_test(context: &CommandContext, files: &PackFiles) -> Result<Vec<Stri
 }
 
 //= docs/spec.md#command-line
-//# `toolsd test` MUST end with code 1 where nothing was tested.
+//# `toolsd test` MUST exit with 1 if nothing was tested, or if a fixture is missing or broken.
 fn nothing_to_test(context: &CommandContext) -> Box<Diagnostic> {
     let message =
         format!("nothing was tested: `{}` has no pack, and none of the binary serves it", context.workspace.root());
@@ -146,7 +146,7 @@ fn run_pack(
 }
 
 //= docs/spec.md#command-line
-//# A case of which a fixture is missing or broken MUST fail.
+//# `toolsd test` MUST exit with 1 if nothing was tested, or if a fixture is missing or broken.
 /// The error for a case of which a fixture is not there, or stands in a file with an error: what it would run in is not
 /// what was written.
 fn broken_fixture(case: &Case, merged: &MergedDefinitions) -> Option<Diagnostic> {

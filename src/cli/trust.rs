@@ -66,7 +66,7 @@ impl TrustCommand {
             listing.note_edits(time);
         }
         //= docs/spec.md#trust
-        //# Nothing MUST be trusted before what each file asks for was shown and agreed to.
+        //# A file MUST NOT be trusted before what it requests was shown and confirmed.
         let agreed = self.ask_consent(context, &listing)?;
         if agreed {
             change_trust_record(context.workspace.root(), |record| {
@@ -336,7 +336,7 @@ impl TrustListing {
 }
 
 //= docs/spec.md#trust
-//# Nothing MUST be trusted before what each file asks for was shown and agreed to.
+//# A file MUST NOT be trusted before what it requests was shown and confirmed.
 /// The bytes, unless they are settings that cannot be read: what those ask for nobody can show, and nobody can agree to.
 fn refuse_unreadable(path: &str, bytes: Vec<u8>) -> Result<Vec<u8>> {
     if path != SETTINGS_FILE {
@@ -380,7 +380,7 @@ impl ListedFile {
     }
 
     //= docs/spec.md#trust
-    //# Where edits are asked for, the listing MUST name the group, the users or everybody who can change the file besides the user and root.
+    //# Where edits are to be trusted, the listing MUST name who else can change the file.
     /// Who else edits it, if edits of it are asked for.
     fn told_writers(&self) -> Option<&[String]> {
         self.wants_edits.then_some(self.other_writers.as_slice())

@@ -8,7 +8,7 @@ use super::fixture::{
 };
 use super::grammar::{Grammar, GrammarKey, ValueShape, optional, required};
 use super::located::Located;
-use super::reader::DefinitionReader;
+use super::reader::{DefinitionReader, Validation};
 use crate::diagnostic::Diagnostic;
 use crate::source::Place;
 use crate::value::Json;
@@ -299,6 +299,9 @@ pub enum ExampleTarget<'a> {
 /// The `example` tables of a definition.
 pub fn read_examples(fields: &Fields<'_>, of: &ExampleTarget<'_>, reader: &mut DefinitionReader) -> Vec<Case> {
     let mut cases = Vec::new();
+    if reader.validation == Validation::Skipped {
+        return cases;
+    }
     for (index, example) in fields.tables("example", &mut reader.faults).iter().enumerate() {
         let act = match of {
             ExampleTarget::Tool(name) => {

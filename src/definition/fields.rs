@@ -270,7 +270,7 @@ fn as_clause(doc: &str) -> String {
 
 fn unknown_key(grammar: &'static Grammar, entry: &TomlEntry) -> Box<Diagnostic> {
     //= docs/spec.md#definitions
-    //# A key that the grammar does not have MUST be refused, with the nearest key that it has.
+    //# An unknown key MUST be refused with the nearest known key.
     let message = format!("{} has no key `{}`", grammar.name, entry.key);
     let fault = Diagnostic::new(code::UNKNOWN_KEY, message).at(entry.at.clone());
     let names: Vec<&str> = grammar.keys.iter().map(|key| key.name).collect();

@@ -16,7 +16,7 @@ use super::resource::{RESOURCE, Resource, read_resource};
 use super::schema::{Schema, SchemaRole};
 use super::tool::{TOOL, Tool, read_tool};
 use crate::diagnostic::Diagnostic;
-use crate::parse::toml::{Dates, TomlNode, parse, unpacked};
+use crate::parse::toml::{Dates, TomlNode, parse};
 use crate::source::{Place, Source};
 use crate::value::Json;
 use std::sync::Arc;
@@ -128,35 +128,20 @@ pub static FILE: Grammar = Grammar {
 
 /// Reads a definition file to its end. Returns what could be read, and every fault; a required text that is missing is
 /// reported, and empty in the result.
-pub fn read_definitions(source: &Arc<Source>) -> (Definitions, Vec<Diagnostic>) {
+///
+/// One that is [known to be sound](Validation::Skipped) is read without its examples and cases, which only tests run.
+pub fn read_definitions(source: &Arc<Source>, validation: Validation) -> (Definitions, Vec<Diagnostic>) {
     let mut faults = Vec::new();
     let tree = parse(source, Dates::Refused, &mut faults);
-    read_tree(source, &tree, faults, Validation::Full)
-}
-
-/// Reads a definition file inside the binary, which is known to be sound: by the tree that the build made of it, else by its
-/// text.
-pub fn read_embedded(source: &Arc<Source>, tree: &[u8]) -> (Definitions, Vec<Diagnostic>) {
-    let mut faults = Vec::new();
-    let tree = unpacked(source, tree).unwrap_or_else(|| parse(source, Dates::Refused, &mut faults));
-    read_tree(source, &tree, faults, Validation::Skipped)
-}
-
-fn read_tree(
-    source: &Arc<Source>,
-    tree: &TomlNode,
-    faults: Vec<Diagnostic>,
-    validation: Validation,
-) -> (Definitions, Vec<Diagnostic>) {
     let mut reader = DefinitionReader { script: sibling_script(&source.path), faults, validation };
     //= docs/spec.md#definitions
-    //# Every definition file MUST be read to its end.
-    let mut file = Fields::open(tree, &FILE, &mut reader.faults);
+    //# Every error in a definition file MUST be reported with its path, line and column.
+    let mut file = Fields::open(&tree, &FILE, &mut reader.faults);
     file.header = source.place(0..0);
     let definitions = read_tables(&file, &mut reader);
     let mut faults = reader.faults;
     //= docs/spec.md#definitions
-    //# Every fault in a definition file MUST be reported with its path, line and column.
+    //# Every error in a definition file MUST be reported with its path, line and column.
     faults.sort_by_key(|fault| fault.at.as_ref().map_or(0, |at| at.span.start));
     (definitions, faults)
 }
@@ -201,6 +186,9 @@ fn read_tables(file: &Fields<'_>, reader: &mut DefinitionReader) -> Definitions 
     }
     for fields in file.tables("skills", &mut reader.faults) {
         definitions.skills.push(read_skills(&fields, reader));
+    }
+    if reader.validation == Validation::Skipped {
+        return definitions;
     }
     for (name, fields) in file.named_tables("fixture", &mut reader.faults) {
         definitions.fixtures.push(read_fixture(name, &fields));

@@ -161,6 +161,8 @@ pub fn read_setup(fields: &Fields<'_>) -> CaseSetup {
 }
 
 /// Puts a setup on top of the fixtures that are named beside it. A name that the pack does not have is reported.
+//= docs/spec.md#definitions
+//# Later fixtures of a case MUST override earlier ones, and the keys of the case MUST override all fixtures.
 pub fn apply_fixtures(
     setup: &mut CaseSetup,
     names: &[Located<String>],

@@ -253,7 +253,8 @@ fn operation_schema(
 /// The schema that clients see: flat, since many of them refuse alternatives at the root. What single operations
 /// need is said by one chain of `if`, `then` and `else`.
 //= docs/spec.md#operations
-//# The schema that clients see MUST be one object with the arguments of all operations, without alternatives at its root.
+//# The published schema of a tool MUST be one object, without alternatives, with the arguments of all its
+//# operations.
 fn tool_schema(argument: &str, common: &Schema, operations: &[(&str, &OperationArguments, Option<&Schema>)]) -> Schema {
     let mut json = to_object(common);
     let names: Vec<&str> = operations.iter().map(|(name, ..)| *name).collect();

@@ -396,7 +396,8 @@ fn is_variable(name: &str) -> bool {
 
 /// The fault of a program that cannot be granted.
 //= docs/spec.md#programs
-//# A program that is named by a relative path MUST be refused.
+//# A program MUST be found in the server's own `PATH`, at a location that only root and the user can write,
+//# and never by a relative path.
 fn check_program(program: &Located<String>, others: &[ProgramGrant]) -> Option<Box<Diagnostic>> {
     let name = program.value.as_str();
     let wrong = |message: String| Diagnostic::new(code::WRONG_VALUE, message);
@@ -404,8 +405,9 @@ fn check_program(program: &Located<String>, others: &[ProgramGrant]) -> Option<B
         let help = "a program is a name that is looked for in the host's `PATH`, or an absolute path";
         return Some(wrong(format!("`{name}` is no program that can be granted")).help(help));
     }
-    //= docs/spec.md#programs
-    //# Git MUST be granted by `git`, not as a program of `run`.
+    //= docs/spec.md#git
+    //# Git MUST be available only through the `git` grant, with the verbs and options of one table, and no
+    //# name that begins with `-`.
     if path::name(name) == "git" {
         let help = "use `git = \"read\"`, `\"write\"` or `\"fetch\"`: its verbs are typed, and each file they change is checked";
         return Some(wrong(format!("`{name}` cannot be granted by `run`")).help(help));

@@ -351,7 +351,7 @@ const DESCRIPTION: &str = "Lists the prompts of this server or, with `name`, giv
 
 impl PromptTool {
     //= docs/spec.md#prompts
-    //# A pack with `prompt_tool` MUST offer one tool that lists its prompts and gives the messages of each.
+    //# A pack with `prompt_tool` MUST have a tool that lists its prompts and returns their messages.
     /// The tool for these prompts.
     pub fn tool(&self, prompts: &[Prompt]) -> Tool {
         let at = &self.name.at;

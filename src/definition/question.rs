@@ -88,7 +88,8 @@ pub fn read_questions(fields: &Fields<'_>, reader: &mut DefinitionReader, tasks:
 }
 
 //= docs/spec.md#questions
-//# A form that elicitation does not allow MUST be refused before the client sees it.
+//# A form MUST be sent to the client as written, and MUST be refused before that if elicitation does not
+//# allow it.
 fn check_form(form: &crate::value::Json, place: &dyn Fn(&str) -> Place, reader: &mut DefinitionReader) {
     let mut flaws = form::find_violations(form);
     if flaws.is_empty() {

@@ -116,7 +116,7 @@ impl Tool {
     /// The description, followed by the list of the operations.
     pub fn describe_with_operations(&self, description: &str) -> String {
         //= docs/spec.md#operations
-        //# The operations, what each does and needs, MUST be listed behind the description of their tool.
+        //# The description of a tool MUST list its operations, with what each of them does and requires.
         let Some(dispatch) = &self.dispatch else { return description.to_owned() };
         let lines = dispatch.operations.iter().map(|operation| {
             let optional = operation.own.properties().map(|(name, _)| name);

@@ -72,6 +72,8 @@ pub const RENAMED_KEYS: &[RenamedWord] = &[
 pub const RENAMED_CODES: &[RenamedWord] = &[renamed("reject", "protocol_error")];
 
 /// The help line for a call of a primitive by its old name.
+//= docs/spec.md#scripts
+//# A call of an unknown or renamed function MUST fail with the nearest or the current name.
 pub fn renamed_primitive(name: &str) -> Option<String> {
     RENAMED_PRIMITIVES.iter().find(|word| word.old == name).map(|word| called_now(name, word.new))
 }

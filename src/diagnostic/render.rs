@@ -17,7 +17,7 @@ pub fn text(diagnostics: &[Diagnostic], colour: bool) -> String {
 }
 
 //= docs/spec.md#diagnostics
-//# Every diagnostic MUST carry a stable code, its place and a message, as text, JSON and SARIF alike.
+//# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF.
 fn draw(renderer: &Renderer, diagnostic: &Diagnostic) -> String {
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
@@ -48,7 +48,7 @@ pub fn json(diagnostics: &[Diagnostic]) -> Json {
 }
 
 //= docs/spec.md#diagnostics
-//# Every diagnostic MUST carry a stable code, its place and a message, as text, JSON and SARIF alike.
+//# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF.
 fn one(diagnostic: &Diagnostic) -> Json {
     let mut json = json!({
         "code": diagnostic.code.0,
@@ -107,7 +107,7 @@ pub fn sarif(diagnostics: &[Diagnostic]) -> Json {
 }
 
 //= docs/spec.md#diagnostics
-//# Every diagnostic MUST carry a stable code, its place and a message, as text, JSON and SARIF alike.
+//# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF.
 fn result(diagnostic: &Diagnostic) -> Json {
     let text = match &diagnostic.help {
         Some(help) => format!("{}\n\n{help}", diagnostic.message),
@@ -146,7 +146,7 @@ mod tests {
 
     //= docs/spec.md#diagnostics
     //= type=test
-    //# Every diagnostic MUST carry a stable code, its place and a message, as text, JSON and SARIF alike.
+    //# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF.
     #[test]
     fn json_has_every_part_that_is_known() {
         assert_eq!(
@@ -161,7 +161,7 @@ mod tests {
 
     //= docs/spec.md#diagnostics
     //= type=test
-    //# Every diagnostic MUST carry a stable code, its place and a message, as text, JSON and SARIF alike.
+    //# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF.
     #[test]
     fn text_shows_the_excerpt_the_caret_and_the_help() {
         let text = text(&example(), false);
@@ -175,7 +175,7 @@ mod tests {
 
     //= docs/spec.md#diagnostics
     //= type=test
-    //# Every diagnostic MUST carry a stable code, its place and a message, as text, JSON and SARIF alike.
+    //# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF.
     #[test]
     fn sarif_names_rules_and_regions() {
         let log = sarif(&example());

@@ -349,7 +349,7 @@ pub fn check_markdown_limits(text: &str) -> Result<()> {
         let (depth, is_blank) = nesting_depth(line);
         deepest = deepest.max(depth);
         //= docs/spec.md#primitives
-        //# Markdown nested more than 100 levels deep MUST be refused before it is read.
+        //# Markdown that is nested more than 100 levels deep MUST be refused.
         if depth > DEPTH {
             let message = format!("line {}: quotes and lists are nested more than {DEPTH} levels deep", number + 1);
             return Err(

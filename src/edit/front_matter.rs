@@ -58,7 +58,7 @@ pub fn edit_front_matter(input: &Value, changes: &Json, how: &FrontMatterOptions
     };
     let plain = text[block.clone()].to_owned();
     //= docs/spec.md#edits
-    //# What is read from edited front matter MUST be exactly what was asked for, or the edit is refused.
+    //# An edit of front matter MUST be refused if reading the result does not return the requested values.
     for anew in [false, true] {
         let Some(written) = edit_block(&found, &plain, changes, how, anew)? else { continue };
         let result = format!("{}{written}{}", &text[..block.start], &text[block.end..]);
@@ -167,7 +167,7 @@ struct YamlChange<'a> {
 
 impl YamlChange<'_> {
     //= docs/spec.md#edits
-    //# An edit of front matter MUST leave every line as it is that says what it said.
+    //# An edit of front matter MUST change only the lines whose values change.
     /// Changes the entries of the outermost map. Entries that `changes` does not name are kept.
     fn outermost(&mut self, entries: &[SourceEntry], old: &Map, changes: &JsonMap<String, Json>) -> Result<()> {
         let there: HashMap<&str, &SourceEntry> =

@@ -159,7 +159,7 @@ fn checked<'a>(edits: &'a [TextEdit], count: usize, unit: &str) -> Result<Vec<(&
     }
     places.sort_by_key(|(_, range)| (range.start, range.end));
     //= docs/spec.md#edits
-    //# Edits of lines or spans that overlap MUST be refused.
+    //# Overlapping edits of lines or spans MUST be refused.
     for pair in places.windows(2) {
         if pair[1].1.start < pair[0].1.end {
             let told = |edit: &TextEdit| format!("{} to {}", edit.from, edit.to);
@@ -185,7 +185,7 @@ mod tests {
 
     //= docs/spec.md#edits
     //= type=test
-    //# Edits of lines or spans that overlap MUST be refused.
+    //# Overlapping edits of lines or spans MUST be refused.
     #[test]
     fn lines_are_replaced_at_once() {
         let text = "1\r\n2\r\n3";

@@ -43,7 +43,7 @@ impl ChangeSession {
     /// Waits until no other call changes the graph of the pack.
     ///
     //= docs/spec.md#changes
-    //# The changes of one pack MUST be made one call after the other, while other calls read their snapshot.
+    //# The changes of one pack MUST be made one after the other, while other calls read their snapshot.
     ///
     /// # Errors
     /// The call was cancelled or is over.
@@ -57,7 +57,7 @@ impl ChangeSession {
     /// returns the data of the entry. If it fails, nothing is changed.
     ///
     //= docs/spec.md#changes
-    //# A change that fails MUST leave nothing behind.
+    //# A change MUST NOT take effect before its call succeeds, and MUST leave nothing behind when it fails.
     ///
     /// # Errors
     /// The errors of `origin` and `act`; a transaction within a transaction.

@@ -187,8 +187,9 @@ impl Graph {
             };
             values[place] = to_stored(value)?;
         }
-        //= docs/spec.md#scripts
-        //# What a stopped call computed MUST NOT be kept.
+        //= docs/spec.md#calls
+        //# A call that still runs after it was answered MUST NOT affect the disk, the graph, the memory of
+        //# its pack or the client.
         guard::check()?;
         Ok(values)
     }

@@ -215,8 +215,8 @@ fn decode_text(path: &str, bytes: Vec<u8>) -> Result<String> {
 }
 
 /// Whether a fault ends the whole build: the build was stopped, so the file is not merely too large for its function.
-//= docs/spec.md#robustness
-//# A file that is too large for what its function does with it MUST be a fault of that file, and not of the build.
+//= docs/spec.md#scripts
+//# A file that cannot be scanned or is too large MUST be an error of that file, and not of the whole graph.
 fn ends_build(fault: &Diagnostic) -> bool {
     matches!(fault.code.kind(), "cancelled" | "internal") || guard::check_stopped().is_err()
 }
@@ -252,6 +252,8 @@ pub(super) fn is_scanning() -> bool {
 }
 
 /// Refuses to read while a scan function is running on this thread: the result of a scan depends on its own file only.
+//= docs/spec.md#scripts
+//# A function that scans a file MUST NOT read any other file.
 pub(super) fn ensure_not_scanning() -> Result<()> {
     if !is_scanning() {
         return Ok(());

@@ -159,7 +159,8 @@ impl GraphStore {
         let inputs = hash_inputs(build)?;
         let built = self.lock().built.clone();
         //= docs/spec.md#freshness
-        //# A call MUST NOT wait for a graph that is refreshed beside the calls.
+        //# A background refresh of a graph MUST NOT delay calls, and MUST make earlier edits visible to later
+        //# calls.
         match built.filter(|built| built.inputs == inputs) {
             Some(built) => Ok(GraphOrigin(built)),
             None => self.fresh_with_inputs(build, inputs),
@@ -170,7 +171,7 @@ impl GraphStore {
         let mut checked: Option<(Arc<BuiltGraph>, ReadsCheck)> = None;
         while let Some(built) = self.wait_for_build(checked.as_ref().map(|(built, _)| built))? {
             //= docs/spec.md#freshness
-            //# An edit of a workspace file before a call MUST be seen by the call.
+            //# An edit of a workspace file before a call MUST be visible to the call.
             let check = built.memo.reads.check(&**build.world);
             if built.inputs == inputs && check.holds() {
                 return Ok(GraphOrigin(built));
@@ -241,6 +242,8 @@ impl GraphStore {
         }
     }
 
+    //= docs/spec.md#scripts
+    //# A refreshed graph MUST be equal to a graph that is built from scratch.
     fn build(
         &self,
         build: &BuildPlan<'_>,
@@ -284,7 +287,8 @@ impl GraphStore {
     /// The graph with the pending changes, if there are any.
     ///
     //= docs/spec.md#changes
-    //# While changes are pending, the graph MUST NOT be refreshed from files.
+    //# While changes are pending, the graph MUST NOT be refreshed, and files that changed MUST be reported on
+    //# request.
     pub fn pending_graph(&self) -> Option<Arc<Graph>> {
         self.pending().map(|pending| Arc::clone(&pending.log.graph))
     }
@@ -298,7 +302,8 @@ impl GraphStore {
     /// sorted.
     ///
     //= docs/spec.md#changes
-    //# Files that moved on under pending changes MUST be named when it is asked for.
+    //# While changes are pending, the graph MUST NOT be refreshed, and files that changed MUST be reported on
+    //# request.
     pub fn stale_files(&self, fresh: &GraphOrigin) -> Vec<String> {
         let Some(pending) = self.pending() else { return Vec::new() };
         let (before, now) = (pending.origin.memo.reads.files(), fresh.0.memo.reads.files());

@@ -434,7 +434,7 @@ impl ChangeLog {
     /// A copy without the last `count` entries. It applies the remaining ones to the base again.
     ///
     //= docs/spec.md#changes
-    //# Undoing a change MUST restore the graph exactly: nodes, fields, edges, and the order of all of them.
+    //# Undoing a change MUST restore the graph exactly, including the order of nodes, fields and edges.
     pub fn without_last(&self, count: usize) -> Result<Self> {
         let entries = self.entries[..self.entries.len().saturating_sub(count)].to_vec();
         let mut draft = Draft::new(Arc::clone(&self.draft.base));

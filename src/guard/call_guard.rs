@@ -187,14 +187,15 @@ impl Guard {
 
     fn check_limits(&self, ticks: u64) -> Result<()> {
         //= docs/spec.md#scripts
-        //# A script that is stopped MUST NOT be able to go on by catching the fault.
+        //# A script that is stopped MUST NOT continue by catching the error.
         if self.stopped.load(Ordering::Acquire)
             && let Some(stop) = self.verdict()
         {
             return Err(stop);
         }
         //= docs/spec.md#scripts
-        //# A script MUST end when it has used up its steps, its time, its memory or its depth.
+        //# A script MUST stop when its call is cancelled or reaches its limit of steps, time, memory or
+        //# depth.
         let limits = &self.limits;
         if self.cancel.is_cancelled() {
             Err(self.stop(Diagnostic::new(Code::CANCELLED, "the call was cancelled")))
@@ -254,7 +255,7 @@ impl Guard {
 }
 
 //= docs/spec.md#scripts
-//# A cancelled script MUST end within a thousand and twenty-four steps.
+//# A script MUST stop when its call is cancelled or reaches its limit of steps, time, memory or depth.
 /// The number of ticks between two checks of the guard: about 100 µs of a script.
 const PERIOD: i32 = 1_024;
 
@@ -347,7 +348,7 @@ fn arm(guard: Option<&Guard>) {
 }
 
 //= docs/spec.md#scripts
-//# A loop of a script over slow operations MUST ask the guard within 20 ms and four steps.
+//# A script MUST stop when its call is cancelled or reaches its limit of steps, time, memory or depth.
 /// Counts one script step, and consults the guard when it is due.
 ///
 /// A step may be one of the engine's own operations on a long text, whose work is not counted. Therefore the clock is
@@ -419,7 +420,7 @@ pub fn current() -> Option<Arc<Guard>> {
 }
 
 //= docs/spec.md#calls
-//# What a call takes at once MUST count for what all calls hold before it is taken.
+//# When all calls together use too much memory, the largest one MUST be stopped with an error that says so.
 /// Reserves `bytes` for an allocation whose size a script determined. They count from now on, so that calls that
 /// reserve at the same moment see each other's bytes.
 ///

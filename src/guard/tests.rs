@@ -121,7 +121,7 @@ fn an_allocation_is_asked_for_before_it_is_made() {
 
 //= docs/spec.md#scripts
 //= type=test
-//# A cancelled script MUST end within a thousand and twenty-four steps.
+//# A script MUST stop when its call is cancelled or reaches its limit of steps, time, memory or depth.
 #[test]
 fn a_cancelled_call_ends_within_a_period_wherever_it_is() {
     for before in [0, 1, 1_000, 1_023, 1_024, 5_000] {
@@ -137,7 +137,8 @@ fn a_cancelled_call_ends_within_a_period_wherever_it_is() {
 
 //= docs/spec.md#scripts
 //= type=test
-//# Work that cannot be stopped once it has begun MUST be refused where it would take longer than the call has left, or 200 ms.
+//# Work that cannot be interrupted MUST be refused if it would take longer than 200 ms or than the call has
+//# left.
 #[test]
 fn work_that_cannot_be_stopped_is_priced_before_it_begins() {
     assert_eq!(
@@ -193,7 +194,7 @@ fn what_is_allocated_and_freed_again_is_work_too() {
 
 //= docs/spec.md#scripts
 //= type=test
-//# A loop of a script over slow operations MUST ask the guard within 20 ms and four steps.
+//# A script MUST stop when its call is cancelled or reaches its limit of steps, time, memory or depth.
 #[test]
 fn slow_steps_ask_the_clock() {
     let cancel = CancelFlag::default();
@@ -210,7 +211,7 @@ fn slow_steps_ask_the_clock() {
 
 //= docs/spec.md#calls
 //= type=test
-//# While all calls together hold too much memory, the one that holds the most MUST be stopped, and told so.
+//# When all calls together use too much memory, the largest one MUST be stopped with an error that says so.
 #[test]
 fn the_largest_call_is_stopped_when_all_hold_too_much() {
     // Far more than the calls of other tests hold, so that none of them is the largest.
@@ -236,7 +237,7 @@ fn the_largest_call_is_stopped_when_all_hold_too_much() {
 
 //= docs/spec.md#calls
 //= type=test
-//# What a call takes at once MUST count for what all calls hold before it is taken.
+//# When all calls together use too much memory, the largest one MUST be stopped with an error that says so.
 #[test]
 fn what_was_asked_for_counts_until_it_is_there() {
     let guard = Guard::new(Limits { memory: 64 << 20, ..Limits::default() }, CancelFlag::default());

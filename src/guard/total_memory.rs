@@ -57,7 +57,7 @@ impl MemoryEntry {
 }
 
 //= docs/spec.md#calls
-//# While all calls together hold too much memory, the one that holds the most MUST be stopped, and told so.
+//# When all calls together use too much memory, the largest one MUST be stopped with an error that says so.
 /// Marks the largest call as one that must end. Calls that end already are not counted, so that none is ended for
 /// memory that is about to be freed.
 #[cold]

@@ -17,8 +17,8 @@ pub const PIECE_BYTES: usize = 64 << 10;
 /// The longest time for work that cannot be stopped. A call must be answered 300 ms after its end.
 const UNSTOPPABLE: Duration = Duration::from_millis(200);
 
-//= docs/spec.md#scripts
-//# A primitive MUST ask the guard of its call at least once for each 64 kB of work.
+//= docs/spec.md#primitives
+//# A primitive MUST check the limits of its call after a bounded amount of work, whatever its arguments are.
 /// Counts `units` of work in a native loop, and consults the guard of the running call every 64 k units.
 ///
 /// A unit is a byte that is read or copied; a list item counts as [`ITEM`] units. Every loop over an input must call
@@ -58,7 +58,8 @@ fn is_due(place: GuardCallSite, units: usize) -> bool {
 }
 
 //= docs/spec.md#scripts
-//# Work that cannot be stopped once it has begun MUST be refused where it would take longer than the call has left, or 200 ms.
+//# Work that cannot be interrupted MUST be refused if it would take longer than 200 ms or than the call has
+//# left.
 /// Refuses work that cannot be stopped if it would take longer than the call has left, or longer than any call may
 /// continue after its end. `nanoseconds` is the measured worst-case time per byte of the input.
 ///

@@ -124,7 +124,7 @@ const MOST_FOLLOWED: usize = 1_000;
 const MOST_FOLLOWED_BYTES: usize = 128 << 10;
 
 //= docs/spec.md#http
-//# What a client subscribes to MUST be bounded in number and in bytes.
+//# The client information and the subscriptions that a session keeps MUST be bounded in bytes.
 /// Counts what a client subscribes to.
 #[derive(Default)]
 pub(crate) struct Followed {
@@ -208,7 +208,7 @@ impl Connection {
     }
 
     //= docs/spec.md#protocol
-    //# A subscription to a resource that does not allow it MUST NOT be honoured.
+    //# A subscription to a resource that does not allow it MUST be refused.
     /// Checks that clients may subscribe to the resource at this URI. A URI that no pack defines is one of the server's
     /// own.
     ///

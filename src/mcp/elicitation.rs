@@ -147,7 +147,8 @@ pub(crate) fn unanswered_fault(key: &str) -> Box<Diagnostic> {
 }
 
 //= docs/spec.md#questions
-//# A form MUST reach the client as it was written, all forms of choices and all defaults included.
+//# A form MUST be sent to the client as written, and MUST be refused before that if elicitation does not
+//# allow it.
 /// A question as a request of the protocol.
 fn to_protocol_request(wish: &QuestionKind, revision: Revision) -> Json {
     match wish {
@@ -187,7 +188,7 @@ pub(crate) struct StateSealer {
 
 impl StateSealer {
     //= docs/spec.md#questions
-    //# Processes with one key MUST be able to go on with what another of them began.
+    //# A call that waits for an answer MUST be able to continue in another process with the same key.
     /// A sealer with a secret that replicas share, or with one of this process alone.
     pub(crate) fn new(secret: Option<&Secret>) -> Self {
         let key = match secret {
@@ -225,7 +226,8 @@ impl StateSealer {
     /// The state was changed, is too old, or belongs to another request.
     pub(crate) fn open(&self, state: &str, request: &Request) -> Result<CallRecord, ErrorData> {
         //= docs/spec.md#questions
-        //# A state that was changed, that belongs to another request or that is too old MUST be refused with -32602.
+        //# A request state that was modified, that belongs to another request or that has expired MUST be
+        //# refused with code -32602.
         let refuse = || {
             let message = "`requestState` is not the one that the server sent for this request, or it has expired";
             ErrorData::invalid_params(message, None)
@@ -293,7 +295,8 @@ mod tests {
 
     //= docs/spec.md#questions
     //= type=test
-    //# A form MUST reach the client as it was written, all forms of choices and all defaults included.
+    //# A form MUST be sent to the client as written, and MUST be refused before that if elicitation does not
+    //# allow it.
     #[test]
     fn nothing_of_a_form_is_lost_on_the_wire() {
         let schema = json!({
@@ -327,7 +330,8 @@ mod tests {
 
     //= docs/spec.md#questions
     //= type=test
-    //# A state that was changed, that belongs to another request or that is too old MUST be refused with -32602.
+    //# A request state that was modified, that belongs to another request or that has expired MUST be refused
+    //# with code -32602.
     #[test]
     fn a_state_opens_for_its_own_request_alone() {
         let sealing = StateSealer::new(None);

@@ -84,7 +84,8 @@ impl ServerHandler for Connection {
     }
 
     //= docs/spec.md#http
-    //# A header that disagrees with the body, or that the tool's schema asks for and is not there, MUST be refused with code -32020.
+    //# A request whose headers contradict its body, or lack one that the tool requires, MUST be refused with
+    //# code -32020.
     // rmcp compares headers with the body; the schemas that ask for headers with `x-mcp-header` come from here.
     fn get_tool(&self, name: &str) -> Option<Tool> {
         let lists = self.lists(Revision::Stateless);
@@ -373,7 +374,8 @@ impl ServerHandler for Connection {
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         //= docs/spec.md#protocol
-        //# Parameters that a known method cannot take MUST be refused with code -32602, over every transport.
+        //# Missing resources, unknown methods and invalid parameters MUST be answered with the error code of
+        //# the revision in use.
         // Over HTTP, rmcp reads messages and passes on requests that it cannot read as one of its own types.
         if !(revision_of(&context).is_stateless() && is_removed_method(&request.method))
             && let Some(wrong) = malformed_params_error(&request.method, request.params)

@@ -69,8 +69,9 @@ pub(crate) async fn serve(
         .disable_allowed_hosts()
         .disable_allowed_origins()
         .with_cancellation_token(streams.clone());
-    //= docs/spec.md#http
-    //# Both eras MUST be served at one address.
+    //= docs/spec.md#protocol
+    //# The revisions 2024-11-05 to 2025-11-25 and 2026-07-28 MUST be served by one process, and at one HTTP
+    //# address.
     let (shared, until) = (Arc::clone(&server), shutdown.clone());
     let direct_calls = DirectCalls::new(Connection::new(Arc::clone(&server), shutdown.clone()));
     let rmcp =
@@ -86,7 +87,8 @@ pub(crate) async fn serve(
 }
 
 //= docs/spec.md#http
-//# At SIGHUP, the settings and the token MUST be read again, and the server MUST go on.
+//# At SIGHUP, settings and token MUST be read again, and settings that are invalid or not trusted MUST NOT
+//# change a limit.
 /// Reads the settings again, whenever that is requested.
 async fn reload_settings(
     endpoint: Arc<HttpEndpoint>,
@@ -106,7 +108,8 @@ async fn reload_settings(
                         tracing::info!("reloaded the settings and the token");
                     }
                     //= docs/spec.md#http
-                    //# At SIGHUP, limits in a file that has faults or is not trusted MUST NOT change those that hold.
+                    //# At SIGHUP, settings and token MUST be read again, and settings that are invalid or not
+                    //# trusted MUST NOT change a limit.
                     None => tracing::warn!(
                         "reloaded the token; `[http]` stays as it was: `toolsd.toml` has faults or is not trusted \
                          (`toolsd check` and `toolsd trust` say why); fix it and send SIGHUP again"

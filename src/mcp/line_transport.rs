@@ -111,15 +111,15 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
         if let Some(message) = self.urgent.pop_front() {
             return Some(message);
         }
-        //= docs/spec.md#robustness
-        //# Every request MUST be answered when twenty thousand are in flight.
+        //= docs/spec.md#protocol
+        //# Every request MUST be answered with 20,000 in flight, and a `ping` also while endless scripts run.
         while self.in_flight.len() < self.bounds.in_flight && self.buffer.has_room() {
             let (_, message) = self.waiting.front()?;
             let begun = match message {
                 ClientJsonRpcMessage::Request(request) if self.waiting_ids.contains(&request.id) => {
                     let weight = (self.weigh)(&request.request);
                     //= docs/spec.md#protocol
-                    //# The answers to the requests that are worked on MUST be bounded in bytes before they are made.
+                    //# Reading MUST pause while too many requests or too many bytes of responses are pending.
                     if self.in_flight_bytes > 0 && self.in_flight_bytes.saturating_add(weight) > MAX_ANSWER_BYTES {
                         return None;
                     }
@@ -132,8 +132,8 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
             match begun {
                 Some((id, weight)) => {
                     self.waiting_ids.remove(&id);
-                    //= docs/spec.md#protocol
-                    //# Calls MUST run concurrently.
+                    //= docs/spec.md#calls
+                    //# A running call MUST NOT delay the start of another call while threads are available.
                     self.in_flight.insert(id, weight);
                     self.in_flight_bytes = self.in_flight_bytes.saturating_add(weight);
                 }
@@ -201,16 +201,15 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
             // The client's answers to questions of calls do not queue behind calls.
             IncomingMessage::Other(message) if self.opened && is_answer(&message) => self.urgent.push_back(*message),
             IncomingMessage::Other(message) if self.opened => self.enqueue(size, *message),
-            //= docs/spec.md#protocol
-            //# A notification before the first request MUST NOT end the server.
             IncomingMessage::Other(_) => tracing::debug!("dropped a message that came before the first request"),
             IncomingMessage::Request { id, request, opens } => {
                 if self.in_flight.contains_key(&id) || self.waiting_ids.contains(&id) {
                     return self.refuse(Some(&id), &still_running_error());
                 }
                 if matches!(*request, ClientRequest::PingRequest(_)) && request.get_meta().is_empty() {
-                    //= docs/spec.md#robustness
-                    //# A `ping` MUST be answered while scripts without an end run.
+                    //= docs/spec.md#protocol
+                    //# Every request MUST be answered with 20,000 in flight, and a `ping` also while endless
+                    //# scripts run.
                     let pong = ServerJsonRpcMessage::response(ServerResult::EmptyResult(EmptyResult {}), id);
                     self.buffer.push(&pong);
                     return;
@@ -252,7 +251,8 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
             return true;
         }
         //= docs/spec.md#protocol
-        //# The end of the process MUST NOT wait for scripts without an end.
+        //# The server MUST exit with code 0 at the end of its input and at SIGINT, SIGTERM and SIGHUP,
+        //# without waiting for endless scripts.
         let late = self.answered + self.bounds.grace;
         tokio::select! {
             () = self.buffer.wait_for_room(), if !self.buffer.has_room() => false,
@@ -313,9 +313,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for LineTransp
             }
             let buffer = Arc::clone(&self.buffer);
             //= docs/spec.md#protocol
-            //# Reading MUST pause while too many requests wait.
-            //= docs/spec.md#protocol
-            //# Reading MUST pause while too much waits for a client that does not read.
+            //# Reading MUST pause while too many requests or too many bytes of responses are pending.
             let reads = self.waiting_bytes < MAX_WAITING_BYTES && !buffer.is_choked();
             let is_full = !buffer.has_room();
             tokio::select! {

@@ -284,7 +284,7 @@ const MAX_REFUSALS: usize = 8;
 /// What is broken or withheld, why, and what the user can do. Untrusted names appear only if they are plain: whoever
 /// prepared the workspace chose them, and a model reads this text.
 //= docs/spec.md#reload
-//# A client MUST be told in the instructions, and in `toolsd://status`, what is withheld or refused, why, and what to do.
+//# Packs and parts that are not active MUST be named in the instructions, with the reason and the next step.
 fn not_served(registry: &Registry) -> Option<String> {
     let mut lines: Vec<String> = Vec::new();
     let is_whole = |pack: &str| registry.refusal(PackPart::Pack, pack).is_some();

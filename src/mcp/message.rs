@@ -38,8 +38,9 @@ pub(crate) enum IncomingMessage {
 
 /// Reads one line, without its end.
 pub(crate) fn parse_line(line: &[u8]) -> IncomingMessage {
-    //= docs/spec.md#robustness
-    //# No line on standard input MUST make the server panic or hang.
+    //= docs/spec.md#protocol
+    //# A line that is not valid JSON MUST be answered with a parse error, and MUST NOT make the server panic
+    //# or hang.
     match read_json(line) {
         Ok(message) => parse_message(message),
         Err(unreadable) => IncomingMessage::Refused(readable_id(&unreadable), unreadable.into()),
@@ -67,7 +68,8 @@ impl From<UnreadableJson> for ErrorData {
     fn from(unreadable: UnreadableJson) -> Self {
         match unreadable {
             //= docs/spec.md#protocol
-            //# A line that is no JSON MUST be answered with a parse error.
+            //# A line that is not valid JSON MUST be answered with a parse error, and MUST NOT make the
+            //# server panic or hang.
             UnreadableJson::Syntax(why) => Self::parse_error(format!("not valid JSON: {why}"), None),
             UnreadableJson::DuplicateKey(why) | UnreadableJson::NumberOutOfRange { why, .. } => {
                 Self::invalid_request(why, None)
@@ -110,7 +112,7 @@ pub(crate) fn malformed_list_error(message: &Json) -> Option<Json> {
 const MAX_CLIENT_INFO: usize = 64 << 10;
 
 //= docs/spec.md#http
-//# What a client says of itself when it opens a session, which is kept, MUST NOT be larger than 64 kB.
+//# The client information and the subscriptions that a session keeps MUST be bounded in bytes.
 /// The error for an `initialize` with parameters that are too large; `None` if they fit.
 pub(crate) fn oversized_client_info_error(message: &Json) -> Option<Json> {
     let size = message["params"].to_string().len();
@@ -247,7 +249,8 @@ fn parse_request(method: &str, params: Option<Json>, id: RequestId) -> IncomingM
     let meta = RequestMetaObject(MetaObject(meta));
     let is_stateless = meta.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
     //= docs/spec.md#protocol
-    //# A method that the revision in use no longer has MUST be refused as unknown, whatever its parameters.
+    //# Missing resources, unknown methods and invalid parameters MUST be answered with the error code of the
+    //# revision in use.
     // `initialize` stays a handshake, whatever its metadata says.
     let read = match is_stateless && is_removed_method(method) && method != "initialize" {
         true => Ok(custom_request(method, params)),

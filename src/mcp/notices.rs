@@ -96,7 +96,7 @@ impl NoticeChannel {
     }
 
     //= docs/spec.md#protocol
-    //# What a call says before its answer and its client does not take MUST be bounded in bytes, of one call and of all; what is dropped MUST be told.
+    //# Notifications that a client does not read MUST be bounded in bytes, and dropped ones MUST be reported.
     /// Reserves room for a notice; `false` if there is none.
     fn reserve(&self, size: usize) -> bool {
         let own = self.queued_bytes.fetch_add(size, Ordering::Relaxed) + size;
@@ -242,7 +242,7 @@ mod tests {
 
     //= docs/spec.md#protocol
     //= type=test
-    //# What a call says before its answer and its client does not take MUST be bounded in bytes, of one call and of all; what is dropped MUST be told.
+    //# Notifications that a client does not read MUST be bounded in bytes, and dropped ones MUST be reported.
     #[test]
     fn what_nobody_hears_is_bounded_and_told() {
         let all = Arc::new(AtomicUsize::new(0));

@@ -29,9 +29,7 @@ pub(crate) fn tool_result(outcome: ToolOutcome, wrapped: bool, revision: Revisio
     let mut result = CallToolResult::success(content);
     result.is_error = outcome.failed.then_some(true);
     //= docs/spec.md#protocol
-    //# Every message MUST be valid against the schema of the revision in use.
-    //= docs/spec.md#protocol
-    //# A structured result MUST be rendered as the revision in use allows.
+    //# Every message of the server MUST be valid against the schema of the revision in use.
     if revision.has_structured() {
         result.structured_content = outcome.structured.map(|data| {
             // The output schema does not describe failures.
@@ -153,13 +151,14 @@ pub(crate) fn fault_error(fault: Diagnostic, uri: Option<&str>, revision: Revisi
     let data = fault.data.map(|data| *data);
     match fault.code.kind() {
         //= docs/spec.md#protocol
-        //# A resource that is not there MUST be refused with the code of the revision in use.
+        //# Missing resources, unknown methods and invalid parameters MUST be answered with the error code of
+        //# the revision in use.
         "not_found" if uri.is_some() => {
             let code = if revision.is_stateless() { ErrorCode::INVALID_PARAMS } else { ErrorCode::RESOURCE_NOT_FOUND };
             ErrorData::new(code, message, Some(with_uri(data, uri)))
         }
         //= docs/spec.md#questions
-        //# A client without a capability that a definition requires MUST be told which one.
+        //# A client without a required capability MUST get an error that names the capability.
         "capability" if revision.is_stateless() => ErrorData::new(MISSING_CAPABILITY, message, data),
         "capability" => ErrorData::new(ErrorCode::INVALID_REQUEST, message, data),
         "not_found" | "arguments" => ErrorData::invalid_params(message, data),
@@ -232,7 +231,7 @@ mod tests {
 
     //= docs/spec.md#protocol
     //= type=test
-    //# A structured result MUST be rendered as the revision in use allows.
+    //# Every message of the server MUST be valid against the schema of the revision in use.
     #[test]
     fn data_is_rendered_for_the_revision_and_its_text_stays_bare() {
         for (revision, expected) in [
@@ -274,7 +273,8 @@ mod tests {
 
     //= docs/spec.md#protocol
     //= type=test
-    //# A resource that is not there MUST be refused with the code of the revision in use.
+    //# Missing resources, unknown methods and invalid parameters MUST be answered with the error code of the
+    //# revision in use.
     #[test]
     fn not_found_has_the_code_of_its_era() {
         let fault = || *Diagnostic::new(Code::NOT_FOUND, "nothing there");

@@ -25,7 +25,8 @@ impl Revision {
     /// handshake is not done: it gets the newest revision with a handshake.
     pub(crate) fn from_version(version: Option<&ProtocolVersion>) -> Self {
         //= docs/spec.md#protocol
-        //# The server MUST serve the revisions 2024-11-05 to 2025-11-25 and 2026-07-28 in one process.
+        //# The revisions 2024-11-05 to 2025-11-25 and 2026-07-28 MUST be served by one process, and at one
+        //# HTTP address.
         let Some(version) = version else { return Self::Icons };
         Self::ALL.into_iter().rev().find(|revision| version.as_str() >= revision.name()).unwrap_or(Self::First)
     }

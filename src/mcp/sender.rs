@@ -59,7 +59,7 @@ mod tests {
 
     //= docs/spec.md#http
     //= type=test
-    //# While a large body is read or a large answer is written, the requests of others MUST be answered.
+    //# Large requests and responses MUST NOT delay those of other clients.
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn others_go_on_meanwhile() {
         let (say, heard) = channel();

@@ -77,7 +77,8 @@ impl Secret {
     }
 
     //= docs/spec.md#http
-    //# The token MUST be compared in constant time.
+    //# Host, origin and token MUST be checked before anything else of a request, and the token in constant
+    //# time.
     /// Whether a text equals the secret. Compares their hashes, which `blake3` does in constant time.
     pub(crate) fn matches(&self, text: &str) -> bool {
         blake3::hash(self.bytes()) == blake3::hash(text.as_bytes())
@@ -96,7 +97,8 @@ mod tests {
 
     //= docs/spec.md#http
     //= type=test
-    //# The token MUST be compared in constant time.
+    //# Host, origin and token MUST be checked before anything else of a request, and the token in constant
+    //# time.
     // The time is not measured: `blake3` documents the comparison of its hashes as constant-time.
     #[test]
     fn a_secret_is_itself_alone_and_is_not_shown() {

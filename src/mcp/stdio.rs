@@ -37,7 +37,7 @@ pub(crate) enum StdoutStream {
 pub(crate) fn take_standard_streams() -> io::Result<(StdinStream, StdoutStream)> {
     let (stdin, stdout) = (io::stdin(), io::stdout());
     //= docs/spec.md#protocol
-    //# Pipes, files and socket pairs MUST all be served.
+    //# Pipes, files and sockets MUST be supported as standard input and output.
     let input = match open_socket(stdin.as_fd()) {
         Some(socket) => StdinStream::Socket(socket),
         None => match open_receiver(stdin.as_fd()) {
@@ -53,7 +53,7 @@ pub(crate) fn take_standard_streams() -> io::Result<(StdinStream, StdoutStream)>
         },
     };
     //= docs/spec.md#protocol
-    //# Nothing but protocol messages MUST ever be written to standard output while serving.
+    //# While the server runs, it MUST NOT write anything but protocol messages to standard output.
     redirect_stdout_to_stderr();
     Ok((input, output))
 }

@@ -74,7 +74,8 @@ impl TaskStore {
             return None;
         }
         //= docs/spec.md#tasks
-        //# The id of a task MUST be one that cannot be guessed.
+        //# A task MUST have an unguessable id, and MUST be visible only to the bearer and the session that
+        //# created it.
         let id = uuid::Uuid::new_v4().to_string();
         let now = current_timestamp();
         let mut task = Task::new(id.clone(), TaskStatus::Working, now.clone(), now);
@@ -147,7 +148,8 @@ impl TaskStore {
         let Some(entry) = state.kept.get_mut(id) else { return Vec::new() };
         entry.touch();
         //= docs/spec.md#tasks
-        //# What a task asks MUST be told to whoever looks after it, and go on with the answers, which may come one by one.
+        //# The status of a task MUST contain its progress and its open questions, which MUST be answerable
+        //# one by one.
         let mut given = Vec::new();
         for (key, question) in questions {
             let times = entry.times.entry(key.clone()).or_default();
@@ -206,14 +208,15 @@ impl TaskStore {
 
 impl TaskTable {
     //= docs/spec.md#tasks
-    //# The tasks that run, those that are kept and the bytes of their results MUST each be bounded.
+    //# The number of tasks and the bytes of their results MUST be bounded.
     /// Whether another task may be started.
     fn has_room(&self) -> bool {
         self.running < MAX_RUNNING && self.kept.len() < MAX_KEPT && self.bytes < MAX_RESULT_BYTES
     }
 
     //= docs/spec.md#tasks
-    //# A task MUST be there for nobody but the bearer and the session that began it.
+    //# A task MUST have an unguessable id, and MUST be visible only to the bearer and the session that
+    //# created it.
     fn owned(&mut self, id: &str, owner: &TaskOwner) -> Option<&mut TaskEntry> {
         self.kept.get_mut(id).filter(|entry| entry.owner == *owner)
     }
@@ -248,7 +251,7 @@ mod tests {
 
     //= docs/spec.md#tasks
     //= type=test
-    //# The tasks that run, those that are kept and the bytes of their results MUST each be bounded.
+    //# The number of tasks and the bytes of their results MUST be bounded.
     #[test]
     fn what_is_kept_is_bounded_and_what_is_forgotten_makes_room() {
         let tasks = TaskStore::default();
@@ -272,7 +275,8 @@ mod tests {
 
     //= docs/spec.md#tasks
     //= type=test
-    //# A task MUST be there for nobody but the bearer and the session that began it.
+    //# A task MUST have an unguessable id, and MUST be visible only to the bearer and the session that
+    //# created it.
     #[test]
     fn a_task_is_its_owners_alone() {
         let tasks = TaskStore::default();
@@ -289,7 +293,8 @@ mod tests {
 
     //= docs/spec.md#tasks
     //= type=test
-    //# The id of a task MUST be one that cannot be guessed.
+    //# A task MUST have an unguessable id, and MUST be visible only to the bearer and the session that
+    //# created it.
     #[test]
     fn ids_are_random() {
         let tasks = TaskStore::default();

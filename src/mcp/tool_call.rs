@@ -86,7 +86,7 @@ impl ToolCall {
         let record = match connection.answer(request.clone(), mode, sender, revision).await? {
             Answer::Ready(record) => record,
             //= docs/spec.md#tasks
-            //# What is asked before a task begins MUST be answered before there is one.
+            //# Questions that precede a task MUST be answered before the task is created.
             Answer::Asks(asks) => return Ok(connection.input_required(&asks, Some(&request), revision)?.into()),
             Answer::Tool(outcome) => {
                 let mut result = tool_result(outcome, self.traits.wrapped, revision);
@@ -147,7 +147,8 @@ pub(crate) async fn call_tool(
         state: params.request_state,
     };
     //= docs/spec.md#tasks
-    //# A call MUST become a task only if its own request declares the extension.
+    //# A call MUST become a task only if its request declares the extension, and a tool that requires it MUST
+    //# name it to other clients.
     let knows_tasks =
         revision.is_stateless() && has_capability(&connection.client_capabilities(sender), TASKS_EXTENSION_ID);
     match call.traits.task_policy.task {
@@ -157,7 +158,8 @@ pub(crate) async fn call_tool(
         }
         TaskSupport::Optional => call.answer(connection, None, sender, revision).await,
         //= docs/spec.md#tasks
-        //# A tool that runs only as a task MUST refuse other clients, and name the extension.
+        //# A call MUST become a task only if its request declares the extension, and a tool that requires it
+        //# MUST name it to other clients.
         TaskSupport::Required => {
             let fault = missing_capability(&format!("`{}`", call.tool), &[TASKS_EXTENSION_ID]);
             fault_response(*fault.help("use a client that supports the extension"), revision)
@@ -212,7 +214,8 @@ fn task_owner(sender: RequestSender<'_>) -> TaskOwner {
 }
 
 //= docs/spec.md#tasks
-//# An id that no task of the client has MUST be refused with code -32602.
+//# A task MUST have an unguessable id, and MUST be visible only to the bearer and the session that created
+//# it.
 fn unknown_task_error(id: &str) -> ErrorData {
     let id: String = id.chars().take(64).collect();
     ErrorData::invalid_params(format!("there is no task `{id}`: it never existed, or it has expired"), None)
@@ -260,14 +263,14 @@ impl TaskRun {
             () = server_ends.cancelled() => return server.tasks.remove(&id),
             end = self.run_call() => end,
             //= docs/spec.md#tasks
-            //# A task that does not end in its time MUST be ended, and its script with it.
+            //# A task that is cancelled or exceeds its lifetime MUST be stopped together with its script.
             () = sleep_until(expires) => {
                 failed_payload(&ErrorData::internal_error("the task expired before it ended", None))
             }
         };
         server.tasks.finish(&id, end);
         //= docs/spec.md#tasks
-        //# What is kept of a task MUST be forgotten when it expires, and not before.
+        //# A task and its result MUST be kept until the task expires, and no longer.
         tokio::select! {
             () = server_ends.cancelled() => {}
             () = sleep_until(expires.max(Instant::now() + FETCH_TIME.min(lifetime))) => {}
@@ -287,7 +290,8 @@ impl TaskRun {
             cancel: cancel.clone(),
             notices: Box::new(move |notice| {
                 //= docs/spec.md#tasks
-                //# What a task says of itself MUST be its status message.
+                //# The status of a task MUST contain its progress and its open questions, which MUST be
+                //# answerable one by one.
                 if let Some(message) = status_message(&notice) {
                     tasks.set_status(&own_id, &message);
                 }
@@ -305,7 +309,7 @@ impl TaskRun {
             tokio::select! {
                 biased;
                 //= docs/spec.md#tasks
-                //# A task that is cancelled MUST end its script.
+                //# A task that is cancelled or exceeds its lifetime MUST be stopped together with its script.
                 () = cancelled.cancelled(), if !cancel.is_cancelled() => {
                     cancel.cancel();
                     abandon(open.take(), &server.tasks, &id, cancelled_fault());

@@ -1,12 +1,9 @@
 //! TOML as a tree in which every key and value has its place. Whatever JSON cannot represent is a fault.
 
-mod packed;
-
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::source::{Place, Source};
 use crate::value::Json;
-use packed::{PackedItem, PackedStep};
 use std::ops::Range;
 use std::sync::Arc;
 use toml::Spanned;
@@ -242,44 +239,6 @@ impl TomlReader<'_> {
             },
             Json::Number,
         )
-    }
-}
-
-/// The tree that the build script packed into `bytes`, with its places in `source`; `None` if it cannot be read.
-pub fn unpacked(source: &Arc<Source>, bytes: &[u8]) -> Option<TomlNode> {
-    TreeUnpacker { source, rest: bytes }.node()
-}
-
-struct TreeUnpacker<'a> {
-    source: &'a Arc<Source>,
-    rest: &'a [u8],
-}
-
-impl<'a> TreeUnpacker<'a> {
-    fn step(&mut self) -> Option<PackedStep<'a>> {
-        let (step, rest) = postcard::take_from_bytes(self.rest).ok()?;
-        self.rest = rest;
-        Some(step)
-    }
-
-    fn node(&mut self) -> Option<TomlNode> {
-        let PackedStep { start, end, item } = self.step()?;
-        let item = match item {
-            PackedItem::Boolean(flag) => TomlItem::Scalar(Json::Bool(flag)),
-            PackedItem::Integer(number) => TomlItem::Scalar(Json::from(number)),
-            PackedItem::Float(number) => TomlItem::Scalar(Json::from(number)),
-            PackedItem::Text(text) => TomlItem::Scalar(Json::from(text)),
-            PackedItem::List(items) => TomlItem::List((0..items).map(|_| self.node()).collect::<Option<_>>()?),
-            PackedItem::Table(entries) => TomlItem::Table((0..entries).map(|_| self.entry()).collect::<Option<_>>()?),
-            PackedItem::Key(_) => return None,
-        };
-        Some(TomlNode { item, at: self.source.place(start as usize..end as usize) })
-    }
-
-    fn entry(&mut self) -> Option<TomlEntry> {
-        let PackedStep { start, end, item: PackedItem::Key(key) } = self.step()? else { return None };
-        let at = self.source.place(start as usize..end as usize);
-        Some(TomlEntry { key: key.to_owned(), at, node: self.node()? })
     }
 }
 

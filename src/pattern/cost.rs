@@ -85,8 +85,8 @@ impl PatternSize {
     /// # Errors
     /// The pattern has too many repeats or character classes to be compiled.
     ///
-    //= docs/spec.md#robustness
-    //# A pattern that repeats a part more than a thousand times, nested counts multiplied, MUST be refused before it is compiled.
+    //= docs/spec.md#primitives
+    //# A pattern that is too complex, or a text that is too long for it, MUST be refused before the search.
     pub fn check_limits(self) -> Result<u64> {
         if self.repeats > REPEATS {
             let message = format!(

@@ -133,8 +133,9 @@ impl LinearEngine {
     ///
     /// # Errors
     /// The running call was stopped, or the text is too long for the pattern.
-    //= docs/spec.md#robustness
-    //# A search for a pattern MUST ask the guard within a bounded number of steps, whatever the pattern and the text.
+    //= docs/spec.md#primitives
+    //# A primitive MUST check the limits of its call after a bounded amount of work, whatever its arguments
+    //# are.
     fn find(&self, text: &str, at: usize, slots: &mut Slots, memory: &mut SearchMemory) -> Result<Option<Captures>> {
         let mut from = at;
         while let Some(end) = self.lines_end(text, from) {

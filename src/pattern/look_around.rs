@@ -100,8 +100,8 @@ impl LookAroundEngine {
     }
 
     /// Refuses a text that is too long for the pattern, and counts the steps of a search.
-    //= docs/spec.md#robustness
-    //# A text that is too long for a pattern with look-around MUST be refused.
+    //= docs/spec.md#primitives
+    //# A pattern that is too complex, or a text that is too long for it, MUST be refused before the search.
     fn check_text(&self, text: &str) -> Result<TextLength> {
         let length = text.len() as u64 + 1;
         let steps = self.size.saturating_mul(length);

@@ -34,9 +34,9 @@ fn an_invalid_pattern_says_where() {
     assert!(fault(r"(?-u:\xFF)").starts_with("invalid regular expression: "), "{}", fault(r"(?-u:\xFF)"));
 }
 
-//= docs/spec.md#robustness
+//= docs/spec.md#primitives
 //= type=test
-//# A pattern that repeats a part more than a thousand times, nested counts multiplied, MUST be refused before it is compiled.
+//# A pattern that is too complex, or a text that is too long for it, MUST be refused before the search.
 #[test]
 fn a_pattern_that_is_too_large_says_what_is() {
     let repeats = "the pattern repeats a part 4000 times; at most 1000 are allowed, with nested counts multiplied";
@@ -79,9 +79,9 @@ fn look_around_works_and_runaway_patterns_stop() {
     assert_eq!(spans, [3..4, 6..7, 7..8, 10..12]);
 }
 
-//= docs/spec.md#robustness
+//= docs/spec.md#primitives
 //= type=test
-//# A text that is too long for a pattern with look-around MUST be refused.
+//# A pattern that is too complex, or a text that is too long for it, MUST be refused before the search.
 #[test]
 fn a_text_that_is_too_long_for_look_around_is_refused() {
     let long = "a line of some words\n".repeat(360_000);
@@ -105,9 +105,9 @@ fn a_long_text_is_searched_with_look_around_as_a_short_one() {
     }
 }
 
-//= docs/spec.md#robustness
+//= docs/spec.md#primitives
 //= type=test
-//# A search for a pattern MUST ask the guard within a bounded number of steps, whatever the pattern and the text.
+//# A primitive MUST check the limits of its call after a bounded amount of work, whatever its arguments are.
 #[test]
 fn a_search_with_look_around_stops_while_it_runs() {
     for (pattern, text) in
@@ -161,9 +161,9 @@ fn stops(pattern: &str, text: &str) {
     }
 }
 
-//= docs/spec.md#robustness
+//= docs/spec.md#primitives
 //= type=test
-//# A search for a pattern MUST ask the guard within a bounded number of steps, whatever the pattern and the text.
+//# A primitive MUST check the limits of its call after a bounded amount of work, whatever its arguments are.
 #[test]
 fn the_worst_patterns_stop() {
     let random = random_text(12 << 20);
@@ -188,9 +188,9 @@ fn the_worst_patterns_stop() {
     assert_eq!(stopped.map(|fault| fault.code), Some(Code::CANCELLED));
 }
 
-//= docs/spec.md#robustness
+//= docs/spec.md#primitives
 //= type=test
-//# A search for a pattern MUST ask the guard within a bounded number of steps, whatever the pattern and the text.
+//# A primitive MUST check the limits of its call after a bounded amount of work, whatever its arguments are.
 #[test]
 fn a_search_in_pieces_stops_while_it_runs() {
     // The text has one line, and the DFA builds a state for nearly every byte.
@@ -308,9 +308,6 @@ proptest! {
     }
 }
 
-//= docs/spec.md#robustness
-//= type=test
-//# The compiled patterns of the process MUST NOT take more than 8 MB, with what their engines keep.
 #[test]
 fn many_large_patterns_stay_within_the_limit() {
     let text: String = (0..20_000_u32).map(|at| char::from(b'a' + (at * at % 26) as u8)).collect();

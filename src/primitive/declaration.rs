@@ -200,7 +200,7 @@ impl Primitive {
                 .help("it sees nothing but its node and the kinds that `reads` names: let `build` put into fields what it needs"));
         }
         //= docs/spec.md#primitives
-        //# A primitive MUST refuse arguments of the wrong number or kind with a message that shows its signature.
+        //# A call with wrong arguments MUST fail with a message that shows the signature of the primitive.
         let positional: Vec<&'static Param> = self.positional().collect();
         let options = self.take_options(&mut values, positional.len())?;
         let needed = positional.iter().filter(|param| param.need == Need::Required).count();

@@ -69,7 +69,7 @@ impl PackMemory {
             return Ok(());
         }
         //= docs/spec.md#memory
-        //# What a pack remembers MUST be bounded; what was remembered longest ago MUST be forgotten first.
+        //# The memory of a pack MUST be bounded, and its oldest entries MUST be removed first.
         while state.bytes + bytes > MOST_BYTES || state.entries.len() >= MOST_KEYS {
             let Some((_, oldest)) = state.order.first_key_value().map(|(at, key)| (*at, key.clone())) else { break };
             state.forget(&oldest);
@@ -129,7 +129,7 @@ mod tests {
 
     //= docs/spec.md#memory
     //= type=test
-    //# What a pack remembers MUST be bounded; what was remembered longest ago MUST be forgotten first.
+    //# The memory of a pack MUST be bounded, and its oldest entries MUST be removed first.
     #[test]
     fn the_oldest_is_forgotten_first_and_the_size_is_kept() {
         let memory = PackMemory::default();

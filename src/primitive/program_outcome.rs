@@ -39,7 +39,7 @@ pub fn ended(command: &ProgramCommand, ran: ProgramOutput, code: Code, checks: b
 }
 
 //= docs/spec.md#git
-//# A verb that fails MUST tell its exit code and what git said on both streams; what is cut MUST be told.
+//# A verb that fails MUST report the exit code and the output of git, and what to do if git needed a program.
 fn failed(command: &ProgramCommand, ended: i64, output: &str, errors: &str, code: Code) -> Box<Diagnostic> {
     let mut lines = errors.lines().chain(output.lines()).map(str::trim_end).filter(|line| !line.trim().is_empty());
     // Git's first line is seldom the one that says it: of a conflict it names the file that went well before.

@@ -69,7 +69,8 @@ impl QuestionKind {
                 Some("its `action` is none of `accept`, `decline`, `cancel`".to_owned())
             }
             //= docs/spec.md#questions
-            //# An answer MUST be validated against the schema that was asked for.
+            //# An answer MUST be validated against its schema, and a missing or invalid one MUST be requested
+            //# again, a bounded number of times.
             Self::Form { schema, .. } if action() == "accept" => {
                 let content = content_of(answer);
                 match fits(&content, schema) {
@@ -218,7 +219,8 @@ mod tests {
 
     //= docs/spec.md#questions
     //= type=test
-    //# An answer MUST be validated against the schema that was asked for.
+    //# An answer MUST be validated against its schema, and a missing or invalid one MUST be requested again,
+    //# a bounded number of times.
     #[test]
     fn answers_are_judged_by_what_was_asked() {
         let form = QuestionKind::Form { message: String::new(), schema: json!({ "type": "object" }) };

@@ -117,8 +117,9 @@ impl Search<'_> {
             let searched = read_text(self.world, path).and_then(|text| self.one(path, &text, &mut matches));
             match searched {
                 Err(fault) if fault.code != Code::UTF8 => {
-                    //= docs/spec.md#robustness
-                    //# A file that cannot be searched MUST be named, and MUST NOT keep the others from being searched if the caller says so.
+                    //= docs/spec.md#primitives
+                    //# `find_in_files` MUST name a file that it cannot search, and MUST search the others if
+                    //# this is requested.
                     // What ends the call is none of the file.
                     guard::check_stopped()?;
                     let fault = of_file(path, fault);
@@ -169,9 +170,10 @@ mod tests {
     use crate::guard::{CancelFlag, Guard, Limits};
     use crate::world::memory::MemoryWorld;
 
-    //= docs/spec.md#robustness
+    //= docs/spec.md#primitives
     //= type=test
-    //# A file that cannot be searched MUST be named, and MUST NOT keep the others from being searched if the caller says so.
+    //# `find_in_files` MUST name a file that it cannot search, and MUST search the others if this is
+    //# requested.
     #[test]
     fn a_file_that_cannot_be_searched_is_named_and_the_others_are_searched() {
         let long = "a".repeat(12 << 20);

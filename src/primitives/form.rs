@@ -42,7 +42,8 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     price("a form", args.value("fields"), CHECKING)?;
     let schema = complete_schema(&args.json("fields")?);
     //= docs/spec.md#questions
-    //# A form that elicitation does not allow MUST be refused before the client sees it.
+    //# A form MUST be sent to the client as written, and MUST be refused before that if elicitation does not
+    //# allow it.
     let flawed = find_violations(&schema).into_iter().next();
     let flawed = match flawed {
         Some(flaw) => Some(flaw),

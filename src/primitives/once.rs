@@ -25,8 +25,9 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
         return Ok(Value::from_json(&value));
     }
     let Some(make) = args.function("make") else { return Ok(Value::Null) };
-    //= docs/spec.md#questions
-    //# What the function of `once` wrote MUST reach the disk when it ends well.
+    //= docs/spec.md#writes
+    //# Writes inside `once` or `with_lock` MUST reach the disk when the function succeeds, before the lock is
+    //# released.
     let make_it = || make.call(Vec::new());
     let value = match context.host.world().staged() {
         Some(staged) => staged.settle_recorded(make_it)?,
@@ -37,7 +38,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
         return Err(fault.help("give plain data: it is kept between the runs of a call"));
     }
     //= docs/spec.md#questions
-    //# What `once` made MUST NOT be made again when the call runs again.
+    //# A call that runs again after an answer MUST get the same values from `now()`, `uuid()` and `once`.
     let json = value.json()?;
     context.host.record(key, json.clone());
     // As a later run sees it.

@@ -87,7 +87,8 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
 /// The note of a holder that died: one of another system that lives has let go, whatever it left. A file that holds anything else but
 /// a note is not for locking: that would be lost.
 //= docs/spec.md#writes
-//# A lock whose holder died MUST be taken over, and the process that died MUST be told.
+//# A lock MUST be released when its function fails and when its process dies, and the dead holder MUST be
+//# reported.
 fn stale(world: &dyn World, path: &str, text: &str) -> Result<Option<Map<String, Json>>> {
     match read_lock_file(text) {
         LockFileContent::Nothing => Ok(None),
@@ -98,7 +99,7 @@ fn stale(world: &dyn World, path: &str, text: &str) -> Result<Option<Map<String,
             Ok(pid.is_some_and(|pid| is_ours || !world.is_alive(pid)).then_some(note))
         }
         //= docs/spec.md#writes
-        //# A file that holds something else than the note of a lock MUST NOT be locked.
+        //# Taking a lock twice in one call, or locking a file with other content, MUST be an error.
         LockFileContent::Other => {
             let message = format!("`{path}` cannot be locked: it holds something else than the note of a lock");
             Err(Diagnostic::new(Code::WORLD, message).help("lock a file of its own beside it, such as `.lock-NAME`"))
@@ -112,7 +113,8 @@ fn warn(context: &Context<'_>, path: &str, note: &Map<String, Json>) {
 }
 
 //= docs/spec.md#writes
-//# What the function of a lock wrote MUST reach the disk before the lock is let go.
+//# Writes inside `once` or `with_lock` MUST reach the disk when the function succeeds, before the lock is
+//# released.
 fn run_locked(world: &dyn World, body: &Function, told: Value) -> Result<Value> {
     settle(world, || {
         let value = body.call(vec![told])?;
@@ -144,8 +146,8 @@ fn taken(context: &Context<'_>, path: &str, timeout: Duration) -> Result<(Box<dy
         return Ok((lock, Duration::ZERO));
     }
     let mut had = None;
-    //= docs/spec.md#writes
-    //# A call that waits for a lock MUST NOT keep other calls from running, and MUST end when it is cancelled.
+    //= docs/spec.md#calls
+    //# A call that waits for an answer or a lock MUST NOT delay other calls.
     context.host.aside(&mut || {
         loop {
             guard::reserve_memory(0)?;
@@ -168,7 +170,7 @@ fn taken(context: &Context<'_>, path: &str, timeout: Duration) -> Result<(Box<dy
 }
 
 //= docs/spec.md#writes
-//# A lock that is not had in time MUST be a fault of kind `locked` that names the holder.
+//# A lock that cannot be acquired in time MUST be an error of kind `locked` that names the holder.
 fn locked(path: &str, note: &str, timeout: Duration) -> Box<Diagnostic> {
     let holder = if let LockFileContent::Note(note) = read_lock_file(note) { note.into() } else { Json::Null };
     let told = match (holder.get("pid"), holder.get("since").and_then(Json::as_str)) {

@@ -36,35 +36,14 @@ pub struct LayerFile {
     pub origin: String,
     /// Its text; none if it is not UTF-8.
     pub source: Option<Arc<Source>>,
-    /// The tree of its text, if it is a definition inside the binary.
-    pub tree: &'static [u8],
     /// Its bytes, if they are no UTF-8.
     binary: Arc<[u8]>,
     /// The BLAKE3 of its bytes, once somebody asked.
     hash: OnceLock<[u8; 32]>,
 }
 
-/// A file inside the binary.
-struct EmbeddedFile {
-    /// Its path from the root.
-    path: &'static str,
-    content: EmbeddedContent,
-}
-
-/// What is in a file.
-#[derive(Clone, Copy)]
-enum EmbeddedContent {
-    /// A text, and the tree of it if it is a definition.
-    Text(&'static str, &'static [u8]),
-    /// Anything else.
-    Bytes(&'static [u8]),
-}
-
-static FILES: &[EmbeddedFile] = {
-    // The names that the build script writes.
-    use {EmbeddedContent as Content, EmbeddedFile as Embedded};
-    &include!(concat!(env!("OUT_DIR"), "/packs.rs"))
-};
+/// The files inside the binary: the path of each from the root, and its bytes.
+static FILES: &[(&str, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/packs.rs"));
 
 impl LayerFile {
     /// A file of the layer `origin`.
@@ -73,23 +52,19 @@ impl LayerFile {
         Self {
             origin: origin.to_owned(),
             source: text.map(|text| Source::new(path, text)),
-            tree: &[],
             binary: if text.is_some() { Arc::default() } else { bytes.into() },
             hash: OnceLock::new(),
         }
     }
 
-    /// A file inside the binary.
-    fn embedded(path: &str, content: EmbeddedContent) -> Self {
-        match content {
-            EmbeddedContent::Bytes(bytes) => Self::new(EMBEDDED, path, bytes),
-            EmbeddedContent::Text(text, tree) => Self {
-                origin: EMBEDDED.to_owned(),
-                source: Some(Source::from_text(path, Cow::Borrowed(text))),
-                tree,
-                binary: Arc::default(),
-                hash: OnceLock::new(),
-            },
+    /// A file inside the binary; its text is not copied.
+    fn embedded(path: &str, bytes: &'static [u8]) -> Self {
+        let Ok(text) = std::str::from_utf8(bytes) else { return Self::new(EMBEDDED, path, bytes) };
+        Self {
+            origin: EMBEDDED.to_owned(),
+            source: Some(Source::from_text(path, Cow::Borrowed(text))),
+            binary: Arc::default(),
+            hash: OnceLock::new(),
         }
     }
 
@@ -107,17 +82,14 @@ impl LayerFile {
 /// The layer of these files: made once, since they stay as they are.
 fn embedded_layer() -> &'static BTreeMap<String, LayerFile> {
     static LAYER: LazyLock<BTreeMap<String, LayerFile>> = LazyLock::new(|| {
-        FILES.iter().map(|file| (file.path.to_owned(), LayerFile::embedded(file.path, file.content))).collect()
+        FILES.iter().map(|(path, bytes)| ((*path).to_owned(), LayerFile::embedded(path, bytes))).collect()
     });
     &LAYER
 }
 
 /// Path from the root and bytes of each file.
 pub fn embedded_files() -> impl Iterator<Item = (&'static str, &'static [u8])> {
-    FILES.iter().map(|file| match file.content {
-        EmbeddedContent::Text(text, _) => (file.path, text.as_bytes()),
-        EmbeddedContent::Bytes(bytes) => (file.path, bytes),
-    })
+    FILES.iter().copied()
 }
 
 /// All files that are in use, by their path from the root.
@@ -150,7 +122,7 @@ impl PackFiles {
                     files.removed.push((path, file.origin));
                 } else {
                     //= docs/spec.md#definitions
-                    //# A file of a higher layer MUST stand for the file of the same path below it.
+                    //# A file of a higher layer MUST replace the file with the same path in a lower layer.
                     files.removed.retain(|(removed, _)| *removed != path);
                     files.by_path.insert(path, file);
                 }

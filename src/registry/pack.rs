@@ -6,7 +6,7 @@ use super::settings::{WorkspaceSettings, configure};
 use super::skills::{Skill, pack_skills};
 use crate::definition::{
     Checker, Definitions, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, Validation, apply_fixtures,
-    code, read_definitions, read_embedded,
+    code, read_definitions,
 };
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::Limits;
@@ -164,8 +164,6 @@ pub fn compile_pack(
 ) -> PackParts {
     let scripts: Vec<_> = files.texts("tools.d/", ".rhai").cloned().collect();
     let others = || CompiledParts::compile(name, &files, &merged, settings);
-    //= docs/spec.md#scripts
-    //# A script MUST be compiled once for each time its pack is loaded, and not again for a call.
     let program = Program::deferred(&scripts);
     let is_needed = merged.validation == Validation::Full || merged.definitions.has_computed_texts();
     let ready = || if is_needed { program.diagnostics().to_vec() } else { Vec::new() };
@@ -304,11 +302,7 @@ pub fn merge_definitions(name: &str, files: &PackFiles, validation: Validation) 
     let mut faults = Vec::new();
     let written: Vec<_> = files.by_path.iter().filter(|(path, _)| is_definition(path)).collect();
     // Files are independent of each other, so they are read in parallel.
-    let read = |file: &LayerFile| match (&file.source, validation) {
-        (Some(source), Validation::Full) => Some(read_definitions(source)),
-        (Some(source), Validation::Skipped) => Some(read_embedded(source, file.tree)),
-        (None, _) => None,
-    };
+    let read = |file: &LayerFile| file.source.as_ref().map(|source| read_definitions(source, validation));
     let found: Vec<_> = written.par_iter().map(|(_, file)| read(file)).collect();
     for ((path, file), found) in written.into_iter().zip(found) {
         let (Some(source), Some((definitions, broken))) = (&file.source, found) else {

@@ -6,7 +6,7 @@ mod tests;
 
 use crate::definition::{
     Definitions, Grants, HttpOverride, LimitsOverride, PackDefinition, ProgramGrant, ServerDefinition, Tool,
-    WorkspaceDefinition, read_definitions, read_workspace,
+    Validation, WorkspaceDefinition, read_definitions, read_workspace,
 };
 use crate::guard::Limits;
 use crate::source::Source;
@@ -77,7 +77,7 @@ impl Permissions {
             return Some(Self::default());
         }
         let source = Source::new(path, String::from_utf8_lossy(bytes));
-        let (definitions, faults) = read_definitions(&source);
+        let (definitions, faults) = read_definitions(&source, Validation::Full);
         Some(Self::from_definitions(&definitions.sound(&faults)?))
     }
 
@@ -246,9 +246,8 @@ impl Permissions {
 
     /// The permissions that exceed those of `before`: new ones, and wider ones.
     //= docs/spec.md#trust
-    //# A trusted edit MUST NOT widen what its file asks for: no grant, no effect, no limit.
-    //= docs/spec.md#trust
-    //# A trusted edit that asks for the same or for less MUST be used without asking.
+    //# A trusted edit MUST be used without confirmation if and only if it requests no further grant, effect
+    //# or limit.
     pub fn exceeding(&self, before: &Self) -> Self {
         let limits = before.0.keys().filter(|key| key.starts_with(LIMIT) && self.has_owner(key));
         let keys: BTreeSet<&String> = self.0.keys().filter(|key| *key != HAS_GRAPH).chain(limits).collect();
@@ -479,7 +478,8 @@ mod properties {
     proptest! {
         //= docs/spec.md#trust
         //= type=test
-        //# A trusted edit MUST NOT widen what its file asks for: no grant, no effect, no limit.
+        //# A trusted edit MUST be used without confirmation if and only if it requests no further grant,
+        //# effect or limit.
         #[test]
         fn a_file_asks_for_more_exactly_if_one_permission_is_new_or_wider(
             before in (proptest::collection::btree_set(0..4_u8, 0..4), proptest::collection::btree_set(0..3_u8, 0..3), 0..3_u8, proptest::option::of(any::<u16>())),

@@ -24,6 +24,8 @@ pub enum PackChoice {
 
 /// The root of a pack: the nearest folder, from the workspace upwards, that holds the first entry of `root`,
 /// else the second, and so on; the workspace if none is found or none is asked for. An absolute path.
+//= docs/spec.md#definitions
+//# An `activate_if` path MUST also be found in a parent folder, which is then the root of the pack.
 pub fn find_root(pack: &PackDefinition, workspace: &dyn Workspace, worlds: &dyn WorldOpener) -> Result<String> {
     for marker in &pack.root {
         if marker == "." || workspace.stat(marker)?.is_some() {
@@ -71,14 +73,14 @@ pub fn select_pack(
 ) -> PackSelection {
     match (choice, &pack.activate_if) {
         //= docs/spec.md#definitions
-        //# A pack that `--pack` names MUST be served in every workspace.
+        //# A pack that `--pack` names MUST be active in every workspace.
         (PackChoice::Named(names), when) => match names.iter().any(|known| known == name) {
             true => PackSelection::Served,
             false => PackSelection::Dormant(when.clone().unwrap_or_default()),
         },
         (PackChoice::ByMarkers, None) => PackSelection::Served,
         //= docs/spec.md#definitions
-        //# A pack MUST be served by default only where one of its `activate_if` paths exists.
+        //# A pack MUST be active by default only where one of its `activate_if` paths exists.
         (PackChoice::ByMarkers, Some(markers)) => {
             let exists = |world: &dyn Workspace, marker: &str| matches!(world.stat(marker), Ok(Some(_)));
             match markers.iter().any(|marker| exists(workspace, marker) || exists(root, marker)) {

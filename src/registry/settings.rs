@@ -103,8 +103,8 @@ impl WorkspaceSettings {
     }
 }
 
-//= docs/spec.md#trust
-//# A `toolsd.toml` that is larger than 64 kB MUST NOT be read, and of very many faults of it only the first ones MUST be told, and how many there are.
+//= docs/spec.md#robustness
+//# A file that toolsd reads for itself MUST be a regular file of a bounded size.
 fn too_large(size: u64) -> Box<Diagnostic> {
     let message =
         format!("`{SETTINGS_FILE}` has {} kB, and is not used: at most {} kB are read", size >> 10, MOST_BYTES >> 10);
@@ -123,7 +123,7 @@ pub fn told_in_part(faults: &mut Vec<Diagnostic>) {
 
 /// Removes from an untrusted file all that decides what is served, where, and under which name; each key is reported.
 //= docs/spec.md#trust
-//# An untrusted `toolsd.toml` MUST NOT choose packs, roots or names, MUST NOT raise a limit, and MUST NOT name a path.
+//# An untrusted `toolsd.toml` MUST NOT choose packs, roots, names or paths, and MUST NOT raise a limit.
 fn remove_powers(file: &mut WorkspaceDefinition, source: &Arc<Source>, why: &Diagnostic) -> Option<Diagnostic> {
     // Every field is named: a new one has to say whether an untrusted file may set it.
     let WorkspaceDefinition { serve, packs, prefixes, roots, limits, server, http } = std::mem::take(file);
@@ -230,7 +230,8 @@ fn remove_paths(pack: &str, config: &mut Json, definition: &PackDefinition, faul
 pub const NO_PACK: Code = Code("unknown-pack");
 
 //= docs/spec.md#command-line
-//# A name of a pack that there is not MUST be answered with the nearest name, and one that is not trusted with that reason.
+//# An unknown pack name MUST be answered with the nearest name, and the name of an untrusted pack with that
+//# reason.
 /// The error for a pack that `toolsd.toml`, or the command line, names and that is not among the `known` ones. `found`
 /// are the diagnostics of the collected files: if files of the pack are withheld, they are the reason.
 pub fn unknown_pack(name: &str, known: &[String], found: &[Diagnostic]) -> Box<Diagnostic> {

@@ -71,7 +71,7 @@ pub(super) fn pack_skills(
                     }
                 }
                 //= docs/spec.md#skills
-                //# A skill that is broken MUST NOT take the others with it.
+                //# A broken skill MUST NOT affect other skills.
                 Err(fault) => faults.push(*fault),
             }
         }
@@ -236,7 +236,7 @@ fn read_skill(
         return Err(refused("it is a symlink"));
     }
     //= docs/spec.md#skills
-    //# A skill of more than 512 files or 16 MiB SHOULD be told of.
+    //# A skill with more than 512 files or 16 MiB SHOULD be reported.
     let size: u64 = files.iter().map(|file| file.size).sum();
     let mut faults = Vec::new();
     if files.len() > MOST_FILES || size > MOST_BYTES {
@@ -310,7 +310,7 @@ mod tests {
 
     //= docs/spec.md#skills
     //= type=test
-    //# A skill that is broken MUST NOT take the others with it.
+    //# A broken skill MUST NOT affect other skills.
     #[test]
     fn a_broken_skill_is_left_out_and_told() {
         let (found, faults) = read(&[

@@ -116,7 +116,8 @@ impl WorkspaceTrust {
     /// Its bytes are not those that were trusted, and either edits of it are not trusted at `now_ms`, or it asks for more than
     /// before.
     //= docs/spec.md#trust
-    //# A file of the workspace MUST NOT be used unless its bytes are those that a person trusted, or edits of that very file were trusted and have not expired.
+    //# A file of the workspace MUST NOT be used unless its content was trusted, or edits of it were trusted
+    //# and have not expired.
     pub fn check(&self, path: &str, bytes: &[u8], now_ms: i64) -> Result<()> {
         let refused = |why: String, help: &str| Err(Diagnostic::new(UNTRUSTED, why).warning().help(help));
         let Some(known) = self.files.get(path) else {

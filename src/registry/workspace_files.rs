@@ -65,11 +65,13 @@ pub(super) fn trusted_files(
     let now = workspace.now_ms();
     for file in workspace_files(workspace, faults) {
         //= docs/spec.md#trust
-        //# The owner and the permissions of a file of the workspace, or a symlink that leads to it, MUST NOT decide whether it is used.
+        //# The owner, the permissions and the symlinks of a file of the workspace MUST NOT decide whether it
+        //# is used.
         // A file without a record of trust is not read: it may be of any size.
         let bytes = if trust.has_record(&file) { workspace.read(&file) } else { Ok(Vec::new()) };
-        //= docs/spec.md#definitions
-        //# A file of the workspace layer MUST NOT be used before its content was trusted.
+        //= docs/spec.md#trust
+        //# A file of the workspace MUST NOT be used unless its content was trusted, or edits of it were
+        //# trusted and have not expired.
         match bytes.and_then(|bytes| trust.check(&file, &bytes, now).map(|()| bytes)) {
             Ok(bytes) => admitted.push((file, bytes)),
             Err(fault) => faults.push(*fault.at(Source::new(file, "").place(0..0))),
@@ -99,7 +101,8 @@ pub fn is_withheld_of(fault: &Diagnostic, pack: &str) -> bool {
 /// The packs of the workspace of which a file is withheld, each as one error; of `named` only, if any are named. Files that
 /// all packs share count for each choice.
 //= docs/spec.md#command-line
-//# `toolsd test` and `toolsd check` MUST end with code 1 where a file of a pack that they look at is not trusted, and MUST name the pack, the reason and the next step.
+//# `toolsd test` and `toolsd check` MUST exit with 1 if a pack has a file that is not trusted, and MUST
+//# report the reason and the next step.
 pub fn withheld_packs(faults: &[Diagnostic], named: &[String]) -> Vec<Diagnostic> {
     let mut by_pack: BTreeMap<Option<&str>, Vec<&Diagnostic>> = BTreeMap::new();
     for fault in faults.iter().filter(|fault| is_withheld_file(fault)) {

@@ -35,8 +35,6 @@ pub(super) fn should_hold() -> bool {
     })
 }
 
-//= docs/spec.md#scripts
-//# A chain of captured variables of any length MUST NOT end the process.
 /// The cells that one run holds, each once, by the address of its value, which is stable while it is held.
 #[derive(Default)]
 pub(super) struct CapturedVariables(Mutex<FxHashMap<usize, Dynamic>>);

@@ -186,7 +186,7 @@ fn hold_variable(name: &str, context: &EvalContext<'_, '_, '_, '_, '_, '_>) {
 }
 
 //= docs/spec.md#scripts
-//# A fault that a script catches MUST have its kind, its code and its message, whatever raised it.
+//# A caught error MUST have a kind, a code and a message, whatever raised it.
 /// When a script catches one of rhai's own faults, rhai passes it to `catch` as a map with rhai's wording. This
 /// replaces the map before the script sees it.
 fn replace_caught_fault(name: &str, context: &mut EvalContext<'_, '_, '_, '_, '_, '_>) {

@@ -6,7 +6,7 @@ use crate::primitives::ALL;
 use std::fmt::Write;
 
 //= docs/spec.md#primitives
-//# Signatures and documentation MUST be generated from the table of primitives.
+//# The signatures and the documentation of primitives MUST be generated from their declarations.
 /// The text of `toolsd.d.rhai`, a definition file for editors that support rhai. It is sorted by name and has one entry
 /// for each number of arguments.
 pub fn rhai_definitions() -> String {
@@ -79,7 +79,7 @@ mod tests {
 
     //= docs/spec.md#primitives
     //= type=test
-    //# Signatures and documentation MUST be generated from the table of primitives.
+    //# The signatures and the documentation of primitives MUST be generated from their declarations.
     #[test]
     fn every_primitive_is_in_the_definitions() {
         let text = rhai_definitions();

@@ -37,6 +37,8 @@ pub(super) fn diagnose(program: &CompiledScripts, fault: EvalAltResult, path: Op
     }
 }
 
+//= docs/spec.md#scripts
+//# An error in a script MUST report its file, line and column, and the calls that led to it.
 fn add_places(
     program: &CompiledScripts,
     fault: EvalAltResult,

@@ -148,8 +148,6 @@ fn with_resolution_cache<T>((program, script): ScriptKey<'_>, job: impl FnOnce(&
     });
     let (number, path, mut caches) = kept.unwrap_or_else(|| (program, script.to_owned(), Caches::new()));
     let outcome = job(&mut caches);
-    //= docs/spec.md#robustness
-    //# What is kept of the functions that a script has called MUST be bounded in number.
     if caches.fn_resolution_caches_len() > 1 || caches.fn_resolution_cache_mut().dict.len() > MAX_CACHED_FUNCTIONS {
         return outcome;
     }
@@ -178,9 +176,6 @@ mod tests {
         with_resolution_cache((program, "a.rhai"), |caches| caches.fn_resolution_cache_mut().dict.len())
     }
 
-    //= docs/spec.md#robustness
-    //= type=test
-    //# What is kept of the functions that a script has called MUST be bounded in number.
     #[test]
     fn a_script_that_asks_for_ever_more_functions_begins_anew() {
         let program = next_program_id();

@@ -41,7 +41,7 @@ impl Pool {
     /// watchdog calls `done` with the fault that stopped it. The later result of the call is dropped.
     ///
     //= docs/spec.md#calls
-    //# A call that does not end soon after its limit or its cancellation MUST be answered all the same.
+    //# A call MUST end within 300 ms after its limit or its cancellation, whatever its script does.
     pub fn call<T>(
         &self,
         name: String,
@@ -52,7 +52,8 @@ impl Pool {
     ) {
         let state = Arc::clone(&self.0);
         //= docs/spec.md#calls
-        //# When every thread that may be started is held, a new call MUST be told so at once.
+        //# When no thread is available, a new call MUST fail at once, and `toolsd://status` MUST list the
+        //# calls that occupy the threads.
         if state.is_exhausted() {
             return done(Err(state.exhausted_fault()));
         }
@@ -66,13 +67,13 @@ impl Pool {
         };
         let call = PooledCall::new(name, caller, cancel, Box::new(answer));
         let own = Arc::clone(&call);
-        //= docs/spec.md#protocol
-        //# Calls MUST run concurrently.
+        //= docs/spec.md#calls
+        //# A running call MUST NOT delay the start of another call while threads are available.
         let work = move || {
             let _ending = EndingCall(&state, &own);
             own.run(|| {
                 //= docs/spec.md#calls
-                //# A panic MUST be contained in the call that caused it.
+                //# A panic MUST affect only the call that caused it.
                 let ended = catch_unwind(AssertUnwindSafe(job)).map_err(|panic| fault_of_panic(&*panic));
                 if own.take_answer()
                     && let Some(done) = taken(&done)

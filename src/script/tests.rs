@@ -57,9 +57,6 @@ fn a_function_runs() {
     assert_eq!(result, Ok(Value::Integer(3)));
 }
 
-//= docs/spec.md#scripts
-//= type=test
-//# A script MUST be compiled once for each time its pack is loaded, and not again for a call.
 #[test]
 fn scripts_are_compiled_at_load_only() {
     let compiled = || super::compile::COMPILED.with(std::cell::Cell::get);

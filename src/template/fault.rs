@@ -203,6 +203,8 @@ pub fn render_fault(error: &RenderError, origin: Option<&TemplateSource>, contex
     }
 }
 
+//= docs/spec.md#prompts
+//# A template MUST fail at a variable that has no value, and MUST suggest the nearest name.
 fn missing_variable(path: Option<&str>, context: &Json) -> Box<Diagnostic> {
     let Some(path) = path else { return Diagnostic::new(Code::TEMPLATE, "a variable has no value") };
     let fault = Diagnostic::new(Code::TEMPLATE, format!("`{path}` has no value"));

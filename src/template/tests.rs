@@ -13,6 +13,9 @@ fn filled(text: &str, context: &Json) -> String {
     Templates::default().render_text(text, context).unwrap_or_else(|fault| format!("! {fault}"))
 }
 
+//= docs/spec.md#prompts
+//= type=test
+//# A template MUST fail at a variable that has no value, and MUST suggest the nearest name.
 #[test]
 fn what_is_missing_is_told_and_null_is_nothing() {
     let context = json!({ "here": 1, "none": null, "list": [] });
@@ -57,6 +60,10 @@ fn pure_primitives_are_helpers_and_names_alone_are_variables() {
     assert!(fault.starts_with("! text:1:1: `text` of `to_upper` takes text, got list"), "{fault}");
 }
 
+//= docs/spec.md#prompts
+//= type=test
+//# Syntax errors, unknown helpers and unknown partials of a template MUST be reported when its pack is
+//# loaded.
 #[test]
 fn helpers_partials_and_syntax_are_checked_at_load() {
     let (templates, faults) = compile(&[

@@ -268,6 +268,8 @@ impl Value {
         }
     }
 
+    //= docs/spec.md#primitives
+    //# A number that JSON, YAML and TOML cannot represent MUST be an error that names the number.
     fn not_finite(&self) -> Box<Diagnostic> {
         let mut way = String::new();
         let number = find_non_finite(self, &mut way).unwrap_or_else(|| "NaN or an infinity".to_owned());

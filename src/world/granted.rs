@@ -29,7 +29,7 @@ impl GrantedWorld {
     pub fn new(world: Arc<dyn World>, allowed: GrantedAccess) -> Result<Self> {
         let rules = Arc::new(CompiledGrants::new(world.as_ref(), allowed)?);
         //= docs/spec.md#roots
-        //# A grant MUST be checked on the file that was opened, whatever name led to it.
+        //# A grant MUST be checked on the file that was opened, whatever name or symlink led to it.
         let world = world.with_policy(Arc::clone(&rules) as Arc<dyn FilePolicy>)?;
         Ok(Self { world, rules })
     }
@@ -116,15 +116,15 @@ impl GrantedWorld {
         }
         let normal = self.normalize(path);
         //= docs/spec.md#writes
-        //# A grant to write MUST NOT cover `.git`, `.toolsd` or `toolsd.toml`.
+        //# A grant to write MUST NOT cover `.git`, `.toolsd`, `toolsd.toml` or the folders of the user's
+        //# packs, trust and state.
         if let Some(part) = protected_part(&normal) {
             let message = format!("`{path}` may not be written: no grant covers `{part}`");
             return Err(Diagnostic::new(Code::WORLD, message).help("it is for people and for the host to change"));
         }
         //= docs/spec.md#writes
-        //# A grant to write MUST NOT cover what git takes for a repository, whatever its name is.
-        //= docs/spec.md#writes
-        //# A grant to write MUST NOT cover what would make a folder one that git takes for a repository.
+        //# A grant to write MUST NOT cover a git repository, whatever its name is, nor turn a folder into
+        //# one.
         if let Some(part) = self.repository_around(&normal) {
             let message = format!(
                 "`{path}` may not be written: with it, git takes `{part}` for a repository, which no grant covers"
@@ -132,8 +132,9 @@ impl GrantedWorld {
             return Err(Diagnostic::new(Code::WORLD, message)
                 .help("git believes what `config` and `hooks` there say; `HEAD`, `objects` and `refs` make it one"));
         }
-        //= docs/spec.md#trust
-        //# A grant to write MUST NOT cover the host's own folders: those of the user's packs, of trust and of its state.
+        //= docs/spec.md#writes
+        //# A grant to write MUST NOT cover `.git`, `.toolsd`, `toolsd.toml` or the folders of the user's
+        //# packs, trust and state.
         if super::disk::is_hosts_own(&path::join(self.root(), &normal)) {
             let message = format!("`{path}` may not be written: no grant covers the folders of toolsd itself");
             return Err(Diagnostic::new(Code::WORLD, message).help("they are for people and for the host to change"));
@@ -142,7 +143,8 @@ impl GrantedWorld {
     }
 
     //= docs/spec.md#roots
-    //# Whether something is there that no grant covers MUST NOT be told, nor through a link that leads to it.
+    //# Whether a path exists that no grant covers MUST NOT be revealed, neither directly nor through a
+    //# symlink.
     /// Refuses a folder to run in that may not be looked into, itself or as what a link leads to.
     fn check_folder(&self, folder: &str) -> Result<()> {
         self.check_look(folder)?;
@@ -184,7 +186,7 @@ impl GrantedWorld {
         let normal = self.normalize(path);
         let everywhere = |glob: &String| path::is_below(glob, ".");
         //= docs/spec.md#roots
-        //# A path below no granted root MUST be refused with the way to grant it.
+        //# A path outside of the granted roots MUST be refused with the way to grant it.
         if self.is_foreign(&normal) && granted.iter().any(everywhere) {
             return fault.help(GRANT_ROOT);
         }
@@ -351,8 +353,8 @@ impl Ambient for GrantedWorld {
             Some(start) => name.starts_with(start),
             None => grant == name,
         };
-        //= docs/spec.md#memory
-        //# The token of the server MUST NOT be seen by scripts.
+        //= docs/spec.md#secrets
+        //# Scripts and the programs that they start MUST NOT see a secret of the server.
         // They are gone from the environment at the start: this is the second line.
         if SECRET_VARIABLES.contains(&name) {
             let fault = Diagnostic::new(Code::WORLD, format!("no grant covers the variable `{name}`"));

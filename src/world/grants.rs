@@ -69,7 +69,7 @@ impl CompiledGrants {
 }
 
 //= docs/spec.md#roots
-//# What a symlink leads to MUST be covered by a grant itself.
+//# A grant MUST be checked on the file that was opened, whatever name or symlink led to it.
 impl FilePolicy for CompiledGrants {
     fn may_read(&self, asked: &str, name: &str) -> Result<()> {
         Self::check_linked(self.read.matches(name) && system_folder(name).is_none(), asked)
@@ -93,7 +93,7 @@ pub(super) fn describe_missing_grant(verb: &str, granted: &[String], path: &str)
 }
 
 //= docs/spec.md#scripts
-//# A declared effect MUST hold at run time.
+//# A declared effect MUST be enforced at run time.
 /// The refusal of an effect that the definition does not declare.
 pub(super) fn undeclared(path: &str, done: &str, effect: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("`{path}` may not be {done}: the definition does not declare it"))
@@ -121,14 +121,15 @@ pub(super) fn below_root(root: &str, path: String) -> String {
 
 /// The globs of grants; one without wildcards covers what lies below, too. A relative one holds beneath each root.
 //= docs/spec.md#roots
-//# A relative grant MUST hold beneath the root of the pack and beneath every root that the user granted, and nowhere else.
+//# A relative grant MUST apply only below the root of the pack and the roots that the user granted, and MUST
+//# be listed with these.
 pub(super) fn compile(world: &dyn World, grants: &[String], roots: &[String]) -> Result<Globs> {
     let mut globs = Vec::new();
     for grant in grants {
         let Some(filled) = fill(world, grant, globset::escape) else { continue };
         let clean = below_root(world.root(), path::clean(&filled));
         //= docs/spec.md#roots
-        //# A grant MUST NOT cover what the system shows of itself and of processes: `/proc`, `/sys`, `/dev`.
+        //# A grant MUST NOT cover `/proc`, `/sys` or `/dev`.
         if let Some(system) = system_folder(&clean) {
             let message = format!("the grant `{grant}` lies in `{system}`, which no grant covers");
             return Err(Diagnostic::new(Code::WORLD, message).help("grant folders with files of people"));
@@ -293,7 +294,8 @@ mod tests {
 
     //= docs/spec.md#writes
     //= type=test
-    //# A grant to write MUST NOT cover `.git`, `.toolsd` or `toolsd.toml`.
+    //# A grant to write MUST NOT cover `.git`, `.toolsd`, `toolsd.toml` or the folders of the user's packs,
+    //# trust and state.
     #[test]
     fn a_name_is_protected_in_every_spelling() {
         let spelled = [

@@ -155,13 +155,13 @@ impl StagedWorld {
     }
 
     //= docs/spec.md#writes
-    //# What is staged MUST reach the disk before a program runs.
+    //# Staged writes MUST reach the disk before a program runs.
     fn ran_after_flush<T>(&self, command: &ProgramCommand, run: impl FnOnce() -> Result<T>) -> Result<T> {
         if command.needs == RequiredGrant::ReadGit {
             return run();
         }
         //= docs/spec.md#writes
-        //# A dry run MUST NOT change a file nor run a program that changes something.
+        //# A dry run MUST NOT change a file or run a program that changes something.
         if self.is_dry {
             let message = format!("a dry run ends before `{}`", command.line());
             return Err(Diagnostic::new(Code::WORLD, message).help("what a program does cannot be taken back"));
@@ -300,7 +300,7 @@ impl StagedWrites for StagedWorld {
 }
 
 //= docs/spec.md#writes
-//# What a call writes MUST be seen by the call itself: in files, in globs and in its graph.
+//# A call MUST see its own writes in files, in globs and in its graph.
 impl Files for StagedWorld {
     fn root(&self) -> &str {
         self.under.root()
@@ -575,7 +575,7 @@ fn take_lock(
     attempt: impl FnOnce() -> Result<LockAttempt>,
 ) -> Result<LockAttempt> {
     //= docs/spec.md#writes
-    //# Taking a lock that the call holds already MUST be a fault.
+    //# Taking a lock twice in one call, or locking a file with other content, MUST be an error.
     if names.lock().unwrap_or_else(PoisonError::into_inner).contains(&name) {
         return Err(Diagnostic::new(Code::SCRIPT, format!("the call holds the lock `{path}` already"))
             .help("take it once, around all that needs it"));

@@ -115,7 +115,7 @@ fn memory_counts_ids_and_keeps_a_home() {
 
 //= docs/spec.md#robustness
 //= type=test
-//# A file of ignore rules with more than 1 MB or 20,000 lines MUST fail the call that needs it.
+//# A file that toolsd reads for itself MUST be a regular file of a bounded size.
 #[test]
 fn ignore_rules_without_end_are_refused_by_name() {
     for text in ["*/a\n".repeat(20_001), "x".repeat((1 << 20) + 1)] {

@@ -266,7 +266,7 @@ fn rules_of(
 }
 
 //= docs/spec.md#robustness
-//# A file of ignore rules with more than 1 MB or 20,000 lines MUST fail the call that needs it.
+//# A file that toolsd reads for itself MUST be a regular file of a bounded size.
 /// The rules of one folder on top of those above; lines that are no patterns are passed over, as git does.
 fn read_rules(
     folder: &str,

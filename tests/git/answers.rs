@@ -241,7 +241,7 @@ fn is_silent(verb: &str, option: &str) -> bool {
 
 //= docs/spec.md#git
 //= type=test
-//# A verb MUST answer what git answers to the same question in the same repository.
+//# A verb MUST have the same result as git in the same repository.
 #[test]
 fn a_verb_that_looks_says_what_git_says() {
     let yard = template();
@@ -342,7 +342,7 @@ pub fn filled(template: &Yard, verb: &GitVerb, options: &Value) -> Value {
 
 //= docs/spec.md#git
 //= type=test
-//# A verb MUST answer what git answers to the same question in the same repository.
+//# A verb MUST have the same result as git in the same repository.
 #[test]
 fn a_verb_that_changes_something_leaves_what_git_leaves() {
     let (yard, template) = (&Yard::new(), &template());

@@ -69,7 +69,8 @@ fn set(yard: &Yard, key: &Key, place: &str) {
 
 //= docs/spec.md#git
 //= type=test
-//# Git of a pack MUST NOT start a program, nor read or write a file outside of the repository and of what the pack was granted.
+//# Git of a pack MUST NOT start a program, nor read or write a file outside of the repository and of what the
+//# pack was granted.
 //= docs/spec.md#git
 //= type=test
 //# `fetch` MUST NOT read the configuration of the repository, and MUST work with that of the user.
@@ -204,16 +205,18 @@ fn reach(how: &str) -> (Yard, String) {
 
 //= docs/spec.md#git
 //= type=test
-//# The repository of a command MUST be found by the host as git finds it, from the folder of the call upwards.
+//# A repository MUST be found as git finds it, from the folder of the call upward.
 //= docs/spec.md#git
 //= type=test
-//# A folder of git outside of the granted roots MUST be used only if it names the working tree in turn.
+//# A git directory outside of the granted roots MUST be refused unless it names the working tree in turn.
 //= docs/spec.md#git
 //= type=test
-//# Alternate object stores outside of the granted roots MUST be refused by name.
+//# A repository that refers to repositories, object stores or configuration that the pack may not access MUST
+//# be refused.
 //= docs/spec.md#git
 //= type=test
-//# A link, a pipe, a device or a file of a size that git never writes in the place of a known part of a repository MUST be refused by name.
+//# A symlink, a special file or an oversized file in place of a known part of a repository MUST be refused by
+//# name.
 #[test]
 fn no_repository_reaches_out_of_the_roots() {
     for (how, plain, verb, options) in REACHES {
@@ -235,7 +238,7 @@ fn no_repository_reaches_out_of_the_roots() {
 
 //= docs/spec.md#git
 //= type=test
-//# A repository of which the grants of the pack to write cover any part MUST be refused.
+//# A repository that the pack can write to MUST be refused.
 #[test]
 fn a_repository_that_the_pack_can_write_is_none() {
     let yard = Yard::with_repository();
@@ -267,7 +270,7 @@ fn a_repository_that_the_pack_can_write_is_none() {
 
 //= docs/spec.md#git
 //= type=test
-//# What git changed of `toolsd.toml` and `.toolsd` MUST be told.
+//# Changes that git makes to `toolsd.toml` and `.toolsd` MUST be reported.
 #[test]
 fn what_git_brings_of_the_hosts_own_files_is_told() {
     for (verb, options) in [("switch", json!({ "ref": "evil" })), ("merge", json!({ "ref": "evil" }))] {

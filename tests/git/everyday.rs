@@ -6,7 +6,7 @@ use std::fs;
 
 //= docs/spec.md#git
 //= type=test
-//# A path that a verb is given MUST lie in the working tree below the granted roots, and one whose content is kept MUST be one that the pack may read.
+//# The paths that a verb takes and returns MUST be in the working tree below the granted roots.
 #[test]
 fn nothing_outside_is_read_or_changed() {
     let yard = Yard::with_repository();
@@ -41,7 +41,8 @@ fn nothing_outside_is_read_or_changed() {
 
 //= docs/spec.md#git
 //= type=test
-//# An answer MUST name the hooks that this verb would have run, the signature that is missing and the filters that did not convert a file.
+//# A result MUST report what git skipped: hooks, signatures, filters, objects that are missing and writes
+//# that are still staged.
 #[test]
 fn what_is_left_out_is_told() {
     let yard = Yard::with_repository();
@@ -55,7 +56,8 @@ fn what_is_left_out_is_told() {
 
 //= docs/spec.md#git
 //= type=test
-//# A verb that looks at files MUST be refused unless a grant to read covers the working tree, and one that changes files unless a grant to write does.
+//# A verb that reads files MUST have a grant to read the whole working tree, and one that changes files a
+//# grant to write it.
 #[test]
 fn git_gets_all_of_a_working_tree_or_nothing_of_it() {
     let yard = Yard::with_repository();
@@ -98,7 +100,8 @@ fn git_gets_all_of_a_working_tree_or_nothing_of_it() {
 
 //= docs/spec.md#git
 //= type=test
-//# A file that the user's configuration includes on a condition MUST count where git would include it.
+//# The user's git configuration MUST apply as it does in git, including conditional includes and the
+//# environment.
 /// The user's own settings that count: who commits, and what is ignored everywhere.
 #[test]
 fn the_user_is_who_they_are() {
@@ -117,7 +120,8 @@ fn the_user_is_who_they_are() {
 
 //= docs/spec.md#git
 //= type=test
-//# A remote MUST be one that the repository's configuration has by name, reached by `https`, `http`, `ssh` or `git`, or a folder below a granted root.
+//# A remote MUST be in the repository's configuration, and MUST be reached by `https`, `http`, `ssh` or
+//# `git`, or be a folder below a granted root.
 #[test]
 fn a_remote_is_named_and_lies_below_a_root() {
     let yard = Yard::with_repository();
@@ -186,9 +190,10 @@ fn a_git_that_is_old_or_absent_is_told() {
     assert!(run().contains("`git version 2.37.9` is too old") && run().contains("git 2.38 or later"), "{}", run());
 }
 
-//= docs/spec.md#writes
+//= docs/spec.md#git
 //= type=test
-//# A git that is ended MUST leave no lock of its own behind.
+//# Git that is stopped MUST leave no lock of its own, and a stopped merge MUST leave what `merge_abort`
+//# needs.
 #[test]
 fn a_git_that_is_cancelled_leaves_no_lock_and_a_stale_one_is_told() {
     let yard = Yard::new();
@@ -218,10 +223,12 @@ fn a_git_that_is_cancelled_leaves_no_lock_and_a_stale_one_is_told() {
 
 //= docs/spec.md#git
 //= type=test
-//# In a partial clone the caller MUST be told that nothing is fetched that is missing.
+//# A result MUST report what git skipped: hooks, signatures, filters, objects that are missing and writes
+//# that are still staged.
 //= docs/spec.md#git
 //= type=test
-//# A verb that fills files from objects MUST be refused where these are missing: git takes the files away before it misses them.
+//# A verb MUST fail before any change if a filter applies to an added file, or if objects of the files to
+//# write are missing.
 #[test]
 fn a_partial_clone_is_told_and_loses_no_file() {
     let yard = Yard::new();

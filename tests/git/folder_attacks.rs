@@ -59,7 +59,8 @@ fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
 
 //= docs/spec.md#git
 //= type=test
-//# Git of a pack MUST NOT start a program, nor read or write a file outside of the repository and of what the pack was granted.
+//# Git of a pack MUST NOT start a program, nor read or write a file outside of the repository and of what the
+//# pack was granted.
 #[test]
 fn no_link_in_a_repository_leads_out() {
     // The attack as git knows it: what is committed without a message of its own is what the link leads to.
@@ -107,7 +108,8 @@ fn a_folder_of_hooks_may_be_a_link() {
 
 //= docs/spec.md#git
 //= type=test
-//# A repository, and an object store, that only a file names MUST lie where the pack may ask git itself.
+//# A repository that refers to repositories, object stores or configuration that the pack may not access MUST
+//# be refused.
 #[test]
 fn what_only_a_file_names_is_not_borrowed() {
     let yard = Yard::with_repository();
@@ -157,10 +159,11 @@ fn printed(mut command: Command) -> String {
 
 //= docs/spec.md#git
 //= type=test
-//# A link, a pipe, a device or a file of a size that git never writes in the place of a known part of a repository MUST be refused by name.
+//# A symlink, a special file or an oversized file in place of a known part of a repository MUST be refused by
+//# name.
 //= docs/spec.md#robustness
 //= type=test
-//# A file that the host reads for itself MUST be a regular one of a bounded size, and MUST be opened without waiting.
+//# A file that toolsd reads for itself MUST be a regular file of a bounded size.
 #[test]
 fn nothing_in_a_repository_holds_the_host() {
     let questions = questions();
@@ -197,10 +200,8 @@ fn nothing_in_a_repository_holds_the_host() {
 
 //= docs/spec.md#git
 //= type=test
-//# A verb that finds the lock of another git on the index MUST be tried again for a moment before it fails.
-//= docs/spec.md#git
-//= type=test
-//# Verbs that change a repository MUST run one after the other, also those of other processes of the host; waiting MUST end with the call.
+//# Verbs that change a repository MUST run one at a time across processes, and MUST wait briefly for the lock
+//# of another git.
 #[test]
 fn a_writer_waits_for_the_other() {
     let yard = Yard::with_repository();

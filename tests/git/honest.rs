@@ -20,7 +20,7 @@ fn call_in(yard: &Yard, workspace: &Path, tool: &str, verb: &str, options: &Valu
 /// How people let agents work side by side.
 //= docs/spec.md#git
 //= type=test
-//# A folder of git outside of the granted roots MUST be used only if it names the working tree in turn.
+//# A git directory outside of the granted roots MUST be refused unless it names the working tree in turn.
 #[test]
 fn a_working_tree_beside_its_repository_is_a_workspace() {
     let yard = Yard::with_repository();
@@ -45,7 +45,7 @@ fn a_working_tree_beside_its_repository_is_a_workspace() {
 
 //= docs/spec.md#git
 //= type=test
-//# A folder of git outside of the granted roots MUST be used only if it names the working tree in turn.
+//# A git directory outside of the granted roots MUST be refused unless it names the working tree in turn.
 #[test]
 fn a_submodule_is_a_workspace() {
     let yard = Yard::with_repository();
@@ -70,7 +70,7 @@ fn a_submodule_is_a_workspace() {
 
 //= docs/spec.md#git
 //= type=test
-//# Where a working tree reaches out of the roots, no answer MUST name files beside the root.
+//# The paths that a verb takes and returns MUST be in the working tree below the granted roots.
 #[test]
 fn a_folder_of_a_larger_repository_is_a_workspace() {
     let yard = Yard::with_repository();
@@ -112,7 +112,8 @@ fn a_folder_of_a_larger_repository_is_a_workspace() {
 
 //= docs/spec.md#git
 //= type=test
-//# A verb that takes files in MUST fail where a filter applies to one of them, before anything changed.
+//# A verb MUST fail before any change if a filter applies to an added file, or if objects of the files to
+//# write are missing.
 #[test]
 fn what_a_filter_hides_is_never_committed_in_the_clear() {
     for (of_user, name) in [(false, "git-crypt"), (true, "lfs")] {
@@ -168,7 +169,8 @@ fn a_repository_that_a_group_can_write_works() {
 
 //= docs/spec.md#git
 //= type=test
-//# A repository whose configuration includes a file outside of it and of the granted roots MUST be refused.
+//# A repository that refers to repositories, object stores or configuration that the pack may not access MUST
+//# be refused.
 #[test]
 fn an_include_counts_within_the_roots_and_is_refused_outside() {
     let yard = Yard::with_repository();
@@ -187,7 +189,8 @@ fn an_include_counts_within_the_roots_and_is_refused_outside() {
 /// The environment of the host configures git as a person's shell does.
 //= docs/spec.md#git
 //= type=test
-//# What the environment of the host says of git's configuration MUST count as the user's own.
+//# The user's git configuration MUST apply as it does in git, including conditional includes and the
+//# environment.
 #[test]
 fn the_environment_configures_git() {
     let yard = Yard::with_repository();
@@ -200,7 +203,8 @@ fn the_environment_configures_git() {
 
 //= docs/spec.md#git
 //= type=test
-//# Where the system does not confine git, a repository with a symlink, an include, a program of its own or missing objects MUST be refused.
+//# Where the system does not confine git, a repository with a symlink, an include, a program of its own or
+//# missing objects MUST be refused.
 #[test]
 fn what_leads_out_is_refused_where_nothing_confines_git() {
     let question = json!({ "verb": "log", "options": {} }).to_string();
@@ -228,12 +232,13 @@ fn what_leads_out_is_refused_where_nothing_confines_git() {
     assert!(look(&yard)["error"].to_string().contains("is a symlink"), "{}", look(&yard));
 }
 
+//= docs/spec.md#robustness
+//= type=test
+//# A file MUST be written as a whole or not at all.
 //= docs/spec.md#git
 //= type=test
-//# A file of git that the host writes MUST be written as a whole, and never through a symlink.
-//= docs/spec.md#git
-//= type=test
-//# A working tree MUST be made and removed only where the pack may write all of the folder, below a granted root.
+//# A verb that reads files MUST have a grant to read the whole working tree, and one that changes files a
+//# grant to write it.
 #[test]
 fn a_working_tree_is_made_below_the_roots_only() {
     let yard = Yard::with_repository();

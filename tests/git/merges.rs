@@ -50,7 +50,8 @@ fn merged(yard: &Yard, at: &Path) -> Value {
 
 //= docs/spec.md#git
 //= type=test
-//# A merge that is killed MUST leave what `merge_abort` needs.
+//# Git that is stopped MUST leave no lock of its own, and a stopped merge MUST leave what `merge_abort`
+//# needs.
 #[test]
 fn a_merge_leaves_what_git_leaves() {
     let kinds = kinds();

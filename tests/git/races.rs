@@ -67,7 +67,8 @@ fn swapping(yard: &Yard) -> Swapping {
 
 //= docs/spec.md#git
 //= type=test
-//# Git of a pack MUST NOT start a program, nor read or write a file outside of the repository and of what the pack was granted.
+//# Git of a pack MUST NOT start a program, nor read or write a file outside of the repository and of what the
+//# pack was granted.
 #[test]
 fn a_folder_that_becomes_a_link_shows_nothing() {
     let (yard, hash) = prepared();

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 
 //= docs/spec.md#git
 //= type=test
-//# A verb that fails MUST tell its exit code and what git said on both streams; what is cut MUST be told.
+//# A verb that fails MUST report the exit code and the output of git, and what to do if git needed a program.
 #[test]
 fn a_verb_that_fails_says_what_git_said() {
     let yard = Yard::with_repository();
@@ -33,10 +33,7 @@ fn a_verb_that_fails_says_what_git_said() {
 
 //= docs/spec.md#git
 //= type=test
-//# Where git of a pack fails because it may not start a program, the answer MUST say so and what to do.
-//= docs/spec.md#git
-//= type=test
-//# What an answer would have noticed MUST be told by the fault of a command that fails, too.
+//# A verb that fails MUST report the exit code and the output of git, and what to do if git needed a program.
 #[test]
 fn a_program_that_git_wanted_is_told() {
     let yard = Yard::with_repository();
@@ -65,7 +62,8 @@ fn a_program_that_git_wanted_is_told() {
 
 //= docs/spec.md#git
 //= type=test
-//# What git passed over though it ended well MUST be told.
+//# A result MUST report what git skipped: hooks, signatures, filters, objects that are missing and writes
+//# that are still staged.
 #[test]
 fn what_git_passed_over_is_told() {
     let yard = Yard::with_repository();
@@ -87,9 +85,10 @@ fn what_is_no_place_for_a_verb_is_named_as_what_it_is() {
     }
 }
 
-//= docs/spec.md#git
+//= docs/spec.md#command-line
 //= type=test
-//# `toolsd doctor` MUST try what the verbs of git need, and tell what fails of it.
+//# `toolsd doctor` MUST try what the verbs of git need, report what fails, and exit with 1 if something is
+//# broken.
 #[test]
 fn doctor_tries_git_and_says_where_it_is_refused() {
     let doctor = |yard: &Yard| {
@@ -114,7 +113,8 @@ fn doctor_tries_git_and_says_where_it_is_refused() {
 
 //= docs/spec.md#git
 //= type=test
-//# A verb that only looks MUST tell that it does not see what the call has written and not kept yet.
+//# A result MUST report what git skipped: hooks, signatures, filters, objects that are missing and writes
+//# that are still staged.
 #[test]
 fn what_is_staged_git_does_not_see_and_says_so() {
     let yard = Yard::with_repository();
@@ -132,7 +132,8 @@ fn run_sends_to_the_verbs_of_git() {
 
 //= docs/spec.md#git
 //= type=test
-//# What git prints that is not UTF-8 MUST be given where it is asked for, and else be a fault that says where it stands and how to ask.
+//# Output of git that is not UTF-8 MUST be returned on request, and MUST NOT fail a verb that changed
+//# something.
 #[test]
 fn what_is_no_text_is_told_or_given() {
     let yard = Yard::with_repository();
@@ -162,7 +163,8 @@ fn what_is_no_text_is_told_or_given() {
 
 //= docs/spec.md#git
 //= type=test
-//# What a verb did that changes something MUST NOT be told as a fault because of what it printed.
+//# Output of git that is not UTF-8 MUST be returned on request, and MUST NOT fail a verb that changed
+//# something.
 #[test]
 fn what_is_done_is_no_fault_because_of_a_name() {
     let yard = Yard::with_repository();

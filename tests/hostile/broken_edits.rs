@@ -43,7 +43,7 @@ fn await_faults(client: &mut Server, there: bool) -> Value {
 
 //= docs/spec.md#reload
 //= type=test
-//# A pack with a fault MUST leave the last good one serving.
+//# A pack MUST be replaced as a whole, and its last valid version MUST stay active while it has an error.
 #[test]
 fn a_slip_in_a_trusted_edit_leaves_the_last_good_pack_serving() {
     let house = edited();
@@ -71,7 +71,8 @@ fn a_slip_in_a_trusted_edit_leaves_the_last_good_pack_serving() {
 
 //= docs/spec.md#trust
 //= type=test
-//# A trusted edit MUST NOT widen what its file asks for: no grant, no effect, no limit.
+//# A trusted edit MUST be used without confirmation if and only if it requests no further grant, effect or
+//# limit.
 #[test]
 fn a_slip_hides_nothing_that_another_part_asks_for() {
     let wider: [(&str, &str); 5] = [

@@ -64,9 +64,9 @@ impl Case {
     }
 }
 
-//= docs/spec.md#scripts
+//= docs/spec.md#primitives
 //= type=test
-//# A primitive MUST ask the guard of its call before it takes memory whose size a script chose.
+//# A primitive MUST check the memory limit before it allocates memory of a size that a script chose.
 #[test]
 fn each_hostile_call_is_contained_and_the_next_one_is_answered() {
     let house = House::new();

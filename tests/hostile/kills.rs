@@ -57,6 +57,9 @@ fn letters(workspace: &Path) -> std::collections::BTreeSet<u8> {
     texts.map(|path| std::fs::read(path).unwrap()[0]).collect()
 }
 
+/// How many kills are tried at most until each kind was hit.
+const MOST_KILLS: u64 = 400;
+
 /// Runs the mill and kills it so many milliseconds after it has begun to write.
 fn killed(workspace: &Path, words: &[&str], after_ms: u64) {
     let mut running = mill(workspace, words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -75,10 +78,11 @@ fn killed(workspace: &Path, words: &[&str], after_ms: u64) {
 
 //= docs/spec.md#writes
 //= type=test
-//# A lock MUST be let go when its function fails and when its process dies.
+//# A lock MUST be released when its function fails and when its process dies, and the dead holder MUST be
+//# reported.
 //= docs/spec.md#robustness
 //= type=test
-//# What a killed process left of files in the making MUST be taken away by the next call that writes.
+//# Temporary files and folders of a killed process MUST be removed by the next write and the next start.
 //= docs/spec.md#robustness
 //= type=test
 //# A file MUST be written as a whole or not at all.
@@ -88,8 +92,12 @@ fn a_killed_call_tears_no_file_and_leaves_nothing() {
     let workspace = home.path().join("workspace");
     std::fs::create_dir(&workspace).unwrap();
     let (mut left, mut stale) = (0, 0);
-    for turn in 0..8 {
-        killed(&workspace, &["rounds=100000"], turn * 9);
+    // A kill hits what it is to hit by chance: more of them where the machine is slow.
+    for turn in 0..MOST_KILLS {
+        if turn >= 8 && left > 0 && stale > 0 {
+            break;
+        }
+        killed(&workspace, &["rounds=100000"], turn % 8 * 9 + turn / 8);
         left += in_the_making(&workspace);
         let next = mill(&workspace, &[]).output().unwrap();
         let told: Value = serde_json::from_slice(&next.stdout).unwrap();
@@ -105,14 +113,18 @@ fn a_killed_call_tears_no_file_and_leaves_nothing() {
 
 //= docs/spec.md#robustness
 //= type=test
-//# Files that a call wrote together MUST all be written or none, also when its process was killed, before the workspace is used again.
+//# Files that a call writes together MUST all be written or none, before the workspace is used again, even if
+//# the process is killed.
 #[test]
 fn what_a_killed_call_wrote_is_all_or_nothing_for_the_next_command() {
     let home = tempfile::tempdir().unwrap();
     let workspace = home.path().join("workspace");
     std::fs::create_dir(&workspace).unwrap();
     let (mut half, mut told) = (0, 0);
-    for turn in crate::support::sample((0..60).collect(), 20) {
+    for turn in 0..MOST_KILLS {
+        if turn >= 12 && half > 0 {
+            break;
+        }
         killed(&workspace, &["rounds=100000"], turn % 20 * 2 + turn / 20);
         half += usize::from(letters(&workspace).len() > 1);
         // One that writes nothing.
@@ -140,7 +152,8 @@ fn what_a_killed_call_wrote_is_all_or_nothing_for_the_next_command() {
 
 //= docs/spec.md#robustness
 //= type=test
-//# A command that comes while another one clears up behind a killed process MUST wait until that is done, for 20 s at most.
+//# Files that a call writes together MUST all be written or none, before the workspace is used again, even if
+//# the process is killed.
 #[test]
 fn a_command_waits_for_whoever_finishes_what_a_killed_call_wrote() {
     use rustix::fs::{FlockOperation, flock};
@@ -157,7 +170,8 @@ fn a_command_waits_for_whoever_finishes_what_a_killed_call_wrote() {
 
 //= docs/spec.md#robustness
 //= type=test
-//# A journal that cannot be read MUST be told of before it is removed.
+//# What is completed after a killed process MUST be what that process had prepared, and what cannot be
+//# completed MUST be reported.
 #[test]
 fn what_a_journal_says_in_vain_is_told() {
     use std::os::unix::fs::PermissionsExt;
@@ -171,7 +185,7 @@ fn what_a_journal_says_in_vain_is_told() {
 
 //= docs/spec.md#robustness
 //= type=test
-//# A journal that lies in the workspace or in a further root MUST NOT be believed, unless the user's own home has it there.
+//# A journal that another user can change, or that is inside the workspace or another root, MUST be ignored.
 #[test]
 fn a_journal_in_the_workspace_or_a_root_is_not_believed() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};

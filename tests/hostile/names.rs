@@ -46,7 +46,7 @@ fn marked(mark: &str) -> House {
 
 //= docs/spec.md#command-line
 //= type=test
-//# What a workspace holds MUST NOT write control characters to a terminal, and MUST NOT begin a line of its own.
+//# Names and texts of a workspace MUST NOT write control characters or lines of their own to a terminal.
 #[test]
 fn no_name_forges_a_line_or_moves_a_cursor() {
     let told = |mark: &str| -> Vec<(String, String)> {

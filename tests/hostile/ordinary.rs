@@ -123,7 +123,7 @@ fn ordinary_programs_do_what_they_do() {
 
 //= docs/spec.md#programs
 //= type=test
-//# What a program may start in turn MUST NOT lie where the pack itself could write, nor hold such a place.
+//# A program MUST NOT be granted to start programs from a folder where the pack can write.
 #[test]
 fn programs_start_those_that_their_grant_names() {
     let house = House::new();
@@ -153,7 +153,8 @@ fn programs_start_those_that_their_grant_names() {
 
 //= docs/spec.md#programs
 //= type=test
-//# A program that failed because it was confined MUST be told of with what it may touch, and the grant that says so.
+//# A program that fails because of its confinement MUST be reported with what it may access and the grant
+//# that says so.
 #[test]
 fn a_refusal_is_told_once_with_what_is_granted() {
     let house = House::new();
@@ -181,7 +182,7 @@ fn a_refusal_is_told_once_with_what_is_granted() {
 
 //= docs/spec.md#programs
 //= type=test
-//# A program that prints more than its caller takes MUST be ended then, unless it changes a repository.
+//# A program MUST have limits of memory, file size, number of processes and output.
 #[test]
 fn a_program_that_prints_without_end_is_ended_when_it_printed_too_much() {
     let house = House::new();
@@ -193,7 +194,7 @@ fn a_program_that_prints_without_end_is_ended_when_it_printed_too_much() {
 
 //= docs/spec.md#robustness
 //= type=test
-//# The folders that the host makes for itself MUST be the user's alone, whatever the umask is.
+//# The folders that toolsd creates for itself MUST be accessible only to the user, whatever the umask is.
 #[test]
 fn programs_and_git_work_with_any_umask() {
     for umask in ["000", "002", "077"] {
@@ -231,7 +232,7 @@ fn programs_and_git_work_with_any_umask() {
 
 //= docs/spec.md#programs
 //= type=test
-//# A program MUST be let read and start what belongs to the installation that it was found in.
+//# A program MUST be able to read and start what belongs to its installation.
 #[test]
 fn a_program_has_its_own_installation() {
     // As `pyenv`, `nvm` and `npm` lay them out: a link in one `bin` leads to another one.

@@ -83,16 +83,10 @@ fn signal(pid: u32, name: &str) {
 
 //= docs/spec.md#programs
 //= type=test
-//# No process that a program started MUST be left when its call ends.
+//# A program MUST end, with everything that it started, when its call ends, is cancelled or runs out of time.
 //= docs/spec.md#programs
 //= type=test
-//# No program MUST outlive the host, nor anything that it started, however the host ends.
-//= docs/spec.md#writes
-//= type=test
-//# A program MUST end, with all that it started, when its time is over or the call is cancelled.
-//= docs/spec.md#programs
-//= type=test
-//# A server that ends MUST end its programs before it is gone.
+//# When the server ends, for whatever reason, its programs and everything that they started MUST end.
 #[test]
 fn nothing_outlives_its_host_or_its_call_however_that_ends() {
     let plain = numbers(99);
@@ -155,7 +149,7 @@ fn folders(of: &Path) -> Vec<String> {
 
 //= docs/spec.md#robustness
 //= type=test
-//# What a killed process left of temporary folders MUST be taken away at the next start.
+//# Temporary files and folders of a killed process MUST be removed by the next write and the next start.
 #[test]
 fn the_temporary_folder_of_a_killed_host_goes_at_the_next_start() {
     let (house, numbers) = (house(), numbers(50));

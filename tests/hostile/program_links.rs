@@ -53,10 +53,8 @@ fn run(house: &House, program: &str, pack: &str, own: &str) -> Result<ProgramOut
 
 //= docs/spec.md#programs
 //= type=test
-//# A program that a pack could write MUST NOT be run.
-//= docs/spec.md#programs
-//= type=test
-//# A program that a pack could write MUST NOT be run, nor one that a link of the pack leads to, nor one that such a file interprets.
+//# A program that the pack can write MUST NOT be run, neither by name, nor through a link, nor as an
+//# interpreter.
 #[test]
 fn no_name_leads_to_a_program_that_the_pack_writes() {
     for (kind, line, program) in KINDS {
@@ -74,7 +72,8 @@ fn no_name_leads_to_a_program_that_the_pack_writes() {
 
 //= docs/spec.md#programs
 //= type=test
-//# A program MUST be found in the `PATH` of the host itself, in a place where only root and the user of the host can put one.
+//# A program MUST be found in the server's own `PATH`, at a location that only root and the user can write,
+//# and never by a relative path.
 #[test]
 fn a_program_that_everybody_could_change_is_not_run() {
     for (kind, line, program) in KINDS.iter().filter(|(kind, ..)| *kind != "a link inside") {
@@ -88,7 +87,8 @@ fn a_program_that_everybody_could_change_is_not_run() {
 
 //= docs/spec.md#programs
 //= type=test
-//# A program that is named by a relative path MUST be refused.
+//# A program MUST be found in the server's own `PATH`, at a location that only root and the user can write,
+//# and never by a relative path.
 #[test]
 fn what_leads_nowhere_is_told() {
     for (line, program, why) in [
@@ -111,7 +111,7 @@ fn what_leads_nowhere_is_told() {
 
 //= docs/spec.md#programs
 //= type=test
-//# What is executed MUST be the file that was judged.
+//# The file that is executed MUST be the file that was checked.
 #[test]
 fn a_program_that_is_another_one_by_the_time_it_starts_is_not_started() {
     let house = House::new();

@@ -87,7 +87,7 @@ fn held(line: &str, network: bool) {
 
 //= docs/spec.md#programs
 //= type=test
-//# A program that a pack starts MUST be confined by the system to what its grants say.
+//# A program that a pack starts MUST be confined by the system to what its grants allow.
 #[test]
 fn no_program_reaches_beyond_its_grants() {
     let mut other = Command::new("sleep").arg("600").spawn().unwrap();
@@ -101,7 +101,8 @@ fn no_program_reaches_beyond_its_grants() {
 
 //= docs/spec.md#writes
 //= type=test
-//# A grant to write MUST NOT cover `.git`, `.toolsd` or `toolsd.toml`.
+//# A grant to write MUST NOT cover `.git`, `.toolsd`, `toolsd.toml` or the folders of the user's packs, trust
+//# and state.
 #[test]
 fn no_program_changes_what_was_not_granted() {
     let table = table();
@@ -154,13 +155,12 @@ fn what_is_granted_works() {
 
 //= docs/spec.md#programs
 //= type=test
-//# What a grant names through a symlink MUST be judged as what that leads to.
+//# A program's grant MUST be checked at the target of its symlinks, and MUST NOT be reached through a symlink
+//# below a root.
 //= docs/spec.md#programs
 //= type=test
-//# A program MUST NOT be let write in a folder of git, in `.toolsd`, or where the host keeps packs and trust.
-//= docs/spec.md#programs
-//= type=test
-//# What a program was granted MUST NOT be reached through a symlink below a root.
+//# A program's grant to write MUST NOT name `.git`, `.toolsd`, or a folder that holds the user's packs or
+//# trust.
 #[test]
 fn a_grant_that_is_protected_or_behind_a_symlink_is_refused() {
     for (place, why) in [
@@ -183,9 +183,10 @@ fn a_grant_that_is_protected_or_behind_a_symlink_is_refused() {
     }
 }
 
-//= docs/spec.md#trust
+//= docs/spec.md#writes
 //= type=test
-//# A grant to write MUST NOT cover the host's own folders: those of the user's packs, of trust and of its state.
+//# A grant to write MUST NOT cover `.git`, `.toolsd`, `toolsd.toml` or the folders of the user's packs, trust
+//# and state.
 #[test]
 fn the_folders_of_the_host_are_kept_whatever_leads_to_them() {
     // The link of the user's, and what lies behind it.

@@ -57,7 +57,7 @@ fn peak(process: u32) -> u64 {
 
 //= docs/spec.md#scripts
 //= type=test
-//# A script MUST end when it has used up its steps, its time, its memory or its depth.
+//# A script MUST stop when its call is cancelled or reaches its limit of steps, time, memory or depth.
 #[test]
 fn no_script_makes_the_process_die_of_memory() {
     let home = house();
@@ -88,21 +88,13 @@ fn allow(process: u32, descriptors: u64) {
     prlimit(Pid::from_raw(i32::try_from(process).unwrap()), Resource::Nofile, limit).unwrap();
 }
 
-//= docs/spec.md#reload
-//= type=test
-//# Packs that cannot be read because the process has no descriptor left MUST go on serving.
 //= docs/spec.md#robustness
 //= type=test
-//# Where the process has no descriptor left, a call that needs one MUST be told so, and later calls MUST be answered as before.
+//# When the process has no descriptors left, or may not extend a file, only the affected call MUST fail, with
+//# the reason.
 //= docs/spec.md#robustness
 //= type=test
-//# A server that has too few descriptors to begin with MUST say so and end.
-//= docs/spec.md#robustness
-//= type=test
-//# A command that cannot have the threads that it needs MUST say so and end.
-//= docs/spec.md#robustness
-//= type=test
-//# A write beyond the size that the system allows a file MUST fail alone.
+//# A server or a command that cannot get the descriptors or the threads that it needs MUST say so and exit.
 #[test]
 fn without_descriptors_calls_are_told_so_and_others_go_on() {
     let home = house();

@@ -28,13 +28,10 @@ fn names(client: &mut Server) -> Vec<String> {
 
 //= docs/spec.md#reload
 //= type=test
-//# A broken part of a pack MUST NOT take the sound parts with it when a server starts.
+//# A broken part of a pack MUST NOT disable the other parts, and a call of it MUST return the reason.
 //= docs/spec.md#reload
 //= type=test
-//# A call of a part that is refused MUST be answered with the reason.
-//= docs/spec.md#reload
-//= type=test
-//# A client MUST be told in the instructions, and in `toolsd://status`, what is withheld or refused, why, and what to do.
+//# Packs and parts that are not active MUST be named in the instructions, with the reason and the next step.
 #[test]
 fn one_broken_part_takes_nothing_with_it() {
     let good = "fn good(args) { \"fine\" }\n";
@@ -128,7 +125,7 @@ fn a_client_hears_why_a_pack_is_withheld_but_no_words_of_strangers() {
 
 //= docs/spec.md#reload
 //= type=test
-//# A client MUST be told in the instructions, and in `toolsd://status`, what is withheld or refused, why, and what to do.
+//# Packs and parts that are not active MUST be named in the instructions, with the reason and the next step.
 #[test]
 fn a_pack_that_is_named_and_not_there_is_told_to_the_client() {
     let house = House::new();
@@ -155,9 +152,10 @@ struct Table {
     files: Vec<(String, String, String)>,
 }
 
-//= docs/spec.md#trust
+//= docs/spec.md#command-line
 //= type=test
-//# `toolsd doctor` MUST end with code 1 if something is broken.
+//# `toolsd doctor` MUST try what the verbs of git need, report what fails, and exit with 1 if something is
+//# broken.
 #[test]
 fn the_doctor_finds_what_is_broken() {
     let doctor = |house: &House, words: &[&str]| {
@@ -211,7 +209,7 @@ fn the_doctor_finds_what_is_broken() {
 
 //= docs/spec.md#roots
 //= type=test
-//# A root that was moved, removed or replaced MUST stand in `toolsd://status`.
+//# A root that was moved, removed or replaced MUST NOT be used, and MUST be listed in `toolsd://status`.
 #[test]
 fn a_workspace_that_was_replaced_is_not_served_and_told() {
     for root in ["workspace", "granted"] {

@@ -69,12 +69,10 @@ fn at(house: &House, path: &str) -> PathBuf {
     house.workspace().join(path)
 }
 
-//= docs/spec.md#definitions
-//= type=test
-//# A file of the workspace layer MUST NOT be used before its content was trusted.
 //= docs/spec.md#trust
 //= type=test
-//# A file of the workspace MUST NOT be used unless its bytes are those that a person trusted, or edits of that very file were trusted and have not expired.
+//# A file of the workspace MUST NOT be used unless its content was trusted, or edits of it were trusted and
+//# have not expired.
 #[test]
 fn bytes_that_nobody_trusted_are_not_used() {
     let definition = |more: &str| head(more) + &*evil();
@@ -99,7 +97,8 @@ fn bytes_that_nobody_trusted_are_not_used() {
 
 //= docs/spec.md#trust
 //= type=test
-//# A trusted edit MUST NOT widen what its file asks for: no grant, no effect, no limit.
+//# A trusted edit MUST be used without confirmation if and only if it requests no further grant, effect or
+//# limit.
 #[test]
 fn edits_are_used_until_they_ask_for_more() {
     let same = |more: &str| head(more) + &*say() + &*evil();
@@ -184,7 +183,7 @@ fn edits_expire_and_are_never_those_of_the_settings() {
 
 //= docs/spec.md#trust
 //= type=test
-//# The owner and the permissions of a file of the workspace, or a symlink that leads to it, MUST NOT decide whether it is used.
+//# The owner, the permissions and the symlinks of a file of the workspace MUST NOT decide whether it is used.
 #[test]
 fn trusted_bytes_are_used_whoever_can_change_the_file() {
     for place in [SCRIPT, ".toolsd/tools.d", "."] {
@@ -221,7 +220,7 @@ fn used_without_a_word(house: &House, name: &str) {
 
 //= docs/spec.md#trust
 //= type=test
-//# The owner and the permissions of a file of the workspace, or a symlink that leads to it, MUST NOT decide whether it is used.
+//# The owner, the permissions and the symlinks of a file of the workspace MUST NOT decide whether it is used.
 #[test]
 fn a_symlink_leads_to_nothing_but_the_bytes_that_were_trusted() {
     for place in [SCRIPT, ".toolsd"] {
@@ -243,7 +242,7 @@ fn a_symlink_leads_to_nothing_but_the_bytes_that_were_trusted() {
 
 //= docs/spec.md#trust
 //= type=test
-//# Where edits are asked for, the listing MUST name the group, the users or everybody who can change the file besides the user and root.
+//# Where edits are to be trusted, the listing MUST name who else can change the file.
 #[test]
 fn who_else_can_change_a_file_is_told_where_edits_are_asked_for() {
     let house = trusted(false);
@@ -270,7 +269,7 @@ fn who_else_can_change_a_file_is_told_where_edits_are_asked_for() {
 
 //= docs/spec.md#trust
 //= type=test
-//# An untrusted `toolsd.toml` MUST NOT choose packs, roots or names, MUST NOT raise a limit, and MUST NOT name a path.
+//# An untrusted `toolsd.toml` MUST NOT choose packs, roots, names or paths, and MUST NOT raise a limit.
 #[test]
 fn untrusted_settings_choose_nothing() {
     let list = |house: &House| -> Value { serde_json::from_str(&house.run(&["list", "--format", "json"]).1).unwrap() };
@@ -292,7 +291,8 @@ fn untrusted_settings_choose_nothing() {
 
 //= docs/spec.md#trust
 //= type=test
-//# A record of trust that lies in the workspace, or that another user owns or can change, MUST NOT be believed.
+//# Trust records and user packs inside the workspace, and trust records that others can change, MUST be
+//# ignored.
 #[test]
 fn a_record_that_others_made_is_not_believed() {
     let run = |house: &House, variable: &str, value: &Path| {
@@ -342,7 +342,8 @@ fn a_record_that_others_made_is_not_believed() {
 
 //= docs/spec.md#trust
 //= type=test
-//# A folder of the user's packs that a variable leads into the workspace MUST NOT be used.
+//# Trust records and user packs inside the workspace, and trust records that others can change, MUST be
+//# ignored.
 #[test]
 fn packs_of_the_user_do_not_lie_in_the_workspace() {
     let house = trusted(false);
@@ -364,9 +365,6 @@ fn packs_of_the_user_do_not_lie_in_the_workspace() {
     assert!(run("XDG_CONFIG_HOME", house.parent().join("conf")).contains(EVIL), "it is void");
 }
 
-//= docs/spec.md#trust
-//= type=test
-//# Trust MUST be found whatever `XDG_STATE_HOME` says.
 #[test]
 fn a_server_with_other_variables_finds_the_same_trust() {
     let house = trusted(false);
@@ -392,7 +390,7 @@ fn a_workspace_that_moved_is_another_one() {
 
 //= docs/spec.md#trust
 //= type=test
-//# Nothing MUST be trusted before what each file asks for was shown and agreed to.
+//# A file MUST NOT be trusted before what it requests was shown and confirmed.
 #[test]
 fn nothing_is_trusted_unasked() {
     let house = House::new();
@@ -453,10 +451,8 @@ fn trust_is_listed_and_taken_back() {
 
 //= docs/spec.md#reload
 //= type=test
-//# A file of a trusted pack that changed and was not trusted again MUST leave the state that was trusted serving.
-//= docs/spec.md#reload
-//= type=test
-//# The result of a call of a pack whose files have changed since, and are not used, MUST say so, and the next step.
+//# Until a changed file is trusted again, the trusted version of its pack MUST stay active, and its results
+//# MUST say so with the next step.
 #[test]
 fn a_stale_pack_says_so_in_its_results_and_ends_with_its_trust() {
     let wait_for = |client: &mut Server, is_so: &dyn Fn(&str) -> bool| {
@@ -519,7 +515,7 @@ fn what_editors_leave_beside_pack_files_is_ignored_without_a_word() {
 
 //= docs/spec.md#trust
 //= type=test
-//# A warning MUST say which folder of the user's packs, or of those that `--dir` names, everybody on the machine can change.
+//# A warning MUST name each folder of the user's packs, or of `--dir`, that everybody can change.
 #[test]
 fn layers_of_the_user_are_used_with_a_warning_where_everybody_can_change_them() {
     for (layer, more) in [("config/toolsd", &[][..]), ("layer", &["--dir", "../layer"][..])] {
@@ -536,9 +532,6 @@ fn layers_of_the_user_are_used_with_a_warning_where_everybody_can_change_them() 
     }
 }
 
-//= docs/spec.md#trust
-//= type=test
-//# What only follows from a file that is not trusted MUST be told as that, once for each pack.
 #[test]
 fn what_follows_from_an_untrusted_file_is_told_once() {
     let house = House::new();
@@ -570,9 +563,9 @@ fn numbered(count: usize, line: &str) -> String {
     (0..count).map(|at| line.replace("{}", &at.to_string())).collect()
 }
 
-//= docs/spec.md#trust
+//= docs/spec.md#robustness
 //= type=test
-//# A `toolsd.toml` that is larger than 64 kB MUST NOT be read, and of very many faults of it only the first ones MUST be told, and how many there are.
+//# A file that toolsd reads for itself MUST be a regular file of a bounded size.
 #[test]
 fn a_hostile_file_of_settings_holds_nobody_up() {
     let house = trusted(false);

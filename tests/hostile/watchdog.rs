@@ -98,19 +98,18 @@ fn held(status: &Value) -> Vec<&str> {
 
 //= docs/spec.md#calls
 //= type=test
-//# A call that keeps a thread busy MUST NOT keep another from beginning, as long as there are threads to start.
+//# A running call MUST NOT delay the start of another call while threads are available.
 //= docs/spec.md#calls
 //= type=test
-//# A call that does not end soon after its limit or its cancellation MUST be answered all the same.
+//# A call MUST end within 300 ms after its limit or its cancellation, whatever its script does.
 //= docs/spec.md#calls
 //= type=test
-//# Nothing that a call does after it was answered in its place MUST reach the disk, the graph, the memory of its pack or the client.
+//# A call that still runs after it was answered MUST NOT affect the disk, the graph, the memory of its pack
+//# or the client.
 //= docs/spec.md#calls
 //= type=test
-//# When every thread that may be started is held, a new call MUST be told so at once.
-//= docs/spec.md#calls
-//= type=test
-//# Calls that were answered and hold a thread MUST stand in `toolsd://status`.
+//# When no thread is available, a new call MUST fail at once, and `toolsd://status` MUST list the calls that
+//# occupy the threads.
 #[test]
 fn calls_that_cannot_be_stopped_are_answered_told_of_and_come_to_nothing() {
     let home = house();
@@ -146,7 +145,7 @@ fn calls_that_cannot_be_stopped_are_answered_told_of_and_come_to_nothing() {
 
 //= docs/spec.md#calls
 //= type=test
-//# A server that is to end when it is stuck MUST end with code 70 when every thread has been held for the time that was named.
+//# With `--exit-when-stuck`, the server MUST exit with code 70 when all threads stay occupied.
 #[test]
 fn a_server_that_is_stuck_ends_for_its_supervisor() {
     let home = house();
@@ -160,7 +159,7 @@ fn a_server_that_is_stuck_ends_for_its_supervisor() {
 
 //= docs/spec.md#calls
 //= type=test
-//# Arguments MUST be checked and converted within the limits of their call.
+//# Arguments MUST be validated before the script runs, within the limits of the call.
 #[test]
 fn arguments_count_for_the_memory_of_their_call() {
     let home = house();

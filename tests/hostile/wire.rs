@@ -55,10 +55,8 @@ fn noise(dice: &mut Dice) -> Vec<u8> {
 
 //= docs/spec.md#protocol
 //= type=test
-//# A line that is no JSON MUST be answered with a parse error.
-//= docs/spec.md#robustness
-//= type=test
-//# No line on standard input MUST make the server panic or hang.
+//# A line that is not valid JSON MUST be answered with a parse error, and MUST NOT make the server panic or
+//# hang.
 #[test]
 fn ten_thousand_lines_of_noise_do_no_harm() {
     let house = House::new();
@@ -84,9 +82,9 @@ fn ten_thousand_lines_of_noise_do_no_harm() {
     assert!(peak_memory(client.pid()).is_none_or(|peak| peak < MEMORY), "{:?} MB", peak_memory(client.pid()));
 }
 
-//= docs/spec.md#robustness
+//= docs/spec.md#protocol
 //= type=test
-//# Every request MUST be answered when twenty thousand are in flight.
+//# Every request MUST be answered with 20,000 in flight, and a `ping` also while endless scripts run.
 #[test]
 fn twenty_thousand_calls_in_flight_are_all_answered() {
     let house = House::new();
@@ -130,9 +128,9 @@ fn it_ends_well_while_scripts_run_without_end() {
     }
 }
 
-//= docs/spec.md#robustness
+//= docs/spec.md#protocol
 //= type=test
-//# A client that vanishes MUST end its server.
+//# The server MUST exit when its client disappears.
 #[test]
 fn a_client_that_vanishes_in_a_call_ends_it() {
     let house = House::new();
@@ -201,7 +199,7 @@ fn told_without_an_ear(house: &House, line: &[u8], bytes: usize) -> (Child, usiz
 
 //= docs/spec.md#protocol
 //= type=test
-//# Reading MUST pause while too much waits for a client that does not read.
+//# Reading MUST pause while too many requests or too many bytes of responses are pending.
 #[test]
 fn a_client_that_never_reads_costs_no_memory() {
     let house = House::new();
@@ -222,7 +220,8 @@ fn a_client_that_never_reads_costs_no_memory() {
 
 //= docs/spec.md#protocol
 //= type=test
-//# A message with more than 500,000 values MUST be refused.
+//# A message with duplicate keys, numbers out of range, more than 127 levels or more than 500,000 values MUST
+//# be refused.
 #[test]
 fn a_message_of_many_values_costs_no_memory() {
     let house = House::new();
@@ -260,7 +259,7 @@ fn a_line_without_an_end_is_refused_once_and_costs_no_memory() {
 
 //= docs/spec.md#http
 //= type=test
-//# What a client subscribes to MUST be bounded in number and in bytes.
+//# The client information and the subscriptions that a session keeps MUST be bounded in bytes.
 #[test]
 fn subscriptions_are_bounded() {
     let house = House::new();

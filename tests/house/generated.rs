@@ -24,7 +24,7 @@ fn stale(path: &str, text: &str) -> Option<String> {
 
 //= docs/spec.md#primitives
 //= type=test
-//# Signatures and documentation MUST be generated from the table of primitives.
+//# The signatures and the documentation of primitives MUST be generated from their declarations.
 #[test]
 fn pages_and_signatures_are_fresh() {
     let faults: Vec<String> = manual::files().iter().filter_map(|(path, text)| stale(path, text)).collect();

@@ -105,12 +105,12 @@ fn parses(at: &str, language: &str, text: &str) -> Vec<String> {
 }
 
 // The tests are all that there is of these promises, so they stand for both.
-//= docs/spec.md#readme
+//= docs/spec.md#traceability
 //= type=implication
-//# Every snippet of the guide MUST be run by a test.
-//= docs/spec.md#readme
+//# Every command, snippet and quotation of the README and the guide MUST be checked by a test.
+//= docs/spec.md#traceability
 //= type=test
-//# Every snippet of the guide MUST be run by a test.
+//# Every command, snippet and quotation of the README and the guide MUST be checked by a test.
 #[test]
 fn every_page_does_what_stands_there() {
     let home = Home::with(&[]);
@@ -132,12 +132,12 @@ fn every_page_does_what_stands_there() {
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n\n"));
 }
 
-//= docs/spec.md#readme
+//= docs/spec.md#traceability
 //= type=implication
-//# Every line that the guide quotes from a pack MUST stand in that pack.
-//= docs/spec.md#readme
+//# Every command, snippet and quotation of the README and the guide MUST be checked by a test.
+//= docs/spec.md#traceability
 //= type=test
-//# Every line that the guide quotes from a pack MUST stand in that pack.
+//# Every command, snippet and quotation of the README and the guide MUST be checked by a test.
 #[test]
 fn every_quote_stands_in_the_pack() {
     let mut quoted = BTreeSet::new();

@@ -261,12 +261,12 @@ impl PageRun {
 }
 
 // The tests are all that there is of this promise, so they stand for both.
-//= docs/spec.md#readme
+//= docs/spec.md#traceability
 //= type=implication
-//# Every command and every snippet of the README MUST be run by a test.
-//= docs/spec.md#readme
+//# Every command, snippet and quotation of the README and the guide MUST be checked by a test.
+//= docs/spec.md#traceability
 //= type=test
-//# Every command and every snippet of the README MUST be run by a test.
+//# Every command, snippet and quotation of the README and the guide MUST be checked by a test.
 #[test]
 fn the_blocks_of_the_readme_do_what_they_show() {
     PageRun::all("README.md");
@@ -301,9 +301,9 @@ fn servers(config: &Value, found: &mut Vec<Vec<String>>) {
     config.as_object().into_iter().flat_map(|map| map.values()).for_each(|inner| servers(inner, found));
 }
 
-//= docs/spec.md#readme
+//= docs/spec.md#traceability
 //= type=test
-//# Every command and every snippet of the README MUST be run by a test.
+//# Every command, snippet and quotation of the README and the guide MUST be checked by a test.
 #[test]
 fn the_servers_of_all_client_configurations_start() {
     let mut found = Vec::new();

@@ -231,7 +231,7 @@ fn every_dependency_says_why_it_is_here() {
 
 //= docs/spec.md#traceability
 //= type=test
-//# The pack of this repository that traces requirements MUST answer from the files of the project, never from the network.
+//# The traceability pack MUST answer from the files of the project, never from the network.
 #[test]
 fn nothing_here_can_reach_a_network() {
     let mut wrong = Vec::new();

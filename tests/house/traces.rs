@@ -19,7 +19,7 @@ fn ask(tool: &str) -> Vec<Value> {
 
 //= docs/spec.md#traceability
 //= type=test
-//# This repository MUST NOT have a citation that leads nowhere, nor a MUST that nothing cites.
+//# Every citation in this repository MUST match a sentence, and every requirement MUST be cited.
 #[test]
 fn no_citation_leads_nowhere() {
     let told: Vec<String> = ask("list_invalid_citations")
@@ -31,7 +31,7 @@ fn no_citation_leads_nowhere() {
 
 //= docs/spec.md#traceability
 //= type=test
-//# This repository MUST NOT have a citation that leads nowhere, nor a MUST that nothing cites.
+//# Every citation in this repository MUST match a sentence, and every requirement MUST be cited.
 #[test]
 fn nothing_that_must_be_is_uncited() {
     let uncited: Vec<String> = ask("list_uncited_requirements")

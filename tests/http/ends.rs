@@ -16,7 +16,7 @@ fn begin(server: &Server, tool: &str) -> Stream {
 
 //= docs/spec.md#http
 //= type=test
-//# At SIGINT and SIGTERM, running calls MUST get a grace, and the process MUST end with code 0.
+//# At SIGINT and SIGTERM, running calls MUST get a grace period before the process exits with code 0.
 #[test]
 fn running_calls_get_a_grace_and_those_without_an_end_do_not_hold_up() {
     for signal in ["INT", "TERM"] {

@@ -5,7 +5,7 @@ use serde_json::json;
 
 //= docs/spec.md#http
 //= type=test
-//# A request that names another host, or comes from another origin, than those allowed MUST be refused with status 403.
+//# A request for a host or from an origin that is not allowed MUST be refused with status 403.
 #[test]
 fn foreign_hosts_and_origins_are_refused() {
     let home = pots();
@@ -50,7 +50,7 @@ fn a_page_of_an_allowed_origin_may_ask_and_read() {
 
 //= docs/spec.md#http
 //= type=test
-//# With a token, a request that does not bring it MUST be refused with status 401.
+//# With a token, a request without it MUST be refused with status 401, and its connection MUST be closed.
 #[test]
 fn a_request_without_the_token_is_refused() {
     let home = pots();
@@ -94,10 +94,7 @@ const TOKEN: (&str, &str) = ("Authorization", "Bearer a-long-enough-secret");
 
 //= docs/spec.md#http
 //= type=test
-//# A call that goes the straight way MUST get the answer that it gets on the way round.
-//= docs/spec.md#http
-//= type=test
-//# Host, origin and token MUST be checked once, before anything else of a request is looked at.
+//# Host, origin and token MUST be checked before anything else of a request, and the token in constant time.
 #[test]
 fn no_way_of_a_call_goes_past_the_door() {
     let home = pots();
@@ -124,7 +121,7 @@ fn no_way_of_a_call_goes_past_the_door() {
 
 //= docs/spec.md#http
 //= type=test
-//# An address that other machines reach MUST be refused without a token.
+//# An address that other machines can reach MUST be refused without a token.
 #[test]
 fn an_address_of_others_is_refused_without_a_token() {
     let home = pots();

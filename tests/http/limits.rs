@@ -15,7 +15,7 @@ fn goes_on(server: &Server) {
 
 //= docs/spec.md#http
 //= type=test
-//# A request whose head or body is too large MUST be refused, and the server MUST go on.
+//# A request whose head, body or declared length is too large MUST be refused, and the server MUST continue.
 #[test]
 fn a_head_or_body_that_is_too_large_is_refused() {
     let home = pots();
@@ -43,7 +43,8 @@ fn hello(server: &Server) -> crate::support::http::Reply {
 
 //= docs/spec.md#http
 //= type=test
-//# When too many sessions are open, the one that has been silent longest MUST be closed; one whose call runs MUST NOT.
+//# When too many sessions are open, the longest idle one without a running call MUST be closed, and its
+//# requests answered with status 404.
 #[test]
 fn a_session_whose_call_runs_stays_and_so_does_the_server() {
     let home = pots_limited("sessions = 3");
@@ -77,9 +78,6 @@ fn in_session(server: &Server, session: &str, tool: &str, id: Value) -> Raw {
     Raw::saying(server, &crate::raw::request(server, &fields, &call.to_string()))
 }
 
-//= docs/spec.md#http
-//= type=test
-//# A request with the id of one that still runs in its session MUST be refused.
 #[test]
 fn an_id_is_one_request_at_a_time() {
     let home = pots();
@@ -106,7 +104,7 @@ fn an_id_is_one_request_at_a_time() {
 
 //= docs/spec.md#questions
 //= type=test
-//# Processes with one key MUST be able to go on with what another of them began.
+//# A call that waits for an answer MUST be able to continue in another process with the same key.
 #[test]
 fn a_call_that_asks_goes_on_in_another_process() {
     let home = pots();
@@ -142,10 +140,11 @@ fn a_call_that_asks_goes_on_in_another_process() {
 
 //= docs/spec.md#http
 //= type=test
-//# While a large body is read or a large answer is written, the requests of others MUST be answered.
+//# Large requests and responses MUST NOT delay those of other clients.
 //= docs/spec.md#calls
 //= type=test
-//# The calls of one connection MUST NOT take all threads.
+//# The calls of one connection MUST NOT occupy all threads, and connections with queued calls MUST be served
+//# in turn.
 #[test]
 fn a_flood_in_one_session_does_not_hold_up_others() {
     let (_home, server) = limited("", false);
@@ -163,7 +162,7 @@ fn a_flood_in_one_session_does_not_hold_up_others() {
 
 //= docs/spec.md#http
 //= type=test
-//# A body whose length is said to be too large MUST be refused before it comes.
+//# A request whose head, body or declared length is too large MUST be refused, and the server MUST continue.
 #[test]
 fn a_length_that_is_too_large_is_refused_from_the_head_alone() {
     let (_home, server) = limited("body_ms = 86_400_000", false);

@@ -7,12 +7,14 @@ fn call(name: &str) -> Value {
     json!({ "name": name, "arguments": {} })
 }
 
+//= docs/spec.md#protocol
+//= type=test
+//# The revisions 2024-11-05 to 2025-11-25 and 2026-07-28 MUST be served by one process, and at one HTTP
+//# address.
 //= docs/spec.md#http
 //= type=test
-//# Both eras MUST be served at one address.
-//= docs/spec.md#http
-//= type=test
-//# A session that is over MUST be answered with status 404.
+//# When too many sessions are open, the longest idle one without a running call MUST be closed, and its
+//# requests answered with status 404.
 #[test]
 fn a_session_and_requests_that_stand_alone() {
     let home = pots();
@@ -51,7 +53,8 @@ fn progress_arrives_before_the_answer() {
 
 //= docs/spec.md#http
 //= type=test
-//# A header that disagrees with the body, or that the tool's schema asks for and is not there, MUST be refused with code -32020.
+//# A request whose headers contradict its body, or lack one that the tool requires, MUST be refused with code
+//# -32020.
 #[test]
 fn headers_agree_with_the_body() {
     let home = pots();
@@ -77,7 +80,8 @@ fn headers_agree_with_the_body() {
 
 //= docs/spec.md#protocol
 //= type=test
-//# A method that the revision in use no longer has MUST be refused as unknown, whatever its parameters.
+//# Missing resources, unknown methods and invalid parameters MUST be answered with the error code of the
+//# revision in use.
 #[test]
 fn removed_methods_are_unknown() {
     let home = pots();
@@ -98,7 +102,8 @@ fn removed_methods_are_unknown() {
 
 //= docs/spec.md#protocol
 //= type=test
-//# Parameters that a known method cannot take MUST be refused with code -32602, over every transport.
+//# Missing resources, unknown methods and invalid parameters MUST be answered with the error code of the
+//# revision in use.
 #[test]
 fn malformed_parameters_are_told_so() {
     let home = pots();
@@ -122,7 +127,7 @@ fn malformed_parameters_are_told_so() {
 
 //= docs/spec.md#http
 //= type=test
-//# What a client says of itself when it opens a session, which is kept, MUST NOT be larger than 64 kB.
+//# The client information and the subscriptions that a session keeps MUST be bounded in bytes.
 #[test]
 fn a_client_that_says_too_much_of_itself_opens_no_session() {
     let server = serve(&pots(), &[], &[]);

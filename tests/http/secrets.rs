@@ -30,7 +30,8 @@ fn status(server: &Server, token: &str) -> u16 {
 
 //= docs/spec.md#secrets
 //= type=test
-//# A secret MUST be taken from the file or the descriptor that the command line names, else from the credentials of the service, else from its variable, with a warning.
+//# A secret MUST be read from a file or descriptor on the command line, otherwise from a service credential,
+//# otherwise from its variable with a warning.
 #[test]
 fn a_token_comes_from_a_file_a_descriptor_a_credential_or_a_variable() {
     let home = pots();
@@ -68,7 +69,8 @@ fn a_descriptor_gives_the_token_and_is_closed() {
 
 //= docs/spec.md#secrets
 //= type=test
-//# A file with a secret MUST be refused unless it is a regular file of the user or of root that nobody else may write; a warning MUST say that others can read it.
+//# A secret file MUST be refused unless it is a regular file of the user or of root that nobody else can
+//# write.
 #[test]
 fn a_file_that_others_change_is_refused_with_the_mend() {
     let home = pots();
@@ -108,7 +110,8 @@ fn a_file_that_others_change_is_refused_with_the_mend() {
 
 //= docs/spec.md#secrets
 //= type=test
-//# A file with a secret MUST be refused unless it is a regular file of the user or of root that nobody else may write; a warning MUST say that others can read it.
+//# A secret file MUST be refused unless it is a regular file of the user or of root that nobody else can
+//# write.
 #[test]
 fn a_mounted_secret_is_used_with_a_warning_where_others_read_it() {
     let home = pots();
@@ -132,7 +135,8 @@ fn a_mounted_secret_is_used_with_a_warning_where_others_read_it() {
 
 //= docs/spec.md#secrets
 //= type=test
-//# A secret that both the command line and its variable give MUST be refused.
+//# A secret MUST be refused if it is set twice, if it is too short, or if its file is in a folder that packs
+//# may be granted.
 #[test]
 fn a_secret_that_is_given_twice_is_refused() {
     let home = pots();
@@ -155,7 +159,8 @@ fn a_secret_that_is_given_twice_is_refused() {
 
 //= docs/spec.md#secrets
 //= type=test
-//# A secret that is so short that it can be guessed MUST be refused.
+//# A secret MUST be refused if it is set twice, if it is too short, or if its file is in a folder that packs
+//# may be granted.
 #[test]
 fn a_secret_that_can_be_guessed_is_refused_wherever_it_comes_from() {
     let home = pots();
@@ -180,7 +185,8 @@ fn a_secret_that_can_be_guessed_is_refused_wherever_it_comes_from() {
 
 //= docs/spec.md#secrets
 //= type=test
-//# A file with a secret that lies in a folder that packs may be granted MUST be refused.
+//# A secret MUST be refused if it is set twice, if it is too short, or if its file is in a folder that packs
+//# may be granted.
 #[test]
 fn a_secret_within_the_reach_of_packs_is_refused_by_whatever_name() {
     let home = pots();
@@ -225,7 +231,8 @@ fn spied(id: u32, what: &str, user: Option<u32>) -> Option<Vec<u8>> {
 
 //= docs/spec.md#secrets
 //= type=test
-//# The memory, the descriptors and the environment of the process MUST NOT be readable for other processes of its user.
+//# Other processes of the same user MUST NOT be able to read the memory, the descriptors or the environment
+//# of the server.
 #[test]
 #[cfg(target_os = "linux")]
 fn nobody_reads_the_secrets_of_a_process() {
@@ -271,7 +278,8 @@ fn open_up(home: &Home) {
 
 //= docs/spec.md#http
 //= type=test
-//# At SIGHUP, the settings and the token MUST be read again, and the server MUST go on.
+//# At SIGHUP, settings and token MUST be read again, and settings that are invalid or not trusted MUST NOT
+//# change a limit.
 #[test]
 fn a_hangup_has_settings_and_token_read_again() {
     let home = pots_limited("idle_ms = 86_400_000");
@@ -299,7 +307,8 @@ fn a_hangup_has_settings_and_token_read_again() {
 
 //= docs/spec.md#http
 //= type=test
-//# At SIGHUP, limits in a file that has faults or is not trusted MUST NOT change those that hold.
+//# At SIGHUP, settings and token MUST be read again, and settings that are invalid or not trusted MUST NOT
+//# change a limit.
 #[test]
 fn a_hangup_with_settings_that_cannot_be_used_changes_no_limit() {
     let home = pots_limited("idle_ms = 300");
@@ -324,7 +333,7 @@ fn a_hangup_with_settings_that_cannot_be_used_changes_no_limit() {
 
 //= docs/spec.md#secrets
 //= type=test
-//# A program that a script starts MUST NOT get a secret of the server.
+//# Scripts and the programs that they start MUST NOT see a secret of the server.
 #[test]
 fn a_program_that_a_script_starts_gets_no_secret() {
     let pack = "[pack]\ntitle = \"A spy\"\ngrants = { read = [\".\"], env = [\"*\"], run = [\"env\"] }\n[[tool]]\nname = \"spy_env\"\n\

@@ -12,7 +12,8 @@ fn ask(server: &Server, method: &str, mut params: Value, more: &[(&str, &str)]) 
 
 //= docs/spec.md#tasks
 //= type=test
-//# A task MUST be there for nobody but the bearer and the session that began it.
+//# A task MUST have an unguessable id, and MUST be visible only to the bearer and the session that created
+//# it.
 #[test]
 fn a_task_outlives_its_connection_and_stays_its_clients() {
     let home = Home::with(&[]);

@@ -110,19 +110,20 @@ fn the_bases_are_valid() {
 
 //= docs/spec.md#definitions
 //= type=test
-//# Every fault in a definition file MUST be reported with its path, line and column.
+//# Every error in a definition file MUST be reported with its path, line and column.
 //= docs/spec.md#scripts
 //= type=test
-//# A function that no script and no primitive has MUST be found by `check`.
+//# `check` MUST report calls of functions that do not exist.
 //= docs/spec.md#diagnostics
 //= type=test
-//# Every rule of `check` MUST fire on at least two seeded faults at the place expected.
+//# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF.
 //= docs/spec.md#questions
 //= type=test
-//# A form that elicitation does not allow MUST be refused before the client sees it.
+//# A form MUST be sent to the client as written, and MUST be refused before that if elicitation does not
+//# allow it.
 //= docs/spec.md#questions
 //= type=test
-//# A question MUST be refused where a graph is built, a list is made, an argument is completed or a description is computed.
+//# A question MUST be refused while a graph, a list, a completion or a description is computed.
 #[test]
 fn every_seeded_fault_is_told_with_code_place_and_help() {
     let (mut wrong, mut codes) = (Vec::new(), Vec::new());

@@ -115,7 +115,8 @@ fn differs(step: &Map<String, Value>, line: &Value) -> Option<String> {
 
 //= docs/spec.md#protocol
 //= type=test
-//# The server MUST serve the revisions 2024-11-05 to 2025-11-25 and 2026-07-28 in one process.
+//# The revisions 2024-11-05 to 2025-11-25 and 2026-07-28 MUST be served by one process, and at one HTTP
+//# address.
 #[test]
 #[ignore = "real clients: `.ci/clients install`"]
 fn real_clients_do_the_plan_in_each_era() {

@@ -88,7 +88,8 @@ const OF_GRAPH: &str = "names(graph().nodes(\"note\").column(\"path\"))";
 
 //= docs/spec.md#freshness
 //= type=test
-//# What a `list` function gives MAY be kept while its pack and the graph that it looked at are the same, unless it looked at anything else that can change.
+//# The result of a `list` function MAY be cached while its pack and its graph are the same, unless it read
+//# anything else that can change.
 #[test]
 fn only_what_cannot_have_changed_is_kept() {
     for (body, is_kept) in [

@@ -36,7 +36,7 @@ fn held(workspace: &Path) -> Value {
 
 //= docs/spec.md#writes
 //= type=test
-//# A file that holds something else than the note of a lock MUST NOT be locked.
+//# Taking a lock twice in one call, or locking a file with other content, MUST be an error.
 #[test]
 fn the_cases_of_the_gate_hold() {
     let (_home, workspace) = workspace();
@@ -45,9 +45,9 @@ fn the_cases_of_the_gate_hold() {
     assert_eq!(said(&tested)["passed"], 7);
 }
 
-//= docs/spec.md#writes
+//= docs/spec.md#calls
 //= type=test
-//# A call that waits for a lock MUST NOT keep other calls from running, and MUST end when it is cancelled.
+//# A call that waits for an answer or a lock MUST NOT delay other calls.
 #[test]
 fn calls_that_wait_keep_nobody_waiting_and_are_cancelled() {
     let (_home, workspace) = workspace();
@@ -78,7 +78,8 @@ fn calls_that_wait_keep_nobody_waiting_and_are_cancelled() {
 
 //= docs/spec.md#writes
 //= type=test
-//# A lock whose holder died MUST be taken over, and the process that died MUST be told.
+//# A lock MUST be released when its function fails and when its process dies, and the dead holder MUST be
+//# reported.
 #[test]
 fn a_lock_of_a_dead_process_is_taken_over_and_one_of_a_living_process_was_let_go() {
     let (_home, workspace) = workspace();
@@ -101,7 +102,8 @@ fn a_lock_of_a_dead_process_is_taken_over_and_one_of_a_living_process_was_let_go
 
 //= docs/spec.md#writes
 //= type=test
-//# A lock MUST be let go when its function fails and when its process dies.
+//# A lock MUST be released when its function fails and when its process dies, and the dead holder MUST be
+//# reported.
 #[test]
 fn eight_processes_lose_nothing() {
     let (_home, workspace) = workspace();
@@ -132,7 +134,7 @@ fn python() -> Option<String> {
 
 //= docs/spec.md#writes
 //= type=test
-//# A lock that is not had in time MUST be a fault of kind `locked` that names the holder.
+//# A lock that cannot be acquired in time MUST be an error of kind `locked` that names the holder.
 #[test]
 fn locks_are_those_of_the_python_package_filelock() {
     let Some(python) = python() else { return };

@@ -23,7 +23,7 @@ fn the_cases_hold() {
 
 //= docs/spec.md#memory
 //= type=test
-//# What a pack remembers MUST NOT be seen by another pack, nor by the build of a graph.
+//# The memory of a pack MUST NOT be visible to another pack or to the build of a graph.
 #[test]
 fn a_pack_remembers_between_calls_for_itself() {
     let home = tempfile::tempdir().unwrap();
@@ -39,9 +39,9 @@ fn a_pack_remembers_between_calls_for_itself() {
     assert_eq!((&shown["server"]["transport"], &shown["server"]["port"]), (&json!("stdio"), &Value::Null));
 }
 
-//= docs/spec.md#memory
+//= docs/spec.md#secrets
 //= type=test
-//# The token of the server MUST NOT be seen by scripts.
+//# Scripts and the programs that they start MUST NOT see a secret of the server.
 #[test]
 fn scripts_know_that_there_is_a_token_and_not_which() {
     let home = Home::with(&[]);

@@ -17,7 +17,8 @@ fn shelf(workspace: &Path, words: &[&str]) -> Output {
 
 //= docs/spec.md#operations
 //= type=test
-//# The arguments of an operation MUST be held to its own schema, all violations at once.
+//# The arguments of an operation MUST be validated against its own schema, with all violations reported at
+//# once.
 #[test]
 fn the_cases_of_the_shelf_hold() {
     let workspace = tempfile::tempdir().unwrap();
@@ -28,7 +29,7 @@ fn the_cases_of_the_shelf_hold() {
 
 //= docs/spec.md#operations
 //= type=test
-//# The effect of each operation MUST be proved by itself.
+//# The effect of each operation MUST be verified by `check` and enforced at run time.
 #[test]
 fn the_pack_is_sound_and_each_operation_is_proved() {
     let workspace = tempfile::tempdir().unwrap();
@@ -62,7 +63,7 @@ fn the_pack_is_sound_and_each_operation_is_proved() {
 
 //= docs/spec.md#operations
 //= type=test
-//# A call of an operation MUST be held to the effect of that operation.
+//# The effect of each operation MUST be verified by `check` and enforced at run time.
 #[test]
 fn a_reading_operation_cannot_write_whatever_others_may() {
     let workspace = tempfile::tempdir().unwrap();
@@ -85,10 +86,11 @@ fn a_reading_operation_cannot_write_whatever_others_may() {
 
 //= docs/spec.md#operations
 //= type=test
-//# The schema that clients see MUST be one object with the arguments of all operations, without alternatives at its root.
+//# The published schema of a tool MUST be one object, without alternatives, with the arguments of all its
+//# operations.
 //= docs/spec.md#operations
 //= type=test
-//# The operations, what each does and needs, MUST be listed behind the description of their tool.
+//# The description of a tool MUST list its operations, with what each of them does and requires.
 #[test]
 fn clients_see_one_flat_schema_and_a_list() {
     let workspace = tempfile::tempdir().unwrap();

@@ -59,7 +59,8 @@ fn git(folder: &Path, words: &[&str]) {
 
 //= docs/spec.md#roots
 //= type=test
-//# A relative grant MUST hold beneath the root of the pack and beneath every root that the user granted, and nowhere else.
+//# A relative grant MUST apply only below the root of the pack and the roots that the user granted, and MUST
+//# be listed with these.
 #[test]
 fn granted_rooms_are_read_found_written_locked_and_committed() {
     let house = House::new();
@@ -92,7 +93,7 @@ fn granted_rooms_are_read_found_written_locked_and_committed() {
 
 //= docs/spec.md#roots
 //= type=test
-//# A path below no granted root MUST be refused with the way to grant it.
+//# A path outside of the granted roots MUST be refused with the way to grant it.
 //= docs/spec.md#roots
 //= type=test
 //# A program that changes something MUST NOT be run in a folder that only the grants of its pack name.
@@ -125,7 +126,7 @@ fn other_rooms_are_refused_with_the_way_to_grant_them() {
 
 //= docs/spec.md#freshness
 //= type=test
-//# An edit of a workspace file before a call MUST be seen by the call.
+//# An edit of a workspace file before a call MUST be visible to the call.
 #[test]
 fn a_graph_reaches_over_all_rooms_and_sees_their_edits() {
     let house = House::new();

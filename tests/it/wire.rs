@@ -82,19 +82,18 @@ fn transcripts() -> Vec<(String, String)> {
 
 //= docs/spec.md#protocol
 //= type=test
-//# The server MUST serve the revisions 2024-11-05 to 2025-11-25 and 2026-07-28 in one process.
+//# The revisions 2024-11-05 to 2025-11-25 and 2026-07-28 MUST be served by one process, and at one HTTP
+//# address.
 //= docs/spec.md#protocol
 //= type=test
-//# A structured result MUST be rendered as the revision in use allows.
+//# Every message of the server MUST be valid against the schema of the revision in use.
 //= docs/spec.md#protocol
 //= type=test
 //# A cancelled request MUST NOT be answered.
 //= docs/spec.md#protocol
 //= type=test
-//# A resource that is not there MUST be refused with the code of the revision in use.
-//= docs/spec.md#protocol
-//= type=test
-//# A notification before the first request MUST NOT end the server.
+//# Missing resources, unknown methods and invalid parameters MUST be answered with the error code of the
+//# revision in use.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn transcripts_are_spoken_as_written() {
     let all = transcripts();

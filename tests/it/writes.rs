@@ -17,31 +17,33 @@ fn pen(workspace: &Path, words: &[&str]) -> Output {
 
 //= docs/spec.md#writes
 //= type=test
-//# What is staged MUST reach the disk when the call ends well.
+//# What a call writes MUST be staged until the call succeeds, and MUST be discarded when it fails or is
+//# cancelled.
 //= docs/spec.md#writes
 //= type=test
-//# What is staged MUST reach the disk before a program runs.
+//# Staged writes MUST reach the disk before a program runs.
 //= docs/spec.md#writes
 //= type=test
-//# A call that fails or is cancelled MUST drop what is still staged.
+//# A grant to write MUST NOT cover `.git`, `.toolsd`, `toolsd.toml` or the folders of the user's packs, trust
+//# and state.
 //= docs/spec.md#writes
 //= type=test
-//# A grant to write MUST NOT cover `.git`, `.toolsd` or `toolsd.toml`.
+//# A lock that cannot be acquired in time MUST be an error of kind `locked` that names the holder.
 //= docs/spec.md#writes
 //= type=test
-//# A lock that is not had in time MUST be a fault of kind `locked` that names the holder.
+//# A lock MUST be released when its function fails and when its process dies, and the dead holder MUST be
+//# reported.
 //= docs/spec.md#writes
 //= type=test
-//# A lock MUST be let go when its function fails and when its process dies.
+//# Writes inside `once` or `with_lock` MUST reach the disk when the function succeeds, before the lock is
+//# released.
 //= docs/spec.md#questions
 //= type=test
-//# What the function of `once` wrote MUST reach the disk when it ends well.
-//= docs/spec.md#questions
+//# A question MUST be refused inside a lock, after a change of the graph, or after a write that reached the
+//# disk outside of `once`.
+//= docs/spec.md#programs
 //= type=test
-//# A question inside a lock, after a change of the graph, or after a write that reached the disk outside of `once` MUST be refused.
-//= docs/spec.md#writes
-//= type=test
-//# A program MUST end, with all that it started, when its time is over or the call is cancelled.
+//# A program MUST end, with everything that it started, when its call ends, is cancelled or runs out of time.
 #[test]
 fn the_cases_of_the_pen_hold() {
     let (_home, workspace) = workspace();
@@ -52,7 +54,7 @@ fn the_cases_of_the_pen_hold() {
 
 //= docs/spec.md#writes
 //= type=test
-//# A dry run MUST NOT change a file nor run a program that changes something.
+//# A dry run MUST NOT change a file or run a program that changes something.
 #[test]
 fn a_dry_run_tells_what_would_change() {
     let (_home, workspace) = workspace();

@@ -46,19 +46,17 @@ fn every_number_has_a_check_that_asks_and_expects() {
 
 //= docs/spec.md#freshness
 //= type=test
-//# Where a graph is refreshed beside the calls, an edit MUST be seen by the calls after the next refresh.
-//= docs/spec.md#freshness
-//= type=test
-//# No thread that refreshes MUST be left at the end of the process.
+//# A background refresh of a graph MUST NOT delay calls, and MUST make earlier edits visible to later calls.
 //= docs/spec.md#reload
 //= type=test
-//# A computed description MUST be computed again when the graph of its pack changed.
+//# A computed description MUST be computed again when the graph of its pack changes.
 //= docs/spec.md#definitions
 //= type=test
-//# A path that a trusted `toolsd.toml` configures MUST be granted to be read.
-//= docs/spec.md#robustness
+//# A path that a trusted `toolsd.toml` configures MUST be granted for reading.
+//= docs/spec.md#roots
 //= type=test
-//# A symlink MUST NOT be followed out of its root but into another root that was granted.
+//# A path MUST NOT lead out of its root, by `..`, by being absolute or through a symlink, except into another
+//# granted root.
 #[test]
 #[ignore = "real projects: `just corpora`"]
 fn every_check_holds() {

@@ -37,10 +37,7 @@ fn record_of(interview: &Elicitation) -> CallRecord {
 
 //= docs/spec.md#questions
 //= type=test
-//# Within one call `now()` MUST be constant and `uuid()` MUST repeat when the call runs again.
-//= docs/spec.md#questions
-//= type=test
-//# What `once` made MUST NOT be made again when the call runs again.
+//# A call that runs again after an answer MUST get the same values from `now()`, `uuid()` and `once`.
 #[test]
 fn what_a_run_drew_made_and_told_the_next_one_has_again() {
     let first = suspending(CallRecord::default(), &[]);
@@ -64,7 +61,8 @@ fn what_a_run_drew_made_and_told_the_next_one_has_again() {
 
 //= docs/spec.md#questions
 //= type=test
-//# A missing or malformed answer MUST be asked for again, a bounded number of times.
+//# An answer MUST be validated against its schema, and a missing or invalid one MUST be requested again, a
+//# bounded number of times.
 #[test]
 fn answers_that_do_not_fit_are_asked_for_again_but_not_for_ever() {
     let mut record = CallRecord::default();
@@ -99,7 +97,8 @@ impl Asker for Says {
 
 //= docs/spec.md#questions
 //= type=test
-//# A missing or malformed answer MUST be asked for again, a bounded number of times.
+//# An answer MUST be validated against its schema, and a missing or invalid one MUST be requested again, a
+//# bounded number of times.
 #[test]
 fn a_call_that_waits_asks_again_as_often() {
     for (answer, times) in [(accept("Ada"), 1), (json!({}), MAX_TRIES)] {
@@ -142,7 +141,7 @@ fn a_key_stands_for_one_question() {
 
 //= docs/spec.md#questions
 //= type=test
-//# A client without a capability that a definition requires MUST be told which one.
+//# A client without a required capability MUST get an error that names the capability.
 #[test]
 fn a_client_that_cannot_be_asked_is_a_fault_unless_the_question_is_optional() {
     let interview = suspending(CallRecord::default(), &[]);
@@ -164,7 +163,7 @@ impl Asker for Slow {
 
 //= docs/spec.md#questions
 //= type=test
-//# Time spent waiting for an answer MUST NOT count as the script's.
+//# Time spent waiting for an answer MUST NOT count toward the time limit of the call.
 #[test]
 fn waiting_is_not_the_scripts_time() {
     let limits = crate::guard::Limits { time: std::time::Duration::from_millis(100), ..Default::default() };

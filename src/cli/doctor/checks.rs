@@ -209,8 +209,9 @@ pub fn git(context: &CommandContext) -> Vec<Finding> {
     findings
 }
 
-//= docs/spec.md#git
-//# `toolsd doctor` MUST try what the verbs of git need, and tell what fails of it.
+//= docs/spec.md#command-line
+//# `toolsd doctor` MUST try what the verbs of git need, report what fails, and exit with 1 if something is
+//# broken.
 /// What the verbs need, tried.
 fn try_git_steps(version: &str) -> Vec<Finding> {
     if sandbox_status().is_refusing() {

@@ -5,7 +5,7 @@ use crate::definition::{Body, CaseAction, Expectation, MessagePart, apply_fixtur
 use crate::primitive::Effect;
 
 fn said(text: &str) -> Vec<String> {
-    let (_, faults) = read_definitions(&Source::new("tools.d/a.toml", text));
+    let (_, faults) = read_definitions(&Source::new("tools.d/a.toml", text), Validation::Full);
     faults
         .iter()
         .map(|fault| {
@@ -87,11 +87,11 @@ expect.files = { "b.md" = false }
 
 //= docs/spec.md#definitions
 //= type=test
-//# A published schema MUST be the author's, verbatim and in its order, but for a closing keyword at its root and
-//# the shared definitions it refers to.
+//# A schema MUST be published as written, except for its shared definitions and a closing keyword at its
+//# root.
 #[test]
 fn a_good_file_is_lowered_in_full() {
-    let (definitions, faults) = read_definitions(&Source::new("tools.d/a/b.toml", GOOD));
+    let (definitions, faults) = read_definitions(&Source::new("tools.d/a/b.toml", GOOD), Validation::Full);
     assert!(faults.is_empty(), "{faults:?}");
     assert_eq!(definitions.graph.unwrap().script.value, "tools.d/a/b.rhai");
     let tool = &definitions.tools[0];
@@ -115,9 +115,12 @@ fn a_good_file_is_lowered_in_full() {
     assert!(matches!(&definitions.cases[0].steps[0].expect[0].value, Expectation::Result(json) if json[0].is_null()));
 }
 
+//= docs/spec.md#definitions
+//= type=test
+//# Later fixtures of a case MUST override earlier ones, and the keys of the case MUST override all fixtures.
 #[test]
 fn a_later_fixture_counts_more_and_the_own_keys_count_most() {
-    let (definitions, _) = read_definitions(&Source::new("tools.d/a/b.toml", GOOD));
+    let (definitions, _) = read_definitions(&Source::new("tools.d/a/b.toml", GOOD), Validation::Full);
     let (mut faults, case) = (Vec::new(), &definitions.cases[1]);
     let mut setup = case.setup.clone();
     apply_fixtures(&mut setup, &case.fixtures, &definitions.fixtures, &mut faults);
@@ -134,13 +137,10 @@ fn a_later_fixture_counts_more_and_the_own_keys_count_most() {
 
 //= docs/spec.md#definitions
 //= type=test
-//# Every definition file MUST be read to its end.
+//# Every error in a definition file MUST be reported with its path, line and column.
 //= docs/spec.md#definitions
 //= type=test
-//# Every fault in a definition file MUST be reported with its path, line and column.
-//= docs/spec.md#definitions
-//= type=test
-//# A key that the grammar does not have MUST be refused, with the nearest key that it has.
+//# An unknown key MUST be refused with the nearest known key.
 #[test]
 fn every_fault_is_told_at_its_place() {
     let text = "[[tool]]\nname = \"a\"\ndescripton = \"x\"\neffect = \"read\"\ntext = 'a'\nfile = 'b'\ntitle = 'o'\n[tool.input]\ntype = \"object\"\nproperties.a = { typ = \"strin\", type = \"strin\" }\n[[tool.example]]\narguments = []\n";
@@ -159,6 +159,9 @@ fn every_fault_is_told_at_its_place() {
     );
 }
 
+//= docs/spec.md#definitions
+//= type=test
+//# A schema that toolsd cannot use MUST be reported at the position of the keyword.
 #[test]
 fn schemas_that_cannot_be_used_are_told() {
     let text = "[[tool]]\nname='a'\ndescription='b'\ntext='c'\n[tool.input]\nproperties.a = { '$ref' = 'https://x.y/z' }\nproperties.b = { pattern = '(?=a)' }\nproperties.c = { format = 'dat' }\nproperties.d = { minLength = -1, enum = [] }\nrequired = 'a'\n";
@@ -191,8 +194,8 @@ proptest::proptest! {
     //# A parser MUST NOT panic, whatever text it is given.
     #[test]
     fn nothing_makes_it_panic(text in "\\PC*", cut in 0..GOOD.len(), more in "[\\[\\]\\{\\}=\"'.,a-z0-9\\n ]{0,40}") {
-        read_definitions(&Source::new("a.toml", text));
+        read_definitions(&Source::new("a.toml", text), Validation::Full);
         let cut = GOOD.floor_char_boundary(cut);
-        read_definitions(&Source::new("a.toml", format!("{}{more}{}", &GOOD[..cut], &GOOD[cut..])));
+        read_definitions(&Source::new("a.toml", format!("{}{more}{}", &GOOD[..cut], &GOOD[cut..])), Validation::Full);
     }
 }

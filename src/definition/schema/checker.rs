@@ -90,6 +90,8 @@ impl Checker {
     }
 
     /// Fills in the defaults of the root and of nested objects that are there, behind what is there.
+    //= docs/spec.md#definitions
+    //# The defaults of an input schema MUST be filled in, also in nested objects that are present.
     pub fn fill_defaults(&self, value: &mut Json) {
         self.plan.get_or_init(|| DefaultsPlan::from_schema(self.schema())).fill(value);
     }
@@ -291,10 +293,10 @@ mod tests {
 
     //= docs/spec.md#calls
     //= type=test
-    //# All violations of the input schema MUST be told at once.
+    //# All violations of an input schema MUST be reported at once, in a tool error that a model can correct.
     //= docs/spec.md#calls
     //= type=test
-    //# An argument that the schema does not name MUST be refused, with the nearest one that it names.
+    //# An unknown argument MUST be refused with the nearest known name.
     #[test]
     fn every_violation_is_told_at_once_with_the_nearest_name() {
         let schema = json!({
@@ -342,6 +344,9 @@ mod tests {
         assert!(problems.iter().all(|problem| problem.len() < 400));
     }
 
+    //= docs/spec.md#definitions
+    //= type=test
+    //# The defaults of an input schema MUST be filled in, also in nested objects that are present.
     #[test]
     fn defaults_fill_the_root_and_nested_objects_that_are_there() {
         let schema = json!({

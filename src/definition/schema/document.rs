@@ -69,8 +69,8 @@ impl Schema {
     /// bring properties of their own.
     pub fn publish(&self, defs: &[(Located<String>, Schema)]) -> Result<ObjectSchema> {
         //= docs/spec.md#definitions
-        //# A published schema MUST be the author's, verbatim and in its order, but for a closing keyword at its root
-        //# and the shared definitions it refers to.
+        //# A schema MUST be published as written, except for its shared definitions and a closing keyword at
+        //# its root.
         let mut root = with_shared(self, defs)?;
         if !root.contains_key("additionalProperties") && !root.contains_key("unevaluatedProperties") {
             let composed = ["allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "if", "dependentSchemas"];
@@ -80,7 +80,7 @@ impl Schema {
                 "additionalProperties"
             };
             //= docs/spec.md#calls
-            //# An argument that the schema does not name MUST be refused, with the nearest one that it names.
+            //# An unknown argument MUST be refused with the nearest known name.
             root.insert(keyword.to_owned(), Json::Bool(false));
         }
         Ok(root.into())

@@ -22,6 +22,8 @@ pub enum SchemaRole {
 }
 
 /// Reports every fault of a schema: keywords, their values, formats, patterns, references that lead out of the pack.
+//= docs/spec.md#definitions
+//# A schema that toolsd cannot use MUST be reported at the position of the keyword.
 pub fn lint_schema(schema: &Schema, role: SchemaRole) -> Vec<Diagnostic> {
     let mut linter = Linter { schema, faults: Vec::new() };
     if matches!(role, SchemaRole::Input | SchemaRole::Config) {

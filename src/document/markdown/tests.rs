@@ -213,7 +213,7 @@ fn marks_and_blanks_before_an_item_are_levels() {
 
 //= docs/spec.md#primitives
 //= type=test
-//# Markdown nested more than 100 levels deep MUST be refused before it is read.
+//# Markdown that is nested more than 100 levels deep MUST be refused.
 #[test]
 fn what_is_nested_too_deep_is_refused_with_its_line() {
     for mark in [">", "> ", "- ", "1. ", "* > "] {

@@ -207,10 +207,10 @@ proptest! {
 
     //= docs/spec.md#edits
     //= type=test
-    //# An edit of front matter MUST leave every line as it is that says what it said.
+    //# An edit of front matter MUST change only the lines whose values change.
     //= docs/spec.md#edits
     //= type=test
-    //# What is read from edited front matter MUST be exactly what was asked for, or the edit is refused.
+    //# An edit of front matter MUST be refused if reading the result does not return the requested values.
     #[test]
     fn the_data_is_what_is_wanted_and_other_lines_stay(
         (block, said) in any_block(),

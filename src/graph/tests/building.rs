@@ -53,9 +53,9 @@ fn a_fault_of_one_file_does_not_stop_the_rest() {
     assert_eq!(graph.field("faults").unwrap().to_json(), faults);
 }
 
-//= docs/spec.md#robustness
+//= docs/spec.md#scripts
 //= type=test
-//# A file that is too large for what its function does with it MUST be a fault of that file, and not of the build.
+//# A file that cannot be scanned or is too large MUST be an error of that file, and not of the whole graph.
 #[test]
 fn what_is_too_large_is_a_fault_of_its_file_and_what_stops_the_call_ends_the_build() {
     let guard = crate::guard::Guard::new(crate::guard::Limits::default(), crate::guard::CancelFlag::default());

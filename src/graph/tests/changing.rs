@@ -208,10 +208,11 @@ proptest! {
 
     //= docs/spec.md#changes
     //= type=test
-    //# Undoing a change MUST restore the graph exactly: nodes, fields, edges, and the order of all of them.
+    //# Undoing a change MUST restore the graph exactly, including the order of nodes, fields and edges.
     //= docs/spec.md#changes
     //= type=test
-    //# Adding or renaming a node MUST make those references whole that name its id.
+    //# A reference to a removed node MUST stay as a broken reference, and MUST be resolved again when a node
+    //# gets that id.
     #[test]
     fn undone_is_as_it_was(lines in lines(), rounds in prop::collection::vec(prop::collection::vec(step(), 1..6), 1..7)) {
         let place = ChangeFixture::new(&lines);
@@ -245,7 +246,8 @@ proptest! {
 
 //= docs/spec.md#changes
 //= type=test
-//# A reference to a node that is removed MUST stay, broken, with the id of the node.
+//# A reference to a removed node MUST stay as a broken reference, and MUST be resolved again when a node gets
+//# that id.
 #[test]
 fn references_break_and_heal() {
     let place = ChangeFixture::new(&names(&["node n 1", "node m 2", "refer 2 1 uses 1", "refer 2 5 knows"]));
@@ -265,10 +267,7 @@ fn references_break_and_heal() {
 
 //= docs/spec.md#changes
 //= type=test
-//# A change that fails MUST leave nothing behind.
-//= docs/spec.md#changes
-//= type=test
-//# What a call changed MUST NOT count before the call ends well.
+//# A change MUST NOT take effect before its call succeeds, and MUST leave nothing behind when it fails.
 #[test]
 fn a_failure_leaves_nothing() {
     let place = ChangeFixture::new(&names(&["node n 1", "node m 2"]));
@@ -305,10 +304,8 @@ fn a_failure_leaves_nothing() {
 
 //= docs/spec.md#changes
 //= type=test
-//# While changes are pending, the graph MUST NOT be refreshed from files.
-//= docs/spec.md#changes
-//= type=test
-//# Files that moved on under pending changes MUST be named when it is asked for.
+//# While changes are pending, the graph MUST NOT be refreshed, and files that changed MUST be reported on
+//# request.
 #[test]
 fn files_that_move_on_are_told_and_wait() {
     let place = ChangeFixture::new(&names(&["node n 1"]));
@@ -326,7 +323,7 @@ fn files_that_move_on_are_told_and_wait() {
 
 //= docs/spec.md#changes
 //= type=test
-//# The changes of one pack MUST be made one call after the other, while other calls read their snapshot.
+//# The changes of one pack MUST be made one after the other, while other calls read their snapshot.
 #[test]
 fn one_after_the_other() {
     let place = ChangeFixture::new(&names(&["node n 1"]));

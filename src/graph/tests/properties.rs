@@ -76,6 +76,9 @@ fn fresh(store: &GraphStore, files: &Arc<FileTable>) -> Arc<Graph> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
+    //= docs/spec.md#scripts
+    //= type=test
+    //# A refreshed graph MUST be equal to a graph that is built from scratch.
     #[test]
     fn a_rebuild_equals_a_build(rounds in prop::collection::vec(prop::collection::vec(file_edit(), 1..4), 1..6)) {
         let files = FileTable::with(&[]);

@@ -150,7 +150,7 @@ fn one_builds_and_the_others_wait() {
 
 //= docs/spec.md#freshness
 //= type=test
-//# A call MUST NOT wait for a graph that is refreshed beside the calls.
+//# A background refresh of a graph MUST NOT delay calls, and MUST make earlier edits visible to later calls.
 #[test]
 fn what_stands_is_given_while_another_is_built() {
     let (gate, waits) = std::sync::mpsc::channel::<()>();
@@ -186,6 +186,9 @@ fn what_stands_is_given_while_another_is_built() {
     });
 }
 
+//= docs/spec.md#scripts
+//= type=test
+//# A function that scans a file MUST NOT read any other file.
 #[test]
 fn a_scan_function_reads_nothing_else() {
     let files = FileTable::with(&[("a", "x")]);

@@ -401,7 +401,8 @@ impl Draft {
     /// Binds to a node the unbound ends of edges that name its id.
     ///
     //= docs/spec.md#changes
-    //# Adding or renaming a node MUST make those references whole that name its id.
+    //# A reference to a removed node MUST stay as a broken reference, and MUST be resolved again when a node
+    //# gets that id.
     pub(super) fn bind(&mut self, node: u32) {
         let (id, kind) = (self.id_of(node).clone(), self.kind_of(node).clone());
         let named = |target: &NodeRef| match target {
@@ -430,7 +431,8 @@ impl Draft {
     /// Removes the edges that leave a node that is being removed. All other edges keep its id.
     ///
     //= docs/spec.md#changes
-    //# A reference to a node that is removed MUST stay, broken, with the id of the node.
+    //# A reference to a removed node MUST stay as a broken reference, and MUST be resolved again when a node
+    //# gets that id.
     pub(super) fn unbind(&mut self, node: u32) {
         let mut touching: Vec<u32> = self.edges_needing(node);
         if self.is_of_base(node) {

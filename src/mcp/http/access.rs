@@ -74,7 +74,7 @@ impl AccessPolicy {
                     .help("a token consists of visible ASCII characters"));
             }
         //= docs/spec.md#http
-        //# An address that other machines reach MUST be refused without a token.
+        //# An address that other machines can reach MUST be refused without a token.
         } else if !address.ip().is_loopback() {
             return Err(usage(format!("other machines can reach `{address}`, and there is no token"))
                 .help("pass a token with `--token-file` or the variable `TOOLSD_HTTP_TOKEN`, or serve `127.0.0.1`"));
@@ -121,7 +121,7 @@ impl AccessPolicy {
             let host = Host::parse(host)
                 .ok_or_else(|| bad_request("the host must be a name or an address, with or without a port"))?;
             //= docs/spec.md#http
-            //# A request that names another host, or comes from another origin, than those allowed MUST be refused with status 403.
+            //# A request for a host or from an origin that is not allowed MUST be refused with status 403.
             if !self.hosts.iter().any(|allowed| host.is_within(allowed)) {
                 let why = "Forbidden: this host is not one of the server's; `--allow-host` adds one";
                 return Err(refusal(StatusCode::FORBIDDEN, why));
@@ -154,7 +154,8 @@ impl AccessPolicy {
             return false;
         };
         //= docs/spec.md#http
-        //# With a token, a request that does not bring it MUST be refused with status 401.
+        //# With a token, a request without it MUST be refused with status 401, and its connection MUST be
+        //# closed.
         match value.split_once(' ') {
             Some((scheme, brought)) => scheme.eq_ignore_ascii_case("bearer") && token.matches(brought.trim()),
             None => false,
@@ -173,7 +174,8 @@ pub(super) fn single_field<'a>(
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else { return Ok(None) };
     //= docs/spec.md#http
-    //# A request with two fields of which one decides who is asked, who asks, or what is sent MUST be refused with status 400.
+    //# A request with ambiguous headers, or with a body that is not a message, MUST be refused with status
+    //# 400.
     if values.next().is_some() {
         return Err(bad_request(format!("more than one {name} field")));
     }
@@ -292,7 +294,7 @@ mod tests {
 
     //= docs/spec.md#http
     //= type=test
-    //# An address that other machines reach MUST be refused without a token.
+    //# An address that other machines can reach MUST be refused without a token.
     #[test]
     fn an_address_of_others_needs_a_token() {
         for own in ["127.0.0.1:0", "127.9.0.1:80", "[::1]:8000", "localhost:8000"] {
@@ -328,7 +330,7 @@ mod tests {
 
     //= docs/spec.md#http
     //= type=test
-    //# With a token, a request that does not bring it MUST be refused with status 401.
+    //# With a token, a request without it MUST be refused with status 401, and its connection MUST be closed.
     #[test]
     #[allow(clippy::unwrap_used)]
     fn only_the_token_lets_in() {

@@ -38,7 +38,8 @@ impl MessageRequest {
         check_content_type(&parts.headers)?;
         let body = collect_body(body, body_time).await?;
         //= docs/spec.md#http
-        //# A body that is no message MUST be answered with status 400 and an error of the protocol.
+        //# A request with ambiguous headers, or with a body that is not a message, MUST be refused with
+        //# status 400.
         let read = || read_json(&body);
         let message = if body.len() > LARGE_MESSAGE { run_aside(read) } else { read() }.map_err(|unreadable| {
             let id = readable_id(&unreadable);
@@ -104,15 +105,16 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), Refusal> {
 }
 
 //= docs/spec.md#http
-//# A request whose head or body is too large MUST be refused, and the server MUST go on.
+//# A request whose head, body or declared length is too large MUST be refused, and the server MUST continue.
 // hyper refuses a head that is too large.
 async fn collect_body(mut body: Incoming, time: Duration) -> Result<Bytes, Refusal> {
     let is_announced_too_large = body.size_hint().lower() > MAX_BODY as u64;
     //= docs/spec.md#http
-    //# A body whose length is said to be too large MUST be refused before it comes.
+    //# A request whose head, body or declared length is too large MUST be refused, and the server MUST
+    //# continue.
     if !is_announced_too_large {
         //= docs/spec.md#http
-        //# A body that does not arrive in time MUST be answered with status 408.
+        //# A client that does not send a request or read a response in time MUST be disconnected.
         match timeout(time, Limited::new(&mut body, MAX_BODY).collect()).await {
             Ok(Ok(collected)) => return Ok(collected.to_bytes()),
             Ok(Err(error)) if !error.is::<LengthLimitError>() => {

@@ -94,7 +94,8 @@ impl Connections {
     }
 
     //= docs/spec.md#http
-    //# When too many connections are open the one that has been silent longest MUST be closed, and another be served at once.
+    //# When too many connections are open, the longest idle one MUST be closed, whatever its address or
+    //# token.
     /// Admits a connection. If it is one too many, another one is closed first.
     pub(super) async fn admit(self: &Arc<Self>) -> ConnectionPlace {
         let most = self.limits().connections;

@@ -37,8 +37,6 @@ impl DirectCalls {
         Self { connection }
     }
 
-    //= docs/spec.md#http
-    //# A call that goes the straight way MUST get the answer that it gets on the way round.
     /// Answers a request with a status and a message.
     ///
     /// # Errors

@@ -55,7 +55,8 @@ impl HttpEndpoint {
         let policy = self.access.load_full();
         let origin = parts.headers.get(header::ORIGIN).cloned();
         //= docs/spec.md#http
-        //# Host, origin and token MUST be checked once, before anything else of a request is looked at.
+        //# Host, origin and token MUST be checked before anything else of a request, and the token in
+        //# constant time.
         let (answering, mut answer) = match policy.check(&parts) {
             Err(refusal) => return refusal.map(|body| AnswerBody { body, _answering: None, _request: None }),
             // A preflight request has no token, and its sender learns only that it may send requests.
@@ -91,7 +92,7 @@ impl HttpEndpoint {
             Err(refusal) => return *refusal,
         };
         //= docs/spec.md#http
-        //# While a large body is read or a large answer is written, the requests of others MUST be answered.
+        //# Large requests and responses MUST NOT delay those of other clients.
         let is_large = request.is_large();
         let mut answered = pin!(self.answer_message(request));
         poll_fn(|context| {
@@ -111,8 +112,6 @@ impl HttpEndpoint {
         };
         match session {
             Some(session) if !is_stateless => {
-                //= docs/spec.md#http
-                //# A request with the id of one that still runs in its session MUST be refused.
                 let Some(begun) = self.sessions.begin(&session, request_id(request.message())) else {
                     return json_response(StatusCode::BAD_REQUEST, &duplicate_id_error(request.message()));
                 };

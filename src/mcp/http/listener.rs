@@ -93,7 +93,7 @@ impl HttpListener {
     }
 
     //= docs/spec.md#http
-    //# At SIGINT and SIGTERM, running calls MUST get a grace, and the process MUST end with code 0.
+    //# At SIGINT and SIGTERM, running calls MUST get a grace period before the process exits with code 0.
     /// Accepts no more connections, closes idle ones, ends subscriptions, and gives running calls their grace.
     async fn wind_down(self, connections: &Connections, server: &McpServer) {
         let Self { socket, shutdown, streams } = self;
@@ -153,7 +153,7 @@ async fn serve_connection(
         blocked: None,
     };
     //= docs/spec.md#http
-    //# A connection that sends no whole head of a request in time, at its beginning or after an answer, MUST be closed.
+    //# A client that does not send a request or read a response in time MUST be disconnected.
     let mut served = pin!(
         http1::Builder::new()
             .timer(TokioTimer::new())
@@ -213,7 +213,7 @@ struct WatchedStream {
 
 impl WatchedStream {
     //= docs/spec.md#http
-    //# A connection whose client takes nothing of what is sent to it MUST be closed.
+    //# A client that does not send a request or read a response in time MUST be disconnected.
     fn watch_write(&mut self, context: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if written.is_ready() {
             self.blocked = None;

@@ -36,7 +36,8 @@ pub(super) fn refusal(status: StatusCode, why: impl Into<String>) -> Refusal {
     let close = HeaderValue::from_static("close");
     match status {
         //= docs/spec.md#http
-        //# After status 401 the connection MUST be closed.
+        //# With a token, a request without it MUST be refused with status 401, and its connection MUST be
+        //# closed.
         StatusCode::UNAUTHORIZED => {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             headers.insert(header::CONNECTION, close);

@@ -17,7 +17,8 @@ const RESUME_TIME: Duration = Duration::from_secs(10);
 const MESSAGE_CAPACITY: usize = 4;
 
 //= docs/spec.md#http
-//# A session that is over MUST be answered with status 404.
+//# When too many sessions are open, the longest idle one without a running call MUST be closed, and its
+//# requests answered with status 404.
 /// The session manager of rmcp, which answers a session that it does not know with that status.
 pub(super) fn manager() -> LocalSessionManager {
     let mut config = SessionConfig::default();
@@ -62,7 +63,8 @@ impl Sessions {
     }
 
     //= docs/spec.md#http
-    //# When too many sessions are open, the one that has been silent longest MUST be closed; one whose call runs MUST NOT.
+    //# When too many sessions are open, the longest idle one without a running call MUST be closed, and its
+    //# requests answered with status 404.
     /// Makes room for a session. Returns whether there is room: a session in which a call runs is not closed.
     pub(super) async fn make_room(&self, most: usize) -> bool {
         let alive: HashSet<String> = self.manager.sessions.read().await.keys().map(|id| id.to_string()).collect();
@@ -143,7 +145,8 @@ mod tests {
 
     //= docs/spec.md#http
     //= type=test
-    //# When too many sessions are open, the one that has been silent longest MUST be closed; one whose call runs MUST NOT.
+    //# When too many sessions are open, the longest idle one without a running call MUST be closed, and its
+    //# requests answered with status 404.
     #[test]
     fn the_most_silent_one_goes() {
         let mut sessions = HashMap::new();

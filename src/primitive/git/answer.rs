@@ -23,7 +23,8 @@ pub(super) fn run(call: &mut GitCall<'_>, verb: &GitVerb, said: GitArguments, op
 }
 
 //= docs/spec.md#git
-//# What git prints that is not UTF-8 MUST be given where it is asked for, and else be a fault that says where it stands and how to ask.
+//# Output of git that is not UTF-8 MUST be returned on request, and MUST NOT fail a verb that changed
+//# something.
 /// The answer of a call, with all that was noticed in it.
 pub(super) fn answer(
     call: &mut GitCall<'_>,
@@ -40,7 +41,8 @@ pub(super) fn answer(
     }
     let mut bytes = None;
     //= docs/spec.md#git
-    //# What a verb did that changes something MUST NOT be told as a fault because of what it printed.
+    //# Output of git that is not UTF-8 MUST be returned on request, and MUST NOT fail a verb that changed
+    //# something.
     let is_done = command.needs != RequiredGrant::ReadGit && ran.code == 0;
     if is_on(options, "any_bytes") || is_done {
         notices.extend(let_through(&mut ran, &mut bytes));
@@ -59,7 +61,7 @@ pub(super) fn answer(
 }
 
 //= docs/spec.md#git
-//# What an answer would have noticed MUST be told by the fault of a command that fails, too.
+//# A verb that fails MUST report the exit code and the output of git, and what to do if git needed a program.
 /// Adds the notices to a fault: one of them may be why git fails.
 fn with_notices(mut fault: Box<Diagnostic>, notices: &[String]) -> Box<Diagnostic> {
     if notices.is_empty() {
@@ -74,7 +76,8 @@ fn with_notices(mut fault: Box<Diagnostic>, notices: &[String]) -> Box<Diagnosti
 }
 
 //= docs/spec.md#git
-//# What git passed over though it ended well MUST be told.
+//# A result MUST report what git skipped: hooks, signatures, filters, objects that are missing and writes
+//# that are still staged.
 /// What git could not do or left out, in its own words: it ends with 0 all the same.
 fn complaints(errors: &[u8]) -> Vec<String> {
     let errors = String::from_utf8_lossy(errors);
@@ -86,7 +89,7 @@ fn complaints(errors: &[u8]) -> Vec<String> {
 }
 
 //= docs/spec.md#git
-//# Where git of a pack fails because it may not start a program, the answer MUST say so and what to do.
+//# A verb that fails MUST report the exit code and the output of git, and what to do if git needed a program.
 /// What the words of git do not say: that it may start no program here, and what to do by hand.
 fn advice(errors: &str) -> Option<String> {
     let has = |words: &[&str]| words.iter().any(|word| errors.contains(word));

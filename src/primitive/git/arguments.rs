@@ -53,7 +53,8 @@ fn of_both(end: &str, value: &str) -> Vec<(String, String)> {
 }
 
 //= docs/spec.md#git
-//# Git MUST be spoken to by verbs and options of one table only; every other name MUST be refused with the nearest one.
+//# Git MUST be available only through the `git` grant, with the verbs and options of one table, and no name
+//# that begins with `-`.
 /// Checks the options and turns them into arguments.
 pub(super) fn build_arguments(verb: &GitVerb, options: &Map) -> Result<GitArguments> {
     for (key, value) in options {
@@ -202,7 +203,8 @@ impl OptionWriter<'_> {
     }
 
     //= docs/spec.md#git
-    //# A name of a commit, branch or file that begins with `-` MUST be refused.
+    //# Git MUST be available only through the `git` grant, with the verbs and options of one table, and no
+    //# name that begins with `-`.
     fn name(&self, name: String) -> Result<String> {
         match name.is_empty() || name.starts_with('-') || name.contains('\n') {
             true => Err(self.refused(

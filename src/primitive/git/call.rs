@@ -81,7 +81,7 @@ impl GitCall<'_> {
         let is_whole = looks_at_files && ["status", "diff"].contains(&verb.name);
         let is_whole = is_whole || verb.name == "add" && (is_on(options, "all") || is_on(options, "update"));
         //= docs/spec.md#git
-        //# Where a working tree reaches out of the roots, no answer MUST name files beside the root.
+        //# The paths that a verb takes and returns MUST be in the working tree below the granted roots.
         if is_part && is_whole && said.paths.is_empty() {
             said.paths.push(self.repository.visible.clone());
         }
@@ -109,7 +109,7 @@ impl GitCall<'_> {
     }
 
     //= docs/spec.md#git
-    //# A path that a verb is given MUST lie in the working tree below the granted roots, and one whose content is kept MUST be one that the pack may read.
+    //# The paths that a verb takes and returns MUST be in the working tree below the granted roots.
     /// Refuses paths that lie outside of what the pack may look at, and says of the verb whether it looks at files.
     pub(super) fn check_paths(&self, verb: &GitVerb, said: &GitArguments, options: &Map) -> Result<()> {
         let repository = &self.repository;
@@ -166,7 +166,8 @@ impl GitCall<'_> {
     }
 
     //= docs/spec.md#git
-    //# A verb that finds the lock of another git on the index MUST be tried again for a moment before it fails.
+    //# Verbs that change a repository MUST run one at a time across processes, and MUST wait briefly for the
+    //# lock of another git.
     /// Runs git; again, if the index was locked: git takes that lock before it changes anything.
     pub(super) fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
         let began = Instant::now();
@@ -226,7 +227,8 @@ pub fn check_git_version(world: &dyn World) -> Result<()> {
 }
 
 //= docs/spec.md#git
-//# Verbs that change a repository MUST run one after the other, also those of other processes of the host; waiting MUST end with the call.
+//# Verbs that change a repository MUST run one at a time across processes, and MUST wait briefly for the lock
+//# of another git.
 /// Waits until no other call changes the repository.
 pub(super) fn wait_for_turn(
     context: &Context<'_>,

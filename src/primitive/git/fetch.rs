@@ -50,7 +50,8 @@ pub(super) fn run(call: &mut GitCall<'_>, said: &GitArguments, options: &Map) ->
 }
 
 //= docs/spec.md#git
-//# A remote MUST be one that the repository's configuration has by name, reached by `https`, `http`, `ssh` or `git`, or a folder below a granted root.
+//# A remote MUST be in the repository's configuration, and MUST be reached by `https`, `http`, `ssh` or
+//# `git`, or be a folder below a granted root.
 /// The address of a remote, and the folder if it is one.
 fn address(call: &GitCall<'_>, remote: &str) -> Result<(String, Option<String>)> {
     let remotes =

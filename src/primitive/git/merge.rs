@@ -154,7 +154,8 @@ impl Merge<'_, '_> {
     }
 
     //= docs/spec.md#git
-    //# A merge that is killed MUST leave what `merge_abort` needs.
+    //# Git that is stopped MUST leave no lock of its own, and a stopped merge MUST leave what `merge_abort`
+    //# needs.
     /// Says that a merge is under way, before a file changes.
     fn write_state(&self) -> Result<()> {
         self.own_file("MERGE_MSG", Some(self.message.as_bytes()))?;

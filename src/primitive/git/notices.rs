@@ -40,14 +40,16 @@ const HELP: &str =
     "fetch what is missing by hand: what git switches to it fetches, and `git fetch --refetch --no-filter` brings all";
 
 //= docs/spec.md#git
-//# An answer MUST name the hooks that this verb would have run, the signature that is missing and the filters that did not convert a file.
+//# A result MUST report what git skipped: hooks, signatures, filters, objects that are missing and writes
+//# that are still staged.
 /// Collects the notices of a call.
 pub(super) fn collect(call: &mut GitCall<'_>, verb: &GitVerb, said: &GitArguments) -> Result<()> {
     let repository = &call.repository;
     let mut found = Vec::new();
     if is_partial(repository) {
         //= docs/spec.md#git
-        //# In a partial clone the caller MUST be told that nothing is fetched that is missing.
+        //# A result MUST report what git skipped: hooks, signatures, filters, objects that are missing and
+        //# writes that are still staged.
         found.push(format!(
             "this is a partial clone: an object that is missing is not fetched, and what needs it fails or finds nothing; {HELP}"
         ));
@@ -55,7 +57,8 @@ pub(super) fn collect(call: &mut GitCall<'_>, verb: &GitVerb, said: &GitArgument
     found.extend(filtered(call, verb)?);
     if verb.changes == GitChanges::Nothing {
         //= docs/spec.md#git
-        //# A verb that only looks MUST tell that it does not see what the call has written and not kept yet.
+        //# A result MUST report what git skipped: hooks, signatures, filters, objects that are missing and
+        //# writes that are still staged.
         if call.world.staged().is_some_and(|staged| !staged.is_empty()) {
             found.push("what this call has written is not on the disk yet: git does not see it".to_owned());
         }
@@ -108,7 +111,8 @@ fn is_partial(repository: &Repository) -> bool {
 }
 
 //= docs/spec.md#git
-//# A verb that fills files from objects MUST be refused where these are missing: git takes the files away before it misses them.
+//# A verb MUST fail before any change if a filter applies to an added file, or if objects of the files to
+//# write are missing.
 /// Refuses a verb that needs missing objects.
 pub(super) fn check_partial_clone(call: &GitCall<'_>, verb: &GitVerb, said: &GitArguments) -> Result<()> {
     if verb.files != FileUse::Fills || !is_partial(&call.repository) {
@@ -134,7 +138,7 @@ pub(super) fn check_partial_clone(call: &GitCall<'_>, verb: &GitVerb, said: &Git
 }
 
 //= docs/spec.md#git
-//# What git changed of `toolsd.toml` and `.toolsd` MUST be told.
+//# Changes that git makes to `toolsd.toml` and `.toolsd` MUST be reported.
 /// Collects what a verb that changes files changed of the host's own since the commit `before`.
 pub(super) fn collect_own_files(call: &mut GitCall<'_>, before: &str) -> Result<()> {
     let own = [".toolsd", "toolsd.toml"].map(|name| path::join(&call.repository.top, name));

@@ -87,7 +87,8 @@ fn the_table_is_sound() {
 
 //= docs/spec.md#git
 //= type=test
-//# Git MUST be spoken to by verbs and options of one table only; every other name MUST be refused with the nearest one.
+//# Git MUST be available only through the `git` grant, with the verbs and options of one table, and no name
+//# that begins with `-`.
 #[test]
 fn no_other_option_is_taken() {
     let forms: [fn(&str) -> String; 5] = [
@@ -123,7 +124,8 @@ fn no_other_option_is_taken() {
 /// Every option of every verb that takes a name, with what git would take for an option.
 //= docs/spec.md#git
 //= type=test
-//# A name of a commit, branch or file that begins with `-` MUST be refused.
+//# Git MUST be available only through the `git` grant, with the verbs and options of one table, and no name
+//# that begins with `-`.
 #[test]
 fn no_name_begins_as_an_option_does() {
     let mut asked = 0;
@@ -161,7 +163,8 @@ fn lists_of_hooks_name_verbs() {
 proptest! {
     //= docs/spec.md#git
     //= type=test
-    //# A name of a commit, branch or file that begins with `-` MUST be refused.
+    //# Git MUST be available only through the `git` grant, with the verbs and options of one table, and no
+    //# name that begins with `-`.
     #[test]
     fn whatever_is_given_becomes_no_option(text in "(-{0,2}[a-z]{0,8}[= ]?|[ -~\\n\\x00]{0,12}|--output=x|-F|-x)", at in any::<prop::sample::Index>()) {
         let all = every();

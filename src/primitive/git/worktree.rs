@@ -16,7 +16,8 @@ pub(super) fn add(call: &mut GitCall<'_>, verb: &GitVerb, said: &GitArguments, o
     let text = |name: &str| options.get(name).and_then(Value::as_text);
     let place = path::clean(&path::join(&call.repository.folder, given));
     //= docs/spec.md#git
-    //# A working tree MUST be made and removed only where the pack may write all of the folder, below a granted root.
+    //# A verb that reads files MUST have a grant to read the whole working tree, and one that changes files a
+    //# grant to write it.
     call.world.may_fill(&place)?;
     let shown = call.command_of(verb, said.clone(), options);
     let is_reftable = call.repository.setting("extensions.refstorage").is_some_and(|one| one.value == "reftable");

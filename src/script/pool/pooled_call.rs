@@ -110,7 +110,7 @@ impl PooledCall {
     }
 
     //= docs/spec.md#calls
-    //# A call MUST be answered within 300 ms after its limit or its cancellation, whatever its script does.
+    //# A call MUST end within 300 ms after its limit or its cancellation, whatever its script does.
     /// The fault with which the call is to be answered if it is overdue. Its guard has asked it to stop before.
     pub(super) fn overdue_fault(&self, now: Instant) -> Option<Box<Diagnostic>> {
         let mut state = self.state();
@@ -133,7 +133,8 @@ impl PooledCall {
     /// call is just committing, or was already answered.
     ///
     //= docs/spec.md#calls
-    //# Nothing that a call does after it was answered in its place MUST reach the disk, the graph, the memory of its pack or the client.
+    //# A call that still runs after it was answered MUST NOT affect the disk, the graph, the memory of its
+    //# pack or the client.
     pub(super) fn answer(&self, fault: Box<Diagnostic>) -> bool {
         let mut state = self.state();
         if state.phase != CallPhase::Open || !state.seals.iter().all(|seal| seal.set()) {

@@ -120,7 +120,8 @@ impl CallQueue {
     }
 
     //= docs/spec.md#calls
-    //# The calls of one connection MUST NOT take all threads.
+    //# The calls of one connection MUST NOT occupy all threads, and connections with queued calls MUST be
+    //# served in turn.
     /// The place in the turns of the connection whose call may begin now.
     fn next_turn(&self) -> Option<usize> {
         let may_begin = |caller| self.rows.get(caller).is_some_and(|row| row.running < self.limits.connection);
@@ -129,7 +130,8 @@ impl CallQueue {
     }
 
     //= docs/spec.md#calls
-    //# Connections whose calls wait for a thread MUST be served in turn.
+    //# The calls of one connection MUST NOT occupy all threads, and connections with queued calls MUST be
+    //# served in turn.
     /// Takes the next job, if one may begin now.
     pub(super) fn take(&mut self) -> Option<PoolJob> {
         let caller = self.turns.remove(self.next_turn()?)?;
@@ -149,7 +151,7 @@ impl CallQueue {
     }
 
     //= docs/spec.md#calls
-    //# A call that keeps a thread busy MUST NOT keep another from beginning, as long as there are threads to start.
+    //# A running call MUST NOT delay the start of another call while threads are available.
     /// Whether another thread is to be started: a call may begin, no thread is free for it, and those that are at work
     /// are too few or take too long.
     pub(super) fn needs_thread(&self) -> bool {
@@ -188,8 +190,9 @@ impl CallQueue {
 
     /// A call begins to wait for something. Returns `false` if too many calls are waiting.
     pub(super) fn leave(&mut self, call: &PooledCall) -> bool {
-        //= docs/spec.md#questions
-        //# The calls of one connection that wait for something MUST leave room for those of others.
+        //= docs/spec.md#calls
+        //# The calls of one connection MUST NOT occupy all threads, and connections with queued calls MUST be
+        //# served in turn.
         let own = self.rows.get(&call.caller).map_or(0, |row| row.waiting);
         let has_room = self.waiting < MAX_WAITING && own < MAX_WAITING / 2;
         if has_room {

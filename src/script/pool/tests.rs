@@ -80,7 +80,7 @@ fn until_at_rest(pool: &Pool) {
 
 //= docs/spec.md#calls
 //= type=test
-//# A call that does not end soon after its limit or its cancellation MUST be answered all the same.
+//# A call MUST end within 300 ms after its limit or its cancellation, whatever its script does.
 #[test]
 fn a_call_that_cannot_be_stopped_is_answered_and_its_thread_replaced() {
     let pool = Pool::new();
@@ -111,7 +111,7 @@ fn a_call_that_cannot_be_stopped_is_answered_and_its_thread_replaced() {
 
 //= docs/spec.md#calls
 //= type=test
-//# A call MUST be answered within 300 ms after its limit or its cancellation, whatever its script does.
+//# A call MUST end within 300 ms after its limit or its cancellation, whatever its script does.
 #[test]
 fn a_call_that_ignores_everything_is_answered_in_time() {
     let pool = Pool::new();
@@ -138,7 +138,8 @@ fn a_call_that_ignores_everything_is_answered_in_time() {
 
 //= docs/spec.md#calls
 //= type=test
-//# Nothing that a call does after it was answered in its place MUST reach the disk, the graph, the memory of its pack or the client.
+//# A call that still runs after it was answered MUST NOT affect the disk, the graph, the memory of its pack
+//# or the client.
 #[test]
 fn what_a_call_does_after_its_answer_reaches_nobody() {
     let (pool, disk) = (Pool::new(), Arc::new(MemoryWorld::new()));
@@ -183,7 +184,8 @@ fn what_a_call_does_after_its_answer_reaches_nobody() {
 
 //= docs/spec.md#calls
 //= type=test
-//# When every thread that may be started is held, a new call MUST be told so at once.
+//# When no thread is available, a new call MUST fail at once, and `toolsd://status` MUST list the calls that
+//# occupy the threads.
 #[test]
 fn when_all_threads_are_held_calls_are_told_and_somebody_may_end_the_process() {
     let pool = Pool::new();
@@ -214,7 +216,7 @@ fn when_all_threads_are_held_calls_are_told_and_somebody_may_end_the_process() {
 
 //= docs/spec.md#calls
 //= type=test
-//# A call that keeps a thread busy MUST NOT keep another from beginning, as long as there are threads to start.
+//# A running call MUST NOT delay the start of another call while threads are available.
 #[test]
 fn busy_threads_do_not_hold_up_others() {
     let pool = Pool::new();
@@ -232,7 +234,8 @@ fn busy_threads_do_not_hold_up_others() {
 
 //= docs/spec.md#calls
 //= type=test
-//# The calls of one connection MUST NOT take all threads.
+//# The calls of one connection MUST NOT occupy all threads, and connections with queued calls MUST be served
+//# in turn.
 #[test]
 fn a_flood_of_one_connection_does_not_hold_up_another() {
     let pool = Pool::new();
@@ -256,7 +259,8 @@ fn a_flood_of_one_connection_does_not_hold_up_another() {
 
 //= docs/spec.md#calls
 //= type=test
-//# Connections whose calls wait for a thread MUST be served in turn.
+//# The calls of one connection MUST NOT occupy all threads, and connections with queued calls MUST be served
+//# in turn.
 #[test]
 fn where_all_threads_are_taken_another_connection_waits_for_one_call() {
     let pool = Pool::new();
@@ -345,7 +349,7 @@ fn a_call_that_waits_for_something_is_not_answered_in_its_place() {
 
 //= docs/spec.md#calls
 //= type=test
-//# A panic MUST be contained in the call that caused it.
+//# A panic MUST affect only the call that caused it.
 #[test]
 fn a_panic_is_told_to_its_owner_and_the_threads_go_on() {
     let pool = Pool::new();
@@ -357,9 +361,9 @@ fn a_panic_is_told_to_its_owner_and_the_threads_go_on() {
     assert_eq!(pool.run(|| 7), Ok(7));
 }
 
-//= docs/spec.md#questions
+//= docs/spec.md#calls
 //= type=test
-//# A call that waits for an answer MUST NOT keep other calls from running.
+//# A call that waits for an answer or a lock MUST NOT delay other calls.
 #[test]
 fn threads_that_wait_are_replaced_and_leave_none_behind() {
     let pool = Arc::new(Pool::new());
@@ -372,9 +376,10 @@ fn threads_that_wait_are_replaced_and_leave_none_behind() {
         pool.call("wait".to_owned(), caller, CancelFlag::default(), wait, move |result| drop(done.send(result)));
         ended
     };
-    //= docs/spec.md#questions
+    //= docs/spec.md#calls
     //= type=test
-    //# The calls of one connection that wait for something MUST leave room for those of others.
+    //# The calls of one connection MUST NOT occupy all threads, and connections with queued calls MUST be
+    //# served in turn.
     let waiting: Vec<_> = (0..MAX_WAITING / 2).map(|_| wait(CallerId::default())).collect();
     let count = || pool.0.queue().calls().filter(|(_, place)| *place == CallPlace::Waiting).count();
     until("all of them wait", || count() == MAX_WAITING / 2);

@@ -167,8 +167,8 @@ pub fn block_in_place<T>(job: impl FnOnce() -> T) -> Result<T> {
         return Err(fault.help(help));
     }
     call.set_waiting(true);
-    //= docs/spec.md#questions
-    //# A call that waits for an answer MUST NOT keep other calls from running.
+    //= docs/spec.md#calls
+    //# A call that waits for an answer or a lock MUST NOT delay other calls.
     state.serve(queue);
     let _waiting = WaitingCall { state: &state, call: &call };
     Ok(job())

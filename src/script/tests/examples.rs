@@ -39,7 +39,7 @@ fn wrong(primitive: &Primitive, example: &Example) -> Option<String> {
 
 //= docs/spec.md#primitives
 //= type=test
-//# Every example of a primitive MUST pass.
+//# Every primitive MUST have an example, and every example MUST pass as a test.
 #[test]
 fn examples_of_primitives() {
     let wrong = Pool::new().run(|| {

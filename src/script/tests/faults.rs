@@ -6,6 +6,9 @@ use crate::diagnostic::{Code, RENAMED_PRIMITIVES};
 use crate::guard::Limits;
 use serde_json::json;
 
+//= docs/spec.md#scripts
+//= type=test
+//# A call of an unknown or renamed function MUST fail with the nearest or the current name.
 #[test]
 fn former_names_of_primitives_are_told_with_those_of_now() {
     for word in RENAMED_PRIMITIVES {
@@ -18,6 +21,9 @@ fn former_names_of_primitives_are_told_with_those_of_now() {
     assert_eq!(run("fn then(a) { a + 1 } fn main() { then(1) }"), Ok(json!(2)));
 }
 
+//= docs/spec.md#scripts
+//= type=test
+//# A call of an unknown or renamed function MUST fail with the nearest or the current name.
 #[test]
 fn unknown_names_are_told_with_the_nearest_one() {
     let text = "fn total(a) { a } fn main() { let ab = totl(1); }";
@@ -64,6 +70,9 @@ fn all_files_that_cannot_be_read_are_told() {
     assert_eq!(program.functions("c.rhai").len(), 1);
 }
 
+//= docs/spec.md#scripts
+//= type=test
+//# An error in a script MUST report its file, line and column, and the calls that led to it.
 #[test]
 fn each_fault_names_its_own_file_and_the_calls() {
     let files = [
@@ -132,7 +141,7 @@ fn caught(expression: &str) -> serde_json::Value {
 
 //= docs/spec.md#scripts
 //= type=test
-//# A fault that a script catches MUST have its kind, its code and its message, whatever raised it.
+//# A caught error MUST have a kind, a code and a message, whatever raised it.
 #[test]
 fn a_fault_of_the_language_is_caught_like_one_of_ours() {
     for (expression, message) in [

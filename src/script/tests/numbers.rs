@@ -66,6 +66,9 @@ fn what_a_format_can_say_comes_back_as_it_was() {
     }
 }
 
+//= docs/spec.md#primitives
+//= type=test
+//# A number that JSON, YAML and TOML cannot represent MUST be an error that names the number.
 #[test]
 fn what_no_format_can_say_is_a_fault_that_names_it_wherever_it_goes() {
     for (number, shown) in UNSAYABLE {

@@ -340,9 +340,9 @@ fn of_all(work: impl Fn(&'static Primitive, &Bench, &Inputs, Duration) -> Vec<St
     told.into_inner().expect("no panic")
 }
 
-//= docs/spec.md#scripts
+//= docs/spec.md#primitives
 //= type=test
-//# A primitive MUST ask the guard of its call at least once for each 64 kB of work.
+//# A primitive MUST check the limits of its call after a bounded amount of work, whatever its arguments are.
 #[test]
 fn every_primitive_checks_its_guard_in_a_sample_of_cases() {
     let wrong = of_all(judged_in_sample);

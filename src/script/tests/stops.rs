@@ -23,7 +23,7 @@ fn little_memory() -> Limits {
 
 //= docs/spec.md#scripts
 //= type=test
-//# A script MUST end when it has used up its steps, its time, its memory or its depth.
+//# A script MUST stop when its call is cancelled or reaches its limit of steps, time, memory or depth.
 #[test]
 fn what_never_ends_is_ended() {
     for text in [
@@ -47,7 +47,7 @@ fn what_never_ends_is_ended() {
 
 //= docs/spec.md#scripts
 //= type=test
-//# A script that is stopped MUST NOT be able to go on by catching the fault.
+//# A script that is stopped MUST NOT continue by catching the error.
 #[test]
 fn a_stop_cannot_be_caught() {
     for text in [
@@ -62,7 +62,7 @@ fn a_stop_cannot_be_caught() {
 
 //= docs/spec.md#scripts
 //= type=test
-//# A script MUST end when it has used up its steps, its time, its memory or its depth.
+//# A script MUST stop when its call is cancelled or reaches its limit of steps, time, memory or depth.
 #[test]
 fn what_takes_all_memory_is_stopped() {
     for text in [
@@ -87,7 +87,7 @@ fn what_takes_all_memory_is_stopped() {
 
 //= docs/spec.md#scripts
 //= type=test
-//# A script MUST end when it has used up its steps, its time, its memory or its depth.
+//# A script MUST stop when its call is cancelled or reaches its limit of steps, time, memory or depth.
 #[test]
 fn recursion_has_a_depth_and_the_pack_may_set_it() {
     let down = "fn down(n) { if n == 0 { 0 } else { 1 + down(n - 1) } } fn main() { down(50) }";
@@ -109,7 +109,7 @@ fn recursion_has_a_depth_and_the_pack_may_set_it() {
 
 //= docs/spec.md#scripts
 //= type=test
-//# A script MUST end when it has used up its steps, its time, its memory or its depth.
+//# A script MUST stop when its call is cancelled or reaches its limit of steps, time, memory or depth.
 #[test]
 fn time_is_over_in_the_middle_of_a_verb() {
     let limits = Limits { time: Duration::from_millis(50), ..Limits::default() };
@@ -159,9 +159,6 @@ fn a_value_nested_without_end_does_not_break_the_thread() {
     }
 }
 
-//= docs/spec.md#scripts
-//= type=test
-//# A chain of captured variables of any length MUST NOT end the process.
 #[test]
 fn closures_that_capture_closures_are_dropped_step_by_step() {
     for text in [
@@ -187,7 +184,8 @@ fn closures_that_capture_closures_are_dropped_step_by_step() {
 
 //= docs/spec.md#calls
 //= type=test
-//# Nothing that a call does after it was answered in its place MUST reach the disk, the graph, the memory of its pack or the client.
+//# A call that still runs after it was answered MUST NOT affect the disk, the graph, the memory of its pack
+//# or the client.
 #[test]
 fn a_script_that_goes_on_after_its_answer_reaches_nothing() {
     let text = "fn main() {

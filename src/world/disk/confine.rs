@@ -51,7 +51,7 @@ fn chosen() -> Sandbox {
 
 /// Starts a program as confined as the user wants it.
 //= docs/spec.md#programs
-//# A program that a pack starts MUST be confined by the system to what its grants say.
+//# A program that a pack starts MUST be confined by the system to what its grants allow.
 pub(super) fn start(
     status: &SandboxStatus,
     start: &ProgramStart<'_>,

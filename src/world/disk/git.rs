@@ -42,7 +42,8 @@ const IDENTITY: [&str; 7] = [
 const DECIDING: [&str; 2] = [".gitattributes", ".gitignore"];
 
 //= docs/spec.md#git
-//# Git of a pack MUST NOT start a program, nor read or write a file outside of the repository and of what the pack was granted.
+//# Git of a pack MUST NOT start a program, nor read or write a file outside of the repository and of what the
+//# pack was granted.
 /// Runs a command of git in a repository and nowhere else.
 pub(super) fn run(disk: &Disk, command: &ProgramCommand, repository: &Repository) -> Result<ProgramOutput> {
     let mut command = command.clone();
@@ -55,8 +56,9 @@ pub(super) fn run(disk: &Disk, command: &ProgramCommand, repository: &Repository
     if command.needs == RequiredGrant::FetchGit {
         return fetch::run(disk, &command, repository);
     }
-    //= docs/spec.md#git
-    //# Git MUST be started by the absolute path that the host's own `PATH` has for it.
+    //= docs/spec.md#programs
+    //# A program MUST be found in the server's own `PATH`, at a location that only root and the user can
+    //# write, and never by a relative path.
     command.program = disk.programs.find("git")?.path;
     let files = settings::user_files(repository);
     let places = [("GIT_DIR", repository.git_dir.as_str()), ("GIT_WORK_TREE", &repository.top)];

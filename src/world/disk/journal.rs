@@ -24,7 +24,7 @@ static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
 static CHOSEN: OnceLock<Option<String>> = OnceLock::new();
 
 //= docs/spec.md#robustness
-//# A journal that lies in the workspace or in a further root MUST NOT be believed, unless the user's own home has it there.
+//# A journal that another user can change, or that is inside the workspace or another root, MUST be ignored.
 /// Chooses the folder of the host in which journals lie, once: one outside of these roots. Says why it is not the
 /// usual one.
 pub(super) fn choose_folder(roots: &[&str]) -> Option<String> {
@@ -59,7 +59,8 @@ pub(super) struct JournalLines {
 
 impl JournalLines {
     //= docs/spec.md#robustness
-    //# A journal that cannot be read MUST be told of before it is removed.
+    //# What is completed after a killed process MUST be what that process had prepared, and what cannot be
+    //# completed MUST be reported.
     /// The notice about the journal at `path` that cannot be read to its end, if so.
     pub(super) fn fault(&self, path: &str) -> Option<String> {
         self.is_broken.then(|| {
@@ -139,7 +140,7 @@ fn is_at(file: &File, path: &str) -> bool {
 }
 
 //= docs/spec.md#robustness
-//# A journal that another user owns or can change MUST NOT be believed.
+//# A journal that another user can change, or that is inside the workspace or another root, MUST be ignored.
 /// Whether only this user can have written a file.
 fn is_ours(known: &Metadata) -> bool {
     known.uid() == rustix::process::geteuid().as_raw() && known.mode() & 0o022 == 0
@@ -261,7 +262,8 @@ mod tests {
 
     //= docs/spec.md#robustness
     //= type=test
-    //# A journal that another user owns or can change MUST NOT be believed.
+    //# A journal that another user can change, or that is inside the workspace or another root, MUST be
+    //# ignored.
     #[test]
     fn what_others_can_write_is_no_journal() {
         let place = tempfile::tempdir().unwrap();

@@ -19,7 +19,8 @@ use std::os::unix::fs::OpenOptionsExt as _;
 const MOST_NOTE: u64 = 16 * 1024;
 
 //= docs/spec.md#writes
-//# A lock MUST be let go when its function fails and when its process dies.
+//# A lock MUST be released when its function fails and when its process dies, and the dead holder MUST be
+//# reported.
 /// A lock that is held. The system lets it go when the process ends, however it ends.
 struct FileLock {
     file: File,

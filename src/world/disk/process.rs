@@ -102,7 +102,8 @@ fn still_running(command: &ProgramCommand) -> String {
 }
 
 //= docs/spec.md#programs
-//# A program that failed because it was confined MUST be told of with what it may touch, and the grant that says so.
+//# A program that fails because of its confinement MUST be reported with what it may access and the grant
+//# that says so.
 /// A note about what a program that failed was held to: why it failed, its own words say.
 fn confinement_note(roots: &Roots, command: &ProgramCommand, ended: &Result<ProgramOutput>) -> Option<String> {
     let has_failed = match ended {
@@ -145,7 +146,7 @@ fn with_notes(ended: Result<ProgramOutput>, notes: Vec<String>) -> Result<Progra
 
 /// All variables that a program gets.
 //= docs/spec.md#secrets
-//# A program that a script starts MUST NOT get a secret of the server.
+//# Scripts and the programs that they start MUST NOT see a secret of the server.
 fn variables(command: &ProgramCommand, temporary: Option<&str>) -> Vec<(String, String)> {
     let passed = PASSED.iter().filter_map(|name| Some(((*name).to_owned(), system::env(name)?)));
     let mut variables: Vec<(String, String)> = passed.collect();
@@ -200,7 +201,8 @@ impl Group {
     }
 
     //= docs/spec.md#calls
-    //# Nothing that a call does after it was answered in its place MUST reach the disk, the graph, the memory of its pack or the client.
+    //# A call that still runs after it was answered MUST NOT affect the disk, the graph, the memory of its
+    //# pack or the client.
     /// Has whoever answers in place of the call kill it before.
     fn awaited(self: &Arc<Self>, what: Option<String>) -> guard::WaitNote {
         let group = Arc::clone(self);
@@ -257,8 +259,9 @@ impl<'a> RunningProgram<'a> {
         Ok(waitid(WaitId::Pid(self.pid), options)?)
     }
 
-    //= docs/spec.md#writes
-    //# A program MUST end, with all that it started, when its time is over or the call is cancelled.
+    //= docs/spec.md#programs
+    //# A program MUST end, with everything that it started, when its call ends, is cancelled or runs out of
+    //# time.
     fn wait(mut self) -> Result<ProgramOutput> {
         let (began, mut pause) = (Instant::now(), Duration::from_micros(500));
         let status = loop {
@@ -278,7 +281,7 @@ impl<'a> RunningProgram<'a> {
                 return Err(shutdown_fault());
             }
             //= docs/spec.md#programs
-            //# A program that prints more than its caller takes MUST be ended then, unless it changes a repository.
+            //# A program MUST have limits of memory, file size, number of processes and output.
             // What changes a repository is let finish. Nobody would see the rest of what any other one prints.
             if self.overflows() && matches!(self.command.needs, RequiredGrant::Program | RequiredGrant::ReadGit) {
                 return Err(self.too_much(" and was ended"));
@@ -336,7 +339,8 @@ impl<'a> RunningProgram<'a> {
 
     /// Kills the whole group, and waits until nothing is left of it: what comes after sees what all of them did.
     //= docs/spec.md#programs
-    //# No process that a program started MUST be left when its call ends.
+    //# A program MUST end, with everything that it started, when its call ends, is cancelled or runs out of
+    //# time.
     fn end_group(&mut self) {
         self.group.kill();
         self.group.forget();
@@ -357,8 +361,9 @@ impl Drop for RunningProgram<'_> {
         if !self.is_ours {
             return;
         }
-        //= docs/spec.md#writes
-        //# A git that is ended MUST leave no lock of its own behind.
+        //= docs/spec.md#git
+        //# Git that is stopped MUST leave no lock of its own, and a stopped merge MUST leave what
+        //# `merge_abort` needs.
         // It is asked first: git takes its lock files away then.
         let _already_ended = kill_process_group(self.pid, Signal::TERM);
         let asked = Instant::now();
@@ -458,7 +463,7 @@ fn shutdown_fault() -> Box<Diagnostic> {
 
 /// Ends the programs that run, and waits until their temporary folders are gone. The process is to end at once then.
 //= docs/spec.md#programs
-//# A server that ends MUST end its programs before it is gone.
+//# When the server ends, for whatever reason, its programs and everything that they started MUST end.
 pub fn end_programs() {
     let mut work = shutdown_state();
     work.ends.get_or_insert_with(Instant::now);

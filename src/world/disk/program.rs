@@ -36,7 +36,8 @@ impl ProgramFinder {
     /// itself.
     /// The files are looked at anew each time.
     //= docs/spec.md#programs
-    //# A program MUST be found in the `PATH` of the host itself, in a place where only root and the user of the host can put one.
+    //# A program MUST be found in the server's own `PATH`, at a location that only root and the user can
+    //# write, and never by a relative path.
     pub(super) fn find(&self, name: &str) -> Result<ProgramFile> {
         let known = self.found.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
         let file = match known {

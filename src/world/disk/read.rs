@@ -11,7 +11,7 @@ use std::os::unix::fs::OpenOptionsExt;
 pub const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 //= docs/spec.md#robustness
-//# A file that the host reads for itself MUST be a regular one of a bounded size, and MUST be opened without waiting.
+//# A file that toolsd reads for itself MUST be a regular file of a bounded size.
 /// The bytes of a file of up to `most`; `None` if it is not there. A symlink in its place is not followed: whoever
 /// prepared the workspace may have put it there.
 pub(super) fn read_small(file: &str, most: u64) -> Result<Option<Vec<u8>>> {

@@ -78,7 +78,7 @@ impl OpenedPath<'_> {
     /// is looked at again once it is open, without waiting for a pipe that was put in its place meanwhile.
     pub(super) fn bytes(self, policy: &dyn FilePolicy) -> Result<Vec<u8>> {
         //= docs/spec.md#roots
-        //# A grant MUST be checked on the file that was opened, whatever name led to it.
+        //# A grant MUST be checked on the file that was opened, whatever name or symlink led to it.
         if let Some(real) = &self.real {
             policy.may_read(self.asked, real)?;
         }
@@ -270,7 +270,8 @@ impl From<io::Error> for ResolveError {
 impl ResolveError {
     /// What went wrong, if that may be told: that nothing is where a symlink leads to says what is there, too.
     //= docs/spec.md#roots
-    //# Whether something is where a symlink leads to MUST NOT be told of a place that no grant covers.
+    //# Whether a path exists that no grant covers MUST NOT be revealed, neither directly nor through a
+    //# symlink.
     fn checked_error(self, asked: &str, policy: &dyn FilePolicy) -> Result<io::Error> {
         if let Some(real) = &self.real {
             policy.may_look(asked, real, EntryKind::File)?;

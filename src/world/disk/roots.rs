@@ -100,7 +100,7 @@ impl Root {
     }
 
     //= docs/spec.md#roots
-    //# A root whose name does not lead to the folder that was opened under it any more MUST NOT be used.
+    //# A root that was moved, removed or replaced MUST NOT be used, and MUST be listed in `toolsd://status`.
     /// Whether its name still leads to the folder that is open, or, as long as none is, to the same place.
     fn is_in_place(&self) -> bool {
         match (self.dir.get(), self.above.get()) {
@@ -269,8 +269,9 @@ impl Roots {
     /// Where the absolute path `outward` leads that a symlink takes out of its root, if that lies beneath another root
     /// as things stand; nothing where there is one root only.
     ///
-    //= docs/spec.md#robustness
-    //# A symlink MUST NOT be followed out of its root but into another root that was granted.
+    //= docs/spec.md#roots
+    //# A path MUST NOT lead out of its root, by `..`, by being absolute or through a symlink, except into
+    //# another granted root.
     pub(super) fn resolve_outward(&self, outward: &str) -> Option<StartFolder<'_>> {
         if self.roots.len() == 1 {
             return None;
@@ -327,8 +328,9 @@ impl Roots {
             let message = format!("the path `{start}…` has {} bytes", path.len());
             return Err(Diagnostic::new(Code::WORLD, message).help(format!("at most {MOST_PATH_BYTES} are allowed")));
         }
-        //= docs/spec.md#robustness
-        //# A path MUST NOT lead outside its root, by `..`, by being absolute, or through a symlink.
+        //= docs/spec.md#roots
+        //# A path MUST NOT lead out of its root, by `..`, by being absolute or through a symlink, except into
+        //# another granted root.
         let clean = path::clean(&expand(path, self.home.as_deref()));
         let is_below = path::is_below(&clean, ".");
         // The innermost root is nearest: its symlinks are those that stay inside.

@@ -23,7 +23,8 @@ pub enum SecretFile<'a> {
 }
 
 //= docs/spec.md#secrets
-//# The memory, the descriptors and the environment of the process MUST NOT be readable for other processes of its user.
+//# Other processes of the same user MUST NOT be able to read the memory, the descriptors or the environment
+//# of the server.
 /// The first act of the program: no other process of the user looks into this one, and no core is written. A system that
 /// refuses this does not have it; the program works all the same.
 pub fn hide_process() {
@@ -38,7 +39,8 @@ pub fn secret_variable(name: &str) -> Option<String> {
 }
 
 //= docs/spec.md#secrets
-//# A file with a secret MUST be refused unless it is a regular file of the user or of root that nobody else may write; a warning MUST say that others can read it.
+//# A secret file MUST be refused unless it is a regular file of the user or of root that nobody else can
+//# write.
 /// The secret in a file, of which `what` says what it is; nothing if a credential is not there.
 ///
 /// # Errors
@@ -80,7 +82,8 @@ pub fn read_secret(what: &str, file: SecretFile<'_>) -> Result<Option<String>> {
 }
 
 //= docs/spec.md#secrets
-//# A file with a secret that lies in a folder that packs may be granted MUST be refused.
+//# A secret MUST be refused if it is set twice, if it is too short, or if its file is in a folder that packs
+//# may be granted.
 /// Checks that a file with a secret lies in none of these folders, whatever the names are by which they are reached.
 ///
 /// # Errors
@@ -163,7 +166,8 @@ mod tests {
 
     //= docs/spec.md#secrets
     //= type=test
-    //# A file with a secret MUST be refused unless it is a regular file of the user or of root that nobody else may write; a warning MUST say that others can read it.
+    //# A secret file MUST be refused unless it is a regular file of the user or of root that nobody else can
+    //# write.
     #[test]
     fn a_file_that_others_may_change_is_refused() {
         for mode in 0..0o1000 {

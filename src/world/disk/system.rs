@@ -52,8 +52,6 @@ pub fn state_folder() -> Option<String> {
 /// starts a server seldom have the same variables, and both must find the same record. Without a home folder:
 /// [`state_folder`].
 pub fn trust_folder() -> Option<String> {
-    //= docs/spec.md#trust
-    //# Trust MUST be found whatever `XDG_STATE_HOME` says.
     let home = home_folder().or_else(system_home).map(|home| path::join(&home, TRUST_BELOW_HOME));
     home.or_else(state_folder)
 }
@@ -157,7 +155,7 @@ pub fn make_private_folder(path: &str) -> Result<()> {
 }
 
 //= docs/spec.md#robustness
-//# The folders that the host makes for itself MUST be the user's alone, whatever the umask is.
+//# The folders that toolsd creates for itself MUST be accessible only to the user, whatever the umask is.
 /// The same in the words of the system.
 pub(super) fn private_folder(path: &str) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
@@ -267,7 +265,7 @@ pub(super) fn advice() -> String {
 /// # Errors
 /// There are not [`LEAST`] left.
 //= docs/spec.md#robustness
-//# A server that has too few descriptors to begin with MUST say so and end.
+//# A server or a command that cannot get the descriptors or the threads that it needs MUST say so and exit.
 pub fn check_descriptors() -> Result<()> {
     let one = || open("/", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
     let taken: std::result::Result<Vec<_>, Errno> = (0..LEAST).map(|_| one()).collect();
@@ -291,7 +289,7 @@ const LEAST_THREADS: usize = 12;
 /// # Errors
 /// The system does not give [`LEAST_THREADS`] beside those of the pool in which files are read.
 //= docs/spec.md#robustness
-//# A command that cannot have the threads that it needs MUST say so and end.
+//# A server or a command that cannot get the descriptors or the threads that it needs MUST say so and exit.
 pub fn check_threads() -> Result<()> {
     // That there is such a pool already is no fault.
     let has_pool =
@@ -314,7 +312,8 @@ pub fn check_threads() -> Result<()> {
 /// Has a file that may grow no further (`ulimit -f`) told to who writes it: else the system would end the whole process, and
 /// with it the calls of others.
 //= docs/spec.md#robustness
-//# A write beyond the size that the system allows a file MUST fail alone.
+//# When the process has no descriptors left, or may not extend a file, only the affected call MUST fail, with
+//# the reason.
 #[allow(unsafe_code, reason = "std has no way to ignore a signal; to ignore one runs no code of ours")]
 pub fn fail_at_largest_file() {
     // SAFETY: the number is one of the system's, and `SIG_IGN` is no function that is called.

@@ -60,7 +60,7 @@ fn lock_folder(folder: &Path) -> io::Result<Option<OwnedFd>> {
 
 /// Takes away the folders that killed processes of this user left.
 //= docs/spec.md#robustness
-//# What a killed process left of temporary folders MUST be taken away at the next start.
+//# Temporary files and folders of a killed process MUST be removed by the next write and the next start.
 pub(super) fn sweep() {
     let own = rustix::process::geteuid().as_raw();
     for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
@@ -110,7 +110,7 @@ mod tests {
 
     //= docs/spec.md#robustness
     //= type=test
-    //# What a killed process left of temporary folders MUST be taken away at the next start.
+    //# Temporary files and folders of a killed process MUST be removed by the next write and the next start.
     #[test]
     fn what_nobody_holds_goes_and_what_is_held_stays() {
         let base = std::env::temp_dir();

@@ -34,9 +34,10 @@ fn walk_all(follow: bool) -> WalkOptions {
     WalkOptions { from: ".".into(), hidden: true, ignore: false, follow, depth: None }
 }
 
-//= docs/spec.md#robustness
+//= docs/spec.md#roots
 //= type=test
-//# A path MUST NOT lead outside its root, by `..`, by being absolute, or through a symlink.
+//# A path MUST NOT lead out of its root, by `..`, by being absolute or through a symlink, except into another
+//# granted root.
 #[test]
 fn hostile_paths_never_lead_outside() {
     let (house, disk) = house();
@@ -105,9 +106,10 @@ fn a_link_that_stays_inside_is_read_but_never_written() {
     assert_eq!(followed.files, ["link/alias", "link/file", "real/alias", "real/file"]);
 }
 
-//= docs/spec.md#robustness
+//= docs/spec.md#roots
 //= type=test
-//# A path MUST NOT lead outside its root, by `..`, by being absolute, or through a symlink.
+//# A path MUST NOT lead out of its root, by `..`, by being absolute or through a symlink, except into another
+//# granted root.
 #[test]
 fn a_link_swapped_while_a_call_runs_does_not_lead_outside() {
     let (house, disk) = house();
@@ -212,7 +214,7 @@ fn a_large_file_is_refused() {
 
 //= docs/spec.md#freshness
 //= type=test
-//# An edit of a workspace file before a call MUST be seen by the call.
+//# An edit of a workspace file before a call MUST be visible to the call.
 /// Recorded reads on a real disk: each edit is made at once, so most fall into the tick of the write before.
 #[test]
 fn an_edit_on_disk_is_always_seen() {
@@ -292,9 +294,10 @@ fn speed() {
     writeln!(io::stderr(), "{}", lines.join("\n")).unwrap();
 }
 
-//= docs/spec.md#robustness
+//= docs/spec.md#roots
 //= type=test
-//# A path MUST NOT lead outside its root, by `..`, by being absolute, or through a symlink.
+//# A path MUST NOT lead out of its root, by `..`, by being absolute or through a symlink, except into another
+//# granted root.
 #[test]
 fn many_paths_are_seen_as_each_alone() {
     let (house, disk) = house();

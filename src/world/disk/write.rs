@@ -241,7 +241,8 @@ fn write_new_file(parent: &Dir, name: &str, bytes: &[u8], permissions: Option<Pe
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     //= docs/spec.md#robustness
-    //# A file that is replaced MUST keep its permissions, and MUST NOT be readable by others meanwhile.
+    //# A file that is replaced MUST keep its permissions at all times, and a read-only file MUST NOT be
+    //# replaced.
     if permissions.is_some() {
         // Until it has the permissions of the old file, nobody else reads it.
         options.mode(0o600);
@@ -261,7 +262,8 @@ fn file_mark(of: &Metadata) -> FileMark {
 fn check_target(parent: &Dir, path: &str, name: &str) -> Result<Option<Metadata>> {
     match parent.symlink_metadata(name) {
         //= docs/spec.md#robustness
-        //# A file that its owner may not write MUST NOT be replaced.
+        //# A file that is replaced MUST keep its permissions at all times, and a read-only file MUST NOT be
+        //# replaced.
         Ok(metadata) if metadata.is_file() && metadata.permissions().readonly() => {
             Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be written: it is read-only"))
                 .help("allow it with `chmod u+w`"))
@@ -318,7 +320,8 @@ fn check_unprotected(disk: &Disk, dir: &Dir, name: &str, path: &str) -> std::res
     let identity = |name: &str| dir.symlink_metadata(name).ok().map(|found| (found.dev(), found.ino()));
     let Some(own) = identity(name) else { return Ok(()) };
     //= docs/spec.md#writes
-    //# A grant to write MUST NOT cover `.git`, `.toolsd` or `toolsd.toml`.
+    //# A grant to write MUST NOT cover `.git`, `.toolsd`, `toolsd.toml` or the folders of the user's packs,
+    //# trust and state.
     match others.into_iter().find(|other| identity(other) == Some(own)) {
         Some(other) => {
             let message = format!("`{path}` may not be written: `{name}` is `{other}` by another name");

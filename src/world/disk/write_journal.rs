@@ -55,7 +55,7 @@ pub(super) fn temporary_name() -> String {
 /// Begins to write. What processes that were killed left behind is finished or taken away first.
 ///
 //= docs/spec.md#robustness
-//# What a killed process left of files in the making MUST be taken away by the next call that writes.
+//# Temporary files and folders of a killed process MUST be removed by the next write and the next start.
 pub(super) fn begin() -> PendingWrites {
     let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(folder) = journal::folder("pending") {
@@ -150,7 +150,8 @@ fn finish_all(folder: &str) -> bool {
 /// Takes the steps that were decided, or takes away what was made before they were; tells what could not be done as it
 /// was meant, and what was.
 //= docs/spec.md#robustness
-//# Files that a call wrote together MUST all be written or none, also when its process was killed, before the workspace is used again.
+//# Files that a call writes together MUST all be written or none, before the workspace is used again, even if
+//# the process is killed.
 fn finish(lines: &[Json]) -> Vec<String> {
     let text = |line: &Json, key: &str| line.get(key).and_then(Json::as_str).map(str::to_owned);
     let mut told = Vec::new();
@@ -184,7 +185,8 @@ fn finish(lines: &[Json]) -> Vec<String> {
 type JournaledStep = (String, (u64, u64), Option<String>, Option<FileMark>, Option<(FileMark, String)>);
 
 //= docs/spec.md#robustness
-//# What is put in its place behind a killed process MUST be what that process had prepared; what cannot be finished MUST be told by name.
+//# What is completed after a killed process MUST be what that process had prepared, and what cannot be
+//# completed MUST be reported.
 /// Takes one step. Returns whether it was still to be taken.
 fn take_step(step: &Json) -> Result<bool, String> {
     let unread = || "a step that is none was written down".to_owned();
@@ -330,7 +332,8 @@ mod tests {
 
     //= docs/spec.md#robustness
     //= type=test
-    //# Files that a call wrote together MUST all be written or none, also when its process was killed, before the workspace is used again.
+    //# Files that a call writes together MUST all be written or none, before the workspace is used again,
+    //# even if the process is killed.
     #[test]
     fn a_kill_at_any_step_leaves_all_or_nothing() {
         // Before the decision, which is half written: nothing.
@@ -387,7 +390,8 @@ mod tests {
 
     //= docs/spec.md#robustness
     //= type=test
-    //# What is put in its place behind a killed process MUST be what that process had prepared; what cannot be finished MUST be told by name.
+    //# What is completed after a killed process MUST be what that process had prepared, and what cannot be
+    //# completed MUST be reported.
     #[test]
     fn what_was_prepared_is_put_in_its_place_and_nothing_else() {
         type Attack = fn(&Path);

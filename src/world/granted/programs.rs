@@ -63,7 +63,8 @@ impl GrantedWorld {
             );
         }
         //= docs/spec.md#roots
-        //# A program that changes something MUST NOT be run in a folder that only the grants of its pack name.
+        //# A program that changes something MUST NOT be run in a folder that only the grants of its pack
+        //# name.
         if command.needs != RequiredGrant::ReadGit && self.is_foreign(&self.normalize(&command.folder)) {
             let message = format!("the pack may not run `{}` in `{}`", command.program, command.folder);
             return Err(Diagnostic::new(Code::WORLD, message).help(GRANT_ROOT));
@@ -101,14 +102,14 @@ impl GrantedWorld {
         start.extend(installation);
         let (processes, network) = (ChildProcesses::Any, grant.network);
         //= docs/spec.md#programs
-        //# What is executed MUST be the file that was judged.
+        //# The file that is executed MUST be the file that was checked.
         let judged = Some(file);
         let confinement = Confinement { read, write, start, processes, network, judged, ..Confinement::default() };
         Ok(ProgramCommand { confinement, ..command.clone() })
     }
 
     //= docs/spec.md#programs
-    //# A program MUST be let read and start what belongs to the installation that it was found in.
+    //# A program MUST be able to read and start what belongs to its installation.
     /// The folders that a program was installed in: those above each `bin` that leads to it. A home folder and its
     /// `.local` hold data of many programs; of these, libraries belong to it.
     fn installation(&self, file: &ProgramFile) -> Vec<String> {
@@ -133,7 +134,7 @@ impl GrantedWorld {
     }
 
     //= docs/spec.md#programs
-    //# What a program may start in turn MUST NOT lie where the pack itself could write, nor hold such a place.
+    //# A program MUST NOT be granted to start programs from a folder where the pack can write.
     /// Refuses places to start programs from that a grant to write of the pack reaches into. What the program itself
     /// may write it may start: it could do all of that before.
     fn check_start(&self, grant: &ProgramGrant, start: &[String]) -> Result<()> {
@@ -174,7 +175,8 @@ impl GrantedWorld {
     }
 
     //= docs/spec.md#programs
-    //# A program that a pack could write MUST NOT be run, nor one that a link of the pack leads to, nor one that such a file interprets.
+    //# A program that the pack can write MUST NOT be run, neither by name, nor through a link, nor as an
+    //# interpreter.
     /// What the pack could write of a program: a file that is executed, a link or a folder on the way to one, or a
     /// further name of one. `places` are what the program itself may write.
     fn find_writable_part(&self, file: &ProgramFile, places: &[String]) -> Result<Option<String>> {
@@ -209,7 +211,8 @@ impl GrantedWorld {
         for glob in globs {
             match folders(self.world.as_ref(), glob, &self.rules.roots) {
                 //= docs/spec.md#programs
-                //# What a grant names through a symlink MUST be judged as what that leads to.
+                //# A program's grant MUST be checked at the target of its symlinks, and MUST NOT be reached
+                //# through a symlink below a root.
                 Ok(found) => {
                     if let Some(system) = found.iter().find_map(|at| system_folder(at)) {
                         let message = format!("`{}` is not run: no grant covers `{system}`", grant.program);
@@ -218,7 +221,7 @@ impl GrantedWorld {
                     places.extend(found.iter().map(|at| self.world.real_place(at)));
                 }
                 //= docs/spec.md#programs
-                //# A grant that is narrower than a folder MUST NOT be widened for a program: it is refused.
+                //# A grant that is narrower than a folder MUST be refused for a program, not widened.
                 Err(folder) => {
                     let program = &grant.program;
                     let message =
@@ -249,7 +252,8 @@ impl GrantedWorld {
     }
 
     //= docs/spec.md#git
-    //# A verb that looks at files MUST be refused unless a grant to read covers the working tree, and one that changes files unless a grant to write does.
+    //# A verb that reads files MUST have a grant to read the whole working tree, and one that changes files a
+    //# grant to write it.
     /// Refuses git that looks at, or changes, a working tree which the grants do not cover as a whole.
     pub(super) fn check_git_use(&self, command: &ProgramCommand, repository: &Repository) -> Result<()> {
         self.check_repository(&command.folder, repository)?;
@@ -296,7 +300,7 @@ impl GrantedWorld {
     }
 
     //= docs/spec.md#git
-    //# A repository of which the grants of the pack to write cover any part MUST be refused.
+    //# A repository that the pack can write to MUST be refused.
     fn check_repository(&self, folder: &str, repository: &Repository) -> Result<()> {
         let parts = [&repository.git_dir, &repository.common_dir];
         for part in parts.into_iter().chain(&repository.elsewhere) {
@@ -312,7 +316,8 @@ impl GrantedWorld {
     }
 
     //= docs/spec.md#git
-    //# A repository, and an object store, that only a file names MUST lie where the pack may ask git itself.
+    //# A repository that refers to repositories, object stores or configuration that the pack may not access
+    //# MUST be refused.
     /// Refuses what a file of the workspace names for git: whoever wrote that has no say in what the pack may see.
     fn check_borrowed(&self, folder: &str, repository: &Repository) -> Result<()> {
         for part in &repository.elsewhere {
@@ -334,7 +339,8 @@ fn is_of_system(folder: &str) -> bool {
 }
 
 //= docs/spec.md#programs
-//# A program MUST NOT be let write in a folder of git, in `.toolsd`, or where the host keeps packs and trust.
+//# A program's grant to write MUST NOT name `.git`, `.toolsd`, or a folder that holds the user's packs or
+//# trust.
 fn check_written(grant: &ProgramGrant, at: &str) -> Result<()> {
     let why = match protected_part(at) {
         Some(part) => format!("no grant covers `{part}`"),
@@ -347,7 +353,7 @@ fn check_written(grant: &ProgramGrant, at: &str) -> Result<()> {
 }
 
 //= docs/spec.md#programs
-//# `env` of `run` MUST set only variables that the grant names, and none that chooses other programs.
+//# `env` of `run` MUST set only variables that the grant names, and none that selects other programs.
 fn check_env(command: &ProgramCommand, grant: &ProgramGrant) -> Result<()> {
     for (name, _) in &command.env {
         if is_forbidden_variable(name) {

@@ -77,7 +77,7 @@ fn writing_stays_within_the_grants() {
 
 //= docs/spec.md#scripts
 //= type=test
-//# A declared effect MUST hold at run time.
+//# A declared effect MUST be enforced at run time.
 #[test]
 fn the_declared_effect_holds_at_run_time() {
     let pure = granted(&["."], &["**"], (false, false));
@@ -134,7 +134,7 @@ fn grant(program: &str) -> ProgramGrant {
 
 //= docs/spec.md#programs
 //= type=test
-//# `env` of `run` MUST set only variables that the grant names, and none that chooses other programs.
+//# `env` of `run` MUST set only variables that the grant names, and none that selects other programs.
 #[test]
 fn a_program_gets_the_variables_that_its_grant_names() {
     let folder = tempfile::tempdir().unwrap();
@@ -174,7 +174,7 @@ fn a_missing_grant_of_git_is_named_with_what_it_is_for() {
 
 //= docs/spec.md#programs
 //= type=test
-//# A grant that is narrower than a folder MUST NOT be widened for a program: it is refused.
+//# A grant that is narrower than a folder MUST be refused for a program, not widened.
 #[test]
 fn a_program_is_held_to_whole_folders() {
     let folder = tempfile::tempdir().unwrap();
@@ -190,7 +190,7 @@ fn a_program_is_held_to_whole_folders() {
 
 //= docs/spec.md#writes
 //= type=test
-//# A grant to write MUST NOT cover what git takes for a repository, whatever its name is.
+//# A grant to write MUST NOT cover a git repository, whatever its name is, nor turn a folder into one.
 #[test]
 fn what_git_takes_for_a_repository_is_protected() {
     let files = [
@@ -225,7 +225,7 @@ fn what_git_takes_for_a_repository_is_protected() {
 
 //= docs/spec.md#writes
 //= type=test
-//# A grant to write MUST NOT cover what would make a folder one that git takes for a repository.
+//# A grant to write MUST NOT cover a git repository, whatever its name is, nor turn a folder into one.
 #[test]
 fn nothing_is_made_that_git_takes_for_a_repository() {
     for order in [["HEAD", "commondir"], ["commondir", "HEAD"]] {

@@ -90,7 +90,7 @@ proptest! {
 
     //= docs/spec.md#freshness
     //= type=test
-    //# An edit of a workspace file before a call MUST be seen by the call.
+    //# An edit of a workspace file before a call MUST be visible to the call.
     #[test]
     fn an_edit_before_the_check_is_always_seen(
         before in prop::collection::vec(act(), 0..8),

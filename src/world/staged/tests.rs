@@ -30,10 +30,11 @@ fn found(world: &dyn World, glob: &str) -> String {
 
 //= docs/spec.md#writes
 //= type=test
-//# What a call writes MUST NOT be seen on the disk before the call ends well.
+//# What a call writes MUST be staged until the call succeeds, and MUST be discarded when it fails or is
+//# cancelled.
 //= docs/spec.md#writes
 //= type=test
-//# What a call writes MUST be seen by the call itself: in files, in globs and in its graph.
+//# A call MUST see its own writes in files, in globs and in its graph.
 #[test]
 fn the_call_sees_its_writes_and_the_disk_does_not() {
     let (memory, staged) = stage(&[("a.md", "one"), ("b/c.md", "two"), (".gitignore", "out\n")]);
@@ -130,7 +131,7 @@ fn a_moved_file_lies_elsewhere() {
 
 //= docs/spec.md#writes
 //= type=test
-//# Taking a lock that the call holds already MUST be a fault.
+//# Taking a lock twice in one call, or locking a file with other content, MUST be an error.
 #[test]
 fn a_lock_is_taken_once_in_a_call_and_by_one_call() {
     let (memory, staged) = stage(&[]);

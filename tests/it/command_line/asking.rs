@@ -42,10 +42,11 @@ pub fn ask(server: &mut Server, method: &str, params: &Value, capabilities: &Val
 
 //= docs/spec.md#questions
 //= type=test
-//# A missing or malformed answer MUST be asked for again, a bounded number of times.
-//= docs/spec.md#questions
+//# An answer MUST be validated against its schema, and a missing or invalid one MUST be requested again, a
+//# bounded number of times.
+//= docs/spec.md#calls
 //= type=test
-//# A call that waits for an answer MUST NOT keep other calls from running.
+//# A call that waits for an answer or a lock MUST NOT delay other calls.
 #[test]
 fn a_session_is_asked_while_its_calls_wait() {
     let (_home, mut server) = serve(&everything());
@@ -77,7 +78,7 @@ fn a_session_is_asked_while_its_calls_wait() {
 
 //= docs/spec.md#questions
 //= type=test
-//# A client without a capability that a definition requires MUST be told which one.
+//# A client without a required capability MUST get an error that names the capability.
 #[test]
 fn a_client_that_lacks_something_hears_so_in_both_eras() {
     let (_home, mut server) = serve(&json!({}));
@@ -115,7 +116,8 @@ fn a_user_is_sent_to_an_address_in_both_eras() {
 
 //= docs/spec.md#questions
 //= type=test
-//# A state that was changed, that belongs to another request or that is too old MUST be refused with -32602.
+//# A request state that was modified, that belongs to another request or that has expired MUST be refused
+//# with code -32602.
 #[test]
 fn a_stateless_call_is_suspended_and_goes_on() {
     let (_home, mut server) = serve(&json!({}));
@@ -151,7 +153,7 @@ fn a_stateless_call_is_suspended_and_goes_on() {
 
 //= docs/spec.md#questions
 //= type=test
-//# A case with answers MUST give the same result whether its call waits or is suspended.
+//# A case with answers MUST have the same result whether its call waits or is suspended.
 #[test]
 fn cases_with_answers_pass_in_both_eras() {
     let home = Home::with(&[]);

@@ -5,7 +5,7 @@ use serde_json::json;
 
 //= docs/spec.md#definitions
 //= type=test
-//# A pack that `--pack` names MUST be served in every workspace.
+//# A pack that `--pack` names MUST be active in every workspace.
 #[test]
 fn the_sample_pack_is_checked_and_its_cases_hold() {
     let home = Home::with(&[]);
@@ -20,7 +20,7 @@ fn the_sample_pack_is_checked_and_its_cases_hold() {
 
 //= docs/spec.md#command-line
 //= type=test
-//# `toolsd call --format json` MUST print the structured result alone on standard output.
+//# `toolsd call --format json` MUST print only the structured result to standard output.
 #[test]
 fn a_call_takes_json_or_pairs_and_prints_the_data_alone() {
     let home = Home::with(&[]);
@@ -34,16 +34,13 @@ fn a_call_takes_json_or_pairs_and_prints_the_data_alone() {
 
 //= docs/spec.md#calls
 //= type=test
-//# Arguments MUST be validated before the script runs.
+//# Arguments MUST be validated before the script runs, within the limits of the call.
 //= docs/spec.md#calls
 //= type=test
-//# All violations of the input schema MUST be told at once.
+//# All violations of an input schema MUST be reported at once, in a tool error that a model can correct.
 //= docs/spec.md#calls
 //= type=test
-//# An argument that the schema does not name MUST be refused, with the nearest one that it names.
-//= docs/spec.md#calls
-//= type=test
-//# A failed validation MUST be a tool error that a model can repair.
+//# An unknown argument MUST be refused with the nearest known name.
 //= docs/spec.md#command-line
 //= type=test
 //# `toolsd call` MUST exit with 1 on a tool error.
@@ -70,7 +67,7 @@ fn an_error_of_the_protocol_is_code_message_and_data() {
 
 //= docs/spec.md#command-line
 //= type=test
-//# Usage errors MUST go to standard error with exit code 2.
+//# Usage errors MUST be printed to standard error with exit code 2.
 #[test]
 fn what_nothing_answers_is_usage_on_standard_error_only() {
     let home = Home::with(&[]);
@@ -87,7 +84,7 @@ fn what_nothing_answers_is_usage_on_standard_error_only() {
 
 //= docs/spec.md#definitions
 //= type=test
-//# A pack MUST be served by default only where one of its `activate_if` paths exists.
+//# A pack MUST be active by default only where one of its `activate_if` paths exists.
 #[test]
 fn without_a_pack_each_says_what_it_looked_for() {
     let home = Home::with(&[]);
@@ -106,6 +103,9 @@ fn without_a_pack_each_says_what_it_looked_for() {
     assert_eq!(said.json()["text"], json!("x"));
 }
 
+//= docs/spec.md#definitions
+//= type=test
+//# An `activate_if` path MUST also be found in a parent folder, which is then the root of the pack.
 #[test]
 fn a_marker_is_found_above_and_is_then_the_root() {
     let home = Home::with(&[("garden.toml", "#"), ("a.plant", "rose north"), ("deep/er/x", "")]);
@@ -132,7 +132,7 @@ fn resources_and_prompts_are_read() {
 
 //= docs/spec.md#command-line
 //= type=test
-//# Colour and progress MUST NOT appear in a pipe.
+//# Color and progress MUST NOT appear in a pipe.
 #[test]
 fn a_list_of_records_is_a_table_without_frames_in_a_pipe() {
     let home = Home::with(&[("a.plant", "rose north"), ("b.plant", "mint south")]);
@@ -166,7 +166,7 @@ fn the_primitives_are_explained() {
 
 //= docs/spec.md#diagnostics
 //= type=test
-//# All faults of a pack MUST be told by one run of `check`.
+//# One run of `check` MUST report all errors of a pack.
 #[test]
 fn faults_are_told_all_at_once_in_every_format() {
     let home = Home::with(&[]);
@@ -183,6 +183,9 @@ fn faults_are_told_all_at_once_in_every_format() {
     assert!(home.run(&words).ended(1).out.contains("did you mean `description`?"));
 }
 
+//= docs/spec.md#definitions
+//= type=test
+//# `toolsd test --bless` MUST change only the expected values in a definition file.
 #[test]
 fn bless_writes_what_came_into_the_file_it_stands_in() {
     let home = Home::with(&[]);
@@ -212,10 +215,11 @@ fn bless_writes_into_the_pack_of_the_workspace_and_not_beside_it() {
 
 //= docs/spec.md#calls
 //= type=test
-//# A result MUST agree with the tool's output schema before it is sent.
+//# A result MUST match the output schema of its tool before it is sent.
 //= docs/spec.md#calls
 //= type=test
-//# A result over the output limit MUST fail and name the argument that narrows it.
+//# A result over the output limit MUST fail and name the argument that narrows it, and an error MUST be
+//# truncated.
 #[test]
 fn a_result_fits_its_schema_and_its_limit_or_is_a_failure() {
     let home = Home::with(&[]);
@@ -246,7 +250,8 @@ fn pack_of(script: &str, grants: &str) -> Home {
 
 //= docs/spec.md#calls
 //= type=test
-//# A failure over the output limit MUST be cut and say so.
+//# A result over the output limit MUST fail and name the argument that narrows it, and an error MUST be
+//# truncated.
 #[test]
 fn a_failure_is_no_larger_than_a_result() {
     let home = pack_of(
@@ -286,7 +291,8 @@ fn a_number_that_an_answer_cannot_say_fails_the_call_with_the_way_to_it() {
 
 //= docs/spec.md#roots
 //= type=test
-//# The folders that relative grants hold beneath MUST be told where grants are shown.
+//# A relative grant MUST apply only below the root of the pack and the roots that the user granted, and MUST
+//# be listed with these.
 #[test]
 fn it_is_told_where_relative_grants_hold_and_which_cover_nothing() {
     let home = pack_of("fn f(args) { 1 }\n", "grants = { read = [\"notes\", \"../other\"] }\n");

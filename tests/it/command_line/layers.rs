@@ -11,7 +11,7 @@ fn pack(says: &str) -> String {
 
 //= docs/spec.md#definitions
 //= type=test
-//# A file of a higher layer MUST stand for the file of the same path below it.
+//# A file of a higher layer MUST replace the file with the same path in a lower layer.
 #[test]
 fn until_then_the_next_layer_serves() {
     let home = Home::with(&[(".toolsd/tools.d/a.toml", &pack("workspace"))]);
@@ -55,7 +55,7 @@ fn what_is_ejected_is_told_when_its_original_moves_on() {
 
 //= docs/spec.md#definitions
 //= type=test
-//# One name in two served packs MUST be an error that names both.
+//# A name that two active packs define MUST be an error that names both packs.
 #[test]
 fn a_name_that_two_packs_claim_names_both_until_one_has_a_prefix() {
     let home = Home::with(&[]);
@@ -95,7 +95,8 @@ fn an_untrusted_toolsd_toml_only_lowers_limits_and_names_no_paths() {
 
 //= docs/spec.md#command-line
 //= type=test
-//# A name of a pack that there is not MUST be answered with the nearest name, and one that is not trusted with that reason.
+//# An unknown pack name MUST be answered with the nearest name, and the name of an untrusted pack with that
+//# reason.
 #[test]
 fn a_pack_that_there_is_not_is_told_apart_from_one_that_is_not_trusted() {
     let home = Home::with(&[(".toolsd/tools.d/notes.toml", &pack("one"))]);

@@ -13,22 +13,19 @@ fn tool(name: &str) -> String {
 
 //= docs/spec.md#reload
 //= type=test
-//# An edit of any file of a pack MUST be served without a new start.
+//# An edit of any file of a pack MUST take effect without a restart.
 //= docs/spec.md#reload
 //= type=test
-//# A pack MUST be replaced as a whole or not at all.
+//# A pack MUST be replaced as a whole, and its last valid version MUST stay active while it has an error.
 //= docs/spec.md#reload
 //= type=test
-//# A pack with a fault MUST leave the last good one serving.
+//# Errors of packs MUST be listed with their location in `toolsd://status` and in the log.
 //= docs/spec.md#reload
 //= type=test
-//# What is wrong with a pack, and where, MUST stand in `toolsd://status` and in the log.
-//= docs/spec.md#reload
-//= type=test
-//# A client MUST be told that a list changed when it changed, and only then.
+//# Clients MUST be notified of a list when it has changed, and only then.
 //= docs/spec.md#protocol
 //= type=test
-//# Nothing but protocol messages MUST ever be written to standard output while serving.
+//# While the server runs, it MUST NOT write anything but protocol messages to standard output.
 #[test]
 fn every_part_of_a_pack_is_reloaded_and_a_broken_one_keeps_its_last_good_state() {
     let home = Home::with(&[]);
@@ -101,7 +98,7 @@ fn a_subscribed_resource_is_told_when_what_it_was_made_of_changes() {
 
 //= docs/spec.md#protocol
 //= type=test
-//# A subscription to a resource that does not allow it MUST NOT be honoured.
+//# A subscription to a resource that does not allow it MUST be refused.
 #[test]
 fn a_resource_that_does_not_allow_it_is_not_subscribed_to() {
     let home = Home::with(&[("a.plant", "rose north")]);
@@ -123,7 +120,7 @@ fn a_resource_that_does_not_allow_it_is_not_subscribed_to() {
 
 //= docs/spec.md#reload
 //= type=test
-//# A computed description MUST be computed again when the graph of its pack changed.
+//# A computed description MUST be computed again when the graph of its pack changes.
 /// The folder lies outside of the workspace, where nothing is watched: it is a call that finds the graph changed.
 #[test]
 fn a_description_follows_its_graph() {

@@ -79,7 +79,8 @@ fn asked(stands: &Value) -> Vec<&str> {
 
 //= docs/spec.md#tasks
 //= type=test
-//# What a task asks MUST be told to whoever looks after it, and go on with the answers, which may come one by one.
+//# The status of a task MUST contain its progress and its open questions, which MUST be answerable one by
+//# one.
 #[test]
 fn a_task_asks_takes_answers_one_by_one_and_keeps_its_result() {
     let (_home, mut server) = serve();
@@ -101,10 +102,11 @@ fn a_task_asks_takes_answers_one_by_one_and_keeps_its_result() {
 
 //= docs/spec.md#tasks
 //= type=test
-//# What a task says of itself MUST be its status message.
+//# The status of a task MUST contain its progress and its open questions, which MUST be answerable one by
+//# one.
 //= docs/spec.md#tasks
 //= type=test
-//# A task that is cancelled MUST end its script.
+//# A task that is cancelled or exceeds its lifetime MUST be stopped together with its script.
 #[test]
 fn a_task_says_what_it_does_and_ends_when_it_is_cancelled() {
     let (_home, mut server) = serve();
@@ -127,10 +129,10 @@ fn a_task_says_what_it_does_and_ends_when_it_is_cancelled() {
 
 //= docs/spec.md#tasks
 //= type=test
-//# A task that does not end in its time MUST be ended, and its script with it.
+//# A task that is cancelled or exceeds its lifetime MUST be stopped together with its script.
 //= docs/spec.md#tasks
 //= type=test
-//# What is kept of a task MUST be forgotten when it expires, and not before.
+//# A task and its result MUST be kept until the task expires, and no longer.
 #[test]
 fn a_task_expires_and_is_forgotten() {
     let script = "fn spin(args) { while true {} }";
@@ -154,10 +156,8 @@ fn a_task_expires_and_is_forgotten() {
 
 //= docs/spec.md#tasks
 //= type=test
-//# A call MUST become a task only if its own request declares the extension.
-//= docs/spec.md#tasks
-//= type=test
-//# A tool that runs only as a task MUST refuse other clients, and name the extension.
+//# A call MUST become a task only if its request declares the extension, and a tool that requires it MUST
+//# name it to other clients.
 #[test]
 fn a_client_that_does_not_know_tasks_waits_or_is_refused() {
     let (_home, mut server) = serve();
@@ -187,7 +187,7 @@ fn a_client_that_does_not_know_tasks_waits_or_is_refused() {
 
 //= docs/spec.md#tasks
 //= type=test
-//# What is asked before a task begins MUST be answered before there is one.
+//# Questions that precede a task MUST be answered before the task is created.
 #[test]
 fn what_is_asked_before_a_task_comes_first() {
     let (_home, mut server) = serve();
@@ -213,7 +213,8 @@ fn what_is_asked_before_a_task_comes_first() {
 
 //= docs/spec.md#tasks
 //= type=test
-//# An id that no task of the client has MUST be refused with code -32602.
+//# A task MUST have an unguessable id, and MUST be visible only to the bearer and the session that created
+//# it.
 #[test]
 fn what_is_no_task_is_refused() {
     let (_home, mut server) = serve();

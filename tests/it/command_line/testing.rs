@@ -41,7 +41,8 @@ fn trusted() -> Home {
 
 //= docs/spec.md#command-line
 //= type=test
-//# `toolsd test` and `toolsd check` MUST end with code 1 where a file of a pack that they look at is not trusted, and MUST name the pack, the reason and the next step.
+//# `toolsd test` and `toolsd check` MUST exit with 1 if a pack has a file that is not trusted, and MUST
+//# report the reason and the next step.
 #[test]
 fn a_pack_with_an_untrusted_file_is_told_and_fails() {
     let commands: [&[&str]; 6] =
@@ -71,7 +72,7 @@ fn a_pack_with_an_untrusted_file_is_told_and_fails() {
 
 //= docs/spec.md#command-line
 //= type=test
-//# A case of which a fixture is missing or broken MUST fail.
+//# `toolsd test` MUST exit with 1 if nothing was tested, or if a fixture is missing or broken.
 #[test]
 fn a_case_with_a_broken_fixture_fails() {
     for text in ["# nothing\n", "[fixture.bass]\n", "[fixture.base]\nfils = {}\n"] {
@@ -89,7 +90,7 @@ fn a_case_with_a_broken_fixture_fails() {
 
 //= docs/spec.md#command-line
 //= type=test
-//# `toolsd test` MUST end with code 1 where nothing was tested.
+//# `toolsd test` MUST exit with 1 if nothing was tested, or if a fixture is missing or broken.
 #[test]
 fn packs_of_the_binary_are_tested_where_they_serve_or_are_named() {
     let home = Home::with(&[]);

@@ -3,6 +3,9 @@
 use crate::support::home::Home;
 use serde_json::json;
 
+//= docs/spec.md#definitions
+//= type=test
+//# `toolsd new` MUST create files that pass `toolsd check` and `toolsd test`.
 #[test]
 fn what_new_writes_passes_check_and_test() {
     let home = Home::with(&[]);

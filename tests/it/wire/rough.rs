@@ -20,12 +20,13 @@ async fn an_empty_input_and_a_probe_end_well() {
     assert_eq!(client.end().await.len(), 1);
 }
 
+//= docs/spec.md#calls
+//= type=test
+//# A running call MUST NOT delay the start of another call while threads are available.
 //= docs/spec.md#protocol
 //= type=test
-//# Calls MUST run concurrently.
-//= docs/spec.md#protocol
-//= type=test
-//# The end of the process MUST NOT wait for scripts without an end.
+//# The server MUST exit with code 0 at the end of its input and at SIGINT, SIGTERM and SIGHUP, without
+//# waiting for endless scripts.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_end_of_input_lets_quick_calls_answer_and_stops_the_others() {
     let mut client = Client::start(short());
@@ -40,9 +41,9 @@ async fn the_end_of_input_lets_quick_calls_answer_and_stops_the_others() {
     assert!(rest.iter().any(|message| message["id"] == 9 && message.get("result").is_some()), "{rest:?}");
 }
 
-//= docs/spec.md#robustness
+//= docs/spec.md#protocol
 //= type=test
-//# A `ping` MUST be answered while scripts without an end run.
+//# Every request MUST be answered with 20,000 in flight, and a `ping` also while endless scripts run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_ping_does_not_wait_for_calls_without_an_end() {
     let mut client = Client::start(short());
@@ -66,10 +67,7 @@ async fn a_ping_does_not_wait_for_calls_without_an_end() {
 
 //= docs/spec.md#protocol
 //= type=test
-//# Reading MUST pause while too many requests wait.
-//= docs/spec.md#protocol
-//= type=test
-//# The answers to the requests that are worked on MUST be bounded in bytes before they are made.
+//# Reading MUST pause while too many requests or too many bytes of responses are pending.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_more_calls_are_begun_than_their_answers_may_weigh() {
     let mut client = Client::start(short());

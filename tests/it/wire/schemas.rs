@@ -129,7 +129,7 @@ fn all_schemas() -> bool {
 
 //= docs/spec.md#protocol
 //= type=test
-//# Every message MUST be valid against the schema of the revision in use.
+//# Every message of the server MUST be valid against the schema of the revision in use.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_message_fits_the_schema_of_its_handshake() {
     for revision in LEGACY.into_iter().filter(|_| all_schemas()) {
@@ -157,7 +157,7 @@ async fn every_message_fits_the_schema_of_its_handshake() {
 
 //= docs/spec.md#protocol
 //= type=test
-//# Every message MUST be valid against the schema of the revision in use.
+//# Every message of the server MUST be valid against the schema of the revision in use.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_message_fits_the_schema_of_the_stateless_revision() {
     if !all_schemas() {

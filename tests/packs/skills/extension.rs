@@ -38,7 +38,7 @@ fn bytes_of(contents: &Value) -> Vec<u8> {
 
 //= docs/spec.md#skills
 //= type=test
-//# Every file of a skill MUST be readable to the byte, with the size and the SHA-256 that its manifest tells.
+//# Every file of a skill MUST be readable byte for byte, with the size and the SHA-256 of its manifest.
 #[test]
 #[ignore = "real projects: `just corpora`"]
 fn every_skill_of_the_corpus_is_right_to_the_byte() {
@@ -84,10 +84,10 @@ fn every_skill_of_the_corpus_is_right_to_the_byte() {
 
 //= docs/spec.md#skills
 //= type=test
-//# A skill that is broken MUST NOT take the others with it.
+//# A broken skill MUST NOT affect other skills.
 //= docs/spec.md#skills
 //= type=test
-//# A skill of more than 512 files or 16 MiB SHOULD be told of.
+//# A skill with more than 512 files or 16 MiB SHOULD be reported.
 #[test]
 #[ignore = "real projects: `just corpora`"]
 fn bad_and_large_skills_leave_the_list_whole() {

@@ -348,7 +348,7 @@ fn a_long_operation_tells_its_progress() {
 
 //= docs/spec.md#memory
 //= type=test
-//# A script MUST be told the calls of its own pack that are at work, with their locks, and none of another pack.
+//# A script MUST see the running calls of its own pack, with their locks, and none of another pack.
 /// A change that waits for a lock is shown to others that ask meanwhile.
 #[test]
 fn a_session_shows_what_is_at_work_and_what_it_holds() {

@@ -192,7 +192,7 @@ fn every_prompt_says_all_that_it_must_in_few_words() {
 
 //= docs/spec.md#prompts
 //= type=test
-//# A pack with `prompt_tool` MUST offer one tool that lists its prompts and gives the messages of each.
+//# A pack with `prompt_tool` MUST have a tool that lists its prompts and returns their messages.
 #[test]
 fn the_prompt_tool_says_what_the_prompts_say() {
     let place = tempfile::tempdir().unwrap();

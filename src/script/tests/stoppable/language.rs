@@ -90,7 +90,7 @@ fn gap(expression: &str) -> Duration {
 
 //= docs/spec.md#scripts
 //= type=test
-//# A loop of a script over slow operations MUST ask the guard within 20 ms and four steps.
+//# A script MUST stop when its call is cancelled or reaches its limit of steps, time, memory or depth.
 #[test]
 fn every_verb_of_the_language_looks_at_its_guard() {
     let wrong = Pool::new().run(|| {

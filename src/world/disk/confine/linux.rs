@@ -182,7 +182,7 @@ pub(super) fn start(start: &ProgramStart<'_>, confines: Option<&Mechanisms>) -> 
 }
 
 //= docs/spec.md#programs
-//# A program MUST have a limit of memory, of the size of files, and of the number of processes.
+//# A program MUST have limits of memory, file size, number of processes and output.
 /// Resources and their limits; none is above what this process has itself.
 fn limits(is_git: bool) -> Vec<(u32, u64)> {
     use rustix::process::{Resource, getrlimit};
@@ -267,7 +267,8 @@ fn ruleset(start: &ProgramStart<'_>, mechanisms: &Mechanisms, absent: &mut Vec<S
     let abi = ABI::from(i32::try_from(mechanisms.landlock).unwrap_or(i32::MAX));
     let confinement = start.confinement;
     //= docs/spec.md#programs
-    //# Nothing less than what was asked of the system MAY confine a program: else it MUST NOT start.
+    //# Where the system cannot confine programs as required, `run` and git that changes something MUST be
+    //# refused, unless the user allows them.
     let (files, net, scopes) = handled_rights(abi, confinement.network);
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
@@ -340,7 +341,7 @@ fn system_grants(start: &ProgramStart<'_>) -> impl Iterator<Item = (&'static str
 
 /// A file that is executed, open: the very one that was judged.
 //= docs/spec.md#programs
-//# What is executed MUST be the file that was judged.
+//# The file that is executed MUST be the file that was checked.
 fn open_judged(start: &ProgramStart<'_>, file: &ExecutedFile) -> Result<OwnedFd> {
     let lost = || {
         let message = format!("`{}` is not run: `{}` changed while it was looked at", start.name, file.path);
@@ -357,7 +358,8 @@ fn open_judged(start: &ProgramStart<'_>, file: &ExecutedFile) -> Result<OwnedFd>
 
 /// A path that was granted, open; nothing if it is not there. Below a root no symlink is followed.
 //= docs/spec.md#programs
-//# What a program was granted MUST NOT be reached through a symlink below a root.
+//# A program's grant MUST be checked at the target of its symlinks, and MUST NOT be reached through a symlink
+//# below a root.
 fn open_granted(start: &ProgramStart<'_>, at: &str, grant: LandlockGrant) -> Result<Option<OwnedFd>> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     let opened = match start.roots.find(at) {
@@ -501,7 +503,7 @@ mod tests {
 
     //= docs/spec.md#programs
     //= type=test
-    //# A program MUST have a limit of memory, of the size of files, and of the number of processes.
+    //# A program MUST have limits of memory, file size, number of processes and output.
     #[test]
     fn each_resource_has_its_limit_and_none_above_our_own() {
         use rustix::process::{Resource, getrlimit};

@@ -55,7 +55,8 @@ impl SandboxStatus {
     }
 
     //= docs/spec.md#programs
-    //# Where the system cannot confine programs, `run` and git that changes something MUST be refused, unless the user allows it.
+    //# Where the system cannot confine programs as required, `run` and git that changes something MUST be
+    //# refused, unless the user allows them.
     pub(super) fn check(&self, command: &ProgramCommand) -> Result<()> {
         let Some(why) = self.mechanisms.lacks.as_ref().filter(|_| self.is_refusing()) else { return Ok(()) };
         let what = match command.needs {

@@ -82,7 +82,7 @@ pub(super) fn c_string(text: &str) -> Result<CString, NulError> {
 /// makes its group the owner before it is the program, so there is no moment without. The kernel remembers the group
 /// itself, not its number, which another one may get. `PR_SET_PDEATHSIG` reaches the leader only.
 //= docs/spec.md#programs
-//# No program MUST outlive the host, nor anything that it started, however the host ends.
+//# When the server ends, for whatever reason, its programs and everything that they started MUST end.
 pub(super) fn signal_on_host_exit(signal: c_int) -> io::Result<HostExitSignal> {
     let (one, other) = io::pipe()?;
     let ends = [OwnedFd::from(one), OwnedFd::from(other)];

@@ -30,7 +30,8 @@ fn status(sandbox: Sandbox, landlock: u32, lacks: Option<&str>) -> SandboxStatus
 
 //= docs/spec.md#programs
 //= type=test
-//# Where the system cannot confine programs, `run` and git that changes something MUST be refused, unless the user allows it.
+//# Where the system cannot confine programs as required, `run` and git that changes something MUST be
+//# refused, unless the user allows them.
 #[test]
 fn without_a_mechanism_programs_are_refused_unless_the_user_allows_them() {
     let folder = tempfile::tempdir().unwrap();
@@ -51,7 +52,8 @@ fn without_a_mechanism_programs_are_refused_unless_the_user_allows_them() {
 
 //= docs/spec.md#programs
 //= type=test
-//# Nothing less than what was asked of the system MAY confine a program: else it MUST NOT start.
+//# Where the system cannot confine programs as required, `run` and git that changes something MUST be
+//# refused, unless the user allows them.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_kernel_that_has_less_than_was_asked_starts_nothing() {
@@ -69,7 +71,7 @@ fn a_kernel_that_has_less_than_was_asked_starts_nothing() {
 
 //= docs/spec.md#programs
 //= type=test
-//# What is executed MUST be the file that was judged.
+//# The file that is executed MUST be the file that was checked.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_file_that_is_not_the_one_that_was_judged_is_not_executed() {

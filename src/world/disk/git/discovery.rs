@@ -48,7 +48,7 @@ const PARTS: [&str; 23] = [
 ];
 
 //= docs/spec.md#git
-//# The repository of a command MUST be found by the host as git finds it, from the folder of the call upwards.
+//# A repository MUST be found as git finds it, from the folder of the call upward.
 /// The repository of a folder. With `is_user_heard` the user's own configuration counts, too.
 pub(in crate::world::disk) fn find_repository(disk: &Disk, folder: &str, is_user_heard: bool) -> Result<Repository> {
     let roots = &disk.roots;
@@ -113,7 +113,7 @@ fn visible_part(roots: &Roots, top: &str, folder: &str) -> String {
 }
 
 //= docs/spec.md#git
-//# A folder of git outside of the granted roots MUST be used only if it names the working tree in turn.
+//# A git directory outside of the granted roots MUST be refused unless it names the working tree in turn.
 /// Finds `$GIT_DIR` and `$GIT_COMMON_DIR` of a working tree, whose `.git` is at `at`.
 fn find_folders(disk: &Disk, found: &mut Repository, at: &str, marker: &Metadata) -> Result<()> {
     let refused = |message: String| Diagnostic::new(Code("git"), message);
@@ -186,7 +186,8 @@ fn named_folder(file: &str, beside: &str, word: &str) -> Result<Option<String>> 
 }
 
 //= docs/spec.md#git
-//# A link, a pipe, a device or a file of a size that git never writes in the place of a known part of a repository MUST be refused by name.
+//# A symlink, a special file or an oversized file in place of a known part of a repository MUST be refused by
+//# name.
 fn check_part(at: &str, part: &str) -> Result<()> {
     let Ok(known) = fs::symlink_metadata(at) else { return Ok(()) };
     let kind = known.file_type();
@@ -210,7 +211,8 @@ fn check_part(at: &str, part: &str) -> Result<()> {
 }
 
 //= docs/spec.md#git
-//# Alternate object stores outside of the granted roots MUST be refused by name.
+//# A repository that refers to repositories, object stores or configuration that the pack may not access MUST
+//# be refused.
 /// Collects the object stores that one names as alternates, and those that they name in turn.
 fn find_alternates(roots: &Roots, objects: &str, depth: usize, found: &mut Vec<String>) -> Result<()> {
     let Some(bytes) = read_repository_file(&path::join(objects, "info/alternates"))? else { return Ok(()) };

@@ -15,8 +15,8 @@ const TO_NAME: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
 const TO_NAME: OFlags = OFlags::RDONLY;
 
-//= docs/spec.md#git
-//# A file of git that the host writes MUST be written as a whole, and never through a symlink.
+//= docs/spec.md#robustness
+//# A file MUST be written as a whole or not at all.
 /// Writes a file, and the folders that it lies in; without bytes it removes it. A file that is not there is removed.
 pub(in crate::world::disk) fn write(at: &str, bytes: Option<&[u8]>) -> Result<()> {
     let done = match bytes {

@@ -183,7 +183,8 @@ fn config_folder() -> Option<String> {
 }
 
 //= docs/spec.md#git
-//# A verb that takes files in MUST fail where a filter applies to one of them, before anything changed.
+//# A verb MUST fail before any change if a filter applies to an added file, or if objects of the files to
+//# write are missing.
 /// The settings of a command, as variables of its environment.
 pub(super) fn variables(
     repository: &Repository,
@@ -297,7 +298,8 @@ pub(super) fn files_of_user(disk: &Disk, repository: &Repository) -> Result<Vec<
 }
 
 //= docs/spec.md#git
-//# What the environment of the host says of git's configuration MUST count as the user's own.
+//# The user's git configuration MUST apply as it does in git, including conditional includes and the
+//# environment.
 /// The settings in the host's own environment (`GIT_CONFIG_COUNT` and its pairs).
 pub(super) fn environment() -> Vec<GitSetting> {
     let count = env("GIT_CONFIG_COUNT").and_then(|count| count.parse::<usize>().ok()).unwrap_or(0);
@@ -311,7 +313,8 @@ pub(super) fn environment() -> Vec<GitSetting> {
 const LIST: [&str; 5] = ["config", "--list", "-z", "--show-scope", "--show-origin"];
 
 //= docs/spec.md#git
-//# A repository whose configuration includes a file outside of it and of the granted roots MUST be refused.
+//# A repository that refers to repositories, object stores or configuration that the pack may not access MUST
+//# be refused.
 /// What the repository says, its own files included.
 fn list(disk: &Disk, repository: &Repository) -> Result<(Vec<GitSetting>, Vec<String>)> {
     let places = [&repository.git_dir, &repository.common_dir, &repository.visible].map(Clone::clone);
@@ -326,7 +329,8 @@ fn list(disk: &Disk, repository: &Repository) -> Result<(Vec<GitSetting>, Vec<St
 }
 
 //= docs/spec.md#git
-//# A file that the user's configuration includes on a condition MUST count where git would include it.
+//# The user's git configuration MUST apply as it does in git, including conditional includes and the
+//# environment.
 /// What the machine and the user say for this repository. Their files are included by one that also names the remotes of
 /// the repository, which conditions may ask for.
 fn list_of_user(

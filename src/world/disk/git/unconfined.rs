@@ -9,7 +9,8 @@ use std::fs;
 use std::path::PathBuf;
 
 //= docs/spec.md#git
-//# Where the system does not confine git, a repository with a symlink, an include, a program of its own or missing objects MUST be refused.
+//# Where the system does not confine git, a repository with a symlink, an include, a program of its own or
+//# missing objects MUST be refused.
 /// Refuses a repository that git could be led out of, or that names a program.
 pub(super) fn check(disk: &Disk, found: &Repository) -> Result<()> {
     let refused = |what: String| {

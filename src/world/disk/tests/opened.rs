@@ -16,7 +16,7 @@ fn read_after(path: &str, swap: impl Fn(&Path)) -> Result<Vec<u8>> {
 
 //= docs/spec.md#roots
 //= type=test
-//# A grant MUST be checked on the file that was opened, whatever name led to it.
+//# A grant MUST be checked on the file that was opened, whatever name or symlink led to it.
 #[test]
 fn what_was_judged_is_what_is_read() {
     let link = |inside: &Path| {

@@ -4,7 +4,7 @@ use super::*;
 
 //= docs/spec.md#robustness
 //= type=test
-//# A file that is replaced MUST keep its permissions, and MUST NOT be readable by others meanwhile.
+//# A file that is replaced MUST keep its permissions at all times, and a read-only file MUST NOT be replaced.
 #[test]
 fn a_private_file_is_private_while_it_is_written() {
     let (house, disk) = house();
@@ -34,7 +34,7 @@ fn a_private_file_is_private_while_it_is_written() {
 
 //= docs/spec.md#robustness
 //= type=test
-//# A file that its owner may not write MUST NOT be replaced.
+//# A file that is replaced MUST keep its permissions at all times, and a read-only file MUST NOT be replaced.
 #[test]
 fn a_read_only_file_stays_as_it_is() {
     let (house, disk) = house();

@@ -2,9 +2,10 @@
 
 use super::*;
 
-//= docs/spec.md#robustness
+//= docs/spec.md#roots
 //= type=test
-//# A symlink MUST NOT be followed out of its root but into another root that was granted.
+//# A path MUST NOT lead out of its root, by `..`, by being absolute or through a symlink, except into another
+//# granted root.
 #[test]
 fn a_link_leads_into_another_root_only() {
     let (house, _) = house();
@@ -84,7 +85,7 @@ fn echo(folder: &str) -> crate::world::run::ProgramCommand {
 
 //= docs/spec.md#roots
 //= type=test
-//# A root whose name does not lead to the folder that was opened under it any more MUST NOT be used.
+//# A root that was moved, removed or replaced MUST NOT be used, and MUST be listed in `toolsd://status`.
 #[test]
 fn a_root_that_was_moved_removed_or_replaced_is_refused_until_it_is_back() {
     type Way = fn(&Path, &Path);

@@ -226,7 +226,7 @@ fn wrong(filter: &BpfProgram, probes: &[Probe]) -> Vec<(c_long, u32)> {
 
 //= docs/spec.md#programs
 //= type=test
-//# A program that a pack starts MUST be confined by the system to what its grants say.
+//# A program that a pack starts MUST be confined by the system to what its grants allow.
 #[test]
 fn each_rule_of_the_filters_is_held() {
     for (confinement, landlock) in kinds() {
