@@ -213,14 +213,20 @@ fn every_process_offers_the_same() {
     assert_eq!(offered(), offered());
 }
 
-#[test]
-fn a_ping_is_answered_during_a_call_and_the_end_of_input_ends_the_process() {
-    let (_place, root) = workspace();
+/// A process whose change waits for a lock that is held.
+fn waiting_change() -> (tempfile::TempDir, Raw, fs::File) {
+    let (place, root) = workspace();
     fs::create_dir_all(root.join(".specman/cache")).unwrap();
     let lock = fs::File::create(root.join(".specman/cache/write.lock")).unwrap();
     lock.lock().unwrap();
     let mut raw = Raw::in_workspace(&root);
     raw.call(1, "update_artifact", add_tag(1));
+    (place, raw, lock)
+}
+
+#[test]
+fn a_ping_is_answered_during_a_call_and_the_end_of_input_ends_the_process() {
+    let (_place, mut raw, lock) = waiting_change();
     assert_eq!(raw.asked(2, "ping", json!({}))["result"], json!({}));
     lock.unlock().unwrap();
     assert!(raw.answer(1)["result"]["isError"] != true);
@@ -352,12 +358,7 @@ fn a_long_operation_tells_its_progress() {
 /// A change that waits for a lock is shown to others that ask meanwhile.
 #[test]
 fn a_session_shows_what_is_at_work_and_what_it_holds() {
-    let (_place, root) = workspace();
-    fs::create_dir_all(root.join(".specman/cache")).unwrap();
-    let lock = fs::File::create(root.join(".specman/cache/write.lock")).unwrap();
-    lock.lock().unwrap();
-    let mut raw = Raw::in_workspace(&root);
-    raw.call(1, "update_artifact", add_tag(1));
+    let (_place, mut raw, lock) = waiting_change();
     let mut calls = Vec::new();
     for id in 2..200 {
         raw.call(id, "session_status", json!({}));
