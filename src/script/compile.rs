@@ -1,19 +1,20 @@
 //! Compiles the scripts of a pack: syntax trees, top levels, and hooks for variables that must be watched at run time.
 
 use super::captured_variables::should_hold;
-use super::compiled::{CompiledScripts, Script};
+use super::compiled::{CompiledScripts, Constants, Script};
 use super::convert::HandleBox;
 use super::engine::empty_engine;
 use super::execution::current;
 use super::faults::{describe_parse_fault, diagnose, fault_from_caught_map};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{CancelFlag, Guard, Limits};
-use crate::source::Source;
+use crate::source::{Place, Source};
 use crate::value::{Fault, Value};
 use rhai::{
-    AST, ASTNode, Dynamic, Engine, EvalContext, Expr, ImmutableString, LexError, Map, Module, ParseErrorType, Scope,
-    Shared, Stmt,
+    AST, ASTFlags, ASTNode, Caches, Dynamic, Engine, EvalContext, Expr, ImmutableString, LexError, Map, ParseErrorType,
+    Scope, Shared, Stmt,
 };
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,15 +32,25 @@ pub(super) fn compile(sources: &[Arc<Source>]) -> (Arc<CompiledScripts>, Vec<Dia
         .collect();
     scripts.sort_by(|a, b| a.source.path.cmp(&b.source.path));
     add_variable_hooks(&mut engine, &scripts);
-    // The library comes first, so that the top level of the other scripts can use it.
-    for shared in [true, false] {
-        for script in scripts.iter_mut().filter(|script| script.shared == shared) {
-            if let Err(fault) = evaluate_top_level(&engine, script) {
-                faults.push(*fault);
-            }
-            if shared {
-                engine.register_global_module(Shared::clone(&script.module));
-            }
+    faults.extend(find_shared_names(&scripts));
+    // What every script sees comes first, so that the top level of the other scripts can use it.
+    let mut seen_by_all = Constants::default();
+    for script in scripts.iter_mut().filter(|script| script.shared) {
+        engine.register_global_module(Shared::clone(script.functions()));
+        match evaluate_top_level(&engine, script, &seen_by_all) {
+            Ok(constants) => seen_by_all = constants,
+            Err(fault) => faults.push(*fault),
+        }
+    }
+    for script in &mut scripts {
+        let constants = if script.shared {
+            Ok(Shared::clone(&seen_by_all))
+        } else {
+            evaluate_top_level(&engine, script, &seen_by_all)
+        };
+        match constants {
+            Ok(constants) => script.constants = constants,
+            Err(fault) => faults.push(*fault),
         }
     }
     (Arc::new(CompiledScripts::new(engine, scripts, sources)), faults)
@@ -90,11 +101,44 @@ fn from_next_function(text: &str, line: usize) -> Option<String> {
     Some(format!("{}{}", "\n".repeat(at), lines[at..].join("\n")))
 }
 
-/// Runs the top level, which may declare constants, and makes a module of the functions.
-fn evaluate_top_level(engine: &Engine, script: &mut Script) -> Result<()> {
-    if script.ast.statements().is_empty() && !script.shared {
-        return Ok(());
+//= docs/spec.md#scripts
+//# A name that two scripts of a pack define, one of which all scripts see, MUST be refused.
+/// The faults of names that a script has in common with one that every script sees. Rhai keeps what it found for a name
+/// until the call ends, whichever script asked, so that the name would at times lead to the wrong one.
+fn find_shared_names(scripts: &[Script]) -> Vec<Diagnostic> {
+    let mut seen_by_all: HashMap<(String, Option<usize>), Place> = HashMap::new();
+    let mut faults = Vec::new();
+    for shared in [true, false] {
+        for script in scripts.iter().filter(|script| script.shared == shared) {
+            for (name, at) in names_of(script) {
+                if let Some(other) = seen_by_all.get(&name) {
+                    let message = format!("`{}` is defined here and at {other}, which all scripts see", name.0);
+                    faults.push(*Diagnostic::new(Code::SCRIPT, message).help("rename one of the two").at(at));
+                } else if shared {
+                    seen_by_all.insert(name, at);
+                }
+            }
+        }
     }
+    faults
+}
+
+/// The functions of a script, each with the number of its parameters, and its constants.
+fn names_of(script: &Script) -> impl Iterator<Item = ((String, Option<usize>), Place)> {
+    let functions = script.definitions().map(|(name, arity, at)| ((name.to_owned(), Some(arity)), at));
+    let constants = script.ast.statements().iter().filter_map(|statement| match statement {
+        Stmt::Var(parts, flags, _) if flags.contains(ASTFlags::CONSTANT) => {
+            let at = parts.0.pos;
+            let start = script.source.offset(at.line().unwrap_or(1), at.position().unwrap_or(1));
+            Some(((parts.0.name.to_string(), None), script.source.place(start..start + parts.0.name.len())))
+        }
+        _ => None,
+    });
+    functions.chain(constants)
+}
+
+/// Runs the top level, which may declare constants. Returns them together with those that were there before.
+fn evaluate_top_level(engine: &Engine, script: &Script, before: &Constants) -> Result<Constants> {
     if captures_at_top_level(script) {
         return Err(Diagnostic::new(Code::SCRIPT, "a closure at the top level of the script captures a variable")
             .help("the top level may contain only constants and functions: move it into a function")
@@ -103,22 +147,23 @@ fn evaluate_top_level(engine: &Engine, script: &mut Script) -> Result<()> {
     let limits = Limits { time: Duration::from_secs(1), memory: 64 << 20, ..Limits::default() };
     let guard = Guard::new(limits, CancelFlag::default());
     let _entered = guard.enter();
-    match Module::eval_ast_as_new(Scope::new(), &script.ast, engine) {
-        Ok(module) => {
-            script.module = module.into();
-            Ok(())
-        }
-        Err(fault) => {
-            let position = fault.position();
-            let start = script.source.offset(position.line().unwrap_or(1), position.position().unwrap_or(1));
-            let mut fault = fault;
-            fault.clear_position();
-            let message = guard.verdict().map_or_else(|| fault.to_string(), |stop| stop.message);
-            Err(Diagnostic::new(Code::SCRIPT, format!("the top level of the script fails: {message}"))
-                .help("the top level may contain only constants and functions")
-                .at(script.source.place(start..start + 1)))
-        }
-    }
+    let constants = rhai::locked_read(before).map(|constants| constants.clone()).unwrap_or_default();
+    let constants: Constants = Shared::new(constants.into());
+    let mut state = engine.new_global_runtime_state();
+    state.source = Some(script.source.path.as_str().into());
+    state.lib.push(Shared::clone(script.functions()));
+    state.constants = Some(Shared::clone(&constants));
+    #[allow(deprecated, reason = "the other ways to run a top level forget its constants")]
+    let evaluated =
+        engine.eval_statements_raw(&mut state, &mut Caches::new(), &mut Scope::new(), script.ast.statements());
+    let Err(mut fault) = evaluated else { return Ok(constants) };
+    let position = fault.position();
+    let start = script.source.offset(position.line().unwrap_or(1), position.position().unwrap_or(1));
+    fault.clear_position();
+    let message = guard.verdict().map_or_else(|| fault.to_string(), |stop| stop.message);
+    Err(Diagnostic::new(Code::SCRIPT, format!("the top level of the script fails: {message}"))
+        .help("the top level may contain only constants and functions")
+        .at(script.source.place(start..start + 1)))
 }
 
 /// The features of a pack's scripts that need a hook at run time.

@@ -2,10 +2,13 @@
 
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::source::{Place, Source};
-use rhai::{AST, Engine, Module, Position, Shared};
-use std::collections::HashMap;
+use rhai::{AST, Dynamic, Engine, ImmutableString, Locked, Module, Position, Shared};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+
+/// Constants of top levels, in the form in which rhai looks up `global::NAME`.
+pub(super) type Constants = Shared<Locked<BTreeMap<ImmutableString, Dynamic>>>;
 
 /// A function of a script.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,8 +25,6 @@ pub struct FunctionSignature {
 pub(super) struct CompiledScripts {
     /// A number that distinguishes it from every other program of this process.
     pub(super) id: u64,
-    /// Whether a name refers to the same function in every script, so that resolutions can be cached.
-    pub(super) has_unique_names: bool,
     pub(super) engine: Engine,
     /// Sorted by path.
     pub(super) scripts: Vec<Script>,
@@ -36,8 +37,8 @@ pub(super) struct CompiledScripts {
 pub(super) struct Script {
     pub(super) source: Arc<Source>,
     pub(super) ast: AST,
-    /// Its functions as a module, together with the constants of its top level.
-    pub(super) module: Shared<Module>,
+    /// The constants that its functions see: its own, and those of the scripts that every script sees.
+    pub(super) constants: Constants,
     /// Whether other scripts see its functions, as for `lib.rhai` and `graph.rhai`.
     pub(super) shared: bool,
     /// Its functions in source order, computed on first use.
@@ -48,14 +49,7 @@ impl CompiledScripts {
     /// `engine` already knows the modules of the shared `scripts`. The scripts were compiled from `sources` and are
     /// sorted by path.
     pub(super) fn new(engine: Engine, scripts: Vec<Script>, sources: &[Arc<Source>]) -> Self {
-        Self {
-            id: next_program_id(),
-            has_unique_names: has_unique_names(&scripts),
-            closures: closures(&scripts),
-            fingerprint: fingerprint(sources),
-            engine,
-            scripts,
-        }
+        Self { id: next_program_id(), closures: closures(&scripts), fingerprint: fingerprint(sources), engine, scripts }
     }
 
     pub(super) fn script(&self, path: &str) -> Option<&Script> {
@@ -113,17 +107,22 @@ impl CompiledScripts {
 }
 
 impl Script {
-    /// Until the top level was evaluated, `module` contains only the functions.
+    /// It has no constants until its top level was evaluated.
     pub(super) fn new(source: Arc<Source>, ast: AST) -> Self {
         let name = source.path.rsplit('/').next().unwrap_or_default();
         let shared = matches!(name, "lib.rhai" | "graph.rhai");
-        Self { source, module: ast.shared_lib().clone(), ast, shared, signatures: OnceLock::new() }
+        Self { source, ast, constants: Constants::default(), shared, signatures: OnceLock::new() }
+    }
+
+    /// Its functions, with those that rhai calls private, and its closures.
+    pub(super) fn functions(&self) -> &Shared<Module> {
+        self.ast.shared_lib()
     }
 
     /// Its named functions: the name, the number of parameters, and the place of the body.
     pub(super) fn definitions(&self) -> impl Iterator<Item = (&str, usize, Place)> {
         self.ast.iter_functions().filter(|function| !is_closure(function.name)).map(|function| {
-            let start = self.ast.shared_lib().get_script_fn(function.name, function.params.len());
+            let start = self.functions().get_script_fn(function.name, function.params.len());
             let start = start.map_or(Position::NONE, |definition| definition.body.start_position());
             let offset = self.source.offset(start.line().unwrap_or(1), start.position().unwrap_or(1));
             (function.name, function.params.len(), self.source.place(offset..offset + 1))
@@ -150,17 +149,6 @@ pub(super) fn is_closure(name: &str) -> bool {
 pub(super) fn next_program_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
-}
-
-/// Whether no library function has the same name and number of parameters as another script's function.
-fn has_unique_names(scripts: &[Script]) -> bool {
-    let named = |script: &Script| -> Vec<(String, usize)> {
-        script.ast.iter_functions().map(|it| (it.name.to_owned(), it.params.len())).collect()
-    };
-    let mut times: HashMap<(String, usize), usize> = HashMap::new();
-    scripts.iter().flat_map(named).for_each(|it| *times.entry(it).or_default() += 1);
-    let libraries = scripts.iter().filter(|script| script.shared);
-    libraries.flat_map(named).all(|it| times.get(&it) == Some(&1))
 }
 
 fn closures(scripts: &[Script]) -> HashMap<String, (usize, usize)> {

@@ -48,26 +48,23 @@ impl Functions for ScriptFunctions {
 pub(super) fn call_function(program: &CompiledScripts, path: &str, name: &str, arguments: Vec<Value>) -> Result<Value> {
     guard::check()?;
     let arity = arguments.len();
-    let has = |script: &&Script| script.module.get_script_fn(name, arity).is_some();
+    let has = |script: &&Script| script.functions().get_script_fn(name, arity).is_some();
     let script = program.seen_from(path).find(has).ok_or_else(|| program.missing_function(path, name, arity))?;
     let mut state = program.engine.new_global_runtime_state();
-    state.lib.push(Shared::clone(&script.module));
+    state.lib.push(Shared::clone(script.functions()));
+    state.constants = Some(Shared::clone(&script.constants));
     state.source = Some(script.source.path.as_str().into());
     state.level = call_level();
     let mut arguments: Vec<Dynamic> = arguments.into_iter().map(from_value).collect();
     let mut arguments: Vec<&mut Dynamic> = arguments.iter_mut().collect();
-    let mut call = |caches: &mut Caches| {
+    let called = with_resolution_cache((program.id, &script.source.path), |caches| {
         EvalContext::new(&program.engine, &mut state, caches, &mut Scope::new(), None).call_fn_raw(
             name,
             false,
             false,
             &mut arguments,
         )
-    };
-    let called = match program.has_unique_names {
-        true => with_resolution_cache((program.id, &script.source.path), call),
-        false => call(&mut Caches::new()),
-    };
+    });
     let result = called.map_err(|fault| {
         let fault = diagnose(program, *fault, Some(&script.source.path));
         // The fault of a stopped call has lost its position. Only the function that was entered is known.

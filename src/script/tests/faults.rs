@@ -1,10 +1,12 @@
 //! Faults: with clear messages, at the right place, with the calls that led to them; caught and thrown again.
 
 use super::super::Program;
+use super::host::TestHost;
 use super::{fault, run, run_files};
 use crate::diagnostic::{Code, RENAMED_PRIMITIVES};
-use crate::guard::Limits;
+use crate::guard::{CancelFlag, Guard, Limits};
 use serde_json::json;
+use std::sync::Arc;
 
 //= docs/spec.md#scripts
 //= type=test
@@ -99,12 +101,55 @@ fn each_fault_names_its_own_file_and_the_calls() {
 fn scripts_of_a_pack_do_not_disturb_each_other() {
     let files = [
         ("p/a.rhai", "const X = 1; fn main() { [helper(), helping(), global::X, of_graph()] } fn helper() { \"a\" }"),
-        ("p/b.rhai", "const X = 2; fn main() { helper() } fn helper() { \"b\" } fn helping() { \"not seen\" }"),
-        ("p/graph.rhai", "fn of_graph() { helper_of_lib() } fn helper() { \"of the graph\" }"),
-        ("p/lib.rhai", "const X = 3; fn helping() { [global::X, helper_of_lib()] } fn helper_of_lib() { \"lib\" }"),
+        ("p/b.rhai", "const X = 2; fn main() { helper() } fn helper() { \"b\" } fn helping(a) { \"another\" }"),
+        ("p/graph.rhai", "fn of_graph() { helper_of_lib() }"),
+        ("p/lib.rhai", "const L = 3; fn helping() { [global::L, helper_of_lib()] } fn helper_of_lib() { \"lib\" }"),
     ];
     let result = run_files(&files, Limits::default());
     assert_eq!(result, Ok(json!(["a", [3, "lib"], 1, "lib"])));
+}
+
+//= docs/spec.md#scripts
+//= type=test
+//# A name that two scripts of a pack define, one of which all scripts see, MUST be refused.
+#[test]
+fn a_name_in_common_with_a_script_that_all_scripts_see_is_refused() {
+    let files = [
+        ("p/a.rhai", "const X = 1;\nconst Y = 1;\nfn main() { helper() }\nfn helper() { global::X }"),
+        ("p/b.rhai", "const X = 1;\nfn helper(a) { a }"),
+        ("p/graph.rhai", "fn of_graph() { 1 }"),
+        ("p/lib.rhai", "const Y = 3;\nfn helper() { global::Y }\nfn of_graph() { 2 }"),
+    ];
+    let (_, faults) = Program::compile(&files);
+    let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    let expected = [
+        "p/lib.rhai:3:15: `of_graph` is defined here and at p/graph.rhai:1:15, which all scripts see (rename one of the two)",
+        "p/a.rhai:4:13: `helper` is defined here and at p/lib.rhai:2:13, which all scripts see (rename one of the two)",
+        "p/a.rhai:2:7: `Y` is defined here and at p/lib.rhai:1:7, which all scripts see (rename one of the two)",
+    ];
+    assert_eq!(faults, expected);
+}
+
+/// Rhai keeps what it found for a name, and we keep it for later calls of the thread.
+#[test]
+fn constants_are_seen_whoever_called_the_function_before() {
+    let lib = "const L = 3; const LIST = [1, 2]; fn outer() { [inner(), inner(), inner()] } fn inner() { global::L }";
+    let main = "const X = double(global::L); fn pair() { [one(), one(), inner(), inner()] } fn one() { global::X } \
+                fn main() { [outer(), pair(), one(), inner(), global::LIST] }";
+    let (program, faults) =
+        Program::compile(&[("p/a.rhai", main), ("p/lib.rhai", &format!("{lib} fn double(n) {{ n * 2 }}"))]);
+    assert_eq!(faults, []);
+    for (name, expected) in [
+        ("main", json!([[3, 3, 3], [6, 6, 3, 3], 6, 3, [1, 2]])),
+        ("pair", json!([6, 6, 3, 3])),
+        ("one", json!(6)),
+        ("inner", json!(3)),
+        ("one", json!(6)),
+    ] {
+        let guard = Guard::new(Limits::default(), CancelFlag::default());
+        let result = program.run("p/a.rhai", name, Vec::new(), Arc::new(TestHost::new(&[])), guard);
+        assert_eq!(result.map(|value| value.to_json()), Ok(expected), "{name}");
+    }
 }
 
 #[test]
