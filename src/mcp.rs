@@ -22,6 +22,7 @@ mod sender;
 mod settings;
 mod stdio;
 mod strict_json;
+mod wire_json;
 mod tasks;
 mod tool_call;
 

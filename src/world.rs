@@ -23,8 +23,8 @@ mod tests;
 mod walk;
 
 pub use effects::{
-    Ambient, FileChange, FilePolicy, Files, Lock, LockAttempt, Programs, TargetState, Unrestricted, Workspace, World,
-    read_text, text_from_bytes,
+    Ambient, BYTE_ORDER_MARK, FileChange, FilePolicy, Files, Lock, LockAttempt, Programs, TargetState, Unrestricted,
+    Workspace, World, read_text, text_from_bytes,
 };
 pub use grants::{GrantedAccess, is_forbidden_variable, protected_name};
 pub use walk::{EntryKind, FolderEntry, Stat, WalkOptions, WalkResult};

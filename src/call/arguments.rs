@@ -1,8 +1,9 @@
 //! Arguments of a call: texts converted to what a schema asks for, checked, completed by defaults and constants.
 
-use crate::definition::ObjectSchema;
+use crate::definition::{Checker, ObjectSchema};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::parse::find_oversized_integer;
+use crate::parse::toml::unescape;
 use crate::primitive::SchemaViolation;
 use crate::registry::CallContract;
 use crate::value::Json;
@@ -41,7 +42,7 @@ pub fn accept_arguments(what: &str, checks: &CallContract, with: &Json, argument
         //= docs/spec.md#calls
         //# All violations of an input schema MUST be reported at once, in a tool error that a model can
         //# correct.
-        let problems = checker.check(&arguments);
+        let problems = check_present(checker, &mut arguments);
         if !problems.is_empty() {
             return Err(arguments_fault(what, &problems));
         }
@@ -49,6 +50,35 @@ pub fn accept_arguments(what: &str, checks: &CallContract, with: &Json, argument
     }
     merge_constants(&mut arguments, with);
     Ok(arguments)
+}
+
+//= docs/spec.md#calls
+//# `null` for an argument that must not be null MUST count as left out.
+/// What is wrong with arguments, of which each `null` that does not fit is removed before: clients that send every
+/// argument send `null` for those that they leave out.
+pub fn check_present(checker: &Checker, arguments: &mut Json) -> Vec<SchemaViolation> {
+    loop {
+        let problems = checker.check(arguments);
+        let mut is_changed = false;
+        for problem in &problems {
+            is_changed |= remove_null(arguments, &problem.pointer);
+        }
+        if !is_changed {
+            return problems;
+        }
+    }
+}
+
+/// Removes what a JSON pointer leads to, if it is a `null` of an object.
+fn remove_null(value: &mut Json, pointer: &str) -> bool {
+    let Some((parent, name)) = pointer.rsplit_once('/') else { return false };
+    let Some(Json::Object(parent)) = value.pointer_mut(parent) else { return false };
+    let name = unescape(name);
+    let is_null = parent.get(&name) == Some(&Json::Null);
+    if is_null {
+        parent.shift_remove(&name);
+    }
+    is_null
 }
 
 /// Merges constants into arguments.
@@ -88,8 +118,49 @@ pub fn property_names(schema: &ObjectSchema) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::parse_argument;
+    use super::{accept_arguments, parse_argument};
+    use crate::definition::{Checker, schema_object};
+    use crate::registry::CallContract;
     use serde_json::json;
+    use std::sync::Arc;
+
+    //= docs/spec.md#calls
+    //= type=test
+    //# `null` for an argument that must not be null MUST count as left out.
+    #[test]
+    fn a_null_that_does_not_fit_counts_as_left_out() {
+        let schema = json!({
+            "type": "object",
+            "required": ["query"],
+            "properties": {
+                "query": { "type": "string" },
+                "limit": { "type": "integer", "default": 20 },
+                "kind": { "enum": ["a", "b"] },
+                "since": { "type": ["string", "null"] },
+                "either": { "anyOf": [{ "type": "string" }, { "type": "integer" }] },
+                "page": { "type": "object", "properties": { "size": { "type": "integer" } } },
+                "ids": { "type": "array", "items": { "type": "string" } },
+            },
+        });
+        let schema: serde_json::Map<_, _> = schema_object(schema).unwrap_or_default();
+        let checker = Checker::new(Arc::new(schema));
+        let contract = CallContract { arguments: checker.ok().map(Arc::new), ..CallContract::default() };
+        let accepted = |arguments| accept_arguments("`find`", &contract, &json!({}), &arguments);
+        let rows = [
+            (json!({ "query": "a", "limit": null, "kind": null }), json!({ "query": "a", "limit": 20 })),
+            (
+                json!({ "query": "a", "either": null, "since": null }),
+                json!({ "query": "a", "since": null, "limit": 20 }),
+            ),
+            (json!({ "query": "a", "page": { "size": null } }), json!({ "query": "a", "page": {}, "limit": 20 })),
+        ];
+        for (given, expected) in rows {
+            assert_eq!(accepted(given.clone()).ok(), Some(expected), "{given}");
+        }
+        let refused = |arguments| accepted(arguments).err().map(|fault| fault.message.clone()).unwrap_or_default();
+        assert!(refused(json!({ "query": null })).contains("`query` is missing"));
+        assert!(refused(json!({ "query": "a", "ids": [null] })).contains("must be a string"));
+    }
 
     #[test]
     fn a_text_becomes_what_the_schema_asks_for() {

@@ -2,7 +2,7 @@
 //! audit.
 
 use super::answer::ToolOutcome;
-use super::arguments::{accept_arguments, arguments_fault, merge_constants, property_names};
+use super::arguments::{accept_arguments, arguments_fault, check_present, merge_constants, property_names};
 use super::invocation::{Invocation, takes_arguments};
 use crate::definition::{Body, Located, Tool};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -49,9 +49,10 @@ pub(super) fn choose_body<'a>(served: &'a ServedTool, arguments: &Json) -> Resul
     //= docs/spec.md#operations
     //# The arguments of an operation MUST be validated against its own schema, with all violations reported
     //# at once.
-    let mut problems = checker.map(|checker| checker.check(arguments)).unwrap_or_default();
+    let mut arguments = arguments.clone();
+    let mut problems = checker.map(|checker| check_present(checker, &mut arguments)).unwrap_or_default();
     if problems.is_empty() {
-        let mut accepted = accept_arguments(&what, checks, &served.definition.bind, arguments)?;
+        let mut accepted = accept_arguments(&what, checks, &served.definition.bind, &arguments)?;
         merge_constants(&mut accepted, &operation.bind);
         return Ok((&operation.body.value, accepted));
     }

@@ -11,6 +11,7 @@ use crate::document::Document;
 use crate::guard;
 use crate::value::{Handle, Text, Value};
 use crate::world::recorded::{ContentHash, RecordedReads, RecordedWorld};
+use crate::world::text_from_bytes;
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -207,11 +208,8 @@ impl FileScanner {
 }
 
 fn decode_text(path: &str, bytes: Vec<u8>) -> Result<String> {
-    String::from_utf8(bytes).map_err(|fault| {
-        let at = fault.utf8_error().valid_up_to();
-        let fault = Diagnostic::new(Code::UTF8, format!("`{path}` is not UTF-8 from byte {at} on"));
-        fault.help("pass `any_bytes: true` in the arguments to accept any bytes")
-    })
+    text_from_bytes(path, bytes)
+        .map_err(|fault| fault.help("pass `any_bytes: true` in the arguments to accept any bytes"))
 }
 
 /// Whether a fault ends the whole build: the build was stopped, so the file is not merely too large for its function.

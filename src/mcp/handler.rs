@@ -250,7 +250,8 @@ impl ServerHandler for Connection {
             let known = registry.prompts.iter().map(|prompt| prompt.name.as_str());
             return Err(unknown_name_error(&registry, ItemKind::Prompt, &request.name, known));
         }
-        let arguments = request.arguments.unwrap_or_default();
+        let mut arguments = request.arguments.unwrap_or_default();
+        arguments.retain(|_, value| !value.is_null());
         if let Some((name, _)) = arguments.iter().find(|(_, value)| !value.is_string()) {
             let message = format!("the argument `{name}` of a prompt must be a string");
             return Err(ErrorData::invalid_params(message, None));

@@ -12,6 +12,7 @@
 use super::connection::Shutdown;
 use super::message::{IncomingMessage, parse_line, still_running_error};
 use super::settings::Bounds;
+use super::wire_json::write_json;
 use rmcp::RoleServer;
 use rmcp::model::{
     CancelledNotification, CancelledNotificationParam, ClientJsonRpcMessage, ClientRequest, EmptyResult, ErrorData,
@@ -380,7 +381,7 @@ impl WriteBuffer {
             return false;
         }
         let before = state.waiting.len();
-        if serde_json::to_writer(&mut state.waiting, message).is_err() {
+        if write_json(&mut state.waiting, message).is_err() {
             state.waiting.truncate(before);
             return false;
         }

@@ -4,7 +4,7 @@
 //! the method is read first, so that wrong parameters of a known method are reported as such, and the message is parsed
 //! only once.
 
-use super::strict_json::{UnreadableJson, read_json};
+use super::strict_json::{UnreadableJson, read_json, read_member};
 use crate::value::Json;
 use rmcp::model::{
     CancelledNotificationParam, ClientJsonRpcMessage, ClientNotification, ClientRequest, CustomNotification,
@@ -41,10 +41,26 @@ pub(crate) fn parse_line(line: &[u8]) -> IncomingMessage {
     //= docs/spec.md#protocol
     //# A line that is not valid JSON MUST be answered with a parse error, and MUST NOT make the server panic
     //# or hang.
-    match read_json(line) {
+    match read_message(line) {
         Ok(message) => parse_message(message),
-        Err(unreadable) => IncomingMessage::Refused(readable_id(&unreadable), unreadable.into()),
+        Err(unreadable) => IncomingMessage::Refused(readable_id(line), unreadable.into()),
     }
+}
+
+/// Reads a message as JSON. `params` and `_meta` that are `null` count as left out: some clients write them so.
+pub(crate) fn read_message(text: &[u8]) -> Result<Json, UnreadableJson> {
+    let mut message = read_json(text)?;
+    if let Some(members) = message.as_object_mut() {
+        if let Some(params) = members.get_mut("params").and_then(Json::as_object_mut)
+            && params.get("_meta") == Some(&Json::Null)
+        {
+            params.shift_remove("_meta");
+        }
+        if members.get("params") == Some(&Json::Null) {
+            members.shift_remove("params");
+        }
+    }
+    Ok(message)
 }
 
 /// Reads a message from JSON.
@@ -56,12 +72,11 @@ pub(crate) fn parse_message(message: Json) -> IncomingMessage {
     }
 }
 
-/// The id of a refused message, if its JSON could be read that far.
-pub(crate) fn readable_id(unreadable: &UnreadableJson) -> Option<RequestId> {
-    match unreadable {
-        UnreadableJson::NumberOutOfRange { id, .. } => parse_id(id.clone()),
-        _ => None,
-    }
+//= docs/spec.md#protocol
+//# A message that is refused MUST be answered with its id if that stands before the error.
+/// The id of a message whose JSON is refused, if it stands before what is wrong with it.
+pub(crate) fn readable_id(message: &[u8]) -> Option<RequestId> {
+    read_member(message, "id").and_then(parse_id)
 }
 
 impl From<UnreadableJson> for ErrorData {
@@ -71,7 +86,7 @@ impl From<UnreadableJson> for ErrorData {
             //# A line that is not valid JSON MUST be answered with a parse error, and MUST NOT make the
             //# server panic or hang.
             UnreadableJson::Syntax(why) => Self::parse_error(format!("not valid JSON: {why}"), None),
-            UnreadableJson::DuplicateKey(why) | UnreadableJson::NumberOutOfRange { why, .. } => {
+            UnreadableJson::DuplicateKey(why) | UnreadableJson::NumberOutOfRange(why) => {
                 Self::invalid_request(why, None)
             }
             UnreadableJson::TooManyValues => Self::invalid_request(

@@ -3,7 +3,7 @@
 
 use crate::parse::{OVERSIZED_INTEGER_HELP, find_oversized_integer, may_be_rounded};
 use crate::value::Json;
-use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number};
 use std::cell::Cell;
 use std::fmt;
@@ -24,12 +24,7 @@ pub(crate) enum UnreadableJson {
     /// It has too many values.
     TooManyValues,
     /// A number is too large, or an integer would silently be rounded (RFC 8259, section 6).
-    NumberOutOfRange {
-        /// The id of the message, for the answer to its sender.
-        id: Json,
-        /// The number, and the path to it.
-        why: String,
-    },
+    NumberOutOfRange(String),
 }
 
 /// Reads one JSON text.
@@ -52,15 +47,17 @@ pub(crate) fn read_json(text: &[u8]) -> Result<Json, UnreadableJson> {
     //= docs/spec.md#protocol
     //# A message with duplicate keys, numbers out of range, more than 127 levels or more than 500,000 values
     //# MUST be refused.
-    if let Ok(message) = &read
+    if read.is_ok()
         && is_rounded.get()
         && let Ok(Ok(Some(beyond))) = std::str::from_utf8(text).map(find_oversized_integer)
     {
         let why = format!("{} ({})", beyond.message, OVERSIZED_INTEGER_HELP);
-        return Err(UnreadableJson::NumberOutOfRange { id: message["id"].clone(), why });
+        return Err(UnreadableJson::NumberOutOfRange(why));
     }
     read.map_err(|error| match error.classify() {
-        _ if error.to_string().starts_with("number out of range") => beyond_floats(text, &error),
+        _ if error.to_string().starts_with("number out of range") => UnreadableJson::NumberOutOfRange(format!(
+            "a number is larger than 1.7976931348623157e308 ({error}): send a smaller one, or a string"
+        )),
         serde_json::error::Category::Data if left.get() == 0 => UnreadableJson::TooManyValues,
         serde_json::error::Category::Data => UnreadableJson::DuplicateKey(error.to_string()),
         _ if error.to_string().starts_with("recursion limit") => {
@@ -70,23 +67,38 @@ pub(crate) fn read_json(text: &[u8]) -> Result<Json, UnreadableJson> {
     })
 }
 
-//= docs/spec.md#protocol
-//# A message with duplicate keys, numbers out of range, more than 127 levels or more than 500,000 values MUST
-//# be refused.
-/// The error for a number that no float can hold. To read the id, all other values are skipped without being parsed.
-fn beyond_floats(text: &[u8], error: &serde_json::Error) -> UnreadableJson {
-    #[derive(serde::Deserialize)]
-    struct IdOnly {
-        #[serde(default)]
-        id: Json,
+/// The member `name` of an object in JSON that is refused, if it stands before what is wrong with it. All other members
+/// are skipped without being read, so that half a surrogate pair, for instance, hides nothing.
+pub(crate) fn read_member(text: &[u8], name: &str) -> Option<Json> {
+    let found = Cell::new(None);
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    // What is wrong is known already.
+    let _ = serde::Deserializer::deserialize_map(&mut reader, MemberReader { name, found: &found });
+    found.take()
+}
+
+/// Keeps one member of an object.
+struct MemberReader<'a> {
+    name: &'a str,
+    found: &'a Cell<Option<Json>>,
+}
+
+impl<'de> Visitor<'de> for MemberReader<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
     }
-    match serde_json::from_slice::<IdOnly>(text) {
-        Ok(IdOnly { id }) => {
-            let why =
-                format!("a number is larger than 1.7976931348623157e308 ({error}): send a smaller one, or a string");
-            UnreadableJson::NumberOutOfRange { id, why }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        while let Some(key) = members.next_key::<String>()? {
+            if key == self.name {
+                self.found.set(Some(members.next_value()?));
+            } else {
+                members.next_value::<IgnoredAny>()?;
+            }
         }
-        Err(_) => UnreadableJson::Syntax(error.to_string()),
+        Ok(())
     }
 }
 
@@ -248,8 +260,7 @@ mod tests {
     fn a_number_that_would_be_rounded_is_refused_with_the_way_to_it() {
         for number in ["9223372036854775808", "18446744073709551616", "-9223372036854775809", "123456789012345678901"] {
             let read = read_json(format!(r#"{{"id":7,"params":{{"arguments":{{"id":{number}}}}}}}"#).as_bytes());
-            let Err(UnreadableJson::NumberOutOfRange { id, why }) = read else { panic!("{number}: {read:?}") };
-            assert_eq!(id, 7);
+            let Err(UnreadableJson::NumberOutOfRange(why)) = read else { panic!("{number}: {read:?}") };
             assert!(why.starts_with(&format!("the whole number {number} at `.params.arguments.id` is")), "{why}");
         }
         assert!(read_json(br#"{"a":[9223372036854775807,-9223372036854775808,1e30,"9223372036854775808"]}"#).is_ok());
@@ -260,19 +271,38 @@ mod tests {
     //# A message with duplicate keys, numbers out of range, more than 127 levels or more than 500,000 values
     //# MUST be refused.
     #[test]
-    fn a_number_beyond_floats_is_refused_with_the_id() {
+    fn a_number_beyond_floats_is_refused() {
         for number in ["1e400", "-1e400", "1E+999999999999", &"9".repeat(400)] {
             for (begin, end) in [(r#"{"id":7,"params":"#, "}"), (r#"{"params":[{"a":"#, r#"}],"id":7}"#)] {
                 let read = read_json([begin, number, end].concat().as_bytes());
-                assert!(
-                    matches!(&read, Err(UnreadableJson::NumberOutOfRange { id, .. }) if id == 7),
-                    "{number}: {read:?}"
-                );
+                assert!(matches!(&read, Err(UnreadableJson::NumberOutOfRange(_))), "{number}: {read:?}");
             }
-            let read = read_json(format!(r#"{{"id":{number}}}"#).as_bytes());
-            assert!(matches!(&read, Err(UnreadableJson::Syntax(_))), "{number} is no id: {read:?}");
         }
-        assert!(matches!(read_json(br#"{"id":7,"a":1e400"#), Err(UnreadableJson::Syntax(_))), "it is no JSON");
+    }
+
+    //= docs/spec.md#protocol
+    //= type=test
+    //# A message that is refused MUST be answered with its id if that stands before the error.
+    #[test]
+    fn the_id_of_a_refused_message_is_found() {
+        let rows = [
+            (r#"{"id":7,"params":1e400}"#, Some(7)),
+            (r#"{"params":[{"a":1e400}],"id":7}"#, Some(7)),
+            (r#"{"id":7,"params":{"a":"\ud800"}}"#, Some(7)),
+            (r#"{"params":{"a":"\ud800","id":8},"id":7}"#, Some(7)),
+            (r#"{"id":7,"method":"ping""#, Some(7)),
+            (r#"{"id":7,"a":1,"a":2}"#, Some(7)),
+            (r#"{"method":"ping","id":"#, None),
+            (r#"{"method":"ping" "id":7}"#, None),
+            (r#"[{"id":7}]"#, None),
+            ("7", None),
+            ("", None),
+        ];
+        for (text, id) in rows {
+            assert_eq!(read_member(text.as_bytes(), "id"), id.map(Json::from), "{text}");
+        }
+        let deep = format!(r#"{{"id":7,"params":{}1{}}}"#, "[".repeat(200), "]".repeat(200));
+        assert_eq!(read_member(deep.as_bytes(), "id"), Some(Json::from(7)));
     }
 
     proptest! {
@@ -283,7 +313,7 @@ mod tests {
                 Ok(ours) => prop_assert_eq!(Some(ours), usual),
                 Err(UnreadableJson::Syntax(_)) => prop_assert_eq!(None, usual),
                 Err(UnreadableJson::DuplicateKey(_)) => prop_assert!(text.matches('"').count() >= 4),
-                Err(UnreadableJson::NumberOutOfRange { why, .. }) => prop_assert!(text.len() >= 19, "{}: {}", text, why),
+                Err(UnreadableJson::NumberOutOfRange(why)) => prop_assert!(text.len() >= 19, "{}: {}", text, why),
                 Err(UnreadableJson::TooManyValues) => prop_assert!(false, "so short a text has few values"),
             }
         }

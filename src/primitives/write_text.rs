@@ -3,6 +3,7 @@
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
+use crate::world::BYTE_ORDER_MARK;
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -15,10 +16,20 @@ pub const PRIMITIVE: Primitive = Primitive {
     ],
     returns: Kind::Null,
     effect: Effect::Writes,
-    examples: &[Example::gives(r##"write_text("a/b.md", "one"); read_text("a/b.md")"##, r#""one""#)],
+    examples: &[
+        Example::gives(r##"write_text("a/b.md", "one"); read_text("a/b.md")"##, r#""one""#),
+        Example::gives(r##"write_text("a.md", read_text("a.md") + "two"); read_bytes("a.md").len()"##, "9")
+            .with(&[("a.md", "\u{feff}one")]),
+    ],
     run,
 };
 
+//= docs/spec.md#primitives
+//# A byte order mark at the beginning of a file MUST be skipped when its text is read, and kept when its text is
+//# written.
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    context.host.world().write(args.path("path")?, args.text("text").as_bytes()).map(|()| Value::Null)
+    let (world, path, text) = (context.host.world(), args.path("path")?, args.text("text"));
+    let is_marked = !text.starts_with(BYTE_ORDER_MARK) && world.staged().is_some_and(|staged| staged.has_read_mark(path));
+    let mark = if is_marked { BYTE_ORDER_MARK } else { "" };
+    world.write(path, [mark, text].concat().as_bytes()).map(|()| Value::Null)
 }

@@ -36,7 +36,7 @@ pub struct LayerFile {
     pub origin: String,
     /// Its text; none if it is not UTF-8.
     pub source: Option<Arc<Source>>,
-    /// Its bytes, if they are no UTF-8.
+    /// Its bytes, if they are not those of its text.
     binary: Arc<[u8]>,
     /// The BLAKE3 of its bytes, once somebody asked.
     hash: OnceLock<[u8; 32]>,
@@ -49,10 +49,12 @@ impl LayerFile {
     /// A file of the layer `origin`.
     fn new(origin: &str, path: &str, bytes: &[u8]) -> Self {
         let text = std::str::from_utf8(bytes).ok();
+        // A byte order mark is skipped, as in every text.
+        let plain = text.map(|text| text.strip_prefix('\u{feff}').unwrap_or(text));
         Self {
             origin: origin.to_owned(),
-            source: text.map(|text| Source::new(path, text)),
-            binary: if text.is_some() { Arc::default() } else { bytes.into() },
+            source: plain.map(|text| Source::new(path, text)),
+            binary: if text.is_some() && text == plain { Arc::default() } else { bytes.into() },
             hash: OnceLock::new(),
         }
     }
@@ -75,7 +77,10 @@ impl LayerFile {
 
     /// Its bytes.
     pub fn bytes(&self) -> &[u8] {
-        self.source.as_ref().map_or(&self.binary, |source| source.text.as_bytes())
+        match &self.source {
+            Some(source) if self.binary.is_empty() => source.text.as_bytes(),
+            _ => &self.binary,
+        }
     }
 }
 

@@ -288,6 +288,9 @@ pub enum TargetState {
     BehindLink,
 }
 
+/// What some editors write at the beginning of a text in UTF-8. Readers of text skip it.
+pub const BYTE_ORDER_MARK: &str = "\u{feff}";
+
 /// Reads a file as UTF-8 text.
 pub fn read_text(world: &dyn Files, path: &str) -> Result<String> {
     text_from_bytes(path, world.read(path)?)
@@ -303,8 +306,8 @@ pub fn text_from_bytes(path: &str, bytes: Vec<u8>) -> Result<String> {
         Diagnostic::new(Code::UTF8, format!("`{path}` is not UTF-8 from byte {at} on"))
             .help("`read_bytes` reads any file; of a text in another encoding make UTF-8 first: `iconv -f ISO-8859-1 -t UTF-8 FILE`")
     })?;
-    if text.starts_with('\u{feff}') {
-        text.drain(..'\u{feff}'.len_utf8());
+    if text.starts_with(BYTE_ORDER_MARK) {
+        text.drain(..BYTE_ORDER_MARK.len());
     }
     Ok(text)
 }

@@ -4,7 +4,8 @@
 mod tests;
 
 use super::effects::{
-    Ambient, FileChange, Files, Lock, LockAttempt, Programs, TargetState, World, is_folder, no_folder, not_empty,
+    Ambient, BYTE_ORDER_MARK, FileChange, Files, Lock, LockAttempt, Programs, TargetState, World, is_folder, no_folder,
+    not_empty,
 };
 use super::path;
 use super::recorded::ContentHash;
@@ -49,6 +50,8 @@ struct StagedState {
     gone: BTreeSet<String>,
     /// What the call last saw of a file on the disk: its bytes, or that it was not there.
     seen: BTreeMap<String, Option<ContentHash>>,
+    /// The files that the call read and that begin with a byte order mark.
+    marked: BTreeSet<String>,
     flushes: u64,
     /// Writes that reached the disk, and programs that ran, for which the call must not run again.
     effects: u64,
@@ -219,6 +222,10 @@ impl StagedWrites for StagedWorld {
         }
     }
 
+    fn has_read_mark(&self, path: &str) -> bool {
+        self.lock_held().marked.contains(&self.under.spelled(path))
+    }
+
     fn drop_all(&self) {
         let mut held = self.lock_held();
         held.files.clear();
@@ -333,7 +340,11 @@ impl Files for StagedWorld {
             return file.bytes.as_ref().map(|bytes| bytes.to_vec()).ok_or_else(|| missing(path));
         }
         let bytes = self.under.read(path)?;
-        self.lock_held().seen.insert(key, Some(*blake3::hash(&bytes).as_bytes()));
+        let mut held = self.lock_held();
+        if bytes.starts_with(BYTE_ORDER_MARK.as_bytes()) {
+            held.marked.insert(key.clone());
+        }
+        held.seen.insert(key, Some(*blake3::hash(&bytes).as_bytes()));
         Ok(bytes)
     }
 

@@ -50,6 +50,9 @@ pub trait StagedWrites: Send + Sync {
     /// Stages a move of a file. Its permissions move with it.
     fn rename(&self, from: &str, to: &str) -> Result<()>;
 
+    /// Whether the call read a file that begins with a byte order mark. Readers of text do not see it.
+    fn has_read_mark(&self, path: &str) -> bool;
+
     /// Whether the call holds a lock.
     fn holds_lock(&self) -> bool {
         !self.held_locks().is_empty()

@@ -87,8 +87,8 @@ expect.files = { "b.md" = false }
 
 //= docs/spec.md#definitions
 //= type=test
-//# A schema MUST be published as written, except for its shared definitions and a closing keyword at its
-//# root.
+//# A schema MUST be published as written, except for its shared definitions, and `properties` and a closing
+//# keyword at its root.
 #[test]
 fn a_good_file_is_lowered_in_full() {
     let (definitions, faults) = read_definitions(&Source::new("tools.d/a/b.toml", GOOD), Validation::Full);

@@ -69,9 +69,13 @@ impl Schema {
     /// bring properties of their own.
     pub fn publish(&self, defs: &[(Located<String>, Schema)]) -> Result<ObjectSchema> {
         //= docs/spec.md#definitions
-        //# A schema MUST be published as written, except for its shared definitions and a closing keyword at
-        //# its root.
+        //# A schema MUST be published as written, except for its shared definitions, and `properties` and a
+        //# closing keyword at its root.
         let mut root = with_shared(self, defs)?;
+        // Some hosts refuse an object without `properties`, and with it all tools of the server.
+        if root.get("type").is_some_and(|kind| kind == "object") {
+            root.entry("properties").or_insert_with(|| Json::Object(Map::new()));
+        }
         if !root.contains_key("additionalProperties") && !root.contains_key("unevaluatedProperties") {
             let composed = ["allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "if", "dependentSchemas"];
             let keyword = if composed.iter().any(|keyword| root.contains_key(*keyword)) {

@@ -40,6 +40,17 @@ fn the_same_node_again_is_a_fault_ignored_or_merged() {
     assert_eq!(faults.as_array().map(Vec::len), Some(2));
 }
 
+//= docs/spec.md#primitives
+//= type=test
+//# A byte order mark at the beginning of a file MUST be skipped when its text is read, and kept when its text
+//# is written.
+#[test]
+fn a_byte_order_mark_hides_nothing() {
+    let files = [("a", "\u{feff}node n 1"), ("b", ""), ("c", "")];
+    let graph = build(&files, Fake::default().with("build", scan_all)).unwrap();
+    assert_eq!(keys(&graph.nodes(&[])), ["1"]);
+}
+
 #[test]
 fn a_fault_of_one_file_does_not_stop_the_rest() {
     let files = [("a", "node n 1\nfail no such thing\nnode n 2"), ("c", "node n 3 4")];

@@ -2,9 +2,8 @@
 
 use super::access::single_field;
 use super::responses::{Refusal, json_response, refusal};
-use crate::mcp::message::{error_message, readable_id};
+use crate::mcp::message::{error_message, read_message, readable_id};
 use crate::mcp::sender::{LARGE_MESSAGE, run_aside};
-use crate::mcp::strict_json::read_json;
 use crate::script::CallerId;
 use crate::value::Json;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
@@ -40,9 +39,9 @@ impl MessageRequest {
         //= docs/spec.md#http
         //# A request with ambiguous headers, or with a body that is not a message, MUST be refused with
         //# status 400.
-        let read = || read_json(&body);
+        let read = || read_message(&body);
         let message = if body.len() > LARGE_MESSAGE { run_aside(read) } else { read() }.map_err(|unreadable| {
-            let id = readable_id(&unreadable);
+            let id = readable_id(&body);
             Box::new(json_response(StatusCode::BAD_REQUEST, &error_message(id, &unreadable.into())))
         })?;
         Ok(Self { parts, body, message })
@@ -73,7 +72,7 @@ impl MessageRequest {
 
     /// Parses the message that was taken again, from the same bytes.
     pub(super) fn restore_message(&mut self) {
-        self.message = read_json(&self.body).unwrap_or_default();
+        self.message = read_message(&self.body).unwrap_or_default();
     }
 
     /// The request for rmcp, which parses it again: the body is the message that was read here, serialized again.
