@@ -2,6 +2,7 @@
 
 mod elicitation;
 mod change_feed;
+mod graph_faults;
 mod graph_session;
 mod server_state;
 mod status;

@@ -5,6 +5,7 @@ use super::arguments::accept_arguments;
 use super::change_feed::{ChangeFeed, HostChange};
 use super::dependency_tracker::DependencyTracker;
 use super::elicitation::{AskMode, Elicitation};
+use super::graph_faults;
 use super::host::{CallSetup, LogLines, Notices, Staging, write_log};
 use super::invocation::Invocation;
 use super::loading::PackSource;
@@ -110,6 +111,13 @@ impl HostState {
             held.iter().map(|held| json!({ "name": held.name, "since_s": held.elapsed.as_secs() })).collect();
         if !held.is_empty() {
             status["held"] = held.into();
+        }
+        let stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
+        let graphs = stores.iter().filter_map(|(pack, store)| graph_faults::status(pack, &*store.last_graph()?));
+        let graphs: Vec<Json> = graphs.collect();
+        drop(stores);
+        if !graphs.is_empty() {
+            status["graphs"] = graphs.into();
         }
         let recovered = recovered();
         if !recovered.is_empty() {
@@ -221,7 +229,8 @@ impl<'a> ActiveRequest<'a> {
         //= docs/spec.md#reload
         //# Until a changed file is trusted again, the trusted version of its pack MUST stay active, and its
         //# results MUST say so with the next step.
-        outcome.notice = self.registry.staleness(&served.pack.name);
+        let notices = self.registry.staleness(&served.pack.name).into_iter().chain(invocation.host.graph_notice());
+        outcome.notice = notices.reduce(|all, notice| format!("{all}\n{notice}"));
         Ok(Answer::Tool(outcome))
     }
 

@@ -28,6 +28,12 @@ impl CallGraph {
         self.first.get().is_some() || self.lock().graph.is_some()
     }
 
+    /// The graph that the call last looked at.
+    pub fn current(&self) -> Option<Arc<Graph>> {
+        let first = self.first.get().cloned();
+        first.or_else(|| self.lock().graph.as_ref().map(|(_, graph)| graph.clone()))?.ok()
+    }
+
     /// The graph; `build` makes it in the store of the pack, or in one of the call where something is staged.
     pub fn get(
         &self,

@@ -2,6 +2,7 @@
 
 use super::change_feed::{ChangeFeed, HostChange};
 use super::elicitation::{Elicitation, find_question};
+use super::graph_faults;
 use super::graph_session::{CallGraph, GraphSession};
 use super::request::Peer;
 use super::server_state::ServerState;
@@ -21,6 +22,7 @@ use crate::world::sealed::SealedWorld;
 use crate::world::staged::StagedWorld;
 use crate::world::{Workspace, World, path};
 use base64::Engine;
+use std::cell::Cell;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -227,6 +229,11 @@ impl CallHost {
             Some(help) => fault.help(help),
             None => fault.help("write the path from the root, such as `templates/pack/file.md`"),
         }
+    }
+
+    /// What the result of the call says about the graph that it looked at.
+    pub fn graph_notice(&self) -> Option<String> {
+        self.graph.current().as_deref().and_then(graph_faults::describe)
     }
 
     /// The changes of the call to the graph.
@@ -466,7 +473,9 @@ fn look_up_graph(
     let functions: Arc<dyn Functions> = Arc::new(PackFunctions { functions, hash: made.hash });
     let outer = guard::current();
     let _pause = outer.as_ref().map(|outer| outer.pause());
+    let is_built = Cell::new(false);
     let within = |world: Arc<SealedWorld>, job: &mut dyn FnMut() -> Result<()>| {
+        is_built.set(true);
         let guard = Guard::new(made.build_limits, host.cancel.clone());
         let _watched = watch_guard(&guard);
         let inner = host.for_build(world) as Arc<dyn Host>;
@@ -475,7 +484,14 @@ fn look_up_graph(
     let config = host.config();
     let world: Arc<dyn Workspace> = host.readable()?;
     let build = BuildPlan { world: &world, functions: &functions, entry: "build", config: &config, within: &within };
-    look_up(store, &build)
+    let found = look_up(store, &build)?;
+    // A call that runs again may find the graph built, so this does not count among the notices of its script.
+    if is_built.get()
+        && let Some(line) = graph_faults::log_line(&host.pack.name, found.graph())
+    {
+        (host.notices)(line);
+    }
+    Ok(found)
 }
 
 /// The functions of a pack, for its graph. Their fingerprint covers the tables, settings and files that they may read,
@@ -488,6 +504,10 @@ struct PackFunctions {
 impl Functions for PackFunctions {
     fn call(&self, name: &str, arguments: Vec<Value>) -> Result<Value> {
         self.functions.call(name, arguments)
+    }
+
+    fn require(&self, name: &str, arity: usize) -> Result<()> {
+        self.functions.require(name, arity)
     }
 
     fn fingerprint(&self) -> [u8; 32] {

@@ -93,6 +93,7 @@ impl Builder {
     /// has no such field). Then its values outlive the snapshot until one of these nodes changes. Without `reads`,
     /// values are kept only as long as the snapshot.
     pub fn derive(&self, kind: &str, fields: &[String], function: &str, reads: Option<&[String]>) -> Result<()> {
+        self.functions.require(function, 2)?;
         if let Some(name) = fields.iter().find(|name| matches!(name.as_str(), "kind" | "key" | "id")) {
             return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{name}` cannot be derived")));
         }
@@ -117,6 +118,7 @@ impl Builder {
     /// when one of them is first read, and they are kept as long as the snapshot. Nodes and edges among them stay nodes
     /// and edges.
     pub fn derive_values(&self, names: &[String], function: &str) -> Result<()> {
+        self.functions.require(function, 1)?;
         let mut state = self.lock();
         let known: HashSet<&str> =
             state.derived.iter().flat_map(DerivedValues::names).map(|name| &**name).collect_checked()?;

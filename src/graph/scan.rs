@@ -77,9 +77,13 @@ impl FileScanner {
         BuildMemo { reads: Arc::new(self.recorded.take()), fragments }
     }
 
+    //= docs/spec.md#scripts
+    //# A function that does not exist, and a script that fails for every file, MUST fail the graph.
     /// The fragments of these files, in their order. Each file has its own arguments, or all files have the same. A
-    /// fault of one file is kept in its fragment; only limits and cancellation end the scan.
+    /// fault of one file is kept in its fragment; only limits, cancellation and a function that fails for all of them
+    /// end the scan.
     pub fn run(&self, files: &[String], function: &str, arguments: &[Value]) -> Result<Vec<Arc<Fragment>>> {
+        self.functions.require(function, 3)?;
         let scan_calls: Vec<ScanCall<'_>> =
             arguments.iter().map(|arguments| self.scan_call(function, arguments)).collect::<Result<_>>()?;
         let scan_call = |file: usize| scan_calls.get(file).or(scan_calls.last());
@@ -108,7 +112,10 @@ impl FileScanner {
             }
             fragments.push(scanned.fragment);
         }
-        Ok(fragments)
+        match fault_of_script(&fragments) {
+            Some(fault) => Err(fault),
+            None => Ok(fragments),
+        }
     }
 
     /// Reads these files, on several threads.
@@ -205,6 +212,16 @@ impl FileScanner {
             (Err(fault), _) => Ok(Fragment::failed(path.into(), *fault)),
         }
     }
+}
+
+/// The fault of a function that fails for every file it is given, which is not a fault of these files.
+fn fault_of_script(fragments: &[Arc<Fragment>]) -> Option<Box<Diagnostic>> {
+    let of_script = |fragment: &Arc<Fragment>| {
+        let fault = fragment.fault.as_ref().map(|file| &file.fault);
+        fault.filter(|fault| fault.code == Code::SCRIPT).cloned()
+    };
+    let first = of_script(fragments.first()?)?;
+    fragments.iter().all(|fragment| of_script(fragment).is_some()).then(|| Box::new(first))
 }
 
 fn decode_text(path: &str, bytes: Vec<u8>) -> Result<String> {

@@ -17,6 +17,12 @@ pub trait Functions: Send + Sync {
     /// Calls a function.
     fn call(&self, name: &str, arguments: Vec<Value>) -> Result<Value>;
 
+    /// Checks that there is a function of this name with `arity` parameters.
+    ///
+    /// # Errors
+    /// There is none; the message names the nearest one.
+    fn require(&self, name: &str, arity: usize) -> Result<()>;
+
     /// The hash of the scripts and of everything that they may read besides files. A fragment depends on it.
     fn fingerprint(&self) -> [u8; 32];
 
@@ -160,6 +166,29 @@ impl Graph {
     /// The faults of single files: maps with `path`, `message` and further keys if known.
     pub fn faults(&self) -> Value {
         Value::list(self.data.faults.iter().map(FileFault::to_value))
+    }
+
+    /// What was wrong in single files: the path of the file, which is empty for what `build` added itself, and the
+    /// message.
+    pub fn file_faults(&self) -> impl ExactSizeIterator<Item = (&str, &Diagnostic)> {
+        self.data.faults.iter().map(|fault| (&*fault.path, &fault.fault))
+    }
+
+    //= docs/spec.md#scripts
+    //# A graph MUST NOT be used if none of its files could be scanned.
+    /// The fault of a graph for which files were scanned, all in vain.
+    pub(super) fn scanned_in_vain(&self) -> Option<Box<Diagnostic>> {
+        let mut scanned = self.data.fragments.iter().filter(|fragment| !fragment.path.is_empty()).peekable();
+        let first = scanned.peek()?.fault.clone()?;
+        let count = scanned.try_fold(0_usize, |count, fragment| fragment.fault.as_ref().map(|_| count + 1))?;
+        let message = match count {
+            1 => format!("the only file of the graph cannot be scanned: `{}`: {}", first.path, first.fault.message),
+            _ => format!(
+                "none of the {count} files of the graph can be scanned; `{}`: {}",
+                first.path, first.fault.message
+            ),
+        };
+        Some(Box::new(Diagnostic { message, ..first.fault }))
     }
 
     fn value_names(&self) -> impl Iterator<Item = &str> {

@@ -268,7 +268,11 @@ impl GraphStore {
         (build.within)(Arc::new(sealed), &mut || {
             let handle = Value::Handle(Arc::clone(&builder) as Handle);
             build.functions.call(build.entry, vec![handle, build.config.clone()])?;
-            graph = Some(builder.finish()?);
+            let built = builder.finish()?;
+            if let Some(fault) = built.scanned_in_vain() {
+                return Err(fault);
+            }
+            graph = Some(built);
             Ok(())
         })?;
         let Some(graph) = graph else {

@@ -53,6 +53,13 @@ impl Functions for Fake {
         }
     }
 
+    fn require(&self, name: &str, _: usize) -> Result<()> {
+        match self.functions.contains_key(name) {
+            true => Ok(()),
+            false => Err(Diagnostic::new(Code::SCRIPT, format!("no function `{name}`"))),
+        }
+    }
+
     fn fingerprint(&self) -> [u8; 32] {
         self.fingerprint
     }

@@ -121,7 +121,8 @@ fn a_search_with_look_around_stops_while_it_runs() {
             let began = Instant::now();
             let fault = if is_existence { pattern.is_match(&text).err() } else { all(&pattern, &text).err() };
             assert_eq!(fault.map(|fault| fault.code), Some(Code::LIMIT), "{}", pattern.text());
-            assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+            // Without a check it takes minutes; a machine that does much else is slow.
+            assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
         }
     }
 }
@@ -203,7 +204,7 @@ fn a_search_in_pieces_stops_while_it_runs() {
         let began = Instant::now();
         let fault = if is_existence { pattern.is_match(&text).err() } else { all(&pattern, &text).err() };
         assert_eq!(fault.map(|fault| fault.code), Some(Code::LIMIT), "{is_existence}");
-        assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     }
 }
 

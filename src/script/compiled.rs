@@ -1,6 +1,6 @@
 //! The compiled scripts of one pack as plain data: syntax trees, and functions and closures by name.
 
-use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::source::{Place, Source};
 use rhai::{AST, Dynamic, Engine, ImmutableString, Locked, Module, Position, Shared};
 use std::collections::{BTreeMap, HashMap};
@@ -58,9 +58,20 @@ impl CompiledScripts {
     }
 
     /// The scripts in which a name used in `path` is looked up, in that order.
-    pub(super) fn seen_from<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a Script> {
-        let others = self.scripts.iter().filter(move |script| script.source.path != path);
-        self.script(path).into_iter().chain(others.filter(move |script| script.shared || path.is_empty()))
+    pub(super) fn seen_from(&self, path: &str) -> impl Iterator<Item = &Script> + use<'_> {
+        let (own, all) = (self.script(path), path.is_empty());
+        let is_own = move |script: &Script| own.is_some_and(|own| std::ptr::eq(own, script));
+        let others = self.scripts.iter().filter(move |script| !is_own(script) && (script.shared || all));
+        own.into_iter().chain(others)
+    }
+
+    /// The script whose function of this name a call from the script at `path` reaches.
+    ///
+    /// # Errors
+    /// There is no such function.
+    pub(super) fn find(&self, path: &str, name: &str, arity: usize) -> Result<&Script> {
+        let has = |script: &&Script| script.functions().get_script_fn(name, arity).is_some();
+        self.seen_from(path).find(has).ok_or_else(|| self.missing_function(path, name, arity))
     }
 
     /// The fault of a call from `path` to a function that does not exist.

@@ -1,6 +1,6 @@
 //! Calls of script functions by the host: by name, as visible to one script, as closures, and on several threads.
 
-use super::compiled::{CompiledScripts, Script};
+use super::compiled::CompiledScripts;
 use super::convert::{ScriptClosure, from_value, to_value};
 use super::execution::{Execution, at_call_level, call_level, current, enter};
 use super::faults::diagnose;
@@ -32,6 +32,10 @@ impl Functions for ScriptFunctions {
         call_function(&self.program, &self.script, name, arguments)
     }
 
+    fn require(&self, name: &str, arity: usize) -> Result<()> {
+        self.program.find(&self.script, name, arity).map(|_| ())
+    }
+
     fn fingerprint(&self) -> [u8; 32] {
         self.program.fingerprint
     }
@@ -48,8 +52,7 @@ impl Functions for ScriptFunctions {
 pub(super) fn call_function(program: &CompiledScripts, path: &str, name: &str, arguments: Vec<Value>) -> Result<Value> {
     guard::check()?;
     let arity = arguments.len();
-    let has = |script: &&Script| script.functions().get_script_fn(name, arity).is_some();
-    let script = program.seen_from(path).find(has).ok_or_else(|| program.missing_function(path, name, arity))?;
+    let script = program.find(path, name, arity)?;
     let mut state = program.engine.new_global_runtime_state();
     state.lib.push(Shared::clone(script.functions()));
     state.constants = Some(Shared::clone(&script.constants));

@@ -220,6 +220,10 @@ impl Functions for Program {
         ScriptFunctions { program: Arc::clone(self.compiled()), script: String::new() }.call(name, arguments)
     }
 
+    fn require(&self, name: &str, arity: usize) -> Result<()> {
+        self.compiled().find("", name, arity).map(|_| ())
+    }
+
     fn fingerprint(&self) -> [u8; 32] {
         self.compiled().fingerprint
     }

@@ -156,6 +156,10 @@ impl Functions for NoFunctions {
         unreachable("the functions of scripts")
     }
 
+    fn require(&self, _: &str, _: usize) -> Result<()> {
+        Ok(())
+    }
+
     fn fingerprint(&self) -> [u8; 32] {
         [0; 32]
     }

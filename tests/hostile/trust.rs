@@ -456,7 +456,7 @@ fn trust_is_listed_and_taken_back() {
 #[test]
 fn a_stale_pack_says_so_in_its_results_and_ends_with_its_trust() {
     let wait_for = |client: &mut Server, is_so: &dyn Fn(&str) -> bool| {
-        for _ in 0..200 {
+        for _ in 0..1_200 {
             let answer = client.request("tools/call", json!({ "name": "say", "arguments": {} })).to_string();
             if is_so(&answer) {
                 return answer;

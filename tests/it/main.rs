@@ -12,6 +12,7 @@ mod support;
 mod check;
 mod clients;
 mod command_line;
+mod graph_faults;
 mod listing;
 mod locks;
 mod memory;

@@ -113,7 +113,7 @@ impl Server {
 
     /// Calls until the answer is this one: a change takes its time to be seen.
     pub fn says_at_last(&mut self, tool: &str, arguments: &Value, text: &str) {
-        for _ in 0..200 {
+        for _ in 0..1_200 {
             if self.said(tool, arguments) == text {
                 return;
             }

@@ -51,6 +51,30 @@ fn a_byte_order_mark_hides_nothing() {
     assert_eq!(keys(&graph.nodes(&[])), ["1"]);
 }
 
+//= docs/spec.md#scripts
+//= type=test
+//# A function that does not exist, and a script that fails for every file, MUST fail the graph.
+//= docs/spec.md#scripts
+//= type=test
+//# A graph MUST NOT be used if none of its files could be scanned.
+#[test]
+fn a_graph_without_a_single_scanned_file_is_a_fault() {
+    let message = |files: &[(&str, &str)], entry: fn(Vec<Value>) -> Result<Value>| {
+        let fake = Fake::default().with("bug", |_| Err(Diagnostic::new(Code::SCRIPT, "a bug"))).with("build", entry);
+        build(files, fake).err().unwrap().message.clone()
+    };
+    fn scan_by(function: &str, arguments: &[Value]) -> Result<Value> {
+        let builder = arguments[0].as_object::<Builder>().unwrap();
+        builder.scan(&names(&["a", "b"]), function, &Value::Null).map(|()| Value::Null)
+    }
+    let files = [("a", "fail once"), ("b", "fail again"), ("c", "fail too")];
+    assert_eq!(message(&files, scan_all), "none of the 3 files of the graph can be scanned; `a`: once");
+    assert_eq!(message(&files[..0], |given| scan_by("raed", &given)), "no function `raed`");
+    assert_eq!(message(&files, |given| scan_by("bug", &given)), "a bug");
+    let one_is_good = [files[0], ("b", "node n 1")];
+    assert_eq!(build(&one_is_good, Fake::default().with("build", scan_all)).unwrap().nodes(&[]).len(), 1);
+}
+
 #[test]
 fn a_fault_of_one_file_does_not_stop_the_rest() {
     let files = [("a", "node n 1\nfail no such thing\nnode n 2"), ("c", "node n 3 4")];
@@ -194,7 +218,9 @@ fn derived_fields_are_checked() {
         fault.to_string(),
         "`derive_it` returned `sqare`, which `derive_fields` does not declare (did you mean `square`?)"
     );
-    let builder = Builder::new(Fake::default().shared());
+    let builder = Builder::new(Fake::default().with("f", |_| Ok(Value::Null)).shared());
+    assert_eq!(builder.derive("n", &names(&["a"]), "g", None).unwrap_err().message, "no function `g`");
+    assert_eq!(builder.derive_values(&names(&["a"]), "g").unwrap_err().message, "no function `g`");
     builder.derive("n", &names(&["a"]), "f", None).unwrap();
     assert!(builder.derive("n", &names(&["b", "a"]), "f", None).is_err());
     builder.record(|recording| recording.add("n", &"1".into(), &map_value("a"), &Value::Null)).unwrap();

@@ -116,7 +116,7 @@ fn time_is_over_in_the_middle_of_a_verb() {
     let started = Instant::now();
     let fault = stopped("fn main() { let list = [1, 2, 3]; loop { list.filter(|x| x > 1); } }", limits);
     assert_eq!(fault.message, "the call took longer than 50 ms");
-    assert!(started.elapsed() < Duration::from_millis(500), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
 }
 
 #[test]

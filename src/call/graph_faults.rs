@@ -1,0 +1,59 @@
+//! The faults of a graph, told to whom they concern: in the results that come from it, in the log, in `toolsd://status`.
+
+use crate::graph::Graph;
+use crate::primitive::{LogLevel, Notice};
+use crate::value::Json;
+use serde_json::json;
+
+/// The number of faults that a result tells.
+const MAX_IN_RESULT: usize = 3;
+
+/// The number of faults that one line of the log tells.
+const MAX_IN_LOG: usize = 20;
+
+/// The number of faults that `toolsd://status` tells.
+const MAX_IN_STATUS: usize = 100;
+
+//= docs/spec.md#scripts
+//# A result whose graph has faults MUST say so, and `toolsd://status` and the log MUST name them.
+/// What a result from this graph says at its end; nothing if the graph has no faults.
+pub fn describe(graph: &Graph) -> Option<String> {
+    first_faults(graph, MAX_IN_RESULT).map(|(what, first)| {
+        format!(
+            "{what} in the files that this comes from, so that something may be missing: {first} \
+             (`toolsd://status` lists them)"
+        )
+    })
+}
+
+/// What the log says of the graph of a pack when it was built; nothing if the graph has no faults.
+pub fn log_line(pack: &str, graph: &Graph) -> Option<Notice> {
+    first_faults(graph, MAX_IN_LOG).map(|(what, first)| {
+        let data = Json::from(format!("the graph of `{pack}` has {what}: {first}"));
+        Notice::Log { level: LogLevel::Warning, data }
+    })
+}
+
+/// The number of faults, in words, and the first of them.
+fn first_faults(graph: &Graph, max: usize) -> Option<(String, String)> {
+    let count = graph.file_faults().len();
+    let told = graph.file_faults().take(max).map(|(path, fault)| match path {
+        "" => fault.message.clone(),
+        path => format!("`{path}`: {}", fault.message),
+    });
+    let first = told.collect::<Vec<_>>().join("; ");
+    let rest = if count > max { "; …" } else { "" };
+    let what = if count == 1 { "1 fault".to_owned() } else { format!("{count} faults") };
+    (count > 0).then(|| (what, format!("{first}{rest}")))
+}
+
+/// The state of the graph of a pack, for `toolsd://status`.
+pub fn status(pack: &str, graph: &Graph) -> Option<Json> {
+    let faults: Vec<Json> = graph
+        .file_faults()
+        .take(MAX_IN_STATUS)
+        .map(|(path, fault)| json!({ "path": path, "message": fault.message, "help": fault.help }))
+        .collect();
+    let total = graph.file_faults().len();
+    (total > 0).then(|| json!({ "pack": pack, "total": total, "faults": faults }))
+}
