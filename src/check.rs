@@ -9,6 +9,7 @@ mod copied_function;
 mod data_race;
 mod effect;
 mod example_arguments;
+mod long_description;
 mod missing_file;
 mod missing_function;
 mod missing_grant;
@@ -54,6 +55,7 @@ pub const ALL: &[&CheckRule] = &[
     &data_race::RULE,
     &effect::RULE,
     &example_arguments::RULE,
+    &long_description::RULE,
     &missing_file::RULE,
     &missing_function::RULE,
     &missing_grant::RULE,

@@ -36,7 +36,7 @@ fn files_of(table: &Table) -> Files {
     table.iter().map(|(path, text)| (path.clone(), text.as_str().unwrap().to_owned())).collect()
 }
 
-/// Edits: `{ file, find, put }` replaces the only occurrence; `{ file, add }` puts a text at the end;
+/// Edits: `{ file, find, put }` replaces the only occurrence, with `times` by as many copies; `{ file, add }` puts a text at the end;
 /// `{ file, text }` is a new file, or a removed one if the text is empty.
 fn edit(files: &mut Files, edit: &Table) {
     let text = |key: &str| edit.get(key).and_then(Value::as_str);
@@ -51,7 +51,8 @@ fn edit(files: &mut Files, edit: &Table) {
     let (_, old) = files.iter_mut().find(|(known, _)| known == path).unwrap_or_else(|| panic!("no file {path}"));
     if let Some(find) = text("find") {
         assert_eq!(old.matches(find).count(), 1, "`{find}` does not stand once in {path}");
-        *old = old.replacen(find, text("put").unwrap(), 1);
+        let times = edit.get("times").and_then(toml::Value::as_integer).unwrap_or(1);
+        *old = old.replacen(find, &text("put").unwrap().repeat(usize::try_from(times).unwrap()), 1);
     }
     if let Some(add) = text("add") {
         old.push_str(add);
