@@ -3,23 +3,7 @@
 use crate::support::home::Home;
 use serde_json::{Value, json};
 
-const PACK: &str = r#"
-[pack]
-title = "Notes"
-version = "1.0.0"
-activate_if = []
-grants = { read = ["notes/**"] }
-
-[graph]
-script = "tools.d/notes/notes.rhai"
-
-[[tool]]
-name = "list_notes"
-description = "Lists the notes."
-script = "tools.d/notes/notes.rhai"
-fn = "list_notes"
-effect = "reads"
-"#;
+const PACK: &str = include_str!("graph_faults/notes.toml");
 
 const SCRIPT: &str = r#"
 fn build(g, config) { g.scan(find_files("notes/*.md"), "read_note"); }

@@ -9,25 +9,7 @@ use std::time::Duration;
 const PACK: &[&str] = &["--pack", "conformance"];
 
 /// A task that never ends, and one that ends at once; neither is kept for long.
-const SHORT: &str = r#"
-[pack]
-title = "Short"
-limits = { time_ms = 600000, steps = 900000000000 }
-[[tool]]
-name = "spin"
-description = "Never ends by itself."
-effect = "pure"
-task = "required"
-task_ttl_ms = 300
-[[tool.example]]
-expect.error = { code = "guard.time" }
-[[tool]]
-name = "say"
-description = "Says something at once."
-text = "said"
-[[tool.example]]
-expect.result = "said"
-"#;
+const SHORT: &str = include_str!("tasks/short.toml");
 
 fn knows_tasks() -> Value {
     json!({ "elicitation": {}, "extensions": { "io.modelcontextprotocol/tasks": {} } })

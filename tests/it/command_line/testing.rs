@@ -3,32 +3,7 @@
 use crate::support::home::Home;
 use serde_json::{Value, json};
 
-const PACK: &str = r#"
-[pack]
-title = "A"
-version = "1.0.0"
-
-[[tool]]
-name = "say"
-description = "Says a word, which is all that it does."
-effect = "pure"
-text = "tea"
-
-[[tool.example]]
-fixture = "base"
-arguments = {}
-expect.result = "tea"
-
-[[tool]]
-name = "hum"
-description = "Hums a tune, which is all that it does."
-effect = "pure"
-text = "la"
-
-[[tool.example]]
-arguments = {}
-expect.result = "la"
-"#;
+const PACK: &str = include_str!("testing/two_tools.toml");
 
 const FIXTURE: &str = "[fixture.base]\nfiles = { \"a\" = \"b\" }\n";
 
