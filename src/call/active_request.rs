@@ -229,7 +229,7 @@ impl<'a> ActiveRequest<'a> {
         //= docs/spec.md#reload
         //# Until a changed file is trusted again, the trusted version of its pack MUST stay active, and its
         //# results MUST say so with the next step.
-        let notices = self.registry.staleness(&served.pack.name).into_iter().chain(invocation.host.graph_notice());
+        let notices = self.registry.staleness(&served.pack.name).into_iter().chain(invocation.host.result_notices());
         outcome.notice = notices.reduce(|all, notice| format!("{all}\n{notice}"));
         Ok(Answer::Tool(outcome))
     }

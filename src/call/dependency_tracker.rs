@@ -118,6 +118,10 @@ impl Host for DependencyTracker {
         self.elsewhere().notify(notice);
     }
 
+    fn tell_in_result(&self, notice: &str) {
+        self.elsewhere().tell_in_result(notice);
+    }
+
     fn ask(&self, asked: &[AskedQuestion]) -> Result<Vec<Value>> {
         self.elsewhere().ask(asked)
     }

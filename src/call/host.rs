@@ -108,6 +108,8 @@ pub struct CallHost {
     elicitation: Arc<Elicitation>,
     questions: Option<Arc<[DeclaredQuestion]>>,
     graph: CallGraph,
+    /// What the result of the call says beside the words of its script.
+    said_in_result: Mutex<Vec<String>>,
     graph_session: GraphSession,
     /// Whether it is the host of a build, in which there is no graph yet.
     builds: bool,
@@ -158,6 +160,7 @@ impl CallHost {
             elicitation: Arc::clone(elicitation),
             questions,
             graph: CallGraph::default(),
+            said_in_result: Mutex::default(),
             graph_session: GraphSession::default(),
             builds: false,
             itself: itself.clone(),
@@ -185,6 +188,7 @@ impl CallHost {
             elicitation: Arc::clone(&self.elicitation),
             questions: None,
             graph: CallGraph::default(),
+            said_in_result: Mutex::default(),
             graph_session: GraphSession::default(),
             builds: true,
             itself: itself.clone(),
@@ -231,9 +235,12 @@ impl CallHost {
         }
     }
 
-    /// What the result of the call says about the graph that it looked at.
-    pub fn graph_notice(&self) -> Option<String> {
-        self.graph.current().as_deref().and_then(graph_faults::describe)
+    /// What the result of the call says beside the words of its script: what the host did differently, and what is
+    /// wrong with the graph that it comes from.
+    pub fn result_notices(&self) -> Vec<String> {
+        let mut said = self.said_in_result.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        said.extend(self.graph.current().as_deref().and_then(graph_faults::describe));
+        said
     }
 
     /// The changes of the call to the graph.
@@ -372,6 +379,13 @@ impl Host for CallHost {
     fn notify(&self, notice: Notice) {
         if self.elicitation.is_new_notice() {
             (self.notices)(notice);
+        }
+    }
+
+    fn tell_in_result(&self, notice: &str) {
+        let mut said = self.said_in_result.lock().unwrap_or_else(PoisonError::into_inner);
+        if !said.iter().any(|known| known == notice) {
+            said.push(notice.to_owned());
         }
     }
 

@@ -98,6 +98,10 @@ fn print_outcome(context: &CommandContext, outcome: &ToolOutcome) -> Exit {
         (_, Some(data)) if !outcome.failed && print_records(terminal, data) => {}
         _ => outcome.content.iter().for_each(|content| terminal.text(&readable_text(content))),
     }
+    // On standard error, so that the result stays what it is.
+    if let Some(notice) = &outcome.notice {
+        notice.lines().for_each(|line| terminal.note(&format!("notice: {line}")));
+    }
     exit
 }
 

@@ -60,6 +60,10 @@ pub fn run(context: &Context<'_>, args: &Args, needs: RequiredGrant) -> Result<V
     call.check_paths(verb, &said, &options)?;
     notices::collect(&mut call, verb, &said)?;
     notices::check_partial_clone(&call, verb, &said)?;
+    // Scripts pass on what they think of, so what the user's own git would have done besides is said by the host.
+    if needs == RequiredGrant::WriteGit {
+        call.notices.iter().for_each(|notice| context.host.tell_in_result(&format!("git: {notice}")));
+    }
     match verb.name {
         "fetch" => fetch::run(&mut call, &said, &options),
         "merge" => merge::run(&mut call, verb, said, &options),

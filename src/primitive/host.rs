@@ -87,6 +87,9 @@ pub trait Host: Send + Sync {
     /// Tells the client something.
     fn notify(&self, notice: Notice);
 
+    /// Says something at the end of the result of the call, once, beside what its script returns.
+    fn tell_in_result(&self, _notice: &str) {}
+
     /// Asks the client, all at once: the answers in the order of the questions, as scripts see them; `()` where an
     /// optional question cannot be asked.
     ///

@@ -52,6 +52,11 @@ fn what_is_left_out_is_told() {
     for part in ["hooks do not run: pre-commit", "the commit is not signed"] {
         assert!(told.contains(part), "{part}: {told}");
     }
+    let options = json!({ "allow_empty": true, "message": "y" });
+    let words = ["call", "act_git", &json!({ "verb": "commit", "options": options }).to_string()].map(str::to_owned);
+    let output = yard.command(&words.each_ref().map(String::as_str)).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(errors.contains("notice: git: hooks do not run: pre-commit"), "{errors}");
 }
 
 //= docs/spec.md#git
