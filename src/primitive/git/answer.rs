@@ -44,8 +44,11 @@ pub(super) fn answer(
     //# Output of git that is not UTF-8 MUST be returned on request, and MUST NOT fail a verb that changed
     //# something.
     let is_done = command.needs != RequiredGrant::ReadGit && ran.code == 0;
-    if is_on(options, "any_bytes") || is_done {
-        notices.extend(let_through(&mut ran, &mut bytes));
+    let wants_bytes = is_on(options, "any_bytes");
+    if wants_bytes || is_done {
+        let replaced = let_through(&mut ran, &mut bytes);
+        bytes = bytes.filter(|_| wants_bytes || replaced.is_some());
+        notices.extend(replaced);
     } else if let Some(fault) = no_text(&shown, &ran).filter(|_| ran.code == 0 || !checks(options)) {
         let fault = fault.help(format!("{ANY_BYTES}; or name `paths` without that file"));
         return Err(with_notices(fault, &notices));
