@@ -32,6 +32,17 @@ fn what_is_missing_is_told_and_null_is_nothing() {
 }
 
 #[test]
+fn an_inline_partial_that_includes_itself_is_refused() {
+    for (body, column) in
+        [("{{> p}}", 21), ("{{#if a}}{{> p}}{{/if}}", 30), ("{{#*inline \"q\"}}{{> p}}{{/inline}}", 37)]
+    {
+        let told = filled(&format!("{{{{#*inline \"p\"}}}}{body}{{{{/inline}}}}{{{{> p}}}}"), &json!({ "a": 1 }));
+        let place = format!("! text:1:{column}: the inline partial `p` includes itself");
+        assert!(told.starts_with(&place), "{told}");
+    }
+}
+
+#[test]
 fn loops_know_where_they_are() {
     let context = json!({ "items": [{ "n": 1 }, { "n": 2 }], "map": { "z": 1, "a": 2 }, "t": "x" });
     let text = "{{#each items}}{{@index}}{{n}}{{../t}}{{#unless @last}},{{/unless}}{{/each}} {{#each map}}{{@key}}={{this}};{{/each}}";

@@ -80,12 +80,20 @@ struct UsageWalk<'a> {
     facts: TemplateUses,
     scopes: Vec<BlockScope>,
     inline: Vec<String>,
+    /// The inline partials whose bodies are being walked.
+    within: Vec<String>,
 }
 
 /// Walks a compiled template.
 pub fn collect_uses(template: &Template, origin: &TemplateSource) -> TemplateUses {
     let scope = BlockScope { context: ContextPath::own(), names: Vec::new() };
-    let mut walk = UsageWalk { origin, facts: TemplateUses::default(), scopes: vec![scope], inline: Vec::new() };
+    let mut walk = UsageWalk {
+        origin,
+        facts: TemplateUses::default(),
+        scopes: vec![scope],
+        inline: Vec::new(),
+        within: Vec::new(),
+    };
     walk.visit_template(template, 0);
     walk.facts
 }
@@ -203,6 +211,12 @@ impl UsageWalk<'_> {
             None => self.scopes.last().map_or_else(ContextPath::unknown, |scope| scope.context.clone()),
         };
         match name {
+            // The crate refuses this in files, and runs out of stack with it here.
+            Some(name) if self.within.contains(&name) => {
+                let fault = Diagnostic::new(PARTIAL, format!("the inline partial `{name}` includes itself"));
+                let place = self.place(start, &name);
+                self.facts.faults.push(*fault.at(place).help("let a script make a list of what is nested"));
+            }
             Some(name) if name == "@partial-block" || self.inline.contains(&name) => {}
             Some(name) => {
                 let place = self.place(start, &name);
@@ -230,12 +244,16 @@ impl UsageWalk<'_> {
                 .faults
                 .push(*fault.at(self.place(start, name)).help("`{{#*inline \"name\"}}` is the only one"));
         }
-        if let Some(Parameter::Literal(name)) = tag.params.first() {
-            self.inline.extend(name.as_str().map(str::to_owned));
-        }
+        let name = match tag.params.first() {
+            Some(Parameter::Literal(name)) => name.as_str().unwrap_or_default(),
+            _ => "",
+        };
+        self.inline.push(name.to_owned());
         if let Some(template) = &tag.template {
             self.scopes.push(BlockScope { context: ContextPath::unknown(), names: Vec::new() });
+            self.within.push(name.to_owned());
             self.visit_template(template, start);
+            self.within.pop();
             self.scopes.pop();
         }
     }
