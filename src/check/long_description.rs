@@ -10,7 +10,7 @@ const CODE: Code = Code("long-description");
 const MAX_CHARACTERS: usize = 2_048;
 
 /// A text six times.
-macro_rules! pages {
+macro_rules! six_times {
     ($text:expr) => {
         concat!($text, $text, $text, $text, $text, $text)
     };
@@ -27,7 +27,7 @@ pub const RULE: CheckRule = CheckRule {
         "tools.d/a.toml",
         concat!(
             "[[tool]]\nname = \"brew\"\ndescription = \"\"\"\n",
-            pages!(pages!("Brews a pot of tea, of whatever kind, for as many guests as there are.\n")),
+            six_times!(six_times!("Brews a pot of tea, of whatever kind, for as many guests as there are.\n")),
             "\"\"\"\ntext = \"ok\"\n"
         ),
     )],
@@ -35,7 +35,7 @@ pub const RULE: CheckRule = CheckRule {
         "tools.d/a.toml",
         concat!(
             "\"\"\"\n",
-            pages!(pages!("Brews a pot of tea, of whatever kind, for as many guests as there are.\n")),
+            six_times!(six_times!("Brews a pot of tea, of whatever kind, for as many guests as there are.\n")),
             "\"\"\""
         ),
         r#""Brews a pot of tea, of whatever kind, for as many guests as there are.""#,

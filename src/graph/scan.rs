@@ -2,7 +2,7 @@
 //! runs, because any other file that it reads would be a hidden input of its fragment.
 
 use super::derived_fields::CacheScope;
-use super::fragment::Fragment;
+use super::fragment::{FileFault, Fragment};
 use super::fragment_builder::FragmentHandle;
 use super::snapshot::Functions;
 use super::stored_value::hash_value;
@@ -216,12 +216,10 @@ impl FileScanner {
 
 /// The fault of a function that fails for every file it is given, which is not a fault of these files.
 fn fault_of_script(fragments: &[Arc<Fragment>]) -> Option<Box<Diagnostic>> {
-    let of_script = |fragment: &Arc<Fragment>| {
-        let fault = fragment.fault.as_ref().map(|file| &file.fault);
-        fault.filter(|fault| fault.code == Code::SCRIPT).cloned()
-    };
-    let first = of_script(fragments.first()?)?;
-    fragments.iter().all(|fragment| of_script(fragment).is_some()).then(|| Box::new(first))
+    let first = fragments.first()?.fault.as_ref()?;
+    let is_of_script = |file: &FileFault| file.fault.code == Code::SCRIPT;
+    let all = fragments.iter().all(|fragment| fragment.fault.as_ref().is_some_and(is_of_script));
+    all.then(|| Box::new(first.fault.clone()))
 }
 
 fn decode_text(path: &str, bytes: Vec<u8>) -> Result<String> {

@@ -29,7 +29,10 @@ pub const PRIMITIVE: Primitive = Primitive {
 //# written.
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let (world, path, text) = (context.host.world(), args.path("path")?, args.text("text"));
-    let is_marked = !text.starts_with(BYTE_ORDER_MARK) && world.staged().is_some_and(|staged| staged.has_read_mark(path));
-    let mark = if is_marked { BYTE_ORDER_MARK } else { "" };
-    world.write(path, [mark, text].concat().as_bytes()).map(|()| Value::Null)
+    let is_marked = world.staged().is_some_and(|staged| staged.has_read_mark(path));
+    match is_marked && !text.starts_with(BYTE_ORDER_MARK) {
+        true => world.write(path, [BYTE_ORDER_MARK, text].concat().as_bytes())?,
+        false => world.write(path, text.as_bytes())?,
+    }
+    Ok(Value::Null)
 }

@@ -6,7 +6,7 @@ use super::workspace_files::{WORKSPACE_FOLDER, named_files, trusted_files};
 use crate::definition::Validation;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Source;
-use crate::world::{Workspace, World};
+use crate::world::{BYTE_ORDER_MARK, Workspace, World};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -50,11 +50,11 @@ impl LayerFile {
     fn new(origin: &str, path: &str, bytes: &[u8]) -> Self {
         let text = std::str::from_utf8(bytes).ok();
         // A byte order mark is skipped, as in every text.
-        let plain = text.map(|text| text.strip_prefix('\u{feff}').unwrap_or(text));
+        let plain = text.map(|text| text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text));
         Self {
             origin: origin.to_owned(),
             source: plain.map(|text| Source::new(path, text)),
-            binary: if text.is_some() && text == plain { Arc::default() } else { bytes.into() },
+            binary: if plain.is_some_and(|plain| plain.len() == bytes.len()) { Arc::default() } else { bytes.into() },
             hash: OnceLock::new(),
         }
     }

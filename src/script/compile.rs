@@ -43,14 +43,12 @@ pub(super) fn compile(sources: &[Arc<Source>]) -> (Arc<CompiledScripts>, Vec<Dia
         }
     }
     for script in &mut scripts {
-        let constants = if script.shared {
-            Ok(Shared::clone(&seen_by_all))
-        } else {
-            evaluate_top_level(&engine, script, &seen_by_all)
-        };
-        match constants {
-            Ok(constants) => script.constants = constants,
-            Err(fault) => faults.push(*fault),
+        script.constants = Shared::clone(&seen_by_all);
+        if !script.shared {
+            match evaluate_top_level(&engine, script, &seen_by_all) {
+                Ok(constants) => script.constants = constants,
+                Err(fault) => faults.push(*fault),
+            }
         }
     }
     (Arc::new(CompiledScripts::new(engine, scripts, sources)), faults)
@@ -139,6 +137,9 @@ fn names_of(script: &Script) -> impl Iterator<Item = ((String, Option<usize>), P
 
 /// Runs the top level, which may declare constants. Returns them together with those that were there before.
 fn evaluate_top_level(engine: &Engine, script: &Script, before: &Constants) -> Result<Constants> {
+    if script.ast.statements().is_empty() {
+        return Ok(Shared::clone(before));
+    }
     if captures_at_top_level(script) {
         return Err(Diagnostic::new(Code::SCRIPT, "a closure at the top level of the script captures a variable")
             .help("the top level may contain only constants and functions: move it into a function")
