@@ -4,8 +4,10 @@ mod answer;
 mod arguments;
 mod call;
 mod fetch;
+mod filters;
 mod merge;
 mod notices;
+mod submodules;
 #[cfg(test)]
 mod tests;
 mod told;
@@ -58,7 +60,8 @@ pub fn run(context: &Context<'_>, args: &Args, needs: RequiredGrant) -> Result<V
         return told::answer(&call, verb, &options);
     }
     call.check_paths(verb, &said, &options)?;
-    notices::collect(&mut call, verb, &said)?;
+    notices::collect(&mut call, verb, &said, &options)?;
+    filters::check(&call, verb, &said, &options)?;
     notices::check_partial_clone(&call, verb, &said)?;
     // Scripts pass on what they think of, so what the user's own git would have done besides is said by the host.
     if needs == RequiredGrant::WriteGit {

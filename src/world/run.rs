@@ -72,8 +72,6 @@ pub struct GitUse {
     pub looks_at_files: bool,
     /// What it changes.
     pub changes: GitChanges,
-    /// Whether it puts files into the repository: then a file that a filter would convert fails it.
-    pub takes_files_in: bool,
 }
 
 /// What a command of git changes.

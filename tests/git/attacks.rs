@@ -143,7 +143,7 @@ fn no_verb_starts_a_program_that_a_repository_names() {
     yard.plain(&yard.workspace(), &["commit", "-aqm", "void?"]);
     assert!(yard.take_marks().len() > 1, "the trap is none");
     let told = yard.look("status", &json!({}));
-    assert!(told["notices"].to_string().contains("files pass a filter"), "{told}");
+    assert!(told["notices"].to_string().contains("passes a filter"), "{told}");
     for (reads, verb, options) in every_verb() {
         yard.put("a.txt", "one\nfive\n");
         let told = if reads { yard.look(verb, &options) } else { yard.act(verb, &options) };

@@ -103,6 +103,14 @@ fn a_folder_of_a_larger_repository_is_a_workspace() {
     assert_eq!(act("add", &json!({ "all": true }))["code"], 0);
     assert_eq!(yard.git(&["diff", "--cached", "--name-only"]), "part/a.md\npart/new.md\n");
     assert_eq!(act("commit", &json!({ "message": "part" }))["code"], 0);
+    yard.git(&["add", "beside/new-secret.md"]);
+    let reset = act("reset", &json!({}));
+    assert!(reset["notices"].to_string().contains("1 files outside of `"), "{reset}");
+    let told = look("status", &json!({}));
+    assert!(told["notices"].to_string().contains("is not shown or added: the repository is"), "{told}");
+    let refused = act("commit", &json!({ "message": "part", "all": true }));
+    assert!(refused["error"].to_string().contains("is about the whole repository"), "{refused}");
+    assert!(refused["help"].to_string().contains("--root"), "{refused}");
     let nothing = act("commit", &json!({ "message": "part", "check": false }));
     assert!(nothing["code"] == 1 && !nothing.to_string().contains("new-secret"), "{nothing}");
     let refused = act("switch", &json!({ "ref": "side" }));
@@ -141,7 +149,7 @@ fn what_a_filter_hides_is_never_committed_in_the_clear() {
             let refused = yard.act(verb, &options);
             let told = refused["error"].to_string();
             assert!(
-                told.contains(&format!("a file passes the filter `{name}`, which is a program")),
+                told.contains(&format!("`a.key` passes a filter (`{name}`), which is a program")),
                 "{verb}: {refused}"
             );
             assert_eq!(yard.git(&["diff", "--cached", "--name-only"]), "", "{verb}");
@@ -150,8 +158,124 @@ fn what_a_filter_hides_is_never_committed_in_the_clear() {
         let well = yard.act("add", &json!({ "paths": ["b.txt"] }));
         assert_eq!(well["code"], 0, "a file beside it is added: {well}");
         let seen = yard.look("status", &json!({ "porcelain": "v1" }));
-        assert!(seen["notices"].to_string().contains("1 files pass a filter"), "{seen}");
+        assert!(seen["notices"].to_string().contains("`a.key` passes a filter"), "{seen}");
     }
+}
+
+/// What a person does with the repository of a filter, before and after a pack works beside the filtered file.
+//= docs/spec.md#git
+//= type=test
+//# A verb MUST fail before any change if a filter applies to an added file, or if objects of the files to
+//# write are missing.
+#[test]
+fn beside_a_filtered_file_a_pack_works_as_without() {
+    for name in ["git-crypt", "lfs"] {
+        let yard = Yard::with_repository();
+        yard.configure(&format!("[filter \"{name}\"]\nclean = tr a-y b-z\nsmudge = tr b-z a-y\nrequired = true\n"));
+        yard.put(".gitattributes", &format!("*.key filter={name}\n"));
+        yard.put("a.key", "aaa\n");
+        yard.commit("with a filter");
+        yard.git(&["branch", "other"]);
+        yard.git(&["checkout", "-q", "-b", "topic"]);
+        yard.put("a.key", "ccc\n");
+        yard.commit("another secret");
+        yard.git(&["checkout", "-q", "main"]);
+        // As a fresh clone is, in which every file is as old as the index.
+        fs::remove_file(yard.workspace().join("a.key")).unwrap();
+        yard.git(&["checkout", "-q", "--", "a.key"]);
+        yard.put("b.txt", "b\n");
+        for (verb, options) in [
+            ("add", json!({ "paths": ["b.txt"] })),
+            ("commit", json!({ "message": "b" })),
+            ("commit", json!({ "message": "a", "paths": ["a.txt"], "allow_empty": true })),
+            ("switch", json!({ "ref": "other" })),
+            ("switch", json!({ "ref": "main" })),
+        ] {
+            let told = yard.act(verb, &options);
+            assert_eq!(told["code"], 0, "{name} {verb}: {told}");
+            assert_eq!(yard.git(&["show", "HEAD:a.key"]), "bbb\n", "{verb}");
+        }
+        assert_eq!(yard.git(&["status", "--porcelain"]), "", "{name}");
+        for (verb, options) in [
+            ("switch", json!({ "ref": "topic" })),
+            ("merge", json!({ "ref": "topic" })),
+            ("worktree_add", json!({ "path": "tree", "ref": "other" })),
+        ] {
+            if name == "lfs" {
+                continue;
+            }
+            let refused = yard.act(verb, &options);
+            assert!(refused["error"].to_string().contains("`a.key` passes a filter"), "{verb}: {refused}");
+            assert!(refused["help"].to_string().contains("do this by hand: `git "), "{verb}: {refused}");
+            assert_eq!(yard.git(&["status", "--porcelain"]), "", "{verb} changed nothing");
+        }
+        if name == "lfs" {
+            let told = yard.act("switch", &json!({ "ref": "topic" }));
+            assert!(told["notices"].to_string().contains("`git lfs pull` fills it"), "{told}");
+            assert_eq!(fs::read_to_string(yard.workspace().join("a.key")).unwrap(), "ddd\n");
+        }
+    }
+}
+
+/// As `git init --separate-git-dir` leaves it: the advice leads to a repository that works.
+//= docs/spec.md#git
+//= type=test
+//# A git directory outside of the granted roots MUST be refused unless it names the working tree in turn.
+#[test]
+fn a_repository_that_was_put_elsewhere_is_one_that_names_its_folder() {
+    let yard = Yard::new();
+    yard.git(&["init", "-q", "--separate-git-dir=../elsewhere.git"]);
+    yard.commit("first");
+    let refused = yard.look("log", &json!({}));
+    let top = yard.workspace().canonicalize().unwrap();
+    let advice = format!("`git config core.worktree {}`", top.display());
+    assert!(refused["help"].to_string().contains(&advice), "{refused}");
+    yard.git(&["config", "core.worktree", top.to_str().unwrap()]);
+    assert_eq!(yard.look("log", &json!({}))["code"], 0);
+}
+
+/// What only cleans has nothing to do where files are written.
+#[test]
+fn a_filter_that_only_cleans_is_not_in_the_way_of_a_switch() {
+    let yard = Yard::with_repository();
+    yard.configure("[filter \"strip\"]\nclean = tr a-y b-z\nsmudge = cat\n");
+    yard.put(".gitattributes", "*.key filter=strip\n");
+    yard.git(&["checkout", "-q", "-b", "topic"]);
+    yard.put("a.key", "aaa\n");
+    yard.commit("cleaned");
+    yard.git(&["checkout", "-q", "main"]);
+    assert_eq!(yard.act("switch", &json!({ "ref": "topic" }))["code"], 0);
+    assert_eq!(fs::read_to_string(yard.workspace().join("a.key")).unwrap(), "bbb\n");
+}
+
+/// A populated submodule that did not move.
+#[test]
+fn a_submodule_is_not_in_the_way_of_add() {
+    let yard = Yard::with_repository();
+    let inner = yard.at("inner");
+    fs::create_dir(&inner).unwrap();
+    yard.git_in(&inner, &["init", "-q"]);
+    fs::write(inner.join("a.txt"), "a\n").unwrap();
+    yard.git_in(&inner, &["add", "-A"]);
+    yard.git_in(&inner, &["commit", "-q", "-m", "first"]);
+    let inner = inner.to_str().unwrap();
+    yard.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", inner, "sub"]);
+    yard.commit("with a submodule");
+    yard.put("sub/a.txt", "changed\n");
+    yard.put("b.txt", "b\n");
+    for (verb, options) in [
+        ("add", json!({ "all": true })),
+        ("commit", json!({ "message": "b" })),
+        ("commit", json!({ "message": "c", "all": true, "allow_empty": true })),
+    ] {
+        let told = yard.act(verb, &options);
+        assert_eq!(told["code"], 0, "{verb}: {told}");
+    }
+    assert_eq!(yard.git(&["show", "--format=", "--name-only", "HEAD~1"]), "b.txt\n");
+    // One that moved is added as git adds it.
+    yard.git_in(&yard.workspace().join("sub"), &["commit", "-q", "-am", "second"]);
+    assert_eq!(yard.act("add", &json!({ "all": true }))["code"], 0);
+    assert_eq!(yard.git(&["diff", "--cached", "--name-only"]), "sub\n");
 }
 
 /// A team that shares a folder: the group may write, and git works.

@@ -3,6 +3,7 @@
 use super::arguments::{GitArguments, checks, is_on};
 use super::call::GitCall;
 use super::notices::collect_own_files;
+use super::submodules;
 use super::verb::GitVerb;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::program_outcome::{ANY_BYTES, ended, let_through, no_text};
@@ -17,7 +18,7 @@ const MAX_COMPLAINTS: usize = 5;
 pub(super) fn run(call: &mut GitCall<'_>, verb: &GitVerb, said: GitArguments, options: &Map) -> Result<Value> {
     let command = call.command_of(verb, said, options);
     let before = if verb.changes == GitChanges::Files { call.commit("HEAD")? } else { None };
-    let ran = call.run(&command)?;
+    let ran = submodules::run(call, verb, &command)?;
     before.map_or(Ok(()), |before| collect_own_files(call, &before))?;
     answer(call, &command, ran, options)
 }
@@ -96,12 +97,6 @@ fn complaints(errors: &[u8]) -> Vec<String> {
 /// What the words of git do not say: that it may start no program here, and what to do by hand.
 fn advice(errors: &str) -> Option<String> {
     let has = |words: &[&str]| words.iter().any(|word| errors.contains(word));
-    if let Some(at) = errors.find("clean filter '") {
-        let filter = errors[at..].split('\'').nth(1).unwrap_or_default();
-        return Some(format!(
-            "a file passes the filter `{filter}`, which is a program: git of a pack starts none, so the file cannot be put into the repository here; add it by hand"
-        ));
-    }
     if has(&[".merge_file_"]) {
         return Some("a file is merged by a driver of its own (`merge.NAME.driver`), which is a program: git of a pack starts none; merge by hand".to_owned());
     }

@@ -78,11 +78,9 @@ impl GitCall<'_> {
     pub(super) fn command_of(&self, verb: &GitVerb, mut said: GitArguments, options: &Map) -> ProgramCommand {
         let is_part = self.repository.visible != self.repository.top;
         let looks_at_files = looks(verb, &said, options);
-        let is_whole = looks_at_files && ["status", "diff"].contains(&verb.name);
-        let is_whole = is_whole || verb.name == "add" && (is_on(options, "all") || is_on(options, "update"));
         //= docs/spec.md#git
         //# The paths that a verb takes and returns MUST be in the working tree below the granted roots.
-        if is_part && is_whole && said.paths.is_empty() {
+        if is_part && is_whole(verb, &said, options) {
             said.paths.push(self.repository.visible.clone());
         }
         if is_part && verb.name == "commit" {
@@ -101,7 +99,7 @@ impl GitCall<'_> {
         for file in &said.files {
             input.extend([path::join(&self.repository.folder, file).as_bytes(), b"\n"].concat());
         }
-        let git = GitUse { looks_at_files, changes: verb.changes, takes_files_in: verb.files == FileUse::TakesIn };
+        let git = GitUse { looks_at_files, changes: verb.changes };
         let mut command = self.command(words, git);
         command.input = input;
         command.env.extend(said.env);
@@ -139,6 +137,17 @@ impl GitCall<'_> {
             }
         }
         let takes_all = verb.files == FileUse::TakesIn && said.paths.is_empty() && said.files.is_empty();
+        let is_part = repository.visible != repository.top;
+        if verb.name == "commit" && is_part && is_on(options, "all") {
+            let message = format!(
+                "`all` of git \"commit\" is about the whole repository `{}`, of which the pack may see `{}`",
+                repository.top, repository.visible
+            );
+            return Err(Diagnostic::new(Code::WORLD, message).help(format!(
+                "`add` with `update: true` before, which takes what lies there; or start with `--root {}`",
+                repository.top
+            )));
+        }
         if takes_all && (is_on(options, "all") || is_on(options, "update")) {
             self.may_take_in(verb, &repository.visible)?;
         }
@@ -182,6 +191,13 @@ impl GitCall<'_> {
             std::thread::sleep(AGAIN);
         }
     }
+}
+
+/// Whether a verb is about the whole working tree, of which only the visible part is shown or added.
+pub(super) fn is_whole(verb: &GitVerb, said: &GitArguments, options: &Map) -> bool {
+    let is_shown = ["status", "diff"].contains(&verb.name) && looks(verb, said, options);
+    let is_added = verb.name == "add" && (is_on(options, "all") || is_on(options, "update"));
+    said.paths.is_empty() && (is_shown || is_added)
 }
 
 /// Whether the answer of a verb depends on files of the working tree.

@@ -1,9 +1,12 @@
-//! What the user's own git would have done besides: hooks, signatures, filters, objects fetched in between.
+//! What the user's own git would have done besides: hooks, signatures, filters, objects fetched in between, and what
+//! lies outside of the workspace.
 
 use super::arguments::GitArguments;
-use super::call::GitCall;
+use super::call::{GitCall, is_whole};
+use super::filters;
 use super::verb::{FileUse, GitVerb};
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::value::Map;
 use crate::world::path;
 use crate::world::repository::Repository;
 use crate::world::run::GitChanges;
@@ -43,7 +46,7 @@ const HELP: &str =
 //# A result MUST report what git skipped: hooks, signatures, filters, objects that are missing and writes
 //# that are still staged.
 /// Collects the notices of a call.
-pub(super) fn collect(call: &mut GitCall<'_>, verb: &GitVerb, said: &GitArguments) -> Result<()> {
+pub(super) fn collect(call: &mut GitCall<'_>, verb: &GitVerb, said: &GitArguments, options: &Map) -> Result<()> {
     let repository = &call.repository;
     let mut found = Vec::new();
     if is_partial(repository) {
@@ -54,7 +57,8 @@ pub(super) fn collect(call: &mut GitCall<'_>, verb: &GitVerb, said: &GitArgument
             "this is a partial clone: an object that is missing is not fetched, and what needs it fails or finds nothing; {HELP}"
         ));
     }
-    found.extend(filtered(call, verb)?);
+    found.extend(filters::notice(call, verb)?);
+    found.extend(part(call, verb, said, options)?);
     if verb.changes == GitChanges::Nothing {
         //= docs/spec.md#git
         //# A result MUST report what git skipped: hooks, signatures, filters, objects that are missing and
@@ -78,27 +82,25 @@ pub(super) fn collect(call: &mut GitCall<'_>, verb: &GitVerb, said: &GitArgument
     Ok(())
 }
 
-/// The notice about files that pass a filter, where the verb shows or fills them as the repository has them.
-fn filtered(call: &GitCall<'_>, verb: &GitVerb) -> Result<Option<String>> {
-    let filters = call.repository.filters();
-    if filters.is_empty() || !matches!(verb.files, FileUse::Looks | FileUse::Compares | FileUse::Fills) {
+/// The notice of a workspace that is a part of its repository: what a verb does not show, or changes, outside of it.
+fn part(call: &GitCall<'_>, verb: &GitVerb, said: &GitArguments, options: &Map) -> Result<Option<String>> {
+    let Repository { top, visible, .. } = &call.repository;
+    if top == visible || !said.paths.is_empty() {
         return Ok(None);
     }
-    let patterns: Vec<String> = filters.iter().map(|filter| format!(":(top,attr:filter={filter})")).collect();
-    let words = ["ls-files", "-z", "--"].into_iter().chain(patterns.iter().map(String::as_str));
-    let mut command = call.step(&words.collect::<Vec<_>>(), GitChanges::Nothing);
-    // The only paths that are patterns: those of the host's own.
-    command.env.push(("GIT_LITERAL_PATHSPECS".to_owned(), "0".to_owned()));
-    let count = call.run(&command)?.output.iter().filter(|byte| **byte == 0).count();
-    let what = if verb.files == FileUse::Fills {
-        "they hold what the commit holds"
-    } else {
-        "they are compared as they lie there"
-    };
-    let names = filters.join("`, `");
-    let lfs = if filters.contains(&"lfs") { "; `git lfs pull` fills them" } else { "" };
-    Ok((count > 0)
-        .then(|| format!("{count} files pass a filter (`{names}`), which is a program and is not run: {what}{lfs}")))
+    let is_index_of_user = said.index.is_none() && ["commit", "reset", "read_tree"].contains(&verb.name);
+    if !is_index_of_user {
+        let is_cut = is_whole(verb, said, options);
+        return Ok(is_cut
+            .then(|| format!("what lies outside of `{visible}` is not shown or added: the repository is `{top}`")));
+    }
+    let staged = call.ask(&["diff", "--cached", "--name-only", "-z", "--no-renames", "HEAD"])?.output;
+    let prefix = format!("{}/", path::relative(visible, top).unwrap_or_default());
+    let outside =
+        staged.split(|byte| *byte == 0).filter(|name| !name.is_empty() && !name.starts_with(prefix.as_bytes()));
+    let count = outside.count();
+    let what = if verb.name == "commit" { "the commit holds them" } else { "they are no longer staged as they were" };
+    Ok((count > 0).then(|| format!("{count} files outside of `{visible}` were staged: {what}, too")))
 }
 
 /// Whether objects may be missing because a remote has promised them.

@@ -64,7 +64,7 @@ pub(super) fn run(disk: &Disk, command: &ProgramCommand, repository: &Repository
     let places = [("GIT_DIR", repository.git_dir.as_str()), ("GIT_WORK_TREE", &repository.top)];
     let optional = [("GIT_OPTIONAL_LOCKS", if command.needs == RequiredGrant::ReadGit { "0" } else { "1" })];
     let variables = [runner::owned(&ENVIRONMENT), runner::owned(&places), runner::owned(&optional)].concat();
-    let variables = [variables, settings::variables(repository, &files, command.confinement.git.takes_files_in)];
+    let variables = [variables, settings::variables(repository, &files)];
     // What the command itself sets counts.
     command.env = [variables.concat(), command.env].concat();
     let confinement = &mut command.confinement;

@@ -146,10 +146,12 @@ fn find_folders(disk: &Disk, found: &mut Repository, at: &str, marker: &Metadata
     }
     if !disk.roots.holds(&found.git_dir) {
         let message = format!("`{at}` names `{}`, outside of the root, which does not name it in turn", found.git_dir);
-        return Err(Diagnostic::new(Code::WORLD, message).help(format!(
-            "`git worktree repair` mends a working tree that was moved; else start with `--root {}`",
-            found.git_dir
-        )));
+        return Err(Diagnostic::new(Code::WORLD, message).help(match common.is_some() {
+            true => "`git worktree repair` mends a working tree that was moved".to_owned(),
+            false => {
+                format!("if it is the repository of this folder: `git config core.worktree {}` says so", found.top)
+            }
+        }));
     }
     found.elsewhere.push(found.git_dir.clone());
     Ok(())

@@ -182,15 +182,8 @@ fn config_folder() -> Option<String> {
         .or_else(|| Some(path::join(&home_folder()?, ".config")))
 }
 
-//= docs/spec.md#git
-//# A verb MUST fail before any change if a filter applies to an added file, or if objects of the files to
-//# write are missing.
 /// The settings of a command, as variables of its environment.
-pub(super) fn variables(
-    repository: &Repository,
-    files: &[(&str, String)],
-    takes_files_in: bool,
-) -> Vec<(String, String)> {
+pub(super) fn variables(repository: &Repository, files: &[(&str, String)]) -> Vec<(String, String)> {
     let ours = [PROGRAMS, FURTHER_GITS, FILES, FORM].concat();
     let mut all: Vec<(String, String)> =
         ours.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
@@ -200,10 +193,8 @@ pub(super) fn variables(
     all.extend(of_user.map(|one| (one.key.clone(), one.value.clone())));
     all.extend(files.iter().map(|(key, file)| ((*key).to_owned(), file.clone())));
     for filter in repository.filters() {
-        let required = if takes_files_in { "true" } else { "false" };
-        let blank = ["clean", "smudge", "process"].map(|name| (name, ""));
-        let pairs = blank.into_iter().chain([("required", required)]);
-        all.extend(pairs.map(|(name, value)| (format!("filter.{filter}.{name}"), value.to_owned())));
+        let blank = [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")];
+        all.extend(blank.map(|(name, value)| (format!("filter.{filter}.{name}"), value.to_owned())));
     }
     pairs(&all)
 }
