@@ -31,6 +31,7 @@ mod unknown_argument;
 mod unknown_data;
 mod unknown_function;
 mod unknown_git;
+mod unknown_graph_name;
 mod unknown_option;
 mod unknown_question;
 mod unknown_setting;
@@ -74,6 +75,7 @@ pub const ALL: &[&CheckRule] = &[
     &unknown_data::RULE,
     &unknown_function::RULE,
     &unknown_git::RULE,
+    &unknown_graph_name::RULE,
     &unknown_option::RULE,
     &unknown_question::RULE,
     &unknown_setting::RULE,

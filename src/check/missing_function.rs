@@ -1,7 +1,8 @@
-//! Finds functions that a definition names and the script does not have.
+//! Finds functions that a definition, or a script by a text, names and the script does not have.
 
 use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
+use crate::definition::NamedFunction;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
 const CODE: Code = Code("missing-function");
@@ -9,7 +10,7 @@ const CODE: Code = Code("missing-function");
 /// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
-    summary: "A definition names a function that its script does not have, or that takes other parameters.",
+    summary: "A definition, or a call such as `scan`, names a function that its script does not have, or that takes other parameters.",
     why: "The call would fail at once.",
     run,
     fires: &[
@@ -31,7 +32,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     if !subject.libraries_are_whole() {
         return faults;
     }
-    for named in subject.named_functions() {
+    for named in subject.named_functions().into_iter().chain(functions_in_texts(subject)) {
         if !subject.program.scripts().any(|path| path == named.script) {
             continue;
         }
@@ -57,4 +58,36 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         faults.push(error_at(CODE, named.at, message, help));
     }
     faults
+}
+
+/// The primitives that call a function by its name: which argument names it, how many parameters it has, and its form.
+const CALLERS: [(&str, usize, usize, &str); 3] =
+    [("derive_fields", 3, 2, "fn(g, node)"), ("derive_values", 2, 1, "fn(g)"), ("scan", 2, 3, "fn(f, doc, args)")];
+
+/// The functions that a script names as literal texts.
+fn functions_in_texts<'a>(subject: &Subject<'a>) -> impl Iterator<Item = NamedFunction<'a>> {
+    let calls = subject.program.surveys().iter().flat_map(|survey| survey.calls.iter().map(move |call| (survey, call)));
+    calls.filter_map(|(survey, call)| {
+        let (_, index, arity, form) = CALLERS.iter().find(|(name, ..)| *name == call.name)?;
+        let (_, function) = call.texts.iter().find(|(at, _)| at == index)?;
+        let script = survey.source.path.as_str();
+        Some(NamedFunction { script, function, at: &call.at, parameters: *arity..=*arity, form })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CALLERS;
+    use crate::value::Kind;
+
+    #[test]
+    fn every_primitive_that_takes_a_name_of_a_function_is_known() {
+        let mut found = Vec::new();
+        for primitive in crate::primitives::ALL {
+            let named =
+                primitive.params.iter().position(|param| param.name == "function" && param.kinds == [Kind::Text]);
+            found.extend(named.map(|index| (primitive.name, index)));
+        }
+        assert_eq!(found, CALLERS.map(|(name, index, ..)| (name, index)));
+    }
 }

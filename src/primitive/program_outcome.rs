@@ -41,12 +41,9 @@ pub fn ended(command: &ProgramCommand, ran: ProgramOutput, code: Code, checks: b
 //= docs/spec.md#git
 //# A verb that fails MUST report the exit code and the output of git, and what to do if git needed a program.
 fn failed(command: &ProgramCommand, ended: i64, output: &str, errors: &str, code: Code) -> Box<Diagnostic> {
-    let mut lines = errors.lines().chain(output.lines()).map(str::trim_end).filter(|line| !line.trim().is_empty());
-    // Git's first line is seldom the one that says it: of a conflict it names the file that went well before.
-    let told = match code == Code("git") {
-        true => cut(&lines.collect::<Vec<_>>().join("; "), MOST_MESSAGE),
-        false => lines.next().unwrap_or_default().to_owned(),
-    };
+    let lines = errors.lines().chain(output.lines()).map(str::trim_end).filter(|line| !line.trim().is_empty());
+    // Which line says it depends on the program: the first of a compiler, the last of an interpreter.
+    let told = ends(&lines.collect::<Vec<_>>().join("; "), MOST_MESSAGE);
     let message = format!("`{}` ended with {ended}: {told}", command.line());
     let help = match errors.split('\'').find(|part| part.ends_with(".lock")).filter(|_| errors.contains("exists")) {
         Some(lock) => format!(
@@ -71,6 +68,15 @@ fn cut(text: &str, most: usize) -> String {
     format!("{}… (cut: {} bytes more)", &text[..end], text.len() - end)
 }
 
+/// The beginning and the end of a text, and how much of it is missing between them.
+fn ends(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let (end, begin) = (text.floor_char_boundary(most / 3), text.ceil_char_boundary(text.len() - most / 3 * 2));
+    format!("{} … (cut: {} bytes) … {}", &text[..end], begin - end, &text[begin..])
+}
+
 /// Replaces the output by valid UTF-8 and keeps its bytes in `bytes`; returns a notice if they differ.
 pub fn let_through(ran: &mut ProgramOutput, bytes: &mut Option<Vec<u8>>) -> Option<String> {
     let text = String::from_utf8_lossy(&ran.output).into_owned().into_bytes();
@@ -92,4 +98,36 @@ pub fn no_text(shown: &ProgramCommand, ran: &ProgramOutput) -> Option<Box<Diagno
     let number = ran.output[..begin].iter().filter(|byte| **byte == b'\n').count() + 1;
     let message = format!("`{}` prints what is no UTF-8, first in line {number}: `{line}`", shown.line());
     Some(Diagnostic::new(Code::UTF8, message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::run::{Confinement, RequiredGrant};
+    use std::time::Duration;
+
+    /// An interpreter says at the end what is wrong, a compiler at the beginning.
+    #[test]
+    fn a_fault_shows_the_beginning_and_the_end_of_what_a_program_said() {
+        let said = |errors: &str| {
+            let command = ProgramCommand {
+                program: "python3".to_owned(),
+                arguments: vec!["a.py".to_owned()],
+                folder: ".".to_owned(),
+                input: Vec::new(),
+                env: Vec::new(),
+                time: Duration::from_secs(1),
+                most: 1,
+                needs: RequiredGrant::Program,
+                confinement: Confinement::default(),
+                stop: crate::guard::check,
+            };
+            failed(&command, 1, "", errors, Code::WORLD).message.clone()
+        };
+        let short = said("Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'x'\n");
+        assert!(short.ends_with("; KeyError: 'x'"), "{short}");
+        let long = said(&format!("error: first\n{}KeyError: 'é'\n", "  é line\n".repeat(1_000)));
+        assert!(long.contains("error: first") && long.ends_with("KeyError: 'é'") && long.contains("(cut: "), "{long}");
+        assert!(long.len() < 2_000, "{}", long.len());
+    }
 }

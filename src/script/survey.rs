@@ -48,6 +48,8 @@ pub struct CallSite {
     pub receiver: Option<String>,
     /// The arguments that are literal texts: the index of the argument (the receiver is 0) and the text.
     pub texts: Vec<(usize, String)>,
+    /// The literal texts in arguments that are literal lists: the index of the argument, and one of its texts.
+    pub listed: Vec<(usize, String)>,
     /// The keys of the arguments that are literal maps: the index of the argument, and one of its keys.
     pub keys: Vec<(usize, String)>,
     /// The place of the name.
@@ -219,6 +221,8 @@ impl SurveyWalker<'_> {
             let first = usize::from(receiver.is_some());
             let texts = call.args.iter().enumerate();
             let texts = texts.filter_map(|(index, arg)| Some((index + first, literal(arg)?.to_owned()))).collect();
+            let lists = call.args.iter().enumerate();
+            let listed = lists.flat_map(|(index, arg)| texts_of(arg).map(move |text| (index + first, text))).collect();
             let keys = call.args.iter().enumerate();
             let keys = keys.flat_map(|(index, arg)| keys_of(arg).map(move |key| (index + first, key))).collect();
             self.survey.calls.push(CallSite {
@@ -227,6 +231,7 @@ impl SurveyWalker<'_> {
                 method: receiver.is_some(),
                 receiver: receiver.flatten().map(str::to_owned),
                 texts,
+                listed,
                 keys,
                 at,
                 function,
@@ -298,6 +303,15 @@ fn literal(expression: &Expr) -> Option<&str> {
         Expr::StringConstant(text, _) => Some(text),
         _ => None,
     }
+}
+
+/// The texts of a literal list.
+fn texts_of(expression: &Expr) -> impl Iterator<Item = String> + '_ {
+    let items = match expression {
+        Expr::Array(items, _) => items.as_slice(),
+        _ => &[],
+    };
+    items.iter().filter_map(literal).map(str::to_owned)
 }
 
 /// The keys of a literal map.
