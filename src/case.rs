@@ -9,8 +9,8 @@ mod variables;
 pub use blessing::{Blessing, bless};
 pub use expectation::result_of;
 
-use crate::call::{Answer, LogLines, Request, Service, Staging};
-use crate::definition::{Case, CaseAction, CaseStep, Expectation};
+use crate::call::{Answer, CompletionTarget, LogLines, Request, Service, Staging};
+use crate::definition::{Case, CaseAction, CaseStep, CompletedItem, Expectation};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::primitive::{LogLevel, Notice};
 use crate::registry::{Pack, Registry};
@@ -195,6 +195,13 @@ impl<'a> CaseRun<'a> {
         step
     }
 
+    /// The name that clients know a prompt of the pack by.
+    fn public_name(&self, prompt: &str) -> String {
+        let mut own = self.registry.prompts.iter().filter(|one| one.pack.name == self.pack.name);
+        let named = own.find(|one| one.definition.name.value == prompt || one.name == prompt);
+        named.map_or_else(|| prompt.to_owned(), |one| one.name.clone())
+    }
+
     fn perform(&self, act: &CaseAction, notices: &Arc<Mutex<Vec<Notice>>>) -> Result<Option<Answer>> {
         let request = match act {
             CaseAction::Call { tool, arguments } => {
@@ -206,11 +213,17 @@ impl<'a> CaseRun<'a> {
             }
             CaseAction::Read { uri } => Request::Read { uri: self.kept.fill_text(uri)? },
             CaseAction::Prompt { name, arguments } => {
-                let mut own = self.registry.prompts.iter().filter(|one| one.pack.name == self.pack.name);
-                let named = own.find(|one| one.definition.name.value == *name || one.name == *name);
-                let name = named.map_or_else(|| name.clone(), |one| one.name.clone());
-                Request::Prompt { name, arguments: self.kept.fill(arguments)? }
+                Request::Prompt { name: self.public_name(name), arguments: self.kept.fill(arguments)? }
             }
+            CaseAction::Complete { of, argument, value, arguments } => Request::Complete {
+                of: match of {
+                    CompletedItem::Prompt(name) => CompletionTarget::Prompt(self.public_name(name)),
+                    CompletedItem::Resource(template) => CompletionTarget::Resource(template.clone()),
+                },
+                argument: argument.clone(),
+                value: self.kept.fill_text(value)?,
+                context: self.kept.fill(arguments)?,
+            },
             CaseAction::Write { files } => {
                 for (path, text) in files {
                     self.stage.write(path, &self.kept.fill_text(text)?)?;

@@ -25,7 +25,7 @@ mod tool;
 mod workspace;
 
 pub use body::{Body, Completion};
-pub use case::{Case, CaseAction, CaseStep, Expectation};
+pub use case::{Case, CaseAction, CaseStep, CompletedItem, Expectation};
 pub use fields::Configurable;
 pub use file::{Definitions, read_definitions};
 pub use fixture::{CaseSetup, Fixture, apply_fixtures};

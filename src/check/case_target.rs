@@ -2,7 +2,7 @@
 
 use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
-use crate::definition::{CaseAction, ItemKind};
+use crate::definition::{CaseAction, CompletedItem, ItemKind};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 
 const CODE: Code = Code("case-target");
@@ -33,7 +33,9 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     for step in subject.definitions.cases.iter().flat_map(|case| &case.steps) {
         let (kind, name) = match &step.act.value {
             CaseAction::Call { tool, .. } => (ItemKind::Tool, tool),
-            CaseAction::Prompt { name, .. } => (ItemKind::Prompt, name),
+            CaseAction::Prompt { name, .. } | CaseAction::Complete { of: CompletedItem::Prompt(name), .. } => {
+                (ItemKind::Prompt, name)
+            }
             _ => continue,
         };
         let of_kind = || subject.items.iter().filter(|item| item.kind == kind);

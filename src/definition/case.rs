@@ -61,6 +61,17 @@ pub enum CaseAction {
         /// Its arguments.
         arguments: Json,
     },
+    /// Completes an argument of a prompt, or a variable of a resource template.
+    Complete {
+        /// What it belongs to.
+        of: CompletedItem,
+        /// The argument or variable.
+        argument: String,
+        /// What was typed so far.
+        value: String,
+        /// The other arguments that are known.
+        arguments: Json,
+    },
     /// Writes files of the workspace, or removes those whose text is empty.
     Write {
         /// Path and text.
@@ -73,6 +84,15 @@ pub enum CaseAction {
     },
     /// Forgets everything that is kept in memory.
     Restart,
+}
+
+/// What a completed argument belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CompletedItem {
+    /// A prompt, by its name.
+    Prompt(String),
+    /// A resource, by its URI template.
+    Resource(String),
 }
 
 /// What a step expects.
@@ -234,6 +254,7 @@ pub static CASE: Grammar = Grammar {
         CALL,
         READ,
         PROMPT,
+        COMPLETE,
         ARGUMENTS,
         WRITE,
         ADVANCE,
@@ -248,6 +269,24 @@ const CALL: GrammarKey = optional("call", ValueShape::Text, "The tool that is ca
 const READ: GrammarKey = optional("read", ValueShape::Text, "The URI that is read.");
 
 const PROMPT: GrammarKey = optional("prompt", ValueShape::Text, "The prompt that is got.");
+
+/// `complete` of a step.
+static COMPLETE_TABLE: Grammar = Grammar {
+    name: "[case.complete]",
+    doc: "A completion, whose result is the list of texts that are offered.",
+    keys: &[
+        optional("prompt", ValueShape::Text, "The prompt whose argument is completed."),
+        optional("resource", ValueShape::Text, "The URI template whose variable is completed."),
+        required("argument", ValueShape::Text, "The argument or variable."),
+        optional("value", ValueShape::Any, "What was typed so far, a text; empty if left out."),
+    ],
+};
+
+const COMPLETE: GrammarKey = optional(
+    "complete",
+    ValueShape::Table(&COMPLETE_TABLE),
+    "The argument that is completed; `arguments` are the others that are known.",
+);
 
 const WRITE: GrammarKey =
     optional("write", ValueShape::TextMap, "Files that are written first: path and text; an empty text removes.");
@@ -266,8 +305,8 @@ const KEEP: GrammarKey = optional(
 /// `[[case.step]]`.
 static STEP: Grammar = Grammar {
     name: "[[case.step]]",
-    doc: "One step: `restart`, `advance_ms` and `write` come first, then one of `call`, `read`, `prompt`.",
-    keys: &[CALL, READ, PROMPT, ARGUMENTS, WRITE, ADVANCE, RESTART, EXPECT, KEEP],
+    doc: "One step: `restart`, `advance_ms` and `write` come first, then one of `call`, `read`, `prompt`, `complete`.",
+    keys: &[CALL, READ, PROMPT, COMPLETE, ARGUMENTS, WRITE, ADVANCE, RESTART, EXPECT, KEEP],
 };
 
 /// What an example is of.
@@ -403,14 +442,19 @@ fn read_step(fields: &Fields<'_>, steps: &mut Vec<CaseStep>, reader: &mut Defini
         add("write", CaseAction::Write { files: fields.text_map("write") });
     }
     let arguments = fields.object("arguments");
-    match fields.one_of(&["call", "read", "prompt"], "a step", &mut reader.faults) {
+    match fields.one_of(&["call", "read", "prompt", "complete"], "a step", &mut reader.faults) {
         Some("call") => add("call", CaseAction::Call { tool: fields.required("call").value, arguments }),
         Some("read") => add("read", CaseAction::Read { uri: fields.required("read").value }),
+        Some("complete") => {
+            if let Some(act) = read_completion_step(fields, arguments, reader) {
+                add("complete", act);
+            }
+        }
         Some(_) => add("prompt", CaseAction::Prompt { name: fields.required("prompt").value, arguments }),
         None => {}
     }
-    if acts.is_empty() {
-        let help = "one of `call`, `read`, `prompt`, `write`, `advance_ms`, `restart`";
+    if acts.is_empty() && !fields.has("complete") {
+        let help = "one of `call`, `read`, `prompt`, `complete`, `write`, `advance_ms`, `restart`";
         reader.missing(&fields.header, "the step does nothing", help);
     }
     let last = acts.len().saturating_sub(1);
@@ -422,6 +466,21 @@ fn read_step(fields: &Fields<'_>, steps: &mut Vec<CaseStep>, reader: &mut Defini
         };
         steps.push(CaseStep { act, expect, keep });
     }
+}
+
+/// Reads `complete`.
+fn read_completion_step(fields: &Fields<'_>, arguments: Json, reader: &mut DefinitionReader) -> Option<CaseAction> {
+    let complete = fields.table("complete", &mut reader.faults)?;
+    let of = match complete.one_of(&["prompt", "resource"], "`complete`", &mut reader.faults) {
+        Some("prompt") => CompletedItem::Prompt(complete.required("prompt").value),
+        Some(_) => CompletedItem::Resource(complete.required("resource").value),
+        None => {
+            reader.missing(&complete.header, "`complete` completes nothing", "one of `prompt` and `resource`");
+            return None;
+        }
+    };
+    let value = complete.json("value").and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
+    Some(CaseAction::Complete { of, argument: complete.required("argument").value, value, arguments })
 }
 
 fn read_expectations(fields: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> Vec<Located<Expectation>> {
