@@ -1,6 +1,7 @@
 //! Runs one call: arguments, graph, script, result. Knows neither MCP nor the command line.
 
 mod elicitation;
+mod caller_fault;
 mod change_feed;
 mod graph_faults;
 mod graph_session;
@@ -20,7 +21,8 @@ mod active_request;
 mod generation;
 mod service;
 
-pub use answer::{Answer, FAILURE, ResourceAnswer, ToolOutcome};
+pub use answer::{Answer, ResourceAnswer, ToolOutcome, fault_data};
+pub use caller_fault::for_caller;
 pub use change_feed::{ChangeFeed, ChangeSubscription, HostChange};
 pub use elicitation::{AskMode, Asker, CallRecord, PendingQuestions};
 pub use host::{LogLines, Staging};

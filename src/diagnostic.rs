@@ -93,6 +93,8 @@ pub struct Diagnostic {
     pub at: Option<Place>,
     /// What is allowed, the nearest match, or the next step.
     pub help: Option<String>,
+    /// Whether the help speaks to the author of the pack, in words of scripts and definitions.
+    pub is_for_author: bool,
     /// The calls that led to the fault, innermost first, at most five.
     pub trace: Vec<Place>,
     /// Data for programs: the `data` of `fail` and `protocol_error`, or the problems of arguments.
@@ -108,6 +110,7 @@ impl Diagnostic {
             message: message.into(),
             at: None,
             help: None,
+            is_for_author: false,
             trace: Vec::new(),
             data: None,
         })
@@ -131,7 +134,16 @@ impl Diagnostic {
     #[must_use]
     pub fn help(mut self: Box<Self>, help: impl Into<String>) -> Box<Self> {
         self.help = Some(help.into());
+        self.is_for_author = false;
         self
+    }
+
+    /// Sets a help line for the author of the pack, which whoever calls its tools does not see.
+    #[must_use]
+    pub fn author_help(self: Box<Self>, help: impl Into<String>) -> Box<Self> {
+        let mut told = self.help(help);
+        told.is_for_author = true;
+        told
     }
 
     /// Sets the data for programs.

@@ -224,7 +224,7 @@ impl RefusedPart {
             return Diagnostic::new(Code::NOT_FOUND, what).help(self.why.help.clone().unwrap_or_default());
         }
         let what = format!("the {} `{}` is not served, since it is broken", self.part.name(), self.name);
-        let fault = Diagnostic::new(Code::NOT_FOUND, format!("{what}: {}", self.why));
+        let fault = Diagnostic::new(Code::NOT_FOUND, format!("{what}: {}", self.why.message));
         fault.help("whoever maintains the pack can mend it; `toolsd check` shows all that is wrong")
     }
 }

@@ -1,5 +1,6 @@
 //! What the host answers: results of tools and how they are shaped, contents of resources, and the rest.
 
+use super::caller_fault::for_caller;
 use super::elicitation::{CallRecord, PendingQuestions};
 use crate::content::{Content, ContentBody, Reply, ResourceBody};
 use crate::definition::ObjectSchema;
@@ -10,7 +11,7 @@ use serde_json::{Map, json};
 use std::sync::Arc;
 
 /// The key of `_meta` that holds the data of a failure where `structuredContent` must fit an output schema.
-pub const FAILURE: &str = "toolsd/failure";
+const FAILURE: &str = "toolsd/failure";
 
 /// How many problems of a result are told.
 const MAX_PROBLEMS: usize = 5;
@@ -102,9 +103,8 @@ impl ToolOutcome {
                     problems.iter().take(MAX_PROBLEMS).map(|problem| problem.message.as_str()).collect();
                 let message =
                     format!("the result of `{}` does not fit its output schema: {}", tool.name, told.join("; "));
-                return Err(
-                    Diagnostic::new(Code("output"), message).help("correct the script or `[tool.contract.output]`")
-                );
+                return Err(Diagnostic::new(Code("output"), message)
+                    .author_help("correct the script or `[tool.contract.output]`"));
             }
         }
         Ok(outcome)
@@ -114,11 +114,7 @@ impl ToolOutcome {
     /// Nothing of it is larger than a result of the tool may be.
     pub(super) fn from_fault(fault: Box<Diagnostic>, tool: &ServedTool) -> Self {
         let fault = fault.bounded(tool.contract.limits.output);
-        let data = match (fault.code, &fault.data) {
-            (Code::FAIL | Code::ARGUMENTS, Some(data)) => (**data).clone(),
-            (Code::FAIL, None) => json!({ "error": fault.message }),
-            _ => describe_fault(&fault),
-        };
+        let data = fault_data(&for_caller(&fault, Some(&tool.name)));
         let content = vec![Content::text(match &data {
             Json::String(text) => text.clone(),
             data => data.to_string(),
@@ -181,8 +177,14 @@ impl ResourceAnswer {
     }
 }
 
-/// A fault of a script, a file or a limit as data.
-fn describe_fault(fault: &Diagnostic) -> Json {
+/// A fault as the data of a failed result: those of `fail` and of wrong arguments, else `error`, and what there is of `at`,
+/// `help` and `data`.
+pub fn fault_data(fault: &Diagnostic) -> Json {
+    match (fault.code, &fault.data) {
+        (Code::FAIL | Code::ARGUMENTS, Some(data)) => return (**data).clone(),
+        (Code::FAIL, None) => return json!({ "error": fault.message }),
+        _ => {}
+    }
     let mut data = json!({ "error": fault.message });
     if let Some(place) = &fault.at {
         data["at"] = json!(place.to_string());

@@ -50,7 +50,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 format!("it is called as `{}`; it stands at {}", named.form, function.at),
             ),
             None => (
-                format!("`{}` has no function `{}`", named.script, named.function),
+                format!("the script has no function `{}`", named.function),
                 did_you_mean(named.function, functions.iter().map(|function| function.name.as_str()))
                     .unwrap_or_else(|| format!("it is called as `{}`", named.form)),
             ),

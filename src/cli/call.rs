@@ -3,7 +3,7 @@
 use super::context::CommandContext;
 use super::options::{CommandResult, Exit, OutputFormat};
 use super::terminal::{Terminal, TextStyle, move_widest_last};
-use crate::call::{Answer, FAILURE, Request, Staging, ToolOutcome};
+use crate::call::{Answer, Request, Staging, ToolOutcome, fault_data};
 use crate::content::{Content, ContentBody, ResourceBody};
 use crate::definition::ObjectSchema;
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -90,10 +90,12 @@ fn print_outcome(context: &CommandContext, outcome: &ToolOutcome) -> Exit {
     match (context.options.format, &outcome.structured) {
         //= docs/spec.md#command-line
         //# `toolsd call --format json` MUST print only the structured result to standard output.
+        (OutputFormat::Json, _) if let Some(fault) = &outcome.fault => terminal.json(&fault_data(fault)),
+        (_, _) if let Some(fault) = &outcome.fault => terminal.text(&match fault_data(fault) {
+            Json::String(text) => text,
+            data => data.to_string(),
+        }),
         (OutputFormat::Json, Some(data)) => terminal.json(data),
-        (OutputFormat::Json, None) if let Some(data) = outcome.meta.as_ref().and_then(|meta| meta.get(FAILURE)) => {
-            terminal.json(data);
-        }
         (OutputFormat::Json, None) => terminal.json(&bare_data(&outcome.content)),
         (_, Some(data)) if !outcome.failed && print_records(terminal, data) => {}
         _ => outcome.content.iter().for_each(|content| terminal.text(&readable_text(content))),

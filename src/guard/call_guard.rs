@@ -241,7 +241,7 @@ impl Guard {
         }
         drop(awaited);
         let help = format!("do less in one call, use more primitives, or raise `{key}` in `[pack.limits]`");
-        self.stop(Diagnostic::new(Code::LIMIT, message).help(help))
+        self.stop(Diagnostic::new(Code::LIMIT, message).author_help(help))
     }
 
     pub(super) fn time_left(&self) -> Duration {

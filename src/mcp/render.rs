@@ -3,7 +3,7 @@
 use super::list_items::{annotations_item, resource_item};
 use super::lists::STATUS;
 use super::revision::Revision;
-use crate::call::{ResourceAnswer, ToolOutcome};
+use crate::call::{ResourceAnswer, ToolOutcome, for_caller};
 use crate::content::{Content, ContentBody, ResourceBody};
 use crate::definition::ItemKind;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
@@ -24,6 +24,9 @@ pub(crate) fn tool_result(outcome: ToolOutcome, wrapped: bool, revision: Revisio
         && let Some(data) = &outcome.structured
     {
         content.push(ContentBlock::text(data.to_string()));
+    }
+    if let Some(fault) = &outcome.fault {
+        log_author_fault(fault);
     }
     content.extend(outcome.notice.map(|notice| ContentBlock::text(format!("Notice: {notice}"))));
     let mut result = CallToolResult::success(content);
@@ -139,11 +142,20 @@ fn cache_scope(name: Option<&str>) -> CacheScope {
 /// MCP 2026-07-28: the client lacks a capability that the request needs.
 const MISSING_CAPABILITY: ErrorCode = ErrorCode(-32021);
 
+/// Writes to the log what only the author of the pack can use of a fault.
+fn log_author_fault(fault: &Diagnostic) {
+    if fault.at.is_some() || fault.is_for_author {
+        tracing::warn!(code = %fault.code, "{fault}");
+    }
+}
+
 /// The error for a fault. `uri` is that of the requested resource, if a resource was requested.
 ///
 /// A fault from `protocol_error(code, …)` has its code as `code` in its data, beside `data`. Codes that JSON-RPC
 /// reserves are replaced, except for two.
 pub(crate) fn fault_error(fault: Diagnostic, uri: Option<&str>, revision: Revision) -> ErrorData {
+    log_author_fault(&fault);
+    let fault = for_caller(&fault, uri);
     let message = match &fault.help {
         Some(help) => format!("{} ({help})", fault.message),
         None => fault.message.clone(),

@@ -57,9 +57,9 @@ fn with_header(input: &ParserInput<'_>, separator: u8, quotes: bool) -> Result<V
             Some(names) => {
                 let Some(row) = row else { return Ok(()) };
                 let message = format!("the row has {} cells, but the header has {}", row.len(), names.len());
-                return Err(input.fault(CODE, start, message).help(
-                    "put a cell that contains the separator or a line end in double quotes; `header: false` returns lists",
-                ));
+                return Err(input
+                    .fault(CODE, start, message)
+                    .help("put a cell that contains the separator or a line end in double quotes"));
             }
         }
         Ok(())
@@ -93,7 +93,7 @@ fn read_names(input: &ParserInput<'_>, start: usize, row: &StringRecord) -> Resu
         if !seen.insert(name) {
             let message = format!("the column `{name}` appears twice in the header");
             let fault = input.fault(CODE, start, message);
-            return Err(fault.help("`header: false` returns the rows as lists"));
+            return Err(fault.author_help("`header: false` returns the rows as lists"));
         }
     }
     Ok(names)
@@ -149,9 +149,9 @@ fn check_quotes(input: &ParserInput<'_>, separator: u8) -> Result<()> {
     let bytes = input.text().as_bytes();
     let ends_cell = |byte: u8| byte == separator || matches!(byte, b'\n' | b'\r');
     let fault = |at, message: &str| {
-        input.fault(CODE, at, message).help(
-            "put a cell that contains a double quote in double quotes, and double the inner one; `quotes: false` reads quotes as ordinary characters",
-        )
+        input
+            .fault(CODE, at, message)
+            .help("put a cell that contains a double quote in double quotes, and double the inner one")
     };
     let mut from = 0;
     while let Some(open) = quote_from(bytes, from)? {

@@ -97,7 +97,7 @@ pub trait Host: Send + Sync {
     /// There is nobody to ask, here is no place for it, or no answer fits. A call that must end to be answered is
     /// ended: its guard is stopped.
     fn ask(&self, _asked: &[AskedQuestion]) -> Result<Vec<Value>> {
-        Err(Diagnostic::new(Code::ASK, "nobody can be asked here").help("ask in a tool, a prompt or a read"))
+        Err(Diagnostic::new(Code::ASK, "nobody can be asked here").author_help("ask in a tool, a prompt or a read"))
     }
 
     /// What `once` recorded under a key, in this call or in a run of it before.

@@ -45,18 +45,14 @@ fn failed(command: &ProgramCommand, ended: i64, output: &str, errors: &str, code
     // Which line says it depends on the program: the first of a compiler, the last of an interpreter.
     let told = ends(&lines.collect::<Vec<_>>().join("; "), MOST_MESSAGE);
     let message = format!("`{}` ended with {ended}: {told}", command.line());
-    let help = match errors.split('\'').find(|part| part.ends_with(".lock")).filter(|_| errors.contains("exists")) {
-        Some(lock) => format!(
+    let fault = Diagnostic::new(code, message.trim_end_matches(": "))
+        .data(json!({ "code": ended, "errors": cut(errors, MOST_DATA), "output": cut(output, MOST_DATA) }));
+    match errors.split('\'').find(|part| part.ends_with(".lock")).filter(|_| errors.contains("exists")) {
+        Some(lock) => fault.help(format!(
             "another git is at work here (a person's, an editor's), or one was ended: try again; only if none runs, remove `{lock}`"
-        ),
-        None if errors.contains("no -m option was given") => {
-            "`mainline: 1` says which parent of the merge counts as what was there before".to_owned()
-        }
-        None => "`check: false` gives the code instead".to_owned(),
-    };
-    Diagnostic::new(code, message.trim_end_matches(": "))
-        .data(json!({ "code": ended, "errors": cut(errors, MOST_DATA), "output": cut(output, MOST_DATA) }))
-        .help(help)
+        )),
+        None => fault.author_help("`check: false` gives the code instead"),
+    }
 }
 
 /// The beginning of a text, and how much of it is missing.

@@ -47,7 +47,7 @@ fn find(pattern: &Pattern, text: &str, limit: Option<usize>) -> Result<Vec<Value
         }
         if matches.len() == MOST {
             let message = format!("`find_all` finds more than {MOST} matches");
-            return Err(Diagnostic::new(Code::LIMIT, message).help("narrow the regular expression, or set `limit`"));
+            return Err(Diagnostic::new(Code::LIMIT, message).author_help("narrow the regular expression, or set `limit`"));
         }
         let span = found.span();
         let passed = &text[seen..span.start];

@@ -95,7 +95,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     matches.truncate(limit);
     match matches.len() > MOST {
         true => Err(Diagnostic::new(Code::LIMIT, format!("`find_in_files` finds more than {MOST} matches"))
-            .help("narrow the globs or the regular expression, or set `limit`")),
+            .author_help("narrow the globs or the regular expression, or set `limit`")),
         false => Ok(Value::List(matches)),
     }
 }
@@ -160,7 +160,7 @@ fn of_file(path: &str, mut fault: Box<Diagnostic>) -> Box<Diagnostic> {
         fault.message = format!("`{path}`: {}", fault.message);
     }
     let own = fault.help.take().map_or_else(String::new, |help| format!("{help}; "));
-    fault.help(format!("{own}`skip` leaves the file out, `faults: true` tells it and searches the others"))
+    fault.author_help(format!("{own}`skip` leaves the file out, `faults: true` tells it and searches the others"))
 }
 
 #[cfg(test)]

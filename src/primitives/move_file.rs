@@ -24,7 +24,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let (world, from, to) = (context.host.world(), args.path("from")?, args.path("to")?);
     if world.stat(to)?.is_some() {
         return Err(Diagnostic::new(Code::WORLD, format!("`{to}` is there already"))
-            .help("name another path, or call `remove_file` first if it may be replaced"));
+            .author_help("name another path, or call `remove_file` first if it may be replaced"));
     }
     let bytes = world.read(from)?;
     match world.staged() {

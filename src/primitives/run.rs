@@ -76,7 +76,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     if args.flag("any_bytes") {
         notes.extend(let_through(&mut ran, &mut bytes));
     } else if let Some(fault) = no_text(&command, &ran).filter(|_| ran.code == 0 || !checks) {
-        return with_notes(Err(fault.help(ANY_BYTES)), notes);
+        return with_notes(Err(fault.author_help(ANY_BYTES)), notes);
     }
     let mut ended = ended(&command, ran, Code("run"), checks);
     if let (Ok(Value::Map(fields)), Some(bytes)) = (&mut ended, bytes) {

@@ -102,7 +102,7 @@ fn stale(world: &dyn World, path: &str, text: &str) -> Result<Option<Map<String,
         //# Taking a lock twice in one call, or locking a file with other content, MUST be an error.
         LockFileContent::Other => {
             let message = format!("`{path}` cannot be locked: it holds something else than the note of a lock");
-            Err(Diagnostic::new(Code::WORLD, message).help("lock a file of its own beside it, such as `.lock-NAME`"))
+            Err(Diagnostic::new(Code::WORLD, message).author_help("lock a file of its own beside it, such as `.lock-NAME`"))
         }
     }
 }
@@ -180,7 +180,7 @@ fn locked(path: &str, note: &str, timeout: Duration) -> Box<Diagnostic> {
     let message = format!("`{path}` is locked{told}");
     Diagnostic::new(Code("locked"), message)
         .data(json!({ "path": path, "holder": holder, "timeout_s": timeout.as_secs_f64() }))
-        .help("try again later, or wait longer by `timeout_s`")
+        .author_help("try again later, or wait longer by `timeout_s`")
 }
 
 /// The fields in which holders name their process: ours, and those of other systems.

@@ -304,7 +304,7 @@ pub fn text_from_bytes(path: &str, bytes: Vec<u8>) -> Result<String> {
     let mut text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         Diagnostic::new(Code::UTF8, format!("`{path}` is not UTF-8 from byte {at} on"))
-            .help("`read_bytes` reads any file; of a text in another encoding make UTF-8 first: `iconv -f ISO-8859-1 -t UTF-8 FILE`")
+            .help("a text in another encoding becomes UTF-8 by `iconv -f ISO-8859-1 -t UTF-8 FILE`")
     })?;
     if text.starts_with(BYTE_ORDER_MARK) {
         text.drain(..BYTE_ORDER_MARK.len());
@@ -323,7 +323,7 @@ pub(super) fn not_empty(path: &str) -> Box<Diagnostic> {
 /// The error for a folder in the place of a file.
 pub(super) fn is_folder(path: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("`{path}` is a folder"))
-        .help("`list_folder` and `find_files` look into folders")
+        .author_help("`list_folder` and `find_files` look into folders")
 }
 
 /// The error for a folder that does not exist.
@@ -334,7 +334,7 @@ pub(super) fn no_folder(path: &str) -> Box<Diagnostic> {
 /// The error for running a program in a world that has none.
 fn no_programs(program: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("there is no program `{program}` in a world of memory"))
-        .help("a case that runs programs needs `world = \"disk\"`")
+        .author_help("a case that runs programs needs `world = \"disk\"`")
 }
 
 #[cfg(test)]

@@ -193,7 +193,7 @@ impl GrantedWorld {
         let root = if self.is_foreign(&normal) { ", or start with `--root` of its folder" } else { "" };
         // Below the root a grant names it from there.
         let named = if path::is_below(&normal, ".") && path::is_absolute(path) { normal.as_ref() } else { path };
-        fault.help(format!("{}{root}", describe_missing_grant(verb, granted, named)))
+        fault.author_help(format!("{}{root}", describe_missing_grant(verb, granted, named)))
     }
 }
 
@@ -358,13 +358,13 @@ impl Ambient for GrantedWorld {
         // They are gone from the environment at the start: this is the second line.
         if SECRET_VARIABLES.contains(&name) {
             let fault = Diagnostic::new(Code::WORLD, format!("no grant covers the variable `{name}`"));
-            return Err(fault.help("it is the host's own; `server()` says whether there is a token"));
+            return Err(fault.author_help("it is the host's own; `server()` says whether there is a token"));
         }
         match self.rules.allowed.may_read {
             false => Err(undeclared(&format!("${name}"), "read", "reads")),
             true if self.rules.allowed.env.iter().any(fits) => Ok(()),
             true => Err(Diagnostic::new(Code::WORLD, format!("the pack may not read the variable `{name}`"))
-                .help(format!("allow it in `[pack]` by `grants = {{ env = [{name:?}] }}`"))),
+                .author_help(format!("allow it in `[pack]` by `grants = {{ env = [{name:?}] }}`"))),
         }
     }
 

@@ -64,7 +64,7 @@ impl CompiledGrants {
         }
         // Its name, and whether it is there at all, is for those to know who may read it.
         let message = format!("`{asked}` leads to a place that the pack may not read");
-        Err(Diagnostic::new(Code::WORLD, message).help("a grant to read must cover what a link leads to, too"))
+        Err(Diagnostic::new(Code::WORLD, message).author_help("a grant to read must cover what a link leads to, too"))
     }
 }
 
@@ -97,7 +97,7 @@ pub(super) fn describe_missing_grant(verb: &str, granted: &[String], path: &str)
 /// The refusal of an effect that the definition does not declare.
 pub(super) fn undeclared(path: &str, done: &str, effect: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("`{path}` may not be {done}: the definition does not declare it"))
-        .help(format!("declare `effect = \"{effect}\"`"))
+        .author_help(format!("declare `effect = \"{effect}\"`"))
 }
 
 /// The folder of what the system shows of itself, of devices and of processes, if a path lies in one. Memory that
@@ -132,7 +132,7 @@ pub(super) fn compile(world: &dyn World, grants: &[String], roots: &[String]) ->
         //# A grant MUST NOT cover `/proc`, `/sys` or `/dev`.
         if let Some(system) = system_folder(&clean) {
             let message = format!("the grant `{grant}` lies in `{system}`, which no grant covers");
-            return Err(Diagnostic::new(Code::WORLD, message).help("grant folders with files of people"));
+            return Err(Diagnostic::new(Code::WORLD, message).author_help("grant folders with files of people"));
         }
         let is_glob = grant.replace("${", "").contains(['*', '?', '[', '{', '\\']);
         let mut everywhere = vec![clean];

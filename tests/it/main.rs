@@ -9,6 +9,7 @@
 
 #[path = "../support/mod.rs"]
 mod support;
+mod caller_faults;
 mod check;
 mod clients;
 mod command_line;

@@ -51,7 +51,7 @@ pub(super) fn answer(
         bytes = bytes.filter(|_| wants_bytes || replaced.is_some());
         notices.extend(replaced);
     } else if let Some(fault) = no_text(&shown, &ran).filter(|_| ran.code == 0 || !checks(options)) {
-        let fault = fault.help(format!("{ANY_BYTES}; or name `paths` without that file"));
+        let fault = fault.author_help(format!("{ANY_BYTES}; or name `paths` without that file"));
         return Err(with_notices(fault, &notices));
     }
     let mut answer = ended(&shown, ran, Code("git"), checks(options)).map_err(|fault| with_notices(fault, &notices))?;

@@ -28,7 +28,7 @@ impl GrantedWorld {
             return Err(undeclared(&command.program, "run", effect));
         }
         if !grant && is_git(&command.program) && command.needs == RequiredGrant::Program {
-            return Err(Diagnostic::new(Code::WORLD, "`run` does not run `git`: no grant of `run` covers it").help(
+            return Err(Diagnostic::new(Code::WORLD, "`run` does not run `git`: no grant of `run` covers it").author_help(
                 "call `git_read(VERB)` with `grants = { git = \"read\" }`, or `git(VERB)` with `git = \"write\"` or `\"fetch\"`; `toolsd docs git` lists the verbs",
             ));
         }
@@ -58,7 +58,7 @@ impl GrantedWorld {
                         "grant it and call it by its absolute path: `{}`",
                         path::clean(&path::join(self.world.root(), program))
                     )),
-                    false => fault.help(format!("allow it in `[pack]` by `grants = {{ {missing} }}`")),
+                    false => fault.author_help(format!("allow it in `[pack]` by `grants = {{ {missing} }}`")),
                 },
             );
         }
@@ -244,7 +244,7 @@ impl GrantedWorld {
                 RequiredGrant::ReadGit | RequiredGrant::Program => "read",
             };
             return Err(Diagnostic::new(Code::WORLD, "the pack may not use git")
-                .help(format!("allow it in `[pack]` by `grants = {{ git = {grant:?} }}`")));
+                .author_help(format!("allow it in `[pack]` by `grants = {{ git = {grant:?} }}`")));
         }
         let repository = self.world.repository(folder, needs)?;
         self.check_repository(folder, &repository)?;
@@ -295,7 +295,7 @@ impl GrantedWorld {
         match self.rules.allowed.may_run && self.rules.allowed.git >= GitAccess::Write {
             true => Ok(()),
             false => Err(Diagnostic::new(Code::WORLD, "the pack may not change a repository")
-                .help("allow it in `[pack]` by `grants = { git = \"write\" }`, with `effect = \"runs\"`")),
+                .author_help("allow it in `[pack]` by `grants = { git = \"write\" }`, with `effect = \"runs\"`")),
         }
     }
 
