@@ -1,6 +1,6 @@
 //! Confinement on Linux: Landlock for files, seccomp for processes, sockets and signals.
 
-use super::filter::filter;
+use super::filter::filters;
 use super::sandbox::{Mechanisms, ProgramStart, StartedProgram, start_fault};
 use super::spawn::{self, ProcessImage};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -14,6 +14,7 @@ use landlock::{
 };
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2, stat};
 use rustix::io::Errno;
+use seccompiler::BpfProgram;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
@@ -122,8 +123,9 @@ pub(super) fn mechanisms() -> Mechanisms {
             },
             Err(fault) => Err(format!("Landlock cannot be used here: {fault}")),
         };
-        let made = filter(&Confinement::default(), u32::MAX);
-        let seccomp = made.and_then(|filter| seccompiler::apply_filter(&filter).map_err(|fault| fault.to_string()));
+        let install = |filter: &BpfProgram| seccompiler::apply_filter(filter).map_err(|fault| fault.to_string());
+        let made = filters(&Confinement::default(), u32::MAX);
+        let seccomp = made.and_then(|filters| filters.iter().try_for_each(install));
         let seccomp = seccomp.map_err(|fault| format!("seccomp cannot be used here: {fault}"));
         let (abi, works) = (landlock.clone().unwrap_or(0), seccomp.is_ok());
         Mechanisms { landlock: abi, seccomp: works, seatbelt: false, lacks: landlock.err().or(seccomp.err()) }
@@ -141,9 +143,9 @@ pub(super) fn start(start: &ProgramStart<'_>, confines: Option<&Mechanisms>) -> 
         Some(mechanisms) => Some(ruleset(start, mechanisms, &mut absent)?),
         None => None,
     };
-    let filter =
+    let filters =
         match confines.filter(|mechanisms| mechanisms.seccomp) {
-            Some(mechanisms) => Some(filter(start.confinement, mechanisms.landlock).map_err(|fault| {
+            Some(mechanisms) => Some(filters(start.confinement, mechanisms.landlock).map_err(|fault| {
                 Diagnostic::new(Code::INTERNAL, format!("no filter of calls could be made: {fault}"))
             })?),
             None => None,
@@ -167,7 +169,7 @@ pub(super) fn start(start: &ProgramStart<'_>, confines: Option<&Mechanisms>) -> 
             above_standard_streams(to_complain.into())?,
         ],
         ruleset,
-        filter,
+        filters,
         confined: confines.is_some(),
         orphaned,
         tether,

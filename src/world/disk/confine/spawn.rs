@@ -24,8 +24,8 @@ pub(super) struct ProcessImage {
     pub streams: [OwnedFd; 3],
     /// The rules of Landlock.
     pub ruleset: Option<OwnedFd>,
-    /// The filter of seccomp.
-    pub filter: Option<Arc<BpfProgram>>,
+    /// The filters of seccomp, in the order in which they are installed.
+    pub filters: Option<Arc<[BpfProgram]>>,
     /// Whether capabilities and privileges to come are given up.
     pub confined: bool,
     /// The signal that it gets when the thread that started it has ended; 0 is none.
@@ -51,7 +51,7 @@ struct SpawnPlan<'a> {
     image: &'a ProcessImage,
     arguments: Vec<*const c_char>,
     variables: Vec<*const c_char>,
-    filter: Option<SockFprog>,
+    filters: Vec<SockFprog>,
     mask: libc::sigset_t,
     failed: Option<(&'static str, i32)>,
 }
@@ -114,7 +114,7 @@ pub(super) fn spawn(image: &ProcessImage) -> Result<Pid, (&'static str, io::Erro
         image,
         arguments: pointers(&image.arguments),
         variables: pointers(&image.variables),
-        filter: image.filter.as_deref().map(filter),
+        filters: image.filters.iter().flat_map(|filters| filters.iter()).map(filter).collect(),
         mask,
         failed: None,
     };
@@ -235,8 +235,8 @@ unsafe fn give_up(plan: &SpawnPlan<'_>) -> bool {
         {
             return false;
         }
-        plan.filter.as_ref().is_none_or(|filter| {
-            libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, std::ptr::from_ref(filter)) == 0
-        })
+        plan.filters
+            .iter()
+            .all(|filter| libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, std::ptr::from_ref(filter)) == 0)
     }
 }
