@@ -29,7 +29,7 @@ pub struct CaseStage {
 /// Where a case plays.
 enum StageWorld {
     Memory(Arc<MemoryWorld>),
-    Disk(Arc<ScratchWorld>),
+    Disk(ScratchWorld),
 }
 
 /// Path and bytes of all files.
@@ -45,7 +45,7 @@ impl CaseStage {
         });
         let now_ms = now_ms.transpose()?;
         let ground = if case.setup.world.as_deref() == Some("disk") {
-            StageWorld::Disk(Arc::new(ScratchWorld::new(now_ms, &case.setup.env, case.setup.home.is_some())?))
+            StageWorld::Disk(ScratchWorld::new(now_ms, &case.setup.env, case.setup.home.is_some())?)
         } else {
             if case.setup.git {
                 return Err(Diagnostic::new(CASE, "there is no git in memory").help("add `world = \"disk\"`"));
@@ -57,7 +57,7 @@ impl CaseStage {
             }
             StageWorld::Memory(Arc::new(memory))
         };
-        let world = ground.world();
+        let world = &*ground.world();
         let laid = FileLayout { world, setup: &case.setup };
         for folder in &case.setup.files_from {
             lay_out(&laid, folder, pack, folders)?;
@@ -74,10 +74,7 @@ impl CaseStage {
 
     /// The world.
     pub fn world(&self) -> Arc<dyn World> {
-        match &self.ground {
-            StageWorld::Memory(memory) => Arc::clone(memory) as Arc<dyn World>,
-            StageWorld::Disk(disk) => Arc::clone(disk) as Arc<dyn World>,
-        }
+        self.ground.world()
     }
 
     /// Whether it is a temporary folder, a new one for each run.
@@ -109,10 +106,10 @@ impl CaseStage {
 }
 
 impl StageWorld {
-    fn world(&self) -> &dyn World {
+    fn world(&self) -> Arc<dyn World> {
         match self {
-            Self::Memory(memory) => &**memory,
-            Self::Disk(disk) => &**disk,
+            Self::Memory(memory) => Arc::clone(memory) as Arc<dyn World>,
+            Self::Disk(disk) => disk.world(),
         }
     }
 }

@@ -106,11 +106,11 @@ impl Files for Disk {
     }
 
     fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
-        write::write(self, path, bytes)
+        self.apply(&[FileChange { path: path.to_owned(), bytes: Some(bytes.into()), like: None }])
     }
 
     fn remove(&self, path: &str) -> Result<()> {
-        write::remove(self, path)
+        self.apply(&[FileChange { path: path.to_owned(), bytes: None, like: None }])
     }
 
     fn remove_folder(&self, path: &str) -> Result<()> {
@@ -156,25 +156,25 @@ impl Ambient for Disk {
     }
 
     fn now_ms(&self) -> i64 {
-        system::now_ms()
+        self.surroundings.as_ref().map_or_else(system::now_ms, |own| own.now_ms())
     }
 
     fn uuid(&self) -> [u8; 16] {
-        uuid::Uuid::new_v4().into_bytes()
+        self.surroundings.as_ref().map_or_else(|| uuid::Uuid::new_v4().into_bytes(), |own| own.uuid())
     }
 
     fn env(&self, name: &str) -> Option<String> {
-        system::env(name)
+        self.surroundings.as_ref().map_or_else(|| system::env(name), |own| own.env(name))
     }
 
     fn env_names(&self) -> Vec<String> {
-        system::env_names()
+        self.surroundings.as_ref().map_or_else(system::env_names, |own| own.env_names())
     }
 }
 
 impl Programs for Disk {
     fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
-        process::run(self, command)
+        process::run(self, &self.surrounded(command))
     }
 
     fn program(&self, name: &str) -> Result<ProgramFile> {
@@ -190,11 +190,11 @@ impl Programs for Disk {
     }
 
     fn repository(&self, folder: &str, _needs: RequiredGrant) -> Result<Repository> {
-        git::find_repository(self, folder, true)
+        git::find_repository(self, folder, self.surroundings.is_none())
     }
 
     fn run_git(&self, command: &ProgramCommand, repository: &Repository) -> Result<ProgramOutput> {
-        git::run(self, command, repository)
+        git::run(self, &self.surrounded(command), repository)
     }
 
     fn write_git_file(&self, _repository: &Repository, path: &str, bytes: Option<&[u8]>) -> Result<()> {

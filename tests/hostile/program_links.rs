@@ -80,7 +80,7 @@ fn a_program_that_everybody_could_change_is_not_run() {
         let (house, program) = made(line, program);
         fs::set_permissions(house.workspace().join("src/tool"), fs::Permissions::from_mode(0o777)).unwrap();
         let fault = run(&house, program.to_str().unwrap(), "out", "out").unwrap_err();
-        assert!(fault.message.contains("everybody can change"), "{kind}: {fault}");
+        assert!(fault.message.contains("everybody on this machine can change"), "{kind}: {fault}");
         assert!(fault.help.unwrap().starts_with("chmod o-w "), "{kind}");
     }
 }

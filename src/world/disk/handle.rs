@@ -4,7 +4,9 @@ use super::confine::{SandboxStatus, sandbox_status};
 use super::program::ProgramFinder;
 use super::roots::Roots;
 use crate::diagnostic::Result;
-use crate::world::effects::{FilePolicy, Unrestricted};
+use crate::world::effects::{Ambient, FilePolicy, Unrestricted};
+use crate::world::run::ProgramCommand;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// One folder of the disk, and what other folders were granted.
@@ -17,8 +19,16 @@ pub struct Disk {
     pub(super) roots: Arc<Roots>,
     pub(super) policy: Arc<dyn FilePolicy>,
     pub(super) programs: Arc<ProgramFinder>,
+    /// The clock, the identities and the environment, if not those of this process.
+    pub(super) surroundings: Option<Arc<dyn Surroundings>>,
     /// How programs are confined, if not as everywhere in this process.
     sandbox: Option<SandboxStatus>,
+}
+
+/// What surrounds a disk that is not surrounded by what surrounds this process.
+pub(super) trait Surroundings: Ambient {
+    /// The variables that each program gets; those that its command sets count more.
+    fn program_env(&self) -> Vec<(String, String)>;
 }
 
 impl Disk {
@@ -49,7 +59,24 @@ impl Disk {
 
     /// A disk without restrictions, for the host itself.
     pub(super) fn from_roots(roots: Roots) -> Self {
-        Self { roots: Arc::new(roots), policy: Arc::new(Unrestricted), programs: Arc::default(), sandbox: None }
+        let policy = Arc::new(Unrestricted);
+        Self { roots: Arc::new(roots), policy, programs: Arc::default(), surroundings: None, sandbox: None }
+    }
+
+    /// The same disk with other surroundings than those of this process.
+    pub(super) fn surrounded_by(self, surroundings: Arc<dyn Surroundings>) -> Self {
+        Self { surroundings: Some(surroundings), ..self }
+    }
+
+    /// The command with the variables that its surroundings give it.
+    pub(super) fn surrounded<'a>(&self, command: &'a ProgramCommand) -> Cow<'a, ProgramCommand> {
+        match &self.surroundings {
+            None => Cow::Borrowed(command),
+            Some(surroundings) => {
+                let env = [surroundings.program_env().as_slice(), command.env.as_slice()].concat();
+                Cow::Owned(ProgramCommand { env, ..command.clone() })
+            }
+        }
     }
 
     /// The same roots under another policy.
@@ -58,6 +85,7 @@ impl Disk {
             roots: Arc::clone(&self.roots),
             policy,
             programs: Arc::clone(&self.programs),
+            surroundings: self.surroundings.clone(),
             sandbox: self.sandbox.clone(),
         }
     }

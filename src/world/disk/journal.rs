@@ -4,10 +4,11 @@
 //!
 //! Nothing is synced, as with all files of the host: what the kernel has survives the process, not a power failure.
 
+use super::owner::is_private;
 use super::system::{TRUST_BELOW_HOME, is_alive, is_misled, make_private_folder, state_folder, trust_folder};
 use crate::value::Json;
 use crate::world::path;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -84,7 +85,7 @@ impl Journal {
         if fs::symlink_metadata(folder).is_err() {
             make_private_folder(folder).map_err(|fault| io::Error::other(fault.message))?;
         }
-        if !is_private(folder) {
+        if !is_journal_folder(folder) {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
         loop {
@@ -141,14 +142,9 @@ fn is_at(file: &File, path: &str) -> bool {
 
 //= docs/spec.md#robustness
 //# A journal that another user can change, or that is inside the workspace or another root, MUST be ignored.
-/// Whether only this user can have written a file.
-fn is_ours(known: &Metadata) -> bool {
-    known.uid() == rustix::process::geteuid().as_raw() && known.mode() & 0o022 == 0
-}
-
-/// Whether a folder belongs to this user alone, and is no symlink.
-fn is_private(folder: &str) -> bool {
-    fs::symlink_metadata(folder).is_ok_and(|known| known.is_dir() && is_ours(&known))
+/// Whether only this user and root can have put a journal into a folder, which is no symlink.
+fn is_journal_folder(folder: &str) -> bool {
+    fs::symlink_metadata(folder).is_ok_and(|known| known.is_dir() && is_private(&known))
 }
 
 /// The journals of a folder: those of killed processes (`left`), which this process holds from now on, and those of
@@ -169,14 +165,14 @@ impl FoundJournals {
 /// Finds the journals of a folder, and locks those of killed processes.
 pub(super) fn find_journals(folder: &str) -> FoundJournals {
     let mut found = FoundJournals { left: Vec::new(), held: Vec::new() };
-    if !is_private(folder) {
+    if !is_journal_folder(folder) {
         return found;
     }
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let Ok(path) = entry.path().into_os_string().into_string() else { continue };
         let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
         let Ok(file) = File::options().read(true).write(true).custom_flags(flags).open(&path) else { continue };
-        if !file.metadata().is_ok_and(|known| known.is_file() && is_ours(&known)) {
+        if !file.metadata().is_ok_and(|known| known.is_file() && is_private(&known)) {
             continue;
         }
         let is_left = file.try_lock().is_ok();
@@ -193,10 +189,7 @@ pub(super) fn find_journals(folder: &str) -> FoundJournals {
 
 /// The notices about what this process cleared up, and what still waits to be looked at: one sentence each.
 pub fn recovered() -> Vec<String> {
-    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let mut seen = std::collections::BTreeSet::new();
-    told.retain(|one| seen.insert(one.clone()));
-    told
+    TOLD.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// Writes a notice to the log, and keeps it for [`recovered`].

@@ -5,7 +5,7 @@ use super::handle::Disk;
 use super::roots::Roots;
 use super::system::private_folder;
 use super::system::{path_fault, reason, state_folder};
-use super::write::{ParentError, link_fault, open_parent};
+use super::write::open_parent;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::effects::{Lock, LockAttempt};
 use crate::world::path;
@@ -46,11 +46,8 @@ pub(super) fn lock(disk: &Disk, path: &str) -> Result<LockAttempt> {
 }
 
 fn open_below_root(disk: &Disk, path: &str) -> Result<File> {
-    let (folder, name) = open_parent(disk, path, Some(&mut Vec::new())).map_err(|stopped| match stopped {
-        ParentError::Absent => path_fault(path, "locked", &io::ErrorKind::NotFound.into()),
-        ParentError::Link => link_fault(path),
-        ParentError::Fault(fault) => fault,
-    })?;
+    let (folder, name) =
+        open_parent(disk, path, Some(&mut Vec::new())).map_err(|stopped| stopped.fault(path, "locked"))?;
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY);
     let file = folder.open_with(&name, &options).map_err(|error| path_fault(path, "locked", &error))?;

@@ -57,14 +57,16 @@ pub fn other_writers(path: &str) -> Vec<OtherWriter> {
     }
 }
 
-fn writers_of(known: &Metadata) -> impl Iterator<Item = OtherWriter> + use<> {
+/// Who else can change a file, or what a folder has; its owner comes first, then everybody. The mode of a link says
+/// nothing.
+pub(super) fn writers_of(known: &Metadata) -> impl Iterator<Item = OtherWriter> + use<> {
     let (mode, owner, group) = (known.mode(), known.uid(), known.gid());
     let user = rustix::process::geteuid().as_raw();
-    let is_shared = !(known.is_dir() && mode & STICKY != 0);
+    let counts = !(known.is_symlink() || known.is_dir() && mode & STICKY != 0);
     let owner = (owner != user && owner != 0).then_some(OtherWriter::User(owner));
-    let group = (is_shared && mode & 0o020 != 0 && group != 0).then_some(OtherWriter::Group(group));
-    let everybody = (is_shared && mode & 0o002 != 0).then_some(OtherWriter::Everybody);
-    owner.into_iter().chain(group).chain(everybody)
+    let group = (counts && mode & 0o020 != 0 && group != 0).then_some(OtherWriter::Group(group));
+    let everybody = (counts && mode & 0o002 != 0).then_some(OtherWriter::Everybody);
+    owner.into_iter().chain(everybody).chain(group)
 }
 
 /// Refuses a file or folder of the user's own state that somebody else owns or can write, or that a link stands for.
@@ -82,6 +84,11 @@ pub fn check_private(path: &str) -> Result<()> {
         return refused(format!("can be changed by others (mode {:03o})", known.mode() & 0o7777));
     }
     Ok(())
+}
+
+/// Whether nobody but this user and root owns a file or can write it.
+pub(super) fn is_private(known: &Metadata) -> bool {
+    (known.uid() == rustix::process::geteuid().as_raw() || known.uid() == 0) && known.mode() & WRITABLE_BY_OTHERS == 0
 }
 
 #[cfg(test)]

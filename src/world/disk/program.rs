@@ -1,6 +1,7 @@
 //! Finds the files of a program: in this process' own `PATH`, each link followed by hand, and only where nobody but
 //! the user and root can put one; with the loader that an ELF file names, or the interpreter of a script.
 
+use super::owner::{OtherWriter, writers_of};
 use super::system::{env, reason};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::world::path;
@@ -199,24 +200,16 @@ fn check_writers(name: &str, at: &str, found: &mut ProgramFile) -> Result<Option
     Ok(Some(known))
 }
 
-/// Who else can change a file or what a folder has, and the command that mends it.
-fn others_write(known: &Metadata) -> Option<(String, &'static str)> {
-    let own = rustix::process::geteuid().as_raw();
-    if known.uid() != 0 && known.uid() != own {
-        return Some((format!("the user {}", known.uid()), "chown root"));
-    }
-    // The mode of a link says nothing.
-    if known.is_symlink() {
-        return None;
-    }
-    // In a folder like `/tmp` nobody replaces what is another's.
-    let is_shared = known.is_dir() && known.mode() & 0o1000 != 0;
-    if known.mode() & 0o002 != 0 && !is_shared {
-        return Some(("everybody".to_owned(), "chmod o-w"));
-    }
-    let of_group = known.gid() == 0 || known.gid() == rustix::process::getegid().as_raw();
-    let by_group = known.mode() & 0o020 != 0 && !is_shared && !of_group;
-    by_group.then(|| (format!("the group {}", known.gid()), "chmod g-w"))
+/// Who else can change a file or what a folder has, our own group excepted, and the command that mends it.
+fn others_write(known: &Metadata) -> Option<(OtherWriter, &'static str)> {
+    let own = OtherWriter::Group(rustix::process::getegid().as_raw());
+    let who = writers_of(known).find(|who| *who != own)?;
+    let mend = match who {
+        OtherWriter::Everybody => "chmod o-w",
+        OtherWriter::Group(_) => "chmod g-w",
+        OtherWriter::User(_) => "chown root",
+    };
+    Some((who, mend))
 }
 
 /// Under which names a program, or what leads to it, lies at or below these files and folders: by its path, as the same

@@ -1,15 +1,13 @@
 //! The world of a case on disk: a temporary folder with real files and programs, a clock that stands still, counted
 //! ids.
 
-use super::git;
-use super::handle::Disk;
+use super::handle::{Disk, Surroundings};
 use super::roots::Roots;
 use super::system::reason;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::effects::{Ambient, FileChange, FilePolicy, Files, LockAttempt, Programs, TargetState, World};
-use crate::world::repository::Repository;
-use crate::world::run::{Confinement, ProgramCommand, ProgramFile, ProgramOutput, RequiredGrant};
-use crate::world::walk::{FolderEntry, Stat, WalkOptions, WalkResult};
+use crate::world::effects::{Ambient, Files, Programs, World};
+use crate::world::run::{Confinement, ProgramCommand, RequiredGrant};
+use crate::world::walk::WalkOptions;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -20,13 +18,14 @@ const START_MS: i64 = 1_767_225_600_000;
 
 /// A world in a temporary folder, which is removed when this is dropped.
 pub struct ScratchWorld {
-    disk: Disk,
-    stage: Arc<ScratchState>,
+    disk: Arc<Disk>,
+    surroundings: Arc<ScratchSurroundings>,
 }
 
-/// What all views of one folder share.
-struct ScratchState {
+/// What all views of one folder share, and the folder itself.
+struct ScratchSurroundings {
     _folder: tempfile::TempDir,
+    root: String,
     now_ms: AtomicI64,
     ids: AtomicU64,
     env: BTreeMap<String, String>,
@@ -52,13 +51,20 @@ impl ScratchWorld {
             env.entry("HOME".to_owned()).or_insert(home);
         }
         let now_ms = AtomicI64::new(now_ms.unwrap_or(START_MS));
-        let stage = Arc::new(ScratchState { _folder: folder, now_ms, ids: AtomicU64::new(0), env });
-        Ok(Self { disk: Disk::from_roots(roots), stage })
+        let root = roots.main().to_owned();
+        let surroundings = Arc::new(ScratchSurroundings { _folder: folder, root, now_ms, ids: AtomicU64::new(0), env });
+        let disk = Disk::from_roots(roots).surrounded_by(Arc::clone(&surroundings) as Arc<dyn Surroundings>);
+        Ok(Self { disk: Arc::new(disk), surroundings })
+    }
+
+    /// The world that a case sees.
+    pub fn world(&self) -> Arc<dyn World> {
+        Arc::clone(&self.disk) as Arc<dyn World>
     }
 
     /// Moves the clock on.
     pub fn advance_ms(&self, by: i64) {
-        self.stage.now_ms.fetch_add(by, Ordering::Relaxed);
+        self.surroundings.now_ms.fetch_add(by, Ordering::Relaxed);
     }
 
     /// All files, those of git excepted; one that cannot be read is left out.
@@ -71,31 +77,7 @@ impl ScratchWorld {
 
     /// Makes the folder a repository on the branch `main`, with one commit of all its files.
     pub fn init_git(&self) -> Result<()> {
-        init_repository(&self.disk, &self.fixed_env(&[]))
-    }
-
-    /// The command with dates, identity and configuration of git that are fixed: so are the hashes of its commits.
-    fn with_fixed_env(&self, command: &ProgramCommand) -> ProgramCommand {
-        ProgramCommand { env: self.fixed_env(&command.env), ..command.clone() }
-    }
-
-    fn fixed_env(&self, own: &[(String, String)]) -> Vec<(String, String)> {
-        let date = format!("{} +0000", self.now_ms() / 1_000);
-        let fixed = [
-            ("GIT_AUTHOR_DATE", date.as_str()),
-            ("GIT_AUTHOR_EMAIL", "case@example.org"),
-            ("GIT_AUTHOR_NAME", "Case"),
-            ("GIT_COMMITTER_DATE", date.as_str()),
-            ("GIT_COMMITTER_EMAIL", "case@example.org"),
-            ("GIT_COMMITTER_NAME", "Case"),
-            ("GIT_CONFIG_GLOBAL", "/dev/null"),
-            ("GIT_CONFIG_NOSYSTEM", "1"),
-            ("HOME", self.disk.root()),
-        ];
-        let fixed = fixed.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let of_case = self.stage.env.iter().map(|(name, value)| (name.clone(), value.clone()));
-        // What a script sets for a program counts.
-        fixed.into_iter().chain(of_case).chain(own.iter().cloned()).collect()
+        init_repository(&self.disk, &[])
     }
 }
 
@@ -128,80 +110,14 @@ pub(super) fn init_repository(disk: &Disk, env: &[(String, String)]) -> Result<(
     Ok(())
 }
 
-impl Files for ScratchWorld {
-    fn root(&self) -> &str {
-        self.disk.root()
-    }
-
-    fn with_policy(self: Arc<Self>, policy: Arc<dyn FilePolicy>) -> Result<Arc<dyn World>> {
-        Ok(Arc::new(Self { disk: self.disk.clone_with_policy(policy), stage: Arc::clone(&self.stage) }))
-    }
-
-    fn stat(&self, path: &str) -> Result<Option<Stat>> {
-        self.disk.stat(path)
-    }
-
-    fn read(&self, path: &str) -> Result<Vec<u8>> {
-        self.disk.read(path)
-    }
-
-    fn list(&self, path: &str) -> Result<Vec<FolderEntry>> {
-        self.disk.list(path)
-    }
-
-    fn walk(&self, walk: &WalkOptions) -> Result<WalkResult> {
-        self.disk.walk(walk)
-    }
-
-    fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
-        self.disk.write(path, bytes)
-    }
-
-    fn remove(&self, path: &str) -> Result<()> {
-        self.disk.remove(path)
-    }
-
-    fn remove_folder(&self, path: &str) -> Result<()> {
-        self.disk.remove_folder(path)
-    }
-
-    fn apply(&self, changes: &[FileChange]) -> Result<()> {
-        self.disk.apply(changes)
-    }
-
-    fn may_write(&self, path: &str) -> Result<()> {
-        self.disk.may_write(path)
-    }
-
-    fn may_replace(&self, path: &str) -> Result<TargetState> {
-        self.disk.may_replace(path)
-    }
-
-    fn spelled(&self, path: &str) -> String {
-        self.disk.spelled(path)
-    }
-
-    fn root_of(&self, path: &str) -> String {
-        self.disk.root_of(path)
-    }
-
-    fn lock(&self, path: &str) -> Result<LockAttempt> {
-        self.disk.lock(path)
-    }
-}
-
-impl Ambient for ScratchWorld {
-    fn is_alive(&self, pid: u32) -> bool {
-        self.disk.is_alive(pid)
-    }
-
+impl Ambient for ScratchSurroundings {
     fn now_ms(&self) -> i64 {
-        self.stage.now_ms.load(Ordering::Relaxed)
+        self.now_ms.load(Ordering::Relaxed)
     }
 
     /// Counted, as in memory.
     fn uuid(&self) -> [u8; 16] {
-        let number = self.stage.ids.fetch_add(1, Ordering::Relaxed) + 1;
+        let number = self.ids.fetch_add(1, Ordering::Relaxed) + 1;
         let mut bytes = [0; 16];
         bytes[8..].copy_from_slice(&number.to_be_bytes());
         bytes[6] = 0x40;
@@ -210,48 +126,30 @@ impl Ambient for ScratchWorld {
     }
 
     fn env(&self, name: &str) -> Option<String> {
-        self.stage.env.get(name).cloned()
+        self.env.get(name).cloned()
     }
 
     fn env_names(&self) -> Vec<String> {
-        self.stage.env.keys().cloned().collect()
+        self.env.keys().cloned().collect()
     }
 }
 
-impl Programs for ScratchWorld {
-    fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
-        self.disk.run(&self.with_fixed_env(command))
-    }
-
-    fn repository(&self, folder: &str, _needs: RequiredGrant) -> Result<Repository> {
-        git::find_repository(&self.disk, folder, false)
-    }
-
-    fn run_git(&self, command: &ProgramCommand, repository: &Repository) -> Result<ProgramOutput> {
-        self.disk.run_git(&self.with_fixed_env(command), repository)
-    }
-
-    fn write_git_file(&self, repository: &Repository, path: &str, bytes: Option<&[u8]>) -> Result<()> {
-        self.disk.write_git_file(repository, path, bytes)
-    }
-
-    fn hold_repository(&self, repository: &Repository) -> Result<LockAttempt> {
-        self.disk.hold_repository(repository)
-    }
-
-    fn program(&self, name: &str) -> Result<ProgramFile> {
-        self.disk.program(name)
-    }
-
-    fn program_below(&self, program: &ProgramFile, places: &[String]) -> Result<Vec<String>> {
-        self.disk.program_below(program, places)
-    }
-
-    fn real_place(&self, path: &str) -> String {
-        self.disk.real_place(path)
-    }
-
-    fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {
-        self.disk.git_stamp(folders)
+impl Surroundings for ScratchSurroundings {
+    /// Dates, identity and configuration of git are fixed: so are the hashes of its commits.
+    fn program_env(&self) -> Vec<(String, String)> {
+        let date = format!("{} +0000", self.now_ms() / 1_000);
+        let fixed = [
+            ("GIT_AUTHOR_DATE", date.as_str()),
+            ("GIT_AUTHOR_EMAIL", "case@example.org"),
+            ("GIT_AUTHOR_NAME", "Case"),
+            ("GIT_COMMITTER_DATE", date.as_str()),
+            ("GIT_COMMITTER_EMAIL", "case@example.org"),
+            ("GIT_COMMITTER_NAME", "Case"),
+            ("GIT_CONFIG_GLOBAL", "/dev/null"),
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("HOME", self.root.as_str()),
+        ];
+        let fixed = fixed.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        fixed.into_iter().chain(self.env.iter().map(|(name, value)| (name.clone(), value.clone()))).collect()
     }
 }

@@ -9,19 +9,6 @@ use crate::world::path;
 use cap_std::fs::{Dir, Metadata, MetadataExt, OpenOptions, OpenOptionsExt, Permissions};
 use std::io::{self, Write};
 
-/// Writes `bytes` into a new file beside the old one and puts it in its place. Folders are made; the permissions
-/// of the old file are kept. What a power failure does to it is the file system's business: nothing is synced.
-pub(super) fn write(disk: &Disk, path: &str, bytes: &[u8]) -> Result<()> {
-    let mut making = NewEntries::begin();
-    let prepared = prepare(disk, path, Some(bytes), None, &mut making)?;
-    prepared.settle().inspect_err(|_| prepared.forget())
-}
-
-/// Removes a file.
-pub(super) fn remove(disk: &Disk, path: &str) -> Result<()> {
-    prepare(disk, path, None, None, &mut NewEntries::begin())?.settle()
-}
-
 /// Removes a folder and those in it. A file or a symlink anywhere below is a fault; folders that are empty may be gone
 /// by then.
 pub(super) fn remove_folder(disk: &Disk, path: &str) -> Result<()> {
@@ -36,19 +23,17 @@ pub(super) fn remove_folder(disk: &Disk, path: &str) -> Result<()> {
         }
         dir.remove_dir(name)
     }
-    match open_parent(disk, path, None) {
-        Ok((dir, name)) => emptied(&dir, &name).map_err(|error| match error.kind() {
-            io::ErrorKind::DirectoryNotEmpty => not_empty(path),
-            _ => path_fault(path, "removed", &error),
-        }),
-        Err(ParentError::Absent) => Err(path_fault(path, "removed", &io::ErrorKind::NotFound.into())),
-        Err(ParentError::Link) => Err(link_fault(path)),
-        Err(ParentError::Fault(fault)) => Err(fault),
-    }
+    let (dir, name) = open_parent(disk, path, None).map_err(|stopped| stopped.fault(path, "removed"))?;
+    emptied(&dir, &name).map_err(|error| match error.kind() {
+        io::ErrorKind::DirectoryNotEmpty => not_empty(path),
+        _ => path_fault(path, "removed", &error),
+    })
 }
 
-/// Writes and removes several files: first every new file is written beside its place, with all its bytes, and every
-/// target looked at; then the new ones are put in their places, then the others removed. What fails before the first
+/// Writes and removes files. Folders are made, and the permissions of an old file are kept. What a power failure does to
+/// them is the file system's business: nothing is synced.
+///
+/// First every new file is written beside its place, with all its bytes, and every target looked at; then the new ones are put in their places, then the others removed. What fails before the first
 /// rename is undone, folders included. When all are made the rest is decided, and noted: a process that is killed from
 /// then on has the next one finish it. A rename that the system refuses after another one succeeded cannot be undone:
 /// the fault then names the file that is not as it should be.
@@ -89,8 +74,7 @@ pub(super) fn may_write(disk: &Disk, path: &str) -> Result<()> {
     match open_parent(disk, path, None) {
         Ok((parent, name)) => check_target(&parent, path, &name).map(drop),
         Err(ParentError::Absent) => Ok(()),
-        Err(ParentError::Link) => Err(link_fault(path)),
-        Err(ParentError::Fault(fault)) => Err(fault),
+        Err(stopped) => Err(stopped.fault(path, "written")),
     }
 }
 
@@ -172,11 +156,7 @@ fn prepare(
     if folders.is_some() {
         note_folders(disk, path, &mut making.files).map_err(|error| path_fault(path, act, &error))?;
     }
-    let (parent, name) = open_parent(disk, path, folders).map_err(|stopped| match stopped {
-        ParentError::Absent => path_fault(path, act, &io::ErrorKind::NotFound.into()),
-        ParentError::Link => link_fault(path),
-        ParentError::Fault(fault) => fault,
-    })?;
+    let (parent, name) = open_parent(disk, path, folders).map_err(|stopped| stopped.fault(path, act))?;
     let old = check_target(&parent, path, &name)?;
     let known = parent.dir_metadata().map_err(|error| path_fault(path, act, &error))?;
     let at = (path::join(disk.roots.main(), &disk.roots.spelled(path)), (known.dev(), known.ino()));
@@ -235,6 +215,17 @@ pub(super) enum ParentError {
     Link,
     /// It may not be gone.
     Fault(Box<Diagnostic>),
+}
+
+impl ParentError {
+    /// The error for a file that for this reason cannot be what `act`, a past participle, says.
+    pub(super) fn fault(self, path: &str, act: &str) -> Box<Diagnostic> {
+        match self {
+            Self::Absent => path_fault(path, act, &io::ErrorKind::NotFound.into()),
+            Self::Link => link_fault(path),
+            Self::Fault(fault) => fault,
+        }
+    }
 }
 
 fn write_new_file(parent: &Dir, name: &str, bytes: &[u8], permissions: Option<Permissions>) -> io::Result<Metadata> {
@@ -355,7 +346,7 @@ fn enter_folder(dir: &Dir, name: &str, made: Option<&mut MadeFolders>) -> io::Re
     Ok(Dir::from_std_file(opened.into_std()))
 }
 
-pub(super) fn link_fault(path: &str) -> Box<Diagnostic> {
+fn link_fault(path: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("`{path}` leads through a symlink"))
         .help("files are written to real folders only")
 }

@@ -172,8 +172,7 @@ fn finish(lines: &[Json]) -> Vec<String> {
             );
         }
     } else {
-        let files = lines.iter().filter_map(|line| line.as_str().map(str::to_owned).or_else(|| text(line, "file")));
-        files.for_each(|path| remove_temporary(&path));
+        lines.iter().filter_map(|line| text(line, "file")).for_each(|path| remove_temporary(&path));
         for path in lines.iter().rev().filter_map(|line| text(line, "folder")) {
             let _holds_something_or_was_never_made = std::fs::remove_dir(path);
         }

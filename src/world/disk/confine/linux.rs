@@ -12,29 +12,24 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, PathBeneath, PathFd, Ruleset,
     RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
 };
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2, stat};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2};
 use rustix::io::Errno;
 use seccompiler::BpfProgram;
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::OnceLock;
 
 /// Where programs and libraries of the system lie.
 const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
 
-/// What programs read of the system besides: no secrets, and nothing of other processes.
+/// What programs other than git read of the system besides: no secrets, and nothing of other processes.
 const READABLE: &[&str] = &[
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/zero",
     "/etc/bash.bashrc",
     // Certificates are public, and read by much that asks for nothing.
     "/etc/ca-certificates",
     "/etc/debian_version",
     "/etc/fonts",
-    "/etc/group",
     "/etc/inputrc",
     // What Debian links to from the folders of programs.
     "/etc/java-11-openjdk",
@@ -42,10 +37,6 @@ const READABLE: &[&str] = &[
     "/etc/java-21-openjdk",
     "/etc/java-25-openjdk",
     "/etc/java-8-openjdk",
-    "/etc/ld.so.cache",
-    "/etc/ld.so.preload",
-    "/etc/locale.alias",
-    "/etc/localtime",
     "/etc/lsb-release",
     "/etc/magic",
     "/etc/manpath.config",
@@ -53,9 +44,7 @@ const READABLE: &[&str] = &[
     "/etc/maven/logging",
     "/etc/maven/m2.conf",
     "/etc/mime.types",
-    "/etc/nsswitch.conf",
     "/etc/os-release",
-    "/etc/passwd",
     "/etc/perl",
     "/etc/pki/ca-trust",
     "/etc/pki/tls/certs",
@@ -63,21 +52,18 @@ const READABLE: &[&str] = &[
     "/etc/ssl/certs",
     "/etc/ssl/openssl.cnf",
     "/etc/terminfo",
-    "/etc/timezone",
     "/proc/cpuinfo",
     "/proc/filesystems",
     "/proc/loadavg",
     "/proc/meminfo",
-    "/proc/stat",
     "/proc/sys/kernel/osrelease",
-    "/proc/sys/vm/overcommit_memory",
     "/proc/uptime",
     "/proc/version",
-    "/sys/devices/system/cpu",
 ];
 
-/// What git reads of it that works on a repository alone: each of these costs time at each start.
-const FOR_GIT: &[&str] = &[
+/// What every program reads of the system besides. Each of these costs time at each start: git that works on a repository
+/// alone gets no more.
+const FOR_ALL: &[&str] = &[
     "/dev/random",
     "/dev/urandom",
     "/dev/zero",
@@ -152,7 +138,7 @@ pub(super) fn start(start: &ProgramStart<'_>, confines: Option<&Mechanisms>) -> 
         };
     // Git takes its locks away when it is asked to end; a lock that stays all the same is told (`git/guard`).
     let orphaned = if start.is_git { libc::SIGTERM } else { libc::SIGKILL };
-    let tether = Some(spawn::signal_on_host_exit(orphaned).map_err(wrong)?);
+    let tether = spawn::signal_on_host_exit(orphaned).map_err(wrong)?;
     let (to_read, input) = io::pipe().map_err(wrong)?;
     let (output, to_print) = io::pipe().map_err(wrong)?;
     let (errors, to_complain) = io::pipe().map_err(wrong)?;
@@ -171,7 +157,6 @@ pub(super) fn start(start: &ProgramStart<'_>, confines: Option<&Mechanisms>) -> 
         ruleset,
         filters,
         confined: confines.is_some(),
-        orphaned,
         tether,
         limits: limits(start.is_git),
     };
@@ -179,7 +164,7 @@ pub(super) fn start(start: &ProgramStart<'_>, confines: Option<&Mechanisms>) -> 
         "execve" => start_fault(start, &error),
         step => start_fault(start, &error).help(format!("its start failed at {step}")),
     })?;
-    let tether = image.tether;
+    let tether = Some(image.tether);
     Ok(StartedProgram { pid, input: input.into(), output: output.into(), errors: errors.into(), absent, tether })
 }
 
@@ -284,9 +269,8 @@ fn ruleset(start: &ProgramStart<'_>, mechanisms: &Mechanisms, absent: &mut Vec<S
     }
     let mut created = rules.create().map_err(|fault| unusable(&fault))?;
     for (at, grant) in system_grants(start) {
-        if let Some(opened) = open_kept(at) {
-            let rights = grant.rights() & opened.of_kind(abi);
-            created = created.add_rule(PathBeneath::new(opened, rights)).map_err(|fault| unusable(&fault))?;
+        if let Ok(opened) = open(at, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+            created = add_rule(created, opened, grant, abi).map_err(|fault| unusable(&*fault))?;
         }
     }
     for file in start.files {
@@ -335,10 +319,10 @@ fn system_grants(start: &ProgramStart<'_>) -> impl Iterator<Item = (&'static str
     let programs =
         if confinement.processes == ChildProcesses::Any { LandlockGrant::Execute } else { LandlockGrant::Read };
     let rules = shared.iter().map(move |at| (at.as_str(), programs));
-    let readable = if start.is_git && !confinement.network { FOR_GIT } else { READABLE };
-    let rules = rules.chain(readable.iter().map(|at| (*at, LandlockGrant::Read)));
+    let more = if start.is_git && !confinement.network { &[] } else { READABLE };
     let for_network = if confinement.network { &FOR_NETWORK[..] } else { &[] };
-    rules.chain(for_network.iter().map(|at| (*at, LandlockGrant::Read))).chain([("/dev/null", LandlockGrant::Sink)])
+    let read = FOR_ALL.iter().chain(more).chain(for_network).map(|at| (*at, LandlockGrant::Read));
+    rules.chain(read).chain([("/dev/null", LandlockGrant::Sink)])
 }
 
 /// A file that is executed, open: the very one that was judged.
@@ -376,54 +360,15 @@ fn open_granted(start: &ProgramStart<'_>, at: &str, grant: LandlockGrant) -> Res
     };
     match opened {
         Ok(opened) => Ok(Some(opened)),
-        Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => Ok(None),
+        Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
         // Git reads a link itself, which nothing restricts, and not what it leads to.
         Err(Errno::LOOP | Errno::XDEV) if start.is_git && grant == LandlockGrant::Read => Ok(None),
-        Err(rustix::io::Errno::LOOP | rustix::io::Errno::XDEV) => {
+        Err(Errno::LOOP | Errno::XDEV) => {
             let message = format!("`{}` cannot be run: `{at}` is or lies behind a symlink", start.name);
             Err(Diagnostic::new(Code::WORLD, message).help("grant the folder that it leads to"))
         }
         Err(error) => Err(start_fault(start, &error.into())),
     }
-}
-
-/// A file or a folder that every program may touch, open once for all programs: a rule of Landlock needs a descriptor.
-#[derive(Clone)]
-struct SystemPath {
-    descriptor: Arc<OwnedFd>,
-    identity: (u64, u64),
-    is_folder: bool,
-}
-
-impl SystemPath {
-    /// The rights that there are for what it is.
-    fn of_kind(&self, abi: ABI) -> BitFlags<AccessFs> {
-        if self.is_folder { AccessFs::from_all(abi) } else { AccessFs::from_file(abi) }
-    }
-}
-
-impl AsFd for SystemPath {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.descriptor.as_fd()
-    }
-}
-
-/// The file or the folder at this path; nothing if it is not there. One that was put in its place meanwhile is opened
-/// anew: settings of a system are changed so.
-fn open_kept(path: &'static str) -> Option<SystemPath> {
-    static KNOWN_SETTINGS: Mutex<BTreeMap<&'static str, SystemPath>> = Mutex::new(BTreeMap::new());
-    let now = stat(path).ok()?;
-    let mut known = KNOWN_SETTINGS.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(kept) = known.get(path).filter(|kept| kept.identity == (now.st_dev, now.st_ino)) {
-        return Some(kept.clone());
-    }
-    let descriptor = open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
-    let opened = fstat(&descriptor).ok()?;
-    let is_folder = FileType::from_raw_mode(opened.st_mode) == FileType::Directory;
-    let identity = (opened.st_dev, opened.st_ino);
-    let kept = SystemPath { descriptor: Arc::new(descriptor), identity, is_folder };
-    known.insert(path, kept.clone());
-    Some(kept)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use super::sandbox::HostExitSignal;
 use libc::{c_char, c_int, c_void};
 use rustix::process::Pid;
-use seccompiler::{BpfProgram, sock_filter};
+use seccompiler::BpfProgram;
 use std::ffi::{CString, NulError};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -28,10 +28,8 @@ pub(super) struct ProcessImage {
     pub filters: Option<Arc<[BpfProgram]>>,
     /// Whether capabilities and privileges to come are given up.
     pub confined: bool,
-    /// The signal that it gets when the thread that started it has ended; 0 is none.
-    pub orphaned: c_int,
     /// What ends its group when this process ends: see [`signal_on_host_exit`].
-    pub tether: Option<HostExitSignal>,
+    pub tether: HostExitSignal,
     /// Limits of `setrlimit`: the resource and its number.
     pub limits: Vec<(u32, u64)>,
 }
@@ -51,16 +49,9 @@ struct SpawnPlan<'a> {
     image: &'a ProcessImage,
     arguments: Vec<*const c_char>,
     variables: Vec<*const c_char>,
-    filters: Vec<SockFprog>,
+    filters: Vec<libc::sock_fprog>,
     mask: libc::sigset_t,
     failed: Option<(&'static str, i32)>,
-}
-
-/// `struct sock_fprog` of Linux.
-#[repr(C)]
-struct SockFprog {
-    length: u16,
-    instructions: *const sock_filter,
 }
 
 /// `__user_cap_header_struct` and two `__user_cap_data_struct`s: effective, permitted, inheritable.
@@ -80,7 +71,7 @@ pub(super) fn c_string(text: &str) -> Result<CString, NulError> {
 /// Each end of a pipe that nobody writes to tells its owner by a signal when the other end is closed (`O_ASYNC`, see
 /// `fcntl(2)`). This process alone holds both: when it ends, the end that goes first has the other one tell. The child
 /// makes its group the owner before it is the program, so there is no moment without. The kernel remembers the group
-/// itself, not its number, which another one may get. `PR_SET_PDEATHSIG` reaches the leader only.
+/// itself, not its number, which another one may get.
 //= docs/spec.md#programs
 //# When the server ends, for whatever reason, its programs and everything that they started MUST end.
 pub(super) fn signal_on_host_exit(signal: c_int) -> io::Result<HostExitSignal> {
@@ -100,13 +91,12 @@ pub(super) fn signal_on_host_exit(signal: c_int) -> io::Result<HostExitSignal> {
     Ok(ends)
 }
 
-/// Starts the child: the leader of a group of its own. It is told when the calling thread ends. What fails in it is the
-/// error, with the name of the step.
+/// Starts the child: the leader of a group of its own. What fails in it is the error, with the name of the step.
 pub(super) fn spawn(image: &ProcessImage) -> Result<Pid, (&'static str, io::Error)> {
     let pointers = |texts: &[CString]| texts.iter().map(|text| text.as_ptr()).chain([null()]).collect();
-    let filter = |program: &BpfProgram| SockFprog {
-        length: u16::try_from(program.len()).unwrap_or(u16::MAX),
-        instructions: program.as_ptr(),
+    let filter = |program: &BpfProgram| libc::sock_fprog {
+        len: u16::try_from(program.len()).unwrap_or(u16::MAX),
+        filter: program.as_ptr().cast_mut().cast(),
     };
     // SAFETY: a `sigset_t` is plain numbers; `sigfillset` sets all of them.
     let mut mask: libc::sigset_t = unsafe { std::mem::zeroed() };
@@ -174,7 +164,7 @@ unsafe fn become_program(plan: &SpawnPlan<'_>) -> &'static str {
         if libc::setpgid(0, 0) != 0 {
             return "setpgid";
         }
-        for end in image.tether.iter().flatten() {
+        for end in &image.tether {
             if libc::fcntl(end.as_raw_fd(), libc::F_SETOWN, -libc::getpid()) != 0 {
                 return "fcntl";
             }
@@ -197,9 +187,6 @@ unsafe fn become_program(plan: &SpawnPlan<'_>) -> &'static str {
             if libc::setrlimit(*resource as _, &raw const limit) != 0 {
                 return "setrlimit";
             }
-        }
-        if libc::prctl(libc::PR_SET_PDEATHSIG, image.orphaned) != 0 {
-            return "prctl";
         }
         if image.confined && !give_up(plan) {
             return "confine";
