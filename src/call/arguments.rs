@@ -46,6 +46,7 @@ pub fn accept_arguments(what: &str, checks: &CallContract, with: &Json, argument
         if !problems.is_empty() {
             return Err(arguments_fault(what, &problems));
         }
+        checker.settle_integers(&mut arguments);
         checker.fill_defaults(&mut arguments);
     }
     merge_constants(&mut arguments, with);
@@ -153,6 +154,11 @@ mod tests {
                 json!({ "query": "a", "since": null, "limit": 20 }),
             ),
             (json!({ "query": "a", "page": { "size": null } }), json!({ "query": "a", "page": {}, "limit": 20 })),
+            // What JSON Schema counts as an integer, a script gets as one.
+            (
+                json!({ "query": "a", "limit": 3.0, "page": { "size": 4.0 } }),
+                json!({ "query": "a", "limit": 3, "page": { "size": 4 } }),
+            ),
         ];
         for (given, expected) in rows {
             assert_eq!(accepted(given.clone()).ok(), Some(expected), "{given}");

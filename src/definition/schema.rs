@@ -3,6 +3,7 @@
 
 mod checker;
 mod document;
+mod integers;
 mod keyword;
 mod lint;
 mod violation;

@@ -1,6 +1,7 @@
 //! Validates values by a schema, which is compiled once and offline: linear time, all violations at once.
 
 use super::document::ObjectSchema;
+use super::integers;
 use super::keyword::{PATH, follow_reference};
 use super::violation::{describe_error, shorten};
 use crate::definition::code;
@@ -94,6 +95,11 @@ impl Checker {
     //# The defaults of an input schema MUST be filled in, also in nested objects that are present.
     pub fn fill_defaults(&self, value: &mut Json) {
         self.plan.get_or_init(|| DefaultsPlan::from_schema(self.schema())).fill(value);
+    }
+
+    /// Makes integers of whole numbers such as `3.0` where the schema asks for an integer.
+    pub fn settle_integers(&self, value: &mut Json) {
+        integers::settle_integers(self.schema(), value);
     }
 }
 
