@@ -242,6 +242,13 @@ impl SortKey {
                 Ok(Self { by: SortBy::Field(name.to_owned()), descending, first: Vec::new() })
             }
             Value::Function(function) => {
+                if let Some(taken) = function.parameters().filter(|taken| *taken != 1) {
+                    let message = format!(
+                        "the function of `sort` takes 1 argument, an item, and returns its key; this one takes {taken}"
+                    );
+                    return Err(Diagnostic::new(Code::ARGUMENTS, message)
+                        .help("such as `sort(|item| item.name)`, or `sort(\"-name\")` for the reverse by a field"));
+                }
                 Ok(Self { by: SortBy::Function(function.clone()), descending: false, first: Vec::new() })
             }
             Value::Map(map) => Self::from_map(map),

@@ -31,6 +31,7 @@ pub const PRIMITIVE: Primitive = Primitive {
             r#"["MUST", "MAY", "x"]"#,
         ),
         Example::gives("let a = [2, 1]; a.sort(); a", "[2, 1]"),
+        Example::fails("[2, 1].sort(|a, b| a - b)", "takes 1 argument, an item, and returns its key; this one takes 2"),
         Example::fails(r#"[1, 2].sort("n")"#, "integer has no field `n`"),
     ],
     run,

@@ -35,6 +35,12 @@ pub(super) struct ScriptClosure {
 }
 
 impl ScriptClosure {
+    /// The number of its parameters without the captured ones; none for a named function, which may have several forms.
+    pub(super) fn parameters(&self) -> Option<usize> {
+        let all = self.execution.program.parameters_of_closure(self.pointer.fn_name());
+        all.map(|all| all.saturating_sub(self.pointer.curry().len()))
+    }
+
     pub(super) fn new(context: &NativeCallContext<'_>, pointer: &FnPtr, execution: &Arc<Execution>) -> Self {
         let mut state = context.global_runtime_state().clone();
         if let Some(path) = execution.program.path_of_closure(pointer.fn_name()) {

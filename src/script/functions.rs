@@ -80,6 +80,10 @@ pub(super) fn call_function(program: &CompiledScripts, path: &str, name: &str, a
 }
 
 impl Callable for ScriptClosure {
+    fn parameters(&self) -> Option<usize> {
+        self.parameters()
+    }
+
     fn call(&self, arguments: Vec<Value>) -> Result<Value> {
         if current().is_ok() {
             return call_closure(self, arguments);

@@ -104,14 +104,13 @@ impl<'a, 'b> ItemFunction<'a, 'b> {
     fn new(context: &'a NativeCallContext<'b>, pointer: &FnPtr, least: usize) -> RhaiResult<Self> {
         let execution = current().map_err(|fault| raise(fault, context))?;
         let program = &execution.program;
-        let taken =
-            program.parameters_of_closure(pointer.fn_name()).map(|all| all.saturating_sub(pointer.curry().len()));
+        let closure = ScriptClosure::new(context, pointer, &execution);
         let named = || {
             let mut arities = program.arities(pointer.fn_name()).peekable();
             arities.peek().is_some() && !arities.any(|arity| arity == least)
         };
-        let with_index = taken.map_or_else(named, |taken| taken > least);
-        Ok(Self { closure: ScriptClosure::new(context, pointer, &execution), context, with_index })
+        let with_index = closure.parameters().map_or_else(named, |taken| taken > least);
+        Ok(Self { closure, context, with_index })
     }
 
     fn call(&self, at: usize, mut arguments: Vec<Dynamic>) -> RhaiResult {

@@ -56,6 +56,11 @@ pub type Function = Arc<dyn Callable>;
 pub trait Callable: Any + Send + Sync {
     /// Calls it. The guard and the host of the call are those of the running script.
     fn call(&self, arguments: Vec<Value>) -> Result<Value>;
+
+    /// The number of arguments that it takes, if that is known.
+    fn parameters(&self) -> Option<usize> {
+        None
+    }
 }
 
 /// The object behind a [`Handle`].
