@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "find_in_files",
     family: Family::Files,
-    summary: "Every match of `regex` in the files that match `globs`, in the order of files and places: `path`, `line` from 1, the matched `text`, and its `groups` by number and name. Files that are no UTF-8 are passed over; any other file that cannot be searched, such as one that is too large, is a fault that names it, or with `faults` an item of its own.",
+    summary: "Every match of `regex` in the files that match `globs`, in the order of files and places: `path`, `line` from 1, the matched `text`, and its `groups` by number and name. A line that ends in `\\r\\n` is searched without the `\\r`, unless `regex` names it. Files that are no UTF-8 are passed over; any other file that cannot be searched, such as one that is too large, is a fault that names it, or with `faults` an item of its own.",
     params: &[
         parameters::GLOBS,
         parameters::REGEX,
@@ -55,6 +55,12 @@ pub const PRIMITIVE: Primitive = Primitive {
             ("docs/deep/d.md", "four"),
             (".gitignore", "d.md"),
         ]),
+        Example::gives(
+            r#"find_in_files("*", "(?m)t(.*)$").map(|m| [m.line, m.text, m.groups["1"]])"#,
+            r#"[[1, "tea", "ea"], [2, "two", "wo"]]"#,
+        )
+        .with(&[("a.md", "tea\r\ntwo\r\n")]),
+        Example::gives(r#"find_in_files("*", "a\\r").len()"#, "1").with(&[("a.md", "tea\r\n")]),
         Example::gives(
             r#"find_in_files("*", "^(?:(a|a|aa)+)+\\1$|tea", #{ faults: true }).map(|m| [m.path, m.fault == (), m.text])"#,
             r#"[["a.md", false, null], ["b.md", true, "tea"]]"#,
@@ -114,7 +120,8 @@ impl Search<'_> {
         let mut matches = Vec::new();
         for path in files {
             guard::check()?;
-            let searched = read_text(self.world, path).and_then(|text| self.one(path, &text, &mut matches));
+            let searched = read_text(self.world, path)
+                .and_then(|text| self.one(path, &self.with_line_feeds(text), &mut matches));
             match searched {
                 Err(fault) if fault.code != Code::UTF8 => {
                     //= docs/spec.md#primitives
@@ -132,6 +139,13 @@ impl Search<'_> {
             }
         }
         Ok(matches)
+    }
+
+    /// The text with each `\r\n` as `\n`: `.` matches `\r`, and what is found in a line is not meant to end in it.
+    fn with_line_feeds(&self, text: String) -> String {
+        let pattern = self.pattern.text();
+        let names_it = pattern.contains('\r') || pattern.contains(r"\r") || pattern.contains(r"\x0");
+        if names_it || !text.contains("\r\n") { text } else { text.replace("\r\n", "\n") }
     }
 
     fn one(&self, path: &str, text: &str, matches: &mut Vec<Value>) -> Result<()> {
