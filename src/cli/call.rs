@@ -41,7 +41,7 @@ impl CallCommand {
             return Err(context.unknown_name("tool", &self.tool, names, &registry));
         };
         let arguments = read_arguments(&self.arguments, Some(&tool.contract.schema))?;
-        context.print_faults(&registry);
+        context.print_faults_of_use(&registry);
         let service = if self.dry_run {
             let dry = service.staged(Staging { is_dry: true, ..Staging::default() });
             context.audit(&dry);

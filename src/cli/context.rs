@@ -3,6 +3,7 @@
 use super::options::SharedOptions;
 use super::terminal::{Terminal, print_error_json};
 use crate::call::{Answer, AskMode, Caller, PackSource, Peer, Request, Service};
+use crate::check;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard::CancelFlag;
 use crate::primitive::Notice;
@@ -173,6 +174,12 @@ impl CommandContext {
         self.print(registry.faults.iter());
     }
 
+    /// The same without the warnings of rules: those are for `toolsd check`, not for whoever calls.
+    pub fn print_faults_of_use(&self, registry: &Registry) {
+        let is_of_rule = |fault: &Diagnostic| check::ALL.iter().any(|rule| rule.code == fault.code);
+        self.print(registry.faults.iter().filter(|fault| fault.is_error() || !is_of_rule(fault)));
+    }
+
     fn print<'a>(&self, faults: impl Iterator<Item = &'a Diagnostic>) {
         let (untrusted, others): (Vec<_>, Vec<_>) = faults.partition(|fault| fault.code == UNTRUSTED);
         if untrusted.len() > 3 {
@@ -244,6 +251,9 @@ impl CommandContext {
 /// The code of a warning for a folder of packs that everybody can change.
 pub(super) const OPEN_FOLDER: Code = Code("open-folder");
 
+/// The code of a warning for a folder of `--dir` that holds no packs.
+const MISSED_FOLDER: Code = Code("missed-folder");
+
 /// The packs and the workspace on the disk.
 pub struct DiskPackSource {
     workspace: Arc<dyn World>,
@@ -308,7 +318,8 @@ impl PackSource for DiskPackSource {
                 .help("let `XDG_CONFIG_HOME` and `HOME` lead out of the workspace")
         });
         let named = self.dirs.iter().cloned().chain(self.user_folder());
-        fault.into_iter().chain(named.filter_map(|folder| warn_of_open_folder(&folder))).collect()
+        let missed = self.dirs.iter().filter_map(|dir| warn_of_missed_folder(dir));
+        fault.into_iter().chain(missed).chain(named.filter_map(|folder| warn_of_open_folder(&folder))).collect()
     }
 
     fn choice(&self) -> PackChoice {
@@ -328,6 +339,29 @@ fn warn_of_open_folder(folder: &str) -> Option<Diagnostic> {
     let open = places.into_iter().find(|place| disk::other_writers(place).contains(&OtherWriter::Everybody))?;
     let message = format!("everybody on this machine can change `{open}`, and packs in it are used without trust");
     Some(*Diagnostic::new(OPEN_FOLDER, message).warning().help("`chmod -R o-w` of the folder prevents that"))
+}
+
+/// A warning for a folder of `--dir` that has no folder of packs, and so no pack.
+fn warn_of_missed_folder(dir: &str) -> Option<Diagnostic> {
+    let folder = Disk::new(dir, []).ok()?;
+    let has = |name: &str| folder.stat(name).is_ok_and(|known| known.is_some());
+    if FOLDERS.into_iter().any(has) {
+        return None;
+    }
+    let inside = FOLDERS.into_iter().find_map(|name| {
+        let below = dir.rfind(&format!("/{name}/")).or_else(|| dir.strip_suffix(&format!("/{name}")).map(str::len))?;
+        Some(&dir[..below])
+    });
+    let help = match inside {
+        Some("") => "use `--dir /`".to_owned(),
+        Some(around) => format!("use `--dir {around}`"),
+        None if has(WORKSPACE_FOLDER) => format!("use `--dir {}`", path::join(dir, WORKSPACE_FOLDER)),
+        None => {
+            format!("put a pack into `{}`; `toolsd new pack NAME --dir {dir}` writes one", path::join(dir, "tools.d"))
+        }
+    };
+    let message = format!("`{dir}` has no packs: `--dir` names the folder that holds `tools.d`");
+    Some(*Diagnostic::new(MISSED_FOLDER, message).warning().help(help))
 }
 
 /// A folder of packs, to be read: links in it are followed wherever they lead, since what is read is trusted by its bytes,

@@ -28,6 +28,7 @@ const ALONE: &[(&str, &str)] = &[
     ("internal", "A bug in toolsd."),
     ("limit", "A call took too many steps, too much time, memory or depth, or its result is too large."),
     ("locked", "A lock could not be acquired in time; the fault names its holder."),
+    ("missed-folder", "A folder of `--dir` has no packs; it must be the folder that holds `tools.d`."),
     ("not_found", "Something does not exist, or no resource matches the URI."),
     ("open-folder", "Everybody on this machine can change a folder whose packs are used without trust."),
     ("output", "The result of a tool does not match `[tool.output]`."),

@@ -118,7 +118,8 @@ pub fn withheld_packs(faults: &[Diagnostic], named: &[String]) -> Vec<Diagnostic
             2 => ", nor is 1 file more".to_owned(),
             many => format!(", nor are {} files more", many - 1),
         };
-        let message = format!("{what} is not used as its files are now: {}{more}", withheld[0].message);
+        let message =
+            format!("{what} is not used as its files are now, and so was not looked at: {}{more}", withheld[0].message);
         let help =
             "read it, then run `toolsd trust`; a pipeline that trusts its checkout runs `toolsd trust --yes` first";
         let fault = Diagnostic::new(UNTRUSTED, message).help(help);

@@ -2,6 +2,7 @@
 
 mod asking;
 mod calls;
+mod first_steps;
 mod layers;
 mod reload;
 mod tasks;
