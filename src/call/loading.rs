@@ -170,6 +170,10 @@ pub fn load_packs(site: &dyn PackSource) -> (Vec<PackParts>, Vec<Diagnostic>) {
     let names = files.packs();
     faults.extend(idle_tables(&settings, &names, &faults));
     faults.extend(absent_packs(&settings, &names, &faults));
+    // The definition of a pack may only be withheld.
+    let mut ownerless = files.ownerless_files(&names);
+    ownerless.retain(|(pack, _)| !faults.iter().any(|fault| is_withheld_of(fault, pack)));
+    faults.extend(ownerless.into_iter().map(|(_, fault)| fault));
     let wanted = match choose_packs(site.choice(), &WorkspaceSettings::default(), &names, &mut faults) {
         PackChoice::Named(wanted) => wanted,
         PackChoice::ByMarkers => names.clone(),

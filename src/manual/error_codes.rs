@@ -32,6 +32,7 @@ const ALONE: &[(&str, &str)] = &[
     ("not_found", "Something does not exist, or no resource matches the URI."),
     ("open-folder", "Everybody on this machine can change a folder whose packs are used without trust."),
     ("output", "The result of a tool does not match `[tool.output]`."),
+    ("ownerless-file", "A script or a template belongs to no pack, so nothing finds it."),
     ("parse", "A text does not have the expected format, which follows the dot, as in `parse.json`."),
     ("protocol_error", "A script refused with `protocol_error(…)`, as a protocol error."),
     ("run", "A program failed, or the pack may not run it."),

@@ -165,6 +165,31 @@ impl PackFiles {
         Self { by_path, removed: self.removed.iter().filter(|(path, _)| belongs(path)).cloned().collect() }
     }
 
+    /// A warning for each script and template that belongs to none of these packs, so that nothing finds it: the
+    /// name of the pack that it would belong to, and the warning.
+    pub fn ownerless_files(&self, packs: &[String]) -> Vec<(&str, Diagnostic)> {
+        let texts = self.texts("tools.d/", ".rhai").chain(self.texts("templates/", ".hbs"));
+        let told = texts.filter_map(|source| {
+            let path = source.path.as_str();
+            let start = path.find('/')? + 1;
+            let end = start + path[start..].find('/').or_else(|| path[start..].rfind('.'))?;
+            let name = &path[start..end];
+            if packs.iter().any(|pack| pack == name) || (name == "shared" && path.starts_with("templates/")) {
+                return None;
+            }
+            let message = format!("`{path}` belongs to no pack, so nothing finds it: there is no pack `{name}`");
+            let help = match path[end..].starts_with('/') {
+                true => format!("rename the folder to that of a pack, or write `tools.d/{name}.toml`"),
+                false => {
+                    format!("rename it to `{}PACK/{}`, or write `tools.d/{name}.toml`", &path[..start], &path[start..])
+                }
+            };
+            let fault = Diagnostic::new(Code("ownerless-file"), message).warning().help(help).at(source.place(0..0));
+            Some((name, *fault))
+        });
+        told.collect()
+    }
+
     /// How much there is to read in definitions.
     pub fn definition_bytes(&self) -> usize {
         self.texts("tools.d/", ".toml").map(|source| source.text.len()).sum()
@@ -198,6 +223,18 @@ impl PackFiles {
         matching.filter_map(|(_, file)| file.source.as_ref())
     }
 
+    /// A fault for each definition, script and template that is not UTF-8, and so is not read.
+    pub fn encoding_faults(&self) -> Vec<Diagnostic> {
+        let is_read = |path: &str| match path.split_once('/') {
+            Some(("tools.d", rest)) => rest.ends_with(".toml") || rest.ends_with(".rhai"),
+            Some(("templates", rest)) => rest.ends_with(".hbs"),
+            Some(("prompts", rest)) => rest.ends_with(".md") || rest.ends_with(".hbs") || rest.ends_with(".txt"),
+            _ => false,
+        };
+        let unread = self.by_path.iter().filter(|(path, file)| file.source.is_none() && is_read(path));
+        unread.filter_map(|(path, file)| encoding_fault(path, file.bytes())).collect()
+    }
+
     fn warn_of_moved_originals(&self, layer: &Layer, read: &BTreeMap<String, LayerFile>, faults: &mut Vec<Diagnostic>) {
         let Some(world) = &layer.world else { return };
         let noted = match &layer.trust {
@@ -222,6 +259,17 @@ impl PackFiles {
     }
 }
 
+/// The fault of a file that is not UTF-8, at its first wrong byte.
+fn encoding_fault(path: &str, bytes: &[u8]) -> Option<Diagnostic> {
+    let offset = std::str::from_utf8(bytes).err()?.valid_up_to();
+    // The text before the wrong byte stays as it is, so the offset holds in it too.
+    let at = Source::new(path, String::from_utf8_lossy(bytes)).place(offset..offset + 1);
+    let wrong = bytes.get(offset).copied().unwrap_or_default();
+    let message = format!("`{path}` is not UTF-8: the byte 0x{wrong:02X} at offset {offset} begins no character");
+    let help = "save it as UTF-8, such as with `iconv -f ISO-8859-1 -t UTF-8 FILE`";
+    Some(*Diagnostic::new(Code::UTF8, message).help(help).at(at))
+}
+
 /// The hashes of originals that `eject` noted in a layer: path and hash in hexadecimal digits.
 pub fn read_ejected(layer: &dyn Workspace, path: &str) -> BTreeMap<String, String> {
     let Ok(Some(_)) = layer.stat(path) else { return BTreeMap::new() };
@@ -242,4 +290,39 @@ fn read_layer(layer: &Layer, faults: &mut Vec<Diagnostic>) -> BTreeMap<String, L
         return admitted.filter_map(|(path, bytes)| Some(file(within(path)?, bytes))).collect();
     }
     named_files(world.as_ref(), faults).into_iter().map(|(path, bytes)| file(path, bytes)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pack_file_that_is_not_utf8_is_named_with_its_first_wrong_byte() {
+        let text: &[u8] = b"// ok\nfn a() { \"caf\xe9\" }";
+        let paths = ["tools.d/a.rhai", "tools.d/a/b.toml", "templates/a/b.hbs", "prompts/a/b.md", "templates/a/b.png"];
+        let file = |path: &str| (path.to_owned(), LayerFile::new("memory", path, text));
+        let files = PackFiles { by_path: paths.map(file).into(), removed: Vec::new() };
+        let told: Vec<String> = files.encoding_faults().iter().map(|fault| fault.to_string()).collect();
+        assert_eq!(told.len(), 4, "{told:?}");
+        let script = told.iter().find(|told| told.contains("a.rhai")).expect("it is told");
+        let wrong =
+            "tools.d/a.rhai:2:14: `tools.d/a.rhai` is not UTF-8: the byte 0xE9 at offset 19 begins no character";
+        assert!(script.contains(wrong), "{script}");
+    }
+
+    #[test]
+    fn a_script_or_template_of_no_pack_is_told() {
+        let paths =
+            ["tools.d/a.toml", "tools.d/a.rhai", "templates/a/b.hbs", "templates/shared/b.hbs", "templates/c.md"];
+        let lost = [("templates/b.hbs", ""), ("tools.d/c/d.rhai", "")];
+        let files = PackFiles::from_texts(paths.map(|path| (path, "")).into_iter().chain(lost));
+        let told = files.ownerless_files(&["a".to_owned()]);
+        let told: Vec<_> =
+            told.iter().map(|(pack, fault)| (*pack, fault.help.as_deref().unwrap_or_default())).collect();
+        let expected = [
+            ("c", "rename the folder to that of a pack, or write `tools.d/c.toml`"),
+            ("b", "rename it to `templates/PACK/b.hbs`, or write `tools.d/b.toml`"),
+        ];
+        assert_eq!(told, expected);
+    }
 }

@@ -169,6 +169,7 @@ pub fn compile_pack(
     let ready = || if is_needed { program.diagnostics().to_vec() } else { Vec::new() };
     let (broken, others) = rayon::join(ready, others);
     let MergedDefinitions { definitions, pack, mut faults, .. } = merged;
+    faults.extend(files.encoding_faults());
     faults.extend(broken);
     faults.extend(others.faults);
     let CompiledParts { templates, config, config_checker, contracts, .. } = others;
@@ -305,10 +306,8 @@ pub fn merge_definitions(name: &str, files: &PackFiles, validation: Validation) 
     let read = |file: &LayerFile| file.source.as_ref().map(|source| read_definitions(source, validation));
     let found: Vec<_> = written.par_iter().map(|(_, file)| read(file)).collect();
     for ((path, file), found) in written.into_iter().zip(found) {
-        let (Some(source), Some((definitions, broken))) = (&file.source, found) else {
-            faults.push(*Diagnostic::new(Code::UTF8, format!("`{path}` is no UTF-8")));
-            continue;
-        };
+        // What is not UTF-8 is told for all files of the pack at once.
+        let (Some(source), Some((definitions, broken))) = (&file.source, found) else { continue };
         faults.extend(broken);
         // One that removes a file below is not here. An editor may just be about to write it.
         if source.text.trim_ascii().is_empty() {
