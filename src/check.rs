@@ -24,6 +24,7 @@ mod shadowed_primitive;
 mod shell_grant;
 mod short_description;
 mod subject;
+mod template_ending;
 mod template_variable;
 mod tool_example;
 mod tool_name;
@@ -68,6 +69,7 @@ pub const ALL: &[&CheckRule] = &[
     &shadowed_primitive::RULE,
     &shell_grant::RULE,
     &short_description::RULE,
+    &template_ending::RULE,
     &template_variable::RULE,
     &tool_example::RULE,
     &tool_name::RULE,

@@ -2,6 +2,7 @@
 
 use super::rule::{CheckRule, warning_at};
 use super::subject::Subject;
+use super::template_ending::name_of_template;
 use crate::diagnostic::{Code, Diagnostic};
 
 const CODE: Code = Code("unused-file");
@@ -49,12 +50,11 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             continue;
         }
         let message = format!("nothing uses `{path}`");
-        faults.push(warning_at(
-            CODE,
-            &source.place(0..0),
-            message,
-            "name it by its path from the root, or check whether the pack needs it",
-        ));
+        let mut help = "name it by its path from the root, or check whether the pack needs it".to_owned();
+        if let Some(renamed) = name_of_template(path) {
+            help = format!("to make a template of it, rename it to `{renamed}`; otherwise {help}");
+        }
+        faults.push(warning_at(CODE, &source.place(0..0), message, help));
     }
     faults
 }
