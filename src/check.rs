@@ -10,6 +10,7 @@ mod data_race;
 mod effect;
 mod example_arguments;
 mod long_description;
+mod lost_catch_value;
 mod missing_file;
 mod missing_function;
 mod missing_grant;
@@ -38,6 +39,7 @@ mod unknown_question;
 mod unknown_setting;
 mod unused_file;
 mod unused_fixture;
+mod unused_result;
 mod wrong_arity;
 
 pub use refusal::refuse_broken_parts;
@@ -58,6 +60,7 @@ pub const ALL: &[&CheckRule] = &[
     &effect::RULE,
     &example_arguments::RULE,
     &long_description::RULE,
+    &lost_catch_value::RULE,
     &missing_file::RULE,
     &missing_function::RULE,
     &missing_grant::RULE,
@@ -83,6 +86,7 @@ pub const ALL: &[&CheckRule] = &[
     &unknown_setting::RULE,
     &unused_file::RULE,
     &unused_fixture::RULE,
+    &unused_result::RULE,
     &wrong_arity::RULE,
 ];
 

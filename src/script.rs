@@ -11,6 +11,7 @@ mod faults;
 mod compile;
 mod pool;
 mod functions;
+mod lost_values;
 mod program;
 pub mod documentation;
 pub mod survey;

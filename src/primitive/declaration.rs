@@ -231,6 +231,19 @@ impl Primitive {
         least..=most
     }
 
+    /// Whether a call does nothing if its result is not used. Parsers and decoders are not meant: a script may call them
+    /// to learn whether a text is sound; builders and transactions of a graph change in place.
+    pub fn only_returns(&self) -> bool {
+        let families =
+            [Family::Text, Family::Edit, Family::List, Family::Graph, Family::Path, Family::Render, Family::Content];
+        let changes_in_place =
+            |param: &Param| param.kinds.iter().any(|kind| matches!(kind, Kind::Builder | Kind::Transaction));
+        self.effect == Effect::Pure
+            && self.returns != Kind::Null
+            && families.contains(&self.family)
+            && !self.params.iter().any(changes_in_place)
+    }
+
     /// How to call it: `name(a, b?, #{ key? }) -> kind`.
     pub fn signature(&self) -> String {
         let mut parts: Vec<String> = self

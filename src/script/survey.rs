@@ -1,8 +1,10 @@
 //! The content of a script as plain data: definitions, calls, reads of arguments. Rules need no knowledge of rhai.
 
 use super::compiled::{Script, is_closure};
+use super::lost_values::lost_values;
 use crate::source::{Place, Source};
 use rhai::{ASTNode, Expr, FnCallExpr, Position, Stmt};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// One script, surveyed by itself before anything is merged, so that every place is in this file.
@@ -22,6 +24,8 @@ pub struct ScriptSurvey {
     pub captures: Vec<ReceiverCapture>,
     /// Every `Fn(…)`.
     pub pointers: Vec<FunctionPointer>,
+    /// Every value at the end of a `catch` block at the end of a function, which rhai drops.
+    pub lost_catch_values: Vec<Place>,
 }
 
 /// A named function.
@@ -44,6 +48,8 @@ pub struct CallSite {
     pub arguments: usize,
     /// Whether it is written as a method call.
     pub method: bool,
+    /// Whether it is a statement whose value nothing receives.
+    pub is_dropped: bool,
     /// The variable at the start of a method's receiver: `a` in `a.b.push(1)`.
     pub receiver: Option<String>,
     /// The arguments that are literal texts: the index of the argument (the receiver is 0) and the text.
@@ -133,7 +139,10 @@ impl ScriptSurvey {
 const NOT_CALLS: &[&str] = &["curry", "Fn", "is_def_var", "is_shared"];
 
 pub(super) fn survey_script(script: &Script) -> ScriptSurvey {
-    let mut walker = SurveyWalker { script, survey: list_definitions(script) };
+    let lost = lost_values(script);
+    let dropped = lost.calls.into_iter().collect();
+    let mut walker = SurveyWalker { script, dropped, survey: list_definitions(script) };
+    walker.survey.lost_catch_values = lost.catch_values.into_iter().map(|start| walker.word(start)).collect();
     script.ast.walk(&mut |path: &[ASTNode<'_>]| {
         walker.visit(path);
         true
@@ -145,6 +154,7 @@ pub(super) fn survey_script(script: &Script) -> ScriptSurvey {
     survey.assignments.sort_by_key(|assignment| assignment.at.span.start);
     survey.captures.sort_by_key(|capture| capture.at.span.start);
     survey.pointers.sort_by_key(|pointer| pointer.at.span.start);
+    survey.lost_catch_values.sort_by_key(|at| at.span.start);
     survey
 }
 
@@ -169,6 +179,7 @@ fn list_definitions(script: &Script) -> ScriptSurvey {
         assignments: Vec::new(),
         captures: Vec::new(),
         pointers: Vec::new(),
+        lost_catch_values: Vec::new(),
     }
 }
 
@@ -178,6 +189,8 @@ fn offset(script: &Script, position: Position) -> usize {
 
 struct SurveyWalker<'a> {
     script: &'a Script,
+    /// Where the calls are whose values nothing receives.
+    dropped: HashSet<usize>,
     survey: ScriptSurvey,
 }
 
@@ -200,7 +213,10 @@ impl SurveyWalker<'_> {
     }
 
     fn place(&self, position: Position) -> Place {
-        let start = offset(self.script, position);
+        self.word(offset(self.script, position))
+    }
+
+    fn word(&self, start: usize) -> Place {
         let rest = &self.script.source.text[start..];
         let word = rest.find(|letter: char| !(letter.is_alphanumeric() || letter == '_')).unwrap_or(rest.len());
         self.script.source.place(start..start + word.max(1))
@@ -229,6 +245,7 @@ impl SurveyWalker<'_> {
                 name: call.name.to_string(),
                 arguments: call.args.len() + first,
                 method: receiver.is_some(),
+                is_dropped: self.dropped.contains(&at.span.start),
                 receiver: receiver.flatten().map(str::to_owned),
                 texts,
                 listed,
