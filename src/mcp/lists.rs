@@ -293,7 +293,8 @@ fn not_served(registry: &Registry) -> Option<String> {
     for refused in told.filter(|refused| !is_withheld(&refused.why)) {
         let of =
             if refused.part == PackPart::Pack { String::new() } else { format!(" of the pack `{}`", refused.pack) };
-        lines.push(format!("the {} `{}`{of} is broken: {}", refused.part.name(), refused.name, refused.why));
+        let (part, name, why) = (refused.part.name(), &refused.name, &refused.why.message);
+        lines.push(format!("the {part} `{name}`{of} is broken: {why} (`toolsd check` shows where)"));
     }
     let clashes = registry.faults.iter().filter(|fault| fault.code == NAME_CLASH);
     let clashes = clashes.filter(|fault| registry.refused.iter().all(|refused| refused.why != **fault));

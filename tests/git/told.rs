@@ -27,7 +27,7 @@ fn a_verb_that_fails_says_what_git_said() {
     yard.commit("main");
     let conflict = yard.act("merge", &json!({ "ref": "side" }))["error"].to_string();
     assert!(conflict.contains("CONFLICT") && conflict.contains("ended with 1"), "{conflict}");
-    assert!(conflict.contains("… (cut: ") && conflict.contains(" bytes more)"), "{conflict}");
+    assert!(conflict.contains("… (cut: ") && conflict.contains(" bytes) …"), "{conflict}");
     assert_eq!(yard.act("merge_abort", &json!({}))["code"], 0);
 }
 

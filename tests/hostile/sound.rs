@@ -43,8 +43,8 @@ fn one_broken_part_takes_nothing_with_it() {
         ("an unknown key", "effect = \"pure\"\ntext = \"x\"\nefect = 1", "", "efect"),
         ("a wrong effect", "effect = \"wrties\"\ntext = \"x\"", "", "wrties"),
         ("too strong", "effect = \"pure\"", "fn bad(args) { read_text(\"a\") }", "reads"),
-        ("a script of its own", "effect = \"pure\"\nscript = \"tools.d/notes/own.rhai\"", "", "own.rhai"),
-        ("a template", "effect = \"pure\"\ntemplate = \"templates/notes/t.hbs\"", "", "t.hbs"),
+        ("a script of its own", "effect = \"pure\"\nscript = \"tools.d/notes/own.rhai\"", "", "terminate this block"),
+        ("a template", "effect = \"pure\"\ntemplate = \"templates/notes/t.hbs\"", "", "not closed"),
         ("a schema", "effect = \"pure\"\ntext = \"x\"\n[tool.input]\ntype = \"objekt\"", "", "no object"),
     ] {
         let (broken, script) = (tool("bad", broken), format!("{good}{function}\n"));

@@ -12,6 +12,7 @@ mod support;
 mod duvet;
 mod edit_corpus;
 mod elspais;
+mod examples;
 mod parse_corpus;
 mod skills;
 mod skills_extension;
