@@ -9,7 +9,7 @@ mod variables;
 pub use blessing::{Blessing, bless};
 pub use expectation::result_of;
 
-use crate::call::{Answer, CompletionTarget, LogLines, Request, Service, Staging};
+use crate::call::{Answer, CompletionTarget, LogLines, Request, Service, Staging, ToolOutcome};
 use crate::definition::{Case, CaseAction, CaseStep, CompletedItem, Expectation};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::primitive::{LogLevel, Notice};
@@ -161,6 +161,13 @@ impl<'a> CaseRun<'a> {
         let first = blessings.as_ref().map_or(0, |blessings| blessings.len());
         let mut blessings = blessings;
         let mut faults = check_expectations(&happened, &self.expand_expectations(step), blessings.as_deref_mut());
+        // A result of a graph with faults may differ because of them.
+        if let (Some(Answer::Tool(ToolOutcome { notice: Some(notice), .. })), Some(first)) =
+            (&answer, faults.first_mut())
+        {
+            let help = first.help.take().map_or_else(String::new, |help| format!("{help}; "));
+            first.help = Some(format!("{help}the result has a notice: {notice}"));
+        }
         for blessing in blessings.into_iter().flatten().skip(first).filter(|_| self.stage.is_on_disk()) {
             blessing.value = self.kept.collapse_workspace(&blessing.value);
         }

@@ -39,8 +39,8 @@ impl Replacements {
         self.0.push((bytes, text.into()));
     }
 
-    /// The text after all replacements, in which new lines end with `end`; `None` if two overlap or the call was
-    /// stopped.
+    /// The text after all replacements; `None` if two overlap or the call was stopped. A new line ends as the line whose
+    /// place it takes, else as the one before it; with `end` where there is none.
     pub(super) fn apply(mut self, text: &str, end: &str) -> Option<String> {
         self.0.sort_by_key(|(bytes, _)| (bytes.start, bytes.end));
         let mut edited = String::with_capacity(text.len());
@@ -50,11 +50,39 @@ impl Replacements {
                 return None;
             }
             edited.push_str(text.get(at..bytes.start)?);
-            edited.push_str(&with_line_end(&by, end));
+            push_lines(&mut edited, &by, &ends_at(text, &bytes, end));
             at = bytes.end;
         }
         edited.push_str(text.get(at..)?);
         Some(edited)
+    }
+}
+
+/// How the lines end that lie in a range; of a range within a line, how that line ends, or the one before it.
+fn ends_at<'a>(text: &'a str, bytes: &Range<usize>, end: &'a str) -> Vec<&'a str> {
+    let end_of = |line: &'a str| if line.ends_with("\r\n") { "\r\n" } else { "\n" };
+    let replaced = text.get(bytes.clone()).unwrap_or_default();
+    let ends: Vec<&str> = replaced.split_inclusive('\n').filter(|line| line.ends_with('\n')).map(end_of).collect();
+    if !ends.is_empty() {
+        return ends;
+    }
+    let (before, after) = (&text[..bytes.start], &text[bytes.end..]);
+    let is_within = !before.is_empty() && !before.ends_with('\n');
+    let own = after.split_inclusive('\n').next().filter(|line| is_within && line.ends_with('\n'));
+    let previous = || before.rfind('\n').map(|at| if before[..at].ends_with('\r') { "\r\n" } else { "\n" });
+    vec![own.map(end_of).or_else(previous).unwrap_or(end)]
+}
+
+/// Adds lines, each with the end of its number; those beyond have the last one.
+fn push_lines(edited: &mut String, lines: &str, ends: &[&str]) {
+    for (number, line) in lines.split_inclusive('\n').enumerate() {
+        match line.strip_suffix('\n') {
+            Some(line) => {
+                edited.push_str(line.strip_suffix('\r').unwrap_or(line));
+                edited.push_str(ends[number.min(ends.len() - 1)]);
+            }
+            None => edited.push_str(line),
+        }
     }
 }
 
@@ -193,6 +221,11 @@ mod tests {
         assert_eq!(lines(text, &[edit(4, 3, "4\n")]), Ok("1\r\n2\r\n3\r\n4\r\n".into()));
         assert_eq!(lines(text, &[edit(1, 0, "0"), edit(1, 2, "")]), Ok("0\r\n3".into()));
         assert_eq!(lines("", &[edit(1, 0, "a")]), Ok("a\n".into()));
+        // Where line ends are mixed each line keeps its own.
+        let mixed = "1\r\n2\n3\r\n4\n";
+        assert_eq!(lines(mixed, &[edit(2, 3, "b\nc\nd")]), Ok("1\r\nb\nc\r\nd\r\n4\n".into()));
+        assert_eq!(lines(mixed, &[edit(2, 1, "a"), edit(3, 2, "b")]), Ok("1\r\na\r\n2\nb\n3\r\n4\n".into()));
+        assert_eq!(lines(mixed, &[edit(1, 0, "0"), edit(4, 4, "d")]), Ok("0\r\n1\r\n2\n3\r\nd\n".into()));
         assert_eq!(
             lines(text, &[edit(1, 2, ""), edit(2, 3, "")]),
             Err("the edits of line 1 to 2 and 2 to 3 overlap".into())

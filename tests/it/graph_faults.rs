@@ -52,7 +52,20 @@ fn faults_of_a_graph_are_said_with_each_result() {
     assert_eq!(said.matches("the graph of `notes` has 1 fault: `notes/b.md`").count(), 1, "{said}");
 }
 
-/// What check cannot know, because the name is put together. Each row: what stands in the script, what stands there instead, and what the call says.
+/// A failing example says that its graph is not whole.
+#[test]
+fn a_failing_example_names_the_faults_of_its_graph() {
+    let example = "\n[[tool.example]]\nfiles = { \"notes/a.md\" = \"one\", \"notes/b.md\" = \"\" }\narguments = {}\n";
+    let home = Home::with(&[
+        ("packs/tools.d/notes.toml", &format!("{PACK}{example}expect.result = [\"one\", \"two\"]\n")),
+        ("packs/tools.d/notes/notes.rhai", SCRIPT),
+    ]);
+    let told = home.run(&["test", "notes", "--dir", "packs"]).ended(1);
+    assert!(told.out.contains("1 fault in the files") && told.out.contains("`notes/b.md`"), "{}", told.out);
+}
+
+/// What check cannot know, because the name is put together. Each row: what stands in the script, what stands there
+/// instead, and what the call says.
 #[test]
 fn a_graph_that_cannot_be_built_is_an_error_of_the_call() {
     let rows = [
