@@ -7,32 +7,15 @@
 
 use rhai::Dynamic;
 use rustc_hash::FxHashMap;
-use std::cell::Cell;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// One in this many uses of a captured variable is held.
 const ONE_IN: u64 = 8;
 
-thread_local! {
-    /// The state of the random choice. Scripts cannot observe it.
-    static RANDOM_STATE: Cell<u64> = const { Cell::new(0) };
-}
-
 /// Whether this use of a captured variable is to be held.
 #[inline]
 pub(super) fn should_hold() -> bool {
-    RANDOM_STATE.with(|random| {
-        let mut state = random.get();
-        if state == 0 {
-            state = RandomState::new().build_hasher().finish() | 1;
-        }
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        random.set(state);
-        (state >> 32).is_multiple_of(ONE_IN)
-    })
+    fastrand::u64(..ONE_IN) == 0
 }
 
 /// The cells that one run holds, each once, by the address of its value, which is stable while it is held.

@@ -59,9 +59,9 @@ impl CompiledScripts {
 
     /// The scripts in which a name used in `path` is looked up, in that order.
     pub(super) fn seen_from(&self, path: &str) -> impl Iterator<Item = &Script> + use<'_> {
-        let (own, all) = (self.script(path), path.is_empty());
+        let own = self.script(path);
         let is_own = move |script: &Script| own.is_some_and(|own| std::ptr::eq(own, script));
-        let others = self.scripts.iter().filter(move |script| !is_own(script) && (script.shared || all));
+        let others = self.scripts.iter().filter(move |script| !is_own(script) && script.shared);
         own.into_iter().chain(others)
     }
 

@@ -240,7 +240,7 @@ fn list_functions(module: &Module) -> BTreeMap<String, BTreeSet<usize>> {
     let mut known: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
     for signature in module.gen_fn_signatures_with_mapper(std::borrow::Cow::Borrowed) {
         let Some((name, rest)) = signature.split_once('(') else { continue };
-        if name.is_empty() || !name.chars().all(|letter| letter.is_alphanumeric() || letter == '_') {
+        if !name.chars().all(|letter| letter.is_alphanumeric() || letter == '_') {
             continue;
         }
         known.entry(name.to_owned()).or_default().insert(count_parameters(rest));

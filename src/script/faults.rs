@@ -213,8 +213,5 @@ pub(super) fn fault_from_caught_map(map: &Map) -> Option<EvalAltResult> {
 
 fn position(line: Option<INT>, column: Option<INT>) -> Position {
     let number = |number: Option<INT>| number.and_then(|number| u16::try_from(number).ok());
-    match number(line) {
-        Some(line) if line > 0 => Position::new(line, number(column).unwrap_or(0)),
-        _ => Position::NONE,
-    }
+    number(line).map_or(Position::NONE, |line| Position::new(line.max(1), number(column).unwrap_or(0)))
 }

@@ -220,14 +220,7 @@ fn register_maps(module: &mut Module) {
         both.extend(b);
         Ok(both)
     });
-    FuncRegistration::new("+=").set_into_module(
-        module,
-        |context: NativeCallContext, map: &mut Map, more: Map| -> RhaiResult<()> {
-            spend(&context, more.len() * ITEM)?;
-            map.extend(more);
-            Ok(())
-        },
-    );
+    FuncRegistration::new("+=").set_into_module(module, |map: &mut Map, more: Map| map.extend(more));
     FuncRegistration::new("clear").set_into_module(module, |map: &mut Map| map.clear());
     FuncRegistration::new("remove")
         .set_into_module(module, |map: &mut Map, key: &str| map.remove(key).unwrap_or(Dynamic::UNIT));

@@ -145,3 +145,20 @@ fn no_code_comes_from_outside() {
 fn a_value_that_is_nested_without_end_is_refused() {
     assert!(fault("fn main() { let a = []; for i in 0..300 { a = [a]; } a }").contains("nested more than 128"));
 }
+
+/// A function of another script is reached only if that script is one of those that all see.
+#[test]
+fn a_script_sees_its_own_functions_and_those_of_the_library() {
+    use super::host::TestHost;
+    use crate::guard::{CancelFlag, Guard, Limits};
+    use std::sync::Arc;
+    let texts = [("p/a.rhai", "fn own() { 1 }"), ("p/b.rhai", "fn other() { 2 }"), ("p/lib.rhai", "fn common() { 3 }")];
+    let (program, faults) = super::super::Program::compile(&texts);
+    assert!(faults.is_empty(), "{faults:?}");
+    let run = |name: &str| {
+        let guard = Guard::new(Limits::default(), CancelFlag::default());
+        program.run("p/a.rhai", name, Vec::new(), Arc::new(TestHost::new(&[])), guard).map(|value| value.to_json())
+    };
+    assert_eq!((run("own"), run("common")), (Ok(json!(1)), Ok(json!(3))));
+    assert!(run("other").unwrap_err().message.contains("has no function `other`"));
+}
