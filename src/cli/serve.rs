@@ -198,6 +198,8 @@ fn server_settings(service: &Arc<Service>) -> mcp::ServerSettings {
         icons: said.icons.clone(),
         page_size: said.page_size.and_then(|size| usize::try_from(size).ok()),
         lists_ttl_ms: said.lists_ttl_ms.unwrap_or(usual.lists_ttl_ms),
+        lean_lists: said.has_lean_lists(),
+        short_text: said.has_short_text(),
         ..mcp::ServerSettings::default()
     }
 }

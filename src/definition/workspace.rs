@@ -49,6 +49,10 @@ pub struct ServerDefinition {
     pub page_size: Option<u64>,
     /// For how long a client may keep the lists, in milliseconds.
     pub lists_ttl_ms: Option<u64>,
+    /// `full` or `lean`: what the list of tools says of each.
+    pub lists: Option<String>,
+    /// `whole` or `short`: how much of data a result repeats as text.
+    pub result_text: Option<String>,
 }
 
 /// `[http]`: an absent value leaves the default. Times are in milliseconds.
@@ -136,6 +140,24 @@ static HTTP: Grammar = Grammar {
     ],
 };
 
+/// The value of `lists` that leaves out what a model does not need.
+const LEAN: &str = "lean";
+
+/// The value of `result_text` that cuts the text of data.
+const SHORT: &str = "short";
+
+impl ServerDefinition {
+    /// Whether the list of tools leaves out what a model does not need.
+    pub fn has_lean_lists(&self) -> bool {
+        self.lists.as_deref() == Some(LEAN)
+    }
+
+    /// Whether a result repeats only the beginning of its data as text.
+    pub fn has_short_text(&self) -> bool {
+        self.result_text.as_deref() == Some(SHORT)
+    }
+}
+
 /// `[server]`.
 static SERVER: Grammar = Grammar {
     name: "[server]",
@@ -147,6 +169,16 @@ static SERVER: Grammar = Grammar {
         optional("icons", ValueShape::Tables(&ICON), "Icons for people."),
         optional("page_size", ValueShape::Integer(1), "How many entries a page of a list has; left out = all."),
         optional("lists_ttl_ms", ValueShape::Integer(0), "For how long a client may keep the lists, in milliseconds."),
+        optional(
+            "lists",
+            ValueShape::OneOf(&["full", LEAN]),
+            "`lean` lists tools without titles, output schemas, `_meta`, and annotations that say what the protocol assumes; `full` if it is left out.",
+        ),
+        optional(
+            "result_text",
+            ValueShape::OneOf(&["whole", SHORT]),
+            "`short` repeats only the first 50 lines of `structuredContent` as text, for clients that show both to the model; `whole` if it is left out.",
+        ),
     ],
 };
 
@@ -184,6 +216,8 @@ fn read_server(file: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> ServerDefinit
         icons: read_icons(&server, faults),
         page_size: server.integer("page_size"),
         lists_ttl_ms: server.integer("lists_ttl_ms"),
+        lists: server.text("lists"),
+        result_text: server.text("result_text"),
     }
 }
 

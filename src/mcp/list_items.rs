@@ -12,11 +12,36 @@ use serde_json::{Map, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A tool as a list item.
+/// A tool as a list item; a lean one has what a model chooses and calls by.
 ///
 /// # Errors
 /// Its icons or its `_meta` do not fit the protocol.
-pub(crate) fn tool_item(served: &ServedTool, revision: Revision) -> serde_json::Result<Tool> {
+pub(crate) fn tool_item(served: &ServedTool, revision: Revision, is_lean: bool) -> serde_json::Result<Tool> {
+    let mut tool = whole_tool_item(served, revision)?;
+    if is_lean {
+        tool.title = None;
+        tool.output_schema = None;
+        tool.meta = None;
+        tool.annotations = tool.annotations.and_then(without_defaults);
+    }
+    Ok(tool)
+}
+
+/// Annotations without those that the protocol assumes; `None` if no other is left. Of a tool that only reads it does not
+/// matter whether it destroys, or may be called twice.
+fn without_defaults(annotations: ToolAnnotations) -> Option<ToolAnnotations> {
+    let reads_only = annotations.read_only_hint == Some(true);
+    let lean = ToolAnnotations::from_raw(
+        None,
+        annotations.read_only_hint.filter(|reads_only| *reads_only),
+        annotations.destructive_hint.filter(|destroys| !destroys && !reads_only),
+        annotations.idempotent_hint.filter(|idempotent| *idempotent && !reads_only),
+        annotations.open_world_hint.filter(|open| !open),
+    );
+    (lean != ToolAnnotations::default()).then_some(lean)
+}
+
+fn whole_tool_item(served: &ServedTool, revision: Revision) -> serde_json::Result<Tool> {
     let definition = &served.definition;
     let title = || definition.title.clone();
     let mut tool = Tool::default();
@@ -329,6 +354,18 @@ mod tests {
         assert_eq!(output_schema(&schema, Revision::Structured)["type"], "object");
         assert!(is_wrapped(&object_schema(json!({ "$ref": "#" }))));
         assert!(is_wrapped(&object_schema(json!(true))));
+    }
+
+    #[test]
+    fn lean_annotations_say_what_the_protocol_does_not_assume() {
+        let lean = |effect| {
+            let all = tool_annotations(Some("A title".to_owned()), effect, ToolHints::default());
+            without_defaults(all).map_or(Json::Null, |lean| json!(lean))
+        };
+        assert_eq!(lean(Effect::Reads), json!({ "readOnlyHint": true, "openWorldHint": false }));
+        assert_eq!(lean(Effect::Changes), json!({ "destructiveHint": false, "openWorldHint": false }));
+        assert_eq!(lean(Effect::Writes), json!({ "openWorldHint": false }));
+        assert_eq!(lean(Effect::Runs), Json::Null);
     }
 
     #[test]

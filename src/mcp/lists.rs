@@ -1,6 +1,7 @@
 //! What the server publishes: its name and instructions, and its lists, prepared for each revision and paged.
 
 use super::list_items::{is_wrapped, log_left_out, prompt_item, template_item, to_protocol_type, tool_item};
+use super::render::ResultForm;
 use super::revision::Revision;
 use super::settings::ServerSettings;
 use crate::call::RequestHandler;
@@ -39,8 +40,8 @@ pub(crate) struct Lists {
 /// The properties of a tool that matter for a call.
 #[derive(Clone, Copy)]
 pub(crate) struct ToolTraits {
-    /// Whether its results are wrapped where the protocol requires objects.
-    pub(crate) wrapped: bool,
+    /// The form of its results.
+    pub(crate) form: ResultForm,
     /// Whether, and for how long, its calls run as tasks.
     pub(crate) task_policy: TaskPolicy,
     /// Whether its schema asks for arguments in HTTP headers.
@@ -52,7 +53,9 @@ pub(crate) struct ToolTraits {
 impl Lists {
     fn new(settings: &ServerSettings, registry: Arc<Registry>, revision: Revision) -> Self {
         let tool = |served: &Arc<ServedTool>| {
-            tool_item(served, revision).map_err(|error| log_left_out(&json!(served.name), &error)).ok()
+            tool_item(served, revision, settings.lean_lists)
+                .map_err(|error| log_left_out(&json!(served.name), &error))
+                .ok()
         };
         let tools = registry.tools.par_iter().filter_map(tool).collect();
         let templates = registry.resources.iter().filter(|served| served.definition.is_template);
@@ -65,7 +68,7 @@ impl Lists {
             (
                 tool.name.clone(),
                 ToolTraits {
-                    wrapped,
+                    form: ResultForm { wrapped, short_text: settings.short_text },
                     task_policy: tool.definition.task_policy,
                     asks_headers,
                     max_result_bytes: max_output_bytes(tool),

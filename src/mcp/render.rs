@@ -15,15 +15,43 @@ use rmcp::model::{
 };
 use serde_json::json;
 
-/// The result of a tool. `wrapped` says whether its output schema is wrapped where the protocol requires objects. In
-/// that case results are wrapped even if they are objects.
-pub(crate) fn tool_result(outcome: ToolOutcome, wrapped: bool, revision: Revision) -> CallToolResult {
+/// How the results of a tool are sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ResultForm {
+    /// Whether its output schema is wrapped where the protocol requires objects. In that case results are wrapped even
+    /// if they are objects.
+    pub(crate) wrapped: bool,
+    /// Whether only the beginning of data is repeated as text.
+    pub(crate) short_text: bool,
+}
+
+/// The number of lines that a short text has.
+const SHORT_TEXT_LINES: usize = 50;
+
+/// Data as text; of long data the first lines where a short text is wanted.
+fn data_text(data: &Json, short: bool) -> String {
+    if !short {
+        return data.to_string();
+    }
+    let text = format!("{data:#}");
+    let lines = text.lines().count();
+    match text.match_indices('\n').nth(SHORT_TEXT_LINES - 1) {
+        Some((end, _)) if lines > SHORT_TEXT_LINES => {
+            let more = lines - SHORT_TEXT_LINES;
+            format!("{}\n… ({more} more lines: `structuredContent` has all of it)", &text[..end])
+        }
+        _ => data.to_string(),
+    }
+}
+
+/// The result of a tool.
+pub(crate) fn tool_result(outcome: ToolOutcome, form: ResultForm, revision: Revision) -> CallToolResult {
     let mut content: Vec<ContentBlock> =
         outcome.content.into_iter().filter_map(|content| content_block(content, revision)).collect();
     if content.is_empty()
         && let Some(data) = &outcome.structured
     {
-        content.push(ContentBlock::text(data.to_string()));
+        content.push(ContentBlock::text(data_text(data, form.short_text && revision.has_structured())));
     }
     if let Some(fault) = &outcome.fault {
         log_author_fault(fault);
@@ -36,7 +64,7 @@ pub(crate) fn tool_result(outcome: ToolOutcome, wrapped: bool, revision: Revisio
     if revision.has_structured() {
         result.structured_content = outcome.structured.map(|data| {
             // The output schema does not describe failures.
-            let wraps = !revision.is_stateless() && (!data.is_object() || (wrapped && !outcome.failed));
+            let wraps = !revision.is_stateless() && (!data.is_object() || (form.wrapped && !outcome.failed));
             if wraps { json!({ "result": data }) } else { data }
         });
     }
@@ -241,6 +269,25 @@ mod tests {
         ToolOutcome { structured: Some(json), ..ToolOutcome::default() }
     }
 
+    const WRAPPED: ResultForm = ResultForm { wrapped: true, short_text: false };
+
+    #[test]
+    fn a_short_text_is_the_beginning_of_long_data() {
+        let short = ResultForm { wrapped: false, short_text: true };
+        let text = |count: usize, form, revision| {
+            let result = tool_result(data(json!({ "items": vec!["x"; count] })), form, revision);
+            assert_eq!(result.structured_content.is_some(), revision.has_structured());
+            result.content[0].as_text().map(|text| text.text.clone()).unwrap_or_default()
+        };
+        assert_eq!(text(46, short, Revision::Icons).lines().count(), 1, "50 lines are sent as they are");
+        let long = text(47, short, Revision::Icons);
+        assert_eq!(long.lines().count(), 51);
+        assert!(long.starts_with("{\n  \"items\": [\n    \"x\",\n"), "{long}");
+        assert!(long.ends_with("\n… (1 more lines: `structuredContent` has all of it)"), "{long}");
+        assert_eq!(text(47, ResultForm::default(), Revision::Icons).lines().count(), 1);
+        assert_eq!(text(47, short, Revision::First).lines().count(), 1, "there is nothing else than the text");
+    }
+
     //= docs/spec.md#protocol
     //= type=test
     //# Every message of the server MUST be valid against the schema of the revision in use.
@@ -253,7 +300,7 @@ mod tests {
             (Revision::Icons, Some(json!({ "result": [1] }))),
             (Revision::Stateless, Some(json!([1]))),
         ] {
-            let result = tool_result(data(json!([1])), true, revision);
+            let result = tool_result(data(json!([1])), WRAPPED, revision);
             assert_eq!(result.structured_content, expected);
             assert_eq!(result.content, vec![ContentBlock::text("[1]")]);
         }
@@ -262,9 +309,12 @@ mod tests {
     #[test]
     fn objects_are_wrapped_only_where_the_schema_is() {
         let object = json!({ "a": 1 });
-        assert_eq!(tool_result(data(object.clone()), false, Revision::Icons).structured_content, Some(object.clone()));
         assert_eq!(
-            tool_result(data(object.clone()), true, Revision::Icons).structured_content,
+            tool_result(data(object.clone()), ResultForm::default(), Revision::Icons).structured_content,
+            Some(object.clone())
+        );
+        assert_eq!(
+            tool_result(data(object.clone()), WRAPPED, Revision::Icons).structured_content,
             Some(json!({ "result": object }))
         );
     }

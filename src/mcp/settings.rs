@@ -20,6 +20,11 @@ pub struct ServerSettings {
     pub page_size: Option<usize>,
     /// How long a client may cache a list, in milliseconds, in the revision that has cache hints.
     pub lists_ttl_ms: u64,
+    /// Whether the list of tools leaves out what a model does not need: titles, output schemas, `_meta`, and annotations
+    /// that say what the protocol assumes.
+    pub lean_lists: bool,
+    /// Whether a result repeats only the beginning of its data as text.
+    pub short_text: bool,
     /// The limits of a connection.
     pub bounds: Bounds,
     /// The key that seals the state of suspended requests. Without it, each process makes a key of its own, and only
@@ -37,6 +42,8 @@ impl Default for ServerSettings {
             icons: Vec::new(),
             page_size: None,
             lists_ttl_ms: 5_000,
+            lean_lists: false,
+            short_text: false,
             bounds: Bounds::default(),
             state_key: None,
         }

@@ -5,7 +5,7 @@ use super::elicitation::{
     ANSWER_TIMEOUT, Elicitation, ElicitationChannel, ElicitationMode, to_input_request, unanswered_fault,
 };
 use super::lists::ToolTraits;
-use super::render::{fault_error, tool_result, unexpected_answer_error, unknown_name_error};
+use super::render::{ResultForm, fault_error, tool_result, unexpected_answer_error, unknown_name_error};
 use super::revision::Revision;
 use super::sender::{LARGE_MESSAGE, RequestSender, run_aside};
 use super::tasks::{StartedTask, TaskOwner, TaskStore};
@@ -53,7 +53,7 @@ impl ToolCall {
         sender: RequestSender<'_>,
         revision: Revision,
     ) -> Result<CallToolResponse, ErrorData> {
-        let wrapped = self.traits.wrapped;
+        let form = self.traits.form;
         let request = self.request();
         let mode = match record {
             Some(record) => ElicitationMode::Suspends { record, answers: InputResponses::new() },
@@ -64,7 +64,7 @@ impl ToolCall {
             Answer::Asks(asks) => Ok(connection.input_required(&asks, kept.as_ref(), revision)?.into()),
             Answer::Tool(outcome) => {
                 let bytes = outcome.bytes();
-                let render = || tool_result(outcome, wrapped, revision);
+                let render = || tool_result(outcome, form, revision);
                 let mut result = if bytes > LARGE_MESSAGE { run_aside(render) } else { render() };
                 connection.stamp_server_info(&mut result.meta, revision);
                 Ok(result.into())
@@ -89,7 +89,7 @@ impl ToolCall {
             //# Questions that precede a task MUST be answered before the task is created.
             Answer::Asks(asks) => return Ok(connection.input_required(&asks, Some(&request), revision)?.into()),
             Answer::Tool(outcome) => {
-                let mut result = tool_result(outcome, self.traits.wrapped, revision);
+                let mut result = tool_result(outcome, self.traits.form, revision);
                 connection.stamp_server_info(&mut result.meta, revision);
                 return Ok(result.into());
             }
@@ -330,7 +330,7 @@ impl TaskRun {
             }
         };
         drop(cancel_on_drop);
-        final_payload(answer, traits.wrapped, cancelled.is_cancelled())
+        final_payload(answer, traits.form, cancelled.is_cancelled())
     }
 }
 
@@ -388,10 +388,10 @@ fn status_message(notice: &Notice) -> Option<String> {
 }
 
 /// How a task ended. A failure of the tool is a result; only what the protocol calls an error is an error.
-fn final_payload(answer: Result<Answer, oneshot::error::RecvError>, wrapped: bool, cancelled: bool) -> TaskPayload {
+fn final_payload(answer: Result<Answer, oneshot::error::RecvError>, form: ResultForm, cancelled: bool) -> TaskPayload {
     let error = match answer {
         Ok(Answer::Tool(outcome)) => {
-            let result = tool_result(outcome, wrapped, Revision::Stateless);
+            let result = tool_result(outcome, form, Revision::Stateless);
             return TaskPayload::Completed { result: to_object(&result) };
         }
         Ok(Answer::Fault(fault)) if fault.code == Code::CANCELLED && cancelled => return TaskPayload::Cancelled,

@@ -132,7 +132,7 @@ impl Permissions {
 
     fn add_server(&mut self, server: &ServerDefinition) {
         // Every field is named: a new one is to be shown too.
-        let ServerDefinition { name, title, website_url, icons, page_size, lists_ttl_ms } = server;
+        let ServerDefinition { name, title, website_url, icons, page_size, lists_ttl_ms, lists, result_text } = server;
         let icons = (!icons.is_empty()).then(|| icons.len().to_string());
         let all = [
             ("name", name.clone()),
@@ -141,6 +141,8 @@ impl Permissions {
             ("icons", icons),
             ("page_size", page_size.map(|size| size.to_string())),
             ("lists_ttl_ms", lists_ttl_ms.map(|time| time.to_string())),
+            ("lists", lists.clone()),
+            ("result_text", result_text.clone()),
         ];
         self.extend("server ", all.into_iter().filter_map(|(key, value)| Some(format!("{key} = {}", value?))));
     }
