@@ -126,8 +126,13 @@ fn outcome(corpus: &Corpus, answer: &Value) -> String {
     let result = &answer["result"];
     if let Some(tools) = result["tools"].as_array() {
         let lines: BTreeSet<&str> = tools[0]["description"].as_str().unwrap().lines().collect();
-        let lines: Vec<&&str> =
-            lines.iter().filter(|line| line.starts_with("- ") || line.starts_with("Load")).collect();
+        let added: Table = include_str!("differs.toml").parse().unwrap();
+        let is_added = |line: &str| {
+            let name = line.trim_start_matches("- ").split(": ").next().unwrap_or_default();
+            added["added"].as_array().unwrap().iter().any(|one| one["name"].as_str() == Some(name))
+        };
+        let shown = |line: &&&str| line.starts_with("- ") && !is_added(line) || line.starts_with("Load");
+        let lines: Vec<&&str> = lines.iter().filter(shown).collect();
         return format!("{lines:?}");
     }
     let data = &result["structuredContent"];

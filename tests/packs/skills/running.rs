@@ -14,7 +14,7 @@ pub type Check = fn(&Corpus) -> Vec<String>;
 const ALL: &[(&str, Check)] = &[
     ("messages_only", messages_only),
     ("found_at_the_start", found_at_the_start),
-    ("one_tool", one_tool),
+    ("the_tools", the_tools),
     ("the_description", the_description),
     ("refreshed_by_the_clock", refreshed_by_the_clock),
     ("a_new_skill", a_new_skill),
@@ -28,8 +28,8 @@ const ALL: &[(&str, Check)] = &[
     ("the_rejected", the_rejected),
     ("the_end_of_the_input", the_end_of_the_input),
     ("the_links_around", the_links_around),
-    ("the_options", |corpus| unless(options(corpus) == (2, 24, true), format!("{:?}", options(corpus)))),
-    ("no_options", |corpus| unless(options(corpus) == (1, 0, false), format!("{:?}", options(corpus)))),
+    ("the_options", |corpus| unless(options(corpus) == (3, 27, true), format!("{:?}", options(corpus)))),
+    ("no_options", |corpus| unless(options(corpus) == (2, 0, false), format!("{:?}", options(corpus)))),
 ];
 
 /// The check of this name.
@@ -70,15 +70,16 @@ fn found_at_the_start(corpus: &Corpus) -> Vec<String> {
     let log = corpus.log();
     let listed = description(&mut server).contains("- custom-plugin:notes: ");
     server.end();
-    unless(listed && log.contains("24 skills found"), log)
+    unless(listed && log.contains("27 skills found"), log)
 }
 
-fn one_tool(corpus: &Corpus) -> Vec<String> {
+fn the_tools(corpus: &Corpus) -> Vec<String> {
     let mut server = corpus.serve();
     let tools = server.ask("tools/list", &json!({}))["result"]["tools"].clone();
     server.end();
     let schema = &tools[0]["inputSchema"];
-    let is_so = tools.as_array().unwrap().len() == 1
+    let is_so = tools.as_array().unwrap().len() == 2
+        && tools[1]["name"] == "find_skill"
         && tools[0]["name"] == "skill"
         && schema["type"] == "object"
         && schema["properties"]["name"]["type"] == "string"
@@ -91,14 +92,17 @@ fn the_description(corpus: &Corpus) -> Vec<String> {
     let text = description(&mut server);
     server.end();
     let mut lines = text.lines();
-    let head: Vec<&str> = lines.by_ref().take(3).collect();
+    let head: Vec<&str> = lines.by_ref().take(5).collect();
     let names: Vec<&str> = lines.map(|line| line.strip_prefix("- ").unwrap().split(": ").next().unwrap()).collect();
     let expected = [
         "bar",
+        "shared",
         "foo",
         "internal-comms",
         "universal",
+        "global-shared",
         "Mixed-Case",
+        "bad-noname",
         "bom",
         "brand-guidelines",
         "bun",
@@ -119,7 +123,9 @@ fn the_description(corpus: &Corpus) -> Vec<String> {
         "example-skills:webapp-testing",
         "same:same",
     ];
-    let is_so = head == ["Load a skill by name to get specialized instructions.", "", "Available skills:"]
+    let is_so = head[0] == "Load a skill by name to get specialized instructions."
+        && head[2].starts_with("There are 27 skills: ")
+        && head[4] == "Available skills:"
         && names == expected
         && text.contains("\n- user: 用户的全局技能,必读!\n")
         && text.contains("\n- literal: Line one - name: injected: line Line three\n");
@@ -264,14 +270,17 @@ fn the_rejected(corpus: &Corpus) -> Vec<String> {
     let mut wrong = Vec::new();
     let folders = fs::read_dir(corpus.at("{HOME}/.claude/skills")).unwrap().map(|entry| entry.unwrap().file_name());
     let bad: Vec<String> = folders.map(|name| name.into_string().unwrap()).collect();
-    let bad: Vec<&String> = bad.iter().filter(|name| name.starts_with("bad-") || *name == "leading-blank").collect();
-    wrong.extend(unless(bad.len() == 9, format!("{bad:?}")));
+    let bad: Vec<&String> = bad
+        .iter()
+        .filter(|name| name.starts_with("bad-") && *name != "bad-noname" || *name == "leading-blank")
+        .collect();
+    wrong.extend(unless(bad.len() == 8, format!("{bad:?}")));
     for name in bad {
         let told = |line: &&str| line.contains("WARN") && line.contains(&format!("{name}/SKILL.md is no skill: "));
         wrong.extend(unless(log.lines().filter(told).count() == 1, format!("{name} is not told of once:\n{log}")));
         wrong.extend(unless(!text.contains(name.as_str()), format!("{name} is listed")));
     }
-    for (name, field) in [("bad-noname", "`name`"), ("bad-nodesc", "`description`"), ("bad-yaml", "line 3")] {
+    for (name, field) in [("bad-nodesc", "`description`"), ("bad-yaml", "line 3")] {
         let told = log.lines().any(|line| line.contains(name) && line.contains(field));
         wrong.extend(unless(told, format!("{name}: no word of {field}")));
     }
