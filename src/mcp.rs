@@ -17,6 +17,7 @@ mod lists;
 mod message;
 mod notices;
 mod render;
+mod result_form;
 mod revision;
 mod sender;
 mod settings;

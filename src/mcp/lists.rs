@@ -1,7 +1,7 @@
 //! What the server publishes: its name and instructions, and its lists, prepared for each revision and paged.
 
 use super::list_items::{is_wrapped, log_left_out, prompt_item, template_item, to_protocol_type, tool_item};
-use super::render::ResultForm;
+use super::result_form::ResultForm;
 use super::revision::Revision;
 use super::settings::ServerSettings;
 use crate::call::RequestHandler;

@@ -2,6 +2,7 @@
 
 use super::list_items::{annotations_item, resource_item};
 use super::lists::STATUS;
+use super::result_form::ResultForm;
 use super::revision::Revision;
 use crate::call::{ResourceAnswer, ToolOutcome, for_caller};
 use crate::content::{Content, ContentBody, ResourceBody};
@@ -15,35 +16,6 @@ use rmcp::model::{
 };
 use serde_json::json;
 
-/// How the results of a tool are sent.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct ResultForm {
-    /// Whether its output schema is wrapped where the protocol requires objects. In that case results are wrapped even
-    /// if they are objects.
-    pub(crate) wrapped: bool,
-    /// Whether only the beginning of data is repeated as text.
-    pub(crate) short_text: bool,
-}
-
-/// The number of lines that a short text has.
-const SHORT_TEXT_LINES: usize = 50;
-
-/// Data as text; of long data the first lines where a short text is wanted.
-fn data_text(data: &Json, short: bool) -> String {
-    if !short {
-        return data.to_string();
-    }
-    let text = format!("{data:#}");
-    let lines = text.lines().count();
-    match text.match_indices('\n').nth(SHORT_TEXT_LINES - 1) {
-        Some((end, _)) if lines > SHORT_TEXT_LINES => {
-            let more = lines - SHORT_TEXT_LINES;
-            format!("{}\n… ({more} more lines: `structuredContent` has all of it)", &text[..end])
-        }
-        _ => data.to_string(),
-    }
-}
-
 /// The result of a tool.
 pub(crate) fn tool_result(outcome: ToolOutcome, form: ResultForm, revision: Revision) -> CallToolResult {
     let mut content: Vec<ContentBlock> =
@@ -51,7 +23,7 @@ pub(crate) fn tool_result(outcome: ToolOutcome, form: ResultForm, revision: Revi
     if content.is_empty()
         && let Some(data) = &outcome.structured
     {
-        content.push(ContentBlock::text(data_text(data, form.short_text && revision.has_structured())));
+        content.push(ContentBlock::text(form.text_of(data, revision)));
     }
     if let Some(fault) = &outcome.fault {
         log_author_fault(fault);

@@ -5,7 +5,8 @@ use super::elicitation::{
     ANSWER_TIMEOUT, Elicitation, ElicitationChannel, ElicitationMode, to_input_request, unanswered_fault,
 };
 use super::lists::ToolTraits;
-use super::render::{ResultForm, fault_error, tool_result, unexpected_answer_error, unknown_name_error};
+use super::render::{fault_error, tool_result, unexpected_answer_error, unknown_name_error};
+use super::result_form::ResultForm;
 use super::revision::Revision;
 use super::sender::{LARGE_MESSAGE, RequestSender, run_aside};
 use super::tasks::{StartedTask, TaskOwner, TaskStore};

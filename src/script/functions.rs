@@ -191,4 +191,15 @@ mod tests {
         with_resolution_cache((program, "a.rhai"), deeper);
         assert_eq!(kept_after(program, 0..1), 1, "one with several levels is not kept");
     }
+
+    #[test]
+    fn a_thread_keeps_the_caches_of_a_limited_number_of_scripts() {
+        let first = next_program_id();
+        assert_eq!(kept_after(first, 0..1), 1);
+        for _ in 0..MAX_CACHED_SCRIPTS {
+            kept_after(next_program_id(), 0..1);
+        }
+        assert_eq!(kept_after(first, 0..0), 0, "the caches of the first script are gone");
+        assert!(RESOLUTION_CACHES.with_borrow(Vec::len) <= MAX_CACHED_SCRIPTS);
+    }
 }

@@ -29,6 +29,11 @@ fn closures_are_called_with_what_they_take() {
 }
 
 #[test]
+fn a_letter_in_single_quotes_is_found_as_a_text_is() {
+    assert_eq!(value("[\"tea\".contains('e'), \"tea\".contains('x'), 'e' in \"tea\"]"), json!([true, false, true]));
+}
+
+#[test]
 fn a_fault_in_a_closure_is_not_swallowed() {
     for verb in ["map", "filter", "some", "all", "find", "find_map", "index_of", "for_each"] {
         let text = format!("fn main() {{ [2, 1].{verb}(|x| throw \"no\") }}");
