@@ -54,3 +54,8 @@ long *parts:
 # Small changes in a room of src, and which of them no test notices: `just mutants graph --seed 7 --count 20`.
 mutants *words:
     cargo run -q --example mutants -- {{words}}
+
+# A program that a pack reproduces, beside the pack, on projects of seeds: `just originals elspais --seed 7 --count 20`.
+originals *words:
+    cargo build -q
+    cargo run -q --example originals -- {{words}}

@@ -7,7 +7,7 @@ use crate::project::Project;
 use std::collections::BTreeSet;
 
 /// What makes a project less plain. A reason for a difference can ask for one of these.
-const QUIRKS: [&str; 34] = [
+const QUIRKS: [&str; 38] = [
     "crlf in specs",
     "crlf in code",
     "byte order mark",
@@ -25,6 +25,10 @@ const QUIRKS: [&str; 34] = [
     "statements between functions",
     "nested functions",
     "further classes",
+    "further languages",
+    "configured references",
+    "configured graph",
+    "tabs and blanks",
     "headings of all levels",
     "no end marks",
     "odd metadata",
@@ -167,6 +171,16 @@ impl Maker {
         if self.has("numbered labels") {
             text += "[patterns.assertions]\nlabel_style = \"numeric\"\n";
         }
+        if self.has("configured references") {
+            text += "\n[references.defaults]\nseparators = [\"-\", \".\"]\ncomment_styles = [\"#\", \"//\", \"%\"]\n";
+            text += "[references.defaults.keywords]\nimplements = [\"Implements\", \"Does\"]\nvalidates = [\"Validates\", \"Tests\", \"Proves\"]\n";
+            text += "\n[[references.overrides]]\nmatch = \"src/*.js\"\ncomment_styles = [\"//\"]\n";
+        }
+        if self.has("configured graph") {
+            text += "\n[keywords]\nmin_length = 5\n\n[graph]\nsatellite_kinds = [\"assertion\", \"result\", \"remainder\"]\n";
+            text +=
+                "\n[validation]\nhash_mode = \"full-text\"\n\n[ignore]\nglobal = [\"z\"]\nspec = [\"serving.md\"]\n";
+        }
         text += &format!("\n[traceability]\nscan_patterns = {patterns}\n");
         text += &format!("\n[testing]\nenabled = {testing}\ntest_dirs = [\"tests\"]\npatterns = [\"test_*.py\"]\n");
         text += "result_files = [\"results/*.xml\", \"results/*.json\"]\n";
@@ -206,6 +220,9 @@ impl Maker {
                     "\u{feff}{}",
                     text.split_once("\n\n").and_then(|(_, rest)| rest.split_once("\n\n")).map_or("", |(_, rest)| rest)
                 );
+            }
+            if self.has("tabs and blanks") {
+                text = text.replace("\n\n", "  \n\t\n").replace(". The", ".\tThe").replace("**: ", "**:  ");
             }
             let text = self.ended(text, "crlf in specs");
             self.project.add(&format!("{folder}/{}.md", ["brewing", "serving", "café", "z/cleaning"][at]), text);

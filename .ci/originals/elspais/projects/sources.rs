@@ -12,7 +12,14 @@ impl Maker {
             let to = self.dice.below(self.requirements.len());
             let mut one = self.written(to, "joined labels in code");
             if self.has("broken references") && self.dice.one_in(4) {
-                one = self.dice.pick(&[self.id(2, 444), format!("{one}-Q"), format!("{}-x1", self.ids.prefix)]).clone();
+                one = self
+                    .dice
+                    .pick(&[
+                        self.id(2, 444),
+                        format!("{}-Q", self.requirements[to].id),
+                        format!("{}-x1", self.ids.prefix),
+                    ])
+                    .clone();
             }
             if self.has("other separators in code") && self.dice.one_in(2) {
                 one = one.replace('-', "_");
@@ -38,6 +45,11 @@ impl Maker {
             );
         }
         let named = self.named();
+        let word = match word {
+            "Implements" if self.has("configured references") && self.dice.one_in(3) => "Does",
+            "Tests" if self.has("configured references") && self.dice.one_in(3) => "Proves",
+            word => word,
+        };
         let colon = if self.dice.one_in(4) { "" } else { ":" };
         format!("{indent}{mark} {word}{colon} {named}\n")
     }
@@ -69,6 +81,9 @@ impl Maker {
     }
 
     pub(super) fn write_code(&mut self) {
+        if self.has("further languages") {
+            self.write_further_languages();
+        }
         for (path, write) in [
             ("src/kettle.py", Self::python as fn(&mut Self) -> String),
             ("src/deep/pot.py", Self::python),
@@ -140,6 +155,25 @@ impl Maker {
         text += &self.comment("      ", "//", "Implements");
         text += "    }\n  }\n}\n\nconst note = \"# Implements: REQ-p00001\";\n";
         text
+    }
+
+    fn write_further_languages(&mut self) {
+        let mut go = "package tea\n\n".to_owned() + &self.comment("", "//", "Implements");
+        go += "func (k *Kettle) Boil(w Water) error {\n";
+        go += &(self.comment("\t", "//", "Implements") + "\treturn nil\n}\n\ntype Kettle struct {\n");
+        go += &(self.comment("\t", "//", "Implements") + "\tcups int\n}\n");
+        let mut c = self.comment("", "//", "Implements") + "static int boil(struct water *w)\n{\n";
+        c += &(self.comment("    ", "//", "Implements") + "    return 0; ");
+        c += &(self.comment("", "//", "Implements") + "}\n\n/* Implements: REQ-p00001 */\nint after;\n");
+        let sql = self.comment("", "--", "Implements")
+            + "create table cup (id int); "
+            + &self.comment("", "--", "Implements");
+        let mut page = format!("<!-- Implements: {} -->\n", self.named());
+        page += &format!("<p>// Implements: {}</p>\n<style>a {{}}</style>\n", self.named());
+        for (path, text) in [("src/kettle.go", go), ("src/water.c", c), ("src/cup.sql", sql), ("src/page.html", page)] {
+            let text = self.ended(text, "crlf in code");
+            self.project.add(path, text);
+        }
     }
 
     pub(super) fn write_tests(&mut self) {
