@@ -101,9 +101,9 @@ impl Maker {
 
     fn python(&mut self) -> String {
         let mut text = self.comment("", "#", "Implements") + "\nimport os\n\n";
-        for at in 0..self.dice.between(1, 3) {
+        for name in FUNCTIONS.iter().take(self.dice.between(1, 3)) {
             text += &self.comment("", "#", "Implements");
-            text += &format!("def {}(cup):\n", FUNCTIONS[at]);
+            text += &format!("def {}(cup):\n", name);
             text += &self.comment("    ", "#", "Implements");
             if self.has("nested functions") && self.dice.one_in(2) {
                 text += "    def inner():\n";
@@ -114,15 +114,15 @@ impl Maker {
             text += &self.between("#", "Implements");
         }
         text += &self.class("Kettle", "Implements");
-        for at in 3..5 {
+        for (at, name) in FUNCTIONS[3..5].iter().enumerate() {
             // Above the first function a comment stands below the class.
-            if at > 3 || self.has("comments below a class") {
+            if at > 0 || self.has("comments below a class") {
                 text += &self.comment("    ", "#", "Implements");
             }
             text += &format!(
                 "    {}def {}(self):\n        \"\"\"Says it.\"\"\"\n",
                 if self.dice.one_in(3) { "async " } else { "" },
-                FUNCTIONS[at]
+                name
             );
             text += &self.comment("        ", "#", "Implements");
             text += "        return self\n\n";
