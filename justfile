@@ -14,9 +14,8 @@ test *names:
 quick:
     cargo fmt --check
     cargo clippy --lib --bins --quiet -- -D warnings
-    cargo test --quiet --lib
     cargo run -q -- check
-    cargo run -q -- test --dir .
+    cargo run -q -- test --dir . & cases=$!; cargo test --quiet --lib && wait $cases
 
 # The packs on real projects: `TOOLSD_SYSTEMS=DIR just corpora`.
 corpora:
