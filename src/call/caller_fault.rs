@@ -1,6 +1,7 @@
 //! A fault in words for whoever called: without places and advice that only the author of the pack can use.
 
 use crate::diagnostic::{Code, Diagnostic};
+use crate::registry::FOLDERS;
 
 /// What a caller can do about a fault of the pack's own code.
 const ADVICE: &str = "other arguments may avoid it; otherwise report it to the maintainer of the pack: the log of the server names the place";
@@ -35,5 +36,5 @@ pub fn for_caller(fault: &Diagnostic, what: Option<&str>) -> Diagnostic {
 
 /// Whether a path is that of a script, a definition or a template of a pack.
 fn is_pack_file(path: &str) -> bool {
-    path.ends_with(".rhai") || ["tools.d/", "templates/", "prompts/"].iter().any(|folder| path.starts_with(folder))
+    path.ends_with(".rhai") || path.split_once('/').is_some_and(|(folder, _)| FOLDERS.contains(&folder))
 }

@@ -31,7 +31,7 @@ effect = "pure"
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
-    for call in subject.program.surveys().iter().flat_map(|survey| &survey.calls) {
+    for call in subject.calls() {
         let Some(primitive) = primitives::find(&call.name) else { continue };
         for (index, text) in &call.texts {
             // What a parameter takes is told by its name alone; a test holds that no other name is used for these.

@@ -3,7 +3,6 @@
 use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::source::Place;
 
 const CODE: Code = Code("missing-file");
 
@@ -32,7 +31,7 @@ const OWN: &str = "a pack `a` has `tools.d/a.rhai` and what lies in the folders 
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
-    for (what, path, at) in subject.named_files().into_iter().chain(asked_files(subject)) {
+    for (what, path, at) in subject.named_files().into_iter().chain(subject.asked_files()) {
         if path.is_empty() || subject.has(path) {
             continue;
         }
@@ -44,20 +43,6 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         faults.push(error_at(CODE, at, format!("there is no {what} `{path}`"), help));
     }
     faults
-}
-
-/// The files of the pack that a script asks for by a literal path.
-fn asked_files<'a>(subject: &Subject<'a>) -> impl Iterator<Item = (&'static str, &'a str, &'a Place)> {
-    let calls = subject.program.surveys().iter().flat_map(|survey| &survey.calls);
-    calls.filter_map(|call| {
-        let what = match call.name.as_str() {
-            "render" => "template",
-            "pack_file" => "file",
-            _ => return None,
-        };
-        let (_, path) = call.texts.iter().find(|(index, _)| *index == 0)?;
-        Some((what, path.as_str(), &call.at))
-    })
 }
 
 fn ending(path: &str) -> &str {

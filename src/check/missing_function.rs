@@ -69,7 +69,7 @@ fn functions_in_texts<'a>(subject: &Subject<'a>) -> impl Iterator<Item = NamedFu
     let calls = subject.program.surveys().iter().flat_map(|survey| survey.calls.iter().map(move |call| (survey, call)));
     calls.filter_map(|(survey, call)| {
         let (_, index, arity, form) = CALLERS.iter().find(|(name, ..)| *name == call.name)?;
-        let (_, function) = call.texts.iter().find(|(at, _)| at == index)?;
+        let function = call.text(*index)?;
         let script = survey.source.path.as_str();
         Some(NamedFunction { script, function, at: &call.at, parameters: *arity..=*arity, form })
     })

@@ -39,7 +39,7 @@ effect = "reads"
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     // What is no pack yet has no grants to be compared with.
     let Some(pack) = &subject.definitions.pack else { return Vec::new() };
-    let calls = subject.program.surveys().iter().flat_map(|survey| &survey.calls);
+    let calls = subject.calls();
     let told = calls.filter_map(|call| {
         let (what, help) = missing(call, &pack.grants)?;
         Some(warning_at(CODE, &call.at, format!("the pack may not {what}"), help))
@@ -59,7 +59,7 @@ fn missing(call: &CallSite, grants: &Grants) -> Option<(String, String)> {
         };
         return (grants.git < level).then(|| (format!("run `git {verb}`"), granting(format!("git = {word:?}"))));
     }
-    let (_, text) = call.texts.iter().find(|(index, _)| *index == 0)?;
+    let text = call.text(0)?;
     if call.name == "run" {
         let is_granted = grants.run.iter().any(|grant| grant.program == *text);
         let help = match text.split_once(char::is_whitespace) {

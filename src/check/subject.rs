@@ -42,6 +42,23 @@ impl<'a> Subject<'a> {
         }
     }
 
+    /// Every call in its scripts.
+    pub(super) fn calls(&self) -> impl Iterator<Item = &'a CallSite> + use<'a> {
+        self.program.surveys().iter().flat_map(|survey| &survey.calls)
+    }
+
+    /// Every file of the pack that a script asks for by a literal path: what it is, its path, where it is asked for.
+    pub(super) fn asked_files(&self) -> impl Iterator<Item = (&'static str, &'a str, &'a Place)> + use<'a> {
+        self.calls().filter_map(|call| {
+            let what = match call.name.as_str() {
+                "render" => "template",
+                "pack_file" => "file",
+                _ => return None,
+            };
+            Some((what, call.text(0)?, &call.at))
+        })
+    }
+
     /// Whether every script compiles whose functions the others see: only then is it known what is missing.
     pub fn libraries_are_whole(&self) -> bool {
         let scripts: Vec<&str> = self.program.scripts().collect();
@@ -133,7 +150,7 @@ pub(super) fn git_verb(call: &CallSite) -> Option<(RequiredGrant, &str)> {
         "git_read" => RequiredGrant::ReadGit,
         _ => return None,
     };
-    call.texts.iter().find(|(index, _)| *index == 0).map(|(_, verb)| (needs, verb.as_str()))
+    call.text(0).map(|verb| (needs, verb))
 }
 
 /// Reads and compiles the packs of an example in memory: what lies below `other/` is another pack, if there is any.

@@ -3,7 +3,6 @@
 use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::source::Place;
 
 const CODE: Code = Code("template-ending");
 
@@ -32,13 +31,8 @@ template = "templates/a/pot.md"
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let named = subject.named_files().into_iter().filter(|(what, ..)| *what == "template");
-    let mut used: Vec<(&str, &Place)> = named.map(|(_, path, at)| (path, at)).collect();
-    let calls = subject.program.surveys().iter().flat_map(|survey| &survey.calls);
-    for call in calls.filter(|call| call.name == "render") {
-        used.extend(call.texts.iter().filter(|(index, _)| *index == 0).map(|(_, path)| (path.as_str(), &call.at)));
-    }
-    let told = used.into_iter().filter_map(|(path, at)| {
+    let used = subject.named_files().into_iter().chain(subject.asked_files());
+    let told = used.filter(|(what, ..)| *what == "template").filter_map(|(_, path, at)| {
         let renamed = name_of_template(path).filter(|_| subject.has(path))?;
         let message = format!("`{path}` is not a template: its name does not end in `.hbs`");
         Some(error_at(CODE, at, message, format!("rename it to `{renamed}`, and write that name here")))

@@ -34,9 +34,9 @@ effect = "pure"
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let known: Vec<&str> = subject.definitions.data.iter().map(|(name, _)| name.value.as_str()).collect();
     let mut faults = Vec::new();
-    for call in subject.program.surveys().iter().flat_map(|survey| &survey.calls).filter(|call| call.name == "data") {
-        let Some((_, name)) = call.texts.iter().find(|(index, _)| *index == 0) else { continue };
-        if !known.contains(&name.as_str()) {
+    for call in subject.calls().filter(|call| call.name == "data") {
+        let Some(name) = call.text(0) else { continue };
+        if !known.contains(&name) {
             let help =
                 did_you_mean(name, known.iter().copied()).unwrap_or_else(|| format!("define it as `[data.{name}]`"));
             faults.push(error_at(CODE, &call.at, format!("there is no table `{name}`"), help));

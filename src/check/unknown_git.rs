@@ -37,7 +37,7 @@ effect = "reads"
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
-    for call in subject.program.surveys().iter().flat_map(|survey| &survey.calls) {
+    for call in subject.calls() {
         let Some((needs, verb)) = git_verb(call) else { continue };
         let told = match git::find_verb(verb, needs) {
             Ok(verb) => {

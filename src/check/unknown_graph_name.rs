@@ -59,7 +59,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     if subject.definitions.graph.is_none() {
         return Vec::new();
     }
-    let calls = subject.program.surveys().iter().flat_map(|survey| &survey.calls);
+    let calls = subject.calls();
     let asked: Vec<(&str, bool, &CallSite)> = calls.flat_map(asked_names).collect();
     let mut left = count_words(subject);
     for (name, ..) in &asked {

@@ -35,7 +35,7 @@ effect = "runs"
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let calls = subject.program.surveys().iter().flat_map(|survey| &survey.calls);
+    let calls = subject.calls();
     let told = calls.filter_map(|call| Some((call, primitives::find(&call.name)?))).flat_map(|(call, primitive)| {
         let keys = call.keys.iter().filter(|(index, _)| are_options(primitive, call, *index));
         let unknown = keys.filter(|(_, key)| !primitive.options().any(|option| option.name == key));

@@ -8,6 +8,7 @@ use super::section::{Section, Sections};
 use crate::diagnostic::Result;
 use crate::guard::{self, ITEM};
 use crate::slug::ascii_slug;
+use crate::world::BYTE_ORDER_MARK;
 use std::collections::HashMap;
 
 /// Headings without a number.
@@ -91,8 +92,8 @@ fn tokens(document: &Document) -> Result<Vec<IetfLine>> {
     for (index, range) in document.line_ranges().iter().enumerate() {
         guard::spend(ITEM + range.len())?;
         let mut span = range.clone();
-        if index == 0 && document.text().starts_with('\u{feff}') {
-            span.start = '\u{feff}'.len_utf8();
+        if index == 0 && document.text().starts_with(BYTE_ORDER_MARK) {
+            span.start = BYTE_ORDER_MARK.len();
         }
         let text = &document.text()[span.clone()];
         let after_break = items.last().is_some_and(|item| matches!(item.kind, LineKind::Page | LineKind::Blank));

@@ -4,23 +4,24 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::document::Document;
 use crate::guard::{self, ITEM};
 use crate::value::{Map, Value};
+use crate::world::BYTE_ORDER_MARK;
 use std::ops::Range;
-
-const MARK: char = '\u{feff}';
 
 /// The edited text, with a byte order mark if the original text had one.
 pub fn with_byte_order_mark_of(input: &Value, edited: String) -> String {
     let document = input.as_object::<Document>();
     let text = document.map_or_else(|| input.as_text().unwrap_or_default(), Document::text);
-    if text.starts_with(MARK) { format!("{MARK}{edited}") } else { edited }
+    if text.starts_with(BYTE_ORDER_MARK) { format!("{BYTE_ORDER_MARK}{edited}") } else { edited }
 }
 
 /// The line end of the first line of a text; `\n` if it has none.
 pub(super) fn line_end(text: &str) -> &'static str {
-    match memchr::memchr(b'\n', text.as_bytes()) {
-        Some(at) if text[..at].ends_with('\r') => "\r\n",
-        _ => "\n",
-    }
+    memchr::memchr(b'\n', text.as_bytes()).map_or("\n", |at| end_of(&text[..=at]))
+}
+
+/// How a text ends that ends with a line.
+fn end_of(line: &str) -> &'static str {
+    if line.ends_with("\r\n") { "\r\n" } else { "\n" }
 }
 
 /// The text with every line end replaced by `end`.
@@ -60,7 +61,6 @@ impl Replacements {
 
 /// How the lines end that lie in a range; of a range within a line, how that line ends, or the one before it.
 fn ends_at<'a>(text: &'a str, bytes: &Range<usize>, end: &'a str) -> Vec<&'a str> {
-    let end_of = |line: &'a str| if line.ends_with("\r\n") { "\r\n" } else { "\n" };
     let replaced = text.get(bytes.clone()).unwrap_or_default();
     let ends: Vec<&str> = replaced.split_inclusive('\n').filter(|line| line.ends_with('\n')).map(end_of).collect();
     if !ends.is_empty() {
@@ -69,7 +69,7 @@ fn ends_at<'a>(text: &'a str, bytes: &Range<usize>, end: &'a str) -> Vec<&'a str
     let (before, after) = (&text[..bytes.start], &text[bytes.end..]);
     let is_within = !before.is_empty() && !before.ends_with('\n');
     let own = after.split_inclusive('\n').next().filter(|line| is_within && line.ends_with('\n'));
-    let previous = || before.rfind('\n').map(|at| if before[..at].ends_with('\r') { "\r\n" } else { "\n" });
+    let previous = || before.rfind('\n').map(|at| end_of(&before[..=at]));
     vec![own.map(end_of).or_else(previous).unwrap_or(end)]
 }
 

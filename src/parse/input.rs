@@ -4,6 +4,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::document::Document;
 use crate::source::Source;
 use crate::value::{Kind, Value};
+use crate::world::BYTE_ORDER_MARK;
 use std::sync::Arc;
 
 /// The kinds of values that a reader accepts.
@@ -26,7 +27,7 @@ impl<'a> ParserInput<'a> {
     pub fn from_value(value: &'a Value) -> Self {
         let document = value.as_object::<Document>();
         let whole = document.map_or_else(|| value.as_text().unwrap_or_default(), Document::text);
-        let text = whole.strip_prefix('\u{feff}').unwrap_or(whole);
+        let text = whole.strip_prefix(BYTE_ORDER_MARK).unwrap_or(whole);
         Self { text, mark: whole.len() - text.len(), document }
     }
 
@@ -43,7 +44,7 @@ impl<'a> ParserInput<'a> {
     fn source(&self) -> Arc<Source> {
         match self.document {
             Some(document) => Arc::clone(document.source()),
-            None => Source::new(NAMELESS, format!("{}{}", &"\u{feff}"[..self.mark], self.text)),
+            None => Source::new(NAMELESS, format!("{}{}", &BYTE_ORDER_MARK[..self.mark], self.text)),
         }
     }
 

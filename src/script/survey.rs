@@ -65,6 +65,13 @@ pub struct CallSite {
     pub function: Option<usize>,
 }
 
+impl CallSite {
+    /// The argument of this index, if it is a literal text; the receiver of a method is 0.
+    pub fn text(&self, index: usize) -> Option<&str> {
+        self.texts.iter().find(|(at, _)| *at == index).map(|(_, text)| text.as_str())
+    }
+}
+
 /// A property read of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParameterRead {
@@ -235,12 +242,10 @@ impl SurveyWalker<'_> {
             self.survey.pointers.push(FunctionPointer { name, at, function });
         } else if !call.is_operator_call() && !NOT_CALLS.contains(&call.name.as_str()) {
             let first = usize::from(receiver.is_some());
-            let texts = call.args.iter().enumerate();
-            let texts = texts.filter_map(|(index, arg)| Some((index + first, literal(arg)?.to_owned()))).collect();
-            let lists = call.args.iter().enumerate();
-            let listed = lists.flat_map(|(index, arg)| texts_of(arg).map(move |text| (index + first, text))).collect();
-            let keys = call.args.iter().enumerate();
-            let keys = keys.flat_map(|(index, arg)| keys_of(arg).map(move |key| (index + first, key))).collect();
+            let arguments = || call.args.iter().enumerate().map(|(index, arg)| (index + first, arg));
+            let texts = arguments().filter_map(|(index, arg)| Some((index, literal(arg)?.to_owned()))).collect();
+            let listed = arguments().flat_map(|(index, arg)| texts_of(arg).map(move |text| (index, text))).collect();
+            let keys = arguments().flat_map(|(index, arg)| keys_of(arg).map(move |key| (index, key))).collect();
             self.survey.calls.push(CallSite {
                 name: call.name.to_string(),
                 arguments: call.args.len() + first,

@@ -59,6 +59,11 @@ impl GitSetting {
 }
 
 impl Repository {
+    /// Whether packs can be granted a part of the working tree only.
+    pub fn is_seen_in_part(&self) -> bool {
+        self.visible != self.top
+    }
+
     /// The value that counts, if the key is set.
     pub fn setting(&self, key: &str) -> Option<&GitSetting> {
         self.settings.iter().rev().find(|setting| setting.key == key)

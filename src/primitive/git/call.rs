@@ -76,7 +76,7 @@ impl GitCall<'_> {
 
     /// The command of a verb, with all its words in their places.
     pub(super) fn command_of(&self, verb: &GitVerb, mut said: GitArguments, options: &Map) -> ProgramCommand {
-        let is_part = self.repository.visible != self.repository.top;
+        let is_part = self.repository.is_seen_in_part();
         let looks_at_files = looks(verb, &said, options);
         //= docs/spec.md#git
         //# The paths that a verb takes and returns MUST be in the working tree below the granted roots.
@@ -137,8 +137,7 @@ impl GitCall<'_> {
             }
         }
         let takes_all = verb.files == FileUse::TakesIn && said.paths.is_empty() && said.files.is_empty();
-        let is_part = repository.visible != repository.top;
-        if verb.name == "commit" && is_part && is_on(options, "all") {
+        if verb.name == "commit" && repository.is_seen_in_part() && is_on(options, "all") {
             let message = format!(
                 "`all` of git \"commit\" is about the whole repository `{}`, of which the pack may see `{}`",
                 repository.top, repository.visible

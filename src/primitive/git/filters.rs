@@ -146,13 +146,16 @@ fn find(call: &GitCall<'_>, paths: Vec<u8>, commit: Option<&str>, filters: &[&st
     let printed = String::from_utf8_lossy(&told.output);
     let (mut found, mut used) = (Vec::new(), Vec::new());
     for [path, _, value] in printed.split('\0').collect::<Vec<_>>().as_chunks::<3>().0 {
-        if filters.contains(value) && !found.iter().any(|known| known == path) {
+        if filters.contains(value) {
             found.push((*path).to_owned());
             used.push((*value).to_owned());
         }
     }
-    used.sort_unstable();
-    used.dedup();
+    // A file in conflict is listed once for each of its stages.
+    for list in [&mut found, &mut used] {
+        list.sort_unstable();
+        list.dedup();
+    }
     Ok((!found.is_empty()).then_some(Filtered { paths: found, filters: used }))
 }
 

@@ -85,7 +85,7 @@ pub(super) fn collect(call: &mut GitCall<'_>, verb: &GitVerb, said: &GitArgument
 /// The notice of a workspace that is a part of its repository: what a verb does not show, or changes, outside of it.
 fn part(call: &GitCall<'_>, verb: &GitVerb, said: &GitArguments, options: &Map) -> Result<Option<String>> {
     let Repository { top, visible, .. } = &call.repository;
-    if top == visible || !said.paths.is_empty() {
+    if !call.repository.is_seen_in_part() || !said.paths.is_empty() {
         return Ok(None);
     }
     let is_index_of_user = said.index.is_none() && ["commit", "reset", "read_tree"].contains(&verb.name);

@@ -77,7 +77,7 @@ pub(super) fn run(disk: &Disk, command: &ProgramCommand, repository: &Repository
     confinement.read.extend(visible_places(repository));
     confinement.read.extend(files.into_iter().map(|(_, file)| file));
     confinement.read.extend(DEVICES.map(str::to_owned));
-    confinement.list.extend((repository.visible != repository.top).then(|| repository.top.clone()));
+    confinement.list.extend(repository.is_seen_in_part().then(|| repository.top.clone()));
     process::run(disk, &command)
 }
 
