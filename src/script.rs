@@ -18,7 +18,7 @@ pub mod survey;
 #[cfg(test)]
 mod tests;
 
-pub use compiled::FunctionSignature;
+pub use compiled::{FunctionSignature, is_shared};
 pub use engine::{known_arities, known_names, prepare_engine};
 pub use pool::{
     CallerId, HungCall, Pool, STACK_BYTES, WatchedGuard, block_in_place, commit_call, register_seal, watch_guard,

@@ -4,6 +4,7 @@ use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
 use crate::definition::NamedFunction;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::script::is_shared;
 
 const CODE: Code = Code("missing-function");
 
@@ -36,8 +37,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         if !subject.program.scripts().any(|path| path == named.script) {
             continue;
         }
-        let shared =
-            subject.program.scripts().filter(|path| path.ends_with("/lib.rhai") || path.ends_with("/graph.rhai"));
+        let shared = subject.program.scripts().filter(|path| is_shared(path));
         let scripts = std::iter::once(named.script).chain(shared);
         let functions: Vec<_> = scripts.flat_map(|path| subject.program.functions(path)).collect();
         let known: Vec<_> = functions.iter().filter(|function| function.name == named.function).collect();

@@ -3,6 +3,7 @@
 use crate::definition::{Item, NamedFunction, Owner, TemplateText};
 use crate::diagnostic::Diagnostic;
 use crate::registry::{PackPart, PackParts, RefusedPart};
+use crate::script::is_shared;
 use crate::source::Place;
 
 /// The codes of faults in examples and cases, which only tests run: they prevent nothing from being served.
@@ -95,7 +96,7 @@ fn reach_of_script(at: &Place, parts: &PackParts, items: &[Item<'_>]) -> FaultRe
     let reaches = |script: &str, name: &str| match function {
         Some(function) => program.reachable_functions(script, name).contains(&(path, function)),
         // The script cannot be compiled: none of its functions can be called.
-        None => script == path || is_library(path),
+        None => script == path || is_shared(path),
     };
     let graph = parts.definitions.graph.iter().map(|graph| (graph.script.value.as_str(), "build"));
     let context = parts.pack.context.iter().map(|(function, script)| (script.as_str(), function.value.as_str()));
@@ -105,10 +106,6 @@ fn reach_of_script(at: &Place, parts: &PackParts, items: &[Item<'_>]) -> FaultRe
     FaultReach::Items(indexes_where(items, |item| {
         item.serving_functions().any(|named| reaches(named.script, named.function))
     }))
-}
-
-fn is_library(path: &str) -> bool {
-    path.ends_with("/lib.rhai") || path.ends_with("/graph.rhai")
 }
 
 fn reach_of_template(path: &str, parts: &PackParts, items: &[Item<'_>]) -> FaultReach {

@@ -3,7 +3,7 @@
 use crate::definition::{Definitions, Item, NamedFunction, Schema, TemplateText};
 use crate::registry::{PackFiles, PackParts, WorkspaceSettings};
 use crate::script::survey::CallSite;
-use crate::script::{Program, survey};
+use crate::script::{Program, is_shared, survey};
 use crate::source::{Place, Source};
 use crate::template::Templates;
 use crate::world::run::RequiredGrant;
@@ -62,8 +62,8 @@ impl<'a> Subject<'a> {
     /// Whether every script compiles whose functions the others see: only then is it known what is missing.
     pub fn libraries_are_whole(&self) -> bool {
         let scripts: Vec<&str> = self.program.scripts().collect();
-        let library = |path: &&str| path.ends_with("/lib.rhai") || path.ends_with("/graph.rhai");
-        self.paths.iter().copied().filter(library).all(|path| scripts.contains(&path))
+        let shared = |path: &&str| path.ends_with(".rhai") && is_shared(path);
+        self.paths.iter().copied().filter(shared).all(|path| scripts.contains(&path))
     }
 
     /// Whether a file of that path belongs to the pack.
@@ -111,7 +111,7 @@ impl<'a> Subject<'a> {
     pub(super) fn visible_functions(&self, script: &str) -> Vec<&survey::FunctionDefinition> {
         let seen = self.program.surveys().iter().filter(|survey| {
             let path = survey.source.path.as_str();
-            path == script || path.ends_with("/lib.rhai") || path.ends_with("/graph.rhai")
+            path == script || is_shared(path)
         });
         seen.flat_map(|survey| &survey.functions).collect()
     }

@@ -4,6 +4,7 @@ use super::rule::{CheckRule, warning_at};
 use super::subject::Subject;
 use super::template_ending::name_of_template;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::script::is_shared;
 
 const CODE: Code = Code("unused-file");
 
@@ -37,8 +38,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     for source in &subject.texts {
         let path = source.path.as_str();
-        let is_library =
-            path.ends_with("/lib.rhai") || (path.ends_with("/graph.rhai") && subject.definitions.graph.is_some());
+        let is_library = is_shared(path) && (!path.ends_with("/graph.rhai") || subject.definitions.graph.is_some());
         let shared =
             path.starts_with("templates/shared/") || path.ends_with(".toml") || path.contains("/.") || is_library;
         let below = |dir: &str| path.starts_with(&format!("{}/", dir.trim_end_matches('/')));

@@ -39,7 +39,7 @@ pub(super) struct Script {
     pub(super) ast: AST,
     /// The constants that its functions see: its own, and those of the scripts that every script sees.
     pub(super) constants: Constants,
-    /// Whether other scripts see its functions, as for `lib.rhai` and `graph.rhai`.
+    /// Whether all scripts see its functions: [`is_shared`].
     pub(super) shared: bool,
     /// Its functions in source order, computed on first use.
     signatures: OnceLock<Vec<FunctionSignature>>,
@@ -120,8 +120,7 @@ impl CompiledScripts {
 impl Script {
     /// It has no constants until its top level was evaluated.
     pub(super) fn new(source: Arc<Source>, ast: AST) -> Self {
-        let name = source.path.rsplit('/').next().unwrap_or_default();
-        let shared = matches!(name, "lib.rhai" | "graph.rhai");
+        let shared = is_shared(&source.path);
         Self { source, ast, constants: Constants::default(), shared, signatures: OnceLock::new() }
     }
 
@@ -149,6 +148,13 @@ impl Script {
             signatures
         })
     }
+}
+
+/// Whether all scripts of a pack see the functions and constants of the script at this path: those of `lib.rhai`, of
+/// its folder `lib` (`tools.d/PACK/lib/…`), and of `graph.rhai`.
+pub fn is_shared(path: &str) -> bool {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    matches!(name, "lib.rhai" | "graph.rhai") || folder.split('/').skip(2).any(|part| part == "lib")
 }
 
 /// Whether a name has the form that rhai gives to closures.

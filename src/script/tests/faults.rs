@@ -109,6 +109,17 @@ fn scripts_of_a_pack_do_not_disturb_each_other() {
     assert_eq!(result, Ok(json!(["a", [3, "lib"], 1, "lib"])));
 }
 
+#[test]
+fn each_script_of_the_folder_lib_is_seen_by_all_of_its_pack() {
+    let seen = [
+        ("tools.d/p/a.rhai", "fn main() { [first(), second()] }"),
+        ("tools.d/p/lib/one.rhai", "const ONE = 1; fn first() { global::ONE }"),
+        ("tools.d/p/lib/more/two.rhai", "fn second() { first() + global::ONE }"),
+    ];
+    assert_eq!(run_files(&seen, Limits::default()), Ok(json!([1, 2])));
+    assert!(!super::super::is_shared("tools.d/lib/a.rhai"), "a pack may be called lib");
+}
+
 //= docs/spec.md#scripts
 //= type=test
 //# A name that two scripts of a pack define, one of which all scripts see, MUST be refused.
