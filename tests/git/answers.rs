@@ -61,10 +61,12 @@ pub fn before(yard: &Yard, folder: &Path, verb: &str) {
             yard.git_in(folder, &["commit", "-qam", "clash"]);
             assert!(!yard.plain(folder, &["merge", "main"]).status.success(), "{verb}: no conflict");
         }
-        "worktree_remove" | "worktree_prune" => {
+        "worktree_remove" | "worktree_prune" | "worktree_unlock" => {
             yard.git_in(folder, &["worktree", "add", "-q", "trees/there", "side"]);
-            if verb == "worktree_prune" {
-                fs::remove_dir_all(folder.join("trees")).unwrap();
+            match verb {
+                "worktree_prune" => fs::remove_dir_all(folder.join("trees")).unwrap(),
+                "worktree_unlock" => drop(yard.git_in(folder, &["worktree", "lock", "trees/there"])),
+                _ => {}
             }
         }
         _ => {}

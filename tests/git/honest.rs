@@ -395,4 +395,10 @@ fn a_working_tree_is_made_below_the_roots_only() {
     assert!(refused["error"].to_string().contains("contains modified or untracked files"), "{refused}");
     assert_eq!(yard.act("worktree_remove", &json!({ "path": "w", "force": true }))["code"], 0);
     assert!(!yard.workspace().join("w").exists());
+    // Where git still knows one whose folder was removed by hand, a second entry would be made.
+    assert_eq!(add("gone")["code"], 0);
+    fs::remove_dir_all(yard.workspace().join("gone")).unwrap();
+    assert!(add("gone")["error"].to_string().contains("registered as a working tree"), "{}", add("gone"));
+    assert_eq!(yard.act("worktree_prune", &json!({}))["code"], 0);
+    assert_eq!(add("gone")["code"], 0);
 }

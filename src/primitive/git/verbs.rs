@@ -438,6 +438,13 @@ pub(super) const VERBS: &[GitVerb] = &[
     GitVerb::new("worktree_prune", &["worktree", "prune"], &[], "Forgets working trees that are gone.")
         .changing(Repository),
     GitVerb::new(
+        "worktree_unlock",
+        &["worktree", "unlock"],
+        &[&[required("path", Path, "Where it is, or was.")]],
+        "Lets a working tree be removed or forgotten that was locked, as git does while it makes one.",
+    )
+    .changing(Repository),
+    GitVerb::new(
         "switch",
         &["switch", "--no-progress", "--no-guess"],
         &[&[

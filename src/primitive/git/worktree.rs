@@ -30,6 +30,11 @@ pub(super) fn add(call: &mut GitCall<'_>, verb: &GitVerb, said: &GitArguments, o
     if call.world.stat(&place)?.is_some() && !call.world.list(&place).is_ok_and(|entries| entries.is_empty()) {
         return answer(call, &shown, failed(format!("'{given}' already exists")), options);
     }
+    if is_registered(call, &place)? {
+        let told =
+            format!("'{given}' is registered as a working tree whose folder is missing; worktree_prune forgets it");
+        return answer(call, &shown, failed(told), options);
+    }
     let Some(commit) = call.commit(start)? else {
         return answer(call, &shown, failed(format!("invalid reference: {start}")), options);
     };
@@ -60,6 +65,13 @@ pub(super) fn add(call: &mut GitCall<'_>, verb: &GitVerb, said: &GitArguments, o
     connect(call, &place, &head)?;
     let ran = fill(call, &place, is_on(options, "quiet"))?;
     answer(call, &shown, ran, options)
+}
+
+/// Whether the repository has a working tree at this place, though its folder is missing or empty.
+fn is_registered(call: &GitCall<'_>, place: &str) -> Result<bool> {
+    let listed = call.ask(&["worktree", "list", "--porcelain", "-z"])?.output;
+    let line = [b"worktree ", place.as_bytes()].concat();
+    Ok(listed.split(|&byte| byte == 0).any(|field| field == line))
 }
 
 /// Writes the files by which the repository and its new working tree name each other: first those of the repository, so
