@@ -397,6 +397,7 @@ fn example_uri(example: &Fields<'_>, of_resource: &str, is_template: bool, reade
 pub fn read_case(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Case {
     let mut steps = Vec::new();
     if fields.has("step") {
+        refuse_keys_beside_steps(fields, &mut reader.faults);
         for step in fields.tables("step", &mut reader.faults) {
             read_step(&step, &mut steps, reader);
         }
@@ -407,6 +408,16 @@ pub fn read_case(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Case {
         report_nothing_expected(&fields.header, reader);
     }
     Case { steps, ..read_frame(fields, fields.required("title")) }
+}
+
+/// What a step does and expects stands in its own table: beside `step` it would have no effect.
+fn refuse_keys_beside_steps(fields: &Fields<'_>, faults: &mut Vec<Diagnostic>) {
+    for key in STEP.keys.iter().map(|key| key.name).filter(|key| fields.has(key)) {
+        let at = fields.key_place(key).unwrap_or(&fields.header).clone();
+        let help = "write it in a `[[case.step]]`; `files` are there before the first step";
+        let message = format!("`{key}` and `step` exclude each other");
+        faults.push(*Diagnostic::new(code::CONFLICTING_KEYS, message).at(at).help(help));
+    }
 }
 
 fn report_nothing_expected(at: &Place, reader: &mut DefinitionReader) {
