@@ -4,6 +4,7 @@ mod call;
 mod check;
 mod command_line;
 mod context;
+mod cost;
 mod docs;
 mod doctor;
 mod eject;
@@ -82,6 +83,7 @@ fn run_command(command: CliCommand, context: CommandContext) -> CommandResult {
         CliCommand::Read(read) => read.run(&context),
         CliCommand::Prompt(prompt) => prompt.run(&context),
         CliCommand::List(list) => list.run(&context),
+        CliCommand::Cost(cost) => cost.run(&context),
         CliCommand::Docs(docs) => {
             context.check_named_packs()?;
             docs.run(&context.options, &context.terminal)

@@ -28,6 +28,7 @@ mod tasks;
 mod tool_call;
 
 pub use http::{AccessPolicy, ConnectionLimits, HttpOptions, HttpSettings, ReloadHttpSettings};
+pub use list_items::list_entry;
 pub use settings::{Bounds, Secret, ServerSettings};
 
 use crate::call::RequestHandler;

@@ -2,6 +2,7 @@
 
 use super::call::CallCommand;
 use super::check::CheckCommand;
+use super::cost::CostCommand;
 use super::docs::DocsCommand;
 use super::eject::EjectCommand;
 use super::list::ListCommand;
@@ -40,6 +41,8 @@ pub(super) enum CliCommand {
     Prompt(PromptCommand),
     /// List packs, tools, resources and prompts.
     List(ListCommand),
+    /// Show what the lists of tools take of a model's context.
+    Cost(CostCommand),
     /// Explain primitives, tables of definitions, and check rules.
     Docs(DocsCommand),
     /// Write a working skeleton.
