@@ -167,7 +167,11 @@ static SERVER: Grammar = Grammar {
         optional("title", ValueShape::Text, "A title for people; the pack's if one serves."),
         optional("website_url", ValueShape::Text, "Where to read about it."),
         optional("icons", ValueShape::Tables(&ICON), "Icons for people."),
-        optional("page_size", ValueShape::Integer(1), "How many entries a page of a list has; left out = all."),
+        optional(
+            "page_size",
+            ValueShape::Integer(1),
+            "How many entries a page of a list has; left out = 100 resources or skills, all others.",
+        ),
         optional("lists_ttl_ms", ValueShape::Integer(0), "For how long a client may keep the lists, in milliseconds."),
         optional(
             "lists",

@@ -21,8 +21,8 @@ use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, json};
 
-/// How many resources a page lists by default.
-const RESOURCE_PAGE_SIZE: usize = 100;
+/// How many resources or skills a page lists by default: there is one for each file or node.
+const LONG_LIST_PAGE_SIZE: usize = 100;
 
 fn revision_of(context: &RequestContext<RoleServer>) -> Revision {
     Revision::from_version(context.protocol_version().as_ref())
@@ -142,7 +142,7 @@ impl ServerHandler for Connection {
         let status = status_item();
         let own = (!all.iter().any(|listed| listed["uri"] == STATUS)).then_some(&status);
         let all: Vec<&Json> = all.iter().chain(own).collect();
-        let size = Some(self.server.settings.page_size.unwrap_or(RESOURCE_PAGE_SIZE));
+        let size = Some(self.server.settings.page_size.unwrap_or(LONG_LIST_PAGE_SIZE));
         let (items, next) = paginate("resources", &all, |listed| uri_of(listed), cursor_of(request.as_ref()), size)?;
         let items = items.iter().filter_map(|listed| to_protocol_type(resource_item(listed, revision))).collect();
         let mut result = ListResourcesResult::with_all_items(items);
@@ -195,7 +195,7 @@ impl ServerHandler for Connection {
     ) -> Result<ListSkillsResult, ErrorData> {
         let revision = revision_of(&context);
         let all = skill_items(&*self.skills((&context).into(), revision).await?);
-        let size = self.server.settings.page_size;
+        let size = Some(self.server.settings.page_size.unwrap_or(LONG_LIST_PAGE_SIZE));
         let (items, next) = paginate("skills", &all, |skill| &skill.uri, cursor_of(request.as_ref()), size)?;
         let mut result = ListSkillsResult::with_all_items(items);
         finish_list!(self, result, revision, next)

@@ -3,7 +3,8 @@
 use crate::guard::CheckedIterator;
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
-use crate::value::{Kind, Value};
+use crate::sequence;
+use crate::value::{Kind, Record, Value};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -16,6 +17,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     examples: &[
         Example::gives("drop_nulls(#{ a: 1, b: () })", r#"{"a": 1}"#),
         Example::gives("[1, (), 2].drop_nulls()", "[1, 2]"),
+        Example::gives(r#"#{ a: 1, b: 2 }.pick(["b", "c", "a"]).drop_nulls()"#, r#"{"b": 2, "a": 1}"#),
     ],
     run,
 };
@@ -24,6 +26,10 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
     Ok(match args.take("items") {
         Value::List(items) => Value::List(items.into_iter().filter(|item| !item.is_null()).collect_checked()?),
         Value::Map(map) => Value::Map(map.into_iter().filter(|(_, value)| !value.is_null()).collect_checked()?),
-        other => other,
+        Value::Handle(handle) if handle.length().is_some() => {
+            let items = sequence::items_of(&*handle)?;
+            Value::List(items.into_iter().filter(|item| !item.is_null()).collect_checked()?)
+        }
+        object => Record::value(sequence::fields(&object)?.into_iter().filter(|(_, value)| !value.is_null())),
     })
 }
