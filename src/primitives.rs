@@ -26,6 +26,7 @@ primitives! {
     add_blocks,
     add_edge,
     add_if_absent,
+    add_warning,
     ancestors,
     append_text,
     ask,

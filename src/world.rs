@@ -27,4 +27,4 @@ pub use effects::{
     Workspace, World, read_text, text_from_bytes,
 };
 pub use grants::{GrantedAccess, is_forbidden_variable, protected_name};
-pub use walk::{EntryKind, FolderEntry, Stat, WalkOptions, WalkResult};
+pub use walk::{EntryKind, FolderEntry, Stat, WalkOptions, WalkResult, unreadable_folder};

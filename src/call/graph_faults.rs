@@ -1,5 +1,6 @@
 //! The faults of a graph, told to whom they concern: in the results that come from it, in the log, in `toolsd://status`.
 
+use crate::diagnostic::Diagnostic;
 use crate::graph::Graph;
 use crate::primitive::{LogLevel, Notice};
 use crate::value::Json;
@@ -26,34 +27,58 @@ pub fn describe(graph: &Graph) -> Option<String> {
     })
 }
 
-/// What the log says of the graph of a pack when it was built; nothing if the graph has no faults.
+/// What the log says of the graph of a pack when it was built; nothing if the graph has neither faults nor warnings.
 pub fn log_line(pack: &str, graph: &Graph) -> Option<Notice> {
-    first_faults(graph, MAX_IN_LOG).map(|(what, first)| {
-        let data = Json::from(format!("the graph of `{pack}` has {what}: {first}"));
-        Notice::Log { level: LogLevel::Warning, data }
-    })
+    let faults = first_faults(graph, MAX_IN_LOG);
+    let told: Vec<String> = [faults, first_warnings(graph)]
+        .into_iter()
+        .flatten()
+        .map(|(what, first)| format!("the graph of `{pack}` has {what}: {first}"))
+        .collect();
+    let data = Json::from(told.join("; "));
+    (!told.is_empty()).then_some(Notice::Log { level: LogLevel::Warning, data })
 }
 
 /// The number of faults, in words, and the first of them.
 fn first_faults(graph: &Graph, max: usize) -> Option<(String, String)> {
-    let count = graph.file_faults().len();
-    let told = graph.file_faults().take(max).map(|(path, fault)| match path {
+    first_of(graph.file_faults(), graph.file_faults().len(), "fault", max)
+}
+
+fn first_warnings(graph: &Graph) -> Option<(String, String)> {
+    first_of(graph.file_warnings(), graph.file_warnings().count(), "warning", MAX_IN_LOG)
+}
+
+fn first_of<'a>(
+    all: impl Iterator<Item = (&'a str, &'a Diagnostic)>,
+    count: usize,
+    noun: &str,
+    max: usize,
+) -> Option<(String, String)> {
+    let told = all.take(max).map(|(path, fault)| match path {
         "" => fault.message.clone(),
         path => format!("`{path}`: {}", fault.message),
     });
     let first = told.collect::<Vec<_>>().join("; ");
     let rest = if count > max { "; …" } else { "" };
-    let what = if count == 1 { "1 fault".to_owned() } else { format!("{count} faults") };
+    let what = if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") };
     (count > 0).then(|| (what, format!("{first}{rest}")))
 }
 
-/// The state of the graph of a pack, for `toolsd://status`.
+/// The state of the graph of a pack, for `toolsd://status`; nothing if there is nothing wrong with it.
 pub fn status(pack: &str, graph: &Graph) -> Option<Json> {
     let faults: Vec<Json> = graph
         .file_faults()
         .take(MAX_IN_STATUS)
         .map(|(path, fault)| json!({ "path": path, "message": fault.message, "help": fault.help }))
         .collect();
-    let total = graph.file_faults().len();
-    (total > 0).then(|| json!({ "pack": pack, "total": total, "faults": faults }))
+    let warned = graph.file_warnings().take(MAX_IN_STATUS);
+    let warnings: Vec<Json> =
+        warned.map(|(path, warning)| json!({ "path": path, "message": warning.message })).collect();
+    let mut state = json!({ "pack": pack, "total": graph.file_faults().len(), "faults": faults });
+    if !warnings.is_empty() {
+        state["warnings_total"] = graph.file_warnings().count().into();
+        state["warnings"] = warnings.into();
+        return Some(state);
+    }
+    (graph.file_faults().len() > 0).then_some(state)
 }

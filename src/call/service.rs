@@ -6,6 +6,7 @@ use super::change_feed::{ChangeFeed, HostChange};
 use super::generation::{
     DescriptionSources, announce_differences, compute, has_computed_parts, is_same_generation, next_generation,
 };
+use super::graph_faults;
 use super::host::{Staging, write_log};
 use super::loading::{PackSource, load_registry, load_with_retries};
 use super::request::{Caller, Request};
@@ -303,6 +304,16 @@ impl Service {
             self.state.changes.announce(&HostChange::Lists { tools: false, prompts: false, resources: true });
         }
         true
+    }
+
+    /// Builds the graph of a pack, and tells what is wrong with it, as `toolsd://status` does: `total`, `faults`,
+    /// `warnings`; nothing if all is well, or if the pack has no graph. Runs on this thread, as [`Self::refresh`] does.
+    pub fn graph_state(&self, pack: &str) -> Result<Option<Json>> {
+        let registry = self.registry();
+        let Some(pack) = registry.packs.iter().find(|known| known.name == pack) else { return Ok(None) };
+        let background = ActiveRequest::in_background(&self.state, &registry, CancelFlag::default());
+        let graph = background.refresh_graph(pack)?;
+        Ok(graph.and_then(|graph| graph_faults::status(&pack.name, &graph)))
     }
 
     /// What the graph of a pack was made of: absolute paths of files and folders.

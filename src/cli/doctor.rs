@@ -2,6 +2,7 @@
 
 mod checks;
 mod clients;
+mod graphs;
 
 use super::context::CommandContext;
 use super::options::{CommandResult, Exit, OutputFormat};
@@ -17,6 +18,7 @@ const CHECKS: &[fn(&CommandContext) -> Vec<Finding>] = &[
     checks::leftovers,
     checks::trust,
     checks::packs,
+    graphs::graphs,
     checks::sandbox,
     checks::git,
     clients::clients,

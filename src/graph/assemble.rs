@@ -77,6 +77,7 @@ impl FragmentAssembly {
     fn number_nodes(&mut self, number: u32, fragment: &Fragment) {
         self.data.first_head.push(self.data.node_of.len());
         self.data.faults.extend(fragment.fault.clone());
+        self.data.faults.extend(fragment.remarks.iter().filter(|remark| remark.fault.is_error()).cloned());
         let first_shape = self.data.first_shape[number as usize];
         for (head, at) in fragment.heads.iter().zip(0..) {
             let shape = first_shape + u32::from(head.table);

@@ -11,7 +11,8 @@ use super::transaction::Transaction;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::CheckedIterator;
 use crate::value::{Json, Kind, Map, Object, Text, Value};
-use std::collections::HashSet;
+use crate::world::unreadable_folder;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A graph that is being built. A read sees everything that was scanned and added so far. Nodes that were read earlier
@@ -34,6 +35,8 @@ struct BuilderState {
     snapshot: Option<Arc<Graph>>,
     /// Whether something was added since. If so, the next snapshot is made from this one.
     is_stale: bool,
+    /// The folders that searches could not look into and that the graph has a fault for.
+    unreadable: BTreeSet<String>,
 }
 
 impl Builder {
@@ -163,6 +166,9 @@ impl Builder {
 
     /// The whole graph in its current state.
     pub fn finish(&self) -> Result<Arc<Graph>> {
+        if let Some(scan) = &self.scan {
+            self.lock().tell_unreadable_folders(scan.unreadable_folders());
+        }
         self.read(&[])
     }
 
@@ -172,6 +178,16 @@ impl Builder {
 }
 
 impl BuilderState {
+    /// The files of a folder that cannot be read are missing: each such folder is a fault of the graph.
+    fn tell_unreadable_folders(&mut self, folders: Vec<String>) {
+        for folder in folders {
+            if self.unreadable.insert(folder.clone()) {
+                let fault = *unreadable_folder(&folder);
+                self.open.remark(folder.into(), fault);
+            }
+        }
+    }
+
     fn close_fragment(&mut self) {
         if !self.open.is_empty() {
             let open = std::mem::take(&mut self.open);

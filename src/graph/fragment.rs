@@ -30,6 +30,8 @@ pub(super) struct Fragment {
     pub maxima: Vec<Maxima>,
     /// Why the file could not be scanned, if it could not.
     pub fault: Option<FileFault>,
+    /// What else is wrong with files, and what the scripts warn of.
+    pub remarks: Vec<FileFault>,
 }
 
 impl Fragment {

@@ -1,7 +1,9 @@
 //! The verbs that add nodes and references to a fragment, for scan functions and for the builder: one at a time, or all
 //! nodes and references of the blocks of a text without running a script for each block.
 
-use super::fragment::{Fragment, FragmentEdge, FragmentTable, NAME, NodeHead, NodeRef, OnDuplicate, hash_id};
+use super::fragment::{
+    FileFault, Fragment, FragmentEdge, FragmentTable, NAME, NodeHead, NodeRef, OnDuplicate, hash_id,
+};
 use super::nodes::Node;
 use super::stored_value::{node_fields, to_stored};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
@@ -30,7 +32,19 @@ impl FragmentBuilder {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.fragment.heads.is_empty() && self.fragment.references.is_empty()
+        self.fragment.heads.is_empty() && self.fragment.references.is_empty() && self.fragment.remarks.is_empty()
+    }
+
+    /// Adds what people should know of a file, though the graph is as it should be; without a path, of the file that
+    /// is scanned.
+    pub fn warn(&mut self, path: Option<&str>, message: &str) {
+        let path = path.map_or_else(|| Text::clone(&self.fragment.path), Text::from);
+        self.remark(path, *Diagnostic::new(Code::ARGUMENTS, message).warning());
+    }
+
+    /// Adds a fault, or a warning, of a file.
+    pub(super) fn remark(&mut self, path: Text, fault: Diagnostic) {
+        self.fragment.remarks.push(FileFault { path, fault });
     }
 
     /// Whether a node of this kind was added.

@@ -71,6 +71,11 @@ impl FileScanner {
         &self.cache_scope
     }
 
+    /// The folders that the searches of this build could not look into.
+    pub fn unreadable_folders(&self) -> Vec<String> {
+        self.recorded.unreadable_folders()
+    }
+
     /// What this build read, and the fragments that it produced or reused.
     pub fn memo(&self) -> BuildMemo {
         let fragments = std::mem::take(&mut *self.made.lock().unwrap_or_else(PoisonError::into_inner));

@@ -174,6 +174,12 @@ impl Graph {
         self.data.faults.iter().map(|fault| (&*fault.path, &fault.fault))
     }
 
+    /// What scripts warned of, in the same way.
+    pub fn file_warnings(&self) -> impl Iterator<Item = (&str, &Diagnostic)> {
+        let remarks = self.data.fragments.iter().flat_map(|fragment| &fragment.remarks);
+        remarks.filter(|remark| !remark.fault.is_error()).map(|warning| (&*warning.path, &warning.fault))
+    }
+
     //= docs/spec.md#scripts
     //# A graph MUST NOT be used if none of its files could be scanned.
     /// The fault of a graph for which files were scanned, all in vain.

@@ -148,7 +148,7 @@ impl Files for FileTable {
     }
 
     fn walk(&self, _walk: &WalkOptions) -> Result<WalkResult> {
-        Ok(WalkResult { files: self.paths(), folders: vec![String::new()], linked: false })
+        Ok(WalkResult { files: self.paths(), folders: vec![String::new()], ..WalkResult::default() })
     }
 
     fn write(&self, _path: &str, _bytes: &[u8]) -> Result<()> {

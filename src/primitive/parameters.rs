@@ -2,12 +2,14 @@
 //! of a graph, and blocks of content.
 
 use super::declaration::{Args, Param, option, required};
+use super::host::Context;
 use crate::content::Content;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::{DiagramOptions, Nodes};
 use crate::guard;
 use crate::value::{Json, Kind, Map, Value};
-use crate::world::glob::FileSearch;
+use crate::world::glob::{FileSearch, FoundPaths};
+use crate::world::{World, unreadable_folder};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
@@ -60,8 +62,22 @@ pub const DEPTH: Param = option(
 /// What a byte of a glob takes to be compiled at worst, in nanoseconds.
 const COMPILING: u32 = 1_000;
 
+/// What a finder is asked for, found. The result of the call tells of folders that could not be read: an agent takes
+/// silence for "there is none".
+pub fn find_asked(
+    context: &Context<'_>,
+    args: &Args,
+    find: impl FnOnce(&FileSearch, &dyn World) -> Result<FoundPaths>,
+) -> Result<Vec<String>> {
+    let found = find(&find_from_args(args)?, context.host.world().as_ref())?;
+    for folder in &found.unreadable {
+        context.host.tell_in_result(&unreadable_folder(folder).message);
+    }
+    Ok(found.paths)
+}
+
 /// What a finder is asked for: `globs`, and the options `root`, `skip`, `hidden`, `ignore`, `follow`, `depth`.
-pub fn find_from_args(args: &Args) -> Result<FileSearch> {
+fn find_from_args(args: &Args) -> Result<FileSearch> {
     let depth = match args.integer_or("depth") {
         Some(depth) => Some(usize::try_from(depth).ok().filter(|depth| *depth > 0).ok_or_else(|| {
             Diagnostic::new(

@@ -3,6 +3,7 @@
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, parameters};
 use crate::value::{Kind, Value};
+use crate::world::glob::FileSearch;
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -44,6 +45,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    let files = parameters::find_from_args(&args)?.files(context.host.world().as_ref())?;
+    let files = parameters::find_asked(context, &args, FileSearch::files)?;
     Ok(Value::list(files.into_iter().map(Value::from)))
 }

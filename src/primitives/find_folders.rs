@@ -3,6 +3,7 @@
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, parameters};
 use crate::value::{Kind, Value};
+use crate::world::glob::FileSearch;
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -32,6 +33,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    let folders = parameters::find_from_args(&args)?.folders(context.host.world().as_ref())?;
+    let folders = parameters::find_asked(context, &args, FileSearch::folders)?;
     Ok(Value::list(folders.into_iter().map(Value::from)))
 }

@@ -5,6 +5,7 @@ use crate::guard;
 use crate::pattern::Pattern;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, parameters};
 use crate::value::{Kind, Text, Value};
+use crate::world::glob::FileSearch;
 use crate::world::{World, read_text};
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
@@ -86,7 +87,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let limit = args.integer_or("limit").map_or(MOST + 1, |limit| usize::try_from(limit).unwrap_or(0));
     let pattern = Pattern::compile_cached(args.text("regex"))?;
     let world = context.host.world().as_ref();
-    let files = parameters::find_from_args(&args)?.files(world)?;
+    let files = parameters::find_asked(context, &args, FileSearch::files)?;
     let search = Search { world, pattern: &pattern, limit, tells: args.flag("faults") };
     let shares: Vec<&[String]> = files.chunks(SHARE).collect();
     let found: Vec<OnceLock<Result<Vec<Value>>>> = shares.iter().map(|_| OnceLock::new()).collect();

@@ -235,6 +235,10 @@ impl FolderSource for Disk {
         Ok(Some(found))
     }
 
+    fn is_unreadable(&self, folder: &str) -> bool {
+        matches!(self.stat(folder), Ok(Some(stat)) if stat.entry == EntryKind::Folder)
+    }
+
     fn top(&self, from: &str) -> String {
         self.root_of(from)
     }

@@ -231,18 +231,27 @@ pub struct FileSearch {
     pub depth: Option<usize>,
 }
 
+/// What a search found.
+#[derive(Debug, Default)]
+pub struct FoundPaths {
+    /// The paths.
+    pub paths: Vec<String>,
+    /// The folders that could not be looked into.
+    pub unreadable: Vec<String>,
+}
+
 impl FileSearch {
     /// The files: paths from the root of the world, sorted bytewise, each once.
-    pub fn files(&self, world: &dyn World) -> Result<Vec<String>> {
+    pub fn files(&self, world: &dyn World) -> Result<FoundPaths> {
         self.run(world, false)
     }
 
     /// The folders, in the same way.
-    pub fn folders(&self, world: &dyn World) -> Result<Vec<String>> {
+    pub fn folders(&self, world: &dyn World) -> Result<FoundPaths> {
         self.run(world, true)
     }
 
-    fn run(&self, world: &dyn World, folders: bool) -> Result<Vec<String>> {
+    fn run(&self, world: &dyn World, folders: bool) -> Result<FoundPaths> {
         let globs = Globs::new(&self.globs, &self.root)?;
         let skip = Globs::new(&self.skip, &self.root)?;
         let fits = |path: &str| {
@@ -250,7 +259,7 @@ impl FileSearch {
                 && path != "."
                 && (self.skip.is_empty() || !skip.matches(path))
         };
-        let mut found = Vec::new();
+        let mut found = FoundPaths::default();
         let starts = globs.starts();
         // What one walk finds is sorted.
         let several = starts.len() > 1;
@@ -264,11 +273,14 @@ impl FileSearch {
             let hidden = self.hidden || globs.names_hidden();
             let walked = world.walk(&WalkOptions { from, hidden, ignore: self.ignore, follow: self.follow, depth })?;
             let paths = if folders { walked.folders } else { walked.files };
-            found.extend(paths.into_iter().filter(|path| fits(path)));
+            found.paths.extend(paths.into_iter().filter(|path| fits(path)));
+            // One that is left out with all that lies in it is missed by nobody.
+            let is_wanted = |folder: &String| self.skip.is_empty() || !skip.matches(&path::join(folder, "file"));
+            found.unreadable.extend(walked.unreadable.into_iter().filter(is_wanted));
         }
         if several {
-            found.sort_unstable();
-            found.dedup();
+            found.paths.sort_unstable();
+            found.paths.dedup();
         }
         Ok(found)
     }
@@ -344,7 +356,7 @@ mod tests {
     #[test]
     fn files_are_found_once_and_sorted() {
         let world = memory();
-        let files = |find: &FileSearch| find.files(&world).unwrap().join(" ");
+        let files = |find: &FileSearch| find.files(&world).unwrap().paths.join(" ");
         assert_eq!(files(&find(&["b/*.md", "**/*.md", "*.md"])), "a.md b/a.md b/d/e/f.md");
         assert_eq!(files(&FileSearch { ignore: false, ..find(&["*/*.md"]) }), "b/a.md out/x.md");
         assert_eq!(files(&FileSearch { hidden: true, ..find(&["b/**/a.md"]) }), "b/.c/a.md b/a.md");
@@ -359,10 +371,10 @@ mod tests {
     #[test]
     fn folders_are_found() {
         let world = memory();
-        assert_eq!(find(&["*"]).folders(&world).unwrap(), ["b"]);
-        assert_eq!(find(&["b/**"]).folders(&world).unwrap(), ["b/d", "b/d/e"]);
+        assert_eq!(find(&["*"]).folders(&world).unwrap().paths, ["b"]);
+        assert_eq!(find(&["b/**"]).folders(&world).unwrap().paths, ["b/d", "b/d/e"]);
         assert_eq!(
-            FileSearch { hidden: true, ..find(&["*", "b/*"]) }.folders(&world).unwrap(),
+            FileSearch { hidden: true, ..find(&["*", "b/*"]) }.folders(&world).unwrap().paths,
             [".github", "b", "b/.c", "b/d"]
         );
     }

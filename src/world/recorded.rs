@@ -185,7 +185,7 @@ fn take_walk(world: &dyn Workspace, walk: &WalkOptions) -> Result<WalkRead> {
     let at_ms = world.now_ms();
     let walked = world.walk(walk)?;
     let from = path::clean(&walk.from);
-    let mut paths: BTreeSet<String> = walked.folders.iter().cloned().collect();
+    let mut paths: BTreeSet<String> = walked.folders.iter().chain(&walked.unreadable).cloned().collect();
     let mut ignore_files = Vec::new();
     if walk.ignore {
         let all = |folder: &String| IGNORE_FILES.map(|name| walk::child_path(folder, name));
@@ -431,6 +431,11 @@ impl RecordedWorld {
     /// Begins to remember, and takes over what `check` has just found to be as `earlier` saw it.
     pub fn resuming(world: Arc<dyn Workspace>, earlier: Arc<RecordedReads>, check: ReadsCheck) -> Self {
         Self { before: Some((earlier, check)), ..Self::without_programs(world) }
+    }
+
+    /// The folders that walks could not look into, in the order of these walks.
+    pub fn unreadable_folders(&self) -> Vec<String> {
+        self.lock().walks.iter().flat_map(|read| read.walked.unreadable.iter().cloned()).collect()
     }
 
     /// What was remembered so far, and begins anew.

@@ -513,7 +513,8 @@ impl FolderSource for StagedWorld {
     fn entries(&self, folder: &str) -> Result<Option<Vec<FolderEntry>>> {
         let key = self.under.spelled(folder);
         let under = match self.under.stat(folder)? {
-            Some(stat) if stat.entry == EntryKind::Folder => Some(self.under.list(folder)?),
+            // One that cannot be read has no entries that are known.
+            Some(stat) if stat.entry == EntryKind::Folder => self.under.list(folder).ok(),
             _ => None,
         };
         let held = self.lock_held();
@@ -536,6 +537,11 @@ impl FolderSource for StagedWorld {
             };
         }
         Ok(Some(found.into_iter().map(|(name, (entry, link))| FolderEntry { name, entry, link }).collect()))
+    }
+
+    fn is_unreadable(&self, folder: &str) -> bool {
+        let is_folder = matches!(self.under.stat(folder), Ok(Some(stat)) if stat.entry == EntryKind::Folder);
+        is_folder && self.under.list(folder).is_err()
     }
 
     fn top(&self, from: &str) -> String {

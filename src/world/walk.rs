@@ -64,8 +64,16 @@ pub struct WalkResult {
     pub files: Vec<String>,
     /// The folders looked into, the first one included: paths relative to the root, sorted bytewise.
     pub folders: Vec<String>,
+    /// The folders that could not be looked into, so that what lies in them is missing, sorted in the same way.
+    pub unreadable: Vec<String>,
     /// Whether a symlink was followed, or would have been if it led to something.
     pub linked: bool,
+}
+
+/// The fault of a folder that a walk could not look into.
+pub fn unreadable_folder(path: &str) -> Box<Diagnostic> {
+    Diagnostic::new(Code::WORLD, format!("the folder `{path}` cannot be read, so its files are left out"))
+        .help("let this user read the folder, or leave it out")
 }
 
 /// The files that say what a walk leaves out, the stronger one first. Only those between the root of the
@@ -84,6 +92,11 @@ const MOST_FOLDERS: usize = 500_000;
 pub(super) trait FolderSource {
     /// The entries of a folder, sorted by name; nothing if it cannot be looked into.
     fn entries(&self, folder: &str) -> Result<Option<Vec<FolderEntry>>>;
+
+    /// Whether there is such a folder, of one that cannot be looked into.
+    fn is_unreadable(&self, _folder: &str) -> bool {
+        false
+    }
 
     /// The root that the clean path `from` lies beneath: above it no ignore file counts.
     fn top(&self, _from: &str) -> String {
@@ -149,6 +162,7 @@ pub(super) fn walk(folders: &dyn FolderSource, walk: &WalkOptions) -> Result<Wal
     }
     walked.files.sort_unstable();
     walked.folders.sort_unstable();
+    walked.unreadable.sort_unstable();
     Ok(walked)
 }
 
@@ -162,7 +176,12 @@ fn enter(
     if folder.link && is_above(folders, folder.above.as_deref(), folders.identity(&folder.path)) {
         return Ok(());
     }
-    let Some(entries) = folders.entries(&folder.path)? else { return Ok(()) };
+    let Some(entries) = folders.entries(&folder.path)? else {
+        if folders.is_unreadable(&folder.path) {
+            walked.unreadable.push(folder.path);
+        }
+        return Ok(());
+    };
     let rules = if walk.ignore { rules_of(folders, &folder, &entries)? } else { None };
     let (path, identity) = (folder.path.clone(), OnceLock::new());
     let above = walk.follow.then(|| Arc::new(EnteredFolder { path, identity, next: folder.above.clone() }));
@@ -236,6 +255,7 @@ pub(super) fn walk_as_asked(
     if from != asked {
         walked.files = walked.files.into_iter().map(&again).collect();
         walked.folders = walked.folders.into_iter().map(&again).collect();
+        walked.unreadable = walked.unreadable.into_iter().map(&again).collect();
     }
     Ok(walked)
 }

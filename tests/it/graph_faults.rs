@@ -2,6 +2,11 @@
 
 use crate::support::home::Home;
 use serde_json::{Value, json};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
 
 const PACK: &str = include_str!("graph_faults/notes.toml");
 
@@ -13,7 +18,7 @@ fn list_notes(args) { graph().nodes("note").column("id") }
 
 fn serve(home: &Home) -> crate::support::Server {
     let mut command = home.command();
-    command.args(["serve", "--dir", "packs", "--pack", "notes"]).stderr(std::fs::File::create(home.log()).unwrap());
+    command.args(["serve", "--dir", "packs", "--pack", "notes"]).stderr(fs::File::create(home.log()).unwrap());
     crate::support::Server::of(command, tempfile::tempdir().unwrap())
 }
 
@@ -36,7 +41,7 @@ fn faults_of_a_graph_are_said_with_each_result() {
     ]);
     let mut server = serve(&home);
     assert_eq!(list_notes(&mut server), (vec![r#"["one"]"#.to_owned()], false));
-    std::fs::write(home.workspace().join("notes/b.md"), b"\xff").unwrap();
+    fs::write(home.workspace().join("notes/b.md"), b"\xff").unwrap();
     for _ in 0..2 {
         let (texts, failed) = list_notes(&mut server);
         assert_eq!((texts[0].as_str(), failed), (r#"["one"]"#, false));
@@ -48,8 +53,76 @@ fn faults_of_a_graph_are_said_with_each_result() {
     home.write("notes/b.md", "two");
     assert_eq!(list_notes(&mut server), (vec![r#"["one","two"]"#.to_owned()], false));
     assert_eq!(server.read("toolsd://status")["graphs"], Value::Null);
-    let said = std::fs::read_to_string(home.log()).unwrap();
+    let said = fs::read_to_string(home.log()).unwrap();
     assert_eq!(said.matches("the graph of `notes` has 1 fault: `notes/b.md`").count(), 1, "{said}");
+}
+
+/// Files of a folder that cannot be read are missing, from a graph and from a search, and both say so.
+#[test]
+fn a_folder_that_cannot_be_read_is_told() {
+    let search = "\n[[tool]]\nname = \"find_notes\"\ndescription = \"Finds notes.\"\nscript = \"tools.d/notes/notes.rhai\"\nfn = \"find_notes\"\neffect = \"reads\"\n";
+    let home = Home::with(&[
+        ("packs/tools.d/notes.toml", &format!("{PACK}{search}")),
+        (
+            "packs/tools.d/notes/notes.rhai",
+            &format!("{SCRIPT}\nfn find_notes(args) {{ find_files(\"notes/**\", #{{ skip: \"**/skipped/**\" }}) }}")
+                .replace("notes/*.md", "notes/**/*.md"),
+        ),
+        ("notes/a.md", "one"),
+        ("notes/shut/b.md", "two"),
+        ("notes/skipped/c.md", "three"),
+    ]);
+    let open = |path: &Path, mode| fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    for folder in [home.workspace().parent().unwrap(), &home.workspace()] {
+        open(folder, 0o755);
+    }
+    for folder in ["notes/shut", "notes/skipped"] {
+        open(&home.workspace().join(folder), 0o000);
+    }
+    // Root reads whatever it likes.
+    let user = rustix::process::geteuid().is_root().then_some(65_534);
+    let program = home.workspace().join("toolsd");
+    assert!(Command::new("cp").arg(env!("CARGO_BIN_EXE_toolsd")).arg(&program).status().unwrap().success());
+    let told = |tool: &str| {
+        let mut command = home.command_of(program.to_str().unwrap());
+        command.args(["call", tool, "--dir", "packs", "--pack", "notes"]);
+        if let Some(user) = user {
+            command.uid(user);
+        }
+        let output = command.output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (text(output.stdout), text(output.stderr))
+    };
+    for tool in ["list_notes", "find_notes"] {
+        let (result, notice) = told(tool);
+        assert!(notice.contains("the folder `notes/shut` cannot be read"), "{tool}: {result}\n{notice}");
+        assert_eq!(notice.contains("notes/skipped"), tool == "list_notes", "{notice}");
+    }
+    for folder in ["notes/shut", "notes/skipped"] {
+        open(&home.workspace().join(folder), 0o755);
+    }
+    assert!(!told("list_notes").1.contains("notice"), "{:?}", told("list_notes"));
+}
+
+/// What a script warns of is for people: the results do not speak of it.
+#[test]
+fn warnings_of_a_graph_are_told_to_people() {
+    let warns = "{ f.add_warning(\"it has no author\"); f.add(";
+    let home = Home::with(&[
+        ("packs/tools.d/notes.toml", PACK),
+        ("packs/tools.d/notes/notes.rhai", &SCRIPT.replacen("{ f.add(", warns, 1)),
+        ("notes/a.md", "one"),
+    ]);
+    let mut server = serve(&home);
+    assert_eq!(list_notes(&mut server), (vec![r#"["one"]"#.to_owned()], false));
+    let graphs = &server.read("toolsd://status")["graphs"];
+    let expected = json!([{ "path": "notes/a.md", "message": "it has no author" }]);
+    assert_eq!((&graphs[0]["total"], &graphs[0]["warnings"]), (&json!(0), &expected), "{graphs}");
+    drop(server);
+    let said = fs::read_to_string(home.log()).unwrap();
+    assert_eq!(said.matches("the graph of `notes` has 1 warning: `notes/a.md`: it has no author").count(), 1, "{said}");
+    let told = home.run(&["doctor", "--dir", "packs", "--pack", "notes"]);
+    assert!(told.out.contains("`notes/a.md` is warned of by `notes`: it has no author"), "{}", told.out);
 }
 
 /// A failing example says that its graph is not whole.

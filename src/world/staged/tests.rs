@@ -25,7 +25,7 @@ fn found(world: &dyn World, glob: &str) -> String {
         follow: false,
         depth: None,
     };
-    find.files(world).unwrap().join(" ")
+    find.files(world).unwrap().paths.join(" ")
 }
 
 //= docs/spec.md#writes

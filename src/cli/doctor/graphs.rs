@@ -1,0 +1,57 @@
+//! What is wrong with the graphs of packs: files that are missing from answers, and what scripts warn of.
+
+use super::checks::Finding;
+use crate::call::Service;
+use crate::cli::context::CommandContext;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::script::STACK_BYTES;
+use crate::value::Json;
+
+/// The number of faults, and of warnings, of one graph that are told one by one.
+const MAX_TOLD: usize = 20;
+
+/// The graph of every pack that is served, built afresh.
+pub fn graphs(context: &CommandContext) -> Vec<Finding> {
+    let Ok(service) = context.service() else { return Vec::new() };
+    let registry = service.registry();
+    let with_graph = registry.packs.iter().filter(|pack| pack.compiled.graph.is_some());
+    with_graph
+        .flat_map(|pack| match build(&service, &pack.name) {
+            Ok(None) => vec![Finding::ok("graph", format!("that of `{}` is built without faults", pack.name))],
+            Ok(Some(state)) => findings(&pack.name, &state),
+            Err(fault) => vec![Finding::from_fault("graph", &fault)],
+        })
+        .collect()
+}
+
+fn build(service: &Service, pack: &str) -> Result<Option<Json>> {
+    let broken = |what: String| Diagnostic::new(Code::INTERNAL, what);
+    std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
+        let thread = builder
+            .spawn_scoped(scope, || service.graph_state(pack))
+            .map_err(|error| broken(format!("no thread for the graph of `{pack}`: {error}")))?;
+        thread.join().unwrap_or_else(|_| Err(broken(format!("the graph of `{pack}` broke off"))))
+    })
+}
+
+fn findings(pack: &str, state: &Json) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (list, total, what) in
+        [("faults", "total", "is left out of answers"), ("warnings", "warnings_total", "is warned of")]
+    {
+        let all = state[list].as_array().map_or(&[][..], Vec::as_slice);
+        for told in all.iter().take(MAX_TOLD) {
+            let text = |key: &str| told[key].as_str().unwrap_or_default();
+            let file = if text("path").is_empty() { "something".to_owned() } else { format!("`{}`", text("path")) };
+            let finding = Finding::note("graph", format!("{file} {what} by `{pack}`: {}", text("message")));
+            findings.push(if text("help").is_empty() { finding } else { finding.next(text("help")) });
+        }
+        let left = state[total].as_u64().unwrap_or(0).saturating_sub(MAX_TOLD as u64);
+        if left > 0 {
+            findings
+                .push(Finding::note("graph", format!("{left} more {list} of `{pack}`: `toolsd://status` has them")));
+        }
+    }
+    findings
+}
