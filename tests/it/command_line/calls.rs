@@ -1,5 +1,6 @@
 //! `call`, `read`, `prompt`, `list`, `docs`, `check`, `test`: what they write, and how they end.
 
+use crate::support::Server;
 use crate::support::home::Home;
 use serde_json::json;
 
@@ -113,6 +114,26 @@ fn a_marker_is_found_above_and_is_then_the_root() {
     let words = ["call", "plants", "--dir", crate::support::home::SAMPLE, "--format", "json", "--workspace"];
     let said = home.run(&[&words[..], &[deep.to_str().unwrap()]].concat()).ended(0);
     assert_eq!(said.json(), json!([{ "name": "rose", "bed": "north" }]));
+}
+
+/// What is measured is what a client gets.
+#[test]
+fn the_cost_of_lists_is_what_is_sent() {
+    let home = Home::with(&[]);
+    let cost = |words: &[&str]| home.sample(&[&["cost", "--format", "json"], words].concat()).ended(0).json();
+    let (packs, tools) = (cost(&[]), cost(&["--tools"]));
+    assert_eq!(packs["total"]["list"], tools["total"]["list"]);
+    assert_eq!(cost(&["--tools", "--top", "1"])["rows"], json!([tools["rows"][0]]));
+    for (lists, column) in [("full", "list"), ("lean", "lean")] {
+        home.write("toolsd.toml", &format!("[server]\nlists = \"{lists}\"\n"));
+        home.trust();
+        let mut command = home.command();
+        command.args(["serve", "--dir", crate::support::home::SAMPLE, "--pack", "sample"]);
+        let mut server = Server::of(command, tempfile::tempdir().unwrap());
+        let listed = server.request("tools/list", json!({}))["result"]["tools"].clone();
+        let bytes: usize = listed.as_array().unwrap().iter().map(|tool| tool.to_string().len()).sum();
+        assert_eq!(packs["total"][column], json!(bytes), "{lists}");
+    }
 }
 
 #[test]
