@@ -2,6 +2,7 @@
 
 mod changing;
 mod files;
+mod sessions;
 
 use crate::support::{Server, copy, systems};
 use serde_json::{Value, json};

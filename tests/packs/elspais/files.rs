@@ -100,7 +100,7 @@ fn saving_writes_the_touched_lines_only() {
 }
 
 /// What a requirement says, without where it stands and what depends on that.
-fn said(server: &mut Server) -> Vec<Value> {
+pub fn said(server: &mut Server) -> Vec<Value> {
     let all = server.well("search", json!({ "query": "", "limit": 1000 }));
     let mut found: Vec<Value> = Vec::new();
     for one in all.as_array().unwrap() {
