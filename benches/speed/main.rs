@@ -18,6 +18,7 @@ mod targets {
     pub mod echo;
     pub mod index;
     pub mod load;
+    pub mod mix;
     pub mod natives;
     pub mod skills;
     pub mod spawn;
@@ -44,6 +45,7 @@ const PARTS: &[Part] = &[
     ("stats", targets::stats::measure),
     ("index", targets::index::measure),
     ("trace", targets::trace::measure),
+    ("mix", targets::mix::measure),
     ("load", targets::load::measure),
     ("skills", targets::skills::measure),
     ("natives", targets::natives::measure),

@@ -104,7 +104,7 @@ fn read(server: &mut Server, uri: &str, part: &str) -> Outcome<Duration> {
 }
 
 /// Each specification depends on the one before within its ten, and has code that ensures every other group.
-fn make(folder: &Path, count: usize) -> Outcome<()> {
+pub fn make(folder: &Path, count: usize) -> Outcome<()> {
     let write = |path: String, text: String| -> Outcome<()> {
         let path = folder.join(path);
         fs::create_dir_all(path.parent().ok_or("no folder")?)?;
