@@ -75,7 +75,9 @@ impl Original for Elspais {
         }
         let there = there.as_array().ok_or("the original answers with no list")?;
         let answer = |((call, here), there): ((&(String, Value), &Value), &Value)| {
-            let there = if call.0 == "search" { &there["result"] } else { there };
+            // The original answers a search with a list alone, the pack with a page of it.
+            let search = call.0 == "search";
+            let (here, there) = if search { (&here["results"], &there["result"]) } else { (here, there) };
             let (here, there) = (once(here), once(there));
             let (here, there) = (&here, &there);
             Answer { question: asked(call), here: plain(here, &folder), there: plain(there, &folder) }

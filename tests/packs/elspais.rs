@@ -141,8 +141,10 @@ fn answers(corpus: &str, golden: &Path, server: &mut Server, root: &str, differe
             differences.add(format!("{what}: failed with {got}"));
             continue;
         }
-        let wanted = if tool == "search" { &call["result"]["result"] } else { &call["result"] };
-        differences.compare(&what, "", &got, wanted);
+        // The original answers a search with a list alone; here it is a page that tells how many there are.
+        let search = tool == "search";
+        let (got, wanted) = if search { (&got["results"], &call["result"]["result"]) } else { (&got, &call["result"]) };
+        differences.compare(&what, "", got, wanted);
     }
 }
 
@@ -184,8 +186,8 @@ fn the_hashes_that_are_printed_come_out() {
     fs::copy(folder.join("seed.md"), place.path().join("spec/seed.md")).unwrap();
     let mut server = Server::start(place.path(), "elspais");
     let all = server.well("search", json!({ "query": "" }));
-    assert_eq!(all.as_array().unwrap().len(), 15);
-    for one in all.as_array().unwrap() {
+    assert_eq!(all["total"], 15);
+    for one in all["results"].as_array().unwrap() {
         let got = server.well("get_requirement", json!({ "req_id": one["id"] }));
         assert_eq!(got["computed_hash"], got["hash"], "{}", one["id"]);
     }
