@@ -7,14 +7,15 @@ use std::process::Command;
 fn ask(tool: &str) -> Vec<Value> {
     let state = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_toolsd"))
-        .args(["call", tool, "--pack", "duvet", "--format", "json"])
+        .args(["call", tool, "limit=100000", "--pack", "duvet", "--format", "json"])
         .env("XDG_CONFIG_HOME", state.path())
         .env("XDG_STATE_HOME", state.path())
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    answer["result"].as_array().unwrap().clone()
 }
 
 //= docs/spec.md#traceability
