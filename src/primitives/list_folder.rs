@@ -9,7 +9,7 @@ use crate::world::EntryKind;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "list_folder",
     family: Family::Files,
-    summary: "What lies in the folder `path`, hidden names included, sorted bytewise: `name` and `kind`, which is `file`, `folder` or `other`.",
+    summary: "What lies in the folder `path`, hidden names included, sorted bytewise: `name` and `kind`, which is `file`, `folder` or `other`; of a symlink also `link`: where it leads, as it says itself.",
     params: &[
         required("path", &[Kind::Text], "The path of a folder; `.` is the root of the workspace."),
     ],
@@ -30,6 +30,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
             EntryKind::Folder => "folder",
             EntryKind::Other => "other",
         };
-        Value::map([("name", Value::from(entry.name)), ("kind", kind.into())])
+        let link = entry.link.map(|target| ("link", Value::from(target)));
+        Value::map([("name", Value::from(entry.name)), ("kind", kind.into())].into_iter().chain(link))
     })))
 }

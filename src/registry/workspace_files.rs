@@ -155,7 +155,7 @@ impl FolderScan<'_> {
                 _ if is_hidden(&path) && entry.entry != EntryKind::Folder => {}
                 EntryKind::Folder => self.folder(&path, depth + 1)?,
                 EntryKind::File => self.files.push(path),
-                EntryKind::Other if entry.link => self.faults.push(*no_file(&path)),
+                EntryKind::Other if entry.link.is_some() => self.faults.push(*no_file(&path)),
                 EntryKind::Other => {}
             }
         }

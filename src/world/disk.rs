@@ -218,10 +218,12 @@ impl FolderSource for Disk {
         let mut found = Vec::new();
         for (name, kind) in listing.read().map_err(|error| path_fault(folder, "looked into", &error))? {
             let (entry, link) = match kind {
-                FileType::RegularFile => (EntryKind::File, false),
-                FileType::Directory => (EntryKind::Folder, false),
-                FileType::Symlink => (entry_through_link(self, &walk::child_path(folder, &name)), true),
-                _ => (EntryKind::Other, false),
+                FileType::RegularFile => (EntryKind::File, None),
+                FileType::Directory => (EntryKind::Folder, None),
+                FileType::Symlink => {
+                    (entry_through_link(self, &walk::child_path(folder, &name)), Some(listing.target(&name)))
+                }
+                _ => (EntryKind::Other, None),
             };
             // In a folder that a link led to, each entry is checked by its real name.
             let may = |real: &String| {

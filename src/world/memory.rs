@@ -354,7 +354,7 @@ impl FolderSource for MemoryWorld {
         let mut found: Vec<FolderEntry> = files
             .take_while(|(path, _)| path.starts_with(&prefix))
             .chain(folders.take_while(|(path, _)| path.starts_with(&prefix)))
-            .filter_map(|(path, entry)| Some(FolderEntry { name: direct(path)?, entry, link: false }))
+            .filter_map(|(path, entry)| Some(FolderEntry { name: direct(path)?, entry, link: None }))
             .collect();
         found.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         Ok(Some(found))

@@ -521,18 +521,18 @@ impl FolderSource for StagedWorld {
         if (under.is_none() || held.is_gone(&key)) && !held.folders.contains_key(&key) {
             return Ok(None);
         }
-        let mut found: BTreeMap<String, (EntryKind, bool)> =
+        let mut found: BTreeMap<String, (EntryKind, Option<String>)> =
             under.into_iter().flatten().map(|entry| (entry.name, (entry.entry, entry.link))).collect();
         let inside = |path: &String| path::folder(path) == key && *path != key;
         for path in held.gone.iter().filter(|path| inside(path)) {
             found.remove(path::name(path));
         }
         for path in held.folders.keys().filter(|path| inside(path)) {
-            found.insert(path::name(path).to_owned(), (EntryKind::Folder, false));
+            found.insert(path::name(path).to_owned(), (EntryKind::Folder, None));
         }
         for (path, file) in held.files.iter().filter(|(path, _)| inside(path)) {
             match file.bytes {
-                Some(_) => found.insert(path::name(path).to_owned(), (EntryKind::File, false)),
+                Some(_) => found.insert(path::name(path).to_owned(), (EntryKind::File, None)),
                 None => found.remove(path::name(path)),
             };
         }

@@ -38,8 +38,8 @@ pub struct FolderEntry {
     pub name: String,
     /// What it is.
     pub entry: EntryKind,
-    /// Whether it is a symlink.
-    pub link: bool,
+    /// Of a symlink where it leads, as it says itself; what is not UTF-8 is replaced.
+    pub link: Option<String>,
 }
 
 /// How to walk.
@@ -186,10 +186,10 @@ fn enter(
     let (path, identity) = (folder.path.clone(), OnceLock::new());
     let above = walk.follow.then(|| Arc::new(EnteredFolder { path, identity, next: folder.above.clone() }));
     for found in entries {
-        if (found.link && !walk.follow) || (!walk.hidden && found.name.starts_with('.')) {
+        if (found.link.is_some() && !walk.follow) || (!walk.hidden && found.name.starts_with('.')) {
             continue;
         }
-        walked.linked |= found.link;
+        walked.linked |= found.link.is_some();
         let path = child_path(&folder.path, &found.name);
         let is_folder = found.entry == EntryKind::Folder;
         if is_ignored(rules.as_deref(), &path, is_folder) || (walk.ignore && found.name == ".git") {
@@ -198,7 +198,7 @@ fn enter(
         match found.entry {
             EntryKind::File => walked.files.push(path),
             EntryKind::Folder if walk.depth.is_none_or(|depth| folder.depth + 1 < depth) => {
-                let (rules, above, link) = (rules.clone(), above.clone(), found.link);
+                let (rules, above, link) = (rules.clone(), above.clone(), found.link.is_some());
                 open.push(PendingFolder { path, depth: folder.depth + 1, rules, above, link });
             }
             _ => {}

@@ -102,6 +102,12 @@ impl OpenedPath<'_> {
 }
 
 impl FolderListing {
+    /// Where a link in the folder leads, as it says itself; nothing is resolved. Empty if it is gone.
+    pub(super) fn target(&self, name: &str) -> String {
+        let said = self.folder.fd().and_then(|folder| readlinkat(folder, name, Vec::new()));
+        said.map(|said| said.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
     /// The names in the folder, and what each is; a link is none of what it leads to. Names that are no UTF-8 are
     /// left out.
     pub(super) fn read(&mut self) -> io::Result<Vec<(String, FileType)>> {
