@@ -109,7 +109,7 @@ const READS: &[Read] = &[
     ("list the folder", |world, path| {
         text(world.list(path.rsplit_once('/').unwrap().0).map(|mut entries| {
             // A link that lies in the grant is a name of the grant; what it leads to is not.
-            entries.retain(|entry| !entry.link || entry.entry != EntryKind::Other);
+            entries.retain(|entry| entry.link.is_none() || entry.entry != EntryKind::Other);
             entries
         }))
     }),

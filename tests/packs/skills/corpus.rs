@@ -41,7 +41,7 @@ impl Corpus {
                 corpus.many();
                 corpus.configured("refresh_ms = 20\nwatch = false");
             }
-            "a clock" => corpus.configured("refresh_ms = 2000\nwatch = false"),
+            "a clock" => corpus.configured("refresh_ms = 4000\nwatch = false"),
             "plugins switched off" => corpus.configured("plugins = false"),
             "odd" => corpus.odd(),
             "still" => corpus.configured("refresh_ms = 0\nwatch = false"),
