@@ -13,6 +13,8 @@ use std::path::Path;
 
 /// Of no use without git: its own test calls it.
 const ELSEWHERE: [&str; 1] = ["list_safety_branches"];
+/// The number of items that the original answers with at most.
+const LIMITS: [(&str, u64); 2] = [("get_uncovered_assertions", 100), ("get_orphaned_nodes", 1000)];
 /// Lists whose order the original does not promise.
 const UNORDERED: [&str; 1] = ["get_orphaned_nodes"];
 
@@ -137,9 +139,9 @@ fn answers(corpus: &str, golden: &Path, server: &mut Server, root: &str, differe
         }
         let what = named(corpus, &call);
         let mut arguments = call["arguments"].clone();
-        // Here lists are pages.
-        if tool == "get_uncovered_assertions" {
-            arguments["limit"] = json!(1000);
+        // Here a page has fifty.
+        if let Some((_, limit)) = LIMITS.iter().find(|(name, _)| *name == tool) {
+            arguments["limit"] = json!(limit);
         }
         let (got, failed) = server.call(tool, arguments);
         if failed {
