@@ -10,6 +10,7 @@
 
 mod dice;
 mod differences;
+mod duvet;
 mod elspais;
 mod programs;
 mod project;
@@ -52,8 +53,9 @@ trait Original {
 
 fn original(name: &str) -> Outcome<Box<dyn Original>> {
     match name {
+        "duvet" => Ok(Box::<duvet::Duvet>::default()),
         "elspais" => Ok(Box::<elspais::Elspais>::default()),
-        _ => Err(format!("there is no rig for \"{name}\"; there is one for: elspais").into()),
+        _ => Err(format!("there is no rig for \"{name}\"; there are: duvet, elspais").into()),
     }
 }
 
@@ -243,7 +245,8 @@ impl Rig {
     fn shrunk(&mut self, class: &Class, one: &Unknown) -> Outcome<(Project, Difference)> {
         let mut last = one.first.clone();
         let project = shrink::smallest(&one.smallest, |candidate| {
-            let found = self.differences(candidate)?;
+            // A candidate that an original cannot be asked about is not smaller, but broken.
+            let Ok(found) = self.differences(candidate) else { return Ok(false) };
             let same = found
                 .into_iter()
                 .find(|difference| difference.class() == *class && !self.reasons.explain(difference, candidate));

@@ -28,6 +28,24 @@ pub fn python_environment(folder: &Path, packages: &[&str]) -> Outcome<PathBuf> 
     Ok(python)
 }
 
+/// A program of the registry of crates at this version, built into a folder when it is first asked for. It is built
+/// without optimization: the projects are small, and the build is what takes long.
+pub fn crate_program(folder: &Path, name: &str, version: &str) -> Outcome<PathBuf> {
+    let program = folder.join("bin").join(name);
+    // The program need not know its own version; cargo writes down what it installed.
+    let wanted = format!("\"{name} {version} ");
+    let is_there = fs::read_to_string(folder.join(".crates.toml")).is_ok_and(|installed| installed.contains(&wanted));
+    if is_there && program.is_file() {
+        return Ok(program);
+    }
+    println!("installing {name} {version} into {}", folder.display());
+    let build = folder.join("build");
+    let install = ["install", name, "--version", version, "--locked", "--debug", "--force", "--root"];
+    run(Command::new("cargo").args(install).arg(folder).env("CARGO_TARGET_DIR", &build))?;
+    fs::remove_dir_all(build)?;
+    Ok(program)
+}
+
 fn run(command: &mut Command) -> Outcome<()> {
     let ended = command.stdin(Stdio::null()).output().map_err(|error| format!("{command:?}: {error}"))?;
     if ended.status.success() {
@@ -78,36 +96,70 @@ impl Drop for LineProgram {
     }
 }
 
-/// What a pack answers to calls of tools in a workspace, each as bare JSON; a result that is a fault says so.
-pub fn ask_pack(toolsd: &Path, pack: &str, workspace: &Path, calls: &[(String, Value)]) -> Outcome<Vec<Value>> {
-    let home = tempfile::tempdir()?;
-    let mut command = Command::new(toolsd);
-    command.env("XDG_CONFIG_HOME", home.path().join("config")).env("XDG_STATE_HOME", home.path().join("state"));
-    command.args(["serve", "--pack", pack, "--workspace"]).arg(workspace);
-    let mut server = LineProgram::start(&mut command)?;
-    let hello =
-        json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "rig", "version": "0" } });
-    request(&mut server, 0, "initialize", &hello)?;
-    server.tell(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
-    let mut answers = Vec::new();
-    for (id, (tool, arguments)) in (1..).zip(calls) {
-        let result = request(&mut server, id, "tools/call", &json!({ "name": tool, "arguments": arguments }))?;
-        let text = result["content"][0]["text"].as_str().unwrap_or_default();
-        let value = serde_json::from_str(text).unwrap_or_else(|_| json!(text));
-        answers.push(if result["isError"] == true { json!({ "raised": value }) } else { value });
-    }
-    Ok(answers)
+/// A pack that is served in a workspace, with settings and state of its own.
+pub struct Pack {
+    server: LineProgram,
+    next: u64,
+    _home: tempfile::TempDir,
 }
 
-fn request(server: &mut LineProgram, id: u64, method: &str, params: &Value) -> Outcome<Value> {
-    server.tell(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
-    loop {
-        let mut answer = server.hear()?;
-        if answer["id"] == id {
-            return match answer.get("error") {
-                Some(error) => Err(format!("{method}: {error}").into()),
-                None => Ok(answer["result"].take()),
-            };
+impl Pack {
+    /// Serves it.
+    pub fn start(toolsd: &Path, pack: &str, workspace: &Path) -> Outcome<Self> {
+        let home = tempfile::tempdir()?;
+        let mut command = Command::new(toolsd);
+        command.env("XDG_CONFIG_HOME", home.path().join("config")).env("XDG_STATE_HOME", home.path().join("state"));
+        command.args(["serve", "--pack", pack, "--workspace"]).arg(workspace);
+        let mut pack = Self { server: LineProgram::start(&mut command)?, next: 0, _home: home };
+        let client = json!({ "name": "rig", "version": "0" });
+        let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
+        pack.result("initialize", &hello)?;
+        pack.server.tell(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
+        Ok(pack)
+    }
+
+    /// What a tool answers, as bare JSON; a result that is a fault says so.
+    pub fn call(&mut self, tool: &str, arguments: &Value) -> Outcome<Value> {
+        let result = self.result("tools/call", &json!({ "name": tool, "arguments": arguments }))?;
+        let value = json_of(&result["content"][0]);
+        Ok(if result["isError"] == true { json!({ "raised": value }) } else { value })
+    }
+
+    /// What a resource holds, as bare JSON; one that is not there says so.
+    pub fn read(&mut self, uri: &str) -> Outcome<Value> {
+        let answer = self.answer("resources/read", &json!({ "uri": uri }))?;
+        let error = answer.get("error").map(|error| json!({ "raised": error }));
+        Ok(error.unwrap_or_else(|| json_of(&answer["result"]["contents"][0])))
+    }
+
+    fn result(&mut self, method: &str, params: &Value) -> Outcome<Value> {
+        let mut answer = self.answer(method, params)?;
+        match answer.get("error") {
+            Some(error) => Err(format!("{method}: {error}").into()),
+            None => Ok(answer["result"].take()),
         }
     }
+
+    fn answer(&mut self, method: &str, params: &Value) -> Outcome<Value> {
+        let id = self.next;
+        self.next += 1;
+        self.server.tell(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
+        loop {
+            let answer = self.server.hear()?;
+            if answer["id"] == id {
+                return Ok(answer);
+            }
+        }
+    }
+}
+
+fn json_of(content: &Value) -> Value {
+    let text = content["text"].as_str().unwrap_or_default();
+    serde_json::from_str(text).unwrap_or_else(|_| json!(text))
+}
+
+/// What a pack answers to calls of tools in a workspace, each as bare JSON; a result that is a fault says so.
+pub fn ask_pack(toolsd: &Path, pack: &str, workspace: &Path, calls: &[(String, Value)]) -> Outcome<Vec<Value>> {
+    let mut pack = Pack::start(toolsd, pack, workspace)?;
+    calls.iter().map(|(tool, arguments)| pack.call(tool, arguments)).collect()
 }
