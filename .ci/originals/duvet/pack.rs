@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 const CONFIGURATION: &str = ".duvet/config.toml";
 /// So many citations of a project are checked as if they were about to be written.
 const VALIDATED: usize = 6;
+/// No project of a seed has as many citations or requirements.
+const PAGE: usize = 1000;
 
 /// The fault that the pack answers everything with, if it does.
 pub fn refusal(pack: &mut Pack) -> Outcome<Option<Value>> {
@@ -33,6 +35,18 @@ impl Questions {
         self.answers.push(Answer { question: question.into(), here, there });
     }
 
+    /// All items of a tool that answers with pages.
+    fn list(&mut self, tool: &str, mut arguments: Value) -> Outcome<Value> {
+        arguments["limit"] = json!(PAGE);
+        let answer = self.pack.call(tool, &arguments)?;
+        // The text of a page is its list, but where a list has a name.
+        let found = if answer.is_array() { &answer } else { answer.get("citations").unwrap_or(&Value::Null) };
+        match found.as_array() {
+            Some(list) if list.len() < PAGE => Ok(found.clone()),
+            _ => Err(format!("{tool}: a project has {PAGE} items or more, or the answer is no page: {answer}").into()),
+        }
+    }
+
     /// The id of a text in the pack, or the text as it is written if the pack knows none.
     fn specification(&mut self, target: &str) -> Outcome<String> {
         if let Some(known) = self.specifications.get(target) {
@@ -53,7 +67,7 @@ impl Questions {
             self.add("list_invalid_citations", here, there);
             return Ok(self.answers);
         }
-        let listed = self.pack.call("list_invalid_citations", &json!({}))?;
+        let listed = self.list("list_invalid_citations", json!({}))?;
         let of_stage: Vec<&Value> = items(&listed).filter(|one| is_of(failures.stage, one)).collect();
         let there = json!({ "invalid": told_there(&of_stage, failures) });
         let here: BTreeSet<String> = of_stage.iter().map(|one| told_here(one, failures.stage)).collect();
@@ -71,12 +85,12 @@ impl Questions {
     // ── where it has one ─────────────────────────────────────────────────────────────────────────────
 
     pub fn answers(mut self, report: &Answered) -> Outcome<Vec<Answer>> {
-        let invalid = self.pack.call("list_invalid_citations", &json!({}))?;
+        let invalid = self.list("list_invalid_citations", json!({}))?;
         let told: Vec<String> = items(&invalid).map(|one| told_here(one, Stage::Matching)).collect();
         self.add("list_invalid_citations", json!({ "invalid": told }), json!({ "invalid": [] }));
         self.sections(report)?;
         let there = self.requirements_there(report)?;
-        let listed = self.pack.call("list_citations", &json!({ "limit": 1000 }))?;
+        let listed = self.list("list_citations", json!({}))?;
         self.requirements(&there, &listed)?;
         self.citations(report, &there, &listed)?;
         Ok(self.answers)
@@ -118,10 +132,10 @@ impl Questions {
     }
 
     fn requirements(&mut self, there: &BTreeMap<String, &Requirement>, listed: &Value) -> Outcome<()> {
-        let all = self.pack.call("get_prioritized_requirements", &json!({ "with_text": true }))?;
-        let uncited = self.pack.call("list_uncited_requirements", &json!({}))?;
+        let all = self.list("get_prioritized_requirements", json!({ "with_text": true }))?;
+        let uncited = self.list("list_uncited_requirements", json!({}))?;
         let mut citing: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        for citation in items(&listed["citations"]) {
+        for citation in items(listed) {
             for path in items(&citation["requirements"]).filter_map(Value::as_str) {
                 citing.entry(path).or_default().insert(text_of(citation, "id"));
             }
@@ -168,7 +182,7 @@ impl Questions {
         requirements: &BTreeMap<String, &Requirement>,
         listed: &Value,
     ) -> Outcome<()> {
-        let texts = self.pack.call("get_prioritized_requirements", &json!({ "with_text": true }))?;
+        let texts = self.list("get_prioritized_requirements", json!({ "with_text": true }))?;
         let text_by_path: BTreeMap<&str, &str> =
             items(&texts).map(|one| (text_of(one, "full_path"), text_of(one, "text"))).collect();
         let keys = |paths: &Value| -> BTreeSet<String> {
@@ -186,7 +200,7 @@ impl Questions {
         let told = |(id, (kinds, target)): (&&str, &(BTreeSet<&str>, String))| json!({ "id": id, "types": kinds, "target": target, "requirements": covered(id) });
         let told: Vec<Value> = there.iter().map(told).collect();
         let mut here: BTreeMap<&str, Value> = BTreeMap::new();
-        for one in items(&listed["citations"]) {
+        for one in items(listed) {
             let kinds: BTreeSet<&str> =
                 items(&one["types"]).filter_map(Value::as_str).filter(|kind| *kind != "spec").collect();
             let (target, section) = text_of(one, "target").split_once('#').unwrap_or_default();
@@ -199,7 +213,7 @@ impl Questions {
         }
         let here: Vec<&Value> = here.values().collect();
         self.add("list_citations", json!({ "all": here }), json!({ "all": told }));
-        for one in items(&listed["citations"]).filter(|one| there.contains_key(text_of(one, "id"))).take(VALIDATED) {
+        for one in items(listed).filter(|one| there.contains_key(text_of(one, "id"))).take(VALIDATED) {
             let quote = text_of(one, "quote");
             let lines = if quote.is_empty() { String::new() } else { format!("\n//# {quote}") };
             let citation = format!("//= source={}{lines}", text_of(one, "target"));
