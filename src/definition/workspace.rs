@@ -176,7 +176,7 @@ static SERVER: Grammar = Grammar {
         optional(
             "lists",
             ValueShape::OneOf(&["full", LEAN]),
-            "`lean` lists tools without titles, output schemas, `_meta`, and annotations that say what the protocol assumes; `full` if it is left out; `toolsd cost` shows what either takes.",
+            "`lean` lists tools without titles, output schemas, `_meta`, `additionalProperties: false`, and of annotations only that a tool reads or destroys nothing; `full` if it is left out; `toolsd cost` shows what either takes.",
         ),
         optional(
             "result_text",

@@ -28,23 +28,38 @@ pub(crate) fn tool_item(served: &ServedTool, revision: Revision, is_lean: bool) 
         tool.title = None;
         tool.output_schema = None;
         tool.meta = None;
-        tool.annotations = tool.annotations.and_then(without_defaults);
+        tool.annotations = tool.annotations.and_then(lean_annotations);
+        let mut schema = Json::Object((*tool.input_schema).clone());
+        drop_closing(&mut schema);
+        if let Json::Object(schema) = schema {
+            tool.input_schema = Arc::new(schema);
+        }
     }
     Ok(tool)
 }
 
-/// Annotations without those that the protocol assumes; `None` if no other is left. Of a tool that only reads it does not
-/// matter whether it destroys, or may be called twice.
-fn without_defaults(annotations: ToolAnnotations) -> Option<ToolAnnotations> {
-    let reads_only = annotations.read_only_hint == Some(true);
-    let lean = ToolAnnotations::from_raw(
-        None,
-        annotations.read_only_hint.filter(|reads_only| *reads_only),
-        annotations.destructive_hint.filter(|destroys| !destroys && !reads_only),
-        annotations.idempotent_hint.filter(|idempotent| *idempotent && !reads_only),
-        annotations.open_world_hint.filter(|open| !open),
-    );
+/// The annotations by which clients decide whether to ask their user: that a tool only reads, or destroys nothing; `None`
+/// if neither is so.
+fn lean_annotations(annotations: ToolAnnotations) -> Option<ToolAnnotations> {
+    let reads_only = annotations.read_only_hint.filter(|reads_only| *reads_only);
+    let destroys = annotations.destructive_hint.filter(|destroys| !destroys && reads_only.is_none());
+    let lean = ToolAnnotations::from_raw(None, reads_only, destroys, None, None);
     (lean != ToolAnnotations::default()).then_some(lean)
+}
+
+/// Takes `additionalProperties: false` out of a schema: who calls by the names that are listed does not meet it, and
+/// others are refused by it all the same.
+fn drop_closing(schema: &mut Json) {
+    match schema {
+        Json::Object(map) => {
+            if map.get("additionalProperties") == Some(&Json::Bool(false)) {
+                map.shift_remove("additionalProperties");
+            }
+            map.values_mut().for_each(drop_closing);
+        }
+        Json::Array(items) => items.iter_mut().for_each(drop_closing),
+        _ => {}
+    }
 }
 
 fn whole_tool_item(served: &ServedTool, revision: Revision) -> serde_json::Result<Tool> {
@@ -363,15 +378,26 @@ mod tests {
     }
 
     #[test]
-    fn lean_annotations_say_what_the_protocol_does_not_assume() {
+    fn lean_annotations_say_what_clients_ask_their_user_by() {
         let lean = |effect| {
             let all = tool_annotations(Some("A title".to_owned()), effect, ToolHints::default());
-            without_defaults(all).map_or(Json::Null, |lean| json!(lean))
+            lean_annotations(all).map_or(Json::Null, |lean| json!(lean))
         };
-        assert_eq!(lean(Effect::Reads), json!({ "readOnlyHint": true, "openWorldHint": false }));
-        assert_eq!(lean(Effect::Changes), json!({ "destructiveHint": false, "openWorldHint": false }));
-        assert_eq!(lean(Effect::Writes), json!({ "openWorldHint": false }));
+        assert_eq!(lean(Effect::Reads), json!({ "readOnlyHint": true }));
+        assert_eq!(lean(Effect::Changes), json!({ "destructiveHint": false }));
+        assert_eq!(lean(Effect::Writes), Json::Null);
         assert_eq!(lean(Effect::Runs), Json::Null);
+    }
+
+    #[test]
+    fn lean_schemas_are_not_closed() {
+        let mut schema = json!({
+            "type": "object", "additionalProperties": false,
+            "properties": { "a": { "additionalProperties": { "type": "string" } }, "b": { "items": { "additionalProperties": false } } },
+        });
+        drop_closing(&mut schema);
+        let open = json!({ "type": "object", "properties": { "a": { "additionalProperties": { "type": "string" } }, "b": { "items": {} } } });
+        assert_eq!(schema, open);
     }
 
     #[test]
