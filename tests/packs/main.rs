@@ -13,6 +13,7 @@ mod duvet;
 mod edit_corpus;
 mod elspais;
 mod examples;
+mod list_sizes;
 mod parse_corpus;
 mod skills;
 mod skills_extension;

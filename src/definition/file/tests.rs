@@ -87,8 +87,24 @@ expect.files = { "b.md" = false }
 
 //= docs/spec.md#definitions
 //= type=test
-//# A schema MUST be published as written, except for its shared definitions, and `properties` and a closing
-//# keyword at its root.
+//# A schema MUST be published as written, except for its shared definitions, `properties` and a closing
+//# keyword at its root, and `items` of arrays.
+#[test]
+fn a_published_array_has_items() {
+    let text = "[[tool]]\nname='a'\ndescription='b'\neffect='pure'\ntext='c'\n[tool.input]\ntype='object'\nproperties.tags = { type = 'array', default = [{ type = 'array' }] }\nproperties.pair = { type = 'array', prefixItems = [] }\n";
+    let (definitions, _) = read_definitions(&Source::new("tools.d/a/b.toml", text), Validation::Full);
+    let published = definitions.tools[0].input.publish(&[]).unwrap();
+    let expected = serde_json::json!({
+        "tags": { "type": "array", "default": [{ "type": "array" }], "items": {} },
+        "pair": { "type": "array", "prefixItems": [] },
+    });
+    assert_eq!(published["properties"], expected);
+}
+
+//= docs/spec.md#definitions
+//= type=test
+//# A schema MUST be published as written, except for its shared definitions, `properties` and a closing
+//# keyword at its root, and `items` of arrays.
 #[test]
 fn a_good_file_is_lowered_in_full() {
     let (definitions, faults) = read_definitions(&Source::new("tools.d/a/b.toml", GOOD), Validation::Full);

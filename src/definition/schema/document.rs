@@ -69,13 +69,14 @@ impl Schema {
     /// bring properties of their own.
     pub fn publish(&self, defs: &[(Located<String>, Schema)]) -> Result<ObjectSchema> {
         //= docs/spec.md#definitions
-        //# A schema MUST be published as written, except for its shared definitions, and `properties` and a
-        //# closing keyword at its root.
+        //# A schema MUST be published as written, except for its shared definitions, `properties` and a closing
+        //# keyword at its root, and `items` of arrays.
         let mut root = with_shared(self, defs)?;
         // Some hosts refuse an object without `properties`, and with it all tools of the server.
         if root.get("type").is_some_and(|kind| kind == "object") {
             root.entry("properties").or_insert_with(|| Json::Object(Map::new()));
         }
+        root.values_mut().for_each(give_items);
         if !root.contains_key("additionalProperties") && !root.contains_key("unevaluatedProperties") {
             let composed = ["allOf", "anyOf", "oneOf", "$ref", "$dynamicRef", "if", "dependentSchemas"];
             let keyword = if composed.iter().any(|keyword| root.contains_key(*keyword)) {
@@ -121,6 +122,21 @@ impl Schema {
             });
         });
         faults
+    }
+}
+
+/// Gives each array `items`: some hosts refuse one without, and with it all tools of the server.
+fn give_items(schema: &mut Json) {
+    match schema {
+        Json::Object(map) => {
+            if map.get("type").is_some_and(|kind| kind == "array") && !map.contains_key("prefixItems") {
+                map.entry("items").or_insert_with(|| Json::Object(Map::new()));
+            }
+            let data = ["default", "const", "enum", "examples"];
+            map.iter_mut().filter(|(key, _)| !data.contains(&key.as_str())).for_each(|(_, part)| give_items(part));
+        }
+        Json::Array(parts) => parts.iter_mut().for_each(give_items),
+        _ => {}
     }
 }
 
