@@ -226,6 +226,36 @@ fn a_git_that_is_cancelled_leaves_no_lock_and_a_stale_one_is_told() {
     fs::remove_file(workspace.join("toolsd.toml")).unwrap();
 }
 
+/// Where the index is still that of HEAD, a commit would leave out the work of the branch that it says it merges.
+#[test]
+fn a_merge_that_is_cancelled_is_not_said_to_be_under_way() {
+    let yard = Yard::new();
+    let workspace = yard.workspace();
+    yard.git(&["init", "-q", "-b", "main"]);
+    yard.put("a.txt", "a\n");
+    yard.commit("begin");
+    yard.git(&["switch", "-q", "-c", "side"]);
+    fs::create_dir(workspace.join("many")).unwrap();
+    for number in 0..4_000 {
+        fs::write(workspace.join(format!("many/{number}.txt")), format!("{number}\n")).unwrap();
+    }
+    yard.commit("side");
+    yard.git(&["switch", "-q", "main"]);
+    yard.put("b.txt", "b\n");
+    yard.commit("main");
+    for time_ms in (80..2_000).step_by(60) {
+        fs::write(workspace.join("toolsd.toml"), format!("[limits]\ntime_ms = {time_ms}\n")).unwrap();
+        let told = yard.act("merge", &json!({ "ref": "side" }));
+        if told["error"].is_null() {
+            break;
+        }
+        let is_unchanged = yard.plain(&workspace, &["diff", "--cached", "--quiet", "HEAD"]).status.success();
+        assert!(!is_unchanged || !workspace.join(".git/MERGE_HEAD").exists(), "{time_ms} ms: {told}");
+        yard.git(&["reset", "-q", "--hard"]);
+        yard.git(&["clean", "-q", "-f", "-e", "toolsd.toml"]);
+    }
+}
+
 //= docs/spec.md#git
 //= type=test
 //# A result MUST report what git skipped: hooks, signatures, filters, objects that are missing and writes

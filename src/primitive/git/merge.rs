@@ -132,15 +132,15 @@ impl Merge<'_, '_> {
             }
             false => None,
         };
-        if !self.is_squash {
-            self.write_state()?;
-        }
         self.call.run(&self.call.step(&["update-ref", "ORIG_HEAD", &self.head], GitChanges::Repository))?;
         let fill = self.call.step(&["read-tree", "-m", "-u", "HEAD", &merged.tree], GitChanges::Files);
         let filled = self.call.run(&fill)?;
         if filled.code != 0 {
-            self.forget_state()?;
             return Ok(ProgramOutput { code: 2, ..filled });
+        }
+        // Not before the index has the merge: a commit would say that the branch is merged, and leave out its work.
+        if !self.is_squash {
+            self.write_state()?;
         }
         match commit {
             Some(commit) => self.move_head(&commit, merged.messages),
@@ -156,7 +156,7 @@ impl Merge<'_, '_> {
     //= docs/spec.md#git
     //# Git that is stopped MUST leave no lock of its own, and a stopped merge MUST leave what `merge_abort`
     //# needs.
-    /// Says that a merge is under way, before a file changes.
+    /// Says that a merge is under way.
     fn write_state(&self) -> Result<()> {
         self.own_file("MERGE_MSG", Some(self.message.as_bytes()))?;
         self.own_file("MERGE_MODE", Some(if self.no_ff { b"no-ff" } else { b"" }))?;
