@@ -15,6 +15,7 @@ mod elspais;
 mod programs;
 mod project;
 mod shrink;
+mod specman;
 
 use differences::{Class, Difference, Reasons, compare};
 use project::Project;
@@ -55,7 +56,8 @@ fn original(name: &str) -> Outcome<Box<dyn Original>> {
     match name {
         "duvet" => Ok(Box::<duvet::Duvet>::default()),
         "elspais" => Ok(Box::<elspais::Elspais>::default()),
-        _ => Err(format!("there is no rig for \"{name}\"; there are: duvet, elspais").into()),
+        "specman" => Ok(Box::<specman::Specman>::default()),
+        _ => Err(format!("there is no rig for \"{name}\"; there are: duvet, elspais, specman").into()),
     }
 }
 

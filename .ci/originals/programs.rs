@@ -4,6 +4,7 @@ use crate::Outcome;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -96,31 +97,33 @@ impl Drop for LineProgram {
     }
 }
 
-/// A pack that is served in a workspace, with settings and state of its own.
-pub struct Pack {
-    server: LineProgram,
+/// A server of MCP on standard streams, an original or a pack.
+pub struct Server {
+    program: LineProgram,
     next: u64,
-    _home: tempfile::TempDir,
 }
 
-impl Pack {
-    /// Serves it.
-    pub fn start(toolsd: &Path, pack: &str, workspace: &Path) -> Outcome<Self> {
-        let home = tempfile::tempdir()?;
-        let mut command = Command::new(toolsd);
-        command.env("XDG_CONFIG_HOME", home.path().join("config")).env("XDG_STATE_HOME", home.path().join("state"));
-        command.args(["serve", "--pack", pack, "--workspace"]).arg(workspace);
-        let mut pack = Self { server: LineProgram::start(&mut command)?, next: 0, _home: home };
+impl Server {
+    /// Starts it and says hello.
+    pub fn start(command: &mut Command) -> Outcome<Self> {
+        let mut server = Self { program: LineProgram::start(command)?, next: 0 };
         let client = json!({ "name": "rig", "version": "0" });
         let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client });
-        pack.result("initialize", &hello)?;
-        pack.server.tell(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
-        Ok(pack)
+        let answer = server.answer("initialize", &hello)?;
+        if let Some(error) = answer.get("error") {
+            return Err(format!("initialize: {error}").into());
+        }
+        server.program.tell(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))?;
+        Ok(server)
     }
 
     /// What a tool answers, as bare JSON; a result that is a fault says so.
     pub fn call(&mut self, tool: &str, arguments: &Value) -> Outcome<Value> {
-        let result = self.result("tools/call", &json!({ "name": tool, "arguments": arguments }))?;
+        let answer = self.answer("tools/call", &json!({ "name": tool, "arguments": arguments }))?;
+        if let Some(error) = answer.get("error") {
+            return Ok(json!({ "raised": error }));
+        }
+        let result = &answer["result"];
         let value = json_of(&result["content"][0]);
         Ok(if result["isError"] == true { json!({ "raised": value }) } else { value })
     }
@@ -132,24 +135,48 @@ impl Pack {
         Ok(error.unwrap_or_else(|| json_of(&answer["result"]["contents"][0])))
     }
 
-    fn result(&mut self, method: &str, params: &Value) -> Outcome<Value> {
-        let mut answer = self.answer(method, params)?;
-        match answer.get("error") {
-            Some(error) => Err(format!("{method}: {error}").into()),
-            None => Ok(answer["result"].take()),
-        }
-    }
-
-    fn answer(&mut self, method: &str, params: &Value) -> Outcome<Value> {
+    /// The answer to a request: with a `result` or an `error`.
+    pub fn answer(&mut self, method: &str, params: &Value) -> Outcome<Value> {
         let id = self.next;
         self.next += 1;
-        self.server.tell(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
+        self.program.tell(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
         loop {
-            let answer = self.server.hear()?;
+            let answer = self.program.hear()?;
             if answer["id"] == id {
                 return Ok(answer);
             }
         }
+    }
+}
+
+/// A pack that is served in a workspace, with settings and state of its own.
+pub struct Pack {
+    server: Server,
+    _home: tempfile::TempDir,
+}
+
+impl Pack {
+    /// Serves it.
+    pub fn start(toolsd: &Path, pack: &str, workspace: &Path) -> Outcome<Self> {
+        let home = tempfile::tempdir()?;
+        let mut command = Command::new(toolsd);
+        command.env("XDG_CONFIG_HOME", home.path().join("config")).env("XDG_STATE_HOME", home.path().join("state"));
+        command.args(["serve", "--pack", pack, "--workspace"]).arg(workspace);
+        Ok(Self { server: Server::start(&mut command)?, _home: home })
+    }
+}
+
+impl Deref for Pack {
+    type Target = Server;
+
+    fn deref(&self) -> &Server {
+        &self.server
+    }
+}
+
+impl DerefMut for Pack {
+    fn deref_mut(&mut self) -> &mut Server {
+        &mut self.server
     }
 }
 
