@@ -15,6 +15,8 @@ mod elspais;
 mod programs;
 mod project;
 mod shrink;
+#[path = "spec-kitty.rs"]
+mod spec_kitty;
 mod specman;
 
 use differences::{Class, Difference, Reasons, compare};
@@ -56,8 +58,9 @@ fn original(name: &str) -> Outcome<Box<dyn Original>> {
     match name {
         "duvet" => Ok(Box::<duvet::Duvet>::default()),
         "elspais" => Ok(Box::<elspais::Elspais>::default()),
+        "spec-kitty" => Ok(Box::<spec_kitty::SpecKitty>::default()),
         "specman" => Ok(Box::<specman::Specman>::default()),
-        _ => Err(format!("there is no rig for \"{name}\"; there are: duvet, elspais, specman").into()),
+        _ => Err(format!("there is no rig for \"{name}\"; there are: duvet, elspais, spec-kitty, specman").into()),
     }
 }
 

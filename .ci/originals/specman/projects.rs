@@ -318,6 +318,9 @@ impl Maker {
         } else if self.here("broken front matter") {
             let broken = ["a: b: c", "- 1\n- 2", "name: [", "\tname: tea", "name: tea\nname: pot", "text", "a: *b"];
             format!("---\n{}\n{}\n{end}\n{body}", lines.join("\n"), self.dice.pick(&broken))
+        } else if lines.is_empty() {
+            self.project.quirks.insert("empty front matter".to_owned());
+            format!("---\n{end}\n{body}")
         } else {
             format!("---\n{}\n{end}\n{body}", lines.join("\n"))
         };
