@@ -306,6 +306,11 @@ impl Service {
         true
     }
 
+    /// The number of changes of the graph of a pack that are in memory alone.
+    pub fn pending_changes(&self, pack: &str) -> usize {
+        self.state.store(pack).entries().len()
+    }
+
     /// Builds the graph of a pack, and tells what is wrong with it, as `toolsd://status` does: `total`, `faults`,
     /// `warnings`; nothing if all is well, or if the pack has no graph. Runs on this thread, as [`Self::refresh`] does.
     pub fn graph_state(&self, pack: &str) -> Result<Option<Json>> {

@@ -51,7 +51,15 @@ impl CallCommand {
         };
         // The process ends with the answer: to take down all that a graph holds would be work for nobody.
         std::mem::forget(Arc::clone(&service));
+        let pack = tool.pack.name.clone();
         let answer = context.answer(&service, Request::Call { tool: self.tool, arguments });
+        let pending = service.pending_changes(&pack);
+        if pending > 0 {
+            let what = if pending == 1 { "the change in memory ends" } else { "the changes in memory end" };
+            context
+                .terminal
+                .note(&format!("notice: {what} with this command; in a session of `toolsd serve` they last"));
+        }
         match answer {
             Answer::Tool(outcome) if self.dry_run => Ok(print_changes(context, &outcome)),
             Answer::Tool(outcome) => Ok(print_outcome(context, &outcome)),

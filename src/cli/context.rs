@@ -443,7 +443,10 @@ fn refuse_misled(folder: &str, workspace: &str) -> Result<()> {
         return Ok(());
     }
     let message = format!("the record of trust would lie in the workspace, in `{folder}`: it is not believed");
-    Err(Diagnostic::new(Code::WORLD, message).help("`HOME` leads there: let it name your home folder"))
+    let help = format!(
+        "serve a folder below `{workspace}`; where that is not your home folder, let `HOME` name the one that is"
+    );
+    Err(Diagnostic::new(Code::WORLD, message).help(help))
 }
 
 /// What a shell adds to the number of the signal that ended a program.

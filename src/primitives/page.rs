@@ -75,12 +75,12 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     Ok(Value::Map(page))
 }
 
-/// Fails if an integer is below its minimum. `slice` refuses what is not an integer.
+/// Fails if an integer is below its minimum; it is the caller's, as a rule. `slice` refuses what is not an integer.
 fn check_at_least(name: &str, value: &Value, min: i64) -> Result<()> {
     match value {
         Value::Integer(number) if *number < min => {
             let message = format!("`{name}` is {number}; the minimum is {min}");
-            Err(Diagnostic::new(Code::ARGUMENTS, message).help("the next page begins at `next_offset` of the last one"))
+            Err(Diagnostic::new(Code::FAIL, message).help("the next page begins at `next_offset` of the last one"))
         }
         _ => Ok(()),
     }

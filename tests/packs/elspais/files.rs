@@ -258,6 +258,21 @@ fn call(home: &Path, root: &Path, tool: &str, arguments: &Value) -> Command {
     command
 }
 
+/// What a command changes in memory is gone with it, and that is said.
+#[test]
+fn a_command_tells_that_changes_in_memory_end_with_it() {
+    let place = tempfile::tempdir().unwrap();
+    let root = place.path().join("workspace");
+    fs::create_dir(&root).unwrap();
+    many(&root, 2);
+    let told = |tool: &str, arguments: &Value| {
+        let output = call(place.path(), &root, tool, arguments).output().unwrap();
+        String::from_utf8(output.stderr).unwrap().contains("the change in memory ends with this command")
+    };
+    assert!(told("mutate_change_status", &json!({ "node_id": "REQ-d00001", "new_status": "Active" })));
+    assert!(!told("get_mutation_log", &json!({})));
+}
+
 /// Eight processes write to one file at once, each three times: every change is there.
 #[test]
 fn eight_writers_lose_nothing() {
