@@ -105,12 +105,15 @@ pub(super) fn call_tool(
         Some((script, function)) if !matches!(fault.code, Code::CANCELLED | Code::SUSPENDED) => {
             // A call that used up its limits has nothing left: the handler gets limits of its own.
             let again = invocation.with_fresh_limits();
+            let first = fault.clone();
             let arguments = again.value(arguments).map(|arguments| vec![Fault::value(fault), arguments]);
             arguments
                 .and_then(|arguments| again.function(&script, &function, arguments))
                 .and_then(|value| again.guarded(|| ToolOutcome::from_value(&value, served, most)))
                 .and_then(|outcome| commit_writes(&again, outcome))
                 .inspect_err(|_| drop_writes(&again))
+                // Thrown again it is what it was: a fault of the arguments is none of the handler's code.
+                .map_err(|fault| if is_thrown_again(&fault, &first) { first } else { fault })
         }
         _ => Err(fault),
     };
@@ -120,6 +123,10 @@ pub(super) fn call_tool(
         }
         _ => Ok(ToolOutcome { changes: written_files(invocation), ..ToolOutcome::from_fault(fault, served) }),
     })
+}
+
+fn is_thrown_again(fault: &Diagnostic, first: &Diagnostic) -> bool {
+    fault.code == first.code && fault.message == first.message
 }
 
 /// `on_error` of the tool, else of the pack: script and function. The script is that of the body, else

@@ -78,3 +78,20 @@ fn no_fault_speaks_to_the_author_of_a_pack() {
     let log = std::fs::read_to_string(home.log()).unwrap();
     assert!(log.contains("tools.d/faults/all.rhai:"), "the log names the places");
 }
+
+/// A fault of the arguments that `on_error` throws again is what it was, and not one of the pack's code.
+#[test]
+fn a_fault_that_is_thrown_again_stays_what_it_was() {
+    let pack = "[pack]\ntitle = \"Pots\"\nversion = \"1.0.0\"\nactivate_if = []\non_error = \"explain\"\n\
+        [[tool]]\nname = \"brew\"\ndescription = \"Brews.\"\neffect = \"pure\"\nscript = \"tools.d/pots/lib.rhai\"\nfn = \"brew\"\n\
+        [tool.input]\ntype = \"object\"\nrequired = [\"pot\"]\nproperties.pot = { type = \"string\", description = \"The pot\" }\n";
+    let script = "fn brew(args) { args.pot }\nfn explain(error, args) { error.rethrow(); }\n";
+    let home = Home::with(&[("packs/tools.d/pots.toml", pack), ("packs/tools.d/pots/lib.rhai", script)]);
+    let mut command = home.command();
+    command.args(["serve", "--dir", "packs", "--pack", "pots"]).stderr(std::fs::File::create(home.log()).unwrap());
+    let mut server = crate::support::Server::of(command, tempfile::tempdir().unwrap());
+    let (told, failed) = server.said("brew", json!({}));
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    assert!(failed && told["error"] == "the arguments of `brew` do not fit", "{told}");
+    assert_eq!(told["problems"], json!(["`pot` is missing (the pot)"]));
+}
