@@ -96,6 +96,7 @@ impl Files for Disk {
         self.stat(path)?;
         match self.entries(path)? {
             Some(found) => Ok(found),
+            None if self.is_unreadable(path) => Err(walk::unreadable_folder(path)),
             None => Err(no_folder(path)),
         }
     }

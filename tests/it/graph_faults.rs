@@ -60,12 +60,13 @@ fn faults_of_a_graph_are_said_with_each_result() {
 /// Files of a folder that cannot be read are missing, from a graph and from a search, and both say so.
 #[test]
 fn a_folder_that_cannot_be_read_is_told() {
+    let list = "\n[[tool]]\nname = \"list_shut\"\ndescription = \"Lists a folder.\"\nscript = \"tools.d/notes/notes.rhai\"\nfn = \"list_shut\"\neffect = \"reads\"\n";
     let search = "\n[[tool]]\nname = \"find_notes\"\ndescription = \"Finds notes.\"\nscript = \"tools.d/notes/notes.rhai\"\nfn = \"find_notes\"\neffect = \"reads\"\n";
     let home = Home::with(&[
-        ("packs/tools.d/notes.toml", &format!("{PACK}{search}")),
+        ("packs/tools.d/notes.toml", &format!("{PACK}{search}{list}")),
         (
             "packs/tools.d/notes/notes.rhai",
-            &format!("{SCRIPT}\nfn find_notes(args) {{ find_files(\"notes/**\", #{{ skip: \"**/skipped/**\" }}) }}")
+            &format!("{SCRIPT}\nfn list_shut(args) {{ list_folder(\"notes/shut\") }}\nfn find_notes(args) {{ find_files(\"notes/**\", #{{ skip: \"**/skipped/**\" }}) }}")
                 .replace("notes/*.md", "notes/**/*.md"),
         ),
         ("notes/a.md", "one"),
@@ -98,6 +99,8 @@ fn a_folder_that_cannot_be_read_is_told() {
         assert!(notice.contains("the folder `notes/shut` cannot be read"), "{tool}: {result}\n{notice}");
         assert_eq!(notice.contains("notes/skipped"), tool == "list_notes", "{notice}");
     }
+    // It is there: who looks for it is not told otherwise.
+    assert!(told("list_shut").0.contains("the folder `notes/shut` cannot be read"), "{:?}", told("list_shut"));
     for folder in ["notes/shut", "notes/skipped"] {
         open(&home.workspace().join(folder), 0o755);
     }
