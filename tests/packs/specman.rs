@@ -132,3 +132,37 @@ fn a_file_too_large_to_be_read_leaves_the_report_whole() {
     let report = server.well("compliance_report", json!({ "implementation": "impl://tea-rust" }));
     assert_eq!(report["totals"]["covered"], 1, "{report}");
 }
+
+/// What cannot be read is missing from a report, which says so: a code file in a notice, a specification as an error.
+#[test]
+fn what_cannot_be_read_is_told_by_the_report_of_compliance() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, bytes: &[u8]| {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    };
+    let spec =
+        "---\nname: tea\nversion: 1.0.0\n---\n# Tea\n\n## Concept: Pot\n\n!concept-pot.brew:\n- The pot MUST brew.\n";
+    write("spec/tea/spec.md", spec.as_bytes());
+    write(
+        "impl/tea-rust/impl.md",
+        b"---\nspec: ../../spec/tea/spec.md\nname: tea-rust\nversion: 1.0.0\nlocation: ../../src\n---\n# Tea\n",
+    );
+    write("src/a.rs", b"// [ENSURES: concept-pot.brew:CHECK]\n");
+    write("src/picture.png", b"\x89PNG\xff");
+    write(".specman/x", b"");
+    let mut server = crate::support::Server::start(folder.path(), "specman");
+    let mut told = || {
+        let asked = json!({ "name": "compliance_report", "arguments": { "implementation": "tea-rust" } });
+        server.request("tools/call", asked)["result"].to_string()
+    };
+    let whole = told();
+    assert!(whole.contains("concept-pot.brew") && !whole.contains("1 fault"), "{whole}");
+    write("src/latin.rs", b"// caf\xe9 [ENSURES: concept-pot.brew:CHECK]\n");
+    let told_of_code = told();
+    assert!(told_of_code.contains("1 fault in the files") && told_of_code.contains("src/latin.rs"), "{told_of_code}");
+    write("spec/tea/spec.md", &[spec.as_bytes(), b"\xe9"].concat());
+    let told_of_spec = told();
+    assert!(told_of_spec.contains("its constraint groups are not known"), "{told_of_spec}");
+}
