@@ -57,7 +57,8 @@ impl CostCommand {
         } else {
             context.print_faults_of_use(&registry);
             rows.push(("total".to_owned(), total));
-            let head = [first, "tools", "list", "description", "input", "output", "other", "lean", "≈ tokens", "lean"];
+            let head =
+                [first, "tools", "list", "description", "input", "output", "other", "lean", "≈ tokens", "≈ lean"];
             context.terminal.table(&head, rows.iter().map(|(name, cost)| cost.cells(name)).collect());
             context.terminal.note("sizes of `tools/list` in bytes; `[server] lists = \"lean\"` sends the lean ones");
         }
