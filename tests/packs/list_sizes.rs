@@ -13,7 +13,9 @@ fn the_lists_of_tools_of_all_packs_stay_small() {
     let home = tempfile::tempdir().unwrap();
     let mut command = toolsd(home.path());
     command.args(["cost", "--format", "json"]).current_dir(home.path());
-    PACKS.iter().for_each(|pack| drop(command.args(["--pack", pack])));
+    for pack in PACKS {
+        command.args(["--pack", pack]);
+    }
     let output = command.output().unwrap();
     let cost: Value = serde_json::from_slice(&output.stdout).unwrap();
     for (column, most) in MOST {
