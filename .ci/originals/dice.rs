@@ -1,5 +1,7 @@
 //! Random choices that are the same for the same seed, everywhere.
 
+use std::collections::BTreeSet;
+
 /// A stream of choices.
 pub struct Dice(u64);
 
@@ -31,6 +33,17 @@ impl Dice {
     /// True once in so many times.
     pub fn one_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
+    }
+
+    /// Up to so many quirks of a project. One project in `plain` has none: what differs there, differs always.
+    pub fn quirks(&mut self, plain: usize, most: usize, of: &[&str]) -> BTreeSet<String> {
+        let mut quirks = BTreeSet::new();
+        if !self.one_in(plain) {
+            for _ in 0..self.between(1, most) {
+                quirks.insert((*self.pick(of)).to_owned());
+            }
+        }
+        quirks
     }
 
     /// One of them.

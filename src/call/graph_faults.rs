@@ -74,11 +74,13 @@ pub fn status(pack: &str, graph: &Graph) -> Option<Json> {
     let warned = graph.file_warnings().take(MAX_IN_STATUS);
     let warnings: Vec<Json> =
         warned.map(|(path, warning)| json!({ "path": path, "message": warning.message })).collect();
+    if faults.is_empty() && warnings.is_empty() {
+        return None;
+    }
     let mut state = json!({ "pack": pack, "total": graph.file_faults().len(), "faults": faults });
     if !warnings.is_empty() {
         state["warnings_total"] = graph.file_warnings().count().into();
         state["warnings"] = warnings.into();
-        return Some(state);
     }
-    (graph.file_faults().len() > 0).then_some(state)
+    Some(state)
 }

@@ -20,8 +20,7 @@ pub struct ServerSettings {
     pub page_size: Option<usize>,
     /// How long a client may cache a list, in milliseconds, in the revision that has cache hints.
     pub lists_ttl_ms: u64,
-    /// Whether the list of tools leaves out what a model does not need: titles, output schemas, `_meta`, and annotations
-    /// that say what the protocol assumes.
+    /// Whether the list of tools leaves out what a model does not choose and call by.
     pub lean_lists: bool,
     /// Whether a result repeats only the beginning of its data as text.
     pub short_text: bool,

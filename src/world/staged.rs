@@ -514,7 +514,10 @@ impl FolderSource for StagedWorld {
         let key = self.under.spelled(folder);
         let under = match self.under.stat(folder)? {
             // One that cannot be read has no entries that are known.
-            Some(stat) if stat.entry == EntryKind::Folder => self.under.list(folder).ok(),
+            Some(stat) if stat.entry == EntryKind::Folder => match self.under.list(folder) {
+                Err(fault) if fault.code != Code::WORLD => return Err(fault),
+                listed => listed.ok(),
+            },
             _ => None,
         };
         let held = self.lock_held();

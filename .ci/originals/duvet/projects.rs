@@ -6,7 +6,6 @@ mod texts;
 
 use crate::dice::Dice;
 use crate::project::Project;
-use std::collections::BTreeSet;
 use texts::Text;
 
 /// What makes a project less plain. A reason for a difference can ask for one of these.
@@ -95,13 +94,7 @@ struct Maker {
 /// The project of a seed.
 pub fn generate(seed: u64) -> Project {
     let mut dice = Dice::new(seed);
-    let mut quirks: BTreeSet<String> = BTreeSet::new();
-    // One project in eight is plain: what differs there, differs always.
-    if !dice.one_in(8) {
-        for _ in 0..dice.between(1, 7) {
-            quirks.insert((*dice.pick(&QUIRKS)).to_owned());
-        }
-    }
+    let quirks = dice.quirks(8, 7, &QUIRKS);
     let is_nested = ["nested project", "a text above the project"].iter().any(|quirk| quirks.contains(*quirk));
     let folder = if is_nested { "services/tea" } else { "" };
     let project = Project { quirks, folder: folder.to_owned(), ..Project::default() };

@@ -4,7 +4,6 @@ mod sources;
 
 use crate::dice::Dice;
 use crate::project::Project;
-use std::collections::BTreeSet;
 
 /// What makes a project less plain. A reason for a difference can ask for one of these.
 const QUIRKS: [&str; 38] = [
@@ -76,13 +75,7 @@ struct Maker {
 /// The project of a seed.
 pub fn generate(seed: u64) -> Project {
     let mut dice = Dice::new(seed);
-    let mut quirks: BTreeSet<String> = BTreeSet::new();
-    // One project in five is plain: what differs there, differs always.
-    if !dice.one_in(5) {
-        for _ in 0..dice.between(1, 6) {
-            quirks.insert((*dice.pick(&QUIRKS)).to_owned());
-        }
-    }
+    let quirks = dice.quirks(5, 6, &QUIRKS);
     let folder = if quirks.contains("monorepo") { "services/tea" } else { "" };
     let committed = quirks.contains("monorepo") || dice.one_in(3);
     let project = Project { quirks, folder: folder.to_owned(), committed, ..Project::default() };

@@ -3,7 +3,6 @@
 
 use crate::dice::Dice;
 use crate::project::Project;
-use std::collections::BTreeSet;
 
 /// What makes a project less plain. A reason for a difference can ask for one of these.
 const QUIRKS: [&str; 30] = [
@@ -50,13 +49,7 @@ struct Maker {
 /// The project of a seed.
 pub fn generate(seed: u64) -> Project {
     let mut dice = Dice::new(seed);
-    let mut quirks: BTreeSet<String> = BTreeSet::new();
-    // One project in five is plain: what differs there, differs always.
-    if !dice.one_in(5) {
-        for _ in 0..dice.between(1, 4) {
-            quirks.insert((*dice.pick(&QUIRKS)).to_owned());
-        }
-    }
+    let quirks = dice.quirks(5, 4, &QUIRKS);
     let project = Project { quirks, committed: true, ..Project::default() };
     let mut maker = Maker { dice, project };
     maker.make();

@@ -58,13 +58,7 @@ struct Maker {
 /// The workspace of a seed.
 pub fn generate(seed: u64) -> Project {
     let mut dice = Dice::new(seed);
-    let mut quirks: BTreeSet<String> = BTreeSet::new();
-    // One workspace in five is plain: what differs there, differs always.
-    if !dice.one_in(5) {
-        for _ in 0..dice.between(1, 4) {
-            quirks.insert((*dice.pick(&QUIRKS)).to_owned());
-        }
-    }
+    let quirks = dice.quirks(5, 4, &QUIRKS);
     let project = Project { quirks, ..Project::default() };
     let empty = Vec::new;
     let mut maker = Maker { dice, project, specs: empty(), impls: empty(), pads: empty() };
