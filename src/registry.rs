@@ -17,7 +17,7 @@ mod workspace_files;
 pub use contract::CallContract;
 pub use layers::{EJECTED, EMBEDDED, Layer, LayerFile, PackFiles, embedded_files, read_ejected};
 pub use pack::{
-    CompiledPack, LazyTemplates, MergedDefinitions, NAME_CLASH, Pack, PackParts, compile_pack, grant, merge_definitions,
+    CompiledPack, LazyTemplates, MergedDefinitions, NAME_CLASH, Pack, PackParts, compile_pack, merge_definitions,
 };
 pub use permissions::Permissions;
 pub use selection::{PackChoice, PackSelection, WorldOpener, find_root, roots_outside, select_pack};

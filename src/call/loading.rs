@@ -4,12 +4,10 @@
 use crate::check;
 use crate::definition::{PackDefinition, Validation};
 use crate::diagnostic::{Diagnostic, Result};
-use crate::primitive::Effect;
 use crate::registry::{
     Layer, NAME_CLASH, PackChoice, PackFiles, PackPart, PackParts, PackSelection, RefusedPart, Registry, RegistryParts,
-    WorkspaceSettings, WorkspaceTrust, WorldOpener, assemble, compile_pack, find_root, grant, granted_paths,
-    is_withheld, is_withheld_of, merge_definitions, pack_of_file, roots_outside, select_pack, told_in_part,
-    unknown_pack,
+    WorkspaceSettings, WorkspaceTrust, WorldOpener, assemble, compile_pack, find_root, granted_paths, is_withheld,
+    is_withheld_of, merge_definitions, pack_of_file, roots_outside, select_pack, told_in_part, unknown_pack,
 };
 use crate::world::disk::shortages;
 use crate::world::{World, path};
@@ -285,13 +283,9 @@ impl PackLoader<'_> {
         //= docs/spec.md#definitions
         //# A path that a trusted `toolsd.toml` configures MUST be granted for reading.
         let paths = granted_paths(name, &merged.pack, &self.settings, self.workspace.root());
-        // Those of the binary are known to be sound, those of a person are not.
-        let grants_known = paths.is_empty() && merged.validation == Validation::Skipped;
         merged.pack.grants.read.extend(paths);
         match self.locate(name, &merged.pack, choice) {
-            Ok(root) => {
-                judge_pack(compile_pack(name, hash, files, merged, &self.settings), root, has_last_good, grants_known)
-            }
+            Ok(root) => judge_pack(compile_pack(name, hash, files, merged, &self.settings), root, has_last_good),
             Err(other) => other,
         }
     }
@@ -339,12 +333,9 @@ impl PackLoader<'_> {
 }
 
 /// Decides whether a compiled pack serves, by what the rules find in it.
-fn judge_pack(mut parts: PackParts, root: Arc<dyn World>, known: bool, grants_known: bool) -> LoadedPack {
+fn judge_pack(mut parts: PackParts, root: Arc<dyn World>, known: bool) -> LoadedPack {
     if parts.files.validation() == Validation::Full {
         parts.faults.extend(check::check(&parts));
-    }
-    if !grants_known && let Err(fault) = grant(&parts.pack, &root, Effect::Writes) {
-        parts.faults.push(*fault.at(parts.pack.title.at.clone()));
     }
     let faults = parts.faults.clone();
     //= docs/spec.md#reload
@@ -437,8 +428,6 @@ mod tests {
         for parts in &all {
             let others: Vec<&PackParts> = all.iter().filter(|other| other.name != parts.name).collect();
             assert_eq!(parts.faults, [], "{}", parts.name);
-            let root: Arc<dyn World> = Arc::new(crate::world::memory::MemoryWorld::new());
-            assert!(grant(&parts.pack, &root, Effect::Writes).is_ok(), "{}", parts.name);
             assert_eq!(check::check_among(parts, &others), [], "{}", parts.name);
         }
     }

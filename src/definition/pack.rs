@@ -13,9 +13,9 @@ use super::schema::{Schema, SchemaRole};
 use crate::diagnostic::Diagnostic;
 use crate::source::Place;
 use crate::value::Json;
-use crate::world::is_forbidden_variable;
 use crate::world::path;
 pub use crate::world::run::{GitAccess, ProgramGrant};
+use crate::world::{check_grant, is_forbidden_variable};
 
 /// `[pack]`.
 #[derive(Clone, Debug)]
@@ -275,10 +275,13 @@ pub static SKILLS: Grammar = Grammar {
     ],
 };
 
-/// Warns of grants that cover nothing, since no path may lead out of its root.
-fn warn_of_climbing(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) {
+/// Reports grants that are not a glob or lie in a folder that no grant covers, and warns of those that cover nothing,
+/// since no path may lead out of its root.
+fn check_paths(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) {
     for grant in ["read", "write"].into_iter().flat_map(|name| grants.located_texts(name)) {
-        if path::clean(&grant.value).starts_with("..") {
+        if let Err(fault) = check_grant(&grant.value) {
+            faults.push(Diagnostic { code: code::WRONG_VALUE, ..*fault.at(grant.at) });
+        } else if path::clean(&grant.value).starts_with("..") {
             let message = format!("the grant `{}` covers nothing: no path leads out of its root by `..`", grant.value);
             let fault = Diagnostic::new(code::WRONG_VALUE, message).at(grant.at).warning();
             let help =
@@ -308,7 +311,7 @@ pub fn read_pack(fields: &Fields<'_>, reader: &mut DefinitionReader) -> PackDefi
         },
     });
     if let Some(grants) = fields.table("grants", &mut Vec::new()) {
-        warn_of_climbing(&grants, &mut reader.faults);
+        check_paths(&grants, &mut reader.faults);
     }
     PackDefinition {
         title: fields.required("title"),

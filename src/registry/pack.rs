@@ -83,13 +83,8 @@ impl Pack {
 
     /// Another world, limited in the same way.
     pub fn grant(&self, world: &Arc<dyn World>, effect: Effect) -> Result<Arc<GrantedWorld>> {
-        grant(&self.definition, world, effect)
+        Ok(Arc::new(GrantedWorld::new(Arc::clone(world), allowed(&self.definition, effect))?))
     }
-}
-
-/// A world limited to the grants of a pack and to what a call does at most. A grant that is no glob is a fault.
-pub fn grant(pack: &PackDefinition, world: &Arc<dyn World>, effect: Effect) -> Result<Arc<GrantedWorld>> {
-    Ok(Arc::new(GrantedWorld::new(Arc::clone(world), allowed(pack, effect))?))
 }
 
 fn allowed(pack: &PackDefinition, effect: Effect) -> GrantedAccess {

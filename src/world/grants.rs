@@ -119,6 +119,20 @@ pub(super) fn below_root(root: &str, path: String) -> String {
     }
 }
 
+/// Checks a grant as it is written: that it is a glob, and does not lie in a folder that no grant covers.
+pub fn check_grant(grant: &str) -> Result<()> {
+    check_place(grant, &path::clean(grant))?;
+    Globs::new(&[grant], ".").map(drop)
+}
+
+//= docs/spec.md#roots
+//# A grant MUST NOT cover `/proc`, `/sys` or `/dev`.
+fn check_place(grant: &str, clean: &str) -> Result<()> {
+    let Some(system) = system_folder(clean) else { return Ok(()) };
+    let message = format!("the grant `{grant}` lies in `{system}`, which no grant covers");
+    Err(Diagnostic::new(Code::WORLD, message).author_help("grant folders with files of people"))
+}
+
 /// The globs of grants; one without wildcards covers what lies below, too. A relative one holds beneath each root.
 //= docs/spec.md#roots
 //# A relative grant MUST apply only below the root of the pack and the roots that the user granted, and MUST
@@ -128,12 +142,7 @@ pub(super) fn compile(world: &dyn World, grants: &[String], roots: &[String]) ->
     for grant in grants {
         let Some(filled) = fill(world, grant, globset::escape) else { continue };
         let clean = below_root(world.root(), path::clean(&filled));
-        //= docs/spec.md#roots
-        //# A grant MUST NOT cover `/proc`, `/sys` or `/dev`.
-        if let Some(system) = system_folder(&clean) {
-            let message = format!("the grant `{grant}` lies in `{system}`, which no grant covers");
-            return Err(Diagnostic::new(Code::WORLD, message).author_help("grant folders with files of people"));
-        }
+        check_place(grant, &clean)?;
         let is_glob = grant.replace("${", "").contains(['*', '?', '[', '{', '\\']);
         let mut everywhere = vec![clean];
         if path::is_below(&everywhere[0], ".") {

@@ -151,3 +151,25 @@ fn a_description_follows_its_graph() {
     assert_eq!(server.lists_changed(), [1, 0, 0]);
     server.end();
 }
+
+#[test]
+fn a_skill_that_a_refresh_finds_is_announced_as_a_resource() {
+    let home = Home::with(&[]);
+    home.write("skills/tea/SKILL.md", "---\nname: tea\ndescription: How to make tea\n---\nBoil water.\n");
+    let graph =
+        "grants = { read = [\"skills\"] }\n[graph]\nrefresh = { every_ms = 100 }\n[[skills]]\nlist = \"found\"\n";
+    home.write(".toolsd/tools.d/a.toml", &format!("{HEAD}{graph}"));
+    home.write(
+        ".toolsd/tools.d/a.rhai",
+        "fn build(g, config) { for path in find_files(\"skills/*/SKILL.md\") { g.add(\"skill\", path, #{}); } }\n\
+         fn found() { find_files(\"skills/*/SKILL.md\").map(|path| path_folder(path)) }\n",
+    );
+    home.trust();
+    let mut server = Server::start(&home, &[]);
+    let listed = |server: &mut Server| server.ask("resources/list", &json!({}))["result"]["resources"].to_string();
+    assert!(!listed(&mut server).contains("skill://coffee/"));
+    home.write("skills/coffee/SKILL.md", "---\nname: coffee\ndescription: How to make coffee\n---\nGrind.\n");
+    server.hears("notifications/resources/list_changed");
+    assert!(listed(&mut server).contains("skill://coffee/SKILL.md"));
+    server.end();
+}
