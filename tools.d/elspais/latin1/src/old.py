@@ -1,0 +1,1 @@
+# Implements: REQ-p00001-A, for a café
