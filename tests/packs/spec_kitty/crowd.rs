@@ -429,3 +429,43 @@ fn locks_of_python_are_respected() {
     drop(own);
     assert!(taking("5", "").output().unwrap().status.success());
 }
+
+/// A project that is a linked worktree of a repository outside of the server's roots keeps what was not committed.
+#[test]
+fn a_project_that_is_a_linked_worktree_keeps_its_work() {
+    let (_folder, root) = project("sample", true);
+    let other = tempfile::tempdir().unwrap();
+    let linked = other.path().canonicalize().unwrap().join("dev");
+    let path = linked.to_str().unwrap();
+    git(&root, &["worktree", "add", "-q", "-b", "dev", path]);
+    let mut server = Server::start(&linked, "spec-kitty");
+    let arguments = json!({ "operation": "implement", "project_path": path, "feature_slug": "001-pots",
+        "arguments": { "agent": "claude", "work_package_id": "WP01" } });
+    assert_eq!(server.well("feature_operations", arguments.clone())["data"]["status"], "created");
+    let work = linked.join(".worktrees/001-pots-WP01/work.txt");
+    fs::write(&work, "a day of work").unwrap();
+    assert_eq!(server.well("feature_operations", arguments)["data"]["status"], "reused");
+    assert!(work.exists());
+    assert_one_worktree(&mut server, path);
+}
+
+/// A project that is named by a symlink lists its worktrees.
+#[test]
+fn a_project_behind_a_symlink_lists_its_worktrees() {
+    let (folder, root) = project("sample", true);
+    let link = folder.path().canonicalize().unwrap().join("link");
+    std::os::unix::fs::symlink(&root, &link).unwrap();
+    let mut server = Server::start(&link, "spec-kitty");
+    let path = link.to_str().unwrap();
+    let arguments = json!({ "operation": "implement", "project_path": path, "feature_slug": "001-pots",
+        "arguments": { "agent": "claude", "work_package_id": "WP01" } });
+    let made = server.well("feature_operations", arguments);
+    assert_eq!(made["data"]["status"], "created", "{made}");
+    assert_one_worktree(&mut server, path);
+}
+
+fn assert_one_worktree(server: &mut Server, project: &str) {
+    let arguments = json!({ "operation": "list_worktrees", "project_path": project });
+    let listed = server.well("workspace_operations", arguments);
+    assert_eq!((&listed["data"]["count"], &listed["warnings"]), (&json!(1), &json!([])), "{listed}");
+}
