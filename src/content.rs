@@ -107,7 +107,7 @@ impl Object for Content {
     }
 }
 
-/// `reply(#{ structured, content })`: a result with structured data and separate content blocks.
+/// `tool_result(#{ structured, content })`: a result with structured data and separate content blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reply {
     /// The structured data.
@@ -123,7 +123,7 @@ impl Object for Reply {
 
     fn to_json(&self) -> Json {
         json!({
-            "structured": self.structured.to_json(),
+            "structured_content": self.structured.to_json(),
             "content": self.content.iter().map(Object::to_json).collect::<Vec<_>>(),
         })
     }

@@ -31,9 +31,9 @@ impl Code {
     /// `fail(…)`: a script refuses, with a message for the model.
     pub const FAIL: Self = Self("fail");
     /// `protocol_error(…)`: a script refuses, with a protocol error.
-    pub const PROTOCOL_ERROR: Self = Self("protocol_error");
+    pub const PROTOCOL_ERROR: Self = Self("protocol-error");
     /// `not_found(…)`, or a URI that matches no resource.
-    pub const NOT_FOUND: Self = Self("not_found");
+    pub const NOT_FOUND: Self = Self("not-found");
     /// A text that cannot be parsed.
     pub const PARSE: Self = Self("parse");
     /// Bytes that are not UTF-8.

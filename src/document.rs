@@ -10,11 +10,11 @@ mod section;
 mod sentences;
 mod spans;
 
-pub use ietf::parse_ietf;
+pub use ietf::parse_rfc;
 pub use lines::{Document, Line, Lines};
 pub use markdown::{
     AnchorStyle, Link, LinkKind, MarkdownOptions, TitleStyle, check_markdown_limits, find_links, parse_markdown,
-    plain_text, push_visible_text,
+    push_visible_text, strip_markdown,
 };
 pub use markers::{MarkedLine, MarkerBlock, marker_blocks};
 pub use passage::{LocatedQuote, Passage, QuoteTolerance};

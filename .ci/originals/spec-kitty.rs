@@ -225,14 +225,14 @@ fn plain(value: &Value, root: &Path) -> Value {
     let whole = format!("{}/", root.display());
     let times = regex::Regex::new(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ|(?m)^(\*\*Date\*\*: )\d{4}-\d\d-\d\d");
     let Ok(times) = times else { return value.clone() };
-    plain_text(value, &|text| times.replace_all(&text.replace(&whole, ""), "${1}NOW").into_owned())
+    strip_markdown(value, &|text| times.replace_all(&text.replace(&whole, ""), "${1}NOW").into_owned())
 }
 
-fn plain_text(value: &Value, change: &dyn Fn(&str) -> String) -> Value {
+fn strip_markdown(value: &Value, change: &dyn Fn(&str) -> String) -> Value {
     match value {
         Value::String(text) => json!(change(text)),
-        Value::Array(items) => items.iter().map(|item| plain_text(item, change)).collect(),
-        Value::Object(fields) => fields.iter().map(|(key, item)| (key.clone(), plain_text(item, change))).collect(),
+        Value::Array(items) => items.iter().map(|item| strip_markdown(item, change)).collect(),
+        Value::Object(fields) => fields.iter().map(|(key, item)| (key.clone(), strip_markdown(item, change))).collect(),
         other => other.clone(),
     }
 }

@@ -43,7 +43,7 @@ impl Host for Nowhere {
         nothing()
     }
 
-    fn pack_file(&self, _: &str) -> Result<PackFile> {
+    fn read_pack_file(&self, _: &str) -> Result<PackFile> {
         nothing()
     }
 

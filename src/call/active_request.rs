@@ -221,7 +221,7 @@ impl<'a> ActiveRequest<'a> {
         let served = self.find_tool(name)?;
         let (effect, limits) = effect_and_limits(served, arguments);
         let invocation = self.begin(&served.pack, effect, limits, false, Some(&served.definition.questions))?;
-        self.require_capabilities(&served.name, &served.definition.requires_client)?;
+        self.require_capabilities(&served.name, &served.definition.required_capabilities)?;
         let _at_work = self.state.server.begin_call(served, Arc::clone(invocation.host.world()));
         let prompts = |arguments: &Json| self.answer_prompt_tool(&served.pack, arguments);
         let call = || call_tool(served, &invocation, arguments, &prompts);
@@ -249,7 +249,7 @@ impl<'a> ActiveRequest<'a> {
     /// Refuses what can be refused at once, and asks what is to be asked before a task.
     fn prepare(&self, name: &str, arguments: &Json) -> Result<Answer> {
         let served = self.find_tool(name)?;
-        self.require_capabilities(&served.name, &served.definition.requires_client)?;
+        self.require_capabilities(&served.name, &served.definition.required_capabilities)?;
         let (effect, limits) = effect_and_limits(served, arguments);
         let invocation = self.begin(&served.pack, effect, limits, false, None)?;
         let accepted =
@@ -283,7 +283,7 @@ impl<'a> ActiveRequest<'a> {
             return Err(with_nearest(fault, uri, known).data(json!({ "uri": uri })));
         };
         let (served, variables) = routed?;
-        self.require_capabilities(uri, &served.definition.requires_client)?;
+        self.require_capabilities(uri, &served.definition.required_capabilities)?;
         let questions = Some(&served.definition.questions);
         let invocation = self.begin(&served.pack, Effect::Reads, served.contract.limits, true, questions)?;
         read_resource(served, &invocation, uri, variables)
@@ -309,7 +309,7 @@ impl<'a> ActiveRequest<'a> {
     }
 
     fn messages(&self, served: &ServedPrompt, arguments: &Json) -> Result<Vec<(String, Content)>> {
-        self.require_capabilities(&served.name, &served.definition.requires_client)?;
+        self.require_capabilities(&served.name, &served.definition.required_capabilities)?;
         let questions = Some(&served.definition.questions);
         let invocation = self.begin(&served.pack, Effect::Reads, served.contract.limits, false, questions)?;
         let read = |uri: &str| self.read(uri).map(|contents| contents.parts);

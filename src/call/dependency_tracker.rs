@@ -70,8 +70,8 @@ impl Host for DependencyTracker {
         self.host.render(template, context)
     }
 
-    fn pack_file(&self, path: &str) -> Result<PackFile> {
-        self.host.pack_file(path)
+    fn read_pack_file(&self, path: &str) -> Result<PackFile> {
+        self.host.read_pack_file(path)
     }
 
     fn validate(&self, value: &Json, schema: &Json) -> Result<Vec<SchemaViolation>> {
@@ -134,8 +134,8 @@ impl Host for DependencyTracker {
         self.elsewhere().record(key, value);
     }
 
-    fn client_has(&self, capability: &str) -> bool {
-        self.elsewhere().client_has(capability)
+    fn client_supports(&self, capability: &str) -> bool {
+        self.elsewhere().client_supports(capability)
     }
 
     fn memory(&self) -> Option<&PackMemory> {

@@ -87,11 +87,11 @@ impl GraphSession {
     /// The call does not declare `changes`.
     ///
     //= docs/spec.md#changes
-    //# Only a call whose definition declares `changes` or more MAY change the graph.
+    //# Only a call whose definition declares `edits_graph` or more MAY change the graph.
     pub fn take(&self, store: &Arc<GraphStore>, effect: Effect) -> Result<&ChangeSession> {
         if effect < Effect::Changes {
             let message = "the graph may not be changed: the definition does not declare it";
-            return Err(Diagnostic::new(Code::WORLD, message).help("declare `effect = \"changes\"`"));
+            return Err(Diagnostic::new(Code::WORLD, message).help("declare `effect = \"edits_graph\"`"));
         }
         if let Some(changing) = self.changing.get() {
             return Ok(changing);
@@ -194,7 +194,7 @@ mod tests {
 
     //= docs/spec.md#changes
     //= type=test
-    //# Only a call whose definition declares `changes` or more MAY change the graph.
+    //# Only a call whose definition declares `edits_graph` or more MAY change the graph.
     #[test]
     fn who_does_not_declare_it_changes_nothing() {
         let (session, store) = (GraphSession::default(), Arc::new(GraphStore::default()));
@@ -202,7 +202,7 @@ mod tests {
             assert_eq!(session.take(&store, effect).is_ok(), effect >= Effect::Changes, "{effect:?}");
         }
         let fault = GraphSession::default().refresh(&store, Effect::Reads, true, true).expect_err("it only reads");
-        assert!(fault.help.is_some_and(|help| help.contains("effect = \"changes\"")));
+        assert!(fault.help.is_some_and(|help| help.contains("effect = \"edits_graph\"")));
         assert!(!session.is_dirty() && !session.commit());
     }
 }

@@ -356,7 +356,7 @@ impl Host for CallHost {
         self.pack.compiled.templates.render(template, context)
     }
 
-    fn pack_file(&self, path: &str) -> Result<PackFile> {
+    fn read_pack_file(&self, path: &str) -> Result<PackFile> {
         let file = self.pack.compiled.files.by_path.get(path).ok_or_else(|| self.missing_file(path))?;
         let Some(source) = &file.source else {
             return Err(Diagnostic::new(Code::UTF8, format!("`{path}` is no UTF-8")));
@@ -410,7 +410,7 @@ impl Host for CallHost {
         self.elicitation.keep_value(key, value);
     }
 
-    fn client_has(&self, capability: &str) -> bool {
+    fn client_supports(&self, capability: &str) -> bool {
         self.elicitation.has_capability(capability)
     }
 

@@ -117,7 +117,7 @@ impl Invocation {
             Body::Text(text) => Ok(text.as_str().into()),
             Body::Prompts => Err(Diagnostic::new(Code::INTERNAL, "the prompts are not asked here")),
             Body::Operations { .. } => Err(Diagnostic::new(Code::INTERNAL, "no operation was chosen")),
-            Body::File(path) => self.host.pack_file(path).map(|file| file.text.into()),
+            Body::File(path) => self.host.read_pack_file(path).map(|file| file.text.into()),
         }
     }
 

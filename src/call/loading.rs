@@ -459,7 +459,11 @@ mod tests {
             assert_eq!(format!("{:?}", known.skills), format!("{:?}", full.skills), "{name}");
             let names = |prompts: &[Prompt]| prompts.iter().map(|one| one.name.value.clone()).collect::<Vec<_>>();
             assert_eq!(names(&known.prompts), names(&full.prompts), "{name}");
-            assert_eq!((pack.title.value, pack.activate_if), (whole.title.value, whole.activate_if), "{name}");
+            assert_eq!(
+                (pack.title.value, pack.activate_if_exists),
+                (whole.title.value, whole.activate_if_exists),
+                "{name}"
+            );
         }
     }
 }

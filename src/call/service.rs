@@ -370,11 +370,11 @@ impl CalledTool {
 impl RefreshSchedule {
     /// How a pack is refreshed, if it is refreshed beside the calls.
     fn of_pack(pack: &Pack, config: &Value) -> Option<Self> {
-        let Refresh::Beside { every_ms, watch } = &pack.compiled.graph.as_ref()?.refresh else { return None };
+        let Refresh::Beside { interval_ms, watch } = &pack.compiled.graph.as_ref()?.refresh else { return None };
         let config = config.to_json();
-        let every_ms = every_ms.value(&config, Json::as_u64).unwrap_or(0);
+        let interval_ms = interval_ms.value(&config, Json::as_u64).unwrap_or(0);
         let watch = watch.value(&config, Json::as_bool).unwrap_or(false);
-        let every = (every_ms > 0).then(|| Duration::from_millis(every_ms));
+        let every = (interval_ms > 0).then(|| Duration::from_millis(interval_ms));
         Some(Self { pack: pack.name.clone(), every, watch })
     }
 }

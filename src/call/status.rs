@@ -35,7 +35,7 @@ pub(super) fn registry_status(registry: &Registry) -> Json {
     //= docs/spec.md#reload
     //# Errors of packs MUST be listed with their location in `toolsd://status` and in the log.
     let dormant: Vec<Json> =
-        registry.dormant.iter().map(|(name, markers)| json!({ "name": name, "activate_if": markers })).collect();
+        registry.dormant.iter().map(|(name, markers)| json!({ "name": name, "activate_if_exists": markers })).collect();
     json!({
         "generation": registry.generation,
         "packs": packs,

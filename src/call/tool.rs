@@ -100,7 +100,7 @@ pub(super) fn call_tool(
         Ok(outcome) => return Ok(outcome),
         Err(fault) => fault,
     };
-    drop_writes(invocation);
+    discard_writes(invocation);
     let handled = match error_handler(&served.definition, invocation) {
         Some((script, function)) if !matches!(fault.code, Code::CANCELLED | Code::SUSPENDED) => {
             // A call that used up its limits has nothing left: the handler gets limits of its own.
@@ -111,7 +111,7 @@ pub(super) fn call_tool(
                 .and_then(|arguments| again.function(&script, &function, arguments))
                 .and_then(|value| again.guarded(|| ToolOutcome::from_value(&value, served, most)))
                 .and_then(|outcome| commit_writes(&again, outcome))
-                .inspect_err(|_| drop_writes(&again))
+                .inspect_err(|_| discard_writes(&again))
                 // Thrown again it is what it was: a fault of the arguments is none of the handler's code.
                 .map_err(|fault| if is_thrown_again(&fault, &first) { first } else { fault })
         }
@@ -171,7 +171,7 @@ fn commit_writes(invocation: &Invocation, mut outcome: ToolOutcome) -> Result<To
 //= docs/spec.md#writes
 //# What a call writes MUST be staged until the call succeeds, and MUST be discarded when it fails or is
 //# cancelled.
-fn drop_writes(invocation: &Invocation) {
+fn discard_writes(invocation: &Invocation) {
     if let Some(staged) = invocation.host.world().staged() {
         staged.drop_all();
     }

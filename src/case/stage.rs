@@ -48,7 +48,7 @@ impl CaseStage {
             StageWorld::Disk(ScratchWorld::new(now_ms, &case.setup.env, case.setup.home.is_some())?)
         } else {
             if case.setup.git {
-                return Err(Diagnostic::new(CASE, "there is no git in memory").help("add `world = \"disk\"`"));
+                return Err(Diagnostic::new(CASE, "there is no git in memory").help("add `filesystem = \"disk\"`"));
             }
             let memory = MemoryWorld::new();
             case.setup.env.iter().for_each(|(name, value)| memory.set_env(name, value));

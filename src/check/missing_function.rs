@@ -61,8 +61,11 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
 }
 
 /// The primitives that call a function by its name: which argument names it, how many parameters it has, and its form.
-const CALLERS: [(&str, usize, usize, &str); 3] =
-    [("derive_fields", 3, 2, "fn(g, node)"), ("derive_values", 2, 1, "fn(g)"), ("scan", 2, 3, "fn(f, doc, args)")];
+const CALLERS: [(&str, usize, usize, &str); 3] = [
+    ("derive_fields", 3, 2, "fn(g, node)"),
+    ("derive_values", 2, 1, "fn(g)"),
+    ("scan_files", 2, 3, "fn(f, doc, args)"),
+];
 
 /// The functions that a script names as literal texts.
 fn functions_in_texts<'a>(subject: &Subject<'a>) -> impl Iterator<Item = NamedFunction<'a>> {

@@ -87,8 +87,8 @@ fn missing(call: &CallSite, grants: &Grants) -> Option<(String, String)> {
 /// What a primitive does with the file or folder that its first argument names.
 fn takes_a_path(name: &str) -> Option<Effect> {
     // The files of a pack need no grant.
-    let mut all = crate::primitives::ALL.iter().filter(|primitive| primitive.name != "pack_file");
-    let is_file = |family: Family| family == Family::Files || name == "document";
+    let mut all = crate::primitives::ALL.iter().filter(|primitive| primitive.name != "read_pack_file");
+    let is_file = |family: Family| family == Family::Files || name == "read_document";
     let primitive = all.find(|primitive| primitive.name == name && is_file(primitive.family))?;
     (primitive.params.first()?.name == "path").then_some(primitive.effect)
 }

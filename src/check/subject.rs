@@ -52,7 +52,7 @@ impl<'a> Subject<'a> {
         self.calls().filter_map(|call| {
             let what = match call.name.as_str() {
                 "render" => "template",
-                "pack_file" => "file",
+                "read_pack_file" => "file",
                 _ => return None,
             };
             Some((what, call.text(0)?, &call.at))

@@ -43,7 +43,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             CODE,
             &tool.name.at,
             message,
-            "[[tool.example]] with `arguments` and `expect.result` or `expect.matches`",
+            "[[tool.example]] with `arguments` and `expect.result` or `expect.result_matches`",
         )
     });
     let operations = tools.flat_map(|tool| {
@@ -52,7 +52,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         silent.map(|operation| {
             let message = format!("the operation `{}` of `{}` has no example", operation.name.value, tool.name.value);
             let help = format!(
-                "[[tool.operations.{}.example]] with `arguments` and `expect.result` or `expect.matches`",
+                "[[tool.operations.{}.example]] with `arguments` and `expect.result` or `expect.result_matches`",
                 operation.name.value
             );
             warning_at(CODE, &operation.name.at, message, help)

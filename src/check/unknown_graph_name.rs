@@ -26,7 +26,7 @@ description = "Lists all teas of the house by their names."
 effect = "reads"
 "##,
         ),
-        ("tools.d/a/graph.rhai", r##"fn build(g, config) { g.add("tea", "oolong", #{ price: 9 }) }"##),
+        ("tools.d/a/graph.rhai", r##"fn build(g, config) { g.add_node("tea", "oolong", #{ price: 9 }) }"##),
         ("tools.d/a.rhai", r##"fn teas(args) { graph().nodes("teas").column("prise") }"##),
     ],
     mended: &[(
@@ -43,16 +43,15 @@ const KINDS: [&str; 3] = ["kind", "kinds", "edges"];
 const FIELDS: [&str; 3] = ["field", "fields", "columns"];
 
 /// What builds and changes a graph: it gives names, and asks for none.
-const GIVING: [&str; 9] = [
-    "add",
-    "add_all",
+const GIVING: [&str; 8] = [
     "add_blocks",
     "add_edge",
-    "add_if_absent",
+    "add_node",
+    "add_node_if_absent",
     "derive_fields",
     "derive_values",
-    "set_edge",
-    "upsert",
+    "merge_node",
+    "update_edges",
 ];
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {

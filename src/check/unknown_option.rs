@@ -29,9 +29,9 @@ description = "Brews a pot of tea, and says how long it took."
 effect = "runs"
 "##,
         ),
-        ("tools.d/a.rhai", r##"fn brew(args) { run("date", "-u", #{ cwd: "." }).line }"##),
+        ("tools.d/a.rhai", r##"fn brew(args) { run("date", "-u", #{ dir: "." }).line }"##),
     ],
-    mended: &[("tools.d/a.rhai", "#{ cwd:", "#{ folder:")],
+    mended: &[("tools.d/a.rhai", "#{ dir:", "#{ cwd:")],
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {

@@ -10,7 +10,7 @@ const CODE: Code = Code("unknown-setting");
 /// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
-    summary: "A definition takes a value from `config.KEY`, but `[pack.config]` has no such property.",
+    summary: "A definition takes a value from `config.KEY`, but `[pack.config_schema]` has no such property.",
     why: "The value would be nothing: what it switches stays off.",
     run,
     fires: &[
@@ -18,7 +18,7 @@ pub const RULE: CheckRule = CheckRule {
             "tools.d/a.toml",
             r##"[pack]
 title = "A"
-[pack.config]
+[pack.config_schema]
 type = "object"
 properties.steeping = { type = "boolean", default = true, description = "Whether there is time" }
 [[tool]]
@@ -40,13 +40,13 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let known: Vec<&str> = properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
     let enabled = subject.items.iter().filter_map(|item| item.enabled);
     let mut named: Vec<_> = enabled.filter_map(named_by).collect();
-    if let Some(Refresh::Beside { every_ms, watch }) = definitions.graph.as_ref().map(|graph| &graph.refresh) {
-        named.extend(named_by(every_ms).into_iter().chain(named_by(watch)));
+    if let Some(Refresh::Beside { interval_ms, watch }) = definitions.graph.as_ref().map(|graph| &graph.refresh) {
+        named.extend(named_by(interval_ms).into_iter().chain(named_by(watch)));
     }
     let unknown = named.into_iter().filter(|key| !known.contains(&key.value.as_str()));
     let told = |key: &crate::definition::Located<String>| {
         let help = did_you_mean(&key.value, known.iter().copied())
-            .unwrap_or_else(|| format!("describe it in `[pack.config]`: `properties.{} = {{ … }}`", key.value));
+            .unwrap_or_else(|| format!("describe it in `[pack.config_schema]`: `properties.{} = {{ … }}`", key.value));
         error_at(CODE, &key.at, format!("the configuration has no `{}`", key.value), help)
     };
     unknown.map(told).collect()

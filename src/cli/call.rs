@@ -147,8 +147,8 @@ fn print_fault(context: &CommandContext, fault: &Diagnostic) {
     }
     let data = fault.data.as_deref().cloned().unwrap_or_default();
     let (code, data) = match (fault.code.kind(), data.get("code")) {
-        ("protocol_error", Some(code)) => (code.clone(), data.get("data").cloned().unwrap_or_default()),
-        ("arguments" | "not_found", _) => (json!(INVALID_PARAMS), data),
+        ("protocol-error", Some(code)) => (code.clone(), data.get("data").cloned().unwrap_or_default()),
+        ("arguments" | "not-found", _) => (json!(INVALID_PARAMS), data),
         _ => (json!(INTERNAL_ERROR), data),
     };
     context.terminal.json(&json!({ "code": code, "message": fault.message, "data": data }));

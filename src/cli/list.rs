@@ -114,7 +114,7 @@ fn as_json(registry: &Registry) -> Json {
         .map(|one| json!({ "name": one.name, "pack": one.pack.name, "description": one.definition.description }))
         .collect();
     let dormant: Vec<Json> =
-        registry.dormant.iter().map(|(name, markers)| json!({ "name": name, "activate_if": markers })).collect();
+        registry.dormant.iter().map(|(name, markers)| json!({ "name": name, "activate_if_exists": markers })).collect();
     let faults: Vec<String> = registry.faults.iter().map(ToString::to_string).collect();
     json!({
         "packs": packs, "tools": tools, "resources": resources, "prompts": prompts,

@@ -125,13 +125,13 @@ fn skeleton_prompt(pack: &str, name: &str) -> SkeletonFiles {
 name = "{name}"
 title = "{title}"
 description = "Asks for a greeting. Use it to see that prompts work."
-arguments = [{{ name = "name", required = true, description = "Who is greeted", complete = ["World", "Ada"] }}]
+argument = [{{ name = "name", required = true, description = "Who is greeted", complete = ["World", "Ada"] }}]
 template = "prompts/{pack}/{name}.md"
 
 [[prompt.example]]
 title = "a greeting"
 arguments = {{ name = "Ada" }}
-expect.contains = "Ada"
+expect.text_contains = "Ada"
 "#
     );
     vec![

@@ -126,7 +126,7 @@ const EXPECT: GrammarKey = optional("expect", ValueShape::Table(&EXPECT_TABLE), 
 const RESULT: GrammarKey = optional("result", ValueShape::Any, "Exactly this result.");
 
 const MATCHES: GrammarKey = optional(
-    "matches",
+    "result_matches",
     ValueShape::Any,
     "A part of the result: maps may have more keys, lists are compared item by item.",
 );
@@ -144,7 +144,7 @@ static ERROR_TABLE: Grammar = Grammar {
     ],
 };
 
-const CONTAINS: GrammarKey = optional("contains", ValueShape::TextOrTexts, "Texts in the result.");
+const CONTAINS: GrammarKey = optional("text_contains", ValueShape::TextOrTexts, "Texts in the result.");
 
 const FILES_AFTER: GrammarKey =
     optional("files", ValueShape::Object, "Exactly these files changed: path and text, `false` where one is gone.");
@@ -289,7 +289,7 @@ const COMPLETE: GrammarKey = optional(
 );
 
 const WRITE: GrammarKey =
-    optional("write", ValueShape::TextMap, "Files that are written first: path and text; an empty text removes.");
+    optional("write_files", ValueShape::TextMap, "Files that are written first: path and text; an empty text removes.");
 
 const ADVANCE: GrammarKey =
     optional("advance_ms", ValueShape::Integer(0), "Moves the clock on first, by so many milliseconds.");
@@ -297,7 +297,7 @@ const ADVANCE: GrammarKey =
 const RESTART: GrammarKey = optional("restart", ValueShape::Flag, "Forgets first what is kept in memory.");
 
 const KEEP: GrammarKey = optional(
-    "keep",
+    "capture",
     ValueShape::TextMap,
     "Names for later steps, `$NAME` in their arguments: name and JSON pointer into the result.",
 );
@@ -305,7 +305,7 @@ const KEEP: GrammarKey = optional(
 /// `[[case.step]]`.
 static STEP: Grammar = Grammar {
     name: "[[case.step]]",
-    doc: "One step: `restart`, `advance_ms` and `write` come first, then one of `call`, `read`, `prompt`, `complete`.",
+    doc: "One step: `restart`, `advance_ms` and `write_files` come first, then one of `call`, `read`, `prompt`, `complete`.",
     keys: &[CALL, READ, PROMPT, COMPLETE, ARGUMENTS, WRITE, ADVANCE, RESTART, EXPECT, KEEP],
 };
 
@@ -449,8 +449,8 @@ fn read_step(fields: &Fields<'_>, steps: &mut Vec<CaseStep>, reader: &mut Defini
     if let Some(ms) = fields.integer("advance_ms") {
         add("advance_ms", CaseAction::Advance { ms: i64::try_from(ms).unwrap_or(i64::MAX) });
     }
-    if fields.has("write") {
-        add("write", CaseAction::Write { files: fields.text_map("write") });
+    if fields.has("write_files") {
+        add("write_files", CaseAction::Write { files: fields.text_map("write_files") });
     }
     let arguments = fields.object("arguments");
     match fields.one_of(&["call", "read", "prompt", "complete"], "a step", &mut reader.faults) {
@@ -465,13 +465,13 @@ fn read_step(fields: &Fields<'_>, steps: &mut Vec<CaseStep>, reader: &mut Defini
         None => {}
     }
     if acts.is_empty() && !fields.has("complete") {
-        let help = "one of `call`, `read`, `prompt`, `complete`, `write`, `advance_ms`, `restart`";
+        let help = "one of `call`, `read`, `prompt`, `complete`, `write_files`, `advance_ms`, `restart`";
         reader.missing(&fields.header, "the step does nothing", help);
     }
     let last = acts.len().saturating_sub(1);
     for (index, act) in acts.into_iter().enumerate() {
         let (expect, keep) = if index == last {
-            (read_expectations(fields, &mut reader.faults), fields.text_map("keep"))
+            (read_expectations(fields, &mut reader.faults), fields.text_map("capture"))
         } else {
             Default::default()
         };
@@ -502,7 +502,7 @@ fn read_expectations(fields: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> Vec<L
     type Make = fn(Json) -> Expectation;
     let kinds: [(&str, Make); 6] = [
         ("result", Expectation::Result),
-        ("matches", Expectation::Matches),
+        ("result_matches", Expectation::Matches),
         ("error", Expectation::Error),
         ("files", |files| Expectation::Files(false_to_null(files))),
         ("notifications", Expectation::Notifications),
@@ -513,9 +513,9 @@ fn read_expectations(fields: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> Vec<L
             expect.push(Located { value: make(json), at: at.clone() });
         }
     }
-    for text in fields.located_texts("contains") {
+    for text in fields.located_texts("text_contains") {
         if text.value.is_empty() {
-            let fault = Diagnostic::new(code::WRONG_VALUE, "`contains` is empty, which every result contains");
+            let fault = Diagnostic::new(code::WRONG_VALUE, "`text_contains` is empty, which every result contains");
             faults.push(*fault.at(text.at.clone()).help("write what the result says, or expect something else"));
         }
         expect.push(Located { value: Expectation::Contains(text.value), at: text.at });

@@ -102,17 +102,19 @@ pub(super) const CONFIG: GrammarKey = optional("config", ValueShape::Object, "Th
 
 pub(super) const NOW: GrammarKey = optional("now", ValueShape::Text, "The clock, as RFC 3339.");
 
-pub(super) const CLIENT: GrammarKey = optional("client", ValueShape::Object, "The capabilities of the client.");
+pub(super) const CLIENT: GrammarKey =
+    optional("client_capabilities", ValueShape::Object, "The capabilities of the client.");
 
 pub(super) const WORLD: GrammarKey =
-    optional("world", ValueShape::OneOf(&["memory", "disk"]), "Where it plays; `memory` if it is left out.");
+    optional("filesystem", ValueShape::OneOf(&["memory", "disk"]), "Where it plays; `memory` if it is left out.");
 
-pub(super) const LOCKED: GrammarKey = optional("locked", ValueShape::TextOrTexts, "Locks that somebody else holds.");
+pub(super) const LOCKED: GrammarKey =
+    optional("held_locks", ValueShape::TextOrTexts, "Locks that somebody else holds.");
 
 pub(super) const GIT: GrammarKey = optional(
     "git",
     ValueShape::OneOf(&["init"]),
-    "The workspace is a repository whose one commit holds its files; needs `world = \"disk\"`.",
+    "The workspace is a repository whose one commit holds its files; needs `filesystem = \"disk\"`.",
 );
 
 pub(super) const ANSWERS: GrammarKey = optional(
@@ -145,9 +147,9 @@ pub fn read_fixture(name: Located<String>, fields: &Fields<'_>) -> Fixture {
 /// What a fixture, an example or a case sets up.
 pub fn read_setup(fields: &Fields<'_>) -> CaseSetup {
     CaseSetup {
-        world: fields.text("world"),
+        world: fields.text("filesystem"),
         git: fields.text("git").is_some(),
-        locked: fields.texts("locked"),
+        locked: fields.texts("held_locks"),
         workspace: fields.text("workspace"),
         home: fields.text("home"),
         files: fields.text_map("files"),
@@ -155,7 +157,7 @@ pub fn read_setup(fields: &Fields<'_>) -> CaseSetup {
         env: fields.text_map("env"),
         config: fields.object("config"),
         now: fields.text("now"),
-        client: fields.json("client"),
+        client: fields.json("client_capabilities"),
         answers: fields.object("answers"),
     }
 }

@@ -28,7 +28,7 @@ pub static LIMITS: Grammar = Grammar {
         optional("steps", ValueShape::Integer(1), "Steps of the scripts."),
         optional("memory_mb", ValueShape::Integer(1), "Memory in MB."),
         optional("output_kb", ValueShape::Integer(1), "Size of the result in kB."),
-        optional("depth", ValueShape::Integer(1), "Calls of functions within functions."),
+        optional("call_depth", ValueShape::Integer(1), "Calls of functions within functions."),
     ],
 };
 
@@ -40,6 +40,6 @@ pub fn read_limits(fields: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> LimitsO
         steps: limits.integer("steps"),
         memory_mb: limits.integer("memory_mb"),
         output_kb: limits.integer("output_kb"),
-        depth: limits.integer("depth"),
+        depth: limits.integer("call_depth"),
     })
 }

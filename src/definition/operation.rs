@@ -74,7 +74,7 @@ pub static OPERATION: Grammar = Grammar {
         required("description", ValueShape::Text, "What it does; listed behind the description of the tool."),
         required(
             "effect",
-            ValueShape::OneOf(&["pure", "reads", "changes", "writes", "runs"]),
+            ValueShape::OneOf(&["pure", "reads", "edits_graph", "writes", "runs"]),
             "What it does at most; a call of it is held to that.",
         ),
         optional("required", ValueShape::Texts, "Arguments of the tool that it needs."),

@@ -25,7 +25,7 @@ pub struct PackDefinition {
     /// Its version.
     pub version: String,
     /// Served by default only where one of these paths exists; absent = always, empty = only by name.
-    pub activate_if: Option<Vec<String>>,
+    pub activate_if_exists: Option<Vec<String>>,
     /// The root is the nearest ancestor holding the first entry, else the second …; `.` is the workspace itself.
     pub root: Vec<String>,
     /// The path of the template that tells a model about the pack.
@@ -108,7 +108,7 @@ pub enum Refresh {
     /// Beside the calls, which see the last graph that was built.
     Beside {
         /// Milliseconds between two refreshes; 0 = the clock causes none.
-        every_ms: Configurable<u64>,
+        interval_ms: Configurable<u64>,
         /// Whether a change of a file that it was made of causes a refresh.
         watch: Configurable<bool>,
     },
@@ -143,12 +143,12 @@ pub static PACK: Grammar = Grammar {
         required("title", ValueShape::Text, "A title for people."),
         optional("version", ValueShape::Text, "Its version; `0.0.0` if it is left out."),
         optional(
-            "activate_if",
+            "activate_if_exists",
             ValueShape::Texts,
             "Served by default only where one of these paths exists; left out = always, `[]` = only by name.",
         ),
         optional(
-            "root",
+            "root_markers",
             ValueShape::TextOrTexts,
             "The root is the nearest ancestor holding the first entry, else the second …; `.` is the workspace itself.",
         ),
@@ -160,7 +160,11 @@ pub static PACK: Grammar = Grammar {
         ),
         SCRIPT,
         optional("grants", ValueShape::Table(&GRANTS), "What it may touch; nothing if it is left out."),
-        optional("config", ValueShape::Schema, "JSON Schema of `[packs.NAME]` in the workspace's `toolsd.toml`."),
+        optional(
+            "config_schema",
+            ValueShape::Schema,
+            "JSON Schema of `[packs.NAME]` in the workspace's `toolsd.toml`.",
+        ),
         optional("limits", ValueShape::Table(&LIMITS), "The limits of its calls."),
         optional(
             "prompt_tool",
@@ -211,7 +215,7 @@ static PROGRAM: Grammar = Grammar {
             "Folders and files it may write; what the pack may write if it is left out.",
         ),
         optional(
-            "start",
+            "execute",
             ValueShape::Texts,
             "Files and folders it may start as programs in turn, and read: `node_modules`, `scripts`; only programs of the system and itself if it is left out.",
         ),
@@ -244,7 +248,7 @@ static REFRESH: Grammar = Grammar {
     doc: "A graph that is looked at again beside the calls: they see the last one that was built, and never wait.",
     keys: &[
         optional(
-            "every_ms",
+            "interval_ms",
             ValueShape::IntegerOrKey(0),
             "So many milliseconds lie between two looks; 0, as if it is left out: no look by the clock.",
         ),
@@ -316,13 +320,13 @@ pub fn read_pack(fields: &Fields<'_>, reader: &mut DefinitionReader) -> PackDefi
     PackDefinition {
         title: fields.required("title"),
         version: fields.text("version").unwrap_or_else(|| "0.0.0".to_owned()),
-        activate_if: fields.has("activate_if").then(|| fields.texts("activate_if")),
-        root: fields.texts("root"),
+        activate_if_exists: fields.has("activate_if_exists").then(|| fields.texts("activate_if_exists")),
+        root: fields.texts("root_markers"),
         instructions: fields.located("instructions"),
         context: fields.located("context").map(|function| (function, reader.script_of(fields))),
         grants: grants.unwrap_or_default(),
         run_at,
-        config: reader.schema(fields, "config", SchemaRole::Config),
+        config: reader.schema(fields, "config_schema", SchemaRole::Config),
         limits: read_limits(fields, &mut reader.faults),
         prompt_tool: fields.table("prompt_tool", &mut reader.faults).map(|tool| PromptTool {
             name: tool
@@ -340,7 +344,7 @@ pub fn read_graph(fields: &Fields<'_>, reader: &mut DefinitionReader) -> GraphDe
     let script =
         fields.located("script").unwrap_or_else(|| Located { value: reader.script.clone(), at: fields.header.clone() });
     let refresh = fields.table("refresh", &mut reader.faults).map_or(Refresh::Call, |table| Refresh::Beside {
-        every_ms: table.setting("every_ms", table.integer("every_ms").unwrap_or(0)),
+        interval_ms: table.setting("interval_ms", table.integer("interval_ms").unwrap_or(0)),
         watch: table.setting("watch", table.flag("watch").unwrap_or(false)),
     });
     GraphDefinition { script, refresh, limits: read_limits(fields, &mut reader.faults) }
@@ -385,7 +389,7 @@ fn read_program(table: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> ProgramGran
         network: table.flag("network").unwrap_or(false),
         read: list("read"),
         write: list("write"),
-        start: table.texts("start"),
+        start: table.texts("execute"),
         env: table.texts("env"),
     }
 }

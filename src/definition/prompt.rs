@@ -47,7 +47,7 @@ pub struct Prompt {
     /// The questions that its script may ask by their keys.
     pub questions: Arc<[DeclaredQuestion]>,
     /// The capabilities without which a client cannot use it.
-    pub requires_client: Vec<Located<String>>,
+    pub required_capabilities: Vec<Located<String>>,
     /// Constants merged into the arguments.
     pub bind: Json,
     /// Icons.
@@ -159,7 +159,7 @@ pub static PROMPT: Grammar = Grammar {
             ValueShape::Text,
             "A function `fn()` that lists prompts, `#{ name, title, description, bind: #{ … } }` of each: they are like this one, which is not served itself.",
         ),
-        optional("arguments", ValueShape::Tables(&ARGUMENT), "Its arguments."),
+        optional("argument", ValueShape::Tables(&ARGUMENT), "Its arguments."),
         optional("template", ValueShape::Text, "A template, from the root: one message of the user."),
         optional("text", ValueShape::Text, "A template written here: one message of the user."),
         optional(
@@ -185,7 +185,7 @@ pub static PROMPT: Grammar = Grammar {
 
 /// An argument of a prompt.
 static ARGUMENT: Grammar = Grammar {
-    name: "[[prompt.arguments]]",
+    name: "[[prompt.argument]]",
     doc: "An argument of a prompt. On the wire each is a text.",
     keys: &[
         required("name", ValueShape::Text, "Its name."),
@@ -239,7 +239,7 @@ pub fn read_prompt(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Prompt
         context: fields.text("context").map(|context| (context, script.clone())),
         script,
         questions: read_questions(fields, reader, false),
-        requires_client: read_requires_client(fields, reader),
+        required_capabilities: read_requires_client(fields, reader),
         bind: fields.object("bind"),
         icons: read_icons(fields, &mut reader.faults),
         meta: fields.json("meta"),
@@ -248,7 +248,7 @@ pub fn read_prompt(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Prompt
 
 fn read_arguments(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Vec<PromptArgument> {
     let mut arguments: Vec<PromptArgument> = Vec::new();
-    for argument in fields.tables("arguments", &mut reader.faults) {
+    for argument in fields.tables("argument", &mut reader.faults) {
         let name = argument.required("name");
         if arguments.iter().any(|other| other.name.value == name.value) {
             let fault = Diagnostic::new(code::CONFLICTING_KEYS, format!("the argument `{}` stands twice", name.value));
@@ -373,7 +373,7 @@ impl PromptTool {
             bind: json!({}),
             on_error: None,
             questions: [].into(),
-            requires_client: Vec::new(),
+            required_capabilities: Vec::new(),
             hints: ToolHints::default(),
             icons: Vec::new(),
             meta: self.meta.clone(),

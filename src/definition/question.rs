@@ -1,4 +1,4 @@
-//! `[tool.ask.KEY]` and `requires_client`: the questions that a definition declares, and what it needs of the client.
+//! `[tool.ask.KEY]` and `required_capabilities`: the questions that a definition declares, and what it needs of the client.
 
 use super::code;
 use super::fields::Fields;
@@ -29,9 +29,9 @@ pub const ASK: GrammarKey = optional(
     "Questions for the user, asked by `ask(\"KEY\")` in the script.",
 );
 
-/// `requires_client`.
+/// `required_capabilities`.
 pub const REQUIRES_CLIENT: GrammarKey = optional(
-    "requires_client",
+    "required_capabilities",
     ValueShape::Texts,
     "Capabilities without which it cannot be used: `elicitation`, `elicitation.url`, `sampling`, `sampling.tools`, `sampling.context`, `roots`, or an extension.",
 );
@@ -117,7 +117,7 @@ fn check_form(form: &crate::value::Json, place: &dyn Fn(&str) -> Place, reader: 
 
 /// The capabilities that a client must have.
 pub fn read_requires_client(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Vec<Located<String>> {
-    let names = fields.located_texts("requires_client");
+    let names = fields.located_texts("required_capabilities");
     for name in &names {
         if !CAPABILITIES.contains(&name.value.as_str()) && !name.value.contains('/') {
             let fault = Diagnostic::new(code::WRONG_VALUE, format!("there is no capability `{}`", name.value));

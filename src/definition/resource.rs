@@ -47,7 +47,7 @@ pub struct Resource {
     /// The questions that its script may ask by their keys.
     pub questions: Arc<[DeclaredQuestion]>,
     /// The capabilities without which a client cannot use it.
-    pub requires_client: Vec<Located<String>>,
+    pub required_capabilities: Vec<Located<String>>,
     /// The MIME type of what is read.
     pub mime_type: Option<String>,
     /// Whether a client may subscribe to it.
@@ -104,7 +104,7 @@ pub static RESOURCE: Grammar = Grammar {
         optional("variables", ValueShape::Named, "A JSON Schema for each variable."),
         optional("aliases", ValueShape::Texts, "Other spellings of the URI."),
         SCRIPT,
-        optional("read", ValueShape::Text, "The function that answers a read; the resource's name if it is left out."),
+        optional("fn", ValueShape::Text, "The function that answers a read; the resource's name if it is left out."),
         optional(
             "template",
             ValueShape::Text,
@@ -147,7 +147,7 @@ pub fn read_resource(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Reso
     let variables = read_variables(fields, reader);
     let complete = read_completions(fields);
     check_uris(&address, is_template, fields, reader);
-    let body = read_body(reader, fields, "read", &["read", "template", "text", "file"], "a resource");
+    let body = read_body(reader, fields, "fn", &["fn", "template", "text", "file"], "a resource");
     Resource {
         at: fields.header.clone(),
         name: fields.required("name"),
@@ -162,7 +162,7 @@ pub fn read_resource(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Reso
         complete,
         script: reader.script_of(fields),
         questions: read_questions(fields, reader, false),
-        requires_client: read_requires_client(fields, reader),
+        required_capabilities: read_requires_client(fields, reader),
         mime_type: fields.text("mime_type"),
         subscribe: fields.flag("subscribe").unwrap_or(false),
         ttl_ms: fields.integer("ttl_ms"),

@@ -51,7 +51,7 @@ pub struct Tool {
     /// The questions that its script may ask by their keys.
     pub questions: Arc<[DeclaredQuestion]>,
     /// The capabilities without which a client cannot use it.
-    pub requires_client: Vec<Located<String>>,
+    pub required_capabilities: Vec<Located<String>>,
     /// Whether its calls run as tasks.
     pub task_policy: TaskPolicy,
     /// Overrides of the hints that follow from the effect.
@@ -214,7 +214,7 @@ pub static TOOL: Grammar = Grammar {
         ENABLED,
         optional(
             "effect",
-            ValueShape::OneOf(&["pure", "reads", "changes", "writes", "runs"]),
+            ValueShape::OneOf(&["pure", "reads", "edits_graph", "writes", "runs"]),
             "What it does at most; only `text`, `file`, `primitive` and a `template` without `context` may leave it out.",
         ),
         optional("input", ValueShape::Schema, "The schema of its arguments; without it there are none."),
@@ -262,7 +262,7 @@ pub static TOOL: Grammar = Grammar {
             "For how long a task is kept from its beginning, in milliseconds; then it is ended. Five minutes if it is left out.",
         ),
         optional(
-            "task_poll_ms",
+            "task_poll_interval_ms",
             ValueShape::Integer(1),
             "How often a client should look after a task, in milliseconds; a second if it is left out.",
         ),
@@ -316,7 +316,7 @@ pub fn read_tool(fields: &Fields<'_>, reader: &mut DefinitionReader) -> (Tool, V
         bind: fields.object("bind"),
         on_error: fields.located("on_error"),
         questions: read_questions(fields, reader, task_policy.task != TaskSupport::Never),
-        requires_client: read_requires_client(fields, reader),
+        required_capabilities: read_requires_client(fields, reader),
         task_policy,
         hints: ToolHints {
             destructive: fields.flag("destructive"),
@@ -371,6 +371,6 @@ fn read_task_policy(fields: &Fields<'_>, reader: &mut DefinitionReader) -> TaskP
         }
         given
     };
-    let (ttl_ms, poll_ms) = (given("task_ttl_ms", usual.ttl_ms), given("task_poll_ms", usual.poll_ms));
+    let (ttl_ms, poll_ms) = (given("task_ttl_ms", usual.ttl_ms), given("task_poll_interval_ms", usual.poll_ms));
     TaskPolicy { task, ttl_ms, poll_ms }
 }

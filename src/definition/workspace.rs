@@ -18,7 +18,7 @@ pub const SETTINGS_FILE: &str = "toolsd.toml";
 /// `toolsd.toml`.
 #[derive(Clone, Debug, Default)]
 pub struct WorkspaceDefinition {
-    /// The packs that serve, exactly these; if absent, those whose `activate_if` fits.
+    /// The packs that serve, exactly these; if absent, those whose `activate_if_exists` fits.
     pub serve: Option<Vec<Located<String>>>,
     /// `[packs.NAME]`: the configuration of each pack. The registry checks it by the schema of the pack.
     pub packs: Vec<(Located<String>, Schema)>,
@@ -78,7 +78,7 @@ pub static WORKSPACE: Grammar = Grammar {
         optional(
             "serve",
             ValueShape::Texts,
-            "The packs that serve, exactly these; left out = those whose `activate_if` fits. Not used before the file is trusted.",
+            "The packs that serve, exactly these; left out = those whose `activate_if_exists` fits. Not used before the file is trusted.",
         ),
         optional(
             "packs",
@@ -124,19 +124,23 @@ static HTTP: Grammar = Grammar {
     name: "[http]",
     doc: "What connections over HTTP may use; read from a trusted file, and again at SIGHUP.",
     keys: &[
-        optional("connections", COUNT, "Connections that are open; 1,024 if it is left out."),
-        optional("body_ms", TIME, "How long the body of a request may take; 60,000 if it is left out."),
+        optional("max_connections", COUNT, "Connections that are open; 1,024 if it is left out."),
+        optional("body_timeout_ms", TIME, "How long the body of a request may take; 60,000 if it is left out."),
         optional(
-            "write_ms",
+            "write_timeout_ms",
             TIME,
             "How long a client may take nothing of what is sent to it; 20,000 if it is left out.",
         ),
         optional(
-            "idle_ms",
+            "keep_alive_timeout_ms",
             TIME,
             "How long a connection may take for the head of its next request, silence included; 75,000 if it is left out.",
         ),
-        optional("sessions", COUNT, "Sessions of clients of the revisions that have them; 1,000 if it is left out."),
+        optional(
+            "max_sessions",
+            COUNT,
+            "Sessions of clients of the revisions that have them; 1,000 if it is left out.",
+        ),
     ],
 };
 
@@ -228,11 +232,11 @@ fn read_server(file: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> ServerDefinit
 fn read_http(file: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> HttpOverride {
     let Some(http) = file.table("http", faults) else { return HttpOverride::default() };
     HttpOverride {
-        connections: http.integer("connections"),
-        body_ms: http.integer("body_ms"),
-        write_ms: http.integer("write_ms"),
-        idle_ms: http.integer("idle_ms"),
-        sessions: http.integer("sessions"),
+        connections: http.integer("max_connections"),
+        body_ms: http.integer("body_timeout_ms"),
+        write_ms: http.integer("write_timeout_ms"),
+        idle_ms: http.integer("keep_alive_timeout_ms"),
+        sessions: http.integer("max_sessions"),
     }
 }
 
@@ -256,10 +260,12 @@ mod tests {
     #[test]
     fn limits_of_connections_have_ranges() {
         let read = |text: &str| read_workspace(&Source::new("toolsd.toml", text));
-        let (workspace, faults) = read("[http]\nconnections = 9\nidle_ms = 86_400_000\n");
+        let (workspace, faults) = read("[http]\nmax_connections = 9\nkeep_alive_timeout_ms = 86_400_000\n");
         assert!(faults.is_empty(), "{faults:?}");
         assert_eq!((workspace.http.connections, workspace.http.idle_ms), (Some(9), Some(86_400_000)));
-        for wrong in ["connections = 0", "connections = 65_537", "write_ms = 86_400_001", "body_ms = -1"] {
+        for wrong in
+            ["max_connections = 0", "max_connections = 65_537", "write_timeout_ms = 86_400_001", "body_timeout_ms = -1"]
+        {
             let (workspace, faults) = read(&format!("[http]\n{wrong}\n"));
             assert!(faults[0].to_string().contains("(an integer from 1 to "), "{wrong}: {faults:?}");
             assert_eq!(workspace.http, HttpOverride::default(), "{wrong}");

@@ -74,7 +74,7 @@ struct IetfLine {
 /// - A section whose id was already used replaces the earlier section.
 /// - The title of the text is the last block of indented lines before the first heading, without the draft's name. Its
 ///   summary is the first paragraph of the section `Abstract`.
-pub fn parse_ietf(document: &Document) -> Result<Sections> {
+pub fn parse_rfc(document: &Document) -> Result<Sections> {
     let mut items = tokens(document)?;
     let first = items.iter().position(|item| matches!(item.kind, LineKind::Heading { .. })).unwrap_or(items.len());
     let title = first_page_title(document, &items[..first]);

@@ -277,7 +277,7 @@ pub fn find_links(document: &Document) -> Result<Vec<Link>> {
 
 /// The visible text of `markdown`, which is inline text. Links are replaced by their text, including reference links
 /// whose definition is elsewhere.
-pub fn plain_text(markdown: &str) -> Result<String> {
+pub fn strip_markdown(markdown: &str) -> Result<String> {
     check_markdown_limits(markdown)?;
     let mut text = String::with_capacity(markdown.len());
     let mut anywhere = |_: BrokenLink<'_>| Some((CowStr::from(""), CowStr::from("")));

@@ -46,7 +46,7 @@ impl QuoteTolerance {
     pub fn name(self) -> &'static str {
         match self {
             Self::Exact => "exact",
-            Self::Letters => "letters",
+            Self::Letters => "ignore_whitespace",
             Self::OneEdit => "one_edit",
         }
     }
@@ -374,7 +374,10 @@ mod tests {
         let text = "A pot (or a can) MUST brew . A lid, too; a pot MUST boil.";
         assert_eq!(found(text, "MUST"), Some(("exact", "MUST".into())));
         assert_eq!(found(text, "A\tpot (or a\tcan)"), None);
-        assert_eq!(found(text, "( or a can ) MUST brew.A"), Some(("letters", "(or a can) MUST brew . A".into())));
+        assert_eq!(
+            found(text, "( or a can ) MUST brew.A"),
+            Some(("ignore_whitespace", "(or a can) MUST brew . A".into()))
+        );
         assert_eq!(found(text, "A lid, too. a pot"), Some(("one_edit", "A lid, too; a pot".into())));
         assert_eq!(found(text, "a pot MUSTS boil"), Some(("one_edit", "a pot MUST boil".into())));
         assert_eq!(found(text, "a po MUST boil"), Some(("one_edit", "a pot MUST boil".into())));

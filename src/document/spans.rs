@@ -25,6 +25,13 @@ impl Spans {
         Self(merged)
     }
 
+    /// Both values, if both are spans. Spends the guard for an operation on them.
+    pub fn pair<'a>(first: &'a Value, second: &'a Value) -> Result<Option<(&'a Self, &'a Self)>> {
+        let Some((first, second)) = first.as_object::<Self>().zip(second.as_object::<Self>()) else { return Ok(None) };
+        guard::spend((first.0.len() + second.0.len()) * ITEM)?;
+        Ok(Some((first, second)))
+    }
+
     /// The ranges in ascending order.
     pub fn ranges(&self) -> &[Range<usize>] {
         &self.0
@@ -43,7 +50,7 @@ impl Spans {
 
     /// The bytes that are in both sets.
     #[must_use]
-    pub fn intersect(&self, other: &Self) -> Self {
+    pub fn intersection(&self, other: &Self) -> Self {
         let (mut left, mut right) = (self.0.iter().peekable(), other.0.iter().peekable());
         let mut both = Vec::new();
         while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
@@ -62,7 +69,7 @@ impl Spans {
 
     /// The bytes that are in this set and not in the other.
     #[must_use]
-    pub fn without(&self, other: &Self) -> Self {
+    pub fn difference(&self, other: &Self) -> Self {
         let mut rest = Vec::with_capacity(self.0.len());
         let mut cuts = other.0.iter().peekable();
         for range in &self.0 {
@@ -114,7 +121,7 @@ impl Object for Spans {
 
     /// There are no fields. The help names the verbs that query the covered text.
     fn field(&self, name: &str) -> Result<Value> {
-        Err(no_field(Kind::Spans, name, &[]).help("use `is_empty`, `visible_len` or `spans_intersect`"))
+        Err(no_field(Kind::Spans, name, &[]).help("use `is_empty`, `non_whitespace_len` or `intersection`"))
     }
 
     /// The list of `[from, to]` in bytes, `to` exclusive.
@@ -156,9 +163,9 @@ mod tests {
         #[test]
         fn the_algebra_is_that_of_sets(a in any_spans(), b in any_spans()) {
             prop_assert_eq!(bytes(&a.union(&b)), &bytes(&a) | &bytes(&b));
-            prop_assert_eq!(bytes(&a.intersect(&b)), &bytes(&a) & &bytes(&b));
-            prop_assert_eq!(bytes(&a.without(&b)), &bytes(&a) - &bytes(&b));
-            let difference = a.without(&b);
+            prop_assert_eq!(bytes(&a.intersection(&b)), &bytes(&a) & &bytes(&b));
+            prop_assert_eq!(bytes(&a.difference(&b)), &bytes(&a) - &bytes(&b));
+            let difference = a.difference(&b);
             prop_assert_eq!(&Spans::new(difference.ranges().iter().cloned()), &difference);
         }
     }

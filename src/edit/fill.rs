@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
 /// The code of its faults.
-const CODE: Code = Code("tokens");
+const CODE: Code = Code("placeholders");
 
 const OPEN: &str = "{{";
 const CLOSE: &str = "}}";

@@ -143,7 +143,7 @@ pub fn edit_lines(document: &Document, edits: &[TextEdit]) -> Result<String> {
 /// The text with these character ranges replaced, without any further change.
 ///
 /// Overlapping edits, and characters that the document does not have, are faults.
-pub fn edit_spans(document: &Document, edits: &[TextEdit]) -> Result<String> {
+pub fn edit_chars(document: &Document, edits: &[TextEdit]) -> Result<String> {
     let text = document.text();
     guard::reserve_memory(text.len().saturating_mul(size_of::<usize>()))?;
     let mut starts: Vec<usize> = Vec::with_capacity(text.len() + 1);
@@ -238,7 +238,7 @@ mod tests {
         #[test]
         fn edits_in_any_order_are_those_from_the_end(text in "[aé\n]{0,20}", replacements in prop::collection::vec((0..22_i64, 0..4_i64), 0..4)) {
             let edits: Vec<TextEdit> = replacements.iter().map(|(from, count)| edit(from + 1, from + count, "<>")).collect();
-            if let Ok(edited) = edit_spans(&Document::new("a.md", text.as_str()), &edits) {
+            if let Ok(edited) = edit_chars(&Document::new("a.md", text.as_str()), &edits) {
                 let mut expected: Vec<char> = text.chars().collect();
                 let mut sorted = replacements.clone();
                 sorted.sort_unstable();

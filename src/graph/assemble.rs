@@ -90,7 +90,7 @@ impl FragmentAssembly {
                         taken,
                         kind,
                         fragment,
-                        "the first one is kept; `add_if_absent` and `upsert` allow duplicates",
+                        "the first one is kept; `add_node_if_absent` and `upsert` allow duplicates",
                     ),
                     OnDuplicate::Replace => self.replace(taken, slot, head.parent.is_none().then_some(fragment)),
                     OnDuplicate::KeepFirst => {}

@@ -54,7 +54,7 @@ impl Builder {
         act(&mut self.lock().open)
     }
 
-    /// `scan(files, "function", args)`: calls `function(f, doc, args)` for each file, in parallel. It skips a file if
+    /// `scan_files(files, "function", args)`: calls `function(f, doc, args)` for each file, in parallel. It skips a file if
     /// neither it, the scripts nor the arguments changed since the last build. The results can be read afterwards.
     pub fn scan(&self, files: &[String], function: &str, arguments: &Value) -> Result<()> {
         self.scan_each(files, function, std::slice::from_ref(arguments))
@@ -77,9 +77,9 @@ impl Builder {
         Ok(())
     }
 
-    /// `set(name, value)`: sets a value of the whole graph, which is read as `graph().name`.
-    pub fn set(&self, name: &str, value: Value) -> Result<()> {
-        if let "faults" | "stamp" = name {
+    /// `to_set(name, value)`: sets a value of the whole graph, which is read as `graph().name`.
+    pub fn set_value(&self, name: &str, value: Value) -> Result<()> {
+        if let "errors" | "stamp" = name {
             return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{name}` is a reserved name of a graph")));
         }
         let value = to_stored(value)?;
@@ -126,7 +126,7 @@ impl Builder {
         let known: HashSet<&str> =
             state.derived.iter().flat_map(DerivedValues::names).map(|name| &**name).collect_checked()?;
         let taken = |name: &&String| {
-            matches!(&***name, "faults" | "stamp")
+            matches!(&***name, "errors" | "stamp")
                 || state.values.contains_key(name.as_str())
                 || known.contains(name.as_str())
         };
@@ -208,14 +208,6 @@ impl Object for Builder {
         match set {
             Some(value) => Ok(value),
             None => self.finish()?.field(name),
-        }
-    }
-
-    fn perform(&self, verb: &str, arguments: &[Value]) -> Option<Result<Value>> {
-        match (verb, arguments) {
-            ("set", [Value::Text(name), value]) => Some(self.set(name, value.clone()).map(|()| Value::Null)),
-            ("set", _) => Some(Err(Diagnostic::new(Code::ARGUMENTS, "`set` of a builder takes a name and a value"))),
-            _ => None,
         }
     }
 

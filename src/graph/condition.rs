@@ -45,25 +45,25 @@ const NAMES: [&str; 16] = [
     "ends_with",
     "contains",
     "words",
-    "tokens",
-    "some_token",
+    "all_tokens",
+    "any_token",
     "regex",
     "empty",
-    "above",
-    "below",
-    "any",
+    "greater_than",
+    "less_than",
+    "any_of",
     "not",
-    "fold",
+    "ignore_case",
 ];
 
 impl FieldCondition {
     /// Parses a condition. A map requires all tests that it names: `equals`; `one_of: [..]`; `none_of: [..]` (for a
     /// list: none of its items is one of these); `starts_with`; `ends_with`; `contains` (a part of a text, or an item
     /// of a list); `words` (each word appears in the text, delimited by characters other than letters, digits and `_`);
-    /// `tokens` (each is a token of the text, that is, a run of letters, digits, `_` and `-`, without `-` at the ends
-    /// of the run; case is ignored); `some_token` (at least one of them is); `regex`; `empty` (`()`, no characters, no
-    /// items); `above` and `below` (both exclude the bound); `any` (an item of a list meets the test); `not` (the value
-    /// does not meet the test); and `fold: true` (case is ignored). Any other value is compared for equality.
+    /// `all_tokens` (each is a token of the text, that is, a run of letters, digits, `_` and `-`, without `-` at the ends
+    /// of the run; case is ignored); `any_token` (at least one of them is); `regex`; `empty` (`()`, no characters, no
+    /// items); `greater_than` and `less_than` (both exclude the bound); `any_of` (an item of a list meets the test); `not` (the value
+    /// does not meet the test); and `ignore_case: true` (case is ignored). Any other value is compared for equality.
     pub fn parse(test: &Value) -> Result<Self> {
         let Value::Map(map) = test else {
             return Ok(Self {
@@ -72,8 +72,8 @@ impl FieldCondition {
                 equal: ScalarKey::from_value(test),
             });
         };
-        let fold = matches!(map.get("fold"), Some(Value::Bool(true)));
-        let named = map.iter().filter(|(name, _)| &***name != "fold");
+        let fold = matches!(map.get("ignore_case"), Some(Value::Bool(true)));
+        let named = map.iter().filter(|(name, _)| &***name != "ignore_case");
         let tests = named.map(|(name, value)| FieldTest::parse(name, value, fold)).collect::<Result<_>>()?;
         let equal = match (map.len(), map.get("equals")) {
             (1, Some(value)) => ScalarKey::from_value(value),
@@ -126,13 +126,13 @@ impl FieldTest {
             "ends_with" => Self::EndsWith(text()?),
             "contains" => Self::Contains(folded(value, fold)),
             "words" => Self::Words(words(value, fold)?),
-            "tokens" => Self::Tokens(words(value, true)?),
-            "some_token" => Self::SomeToken(words(value, true)?),
+            "all_tokens" => Self::Tokens(words(value, true)?),
+            "any_token" => Self::SomeToken(words(value, true)?),
             "regex" => Self::Regex(regex(name, value, fold)?),
             "empty" => Self::Empty(!matches!(value, Value::Bool(false))),
-            "above" => Self::Above(value.clone()),
-            "below" => Self::Below(value.clone()),
-            "any" => Self::Any(parse_inner(value, fold)?),
+            "greater_than" => Self::Above(value.clone()),
+            "less_than" => Self::Below(value.clone()),
+            "any_of" => Self::Any(parse_inner(value, fold)?),
             "not" => Self::Not(parse_inner(value, fold)?),
             _ => {
                 let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no test `{name}`"));
@@ -226,16 +226,16 @@ fn no_text(name: &str, value: &Value) -> Box<Diagnostic> {
     Diagnostic::new(Code::ARGUMENTS, format!("the test `{name}` takes a text, got {}", value.kind().name()))
 }
 
-/// Parses a condition within a condition, which inherits `fold`.
+/// Parses a condition within a condition, which inherits `ignore_case`.
 fn parse_inner(value: &Value, fold: bool) -> Result<FieldCondition> {
     let value = match value {
-        Value::Map(map) if fold && !map.contains_key("fold") => {
+        Value::Map(map) if fold && !map.contains_key("ignore_case") => {
             let mut map = map.clone();
-            map.insert("fold".into(), true.into());
+            map.insert("ignore_case".into(), true.into());
             Value::Map(map)
         }
         Value::Map(_) => value.clone(),
-        other if fold => Value::map([("equals", other.clone()), ("fold", true.into())]),
+        other if fold => Value::map([("equals", other.clone()), ("ignore_case", true.into())]),
         other => other.clone(),
     };
     FieldCondition::parse(&value)

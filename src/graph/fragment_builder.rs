@@ -52,20 +52,20 @@ impl FragmentBuilder {
         self.fragment.tables.iter().any(|table| &*table.kind == kind)
     }
 
-    /// `add(kind, id, fields, parent?)`: adds a node. Returns its id, by which other nodes refer to it. If the id is
+    /// `add_node(kind, id, fields, parent?)`: adds a node. Returns its id, by which other nodes refer to it. If the id is
     /// taken, that is a fault of the graph.
     pub fn add(&mut self, kind: &str, id: &Value, fields: &Value, parent: &Value) -> Result<Value> {
         let fields = node_fields(fields)?;
         self.put_node(kind, parse_id(id)?, fields, parent, OnDuplicate::Reject)
     }
 
-    /// `add_if_absent(kind, id, fields, parent?)`: adds a node unless it exists already.
+    /// `add_node_if_absent(kind, id, fields, parent?)`: adds a node unless it exists already.
     pub fn add_once(&mut self, kind: &str, id: &Value, fields: &Value, parent: &Value) -> Result<Value> {
         let fields = node_fields(fields)?;
         self.put_node(kind, parse_id(id)?, fields, parent, OnDuplicate::KeepFirst)
     }
 
-    /// `upsert(kind, id, fields, #{ parent, max })`: adds a node, or merges it with the existing one. The first
+    /// `merge_node(kind, id, fields, #{ parent, max })`: adds a node, or merges it with the existing one. The first
     /// value of a field is kept, except that the fields in `max` keep their greatest value: `max` lists the values of
     /// each field from the least to the greatest. Values that are not listed rank below all others.
     pub fn merge_into(&mut self, kind: &str, id: &Value, fields: &Value, parent: &Value, max: &Map) -> Result<Value> {
@@ -361,8 +361,8 @@ impl Object for FragmentHandle {
     fn field(&self, name: &str) -> Result<Value> {
         match name {
             "path" => Ok(Value::Text(self.path.clone())),
-            "fault" => Ok(self.fault.clone().map_or(Value::Null, Value::Text)),
-            _ => Err(no_field(Kind::Fragment, name, &["path", "fault"])),
+            "error" => Ok(self.fault.clone().map_or(Value::Null, Value::Text)),
+            _ => Err(no_field(Kind::Fragment, name, &["path", "error"])),
         }
     }
 

@@ -43,7 +43,7 @@ struct ScanCall<'a> {
     /// The hash of the scripts, the function and the arguments.
     hash: [u8; 32],
     /// Whether files that cannot be read or are not UTF-8 are passed to the function, with `()` as the document.
-    any_bytes: bool,
+    allow_unreadable: bool,
 }
 
 /// A scanned file.
@@ -161,11 +161,11 @@ impl FileScanner {
         hasher.update(&self.functions.fingerprint());
         hash_value(&function.into(), &mut hasher)?;
         hash_value(arguments, &mut hasher)?;
-        let any_bytes = match arguments {
-            Value::Map(map) => matches!(map.get("any_bytes"), Some(Value::Bool(true))),
+        let allow_unreadable = match arguments {
+            Value::Map(map) => matches!(map.get("allow_unreadable"), Some(Value::Bool(true))),
             _ => false,
         };
-        Ok(ScanCall { function, arguments, hash: *hasher.finalize().as_bytes(), any_bytes })
+        Ok(ScanCall { function, arguments, hash: *hasher.finalize().as_bytes(), allow_unreadable })
     }
 
     /// The cached fragment of a file that did not change.
@@ -181,7 +181,7 @@ impl FileScanner {
             // A file that is too large is a fault of that file, unless the build was stopped.
             Err(fault) => {
                 guard::check()?;
-                let fragment = match scan_call.any_bytes {
+                let fragment = match scan_call.allow_unreadable {
                     true => self.call_function(path, Err(fault), scan_call)?,
                     false => Fragment::failed(path.into(), *fault),
                 };
@@ -202,7 +202,7 @@ impl FileScanner {
     fn call_function(&self, path: &str, text: Result<String>, scan_call: &ScanCall<'_>) -> Result<Fragment> {
         let (document, fault) = match text {
             Ok(text) => (Value::handle(Document::new(path, text)), None),
-            Err(fault) if scan_call.any_bytes => (Value::Null, Some(fault.message.as_str().into())),
+            Err(fault) if scan_call.allow_unreadable => (Value::Null, Some(fault.message.as_str().into())),
             Err(fault) => return Ok(Fragment::failed(path.into(), *fault)),
         };
         let maker = Arc::new(FragmentHandle::new(path.into(), fault));
@@ -229,7 +229,7 @@ fn fault_of_script(fragments: &[Arc<Fragment>]) -> Option<Box<Diagnostic>> {
 
 fn decode_text(path: &str, bytes: Vec<u8>) -> Result<String> {
     text_from_bytes(path, bytes)
-        .map_err(|fault| fault.help("pass `any_bytes: true` in the arguments to accept any bytes"))
+        .map_err(|fault| fault.help("pass `allow_unreadable: true` in the arguments to accept any bytes"))
 }
 
 /// Whether a fault ends the whole build: the build was stopped, so the file is not merely too large for its function.

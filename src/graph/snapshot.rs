@@ -214,20 +214,20 @@ impl Object for Graph {
         Kind::Graph
     }
 
-    /// A value that `g.set(name, value)` set or `g.derive_values` declared; `faults`: what went wrong in single files;
+    /// A value that `g.set_value(name, value)` set or `g.derive_values` declared; `faults`: what went wrong in single files;
     /// or `stamp`: a text that no other graph of this process has.
     fn field(&self, name: &str) -> Result<Value> {
         self.permit_whole("a value of the graph", "store it in a field of the node, or leave out `reads`")?;
         match self.graph_values.get(name) {
             Some(value) => Ok(value.clone()),
-            None if name == "faults" => Ok(self.faults()),
+            None if name == "errors" => Ok(self.faults()),
             None if name == "stamp" => Ok(format!("{:x}", self.number).into()),
             None => {
                 if let Some(value) = self.weak_self.upgrade().and_then(|graph| graph.derived_value(name)) {
                     return value;
                 }
                 let fault = Diagnostic::new(Code::SCRIPT, format!("the graph has no value `{name}`"));
-                let known: Vec<&str> = self.value_names().chain(["faults", "stamp"]).collect();
+                let known: Vec<&str> = self.value_names().chain(["errors", "stamp"]).collect();
                 Err(match did_you_mean(name, known) {
                     Some(help) => fault.help(help),
                     None => fault,

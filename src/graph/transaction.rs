@@ -103,7 +103,7 @@ impl Transaction {
     }
 
     /// Sets fields of a node; `()` removes one.
-    pub fn set(&self, node: &Value, fields: &Value) -> Result<()> {
+    pub fn update(&self, node: &Value, fields: &Value) -> Result<()> {
         let fields = node_fields(fields)?;
         self.with(|working| {
             let node = working.node(node)?;
@@ -368,13 +368,6 @@ fn parse_name(value: &Value) -> Result<(Option<Text>, Text)> {
 impl Object for Transaction {
     fn kind(&self) -> Kind {
         Kind::Transaction
-    }
-
-    fn perform(&self, verb: &str, arguments: &[Value]) -> Option<Result<Value>> {
-        match (verb, arguments) {
-            ("set", [node, fields]) => Some(self.set(node, fields).map(|()| Value::Null)),
-            _ => None,
-        }
     }
 
     fn to_json(&self) -> Json {

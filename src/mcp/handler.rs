@@ -388,5 +388,5 @@ impl ServerHandler for Connection {
 }
 
 fn is_not_found(fault: &Diagnostic) -> bool {
-    fault.code.kind() == "not_found"
+    fault.code.kind() == "not-found"
 }

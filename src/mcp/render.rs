@@ -165,7 +165,7 @@ pub(crate) fn fault_error(fault: Diagnostic, uri: Option<&str>, revision: Revisi
         //= docs/spec.md#protocol
         //# Missing resources, unknown methods and invalid parameters MUST be answered with the error code of
         //# the revision in use.
-        "not_found" if uri.is_some() => {
+        "not-found" if uri.is_some() => {
             let code = if revision.is_stateless() { ErrorCode::INVALID_PARAMS } else { ErrorCode::RESOURCE_NOT_FOUND };
             ErrorData::new(code, message, Some(with_uri(data, uri)))
         }
@@ -173,8 +173,8 @@ pub(crate) fn fault_error(fault: Diagnostic, uri: Option<&str>, revision: Revisi
         //# A client without a required capability MUST get an error that names the capability.
         "capability" if revision.is_stateless() => ErrorData::new(MISSING_CAPABILITY, message, data),
         "capability" => ErrorData::new(ErrorCode::INVALID_REQUEST, message, data),
-        "not_found" | "arguments" => ErrorData::invalid_params(message, data),
-        "protocol_error" => {
+        "not-found" | "arguments" => ErrorData::invalid_params(message, data),
+        "protocol-error" => {
             let code = data.as_ref().and_then(|data| data.get("code")).and_then(Json::as_i64);
             let data = data.as_ref().and_then(|data| data.get("data")).filter(|data| !data.is_null()).cloned();
             ErrorData::new(allowed_code(code), message, data)

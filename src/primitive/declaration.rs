@@ -128,7 +128,7 @@ impl Effect {
         match self {
             Self::Pure => "pure",
             Self::Reads => "reads",
-            Self::Changes => "changes",
+            Self::Changes => "edits_graph",
             Self::Writes => "writes",
             Self::Runs => "runs",
         }
@@ -149,7 +149,7 @@ pub enum Family {
     Path,
     Run,
     Host,
-    Memory,
+    Cache,
     Render,
     Content,
     Outcome,
@@ -170,7 +170,7 @@ impl Family {
             Self::Path => "path: names of files",
             Self::Run => "run: locks, git, programs",
             Self::Host => "host: time, ids, environment, settings",
-            Self::Memory => "memory: what is kept between calls",
+            Self::Cache => "cache: values kept between calls",
             Self::Render => "render: templates and formats",
             Self::Content => "content: what a result is made of",
             Self::Outcome => "outcome: how a call ends",

@@ -52,7 +52,7 @@ pub fn run(context: &Context<'_>, args: &Args, needs: RequiredGrant) -> Result<V
     let said = build_arguments(verb, &options)?;
     let world = context.host.world();
     check_git_version(&**world)?;
-    let folder = options.get("folder").and_then(Value::as_text).unwrap_or(".").to_owned();
+    let folder = options.get("cwd").and_then(Value::as_text).unwrap_or(".").to_owned();
     let repository = world.repository(&folder, verb.needs())?;
     let _turn = call::wait_for_turn(context, &repository, verb.needs())?;
     let mut call = GitCall::new(&**world, repository, folder, said.index.as_deref());

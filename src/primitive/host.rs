@@ -73,7 +73,7 @@ pub trait Host: Send + Sync {
     fn render(&self, template: &str, context: &Json) -> Result<String>;
 
     /// An asset of the pack, by its path from the root.
-    fn pack_file(&self, path: &str) -> Result<PackFile>;
+    fn read_pack_file(&self, path: &str) -> Result<PackFile>;
 
     /// What is wrong with a value by a JSON Schema: every violation at once, none if it fits.
     fn validate(&self, value: &Json, schema: &Json) -> Result<Vec<SchemaViolation>>;
@@ -109,7 +109,7 @@ pub trait Host: Send + Sync {
     fn record(&self, _key: &str, _value: Json) {}
 
     /// Whether the client has a capability, named with dots: `elicitation.url`.
-    fn client_has(&self, _capability: &str) -> bool {
+    fn client_supports(&self, _capability: &str) -> bool {
         false
     }
 

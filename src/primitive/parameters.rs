@@ -31,8 +31,8 @@ pub const GLOBS: Param = required(
 pub const ROOT: Param =
     option("root", &[Kind::Text], "The folder that globs begin at; results still begin at the root of the workspace.");
 
-/// The parameter `skip` of every primitive that finds files.
-pub const SKIP: Param = option("skip", &[Kind::Text, Kind::List], "Globs of what is left out.");
+/// The parameter `exclude` of every primitive that finds files.
+pub const EXCLUDE: Param = option("exclude", &[Kind::Text, Kind::List], "Globs of what is left out.");
 
 /// The parameter `hidden` of every primitive that finds files.
 pub const HIDDEN: Param = option(
@@ -52,9 +52,9 @@ pub const IGNORE: Param = option(
 pub const FOLLOW: Param =
     option("follow", &[Kind::Bool], "Whether symlinks are followed to what the pack may read; else they are left out.");
 
-/// The parameter `depth` of every primitive that finds files.
-pub const DEPTH: Param = option(
-    "depth",
+/// The parameter `max_depth` of every primitive that finds files.
+pub const MAX_DEPTH: Param = option(
+    "max_depth",
     &[Kind::Integer],
     "How many folders deep to look, at most; 1 = no further than where the wildcards begin.",
 );
@@ -76,18 +76,18 @@ pub fn find_asked(
     Ok(found.paths)
 }
 
-/// What a finder is asked for: `globs`, and the options `root`, `skip`, `hidden`, `ignore`, `follow`, `depth`.
+/// What a finder is asked for: `globs`, and the options `root`, `exclude`, `hidden`, `ignore`, `follow`, `max_depth`.
 fn find_from_args(args: &Args) -> Result<FileSearch> {
-    let depth = match args.integer_or("depth") {
+    let depth = match args.integer_or("max_depth") {
         Some(depth) => Some(usize::try_from(depth).ok().filter(|depth| *depth > 0).ok_or_else(|| {
             Diagnostic::new(
                 Code::ARGUMENTS,
-                format!("`depth` of `{}` is at least 1, got {depth}", args.primitive_name()),
+                format!("`max_depth` of `{}` is at least 1, got {depth}", args.primitive_name()),
             )
         })?),
         None => None,
     };
-    let (globs, skip) = (args.texts("globs")?, args.texts("skip")?);
+    let (globs, skip) = (args.texts("globs")?, args.texts("exclude")?);
     // Each glob is compiled behind the root.
     let root = args.path_or("root")?.unwrap_or(".");
     let bytes = globs.iter().chain(&skip).map(|glob| glob.len().saturating_add(root.len()));

@@ -83,7 +83,7 @@ pub fn let_through(ran: &mut ProgramOutput, bytes: &mut Option<Vec<u8>>) -> Opti
 
 /// The help where a program prints something that is not UTF-8.
 pub const ANY_BYTES: &str =
-    "`any_bytes: true` gives it all the same: `text` with `\u{fffd}` in its place, and `bytes` as it is";
+    "`lossy_utf8: true` gives it all the same: `text` with `\u{fffd}` in its place, and `bytes` as it is";
 
 /// The fault of a program whose output is not UTF-8, with the first such line.
 pub fn no_text(shown: &ProgramCommand, ran: &ProgramOutput) -> Option<Box<Diagnostic>> {

@@ -4,7 +4,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::{Json, Kind, Object, Value, no_field};
 use serde_json::json;
 
-/// A question, made by `form`, `form_url`, `sample` or `client_roots`, or declared as `[tool.ask.KEY]`.
+/// A question, made by `form`, `open_url`, `sample` or `client_roots`, or declared as `[tool.ask.KEY]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// What is asked for.
@@ -46,7 +46,7 @@ pub struct AskedQuestion {
 }
 
 impl QuestionKind {
-    /// The capability that a client needs for it, as `client_has` names it.
+    /// The capability that a client needs for it, as `client_supports` names it.
     pub fn capability(&self) -> &'static str {
         match self {
             Self::Form { .. } => "elicitation",
@@ -151,7 +151,7 @@ impl Object for Question {
     }
 }
 
-/// The capabilities that a definition can require and `client_has` knows, apart from extensions.
+/// The capabilities that a definition can require and `client_supports` knows, apart from extensions.
 pub const CAPABILITIES: [&str; 7] =
     ["elicitation", "elicitation.form", "elicitation.url", "sampling", "sampling.tools", "sampling.context", "roots"];
 

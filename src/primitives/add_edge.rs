@@ -23,18 +23,18 @@ pub const PRIMITIVE: Primitive = Primitive {
             "The id it leads to, of any kind, or `#{ kind, id }`.",
         ),
         required("kind", &[Kind::Text], "The kind of the edge."),
-        option("needs", &[Kind::List], "Ids that must be there too."),
+        option("requires", &[Kind::List], "Ids that must be there too."),
         option("labels", &[Kind::List], "What the edge carries."),
     ],
     returns: Kind::Null,
     effect: Effect::Pure,
     examples: &[
         Example::gives(
-            r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.add_edge("pour", "boil", "needs"); g.add_edge("boil", "fill", "needs"); g.get("step", "pour").neighbors("out").column("key")"##,
+            r##"let g = new_graph(); g.add_node("step", "fill", #{}); g.add_node("step", "boil", #{}); g.add_node("step", "pour", #{}); g.add_edge("pour", "boil", "requires"); g.add_edge("boil", "fill", "requires"); g.get("step", "pour").neighbors("out").column("key")"##,
             r##"["boil"]"##,
         ),
         Example::gives(
-            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.add_edge("oolong", "pot", "brewed_in", #{ labels: ["A"] }); g.broken_edges()"##,
+            r##"let g = new_graph(); g.add_node("tea", "oolong", #{ price: 9 }); g.add_node("tea", "sencha", #{ price: 7 }); g.add_edge("oolong", "pot", "brewed_in", #{ labels: ["A"] }); g.broken_edges()"##,
             r##"[{"kind": "brewed_in", "from": "oolong", "to": "pot", "labels": ["A"], "broken": true}]"##,
         ),
     ],
@@ -42,7 +42,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    let (needs, labels) = (args.list("needs")?, args.list("labels")?);
+    let (needs, labels) = (args.list("requires")?, args.list("labels")?);
     let (from, to) = (args.value("from"), args.value("to"));
     if let Some(transaction) = args.value("f").as_object::<Transaction>() {
         return transaction.link(from, to, args.text("kind"), &needs, &labels).map(|()| Value::Null);

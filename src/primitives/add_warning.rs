@@ -18,7 +18,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     returns: Kind::Null,
     effect: Effect::Pure,
     examples: &[Example::gives(
-        r##"let g = new_graph(); g.add_warning("`b.md` has the same title: rename one", "a.md"); g.freeze().faults"##,
+        r##"let g = new_graph(); g.add_warning("`b.md` has the same title: rename one", "a.md"); g.snapshot().errors"##,
         "[]",
     )],
     run,

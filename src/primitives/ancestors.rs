@@ -14,7 +14,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     returns: Kind::Nodes,
     effect: Effect::Pure,
     examples: &[Example::gives(
-        r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("box", "green", #{}, "top"); g.add("tea", "sencha", #{}, "green"); g.get("tea", "sencha").ancestors().column("key")"##,
+        r##"let g = new_graph(); g.add_node("shelf", "top", #{}); g.add_node("box", "green", #{}, "top"); g.add_node("tea", "sencha", #{}, "green"); g.get("tea", "sencha").ancestors().column("key")"##,
         r##"["green", "top"]"##,
     )],
     run,

@@ -18,7 +18,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     returns: Kind::Edges,
     effect: Effect::Pure,
     examples: &[Example::gives(
-        r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.add_edge("oolong", "pot", "brewed_in"); g.broken_edges().column("to_key")"##,
+        r##"let g = new_graph(); g.add_node("tea", "oolong", #{ price: 9 }); g.add_node("tea", "sencha", #{ price: 7 }); g.add_edge("oolong", "pot", "brewed_in"); g.broken_edges().column("to_key")"##,
         r##"["pot"]"##,
     )],
     run,

@@ -17,7 +17,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     returns: Kind::Nodes,
     effect: Effect::Pure,
     examples: &[Example::gives(
-        r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").by_ids(["sencha", "mate", "oolong"]).column("key")"##,
+        r##"let g = new_graph(); g.add_node("tea", "oolong", #{ price: 9 }); g.add_node("tea", "sencha", #{ price: 7 }); g.nodes("tea").by_ids(["sencha", "mate", "oolong"]).column("key")"##,
         r##"["sencha", "oolong"]"##,
     )],
     run,

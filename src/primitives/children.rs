@@ -18,11 +18,11 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Pure,
     examples: &[
         Example::gives(
-            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("box", "green", #{}, "top"); g.add("tea", "sencha", #{}, "green"); g.get("shelf", "top").children().column("key")"##,
+            r##"let g = new_graph(); g.add_node("shelf", "top", #{}); g.add_node("box", "green", #{}, "top"); g.add_node("tea", "sencha", #{}, "green"); g.get("shelf", "top").children().column("key")"##,
             r##"["green"]"##,
         ),
         Example::gives(
-            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("box", "green", #{}, "top"); g.add("tea", "sencha", #{}, "green"); g.get("shelf", "top").children("tea")"##,
+            r##"let g = new_graph(); g.add_node("shelf", "top", #{}); g.add_node("box", "green", #{}, "top"); g.add_node("tea", "sencha", #{}, "green"); g.get("shelf", "top").children("tea")"##,
             r##"[]"##,
         ),
     ],

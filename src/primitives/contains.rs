@@ -26,7 +26,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     examples: &[
         Example::gives(r#""a pot MUST brew".contains("MUST")"#, r#"true"#),
         Example::gives(r#"#{ a: () }.contains("a")"#, r#"true"#),
-        Example::gives(r#"set([1, 2]).contains(3)"#, r#"false"#),
+        Example::gives(r#"to_set([1, 2]).contains(3)"#, r#"false"#),
         Example::fails(r#""a1".contains(1)"#, "looks for a text"),
     ],
     run,

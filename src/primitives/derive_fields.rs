@@ -25,11 +25,11 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Pure,
     examples: &[
         Example::gives(
-            r##"fn rank_of(g, tea) { #{ rank: if tea.price > 8 { 1 } else { 2 } } } fn main() { let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.derive_fields("tea", ["rank"], "rank_of"); g.nodes("tea").column("rank") }"##,
+            r##"fn rank_of(g, tea) { #{ rank: if tea.price > 8 { 1 } else { 2 } } } fn main() { let g = new_graph(); g.add_node("tea", "oolong", #{ price: 9 }); g.add_node("tea", "sencha", #{ price: 7 }); g.derive_fields("tea", ["rank"], "rank_of"); g.nodes("tea").column("rank") }"##,
             r##"[1, 2]"##,
         ),
         Example::fails(
-            r##"fn rank_of(g, tea) { #{ rank: if tea.price > 8 { 1 } else { 2 } } } fn main() { let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.derive_fields("tea", ["price"], "rank_of"); g.nodes() }"##,
+            r##"fn rank_of(g, tea) { #{ rank: if tea.price > 8 { 1 } else { 2 } } } fn main() { let g = new_graph(); g.add_node("tea", "oolong", #{ price: 9 }); g.add_node("tea", "sencha", #{ price: 7 }); g.derive_fields("tea", ["price"], "rank_of"); g.nodes() }"##,
             r##"already stored or derived"##,
         ),
     ],

@@ -19,11 +19,11 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Pure,
     examples: &[
         Example::gives(
-            r##"fn dearest_of(g) { #{ dearest: g.nodes("tea").sort("price")[-1].id } } fn main() { let g = new_graph(); g.add("tea", "sencha", #{ price: 7 }); g.add("tea", "oolong", #{ price: 9 }); g.derive_values(["dearest"], "dearest_of"); g.dearest }"##,
+            r##"fn dearest_of(g) { #{ dearest: g.nodes("tea").sort("price")[-1].id } } fn main() { let g = new_graph(); g.add_node("tea", "sencha", #{ price: 7 }); g.add_node("tea", "oolong", #{ price: 9 }); g.derive_values(["dearest"], "dearest_of"); g.dearest }"##,
             r#""oolong""#,
         ),
         Example::fails(
-            r##"fn total_of(g) { #{ total: 2 } } fn main() { let g = new_graph(); g.set("total", 1); g.derive_values("total", "total_of") }"##,
+            r##"fn total_of(g) { #{ total: 2 } } fn main() { let g = new_graph(); g.set_value("total", 1); g.derive_values("total", "total_of") }"##,
             "already has a value `total`",
         ),
     ],

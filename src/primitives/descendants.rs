@@ -17,7 +17,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     returns: Kind::Nodes,
     effect: Effect::Pure,
     examples: &[Example::gives(
-        r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("box", "green", #{}, "top"); g.add("tea", "sencha", #{}, "green"); g.get("shelf", "top").descendants().column("key")"##,
+        r##"let g = new_graph(); g.add_node("shelf", "top", #{}); g.add_node("box", "green", #{}, "top"); g.add_node("tea", "sencha", #{}, "green"); g.get("shelf", "top").descendants().column("key")"##,
         r##"["green", "sencha"]"##,
     )],
     run,

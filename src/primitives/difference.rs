@@ -1,20 +1,21 @@
-//! `difference`: a set of nodes, or a list, without what another one holds.
+//! `difference`: a set of nodes, a list or spans, without what another one contains.
 
 use crate::guard::checked;
 use crate::diagnostic::Result;
+use crate::document::Spans;
 use crate::graph::{Node, Nodes};
 use crate::order::Set;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::sequence;
 use crate::value::{Kind, Value};
 
-const KINDS: &[Kind] = &[Kind::Nodes, Kind::Node, Kind::List, Kind::Set, Kind::Lines, Kind::Edges, Kind::Rows];
+const KINDS: &[Kind] = &[Kind::Nodes, Kind::Node, Kind::List, Kind::Set, Kind::Lines, Kind::Edges, Kind::Rows, Kind::Spans];
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
     name: "difference",
     family: Family::Graph,
-    summary: "The nodes of the first set that are not in the second; of lists, the items of the first that are not in the second, as a list.",
+    summary: "The nodes of the first set that are not in the second; of lists, the items of the first that are not in the second, as a list; of spans of one text, what only the first covers.",
     params: &[
         required("nodes", KINDS, "The nodes, or one; or a list."),
         required("others", KINDS, "The nodes to leave out, or one; or a list of the items to leave out."),
@@ -23,7 +24,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Pure,
     examples: &[
         Example::gives(
-            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").difference(g.get("tea", "oolong")).column("key")"##,
+            r##"let g = new_graph(); g.add_node("tea", "oolong", #{ price: 9 }); g.add_node("tea", "sencha", #{ price: 7 }); g.nodes("tea").difference(g.get("tea", "oolong")).column("key")"##,
             r##"["sencha"]"##,
         ),
         Example::gives(r##"["b", "a", "b", "c"].difference(["a", "d"])"##, r##"["b", "b", "c"]"##),
@@ -32,6 +33,9 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, mut args: Args) -> Result<Value> {
+    if let Some((first, second)) = Spans::pair(args.value("nodes"), args.value("others"))? {
+        return Ok(Value::handle(first.difference(second)));
+    }
     let is_nodes = |value: &Value| value.as_object::<Nodes>().is_some() || value.as_object::<Node>().is_some();
     if is_nodes(args.value("nodes")) && is_nodes(args.value("others")) {
         return Ok(Value::handle(Nodes::from_value(args.value("nodes"))?.without(&Nodes::from_value(args.value("others"))?)?));

@@ -17,7 +17,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     returns: Kind::List,
     effect: Effect::Pure,
     examples: &[Example::gives(
-        r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.add("tea", "mate", #{ price: 7 }); g.nodes("tea").distinct("price")"##,
+        r##"let g = new_graph(); g.add_node("tea", "oolong", #{ price: 9 }); g.add_node("tea", "sencha", #{ price: 7 }); g.add_node("tea", "mate", #{ price: 7 }); g.nodes("tea").distinct("price")"##,
         r##"[7, 9]"##,
     )],
     run,

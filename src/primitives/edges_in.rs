@@ -17,7 +17,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     returns: Kind::Edges,
     effect: Effect::Pure,
     examples: &[Example::gives(
-        r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.add_edge("pour", "boil", "needs"); g.add_edge("boil", "fill", "needs"); g.get("step", "boil").edges_in().select(["kind", "from.key as from", "to.key as to"])"##,
+        r##"let g = new_graph(); g.add_node("step", "fill", #{}); g.add_node("step", "boil", #{}); g.add_node("step", "pour", #{}); g.add_edge("pour", "boil", "needs"); g.add_edge("boil", "fill", "needs"); g.get("step", "boil").edges_in().select(["kind", "from.key as from", "to.key as to"])"##,
         r##"[{"kind": "needs", "from": "pour", "to": "boil"}]"##,
     )],
     run,

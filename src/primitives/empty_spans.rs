@@ -15,7 +15,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Pure,
     examples: &[
         Example::gives("empty_spans().is_empty()", "true"),
-        Example::gives(r#"visible_len("abc", spans_union(empty_spans(), "abc".find_quote("b").spans))"#, "1"),
+        Example::gives(r#"non_whitespace_len("abc", empty_spans().union("abc".find_quote("b").spans))"#, "1"),
     ],
     run,
 };

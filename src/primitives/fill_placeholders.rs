@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "fill_placeholders",
     family: Family::Edit,
-    summary: "`text` with each `{{token}}` replaced by the value of that name; values are not looked at again, nothing else is interpreted. A token without a value, a value without a token and a `{{` that begins no token are faults `tokens`.",
+    summary: "`text` with each `{{token}}` replaced by the value of that name; values are not looked at again, nothing else is interpreted. A token without a value, a value without a token and a `{{` that begins no token are faults `placeholders`.",
     params: &[
         required("text", TEXT_KINDS, "The text, or a document: then faults name its path."),
         required("tokens", &[Kind::Map], "The value of each token: a text, a number or a truth value."),
-        option("spare", &[Kind::List], "Names whose values may be given though the text has no such token."),
+        option("allow_unused", &[Kind::List], "Names whose values may be given though the text has no such token."),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,
@@ -24,7 +24,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::gives(r#"fill_placeholders("{{name}} holds {{ litres }} l", #{ name: "Pot", litres: 2 })"#, r#""Pot holds 2 l""#),
         Example::fails(r#"fill_placeholders("{{nmae}}", #{ name: "Pot" })"#, "no value for the token `nmae`"),
         Example::fails(r#"fill_placeholders("{{name}}", #{ name: "Pot", size: 2 })"#, "the text has no token `size`"),
-        Example::gives(r#"fill_placeholders("{{name}}", #{ name: "Pot", size: 2 }, #{ spare: ["size"] })"#, r#""Pot""#),
+        Example::gives(r#"fill_placeholders("{{name}}", #{ name: "Pot", size: 2 }, #{ allow_unused: ["size"] })"#, r#""Pot""#),
     ],
     run,
 };
@@ -45,5 +45,5 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
         };
         values.insert(name.to_string(), text);
     }
-    edit::fill(&ParserInput::from_value(args.value("text")), &values, &args.texts("spare")?)
+    edit::fill(&ParserInput::from_value(args.value("text")), &values, &args.texts("allow_unused")?)
 }

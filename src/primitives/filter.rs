@@ -17,7 +17,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     returns: Kind::Any,
     effect: Effect::Pure,
     examples: &[Example::gives(
-        r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); filter(g.nodes("tea"), |tea| tea.price > 8).column("key")"##,
+        r##"let g = new_graph(); g.add_node("tea", "oolong", #{ price: 9 }); g.add_node("tea", "sencha", #{ price: 7 }); filter(g.nodes("tea"), |tea| tea.price > 8).column("key")"##,
         r##"["oolong"]"##,
     )],
     run,

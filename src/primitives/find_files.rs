@@ -10,7 +10,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "find_files",
     family: Family::Files,
     summary: "The paths of the files that match one of `globs`, each once, sorted bytewise, without a leading `./`.",
-    params: &[parameters::GLOBS, parameters::ROOT, parameters::SKIP, parameters::HIDDEN, parameters::IGNORE, parameters::FOLLOW, parameters::DEPTH],
+    params: &[parameters::GLOBS, parameters::ROOT, parameters::EXCLUDE, parameters::HIDDEN, parameters::IGNORE, parameters::FOLLOW, parameters::MAX_DEPTH],
     returns: Kind::List,
     effect: Effect::Reads,
     examples: &[
@@ -22,7 +22,7 @@ pub const PRIMITIVE: Primitive = Primitive {
             (".gitignore", "d.md"),
         ]),
         Example::gives(
-            r#"find_files(["docs/**", "*.md"], #{ hidden: true, ignore: false, skip: "**/b.md" })"#,
+            r#"find_files(["docs/**", "*.md"], #{ hidden: true, ignore: false, exclude: "**/b.md" })"#,
             r#"["a.md", "docs/.c.md", "docs/deep/d.md"]"#,
         )
         .with(&[

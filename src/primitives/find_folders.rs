@@ -10,7 +10,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "find_folders",
     family: Family::Files,
     summary: "The paths of the folders that match one of `globs`, each once, sorted bytewise, without a leading `./`.",
-    params: &[parameters::GLOBS, parameters::ROOT, parameters::SKIP, parameters::HIDDEN, parameters::IGNORE, parameters::FOLLOW, parameters::DEPTH],
+    params: &[parameters::GLOBS, parameters::ROOT, parameters::EXCLUDE, parameters::HIDDEN, parameters::IGNORE, parameters::FOLLOW, parameters::MAX_DEPTH],
     returns: Kind::List,
     effect: Effect::Reads,
     examples: &[

@@ -14,19 +14,19 @@ use std::sync::OnceLock;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "find_in_files",
     family: Family::Files,
-    summary: "Every match of `regex` in the files that match `globs`, in the order of files and places: `path`, `line` from 1, the matched `text`, and its `groups` by number and name. A line that ends in `\\r\\n` is searched without the `\\r`, unless `regex` names it. Files that are no UTF-8 are passed over; any other file that cannot be searched, such as one that is too large, is a fault that names it, or with `faults` an item of its own.",
+    summary: "Every match of `regex` in the files that match `globs`, in the order of files and places: `path`, `line` from 1, the matched `text`, and its `groups` by number and name. A line that ends in `\\r\\n` is searched without the `\\r`, unless `regex` names it. Files that are no UTF-8 are passed over; any other file that cannot be searched, such as one that is too large, is a fault that names it, or with `include_errors` an item of its own.",
     params: &[
         parameters::GLOBS,
         parameters::REGEX,
         parameters::ROOT,
-        parameters::SKIP,
+        parameters::EXCLUDE,
         parameters::HIDDEN,
         parameters::IGNORE,
         parameters::FOLLOW,
-        parameters::DEPTH,
+        parameters::MAX_DEPTH,
         option("limit", &[Kind::Integer], "At most so many matches."),
         option(
-            "faults",
+            "include_errors",
             &[Kind::Bool],
             "Whether a file that cannot be searched to its end is told as an item, `path` and `fault`, behind what was found in it, and the others are searched.",
         ),
@@ -63,7 +63,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         .with(&[("a.md", "tea\r\ntwo\r\n")]),
         Example::gives(r#"find_in_files("*", "a\\r").len()"#, "1").with(&[("a.md", "tea\r\n")]),
         Example::gives(
-            r#"find_in_files("*", "^(?:(a|a|aa)+)+\\1$|tea", #{ faults: true }).map(|m| [m.path, m.fault == (), m.text])"#,
+            r#"find_in_files("*", "^(?:(a|a|aa)+)+\\1$|tea", #{ include_errors: true }).map(|m| [m.path, m.error == (), m.text])"#,
             r#"[["a.md", false, null], ["b.md", true, "tea"]]"#,
         )
         .with(ENDLESS),
@@ -88,7 +88,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let pattern = Pattern::compile_cached(args.text("regex"))?;
     let world = context.host.world().as_ref();
     let files = parameters::find_asked(context, &args, FileSearch::files)?;
-    let search = Search { world, pattern: &pattern, limit, tells: args.flag("faults") };
+    let search = Search { world, pattern: &pattern, limit, tells: args.flag("include_errors") };
     let shares: Vec<&[String]> = files.chunks(SHARE).collect();
     let found: Vec<OnceLock<Result<Vec<Value>>>> = shares.iter().map(|_| OnceLock::new()).collect();
     context.functions.parallel(shares.len(), &|at| {
@@ -134,7 +134,7 @@ impl Search<'_> {
                     if !self.tells {
                         return Err(fault);
                     }
-                    matches.push(Value::map([("path", path.as_str().into()), ("fault", fault.message.into())]));
+                    matches.push(Value::map([("path", path.as_str().into()), ("error", fault.message.into())]));
                 }
                 _ => {}
             }
@@ -175,7 +175,7 @@ fn of_file(path: &str, mut fault: Box<Diagnostic>) -> Box<Diagnostic> {
         fault.message = format!("`{path}`: {}", fault.message);
     }
     let own = fault.help.take().map_or_else(String::new, |help| format!("{help}; "));
-    fault.author_help(format!("{own}`skip` leaves the file out, `faults: true` tells it and searches the others"))
+    fault.author_help(format!("{own}`exclude` leaves the file out, `include_errors: true` tells it and searches the others"))
 }
 
 #[cfg(test)]
@@ -199,12 +199,12 @@ mod tests {
         let search = |tells| Search { world: &world, pattern: &pattern, limit: 9, tells }.all(&files);
         let fault = search(false).expect_err("one file is too long");
         assert!(fault.message.starts_with("`b.md`: the text has 12288 kB; "), "{fault}");
-        assert!(fault.help.is_some_and(|help| help.contains("; `skip` leaves the file out")));
+        assert!(fault.help.is_some_and(|help| help.contains("; `exclude` leaves the file out")));
         let told = Value::List(search(true).expect("they are told")).to_json();
         let paths: Vec<_> = told.as_array().expect("a list").iter().map(|one| &one["path"]).collect();
         assert_eq!(paths, ["a.md", "b.md", "d.md", "e.md"]);
-        assert!(told[0]["fault"].is_null() && told[2]["line"] == 1, "{told}");
-        assert_eq!(told[3]["fault"], "there is no file `e.md`");
+        assert!(told[0]["error"].is_null() && told[2]["line"] == 1, "{told}");
+        assert_eq!(told[3]["error"], "there is no file `e.md`");
         let guard = Guard::new(Limits::default(), CancelFlag::default());
         let _entered = guard.enter();
         guard.exceeded("it is over".to_owned(), "time_ms");

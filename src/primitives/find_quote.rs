@@ -22,33 +22,33 @@ pub const PRIMITIVE: Primitive = Primitive {
             "What to look for; the lines of a longer quote are joined as those of a passage are.",
         ),
         optional(
-            "ways",
+            "methods",
             &[Kind::Text, Kind::List],
-            "How the quote may differ, tried in this order: `exact` (not at all), `letters` (white space counts only between letters and digits, there a run of it is its first character), `one_edit` (as `letters`, and one byte more, less or different; of the places that begin first the longest counts); all three if left out.",
+            "How the quote may differ, tried in this order: `exact` (not at all), `ignore_whitespace` (white space counts only between letters and digits, there a run of it is its first character), `one_edit` (as `ignore_whitespace`, and one byte more, less or different; of the places that begin first the longest counts); all three if left out.",
         ),
     ],
     returns: Kind::Map,
     effect: Effect::Pure,
     examples: &[
         Example::gives(r#"find_quote("A pot MUST brew.", "pot").how"#, r#""exact""#),
-        Example::gives(r#"find_quote("A ( pot )\tMUST", "(pot) MUST").how"#, r#""letters""#),
+        Example::gives(r#"find_quote("A ( pot )\tMUST", "(pot) MUST").how"#, r#""ignore_whitespace""#),
         Example::gives(r#"find_quote("A pot, a can", "A pot; a can").how"#, r#""one_edit""#),
-        Example::gives(r#"find_quote("A pot, a can", "A pot; a can", ["exact", "letters"])"#, "null"),
-        Example::gives(r#"lines("a\n\nb c\nd").join_lines().find_quote("c d").line"#, "3"),
-        Example::fails(r#"find_quote("a", "a", "fuzzy")"#, "`find_quote` has no way `fuzzy`"),
+        Example::gives(r#"find_quote("A pot, a can", "A pot; a can", ["exact", "ignore_whitespace"])"#, "null"),
+        Example::gives(r#"lines("a\n\nb c\nd").to_passage().find_quote("c d").line"#, "3"),
+        Example::fails(r#"find_quote("a", "a", "fuzzy")"#, "`find_quote` has no method `fuzzy`"),
     ],
     run,
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    let ways = match args.texts_or("ways")? {
+    let methods = match args.texts_or("methods")? {
         Some(names) => names.iter().map(|name| way(name)).collect::<Result<Vec<QuoteTolerance>>>()?,
         None => QuoteTolerance::ALL.to_vec(),
     };
     let quote = args.text("quote");
     let found = match args.object::<Passage>("passage") {
-        Some(passage) => passage.locate(quote, &ways)?,
-        None => Passage::from_text(args.text("passage")).locate(quote, &ways)?,
+        Some(passage) => passage.locate(quote, &methods)?,
+        None => Passage::from_text(args.text("passage")).locate(quote, &methods)?,
     };
     let to_value = |found: LocatedQuote| {
         let (line, end_line) = found.lines.unzip();
@@ -61,7 +61,7 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
 
 fn way(name: &str) -> Result<QuoteTolerance> {
     QuoteTolerance::ALL.into_iter().find(|way| way.name() == name).ok_or_else(|| {
-        let fault = Diagnostic::new(Code::ARGUMENTS, format!("`find_quote` has no way `{name}`"));
+        let fault = Diagnostic::new(Code::ARGUMENTS, format!("`find_quote` has no method `{name}`"));
         fault.help(did_you_mean(name, QuoteTolerance::ALL.map(QuoteTolerance::name)).unwrap_or_default())
     })
 }

@@ -31,7 +31,7 @@ pub const PRIMITIVE: Primitive = Primitive {
             r#"[is_empty(""), "x".is_empty(), [].is_empty(), is_empty(#{ a: 1 }), is_empty(())]"#,
             "[true, false, true, false, true]",
         ),
-        Example::gives(r#"[new_graph().nodes("tea").is_empty(), set([1]).is_empty()]"#, "[true, false]"),
+        Example::gives(r#"[new_graph().nodes("tea").is_empty(), to_set([1]).is_empty()]"#, "[true, false]"),
         Example::fails("is_empty(1)", "takes text or list"),
     ],
     run,

@@ -19,7 +19,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Pure,
     examples: &[
         Example::gives(r#"lines("one\r\ntwo\n\nfour\n")"#, r#"["one", "two", "", "four"]"#),
-        Example::gives(r#"document_from_text("a", "one\ntwo\nthree").lines(-3, 2).text"#, r#""one\ntwo""#),
+        Example::gives(r#"new_document("a", "one\ntwo\nthree").lines(-3, 2).text"#, r#""one\ntwo""#),
         Example::gives(r#"lines("one\ntwo", 2, 99).from"#, "2"),
     ],
     run,

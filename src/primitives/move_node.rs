@@ -20,17 +20,17 @@ pub const PRIMITIVE: Primitive = Primitive {
         ),
         option("after", &[Kind::Node, Kind::Text, Kind::Integer, Kind::Map], "The node that it comes to stand after."),
         option("parent", &[Kind::Node, Kind::Text, Kind::Integer, Kind::Map], "The node that it comes to lie in."),
-        option("loose", &[Kind::Bool], "`true`: it comes to lie in nothing."),
+        option("detach", &[Kind::Bool], "`true`: it comes to lie in nothing."),
     ],
     returns: Kind::Null,
     effect: Effect::Pure,
     examples: &[
         Example::gives(
-            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("tea", "oolong", #{}, "top"); g.add("tea", "sencha", #{}, "top"); g.add_edge("sencha", "oolong", "like"); with_changes(g, |tx| tx.move_node("sencha", #{ before: "oolong" })).nodes("tea").column("key")"##,
+            r##"let g = new_graph(); g.add_node("shelf", "top", #{}); g.add_node("tea", "oolong", #{}, "top"); g.add_node("tea", "sencha", #{}, "top"); g.add_edge("sencha", "oolong", "like"); with_changes(g, |tx| tx.move_node("sencha", #{ before: "oolong" })).nodes("tea").column("key")"##,
             r##"["sencha", "oolong"]"##,
         ),
         Example::gives(
-            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("tea", "oolong", #{}, "top"); g.add("tea", "sencha", #{}, "top"); g.add_edge("sencha", "oolong", "like"); with_changes(g, |tx| tx.move_node("sencha", #{ loose: true })).get("shelf", "top").children().column("key")"##,
+            r##"let g = new_graph(); g.add_node("shelf", "top", #{}); g.add_node("tea", "oolong", #{}, "top"); g.add_node("tea", "sencha", #{}, "top"); g.add_edge("sencha", "oolong", "like"); with_changes(g, |tx| tx.move_node("sencha", #{ detach: true })).get("shelf", "top").children().column("key")"##,
             r##"["oolong"]"##,
         ),
     ],
@@ -39,6 +39,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let Some(transaction) = args.value("tx").as_object::<Transaction>() else { return Ok(Value::Null) };
-    let parent = args.given("parent").or(args.flag("loose").then_some(&Value::Null));
+    let parent = args.given("parent").or(args.flag("detach").then_some(&Value::Null));
     transaction.place(args.value("node"), args.value("before"), args.value("after"), parent).map(|()| Value::Null)
 }

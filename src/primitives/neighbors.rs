@@ -23,11 +23,11 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Pure,
     examples: &[
         Example::gives(
-            r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.add_edge("pour", "boil", "needs"); g.add_edge("boil", "fill", "needs"); g.get("step", "boil").neighbors("in").column("key")"##,
+            r##"let g = new_graph(); g.add_node("step", "fill", #{}); g.add_node("step", "boil", #{}); g.add_node("step", "pour", #{}); g.add_edge("pour", "boil", "needs"); g.add_edge("boil", "fill", "needs"); g.get("step", "boil").neighbors("in").column("key")"##,
             r##"["pour"]"##,
         ),
         Example::gives(
-            r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.add_edge("pour", "boil", "needs"); g.add_edge("boil", "fill", "needs"); g.get("step", "boil").neighbors("out", "knows")"##,
+            r##"let g = new_graph(); g.add_node("step", "fill", #{}); g.add_node("step", "boil", #{}); g.add_node("step", "pour", #{}); g.add_edge("pour", "boil", "needs"); g.add_edge("boil", "fill", "needs"); g.get("step", "boil").neighbors("out", "knows")"##,
             r##"[]"##,
         ),
     ],

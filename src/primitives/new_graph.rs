@@ -15,7 +15,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     returns: Kind::Builder,
     effect: Effect::Pure,
     examples: &[Example::gives(
-        r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").column("key")"##,
+        r##"let g = new_graph(); g.add_node("tea", "oolong", #{ price: 9 }); g.add_node("tea", "sencha", #{ price: 7 }); g.nodes("tea").column("key")"##,
         r##"["oolong", "sencha"]"##,
     )],
     run,

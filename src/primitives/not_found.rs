@@ -19,7 +19,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::fails(r#"not_found("the pot is empty")"#, "the pot is empty"),
         Example::gives(
             r##"try { not_found("the pot is empty", #{ cups: 0 }); } catch (error) { return [error.kind, error.data.cups]; }"##,
-            r#"["not_found", 0]"#,
+            r#"["not-found", 0]"#,
         ),
     ],
     run,

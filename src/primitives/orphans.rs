@@ -28,11 +28,11 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Pure,
     examples: &[
         Example::gives(
-            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("box", "green", #{}, "top"); g.add("tea", "sencha", #{}, "green"); g.add("tea", "mate", #{}); g.orphans().column("key")"##,
+            r##"let g = new_graph(); g.add_node("shelf", "top", #{}); g.add_node("box", "green", #{}, "top"); g.add_node("tea", "sencha", #{}, "green"); g.add_node("tea", "mate", #{}); g.orphans().column("key")"##,
             r##"["mate"]"##,
         ),
         Example::gives(
-            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("box", "green", #{}, "top"); g.add("tea", "sencha", #{}, "green"); g.orphans((), #{ satellites: "box" }).column("key")"##,
+            r##"let g = new_graph(); g.add_node("shelf", "top", #{}); g.add_node("box", "green", #{}, "top"); g.add_node("tea", "sencha", #{}, "green"); g.orphans((), #{ satellites: "box" }).column("key")"##,
             r##"["top"]"##,
         ),
     ],

@@ -1,6 +1,6 @@
 //! `page`: a part of a long list, with what a caller needs to go on.
 
-use super::{select, slice};
+use super::{select, skip};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Map, Value};
@@ -37,7 +37,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         ),
         Example::fails(r##"page(["oolong", "sencha"], #{ limit: 0 })"##, "`limit` is 0; the minimum is 1"),
         Example::gives(
-            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").page(#{}, #{ size: 1, columns: ["key", "price"] })"##,
+            r##"let g = new_graph(); g.add_node("tea", "oolong", #{ price: 9 }); g.add_node("tea", "sencha", #{ price: 7 }); g.nodes("tea").page(#{}, #{ size: 1, columns: ["key", "price"] })"##,
             r##"{"count": 1, "items": [{"key": "oolong", "price": 9}], "next_offset": 1, "total": 2}"##,
         ),
     ],
@@ -50,21 +50,17 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let offset = given("offset").unwrap_or(Value::Integer(0));
     let limit = given("limit").unwrap_or_else(|| Value::Integer(args.integer_or("size").unwrap_or(SIZE)));
     // A page without items would have itself as its next page.
-    check_at_least("limit", &limit, 1)?;
-    check_at_least("offset", &offset, 0)?;
+    let (offset, limit) = (whole_number("offset", &offset, 0)?, whole_number("limit", &limit, 1)?);
     let items = args.value("items").clone();
     let total = length(&items);
-    let accepted = slice::PRIMITIVE.accept(vec![items, offset.clone(), limit])?;
-    let mut rows = (slice::PRIMITIVE.run)(context, accepted)?;
+    let accepted = skip::PRIMITIVE.accept(vec![items, Value::Null])?;
+    let mut rows = skip::part(&accepted, offset, Some(limit))?;
     let count = length(&rows);
     if let Some(columns) = args.given("columns") {
         let accepted = select::PRIMITIVE.accept(vec![rows, columns.clone()])?;
         rows = (select::PRIMITIVE.run)(context, accepted)?;
     }
-    let next = match offset {
-        Value::Integer(offset) => usize::try_from(offset).unwrap_or(0).saturating_add(count),
-        _ => count,
-    };
+    let next = offset.saturating_add(count);
     let mut page = Map::new();
     page.insert("count".into(), whole(count));
     page.insert("total".into(), whole(total));
@@ -75,15 +71,17 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     Ok(Value::Map(page))
 }
 
-/// Fails if an integer is below its minimum; it is the caller's, as a rule. `slice` refuses what is not an integer.
-fn check_at_least(name: &str, value: &Value, min: i64) -> Result<()> {
-    match value {
-        Value::Integer(number) if *number < min => {
-            let message = format!("`{name}` is {number}; the minimum is {min}");
-            Err(Diagnostic::new(Code::FAIL, message).help("the next page begins at `next_offset` of the last one"))
-        }
-        _ => Ok(()),
+/// A number of the caller, at least `min`.
+fn whole_number(name: &str, value: &Value, min: i64) -> Result<usize> {
+    let Value::Integer(number) = value else {
+        let message = format!("`{name}` of `page` takes an integer, got {}", value.kind().name());
+        return Err(Diagnostic::new(Code::ARGUMENTS, message));
+    };
+    if *number < min {
+        let message = format!("`{name}` is {number}; the minimum is {min}");
+        return Err(Diagnostic::new(Code::FAIL, message).help("the next page begins at `next_offset` of the last one"));
     }
+    Ok(usize::try_from(*number).unwrap_or(usize::MAX))
 }
 
 fn length(items: &Value) -> usize {

@@ -19,7 +19,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::gives(r#"parse_yaml("id: 12345678901234567890")"#, r#"{"id": "12345678901234567890"}"#),
         Example::gives(r#"parse_yaml("")"#, "null"),
         Example::fails(r#"parse_yaml("a: 1\na: 2")"#, "duplicate mapping key"),
-        Example::fails(r#"document_from_text("x.yaml", "a: [1").parse_yaml()"#, "unclosed bracket"),
+        Example::fails(r#"new_document("x.yaml", "a: [1").parse_yaml()"#, "unclosed bracket"),
     ],
     run,
 };

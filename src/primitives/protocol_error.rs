@@ -22,7 +22,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::fails(r#"protocol_error(-32700, "no")"#, "the code -32700 is JSON-RPC's own"),
         Example::gives(
             r##"try { protocol_error(418, "no", [1]); } catch (error) { return [error.kind, error.data]; }"##,
-            r#"["protocol_error", { "code": 418, "data": [1] }]"#,
+            r#"["protocol-error", { "code": 418, "data": [1] }]"#,
         ),
     ],
     run,

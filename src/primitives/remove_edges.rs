@@ -17,7 +17,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     returns: Kind::Null,
     effect: Effect::Pure,
     examples: &[Example::gives(
-        r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("tea", "oolong", #{}, "top"); g.add("tea", "sencha", #{}, "top"); g.add_edge("sencha", "oolong", "like"); with_changes(g, |tx| tx.remove_edges(g.get("tea", "sencha").edges_out("like"))).get("tea", "sencha").edges_out()"##,
+        r##"let g = new_graph(); g.add_node("shelf", "top", #{}); g.add_node("tea", "oolong", #{}, "top"); g.add_node("tea", "sencha", #{}, "top"); g.add_edge("sencha", "oolong", "like"); with_changes(g, |tx| tx.remove_edges(g.get("tea", "sencha").edges_out("like"))).get("tea", "sencha").edges_out()"##,
         "[]",
     )],
     run,

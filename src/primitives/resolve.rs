@@ -28,15 +28,15 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Pure,
     examples: &[
         Example::gives(
-            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.resolve(["pot", "tea"], "oolong").price"##,
+            r##"let g = new_graph(); g.add_node("tea", "oolong", #{ price: 9 }); g.resolve(["pot", "tea"], "oolong").price"##,
             r##"9"##,
         ),
         Example::fails(
-            r##"let g = new_graph(); g.add("tea", "oolong", #{}); g.add("tea", "sencha", #{}); g.resolve("tea", "senca")"##,
+            r##"let g = new_graph(); g.add_node("tea", "oolong", #{}); g.add_node("tea", "sencha", #{}); g.resolve("tea", "senca")"##,
             "there is no tea `senca`",
         ),
         Example::gives(
-            r##"let g = new_graph(); g.add("tea", "oolong", #{}); g.add("tea", "sencha", #{}); try { g.resolve("tea", "senca", #{ list: "`list_teas` lists them" }) } catch (error) { return [error.data.nearest, error.data.hint]; }"##,
+            r##"let g = new_graph(); g.add_node("tea", "oolong", #{}); g.add_node("tea", "sencha", #{}); try { g.resolve("tea", "senca", #{ list: "`list_teas` lists them" }) } catch (error) { return [error.data.nearest, error.data.hint]; }"##,
             r##"[["sencha"], "did you mean `sencha`? `list_teas` lists them"]"##,
         ),
     ],

@@ -16,7 +16,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::fails(r##"try { fail("the pot is empty"); } catch (error) { error.rethrow(); }"##, "the pot is empty"),
         Example::gives(
             r##"try { try { not_found("no pot"); } catch (inner) { inner.rethrow(); } } catch (error) { return error.kind; }"##,
-            r#""not_found""#,
+            r#""not-found""#,
         ),
     ],
     run,

@@ -27,11 +27,11 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Pure,
     examples: &[
         Example::gives(
-            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("box", "green", #{}, "top"); g.add("tea", "sencha", #{}, "green"); g.roots().column("key")"##,
+            r##"let g = new_graph(); g.add_node("shelf", "top", #{}); g.add_node("box", "green", #{}, "top"); g.add_node("tea", "sencha", #{}, "green"); g.roots().column("key")"##,
             r##"["top"]"##,
         ),
         Example::gives(
-            r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.add_edge("pour", "boil", "needs"); g.add_edge("boil", "fill", "needs"); g.roots("step", #{ edges: "needs" }).column("key")"##,
+            r##"let g = new_graph(); g.add_node("step", "fill", #{}); g.add_node("step", "boil", #{}); g.add_node("step", "pour", #{}); g.add_edge("pour", "boil", "needs"); g.add_edge("boil", "fill", "needs"); g.roots("step", #{ edges: "needs" }).column("key")"##,
             r##"["fill"]"##,
         ),
     ],

@@ -12,21 +12,21 @@ use std::time::Duration;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "run",
     family: Family::Run,
-    summary: "Runs a program that the pack was granted, without a shell: each argument arrives as it is. What the call has staged reaches the disk first; the program ends with the call. It is confined to the grants of the pack, and reads and starts what belongs to the installation that it was found in; cargo of rustup needs more: `run = [{ program = \"cargo\", read = [\".\", \"~/.rustup\", \"~/.cargo\"], write = [\"target\"], start = [\"~/.rustup\", \"target\"], network = true }]`. Gives `code`, `text`, `line` (the first line), `errors`, and `notes`: what the host has to say, such as a folder that it could not write.",
+    summary: "Runs a program that the pack was granted, without a shell: each argument arrives as it is. What the call has staged reaches the disk first; the program ends with the call. It is confined to the grants of the pack, and reads and starts what belongs to the installation that it was found in; cargo of rustup needs more: `run = [{ program = \"cargo\", read = [\".\", \"~/.rustup\", \"~/.cargo\"], write = [\"target\"], execute = [\"~/.rustup\", \"target\"], network = true }]`. Gives `code`, `text`, `line` (the first line), `errors`, and `notes`: what the host has to say, such as a folder that it could not write.",
     params: &[
         required("program", &[Kind::Text], "The program, as `run` of the grants names it."),
         optional("args", &[Kind::Text, Kind::List], "Its arguments."),
-        option("folder", &[Kind::Text], "The folder it runs in; the root of the workspace if it is left out."),
+        option("cwd", &[Kind::Text], "The folder it runs in; the root of the workspace if it is left out."),
         option("input", &[Kind::Text, Kind::Bytes], "What it reads."),
         option("env", &[Kind::Map], "Variables that are set for it, besides `PATH`, `HOME` and the language: those that `env` of its grant names."),
         option(
-            "timeout_s",
-            &[Kind::Float],
-            "After so many seconds it is ended, 86400 at most; at the latest when the time of the call is over.",
+            "timeout_ms",
+            &[Kind::Integer],
+            "After so many milliseconds it is ended, 86,400,000 at most; at the latest when the time of the call is over.",
         ),
         option("output_kb", &[Kind::Integer], "How much it may print; 4096 if it is left out, 65536 at most."),
         option("check", &[Kind::Bool], "Whether another exit code than 0 is a fault; `true` if it is left out."),
-        option("any_bytes", &[Kind::Bool], "Lets bytes through that are not UTF-8: `text` has `\u{fffd}` for them, and `bytes` is all that it printed."),
+        option("lossy_utf8", &[Kind::Bool], "Lets bytes through that are not UTF-8: `text` has `\u{fffd}` for them, and `bytes` is all that it printed."),
     ],
     returns: Kind::Map,
     effect: Effect::Runs,
@@ -39,7 +39,7 @@ const USUAL_KB: i64 = 4_096;
 /// How much a program may be let print, in kB.
 const MOST_KB: usize = 65_536;
 /// The longest time that may be named: a day.
-const MOST_SECONDS: f64 = 86_400.0;
+const MAX_TIMEOUT_MS: i64 = 86_400_000;
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let env = args.map("env")?.into_iter().map(|(name, value)| match value {
@@ -53,17 +53,16 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let most = args.integer_or("output_kb").unwrap_or(USUAL_KB);
     let most = usize::try_from(most).ok().filter(|most| *most <= MOST_KB);
     let most = most.ok_or_else(|| wrong("`output_kb` is out of its range".to_owned(), "it lies between 0 and 65536"))?;
-    let seconds = args.float_or("timeout_s").unwrap_or(MOST_SECONDS);
-    if !(0.0..=MOST_SECONDS).contains(&seconds) {
-        return Err(wrong(format!("`timeout_s` is {seconds}"), "it lies between 0 and 86400"));
-    }
+    let timeout_ms = args.integer_or("timeout_ms").unwrap_or(MAX_TIMEOUT_MS);
+    let timeout = u64::try_from(timeout_ms).ok().filter(|_| timeout_ms <= MAX_TIMEOUT_MS);
+    let timeout = timeout.ok_or_else(|| wrong(format!("`timeout_ms` is {timeout_ms}"), "it lies between 0 and 86400000"))?;
     let command = ProgramCommand {
         program: args.text("program").to_owned(),
         arguments: args.texts("args")?,
-        folder: args.text_or("folder").unwrap_or(".").to_owned(),
+        folder: args.text_or("cwd").unwrap_or(".").to_owned(),
         input: args.bytes("input").to_vec(),
         env: env.collect::<Result<_>>()?,
-        time: Duration::from_secs_f64(seconds),
+        time: Duration::from_millis(timeout),
         most: most << 10,
         needs: RequiredGrant::Program,
         confinement: Confinement::default(),
@@ -73,7 +72,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let mut notes = std::mem::take(&mut ran.notes);
     let checks = args.value("check").is_null() || args.flag("check");
     let mut bytes = None;
-    if args.flag("any_bytes") {
+    if args.flag("lossy_utf8") {
         notes.extend(let_through(&mut ran, &mut bytes));
     } else if let Some(fault) = no_text(&command, &ran).filter(|_| ran.code == 0 || !checks) {
         return with_notes(Err(fault.author_help(ANY_BYTES)), notes);

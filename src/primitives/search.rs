@@ -42,7 +42,7 @@ pub const PRIMITIVE: Primitive = Primitive {
             r#"["pot tea", "tea"]"#,
         ),
         Example::gives(
-            r##"let g = new_graph(); g.add("tea", "oolong", #{ note: "dark leaf" }); g.add("tea", "sencha", #{ note: "green leaf" }); g.nodes("tea").search("leaf green", #{ fields: ["note"] }).column("key")"##,
+            r##"let g = new_graph(); g.add_node("tea", "oolong", #{ note: "dark leaf" }); g.add_node("tea", "sencha", #{ note: "green leaf" }); g.nodes("tea").search("leaf green", #{ fields: ["note"] }).column("key")"##,
             r#"["sencha"]"#,
         ),
         Example::fails(r#"["a"].search(" ")"#, "the query is empty"),

@@ -22,11 +22,11 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Pure,
     examples: &[
         Example::gives(
-            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").select(["price", "key as name", "note?"])"##,
+            r##"let g = new_graph(); g.add_node("tea", "oolong", #{ price: 9 }); g.add_node("tea", "sencha", #{ price: 7 }); g.nodes("tea").select(["price", "key as name", "note?"])"##,
             r##"[{"price": 9, "name": "oolong"}, {"price": 7, "name": "sencha"}]"##,
         ),
         Example::gives(
-            r##"let g = new_graph(); g.add("tea", "oolong", #{ pots: ["red", "blue"] }); g.add("tea", "mate", #{ pots: [] }); g.nodes("tea").select(["key", "pots[] as pot"])"##,
+            r##"let g = new_graph(); g.add_node("tea", "oolong", #{ pots: ["red", "blue"] }); g.add_node("tea", "mate", #{ pots: [] }); g.nodes("tea").select(["key", "pots[] as pot"])"##,
             r##"[{"key": "oolong", "pot": "red"}, {"key": "oolong", "pot": "blue"}]"##,
         ),
     ],

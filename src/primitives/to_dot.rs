@@ -13,7 +13,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     returns: Kind::Text,
     effect: Effect::Pure,
     examples: &[Example::gives(
-        r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.add_edge("pour", "boil", "needs"); g.add_edge("boil", "fill", "needs"); g.nodes().slice(1).to_dot()"##,
+        r##"let g = new_graph(); g.add_node("step", "fill", #{}); g.add_node("step", "boil", #{}); g.add_node("step", "pour", #{}); g.add_edge("pour", "boil", "needs"); g.add_edge("boil", "fill", "needs"); g.nodes().skip(1).to_dot()"##,
         r##""digraph {\n    rankdir=TB;\n    n0 [label=\"boil\"];\n    n1 [label=\"pour\"];\n    n1 -> n0 [label=\"needs\"];\n}\n""##,
     )],
     run,

@@ -13,7 +13,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     returns: Kind::Text,
     effect: Effect::Pure,
     examples: &[Example::gives(
-        r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.add_edge("pour", "boil", "needs"); g.add_edge("boil", "fill", "needs"); g.nodes().slice(1).to_mermaid()"##,
+        r##"let g = new_graph(); g.add_node("step", "fill", #{}); g.add_node("step", "boil", #{}); g.add_node("step", "pour", #{}); g.add_edge("pour", "boil", "needs"); g.add_edge("boil", "fill", "needs"); g.nodes().skip(1).to_mermaid()"##,
         r##""flowchart TB\n    n0[\"boil\"]\n    n1[\"pour\"]\n    n1 -->|\"needs\"| n0\n""##,
     )],
     run,

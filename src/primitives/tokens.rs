@@ -21,7 +21,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     examples: &[
         Example::gives(r##"tokens("A pot-lid -- a POT: été_1!")"##, r##"["a", "pot", "pot-lid", "été_1"]"##),
         Example::gives(
-            r##"let g = new_graph(); g.add("tea", "oolong", #{ note: "dark leaf" }); g.add("tea", "sencha", #{ note: "green leaf" }); g.nodes("tea").tokens("note")"##,
+            r##"let g = new_graph(); g.add_node("tea", "oolong", #{ note: "dark leaf" }); g.add_node("tea", "sencha", #{ note: "green leaf" }); g.nodes("tea").tokens("note")"##,
             r##"["dark", "green", "leaf"]"##,
         ),
     ],

@@ -1,6 +1,7 @@
-//! `union`: two sets, one after the other.
+//! `union`: what is in one or both of two sets of nodes or spans.
 
 use crate::diagnostic::Result;
+use crate::document::Spans;
 use crate::graph::Nodes;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
@@ -9,20 +10,29 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "union",
     family: Family::Graph,
-    summary: "The nodes of the first set, then those of the second that are not in it.",
+    summary: "Returns the nodes of the first set, then those of the second that are not in it; of spans of one text, all that either covers.",
     params: &[
-        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one."),
-        required("others", &[Kind::Nodes, Kind::Node], "The nodes that follow, or one."),
+        required("nodes", &[Kind::Nodes, Kind::Node, Kind::Spans], "The nodes, or one; or spans."),
+        required("others", &[Kind::Nodes, Kind::Node, Kind::Spans], "The nodes that follow, or one; or spans of the same text."),
     ],
-    returns: Kind::Nodes,
+    returns: Kind::Any,
     effect: Effect::Pure,
-    examples: &[Example::gives(
-        r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.get("tea", "sencha").union(g.nodes("tea")).column("key")"##,
+    examples: &[
+        Example::gives(
+            r#"let t = "abcdef"; t.non_whitespace_len(t.find_quote("abcd").spans.union(t.find_quote("cdef").spans))"#,
+            "6",
+        ),
+        Example::gives(
+        r##"let g = new_graph(); g.add_node("tea", "oolong", #{ price: 9 }); g.add_node("tea", "sencha", #{ price: 7 }); g.get("tea", "sencha").union(g.nodes("tea")).column("key")"##,
         r##"["sencha", "oolong"]"##,
-    )],
+    ),
+    ],
     run,
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    if let Some((first, second)) = Spans::pair(args.value("nodes"), args.value("others"))? {
+        return Ok(Value::handle(first.union(second)));
+    }
     Ok(Value::handle(Nodes::from_value(args.value("nodes"))?.then(&Nodes::from_value(args.value("others"))?)?))
 }

@@ -18,23 +18,23 @@ pub const PRIMITIVE: Primitive = Primitive {
             &[Kind::Text, Kind::List],
             "The kinds of edges to follow, all if left out; `parent` stands for containment, out from a node to what it lies in, and is not among all.",
         ),
-        option("depth", &[Kind::Integer], "How many steps at most."),
-        option("back", &[Kind::Bool], "Whether those it began with are among them where a cycle leads back."),
-        option("order", &[Kind::Text], "`breadth`, the near ones first, as usual, or `depth`."),
+        option("max_depth", &[Kind::Integer], "How many steps at most."),
+        option("include_start", &[Kind::Bool], "Whether those it began with are among them where a cycle leads back."),
+        option("order", &[Kind::Text], "`bfs` (default), near nodes first, or `dfs`."),
     ],
     returns: Kind::Nodes,
     effect: Effect::Pure,
     examples: &[
         Example::gives(
-            r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.add_edge("pour", "boil", "needs"); g.add_edge("boil", "fill", "needs"); g.get("step", "pour").walk("out").column("key")"##,
+            r##"let g = new_graph(); g.add_node("step", "fill", #{}); g.add_node("step", "boil", #{}); g.add_node("step", "pour", #{}); g.add_edge("pour", "boil", "needs"); g.add_edge("boil", "fill", "needs"); g.get("step", "pour").walk("out").column("key")"##,
             r##"["boil", "fill"]"##,
         ),
         Example::gives(
-            r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add("step", "pour", #{}); g.add_edge("pour", "boil", "needs"); g.add_edge("boil", "fill", "needs"); g.get("step", "pour").walk("out", #{ depth: 1 }).column("key")"##,
+            r##"let g = new_graph(); g.add_node("step", "fill", #{}); g.add_node("step", "boil", #{}); g.add_node("step", "pour", #{}); g.add_edge("pour", "boil", "needs"); g.add_edge("boil", "fill", "needs"); g.get("step", "pour").walk("out", #{ max_depth: 1 }).column("key")"##,
             r##"["boil"]"##,
         ),
         Example::gives(
-            r##"let g = new_graph(); g.add("step", "fill", #{}); g.add("step", "boil", #{}); g.add_edge("boil", "fill", "needs"); g.add_edge("fill", "boil", "needs"); [true, false].map(|back| g.get("step", "boil").walk("out", #{ back: back }).column("key"))"##,
+            r##"let g = new_graph(); g.add_node("step", "fill", #{}); g.add_node("step", "boil", #{}); g.add_edge("boil", "fill", "needs"); g.add_edge("fill", "boil", "needs"); [true, false].map(|back| g.get("step", "boil").walk("out", #{ include_start: back }).column("key"))"##,
             r##"[["fill", "boil"], ["fill"]]"##,
         ),
     ],
@@ -44,19 +44,19 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let kinds = args.texts_or("kinds")?;
     let depth_first = match args.text_or("order") {
-        None | Some("breadth") => false,
-        Some("depth") => true,
+        None | Some("bfs") => false,
+        Some("dfs") => true,
         Some(other) => {
             let fault = Diagnostic::new(Code::ARGUMENTS, format!("`{other}` is no order of a walk"));
-            return Err(fault.help("known: `breadth`, `depth`"));
+            return Err(fault.help("known: `bfs`, `dfs`"));
         }
     };
     let walking = GraphWalkOptions {
         direction: Direction::parse(args.text("direction"))?,
         kinds: kinds.as_deref(),
-        depth: args.integer_or("depth").map(|depth| usize::try_from(depth).unwrap_or(0)),
+        depth: args.integer_or("max_depth").map(|depth| usize::try_from(depth).unwrap_or(0)),
         depth_first,
-        back: args.flag("back"),
+        back: args.flag("include_start"),
     };
     Ok(Value::handle(Nodes::from_value_with_edges(args.value("nodes"))?.walk(&walking)?))
 }

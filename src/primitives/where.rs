@@ -22,23 +22,23 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Pure,
     examples: &[
         Example::gives(
-            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").where(#{ price: 7 }).column("key")"##,
+            r##"let g = new_graph(); g.add_node("tea", "oolong", #{ price: 9 }); g.add_node("tea", "sencha", #{ price: 7 }); g.nodes("tea").where(#{ price: 7 }).column("key")"##,
             r##"["sencha"]"##,
         ),
         Example::gives(
-            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").where(#{ price: #{ above: 7 }, key: #{ contains: "LONG", fold: true } }).column("key")"##,
+            r##"let g = new_graph(); g.add_node("tea", "oolong", #{ price: 9 }); g.add_node("tea", "sencha", #{ price: 7 }); g.nodes("tea").where(#{ price: #{ greater_than: 7 }, key: #{ contains: "LONG", ignore_case: true } }).column("key")"##,
             r##"["oolong"]"##,
         ),
         Example::gives(
-            r##"let g = new_graph(); g.add("tea", "oolong", #{ note: "Dark leaf." }); g.add("tea", "sencha", #{ note: "-green- leaf" }); [["LEAF", "green"], ["gree"]].map(|all| g.nodes("tea").where(#{ note: #{ tokens: all } }).column("key"))"##,
+            r##"let g = new_graph(); g.add_node("tea", "oolong", #{ note: "Dark leaf." }); g.add_node("tea", "sencha", #{ note: "-green- leaf" }); [["LEAF", "green"], ["gree"]].map(|all| g.nodes("tea").where(#{ note: #{ all_tokens: all } }).column("key"))"##,
             r##"[["sencha"], []]"##,
         ),
         Example::gives(
-            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.add_edge("oolong", "sencha", "beside"); g.add_edge("sencha", "oolong", "before"); g.nodes("tea").edges_out().where(#{ "to.price": #{ above: 8 } }).column("kind")"##,
+            r##"let g = new_graph(); g.add_node("tea", "oolong", #{ price: 9 }); g.add_node("tea", "sencha", #{ price: 7 }); g.add_edge("oolong", "sencha", "beside"); g.add_edge("sencha", "oolong", "before"); g.nodes("tea").edges_out().where(#{ "to.price": #{ greater_than: 8 } }).column("kind")"##,
             r##"["before"]"##,
         ),
         Example::fails(
-            r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").where(#{ prise: 7 })"##,
+            r##"let g = new_graph(); g.add_node("tea", "oolong", #{ price: 9 }); g.add_node("tea", "sencha", #{ price: 7 }); g.nodes("tea").where(#{ prise: 7 })"##,
             r##"no field `prise`"##,
         ),
     ],

@@ -19,7 +19,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     returns: Kind::Nodes,
     effect: Effect::Pure,
     examples: &[Example::gives(
-        r##"let g = new_graph(); g.add("tea", "oolong", #{ price: 9 }); g.add("tea", "sencha", #{ price: 7 }); g.nodes("tea").where_any(["key", "price"], #{ one_of: [9, "sencha"] }).column("key")"##,
+        r##"let g = new_graph(); g.add_node("tea", "oolong", #{ price: 9 }); g.add_node("tea", "sencha", #{ price: 7 }); g.nodes("tea").where_any(["key", "price"], #{ one_of: [9, "sencha"] }).column("key")"##,
         r##"["oolong", "sencha"]"##,
     )],
     run,

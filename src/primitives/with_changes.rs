@@ -22,10 +22,10 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Pure,
     examples: &[
         Example::gives(
-            r##"let g = new_graph(); g.add("shelf", "top", #{}); g.add("tea", "oolong", #{}, "top"); g.add("tea", "sencha", #{}, "top"); g.add_edge("sencha", "oolong", "like"); with_changes(g, |tx| tx.remove("oolong")).broken_edges().column("to_key")"##,
+            r##"let g = new_graph(); g.add_node("shelf", "top", #{}); g.add_node("tea", "oolong", #{}, "top"); g.add_node("tea", "sencha", #{}, "top"); g.add_edge("sencha", "oolong", "like"); with_changes(g, |tx| tx.remove_nodes("oolong")).broken_edges().column("to_key")"##,
             r##"["oolong"]"##,
         ),
-        Example::fails(r##"let g = new_graph(); with_changes(g, |tx| tx.remove("oolong"))"##, "there is no node `oolong`"),
+        Example::fails(r##"let g = new_graph(); with_changes(g, |tx| tx.remove_nodes("oolong"))"##, "there is no node `oolong`"),
     ],
     run,
 };

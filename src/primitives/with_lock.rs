@@ -20,7 +20,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         required(
             "options",
             &[Kind::Map, Kind::Function],
-            "`timeout_s`: how long to wait, 10 if it is left out; `note`: what those who wait are told, a map's fields beside `pid` and `since`; `pid_as`: a further name of `pid` in it, for who reads it by that. May be left out: then the function is the second argument.",
+            "`timeout_ms`: how many milliseconds to wait, 10,000 if it is left out; `note`: what those who wait are told, a map's fields beside `pid` and `since`; `pid_key`: a further name of `pid` in it, for who reads it by that. May be left out: then the function is the second argument.",
         ),
         optional(
             "body",
@@ -32,7 +32,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Writes,
     examples: &[
         Example::gives(r##"with_lock("tea", |lock| { write_text("a.md", "two"); lock.stale == () })"##, "true"),
-        Example::gives(r##"with_lock("locks/tea", #{ timeout_s: 2, note: "brewing" }, |lock| 7)"##, "7"),
+        Example::gives(r##"with_lock("locks/tea", #{ timeout_ms: 2000, note: "brewing" }, |lock| 7)"##, "7"),
         Example::fails(
             r##"with_lock("tea", |lock| with_lock("tea", |lock| 7))"##,
             "the call holds the lock `tea` already",
@@ -42,12 +42,15 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 /// How long a call waits for a lock if it does not say.
-const TIMEOUT_S: f64 = 10.0;
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The longest wait that may be asked for: a day.
+const MAX_TIMEOUT_MS: u64 = 86_400_000;
 
 /// The longest pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(10);
 
-const KEYS: [&str; 3] = ["timeout_s", "note", "pid_as"];
+const KEYS: [&str; 3] = ["timeout_ms", "note", "pid_key"];
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let options = args.map("options")?;
@@ -57,17 +60,17 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     };
     if let Some(key) = options.keys().find(|key| !KEYS.contains(&&***key)) {
         return Err(Diagnostic::new(Code::ARGUMENTS, format!("`with_lock` has no option `{key}`"))
-            .help("it has `timeout_s`, `note` and `pid_as`"));
+            .help("it has `timeout_ms`, `note` and `pid_key`"));
     }
-    let timeout = match options.get("timeout_s") {
-        None | Some(Value::Null) => TIMEOUT_S,
-        Some(given) => seconds(given)?,
+    let timeout = match options.get("timeout_ms") {
+        None | Some(Value::Null) => TIMEOUT,
+        Some(given) => milliseconds(given)?,
     };
     let said = options.get("note").map(Value::json).transpose()?.unwrap_or(Json::Null);
-    let also = options.get("pid_as").and_then(Value::as_text);
+    let also = options.get("pid_key").and_then(Value::as_text);
     let path = args.path("path")?;
     let world = context.host.world();
-    let (mut lock, waited) = taken(context, path, Duration::from_secs_f64(timeout))?;
+    let (mut lock, waited) = taken(context, path, timeout)?;
     let stale = stale(&**world, path, lock.left())?;
     if let Some(note) = &stale {
         warn(context, path, note);
@@ -123,16 +126,11 @@ fn run_locked(world: &dyn World, body: &Function, told: Value) -> Result<Value> 
     })
 }
 
-fn seconds(given: &Value) -> Result<f64> {
-    #[allow(clippy::cast_precision_loss, reason = "nobody waits that long")]
-    let seconds = match given {
-        Value::Integer(whole) => Some(*whole as f64),
-        Value::Float(float) => Some(*float),
-        _ => None,
-    };
-    seconds.filter(|seconds| (0.0..=86_400.0).contains(seconds)).ok_or_else(|| {
-        Diagnostic::new(Code::ARGUMENTS, "`timeout_s` of `with_lock` is a number of seconds")
-            .help("from 0 to 86400; 0 does not wait")
+fn milliseconds(given: &Value) -> Result<Duration> {
+    let ms = if let Value::Integer(ms) = given { u64::try_from(*ms).ok() } else { None };
+    ms.filter(|ms| *ms <= MAX_TIMEOUT_MS).map(Duration::from_millis).ok_or_else(|| {
+        Diagnostic::new(Code::ARGUMENTS, "`timeout_ms` of `with_lock` is a whole number of milliseconds")
+            .help("from 0 to 86400000; 0 does not wait")
     })
 }
 
@@ -179,8 +177,8 @@ fn locked(path: &str, note: &str, timeout: Duration) -> Box<Diagnostic> {
     };
     let message = format!("`{path}` is locked{told}");
     Diagnostic::new(Code("locked"), message)
-        .data(json!({ "path": path, "holder": holder, "timeout_s": timeout.as_secs_f64() }))
-        .author_help("try again later, or wait longer by `timeout_s`")
+        .data(json!({ "path": path, "holder": holder, "timeout_ms": timeout.as_millis() }))
+        .author_help("try again later, or wait longer by `timeout_ms`")
 }
 
 /// The fields in which holders name their process: ours, and those of other systems.

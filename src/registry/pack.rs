@@ -361,7 +361,7 @@ fn default_definition(name: &str, files: &PackFiles) -> PackDefinition {
     PackDefinition {
         title: Located { value: name.to_owned(), at: source.place(0..0) },
         version: "0.0.0".to_owned(),
-        activate_if: None,
+        activate_if_exists: None,
         root: Vec::new(),
         instructions: None,
         context: None,

@@ -54,7 +54,7 @@ const HAS_GRAPH: &str = "graph";
 
 const EFFECT: &str = "effect ";
 
-const EFFECTS: [&str; 5] = ["pure", "reads", "changes", "writes", "runs"];
+const EFFECTS: [&str; 5] = ["pure", "reads", "edits_graph", "writes", "runs"];
 
 const LIMIT: &str = "limit ";
 
@@ -151,11 +151,11 @@ impl Permissions {
         // Every field is named: a new one is to be shown too.
         let HttpOverride { connections, body_ms, write_ms, idle_ms, sessions } = http;
         let all = [
-            ("connections", connections),
-            ("body_ms", body_ms),
-            ("write_ms", write_ms),
-            ("idle_ms", idle_ms),
-            ("sessions", sessions),
+            ("max_connections", connections),
+            ("body_timeout_ms", body_ms),
+            ("write_timeout_ms", write_ms),
+            ("keep_alive_timeout_ms", idle_ms),
+            ("max_sessions", sessions),
         ];
         self.0.extend(all.into_iter().filter_map(|(name, value)| Some((format!("{LIMIT}[http] {name}"), (*value)?))));
     }
@@ -169,7 +169,7 @@ impl Permissions {
         let PackDefinition {
             title: _,
             version: _,
-            activate_if: _,
+            activate_if_exists: _,
             root,
             instructions: _,
             context: _,
@@ -397,7 +397,7 @@ const LIMITS: [LimitKind; 5] = [
     ("steps", |limits| limits.steps, || Limits::default().ticks),
     ("memory_mb", |limits| limits.memory_mb, || Limits::default().memory as u64 >> 20),
     ("output_kb", |limits| limits.output_kb, || Limits::default().output as u64 >> 10),
-    ("depth", |limits| limits.depth, || Limits::default().depth as u64),
+    ("call_depth", |limits| limits.depth, || Limits::default().depth as u64),
 ];
 
 /// What makes a part of a glob more than a name.
@@ -512,7 +512,7 @@ mod properties {
             ("b", "effect = \"reads\"\nlimits = { time_ms = 50 }", "tools: b (reads)"),
             ("b", "effect = \"pure\"\nlimits = { time_ms = 51 }", "b time_ms = 51"),
             ("b", "effect = \"pure\"", "b time_ms = 10000"),
-            ("b", "effect = \"pure\"\nlimits = { time_ms = 50, depth = 65 }", "b depth = 65"),
+            ("b", "effect = \"pure\"\nlimits = { time_ms = 50, call_depth = 65 }", "b call_depth = 65"),
         ] {
             let after = of(&format!("{a}{}", tool(name, rest)));
             assert_eq!(after.exceeding(&before).describe().join("; "), beyond, "{rest}");

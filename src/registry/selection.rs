@@ -25,7 +25,7 @@ pub enum PackChoice {
 /// The root of a pack: the nearest folder, from the workspace upwards, that holds the first entry of `root`,
 /// else the second, and so on; the workspace if none is found or none is asked for. An absolute path.
 //= docs/spec.md#definitions
-//# An `activate_if` path MUST also be found in a parent folder, which is then the root of the pack.
+//# An `activate_if_exists` path MUST also be found in a parent folder, which is then the root of the pack.
 pub fn find_root(pack: &PackDefinition, workspace: &dyn Workspace, worlds: &dyn WorldOpener) -> Result<String> {
     for marker in &pack.root {
         if marker == "." || workspace.stat(marker)?.is_some() {
@@ -71,7 +71,7 @@ pub fn select_pack(
     workspace: &dyn Workspace,
     root: &dyn Workspace,
 ) -> PackSelection {
-    match (choice, &pack.activate_if) {
+    match (choice, &pack.activate_if_exists) {
         //= docs/spec.md#definitions
         //# A pack that `--pack` names MUST be active in every workspace.
         (PackChoice::Named(names), when) => match names.iter().any(|known| known == name) {
@@ -80,7 +80,7 @@ pub fn select_pack(
         },
         (PackChoice::ByMarkers, None) => PackSelection::Served,
         //= docs/spec.md#definitions
-        //# A pack MUST be active by default only where one of its `activate_if` paths exists.
+        //# A pack MUST be active by default only where one of its `activate_if_exists` paths exists.
         (PackChoice::ByMarkers, Some(markers)) => {
             let exists = |world: &dyn Workspace, marker: &str| matches!(world.stat(marker), Ok(Some(_)));
             match markers.iter().any(|marker| exists(workspace, marker) || exists(root, marker)) {

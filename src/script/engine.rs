@@ -118,7 +118,7 @@ fn register_primitive(module: &mut Module, primitive: &'static Primitive) {
 }
 
 /// Operators on handles, and the primitives that implement them.
-const OPERATORS: &[(&str, &str)] = &[("|", "spans_union"), ("&", "spans_intersect"), ("-", "spans_difference")];
+const OPERATORS: &[(&str, &str)] = &[("|", "union"), ("&", "intersection"), ("-", "difference")];
 
 /// Adds the operators whose primitives exist.
 fn register_operators(module: &mut Module) {

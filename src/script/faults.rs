@@ -140,7 +140,7 @@ fn describe_missing_function(program: &CompiledScripts, signature: &str) -> Box<
 fn describe_recursion() -> Box<Diagnostic> {
     let depth = guard::current().map_or(64, |guard| guard.limits().depth);
     Diagnostic::new(Code::LIMIT, format!("functions call each other more than {depth} levels deep"))
-        .author_help("end the recursion, use a loop or a walk of the graph, or raise `depth` in `[pack.limits]`")
+        .author_help("end the recursion, use a loop or a walk of the graph, or raise `call_depth` in `[pack.limits]`")
 }
 
 /// The fault of a script that rhai cannot parse.

@@ -130,7 +130,7 @@ impl Host for EmptyHost {
         unreachable("other templates except by `{{> …}}`")
     }
 
-    fn pack_file(&self, _: &str) -> Result<PackFile> {
+    fn read_pack_file(&self, _: &str) -> Result<PackFile> {
         unreachable("files")
     }
 

@@ -206,7 +206,7 @@ impl Programs for Disk {
         lock::hold_repository(repository)
     }
 
-    fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {
+    fn git_fingerprint(&self, folders: &[&str]) -> Result<Option<String>> {
         Ok(git::stamp(self.root(), folders))
     }
 }

@@ -190,7 +190,7 @@ pub trait Programs: Send + Sync {
 
     /// A stamp of everything that git's answers about these folders depend on, besides the files in them. `None` where
     /// that cannot be told.
-    fn git_stamp(&self, _folders: &[&str]) -> Result<Option<String>> {
+    fn git_fingerprint(&self, _folders: &[&str]) -> Result<Option<String>> {
         Ok(None)
     }
 }
@@ -334,7 +334,7 @@ pub(super) fn no_folder(path: &str) -> Box<Diagnostic> {
 /// The error for running a program in a world that has none.
 fn no_programs(program: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("there is no program `{program}` in a world of memory"))
-        .author_help("a case that runs programs needs `world = \"disk\"`")
+        .author_help("a case that runs programs needs `filesystem = \"disk\"`")
 }
 
 #[cfg(test)]

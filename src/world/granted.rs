@@ -412,8 +412,8 @@ impl Programs for GrantedWorld {
         self.world.hold_repository(repository)
     }
 
-    fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {
+    fn git_fingerprint(&self, folders: &[&str]) -> Result<Option<String>> {
         let may = self.rules.allowed.may_read && self.rules.allowed.git >= GitAccess::Read;
-        if may { self.world.git_stamp(folders) } else { Ok(None) }
+        if may { self.world.git_fingerprint(folders) } else { Ok(None) }
     }
 }

@@ -504,8 +504,8 @@ impl Programs for StagedWorld {
     }
 
     /// Git does not see what is staged, so nothing can be told while something is.
-    fn git_stamp(&self, folders: &[&str]) -> Result<Option<String>> {
-        if self.is_empty() { self.under.git_stamp(folders) } else { Ok(None) }
+    fn git_fingerprint(&self, folders: &[&str]) -> Result<Option<String>> {
+        if self.is_empty() { self.under.git_fingerprint(folders) } else { Ok(None) }
     }
 }
 

@@ -157,7 +157,7 @@ pub(super) fn walk(folders: &dyn FolderSource, walk: &WalkOptions) -> Result<Wal
         enter(folders, walk, folder, &mut open, &mut walked)?;
         if walked.folders.len() > MOST_FOLDERS {
             let message = format!("the walk from `{}` looked into {MOST_FOLDERS} folders", walk.from);
-            return Err(Diagnostic::new(Code::LIMIT, message).help("begin further down, or give a `depth`"));
+            return Err(Diagnostic::new(Code::LIMIT, message).help("begin further down, or give a `max_depth`"));
         }
     }
     walked.files.sort_unstable();

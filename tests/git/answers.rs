@@ -364,7 +364,7 @@ fn a_verb_that_changes_something_leaves_what_git_leaves() {
         }
         let mut options = filled(template, verb, options);
         options["check"] = json!(false);
-        options["folder"] = json!(format!("q{at}"));
+        options["cwd"] = json!(format!("q{at}"));
         asked.push(json!({ "verb": verb.name, "options": options, "reads": false }));
     }
     let answers = yard.call("say_all", &json!({ "questions": asked }));

@@ -259,8 +259,8 @@ fn a_repository_that_the_pack_can_write_is_none() {
         fs::write(made.join("bare/config"), &text).unwrap();
         let seen = yard.plain(&yard.workspace().join(folder), &["log", "-1", "--format=%s"]);
         assert!(seen.status.success(), "the attack is void: {folder}");
-        let told = yard.look("log", &json!({ "folder": folder }));
-        let of_workspace = yard.look("repository", &json!({ "folder": folder, "show": "git_dir" }));
+        let told = yard.look("log", &json!({ "cwd": folder }));
+        let of_workspace = yard.look("repository", &json!({ "cwd": folder, "show": "git_dir" }));
         let whys = ["is not a repository: the pack may write", "is a repository without a working tree"];
         for told in [&told, &of_workspace] {
             assert!(whys.iter().any(|why| told["error"].to_string().contains(why)), "{folder}: {told}");

@@ -130,7 +130,7 @@ fn the_user_is_who_they_are() {
 #[test]
 fn a_remote_is_named_and_lies_below_a_root() {
     let yard = Yard::with_repository();
-    let fetch = |remote: &str| yard.act("fetch", &json!({ "remote": remote, "timeout_s": 20 }));
+    let fetch = |remote: &str| yard.act("fetch", &json!({ "remote": remote, "timeout_ms": 20000 }));
     yard.git(&["clone", "-q", "--bare", ".", ".git/near"]);
     yard.git(&["clone", "-q", "--bare", ".", "../far"]);
     for (name, url) in [

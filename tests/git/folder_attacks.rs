@@ -121,7 +121,7 @@ fn what_only_a_file_names_is_not_borrowed() {
     yard.put("pub/w/a.md", "a\n");
     let hash = yard.git_in(&inner, &["rev-parse", "HEAD:secret"]).trim().to_owned();
     let show = |folder: &str, of: &str| {
-        let question = json!({ "verb": "show", "reads": true, "options": { "folder": folder, "refs": of } });
+        let question = json!({ "verb": "show", "reads": true, "options": { "cwd": folder, "refs": of } });
         yard.call_of("narrow", "narrow_all", &json!({ "questions": [question] }))[0].to_string()
     };
     fs::write(yard.workspace().join("pub/w/.git"), "gitdir: ../../private/r/.git\n").unwrap();

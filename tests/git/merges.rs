@@ -70,7 +70,7 @@ fn a_merge_leaves_what_git_leaves() {
         copied_repository(&yard, &ours, &theirs);
         let mut options: Value = serde_json::from_str(&kind.4).unwrap();
         options["ref"] = json!("theirs");
-        options["folder"] = json!(format!("q{at}"));
+        options["cwd"] = json!(format!("q{at}"));
         options["check"] = json!(false);
         asked.push(json!({ "verb": "merge", "options": options, "reads": false }));
     }

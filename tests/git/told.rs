@@ -80,7 +80,7 @@ fn what_is_no_place_for_a_verb_is_named_as_what_it_is() {
     let yard = Yard::with_repository();
     yard.git(&["clone", "-q", "--bare", ".", "bare.git"]);
     for folder in ["bare.git", "bare.git/refs"] {
-        let told = yard.look("status", &json!({ "folder": folder }));
+        let told = yard.look("status", &json!({ "cwd": folder }));
         assert!(told["error"].to_string().contains("without a working tree"), "{folder}: {told}");
     }
 }
@@ -148,16 +148,16 @@ fn what_is_no_text_is_told_or_given() {
         let refused = yard.look(verb, &options);
         let (error, help) = (refused["error"].to_string(), refused["help"].to_string());
         assert!(error.contains("no UTF-8, first in line") && error.contains("caf\u{fffd}"), "{verb}: {refused}");
-        assert!(help.contains("any_bytes: true"), "{verb}: {refused}");
+        assert!(help.contains("lossy_utf8: true"), "{verb}: {refused}");
         let mut options = options;
-        options["any_bytes"] = json!(true);
+        options["lossy_utf8"] = json!(true);
         let given = yard.look(verb, &options);
         assert!(given["text"].as_str().unwrap().contains("caf\u{fffd}"), "{verb}: {given}");
         assert!(given["notices"].to_string().contains("`bytes` has it as it is"), "{verb}: {given}");
     }
-    let given = yard.look("show", &json!({ "refs": "HEAD:latin.txt", "any_bytes": true }));
+    let given = yard.look("show", &json!({ "refs": "HEAD:latin.txt", "lossy_utf8": true }));
     assert_eq!(given["bytes"], "Zmlyc3QKY2Fm6Qo=", "{given}");
-    let plain = yard.look("show", &json!({ "refs": "HEAD:a.txt", "any_bytes": true }));
+    let plain = yard.look("show", &json!({ "refs": "HEAD:a.txt", "lossy_utf8": true }));
     assert_eq!(plain["notices"], json!([]), "{plain}");
 }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 const PACK: &str = include_str!("outliving/lasting.toml");
 
-const SCRIPT: &str = "/// Says it.\nfn echo(args) { args.text }\n\n/// Runs a line.\nfn run_line(args) { run(\"sh\", [\"-c\", args.line], #{ check: false, timeout_s: args.seconds }).text }\n";
+const SCRIPT: &str = "/// Says it.\nfn echo(args) { args.text }\n\n/// Runs a line.\nfn run_line(args) { run(\"sh\", [\"-c\", args.line], #{ check: false, timeout_ms: (args.seconds * 1000.0).to_int() }).text }\n";
 
 /// Shapes of what a program starts, each with a number of seconds that nobody else sleeps for; the last one is itself.
 const SHAPES: [&str; 6] = [

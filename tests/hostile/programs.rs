@@ -219,7 +219,7 @@ fn the_folders_of_the_host_are_kept_whatever_leads_to_them() {
             house.write(
                 "layer/tools.d/writer.toml",
                 format!(
-                    "[pack]\ntitle = \"Writer\"\nactivate_if = []\ngrants = {{ read = [\".\", \"{dots}\"], write = [\"{dots}\"], run = [\"sh\"] }}\n\n\
+                    "[pack]\ntitle = \"Writer\"\nactivate_if_exists = []\ngrants = {{ read = [\".\", \"{dots}\"], write = [\"{dots}\"], run = [\"sh\"] }}\n\n\
                      [[tool]]\nname = \"put\"\ndescription = \"Writes a file, for the tests of grants.\"\neffect = \"runs\"\n\
                      input = {{ type = \"object\", properties = {{ at = {{ type = \"string\", description = \"The file\" }} }}, required = [\"at\"] }}\n"
                 ),

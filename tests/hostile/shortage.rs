@@ -63,12 +63,12 @@ fn no_script_makes_the_process_die_of_memory() {
     let home = house();
     // Twice what its threads may hold together, and what the process itself needs.
     let mut server = serve(&home, "-v 4000000");
-    let ways = cases("take");
+    let ways = cases("grab");
     assert!(ways.len() >= 30, "{ways:?}");
     let mut wrong = Vec::new();
     for way in crate::support::sample(ways, 10) {
         let before = peak(server.pid());
-        let (told, has_failed) = server.call("take", json!({ "way": way }));
+        let (told, has_failed) = server.call("grab", json!({ "way": way }));
         let told = told.to_string();
         let most = peak(server.pid());
         eprintln!("{way}: {most} MB (before {before}): {told:.120}");

@@ -111,10 +111,10 @@ fn edits_are_used_until_they_ask_for_more() {
         "grants = { env = [\"HOME\"] }",
         "grants = { run = [\"ls\"] }",
         "grants = { git = \"read\" }",
-        "root = [\".git\"]",
+        "root_markers = [\".git\"]",
         "[pack.limits]\ntime_ms = 10001",
         "[pack.limits]\nmemory_mb = 257",
-        "[pack.config]\ntype = \"object\"\nproperties.place = { type = \"string\", format = \"path\", default = \"~/x\" }",
+        "[pack.config_schema]\ntype = \"object\"\nproperties.place = { type = \"string\", format = \"path\", default = \"~/x\" }",
     ];
     for more in wider {
         house.write(&format!("workspace/{PACK}"), same(more));

@@ -393,8 +393,9 @@ fn the_table_of_packs_is_that_of_the_binary() {
             let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
             let pack: Value = toml::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
             let row = rows.iter().find(|row| row.starts_with(&format!("| `{name}` "))).copied().unwrap_or_default();
-            let active_if =
-                pack["pack"]["activate_if"].as_array().unwrap_or_else(|| panic!("{name}: no `activate_if`"));
+            let active_if = pack["pack"]["activate_if_exists"]
+                .as_array()
+                .unwrap_or_else(|| panic!("{name}: no `activate_if_exists`"));
             for marker in active_if.iter().map(|marker| marker.as_str().unwrap()) {
                 assert!(row.contains(&format!("`{marker}`")), "the row of `{name}` does not name `{marker}`");
                 markers += 1;

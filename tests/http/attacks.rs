@@ -76,7 +76,7 @@ fn silent_and_slow_heads_are_cut() {
         let meanwhile = |raw: &mut Raw| {
             raw.say(drip);
         };
-        assert_eq!(is_cut(("idle_ms", "idle_ms = 300"), true, begin, meanwhile), "");
+        assert_eq!(is_cut(("keep_alive_timeout_ms", "keep_alive_timeout_ms = 300"), true, begin, meanwhile), "");
     }
 }
 
@@ -87,7 +87,7 @@ fn silent_and_slow_heads_are_cut() {
 fn slow_bodies_are_cut() {
     let begin = |server: &Server| Raw::saying(server, &request(server, "", &" ".repeat(100_000))[..600]);
     for drip in ["", " "] {
-        let told = is_cut(("body_ms", "body_ms = 300"), false, begin, |raw| {
+        let told = is_cut(("body_timeout_ms", "body_timeout_ms = 300"), false, begin, |raw| {
             raw.say(drip);
         });
         assert!(told.starts_with("HTTP/1.1 408") && told.ends_with("the body did not arrive in 300ms"), "{told}");
@@ -125,9 +125,9 @@ fn readers_of_nothing_are_cut() {
         let (_, is_reset) = deaf.rest_until(|heard| count(heard) == DEAF, PATIENCE);
         (found.get() == DEAF, is_reset)
     };
-    assert!(all_comes("write_ms = 86_400_000", GLANCE).0, "a void attack");
+    assert!(all_comes("write_timeout_ms = 86_400_000", GLANCE).0, "a void attack");
     // A busy machine needs longer for it. The system is told to forget what was not taken: it says so by a reset.
-    let cut = (1..5).map(|more| all_comes("write_ms = 300", GLANCE * more)).find(|(all, _)| !all);
+    let cut = (1..5).map(|more| all_comes("write_timeout_ms = 300", GLANCE * more)).find(|(all, _)| !all);
     assert_eq!(cut, Some((false, true)));
 }
 
@@ -160,7 +160,7 @@ fn crowds_make_room_for_others() {
     let cases: [(bool, Begin<'_>); 4] = [(false, &Raw::open), (false, &proven), (true, &slow), (true, &bad)];
     for (has_token, begin) in cases {
         for (limit, is_limited) in [(6, true), (60_000, false)] {
-            let (_home, server) = limited(&format!("connections = {limit}"), has_token);
+            let (_home, server) = limited(&format!("max_connections = {limit}"), has_token);
             let mut crowd: Vec<Raw> = (0..20).map(|_| begin(&server)).collect();
             others_are_served(&server, has_token);
             if is_limited {
@@ -225,7 +225,7 @@ fn stays_open(raw: &mut Raw, whose: &str) {
 #[test]
 fn the_one_that_was_silent_longest_goes_however_old_it_is() {
     for has_token in [false, true] {
-        let (_home, server) = limited("connections = 3", has_token);
+        let (_home, server) = limited("max_connections = 3", has_token);
         let [mut oldest, mut silent, mut third] = std::array::from_fn(|_| {
             pause();
             caller(&server)
@@ -247,7 +247,7 @@ fn the_one_that_was_silent_longest_goes_however_old_it_is() {
 fn a_place_is_free_again_when_its_connection_ends() {
     // Of those who have shown the token, and of all where there is none.
     for has_token in [false, true] {
-        let (_home, server) = limited("connections = 6", has_token);
+        let (_home, server) = limited("max_connections = 6", has_token);
         let mut quiet = caller(&server);
         pause();
         for _ in 0..30 {
@@ -260,7 +260,7 @@ fn a_place_is_free_again_when_its_connection_ends() {
 
 #[test]
 fn a_stranger_is_refused_before_anything_of_a_body_is_read() {
-    let (_home, server) = limited(&format!("body_ms = {NEVER}"), true);
+    let (_home, server) = limited(&format!("body_timeout_ms = {NEVER}"), true);
     let head = |fields: &str| {
         let text = request(&server, fields, &" ".repeat(1 << 20));
         text[..text.find("\r\n\r\n").unwrap() + 4].to_owned()

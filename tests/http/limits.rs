@@ -47,7 +47,7 @@ fn hello(server: &Server) -> crate::support::http::Reply {
 //# requests answered with status 404.
 #[test]
 fn a_session_whose_call_runs_stays_and_so_does_the_server() {
-    let home = pots_limited("sessions = 3");
+    let home = pots_limited("max_sessions = 3");
     let server = serve(&home, &[], &[]);
     let begin = || {
         let session = server.session();

@@ -282,7 +282,7 @@ fn open_up(home: &Home) {
 //# change a limit.
 #[test]
 fn a_hangup_has_settings_and_token_read_again() {
-    let home = pots_limited("idle_ms = 86_400_000");
+    let home = pots_limited("keep_alive_timeout_ms = 86_400_000");
     let file = secret(&home, "token", TOKEN);
     let mut server = serve(&home, &["--token-file", file.to_str().unwrap()], &[]);
     assert_eq!((status(&server, TOKEN), status(&server, OTHER)), (200, 401));
@@ -298,7 +298,7 @@ fn a_hangup_has_settings_and_token_read_again() {
     until(&|| status(&server, OTHER) == 200);
     assert_eq!(status(&server, TOKEN), 401);
     // Limits, of connections that are opened from then on.
-    limit(&home, "idle_ms = 100");
+    limit(&home, "keep_alive_timeout_ms = 100");
     server.signal("HUP");
     until(&|| crate::raw::Raw::open(&server).closes_within(Duration::from_secs(1), |_| {}));
     server.signal("TERM");
@@ -311,7 +311,7 @@ fn a_hangup_has_settings_and_token_read_again() {
 //# change a limit.
 #[test]
 fn a_hangup_with_settings_that_cannot_be_used_changes_no_limit() {
-    let home = pots_limited("idle_ms = 300");
+    let home = pots_limited("keep_alive_timeout_ms = 300");
     let server = serve(&home, &[], &[]);
     let is_cut = || {
         let mut slow = crate::raw::Raw::saying(&server, "POST /mcp HTTP/1.1\r\n");
@@ -324,7 +324,7 @@ fn a_hangup_with_settings_that_cannot_be_used_changes_no_limit() {
         server.logs("`[http]` stays as it was");
         is_cut();
     }
-    limit(&home, "idle_ms = 86_400_000");
+    limit(&home, "keep_alive_timeout_ms = 86_400_000");
     server.signal("HUP");
     server.logs("reloaded the settings and the token");
     let mut slow = crate::raw::Raw::saying(&server, "POST /mcp HTTP/1.1\r\n");
@@ -338,7 +338,7 @@ fn a_hangup_with_settings_that_cannot_be_used_changes_no_limit() {
 fn a_program_that_a_script_starts_gets_no_secret() {
     let pack = "[pack]\ntitle = \"A spy\"\ngrants = { read = [\".\"], env = [\"*\"], run = [\"env\"] }\n[[tool]]\nname = \"spy_env\"\n\
                 description = \"Tells the variables that a program of a script gets.\"\neffect = \"runs\"\n\
-                [[tool.example]]\nexpect.contains = \"PATH\"\n";
+                [[tool.example]]\nexpect.text_contains = \"PATH\"\n";
     let script = "fn spy_env(args) { run(\"env\", []).text }\n";
     let home = Home::with(&[("packs/tools.d/spy.toml", pack), ("packs/tools.d/spy.rhai", script)]);
     let variables = [("TOOLSD_HTTP_TOKEN", TOKEN), ("TOOLSD_STATE_KEY", KEY)];

@@ -50,7 +50,7 @@ fn no_fault_speaks_to_the_author_of_a_pack() {
         write!(definitions, "[[tool]]\nname = \"{name}\"\ndescription = \"Fails.\"\neffect = \"runs\"\n").unwrap();
         writeln!(script, "fn {name}(args) {{ {body} }}").unwrap();
     }
-    let pack = "[pack]\ntitle = \"Faults\"\nversion = \"1.0.0\"\nactivate_if = []\ngrants = { read = [\".\"] }\nlimits = { steps = 100000 }\n";
+    let pack = "[pack]\ntitle = \"Faults\"\nversion = \"1.0.0\"\nactivate_if_exists = []\ngrants = { read = [\".\"] }\nlimits = { steps = 100000 }\n";
     let home = Home::with(&[
         ("packs/tools.d/faults.toml", pack),
         ("packs/tools.d/faults/all.toml", &definitions),
@@ -82,7 +82,7 @@ fn no_fault_speaks_to_the_author_of_a_pack() {
 /// A fault of the arguments that `on_error` throws again is what it was, and not one of the pack's code.
 #[test]
 fn a_fault_that_is_thrown_again_stays_what_it_was() {
-    let pack = "[pack]\ntitle = \"Pots\"\nversion = \"1.0.0\"\nactivate_if = []\non_error = \"explain\"\n\
+    let pack = "[pack]\ntitle = \"Pots\"\nversion = \"1.0.0\"\nactivate_if_exists = []\non_error = \"explain\"\n\
         [[tool]]\nname = \"brew\"\ndescription = \"Brews.\"\neffect = \"pure\"\nscript = \"tools.d/pots/lib.rhai\"\nfn = \"brew\"\n\
         [tool.input]\ntype = \"object\"\nrequired = [\"pot\"]\nproperties.pot = { type = \"string\", description = \"The pot\" }\n";
     let script = "fn brew(args) { args.pot }\nfn explain(error, args) { error.rethrow(); }\n";

@@ -11,8 +11,8 @@ use std::process::Command;
 const PACK: &str = include_str!("graph_faults/notes.toml");
 
 const SCRIPT: &str = r#"
-fn build(g, config) { g.scan(find_files("notes/*.md"), "read_" + "note"); }
-fn read_note(f, document, args) { f.add("note", document.text.lines()[0], #{ size: document.text.len() }); }
+fn build(g, config) { g.scan_files(find_files("notes/*.md"), "read_" + "note"); }
+fn read_note(f, document, args) { f.add_node("note", document.text.lines()[0], #{ size: document.text.len() }); }
 fn list_notes(args) { graph().nodes("note").column("id") }
 "#;
 
@@ -66,7 +66,7 @@ fn a_folder_that_cannot_be_read_is_told() {
         ("packs/tools.d/notes.toml", &format!("{PACK}{search}{list}")),
         (
             "packs/tools.d/notes/notes.rhai",
-            &format!("{SCRIPT}\nfn list_shut(args) {{ list_folder(\"notes/shut\") }}\nfn find_notes(args) {{ find_files(\"notes/**\", #{{ skip: \"**/skipped/**\" }}) }}")
+            &format!("{SCRIPT}\nfn list_shut(args) {{ list_folder(\"notes/shut\") }}\nfn find_notes(args) {{ find_files(\"notes/**\", #{{ exclude: \"**/skipped/**\" }}) }}")
                 .replace("notes/*.md", "notes/**/*.md"),
         ),
         ("notes/a.md", "one"),
@@ -110,10 +110,10 @@ fn a_folder_that_cannot_be_read_is_told() {
 /// What a script warns of is for people: the results do not speak of it.
 #[test]
 fn warnings_of_a_graph_are_told_to_people() {
-    let warns = "{ f.add_warning(\"it has no author\"); f.add(";
+    let warns = "{ f.add_warning(\"it has no author\"); f.add_node(";
     let home = Home::with(&[
         ("packs/tools.d/notes.toml", PACK),
-        ("packs/tools.d/notes/notes.rhai", &SCRIPT.replacen("{ f.add(", warns, 1)),
+        ("packs/tools.d/notes/notes.rhai", &SCRIPT.replacen("{ f.add_node(", warns, 1)),
         ("notes/a.md", "one"),
     ]);
     let mut server = serve(&home);

@@ -9,7 +9,7 @@ use toolsd::value::Json;
 use toolsd::world::memory::MemoryWorld;
 use toolsd::world::{Files, World};
 
-const SCRIPT: &str = "fn build(g, config) { for path in find_files(\"*.md\") { g.add(\"note\", path, #{ path: path }); } }\n\
+const SCRIPT: &str = "fn build(g, config) { for path in find_files(\"*.md\") { g.add_node(\"note\", path, #{ path: path }); } }\n\
                       fn read_note(v) { v.name }\n\
                       fn names(list) { list.map(|name| `note://${name}`) }\n";
 
@@ -101,9 +101,9 @@ fn only_what_cannot_have_changed_is_kept() {
         ("names([now()])", false),
         ("names([uuid()])", false),
         ("names([env(\"WHO\")])", false),
-        ("names([`${memory_get(\"seen\")}`])", false),
+        ("names([`${cache_get(\"seen\")}`])", false),
         ("log(\"info\", \"listed\"); names([])", false),
-        ("names([`${client_has(\"roots\")}`])", false),
+        ("names([`${client_supports(\"roots\")}`])", false),
         ("names(session().keys())", false),
         ("names(server().keys())", false),
         ("if graph().nodes(\"note\").len() > 0 { throw \"no\" } else { [] }", false),

@@ -58,11 +58,12 @@ fn calls_that_wait_keep_nobody_waiting_and_are_cancelled() {
     let mut waiting = serve(&workspace);
     // More than there are threads for scripts, however many cores there are.
     let count = 4 * std::thread::available_parallelism().unwrap().get();
-    let first = call(&mut waiting, "pass_gate", json!({ "timeout_s": 50 }));
-    let others: Vec<u64> = (1..count).map(|_| call(&mut waiting, "pass_gate", json!({ "timeout_s": 50 }))).collect();
+    let first = call(&mut waiting, "pass_gate", json!({ "timeout_ms": 50000 }));
+    let others: Vec<u64> =
+        (1..count).map(|_| call(&mut waiting, "pass_gate", json!({ "timeout_ms": 50000 }))).collect();
     assert_eq!(waiting.well("count_lines", json!({})), 0, "a call without a lock runs meanwhile");
     others.into_iter().for_each(|id| waiting.cancel(id));
-    let (told, has_failed) = waiting.call("pass_gate", json!({ "timeout_s": 0 }));
+    let (told, has_failed) = waiting.call("pass_gate", json!({ "timeout_ms": 0 }));
     let holds = format!("is locked by process {}", holder.pid());
     assert!(has_failed && told.to_string().contains(&holds), "{told}");
     // The holder dies: the one that still waits takes over at once, and says from whom.
@@ -152,7 +153,7 @@ fn locks_are_those_of_the_python_package_filelock() {
     let mut line = String::new();
     BufReader::new(holder.stdout.take().unwrap()).read_line(&mut line).unwrap();
     assert_eq!(line, "held\n");
-    let refused = toolsd(&workspace, &["call", "pass_gate", "timeout_s=0.2", "--format", "json"]).output().unwrap();
+    let refused = toolsd(&workspace, &["call", "pass_gate", "timeout_ms=200", "--format", "json"]).output().unwrap();
     assert!(said(&refused)["error"].as_str().unwrap().contains("`locks/gate` is locked"), "{}", said(&refused));
     let waiting =
         toolsd(&workspace, &["call", "pass_gate", "--format", "json"]).stdout(Stdio::piped()).spawn().unwrap();

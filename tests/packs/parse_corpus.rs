@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use toolsd::document::{
     AnchorStyle, Document, Keywords, MarkdownOptions, Passage, QuoteTolerance, Sections, Spans, TitleStyle,
-    keyword_sentences, parse_ietf, parse_markdown,
+    keyword_sentences, parse_markdown, parse_rfc,
 };
 
 const LEVELS: [&str; 3] = ["MUST", "SHOULD", "MAY"];
@@ -48,7 +48,7 @@ fn read(project: &Path, target: &str, format: &str) -> Sections {
             MarkdownOptions { anchor: AnchorStyle::Ascii, title: TitleStyle::Source, attributes: true },
         )
         .unwrap(),
-        _ => parse_ietf(&document).unwrap(),
+        _ => parse_rfc(&document).unwrap(),
     }
 }
 

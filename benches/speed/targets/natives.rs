@@ -57,7 +57,7 @@ const NATIVES: &[&str] = &[
     "parse_markdown",
     "headings",
     "find_links",
-    "plain_text",
+    "strip_markdown",
     "outline_code",
     "to_json",
     "to_yaml",

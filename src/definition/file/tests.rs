@@ -18,9 +18,9 @@ fn said(text: &str) -> Vec<String> {
 const GOOD: &str = r##"
 [pack]
 title = "T"
-activate_if = ["x.toml"]
+activate_if_exists = ["x.toml"]
 grants = { read = ["."], git = "read" }
-[pack.config]
+[pack.config_schema]
 type = "object"
 properties.path = { type = "string", default = "x" }
 [graph]
@@ -54,21 +54,21 @@ aliases = ["/{id}{?limit}"]
 complete.id = "complete_id"
 [[prompt]]
 name = "p"
-arguments = [{ name = "id", required = true, complete = ["a", "b"] }]
+argument = [{ name = "id", required = true, complete = ["a", "b"] }]
 [[prompt.message]]
 role = "assistant"
 text = "Hi {{id}}"
 [[prompt.message]]
 image = "templates/a.png"
 [fixture.desk]
-world = "disk"
+filesystem = "disk"
 git = "init"
-locked = "notes"
+held_locks = "notes"
 files = { "a.md" = "desk", "b.md" = "desk" }
 env = { HOUSE = "red" }
 config = { size = 1, color = "red" }
 [fixture.noon]
-world = "memory"
+filesystem = "memory"
 now = "2026-01-31T12:00:00Z"
 files = { "b.md" = "noon", "c.md" = "noon" }
 config = { color = "green" }
@@ -76,12 +76,12 @@ config = { color = "green" }
 title = "edit"
 fixture = ["desk", "noon"]
 files = { "c.md" = "own" }
-locked = ["pots"]
+held_locks = ["pots"]
 config = { color = "blue" }
 [[case.step]]
-write = { "a.md" = "y" }
+write_files = { "a.md" = "y" }
 call = "find_it"
-expect.matches = [1]
+expect.result_matches = [1]
 expect.files = { "b.md" = false }
 "##;
 
@@ -169,7 +169,7 @@ fn every_fault_is_told_at_its_place() {
             "6:1 conflicting-keys `text` and `file` exclude each other | a tool takes one of `fn`, `template`, `primitive`, `text`, `file`",
             "10:24 schema-keyword JSON Schema has no keyword `typ` | did you mean `type`?",
             "10:40 schema-value there is no type `strin` | did you mean `string`?",
-            "11:1 missing-key nothing is expected | one of `expect.result`, `expect.matches`, `expect.contains`, `expect.error`, `expect.files`, `expect.notifications`, `expect.questions`",
+            "11:1 missing-key nothing is expected | one of `expect.result`, `expect.result_matches`, `expect.text_contains`, `expect.error`, `expect.files`, `expect.notifications`, `expect.questions`",
             "12:13 wrong-type `arguments` takes a table, got a list | the arguments",
         ]
     );

@@ -1,4 +1,4 @@
-//! The rules of `parse_ietf`, case by case.
+//! The rules of `parse_rfc`, case by case.
 
 use super::*;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 /// The ids, titles and lines of a text that begins with section 1.
 fn read(rest: &str) -> Vec<(String, String, Vec<String>)> {
     let document = Document::new("a.txt", format!("1.  Intro\n\n   a\n\n{rest}"));
-    let sections = parse_ietf(&document).unwrap_or_default().sections;
+    let sections = parse_rfc(&document).unwrap_or_default().sections;
     sections.into_iter().map(|one| (one.id, one.title, one.lines.texts().map(str::to_owned).collect())).collect()
 }
 
@@ -57,7 +57,7 @@ fn without_a_break_only_the_next_number_counts() {
 #[test]
 fn the_first_number_is_one_or_stands_after_a_break() {
     let ids = |text: &str| -> Vec<String> {
-        let sections = parse_ietf(&Document::new("a", text)).unwrap_or_default().sections;
+        let sections = parse_rfc(&Document::new("a", text)).unwrap_or_default().sections;
         sections.into_iter().map(|section| section.id).collect()
     };
     assert_eq!(ids("x\n1.  Foo\n2. Bar"), ["section-1", "section-2"]);
@@ -183,7 +183,7 @@ fn page_furniture_is_left_out() {
 #[test]
 fn title_and_summary_stand_at_the_begin() {
     let text = "J. Doe\n\n      How to brew\n       Tea well\n     draft-doe-tea-01\n\nAbstract\n\n   Water\n   boils.\n\n   Tea.\n\n1. x\n";
-    let read = parse_ietf(&Document::new("a", text)).unwrap_or_default();
+    let read = parse_rfc(&Document::new("a", text)).unwrap_or_default();
     assert_eq!(read.title.as_deref(), Some("How to brew Tea well"));
     assert_eq!(read.summary.as_deref(), Some("Water boils."));
 }
@@ -194,7 +194,7 @@ proptest! {
     //# A parser MUST NOT panic, whatever text it is given.
     #[test]
     fn it_never_panics(text in "(Appendix |Annex |RFC 1  |\\[Page 1\\]|[A-Z]|[0-9]{1,3}|\\.| |:|\n|\n\n|\u{c}|é|x){0,60}|\\PC{0,60}") {
-        for section in parse_ietf(&Document::new("a", text.as_str())).unwrap_or_default().sections {
+        for section in parse_rfc(&Document::new("a", text.as_str())).unwrap_or_default().sections {
             prop_assert!(section.lines.texts().all(|line| text.contains(line)));
         }
     }

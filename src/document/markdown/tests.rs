@@ -184,11 +184,11 @@ fn links_are_found_as_commonmark_reads_them() {
 #[test]
 fn markup_goes_and_words_stay() {
     assert_eq!(
-        plain_text("Entity: `Thing` **bold** [link](https://e.com) [x][y]").unwrap(),
+        strip_markdown("Entity: `Thing` **bold** [link](https://e.com) [x][y]").unwrap(),
         "Entity: Thing bold link x"
     );
-    assert_eq!(plain_text("").unwrap(), "");
-    assert_eq!(plain_text("# A *b*\n\n- c\n- d\n\n> e\n\n```\nf\n```\ng").unwrap(), "A b\nc\nd\ne\nf\ng");
+    assert_eq!(strip_markdown("").unwrap(), "");
+    assert_eq!(strip_markdown("# A *b*\n\n- c\n- d\n\n> e\n\n```\nf\n```\ng").unwrap(), "A b\nc\nd\ne\nf\ng");
 }
 
 proptest! {

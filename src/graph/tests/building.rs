@@ -85,7 +85,7 @@ fn a_fault_of_one_file_does_not_stop_the_rest() {
         serde_json::json!({ "code": "world", "message": "`b` is not there", "path": "b" }),
         serde_json::json!({ "code": "arguments", "message": "the parent `4` of `3` does not exist", "path": "c" }),
     ]);
-    assert_eq!(graph.field("faults").unwrap().to_json(), faults);
+    assert_eq!(graph.field("errors").unwrap().to_json(), faults);
 }
 
 //= docs/spec.md#scripts
@@ -102,7 +102,7 @@ fn what_is_too_large_is_a_fault_of_its_file_and_what_stops_the_call_ends_the_bui
     let graph = built("limit").unwrap();
     assert_eq!(keys(&graph.nodes(&[])), ["1"]);
     let fault = serde_json::json!([{ "code": "limit", "message": "too much", "path": "a" }]);
-    assert_eq!(graph.field("faults").unwrap().to_json(), fault);
+    assert_eq!(graph.field("errors").unwrap().to_json(), fault);
     assert_eq!(built("stop").err().map(|fault| fault.message).as_deref(), Some("too much"));
 }
 
@@ -140,7 +140,7 @@ fn a_builder_can_be_read_after_a_barrier_and_while_it_grows() {
             g.record(|recording| recording.add("copy", &id.into(), &Value::Null, &Value::handle(node)))?;
             g.read(&names(&["n"]))?;
         }
-        g.set("count", g.read(&names(&["copy"]))?.nodes(&names(&["copy"])).len().into())?;
+        g.set_value("count", g.read(&names(&["copy"]))?.nodes(&names(&["copy"])).len().into())?;
         g.scan(&names(&["b"]), "read", &Value::Null)?;
         Ok(Value::Null)
     };

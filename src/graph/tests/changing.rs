@@ -53,7 +53,7 @@ fn run(tx: &Value, step: &Step) -> Result<()> {
             tx.add(kind, &id(*own), &fields, &parent.map_or(Value::Null, id)).map(|_| ())
         }
         Step::Remove(node) => tx.remove(&id(*node)),
-        Step::Set(node, field) => tx.set(&id(*node), &Value::map([(*field, Value::from("MUST"))])),
+        Step::Set(node, field) => tx.update(&id(*node), &Value::map([(*field, Value::from("MUST"))])),
         Step::Rename(node, to) => tx.rename(&id(*node), &id(*to)),
         Step::ChangeFixture(node, beside, true) => tx.place(&id(*node), &Value::Null, &id(*beside), None),
         Step::ChangeFixture(node, beside, false) => tx.place(&id(*node), &id(*beside), &Value::Null, None),

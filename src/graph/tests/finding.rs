@@ -29,17 +29,17 @@ proptest! {
         let all = graph.nodes(&names(&["n"]));
         let each = all.with_ids(all.ids().to_vec());
         let tests = [
-            json!({ "text": { "contains": part, "fold": true } }),
+            json!({ "text": { "contains": part, "ignore_case": true } }),
             json!({ "text": { "contains": part } }),
-            json!({ "text": { "tokens": words } }),
-            json!({ "text": { "some_token": words }, "note": "Tea" }),
-            json!({ "id": { "contains": "n-1", "fold": true } }),
+            json!({ "text": { "all_tokens": words } }),
+            json!({ "text": { "any_token": words }, "note": "Tea" }),
+            json!({ "id": { "contains": "n-1", "ignore_case": true } }),
         ];
         for test in tests {
             let Value::Map(test) = Value::from_json(&test) else { unreachable!() };
             prop_assert_eq!(keys(&all.where_(&test).unwrap()), keys(&each.where_(&test).unwrap()));
         }
-        let test = Value::from_json(&json!({ "contains": part, "fold": true }));
+        let test = Value::from_json(&json!({ "contains": part, "ignore_case": true }));
         for limit in [None, Some(0), Some(2)] {
             let fields = names(&["id", "text", "note"]);
             let (found, looked) = (all.any_of(&fields, &test, limit).unwrap(), each.any_of(&fields, &test, limit).unwrap());
@@ -109,6 +109,6 @@ fn the_last_definition_counts_where_the_first_one_stood_and_nothing_of_the_first
     assert_eq!(x.alone().edges_out(None).unwrap().column("to_key").unwrap(), ["y".into(), "z".into()], "both are kept");
     assert_eq!(graph.broken().unwrap().column("to_key").unwrap(), ["x-B".into()]);
     assert_eq!(graph.faults().to_json()[0]["message"], "the r `x` is defined twice");
-    let Value::Map(test) = Value::from_json(&json!({ "text": { "tokens": ["one"] } })) else { unreachable!() };
+    let Value::Map(test) = Value::from_json(&json!({ "text": { "all_tokens": ["one"] } })) else { unreachable!() };
     assert!(graph.nodes(&names(&["i"])).where_(&test).unwrap().is_empty());
 }

@@ -36,26 +36,26 @@ fn where_asks_fields() {
         (r#"{ "level": null }"#, "assam small large"),
         (r#"{ "price": 7, "level": "MAY" }"#, "sencha"),
         (r#"{ "price": 7, "level": "MUST" }"#, ""),
-        (r#"{ "price": { "above": 7, "below": 9.5 } }"#, "oolong assam small"),
-        (r#"{ "from": { "starts_with": "fu", "fold": true } }"#, "oolong"),
+        (r#"{ "price": { "greater_than": 7, "less_than": 9.5 } }"#, "oolong assam small"),
+        (r#"{ "from": { "starts_with": "fu", "ignore_case": true } }"#, "oolong"),
         (r#"{ "from": { "starts_with": "fu" } }"#, ""),
         (r#"{ "from": { "ends_with": "oka" } }"#, "sencha"),
         (r#"{ "from": { "contains": "ssa" } }"#, "assam"),
-        (r#"{ "from": { "contains": "ASSAM", "fold": true } }"#, "assam"),
+        (r#"{ "from": { "contains": "ASSAM", "ignore_case": true } }"#, "assam"),
         (r#"{ "notes": { "contains": "malt" } }"#, "assam"),
-        (r#"{ "from": { "words": "east assam", "fold": true } }"#, "assam"),
+        (r#"{ "from": { "words": "east assam", "ignore_case": true } }"#, "assam"),
         (r#"{ "from": { "words": ["north-east"] } }"#, "assam"),
         (r#"{ "from": { "words": "sam" } }"#, ""),
         (r#"{ "from": { "regex": "^F.*n$" } }"#, "oolong"),
-        (r#"{ "from": { "regex": "^f(?=uji)", "fold": true } }"#, "oolong"),
+        (r#"{ "from": { "regex": "^f(?=uji)", "ignore_case": true } }"#, "oolong"),
         (r#"{ "key": { "one_of": ["small", "sencha", 3] } }"#, "sencha small"),
         (r#"{ "price": { "one_of": [40.0, 7] } }"#, "sencha kyusu"),
         (r#"{ "notes": { "empty": true } }"#, "sencha kyusu small large"),
         (r#"{ "notes": { "empty": false } }"#, "oolong assam"),
-        (r#"{ "notes": { "any": { "starts_with": "ma" } } }"#, "assam"),
+        (r#"{ "notes": { "any_of": { "starts_with": "ma" } } }"#, "assam"),
         (r#"{ "notes": { "equals": ["malt"] } }"#, "assam"),
         (r#"{ "level": { "not": "MUST" }, "kind": "tea" }"#, "sencha assam"),
-        (r#"{ "level": { "not": { "one_of": ["may", "must"] }, "fold": true }, "kind": "tea" }"#, "assam"),
+        (r#"{ "level": { "not": { "one_of": ["may", "must"] }, "ignore_case": true }, "kind": "tea" }"#, "assam"),
         (r#"{ "parent.key": "kyusu" }"#, "small large"),
         (r#"{ "id": "IN 1" }"#, "assam"),
         (r#"{ "id": "oolong" }"#, ""),
@@ -79,7 +79,10 @@ fn faults_name_what_is_near() {
     let tea = SHOP.nodes(&names(&["tea"]));
     let fault = |test: &str| tea.where_(&map(test)).err().unwrap().to_string();
     assert_eq!(fault(r#"{ "prise": 3 }"#), "the kind `tea` has no field `prise` (did you mean `price`?)");
-    assert_eq!(fault(r#"{ "price": { "abov": 3 } }"#), "there is no test `abov` (did you mean `above`?)");
+    assert_eq!(
+        fault(r#"{ "price": { "greater_thn": 3 } }"#),
+        "there is no test `greater_thn` (did you mean `greater_than`?)"
+    );
     assert!(fault(r#"{ "from": { "regex": "(" } }"#).contains("regular expression"));
     assert_eq!(
         fault(r#"{ "price": 1234, "levle": 1 }"#),
@@ -89,7 +92,7 @@ fn faults_name_what_is_near() {
     assert_eq!(node.field("pric").unwrap_err().help.as_deref(), Some("did you mean `price`?"));
     assert_eq!(node.field("level"), Ok("MUST".into()));
     assert_eq!(SHOP.get("tea", "assam").unwrap().field("level"), Ok(Value::Null));
-    assert!(SHOP.nodes(&names(&["coffee"])).where_(&map(r#"{ "any": 1 }"#)).unwrap().is_empty());
+    assert!(SHOP.nodes(&names(&["coffee"])).where_(&map(r#"{ "any_of": 1 }"#)).unwrap().is_empty());
 }
 
 #[test]
@@ -155,7 +158,7 @@ fn rows_keep_the_order_of_their_columns() {
 #[test]
 fn sets_are_ordered_and_lazy() {
     let tea = SHOP.nodes(&names(&["tea"]));
-    let cheap = all().where_(&map(r#"{ "price": { "below": 10 } }"#)).unwrap();
+    let cheap = all().where_(&map(r#"{ "price": { "less_than": 10 } }"#)).unwrap();
     assert_eq!(keys(&tea.slice(1, Some(1)).then(&cheap).unwrap()), ["sencha", "oolong", "assam", "small"]);
     assert_eq!(keys(&all().without(&cheap).unwrap()), ["kyusu", "large"]);
     assert_eq!(keys(&tea.slice(2, Some(99))), ["assam"]);
@@ -187,7 +190,7 @@ fn lists_are_asked_and_spread() {
     let all = graph.nodes(&[]);
     let found = |test: &str| keys(&all.where_(&map(test)).unwrap());
     assert_eq!(found(r#"{ "by": { "one_of": ["b", "c"] } }"#), ["1"]);
-    assert_eq!(found(r#"{ "by": { "one_of": ["b", "c"], "fold": true } }"#), ["1", "3"]);
+    assert_eq!(found(r#"{ "by": { "one_of": ["b", "c"], "ignore_case": true } }"#), ["1", "3"]);
     assert_eq!(found(r#"{ "by": { "none_of": ["b"] } }"#), ["2", "3"]);
     assert_eq!(found(r#"{ "n": { "none_of": [1, 2.0] } }"#), ["3"]);
     let rows = |columns: &[&str]| all.select(&names(columns)).map(|rows| rows.to_json());

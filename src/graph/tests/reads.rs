@@ -42,7 +42,7 @@ impl ReadsFixture {
             for (kind, field, function, reads) in declared {
                 g.derive(kind, &names(&[*field]), function, reads.map(names).as_deref())?;
             }
-            g.set("title", "teas".into()).map(|()| Value::Null)
+            g.set_value("title", "teas".into()).map(|()| Value::Null)
         });
         for (name, run) in [
             ("band", band as fn(&Arc<Graph>, &Node) -> Value),

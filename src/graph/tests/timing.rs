@@ -124,7 +124,7 @@ fn how_fast_changes_are() {
     };
     let id = |text: &str| Value::from(text);
     let null = Value::Null;
-    one("set", &|tx| tx.set(&id("r500"), &Value::map([("level", Value::from("MUST"))])));
+    one("update", &|tx| tx.update(&id("r500"), &Value::map([("level", Value::from("MUST"))])));
     one("add", &|tx| tx.add("assertion", &id("r500-7"), &null, &id("r500")).map(|_| ()));
     one("place", &|tx| tx.place(&id("r500-7"), &null, &id("r500-5"), None));
     one("link", &|tx| tx.link(&id("r500"), &id("r7"), "implements", &[], &[]));

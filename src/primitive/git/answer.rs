@@ -45,7 +45,7 @@ pub(super) fn answer(
     //# Output of git that is not UTF-8 MUST be returned on request, and MUST NOT fail a verb that changed
     //# something.
     let is_done = command.needs != RequiredGrant::ReadGit && ran.code == 0;
-    let wants_bytes = is_on(options, "any_bytes");
+    let wants_bytes = is_on(options, "lossy_utf8");
     if wants_bytes || is_done {
         let replaced = let_through(&mut ran, &mut bytes);
         bytes = bytes.filter(|_| wants_bytes || replaced.is_some());

@@ -6,10 +6,10 @@ use crate::value::{Map, Value};
 
 /// What every verb takes besides its own options.
 pub const COMMON: [(&str, &str); 3] = [
-    ("folder", "The folder it runs in; the root of the workspace if it is left out."),
+    ("cwd", "The folder it runs in; the root of the workspace if it is left out."),
     ("check", "Whether another exit code than 0 is a fault; `true` if it is left out."),
     (
-        "any_bytes",
+        "lossy_utf8",
         "Lets bytes through that are no UTF-8: `text` has `\u{fffd}` for them, and `bytes` is all that git printed.",
     ),
 ];
@@ -65,7 +65,7 @@ pub(super) fn build_arguments(verb: &GitVerb, options: &Map) -> Result<GitArgume
     for (name, doc) in COMMON {
         let Some(value) = options.get(name).filter(|value| !value.is_null()) else { continue };
         let (takes, is_right) = match name {
-            "folder" => ("text", value.as_text().is_some()),
+            "cwd" => ("text", value.as_text().is_some()),
             _ => ("flag", matches!(value, Value::Bool(_))),
         };
         if !is_right {
@@ -237,8 +237,8 @@ impl OptionWriter<'_> {
         match shape {
             HostOptionKind::Flag => self.flag(value).map(drop),
             HostOptionKind::Text => self.text(value).map(drop),
-            HostOptionKind::Float => match value {
-                Value::Float(_) | Value::Integer(_) => Ok(()),
+            HostOptionKind::Integer => match value {
+                Value::Integer(_) => Ok(()),
                 other => Err(self.wrong("number", other)),
             },
         }

@@ -32,9 +32,8 @@ pub(super) fn run(call: &mut GitCall<'_>, said: &GitArguments, options: &Map) ->
     let mut command = call.step(&[], GitChanges::Repository);
     (command.arguments, command.needs, command.input) = (words, RequiredGrant::FetchGit, before.clone());
     command.confinement.read.extend(folder);
-    command.time = match options.get("timeout_s") {
-        Some(Value::Float(seconds)) => Duration::try_from_secs_f64(*seconds).unwrap_or(LONGEST),
-        Some(Value::Integer(seconds)) => Duration::from_secs(u64::try_from(*seconds).unwrap_or(0)),
+    command.time = match options.get("timeout_ms") {
+        Some(Value::Integer(ms)) => Duration::from_millis(u64::try_from(*ms).unwrap_or(0)),
         _ => LONGEST,
     };
     let mut ran = call.run(&command)?;

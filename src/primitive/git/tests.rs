@@ -76,7 +76,7 @@ fn the_table_is_sound() {
         }
         let names: Vec<&str> = verb.options().map(|option| option.name).collect();
         for (at, name) in names.iter().enumerate() {
-            assert!(!names[..at].contains(name) && !matches!(*name, "folder" | "check"), "{} {name}", verb.name);
+            assert!(!names[..at].contains(name) && !matches!(*name, "cwd" | "check"), "{} {name}", verb.name);
         }
     }
     let names: Vec<&str> = every().iter().map(|verb| verb.name).collect();
@@ -103,7 +103,7 @@ fn no_other_option_is_taken() {
         for name in NEVER.iter().chain(&own) {
             for form in forms {
                 let (name, value) = (form(name), Value::Bool(true));
-                if own.contains(&name.as_str()) || ["folder", "check"].contains(&name.as_str()) {
+                if own.contains(&name.as_str()) || ["cwd", "check"].contains(&name.as_str()) {
                     continue;
                 }
                 let fault = build_arguments(verb, &Map::from_iter([(name.as_str().into(), value)])).unwrap_err();

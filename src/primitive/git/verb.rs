@@ -109,8 +109,8 @@ pub enum HostOptionKind {
     Flag,
     /// A text.
     Text,
-    /// A number, whole or not.
-    Float,
+    /// A whole number.
+    Integer,
 }
 
 impl OptionKind {
@@ -118,7 +118,7 @@ impl OptionKind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Flag(_) | Self::Host(HostOptionKind::Flag) => "flag",
-            Self::Number(_) | Self::Host(HostOptionKind::Float) => "number",
+            Self::Number(_) | Self::Host(HostOptionKind::Integer) => "number",
             Self::OneOf(..) => "one of",
             Self::Ref(_) | Self::FullRef => "name",
             Self::Refs(_) => "name or list of names",

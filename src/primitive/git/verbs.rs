@@ -515,7 +515,7 @@ pub(super) const VERBS: &[GitVerb] = &[
             option("refs", Refs(""), "Which branches; all if left out."),
             QUIET,
             option("prune", Flag("--prune"), "Forgets branches that are gone."),
-            option("timeout_s", Host(HostOptionKind::Float), "After so many seconds it is ended."),
+            option("timeout_ms", Host(HostOptionKind::Integer), "After so many milliseconds it is ended."),
         ]],
         "Asks a remote for its branches, which become `refs/remotes/REMOTE/BRANCH`: by http, https, ssh or git, or in a folder below the roots, with the proxies, keys and passwords of the user's own configuration, and without that of the repository.",
     )

@@ -43,28 +43,28 @@ fn within(table: &str, line: &str) -> String {
 type PermissionRow = (&'static str, &'static str, &'static str, bool);
 
 const ROWS: &[PermissionRow] = &[
-    ("[pack]", "root = [\".git\"]", "root = [\".\"]", false),
-    ("[pack]", "root = [\".\"]", "root = [\".git\"]", true),
-    ("[pack]", "root = [\"b\", \"a\"]", "root = [\"a\", \"b\"]", false),
+    ("[pack]", "root_markers = [\".git\"]", "root_markers = [\".\"]", false),
+    ("[pack]", "root_markers = [\".\"]", "root_markers = [\".git\"]", true),
+    ("[pack]", "root_markers = [\"b\", \"a\"]", "root_markers = [\"a\", \"b\"]", false),
     // When and whether a pack serves lets it do no more than it was shown with.
-    ("[pack]", "activate_if = []", "activate_if = [\"a.txt\"]", false),
-    ("[pack]", "activate_if = []", "", false),
+    ("[pack]", "activate_if_exists = []", "activate_if_exists = [\"a.txt\"]", false),
+    ("[pack]", "activate_if_exists = []", "", false),
     ("[pack]", "limits = { time_ms = 20000 }", "limits = { time_ms = 15000 }", false),
     ("[pack]", "limits = { time_ms = 20000 }", "", false),
     ("[pack]", "", "limits = { time_ms = 20000 }", true),
     ("[pack]", "grants = { read = [\".\"] }", "", false),
     ("[pack]", "", "grants = { read = [\".\"] }", true),
-    ("[pack]", "config.type = \"object\"", "config = { type = \"object\", title = \"x\" }", false),
+    ("[pack]", "config_schema.type = \"object\"", "config_schema = { type = \"object\", title = \"x\" }", false),
     (
         "[pack]",
         "",
-        "config = { type = \"object\", properties.a = { type = \"string\", format = \"path\", default = \"~/x\" } }",
+        "config_schema = { type = \"object\", properties.a = { type = \"string\", format = \"path\", default = \"~/x\" } }",
         true,
     ),
     (
         "[pack]",
-        "config = { type = \"object\", properties.a = { type = \"string\", format = \"path\", default = \"~/x\" } }",
-        "config = { type = \"object\", properties.a = { type = \"string\", format = \"path\", default = \"~/x/y\" } }",
+        "config_schema = { type = \"object\", properties.a = { type = \"string\", format = \"path\", default = \"~/x\" } }",
+        "config_schema = { type = \"object\", properties.a = { type = \"string\", format = \"path\", default = \"~/x/y\" } }",
         false,
     ),
     ("[pack.grants]", "read = [\".\"]", "read = [\"src/**\", \"*.md\", \"./a\"]", false),
@@ -101,9 +101,9 @@ const ROWS: &[PermissionRow] = &[
     ("[[pack.grants.run]]", "read = [\"docs/a\"]", "", true),
     ("[[pack.grants.run]]", "write = [\"out\"]", "write = []", false),
     ("[[pack.grants.run]]", "write = []", "", true),
-    ("[[pack.grants.run]]", "start = [\"a\"]", "start = [\"a/b\"]", false),
-    ("[[pack.grants.run]]", "", "start = [\"a\"]", true),
-    ("[[pack.grants.run]]", "start = [\"a\"]", "start = [\"b\"]", true),
+    ("[[pack.grants.run]]", "execute = [\"a\"]", "execute = [\"a/b\"]", false),
+    ("[[pack.grants.run]]", "", "execute = [\"a\"]", true),
+    ("[[pack.grants.run]]", "execute = [\"a\"]", "execute = [\"b\"]", true),
     ("[[pack.grants.run]]", "env = [\"A\", \"B\"]", "env = [\"A\"]", false),
     ("[[pack.grants.run]]", "env = [\"A\"]", "env = [\"B\"]", true),
     ("limits", "time_ms = 20000", "time_ms = 20000", false),
@@ -114,24 +114,29 @@ const ROWS: &[PermissionRow] = &[
     ("limits", "memory_mb = 2", "memory_mb = 1", false),
     ("limits", "output_kb = 2", "output_kb = 3", true),
     ("limits", "output_kb = 2", "output_kb = 1", false),
-    ("limits", "depth = 2", "depth = 3", true),
-    ("limits", "depth = 2", "depth = 1", false),
+    ("limits", "call_depth = 2", "call_depth = 3", true),
+    ("limits", "call_depth = 2", "call_depth = 1", false),
     ("[graph]", "limits = { time_ms = 5 }", "limits = { time_ms = 6 }", true),
     ("[graph]", "limits = { time_ms = 5 }", "", true),
     ("[graph]", "limits = { time_ms = 5 }", "limits = { time_ms = 4 }", false),
     // A build beside the calls has the limits of every build.
-    ("[graph]", "", "refresh = { every_ms = 1 }", false),
-    ("[graph.refresh]", "every_ms = 1000", "every_ms = 1", false),
+    ("[graph]", "", "refresh = { interval_ms = 1 }", false),
+    ("[graph.refresh]", "interval_ms = 1000", "interval_ms = 1", false),
     ("[graph.refresh]", "watch = false", "watch = true", false),
     ("[[tool]]", "effect = \"writes\"", "effect = \"reads\"", false),
     ("[[tool]]", "effect = \"reads\"", "effect = \"runs\"", true),
     ("[[tool]]", "name = \"a\"", "name = \"b\"", false),
-    ("[[tool]]", "limits = { depth = 5 }", "limits = { depth = 6 }", true),
-    ("[[tool]]", "limits = { depth = 5 }", "limits = { depth = 4 }", false),
+    ("[[tool]]", "limits = { call_depth = 5 }", "limits = { call_depth = 6 }", true),
+    ("[[tool]]", "limits = { call_depth = 5 }", "limits = { call_depth = 4 }", false),
     // A task has the limits of every call.
     ("[[tool]]", "", "task = \"required\"", false),
     ("[[tool]]", "task = \"optional\"\ntask_ttl_ms = 1000", "task = \"optional\"\ntask_ttl_ms = 9000", false),
-    ("[[tool]]", "task = \"optional\"\ntask_poll_ms = 1000", "task = \"optional\"\ntask_poll_ms = 9", false),
+    (
+        "[[tool]]",
+        "task = \"optional\"\ntask_poll_interval_ms = 1000",
+        "task = \"optional\"\ntask_poll_interval_ms = 9",
+        false,
+    ),
     ("[tool.operations.NAME]", "effect = \"writes\"", "effect = \"pure\"", false),
     ("[tool.operations.NAME]", "effect = \"pure\"", "effect = \"writes\"", true),
     ("[tool.operations.NAME]", "limits = { steps = 2 }", "limits = { steps = 3 }", true),
@@ -168,7 +173,7 @@ const WORDS: &[(&str, &[&str])] = &[
             "destructive",
             "idempotent",
             "open_world",
-            "requires_client",
+            "required_capabilities",
             "ask",
             "meta",
             "icons",
@@ -209,7 +214,7 @@ fn what_is_new_of_a_program_is_told_without_what_is_not() {
         ),
         (
             "read = [\"out\"]\nrun = [{ program = \"make\", read = [\"src\"] }]",
-            "read = [\"out\", \"src\"]\nrun = [{ program = \"make\", read = [\"src\"], start = [\"src\"] }]",
+            "read = [\"out\", \"src\"]\nrun = [{ program = \"make\", read = [\"src\"], execute = [\"src\"] }]",
             "runs: \"make\" (starts \"src\")",
         ),
         (
@@ -258,7 +263,7 @@ fn what_is_gone_uses_nothing() {
     let before = of(&format!(
         "{PACK}[graph]\nlimits = {{ time_ms = 5 }}\n{}{}",
         tool("a", ""),
-        tool("b", "limits = { depth = 5 }")
+        tool("b", "limits = { call_depth = 5 }")
     ));
     assert!(of(&format!("{PACK}{}", tool("a", ""))).exceeding(&before).is_empty());
 }

@@ -59,9 +59,9 @@ fn verbs_that_change_in_place_and_return_nothing_are_gone() {
         "\"a\".remove(\"a\")",
         "#{}.mixin(#{})",
         "#{}.fill_with(#{})",
-        "blob(9)",
+        "blob_contents(9)",
         "exit()",
-        "sleep(1)",
+        "sleep_ms(1)",
         "eval_it(1)",
     ] {
         let primitive = call.split(['.', '(']).find(|word| crate::primitives::find(word).is_some());

@@ -14,7 +14,8 @@ use std::sync::Arc;
 #[test]
 fn former_names_of_primitives_are_told_with_those_of_now() {
     for word in RENAMED_PRIMITIVES {
-        let help = format!("(`{}` is called `{}` now)", word.old, word.new);
+        let now = word.new.replace(", ", "`, `").replace(" and ", "` and `");
+        let help = format!("(`{}` is called `{now}` now)", word.old);
         for call in [format!("{}(1)", word.old), format!("let a = 1; a.{}()", word.old)] {
             let told = fault(&format!("fn main() {{ {call} }}"));
             assert!(told.contains("there is no function") && told.ends_with(&help), "{told}");

@@ -64,7 +64,7 @@ impl Host for TestHost {
         Ok(format!("{template}: {context}"))
     }
 
-    fn pack_file(&self, path: &str) -> Result<PackFile> {
+    fn read_pack_file(&self, path: &str) -> Result<PackFile> {
         Ok(PackFile { text: String::new(), origin: "embedded".to_owned(), path: path.to_owned() })
     }
 

@@ -50,8 +50,8 @@ const DOORS: &[&str] = &[
     r#"not_found("x", [v])"#,
     r#"protocol_error(7, "x", v)"#,
     r#"render("templates/a.hbs", #{ v: v })"#,
-    r#"text("x", #{ meta: #{ v: v } })"#,
-    r#"text("x", #{ annotations: #{ priority: v } })"#,
+    r#"text_content("x", #{ meta: #{ v: v } })"#,
+    r#"text_content("x", #{ annotations: #{ priority: v } })"#,
     r#"log("info", #{ v: v })"#,
 ];
 
@@ -199,7 +199,7 @@ fn what_compares_numbers_does_so_by_one_rule() {
             let expected = at == other || same.contains(&(at, other)) || same.contains(&(other, at));
             let script = format!(
                 "fn main() {{ let a = {a}; let b = {b}; [[a] == [b], #{{ v: a }} == #{{ v: b }}, [a].contains(b), [a].index_of(b) == 0, \
-                 [a, b].unique().len() == 1, set([a]).contains(b), set([a, b]).len() == 1, [[a], [b]].unique().len() == 1, \
+                 [a, b].unique().len() == 1, to_set([a]).contains(b), to_set([a, b]).len() == 1, [[a], [b]].unique().len() == 1, \
                  [a].difference([b]).is_empty()] }}"
             );
             let told = run(&script).unwrap_or_else(|fault| panic!("{a} and {b}: {fault}"));

@@ -81,7 +81,7 @@ const PRICED: &[(&str, u32)] = &[
     ("parse_markdown", 5),
     ("parse_toml", 5),
     ("parse_yaml", 5),
-    ("plain_text", 5),
+    ("strip_markdown", 5),
     ("rewrite_yaml", 5),
     ("to_yaml", 5),
 ];

@@ -190,12 +190,12 @@ fn closures_that_capture_closures_are_dropped_step_by_step() {
 fn a_script_that_goes_on_after_its_answer_reaches_nothing() {
     let text = "fn main() {
         try { render(\"spin\", #{}); } catch { }
-        memory_set(\"pot\", 1);
-        try { memory_set(\"pot\", 2); } catch { }
+        cache_set(\"pot\", 1);
+        try { cache_set(\"pot\", 2); } catch { }
         progress(1);
         write_text(\"a.txt\", \"b\");
         7
-    } fn look() { [memory_get(\"pot\"), exists(\"a.txt\")] }";
+    } fn look() { [cache_get(\"pot\"), exists(\"a.txt\")] }";
     let (program, faults) = Program::compile(&[("a.rhai", text)]);
     assert!(faults.is_empty(), "{faults:#?}");
     let (program, host, pool) = (Arc::new(program), Arc::new(TestHost::new(&[])), Pool::new());

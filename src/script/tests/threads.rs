@@ -97,7 +97,7 @@ fn print_is_a_line_of_the_log() {
 
 #[test]
 fn sequences_behind_handles_are_used_like_lists() {
-    let lines = "let d = new_graph(); d.add(\"tea\", \"a\", #{ n: 1 }); d.add(\"tea\", \"b\", #{ n: 2 }); let nodes = d.nodes(\"tea\");";
+    let lines = "let d = new_graph(); d.add_node(\"tea\", \"a\", #{ n: 1 }); d.add_node(\"tea\", \"b\", #{ n: 2 }); let nodes = d.nodes(\"tea\");";
     let with = |expression: &str| value(&format!("{lines} {expression}"));
     assert_eq!(with("let o = []; for node in nodes { o.push(node.n); } o"), json!([1, 2]));
     assert_eq!(with("[nodes.len(), nodes[0].n, nodes[-1].n, nodes.is_empty()]"), json!([2, 1, 2, false]));
@@ -105,7 +105,7 @@ fn sequences_behind_handles_are_used_like_lists() {
     assert_eq!(with("[nodes.some(|node| node.n > 1), nodes.reduce(|sum, node| sum + node.n, 0)]"), json!([true, 3]));
     assert_eq!(with("[nodes[0] == nodes[0], nodes[0] == (), nodes[0] != nodes[1]]"), json!([true, false, true]));
     assert!(super::fault(&format!("fn main() {{ {lines} nodes[0].n = 3; }}")).contains("a node cannot be changed"));
-    let list = "let d = new_graph(); d.add(\"tea\", \"a\", #{ l: [1] }); let a = d.get(\"tea\", \"a\");";
+    let list = "let d = new_graph(); d.add_node(\"tea\", \"a\", #{ l: [1] }); let a = d.get(\"tea\", \"a\");";
     assert_eq!(value(&format!("{list} [a.l.is_empty(), a.l.len(), a.l.contains(1)]")), json!([false, 1, true]));
     assert!(super::fault(&format!("fn main() {{ {list} a.l.push(2); }}")).contains("a node cannot be changed"));
     assert!(super::fault(&format!("fn main() {{ {lines} nodes[0].nn }}")).contains("no field `nn`"));

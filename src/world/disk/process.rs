@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 const PASSED: [&str; 7] = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "XDG_CONFIG_HOME"];
 
 /// The help text for a program that ran for too long.
-const MORE_TIME: &str = "give it more time by `timeout_s`";
+const MORE_TIME: &str = "give it more time by `timeout_ms`";
 
 /// The maximum pause between two checks of a program.
 const LOOK: Duration = Duration::from_millis(8);
@@ -119,7 +119,7 @@ fn confinement_note(roots: &Roots, command: &ProgramCommand, ended: &Result<Prog
     let name = &command.program;
     has_failed.then(|| {
         format!(
-            "`{name}` ran confined: beside the system's programs and its own `TMPDIR` it read {}, wrote {}, started {}, and {network}; more is granted by `run = [{{ program = {name:?}, read = […], write = […], start = […], network = … }}]`",
+            "`{name}` ran confined: beside the system's programs and its own `TMPDIR` it read {}, wrote {}, started {}, and {network}; more is granted by `run = [{{ program = {name:?}, read = […], write = […], execute = […], network = … }}]`",
             named(&confinement.read), named(&confinement.write), named(&confinement.start)
         )
     })

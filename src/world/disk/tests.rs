@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod opened;
-mod git_stamp;
+mod git_fingerprint;
 mod roots;
 
 use super::*;

@@ -167,7 +167,7 @@ impl GrantedWorld {
                 let message =
                     format!("`{program}` is not run: it may start programs of `{at}`, and the pack may write `{glob}`");
                 return Err(Diagnostic::new(Code::WORLD, message).help(format!(
-                    "let no `write` of the pack reach there; what `{program}` alone makes it may start: `run = [{{ program = {program:?}, write = […], start = […] }}]`"
+                    "let no `write` of the pack reach there; what `{program}` alone makes it may start: `run = [{{ program = {program:?}, write = […], execute = […] }}]`"
                 )));
             }
         }

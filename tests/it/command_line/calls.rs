@@ -85,7 +85,7 @@ fn what_nothing_answers_is_usage_on_standard_error_only() {
 
 //= docs/spec.md#definitions
 //= type=test
-//# A pack MUST be active by default only where one of its `activate_if` paths exists.
+//# A pack MUST be active by default only where one of its `activate_if_exists` paths exists.
 #[test]
 fn without_a_pack_each_says_what_it_looked_for() {
     let home = Home::with(&[]);
@@ -97,7 +97,7 @@ fn without_a_pack_each_says_what_it_looked_for() {
         said.json()["dormant"]
             .as_array()
             .unwrap()
-            .contains(&json!({ "name": "sample", "activate_if": ["garden.toml"] }))
+            .contains(&json!({ "name": "sample", "activate_if_exists": ["garden.toml"] }))
     );
     home.write("garden.toml", "#");
     let said = home.run(&["call", "echo", "text=x", "--dir", dir, "--format", "json"]).ended(0);
@@ -106,7 +106,7 @@ fn without_a_pack_each_says_what_it_looked_for() {
 
 //= docs/spec.md#definitions
 //= type=test
-//# An `activate_if` path MUST also be found in a parent folder, which is then the root of the pack.
+//# An `activate_if_exists` path MUST also be found in a parent folder, which is then the root of the pack.
 #[test]
 fn a_marker_is_found_above_and_is_then_the_root() {
     let home = Home::with(&[("garden.toml", "#"), ("a.plant", "rose north"), ("deep/er/x", "")]);

@@ -132,7 +132,7 @@ fn a_description_follows_its_graph() {
     home.write(".toolsd/tools.d/a.toml", &format!("{HEAD}{graph}{described}"));
     home.write(
         ".toolsd/tools.d/a.rhai",
-        "fn build(g, config) { for path in find_files(\"~/teas/*\") { g.add(\"tea\", path, #{}); } }\n\
+        "fn build(g, config) { for path in find_files(\"~/teas/*\") { g.add_node(\"tea\", path, #{}); } }\n\
          fn how_many() { `There are ${graph().nodes(\"tea\").len()} teas to choose from.` }\n\
          fn count(args) { graph().nodes(\"tea\").len() }\n",
     );
@@ -157,12 +157,12 @@ fn a_skill_that_a_refresh_finds_is_announced_as_a_resource() {
     let home = Home::with(&[]);
     home.write("skills/tea/SKILL.md", "---\nname: tea\ndescription: How to make tea\n---\nBoil water.\n");
     let graph =
-        "grants = { read = [\"skills\"] }\n[graph]\nrefresh = { every_ms = 100 }\n[[skills]]\nlist = \"found\"\n";
+        "grants = { read = [\"skills\"] }\n[graph]\nrefresh = { interval_ms = 100 }\n[[skills]]\nlist = \"found\"\n";
     home.write(".toolsd/tools.d/a.toml", &format!("{HEAD}{graph}"));
     home.write(
         ".toolsd/tools.d/a.rhai",
-        "fn build(g, config) { for path in find_files(\"skills/*/SKILL.md\") { g.add(\"skill\", path, #{}); } }\n\
-         fn found() { find_files(\"skills/*/SKILL.md\").map(|path| path_folder(path)) }\n",
+        "fn build(g, config) { for path in find_files(\"skills/*/SKILL.md\") { g.add_node(\"skill\", path, #{}); } }\n\
+         fn found() { find_files(\"skills/*/SKILL.md\").map(|path| path_parent(path)) }\n",
     );
     home.trust();
     let mut server = Server::start(&home, &[]);

@@ -141,7 +141,7 @@ fn changes_from_four_processes_are_all_on_disk() {
 #[test]
 fn a_held_lock_is_an_error_with_its_concept_and_a_remedy() {
     let (_place, root) = workspace();
-    fs::write(root.join("toolsd.toml"), "[packs.specman]\nlock_timeout_s = 0\n").unwrap();
+    fs::write(root.join("toolsd.toml"), "[packs.specman]\nlock_timeout_ms = 0\n").unwrap();
     fs::create_dir_all(root.join(".specman/cache")).unwrap();
     let lock = fs::File::create(root.join(".specman/cache/write.lock")).unwrap();
     lock.lock().unwrap();

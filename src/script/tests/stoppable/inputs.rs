@@ -70,8 +70,8 @@ const ALIKE: &[&[Kind]] = &[
 
 /// Values by primitive and parameter.
 const CHOSEN: &[(&str, &str, &[&str])] = &[
-    ("walk", "order", &["breadth", "depth"]),
-    ("notify_changed", "list", &["tools"]),
+    ("walk", "order", &["bfs", "dfs"]),
+    ("notify_list_changed", "list", &["tools"]),
     ("render", "template", &["a.hbs"]),
 ];
 
@@ -131,7 +131,7 @@ impl Inputs {
         if let Some(words) = words(primitive, param.name) {
             return words.iter().map(|word| (format!("{word:?}"), (*word).into())).collect();
         }
-        if primitive == "sleep" || param.name == "timeout_s" {
+        if primitive == "sleep_ms" || param.name == "timeout_ms" {
             return vec![("0".to_owned(), 0_i64.into())];
         }
         let kinds: Vec<Kind> = if param.kinds.contains(&Kind::Any) {
@@ -247,7 +247,7 @@ pub(super) fn fill(bench: &Bench, graph: &Value, count: i64) {
     for at in 0..count {
         let fields = Value::map([("text", Value::from(format!("word {at} other"))), ("size", (at % 10).into())]);
         let parent = if at == 0 { Value::Null } else { name(if at % 2 == 0 { at - 1 } else { at / 2 }) };
-        let added = bench.named("add", vec![graph.clone(), "text".into(), name(at), fields, parent]);
+        let added = bench.named("add_node", vec![graph.clone(), "text".into(), name(at), fields, parent]);
         assert!(added.is_ok(), "{added:?}");
     }
     for at in 0..count {
@@ -262,7 +262,7 @@ fn graphs(bench: &Bench, add: &mut dyn FnMut(Kind, &str, Value)) {
     let graph = bench.named("new_graph", Vec::new()).expect("there is a graph");
     fill(bench, &graph, 6_000);
     let call = |name: &str, arguments: Vec<Value>| bench.named(name, arguments).expect(name);
-    let finished = call("freeze", vec![graph.clone()]);
+    let finished = call("snapshot", vec![graph.clone()]);
     let nodes = call("nodes", vec![finished.clone()]);
     add(Kind::Graph, "graph", finished.clone());
     add(Kind::Builder, "graph", graph);

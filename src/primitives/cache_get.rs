@@ -1,0 +1,26 @@
+//! `cache_get`: what was remembered.
+
+use crate::diagnostic::Result;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, memory_of, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "cache_get",
+    family: Family::Cache,
+    summary: "What a call of the pack remembered under `key`; `()` if nothing is, or no more.",
+    params: &[required("key", &[Kind::Text], "Its name in the pack.")],
+    returns: Kind::Any,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r##"cache_set("pot", [1, 2]); cache_get("pot")"##, "[1, 2]"),
+        Example::gives(r##"cache_get("no such key")"##, "null"),
+    ],
+    run,
+};
+
+fn run(context: &Context<'_>, args: Args) -> Result<Value> {
+    let now_ms = context.host.world().now_ms();
+    let found = memory_of(context)?.recall(args.text("key"), now_ms);
+    Ok(found.as_ref().map_or(Value::Null, Value::from_json))
+}

@@ -1,0 +1,42 @@
+//! `cache_set`: keeps a value between calls.
+
+use crate::bounded::reserve_for;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, memory_of, option, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "cache_set",
+    family: Family::Cache,
+    summary: "Keeps `value` under `key` for later calls of the pack, in the memory of this process: a restart forgets it, and where there is no room (10,000 keys, 4 MB) the oldest is forgotten first. Gives `value`.",
+    params: &[
+        required("key", &[Kind::Text], "Its name in the pack."),
+        required("value", &[Kind::Any], "Plain data; `()` forgets the key."),
+        option("ttl_ms", &[Kind::Integer], "After so many milliseconds it is forgotten."),
+    ],
+    returns: Kind::Any,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r##"cache_set("pot", #{ cups: 4 }); cache_get("pot").cups"##, "4"),
+        Example::gives(r##"cache_set("pot", 1); cache_set("pot", ()); cache_get("pot")"##, "null"),
+        Example::gives(r##"cache_set("pot", 1, #{ ttl_ms: 0 }); cache_get("pot")"##, "null"),
+    ],
+    run,
+};
+
+fn run(context: &Context<'_>, args: Args) -> Result<Value> {
+    let ttl_ms = args.integer_or("ttl_ms");
+    if ttl_ms.is_some_and(|ms| ms < 0) {
+        return Err(Diagnostic::new(Code::ARGUMENTS, "`ttl_ms` of `cache_set` is a number of milliseconds, 0 or more"));
+    }
+    if args.function("value").is_some() {
+        return Err(Diagnostic::new(Code::ARGUMENTS, "a function cannot be remembered").help("give plain data"));
+    }
+    reserve_for(args.value("value"), 3)?;
+    let now_ms = context.host.world().now_ms();
+    let json = args.json("value")?;
+    memory_of(context)?.remember(args.text("key"), json.clone(), now_ms, ttl_ms)?;
+    // As a later call sees it.
+    Ok(Value::from_json(&json))
+}

@@ -1,0 +1,45 @@
+//! `embedded_resource`: a resource with its contents.
+
+use crate::content::{Content, ContentBody, ResourceBody};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, parameters, option};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "embedded_resource",
+    family: Family::Content,
+    summary: "A resource with its contents, embedded in a result or a prompt.",
+    params: &[
+        option("uri", &[Kind::Text], "Its URI; it must be there."),
+        option("mime_type", &[Kind::Text], "Its MIME type."),
+        option("text", &[Kind::Text], "What it holds; either this or `blob`."),
+        option("blob", &[Kind::Text, Kind::Bytes], "What it holds, as base64 or bytes; either this or `text`."),
+        parameters::ANNOTATIONS,
+        parameters::META,
+    ],
+    returns: Kind::Content,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"embedded_resource(#{ uri: "tea://pot", text: "full" })"##,
+            r#"{ "type": "resource", "resource": { "uri": "tea://pot", "text": "full" } }"#,
+        ),
+        Example::fails(r##"embedded_resource(#{ uri: "tea://pot" })"##, "`resource` takes either `text` or `blob`"),
+        Example::fails(r##"embedded_resource(#{ text: "full" })"##, "`resource` needs a `uri`"),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    let Some(uri) = args.text_or("uri") else {
+        return Err(Diagnostic::new(Code::ARGUMENTS, "`resource` needs a `uri`"));
+    };
+    let body = match (args.text_or("text"), args.given("blob")) {
+        (Some(text), None) => ResourceBody::Text(text.to_owned()),
+        (None, Some(_)) => ResourceBody::Blob(parameters::base64_from_args(&args, "blob")?),
+        _ => return Err(Diagnostic::new(Code::ARGUMENTS, "`resource` takes either `text` or `blob`")),
+    };
+    let mime_type = args.text_or("mime_type").map(str::to_owned);
+    Ok(Value::handle(parameters::annotated(Content::new(ContentBody::Resource { uri: uri.to_owned(), mime_type, body }), &args)?))
+}

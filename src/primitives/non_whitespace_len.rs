@@ -1,0 +1,29 @@
+//! `non_whitespace_len`: how much of a text spans cover.
+
+use crate::diagnostic::Result;
+use crate::document::{Passage, Spans};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "non_whitespace_len",
+    family: Family::Parse,
+    summary: "How many characters that are no white space lie inside `spans`.",
+    params: &[
+        required("passage", &[Kind::Passage, Kind::Text], "The passage or text that the spans belong to."),
+        required("spans", &[Kind::Spans], "The spans."),
+    ],
+    returns: Kind::Integer,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#"non_whitespace_len("a pot of tea", "a pot of tea".find_quote("pot of").spans)"#, "5"),
+        Example::gives(r#"non_whitespace_len("a pot", empty_spans())"#, "0"),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    let text = args.object::<Passage>("passage").map_or_else(|| args.text("passage"), Passage::text);
+    args.object::<Spans>("spans").map_or(Ok(0), |spans| spans.ink(text)).map(Value::from)
+}

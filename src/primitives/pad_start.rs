@@ -1,0 +1,39 @@
+//! `pad_start`: `text` filled at its start up to `length` characters; a longer one stays.
+
+use crate::letters;
+use crate::bounded;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::primitive::*;
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "pad_start",
+    family: Family::Text,
+    summary: "`text` filled at its start up to `length` characters; a longer one stays.",
+    params: &[
+        required("text", &[Kind::Text], "The text."),
+        required("length", &[Kind::Integer], "How many characters it shall have."),
+        optional("by", &[Kind::Text], "What to fill with; a blank if left out."),
+    ],
+    returns: Kind::Text,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r#""7".pad_start(3, "0")"#, r#""007""#),
+        Example::gives(r#""Öl".pad_start(4)"#, r#""  Öl""#),
+        Example::fails(r#""a".pad_start(9999999999)"#, "longer than 64 MB"),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    let (text, by) = (args.text("text"), args.text_or("by").unwrap_or(" "));
+    if by.is_empty() {
+        return Err(Diagnostic::new(Code::ARGUMENTS, "`by` of `pad_start` is empty").help("fill with a blank, or a 0"));
+    }
+    let length = usize::try_from(args.integer("length")).unwrap_or(0);
+    let missing = length.saturating_sub(letters::count(text)?);
+    bounded::reserve(text.len().saturating_add(missing.saturating_mul(4)))?;
+    let fill = letters::repeat_to_length(by, missing)?;
+    Ok((fill + text).into())
+}

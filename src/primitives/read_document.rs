@@ -1,0 +1,30 @@
+//! `read_document`: a file as a handle.
+
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::document::Document;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "read_document",
+    family: Family::Parse,
+    summary: "The file at `path` as a document, with the fields `text` and `path`. A file that is no UTF-8 is a fault `utf8`.",
+    params: &[required("path", &[Kind::Text], "The path of the file.")],
+    returns: Kind::Document,
+    effect: Effect::Reads,
+    examples: &[
+        Example::gives(r#"read_document("a.txt").text"#, r#""tea""#).with(&[("a.txt", "tea")]),
+        Example::gives(r#"read_document("a.txt").path"#, r#""a.txt""#).with(&[("a.txt", "tea")]),
+    ],
+    run,
+};
+
+fn run(context: &Context<'_>, args: Args) -> Result<Value> {
+    let path = args.path("path")?;
+    let text = String::from_utf8(context.host.world().read(path)?).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Diagnostic::new(Code::UTF8, format!("`{path}` is no UTF-8 text: byte {at} begins no character"))
+    })?;
+    Ok(Value::handle(Document::new(path, text)))
+}

@@ -1,0 +1,39 @@
+//! `remove_nodes`: nodes go.
+
+use crate::diagnostic::Result;
+use crate::graph::Transaction;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "remove_nodes",
+    family: Family::Graph,
+    summary: "Takes nodes out of the graph, with all that lies in them and the edges that leave them. Edges that reach them stay, broken.",
+    params: &[
+        required("tx", &[Kind::Transaction], "The transaction."),
+        required(
+            "nodes",
+            &[Kind::Node, Kind::Nodes, Kind::Text, Kind::Integer, Kind::Map, Kind::List],
+            "A node or its id, or several.",
+        ),
+    ],
+    returns: Kind::Null,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"let g = new_graph(); g.add_node("shelf", "top", #{}); g.add_node("tea", "oolong", #{}, "top"); g.add_node("tea", "sencha", #{}, "top"); g.add_edge("sencha", "oolong", "like"); with_changes(g, |tx| tx.remove_nodes("top"))"##,
+            "{}",
+        ),
+        Example::gives(
+            r##"let g = new_graph(); g.add_node("shelf", "top", #{}); g.add_node("tea", "oolong", #{}, "top"); g.add_node("tea", "sencha", #{}, "top"); g.add_edge("sencha", "oolong", "like"); with_changes(g, |tx| tx.remove_nodes(["sencha"])).get("tea", "oolong").edges_in()"##,
+            "[]",
+        ),
+    ],
+    run,
+};
+
+fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
+    let Some(transaction) = args.value("tx").as_object::<Transaction>() else { return Ok(Value::Null) };
+    transaction.remove(args.value("nodes")).map(|()| Value::Null)
+}

@@ -1,0 +1,25 @@
+//! `strip_markdown`: Markdown without its markup.
+
+use crate::diagnostic::Result;
+use crate::document;
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "strip_markdown",
+    family: Family::Parse,
+    summary: "What a reader sees of some inline Markdown, a heading's title, say: no emphasis and code marks, links give their text. Of several blocks each begins a line.",
+    params: &[required("markdown", &[Kind::Text], "The Markdown.")],
+    returns: Kind::Text,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(r##"strip_markdown("**Hot** [`tea`](tea.md)")"##, r#""Hot tea""#),
+        Example::gives(r##""A [pot][1]".strip_markdown()"##, r#""A pot""#),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    document::strip_markdown(args.text("markdown")).map(Value::from)
+}

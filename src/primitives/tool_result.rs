@@ -1,0 +1,48 @@
+//! `tool_result`: a result whose data and words differ.
+
+use crate::guard::checked;
+use crate::content::{Content, Reply};
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option};
+use crate::value::{Kind, Value};
+
+/// The declaration.
+pub const PRIMITIVE: Primitive = Primitive {
+    name: "tool_result",
+    family: Family::Outcome,
+    summary: "A result with data for programs and words for the model, where these differ.",
+    params: &[
+        option("structured_content", &[Kind::Any], "The data."),
+        option("content", &[Kind::Any], "The words: a text, a block, or a list of these."),
+    ],
+    returns: Kind::Reply,
+    effect: Effect::Pure,
+    examples: &[
+        Example::gives(
+            r##"tool_result(#{ structured_content: #{ cups: 2 }, content: ["two cups", text_content("of tea")] })"##,
+            r#"{ "structured_content": { "cups": 2 }, "content": [{ "type": "text", "text": "two cups" }, { "type": "text", "text": "of tea" }] }"#,
+        ),
+        Example::fails(r##"tool_result(#{ content: 7 })"##, "`content` of `reply` is made of texts and blocks, got integer"),
+    ],
+    run,
+};
+
+fn run(_: &Context<'_>, args: Args) -> Result<Value> {
+    let content = match args.given("content") {
+        None => Vec::new(),
+        Some(Value::List(blocks)) => checked(blocks).map(|one| block(one?)).collect::<Result<_>>()?,
+        Some(one) => vec![block(one)?],
+    };
+    Ok(Value::handle(Reply { structured: args.value("structured_content").clone(), content }))
+}
+
+fn block(value: &Value) -> Result<Content> {
+    match (value, value.as_object::<Content>()) {
+        (_, Some(content)) => Ok(content.clone()),
+        (Value::Text(text), _) => Ok(Content::text(&**text)),
+        (other, None) => {
+            let message = format!("`content` of `reply` is made of texts and blocks, got {}", other.kind().name());
+            Err(Diagnostic::new(Code::ARGUMENTS, message))
+        }
+    }
+}
