@@ -85,9 +85,7 @@ impl DirectCalls {
 fn direct_tool_name(headers: &HeaderMap) -> Option<&str> {
     let revision = single_value(headers, "mcp-protocol-version")?;
     let is_call = revision == Revision::Stateless.name() && single_value(headers, "mcp-method")? == "tools/call";
-    let is_special = headers.contains_key(header::ORIGIN)
-        || headers.contains_key("mcp-session-id")
-        || headers.keys().any(|name| name.as_str().starts_with(PARAMETER_PREFIX));
+    let is_special = headers.keys().any(|name| name.as_str().starts_with(PARAMETER_PREFIX));
     let accepted = single_value(headers, header::ACCEPT)?;
     let accepts = |kind: &str| accepted.split(',').any(|one| one.trim().eq_ignore_ascii_case(kind));
     let takes_both = accepts("application/json") && accepts("text/event-stream");
