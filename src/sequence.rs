@@ -3,7 +3,7 @@
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::CheckedIterator;
 use crate::primitive::Args;
-use crate::value::{Frozen, Kind, Object, Record, Text, Value};
+use crate::value::{Frozen, Kind, Object, Record, Text, Value, with_article};
 use std::borrow::Cow;
 
 /// The kinds that the list primitives accept: lists and other sequences.
@@ -54,7 +54,7 @@ pub fn field(item: &Value, name: &str) -> Result<Value> {
         Value::Map(map) => Ok(map.get(name).cloned().unwrap_or(Value::Null)),
         Value::Handle(handle) => handle.field(name),
         other => {
-            let message = format!("{} has no field `{name}`", other.kind().name());
+            let message = format!("{} has no field `{name}`", with_article(other.kind().name()));
             Err(Diagnostic::new(Code::ARGUMENTS, message).help("only maps, nodes and rows have fields"))
         }
     }

@@ -3,5 +3,7 @@
 mod model;
 mod objects;
 
-pub use model::{Callable, Frozen, Function, Handle, Json, Kind, Map, Object, Text, Value, no_field, order_keys};
+pub use model::{
+    Callable, Frozen, Function, Handle, Json, Kind, Map, Object, Text, Value, no_field, order_keys, with_article,
+};
 pub use objects::{Bytes, Fault, Record};

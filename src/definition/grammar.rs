@@ -75,13 +75,13 @@ impl ValueShape {
     /// What it takes, as documentation and messages say it.
     pub fn describe(self) -> String {
         match self {
-            Self::Text => "a text".to_owned(),
+            Self::Text => "a string".to_owned(),
             Self::OneOf(words) => {
                 let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
                 format!("one of {}", words.join(", "))
             }
-            Self::Texts => "a list of texts".to_owned(),
-            Self::TextOrTexts => "a text or a list of texts".to_owned(),
+            Self::Texts => "an array of strings".to_owned(),
+            Self::TextOrTexts => "a string or an array of strings".to_owned(),
             Self::Flag => "`true` or `false`".to_owned(),
             Self::Integer(least) => format!("an integer, {least} or more"),
             Self::IntegerWithin(least, most) => format!("an integer from {least} to {most}"),
@@ -90,17 +90,17 @@ impl ValueShape {
             Self::WordOrTable(words, grammar) => {
                 format!("{}, or a table: {}", Self::OneOf(words).describe(), grammar.name)
             }
-            Self::TextMap => "a table of texts".to_owned(),
+            Self::TextMap => "a table of strings".to_owned(),
             Self::Object | Self::Named => "a table".to_owned(),
-            Self::Objects => "a list of tables".to_owned(),
+            Self::Objects => "an array of tables".to_owned(),
             Self::Any => "any value".to_owned(),
             Self::Schema => "a JSON Schema".to_owned(),
-            Self::Completions => "a table from names to a function's name or a list of texts".to_owned(),
-            Self::Completion => "a function's name or a list of texts".to_owned(),
+            Self::Completions => "a table from names to a function's name or an array of strings".to_owned(),
+            Self::Completion => "a function's name or an array of strings".to_owned(),
             Self::NamedTables(grammar) => format!("a table from names to tables: {}", grammar.name),
             Self::Table(grammar) => format!("a table: {}", grammar.name),
             Self::Tables(grammar) => format!("tables: {}", grammar.name),
-            Self::TextsOrTables(grammar) => format!("a list of texts and tables: {}", grammar.name),
+            Self::TextsOrTables(grammar) => format!("an array of strings and tables: {}", grammar.name),
         }
     }
 

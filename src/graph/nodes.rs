@@ -6,7 +6,7 @@ use super::snapshot::{Graph, NONE};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard::{self, CheckedIterator, ITEM, checked};
 use crate::order::SortKey;
-use crate::value::{Function, Json, Kind, Object, Text, Value, no_field};
+use crate::value::{Function, Json, Kind, Object, Text, Value, no_field, with_article};
 use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -594,7 +594,7 @@ pub(super) fn follow_path(value: Value, way: &str) -> Result<Value> {
         Value::Handle(handle) => handle.field(step),
         Value::Null => Ok(Value::Null),
         other => {
-            let message = format!("a {} has no field `{step}`", other.kind().name());
+            let message = format!("{} has no field `{step}`", with_article(other.kind().name()));
             Err(Diagnostic::new(Code::SCRIPT, message))
         }
     })

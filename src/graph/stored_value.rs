@@ -4,7 +4,7 @@ use super::nodes::{Node, Nodes};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, CheckedIterator, ITEM};
 use crate::order::Set;
-use crate::value::{Kind, Map, Record, Value};
+use crate::value::{Kind, Map, Record, Value, with_article};
 
 /// Converts a map, or a part of frozen data, to the fields of a node. `()` stands for no fields.
 ///
@@ -68,7 +68,7 @@ pub(super) fn to_stored(value: Value) -> Result<Value> {
 }
 
 fn unstorable(kind: Kind) -> Box<Diagnostic> {
-    Diagnostic::new(Code::ARGUMENTS, format!("a {} cannot be stored in the graph", kind.name()))
+    Diagnostic::new(Code::ARGUMENTS, format!("{} cannot be stored in the graph", with_article(kind.name())))
         .help("store plain values, documents, passages or spans; a node is stored as its key")
 }
 

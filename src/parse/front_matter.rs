@@ -3,7 +3,7 @@
 use super::input::ParserInput;
 use super::yaml::{self, YamlError};
 use crate::diagnostic::Result;
-use crate::value::{Map, Value};
+use crate::value::{Map, Value, with_article};
 
 const FENCE: &str = "---";
 
@@ -38,7 +38,7 @@ fn read(text: &str) -> Result<(Value, Option<String>)> {
         Ok(data @ Value::Map(_)) => (data, None),
         Ok(Value::Null) => (Value::Map(Map::new()), None),
         Ok(other) => {
-            let message = format!("front matter must be a map, got a {}", other.kind().name());
+            let message = format!("front matter must be a map, got {}", with_article(other.kind().name()));
             (Value::Null, error(1, &message))
         }
         Err(YamlError { message, help, line, .. }) => (Value::Null, error(line, &format!("{message} ({help})"))),
@@ -81,7 +81,7 @@ mod tests {
     fn what_is_wrong_is_told_with_its_line() {
         assert_eq!(read("---\na: 1\n")["error"], "line 1: the front matter has no closing `---`");
         assert_eq!(read("---\na: 1\n")["from"], 1);
-        assert_eq!(read("---\n- a\n---\n")["error"], "line 2: front matter must be a map, got a list");
+        assert_eq!(read("---\n- a\n---\n")["error"], "line 2: front matter must be a map, got an array");
         let twice = read("---\na: 1\na: 2\n---\n");
         assert!(twice["error"].as_str().is_some_and(|error| error.starts_with("line 3: ")), "{twice}");
         assert_eq!((&twice["data"], &twice["to"]), (&json!(null), &json!(4)));

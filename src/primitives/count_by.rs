@@ -27,7 +27,7 @@ pub const PRIMITIVE: Primitive = Primitive {
             r#"{"done": 1, "open": 2}"#,
         ),
         Example::gives(r#"[1, 2, 3].count_by(|n| n % 2 == 0)"#, r#"{"false": 2, "true": 1}"#),
-        Example::fails(r#"["a"].count_by("s")"#, "text has no field `s`"),
+        Example::fails(r#"["a"].count_by("s")"#, "a string has no field `s`"),
     ],
     run,
 };

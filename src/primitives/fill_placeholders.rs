@@ -5,7 +5,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::edit;
 use crate::parse::{ParserInput, TEXT_KINDS};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
-use crate::value::{Kind, Value};
+use crate::value::{Kind, Value, with_article};
 use std::collections::BTreeMap;
 
 /// The declaration.
@@ -37,7 +37,7 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
             Value::Text(text) => text.to_string(),
             Value::Integer(_) | Value::Float(_) | Value::Bool(_) => value.number_text(),
             other => {
-                let message = format!("the value of the token `{name}` is a {}", other.kind().name());
+                let message = format!("the value of the token `{name}` is {}", with_article(other.kind().name()));
                 return Err(Diagnostic::new(Code::ARGUMENTS, message).help(
                     "a value is a text, a number or a truth value; leave the token out to be told where it stands",
                 ));

@@ -32,7 +32,7 @@ pub const PRIMITIVE: Primitive = Primitive {
             "[true, false, true, false, true]",
         ),
         Example::gives(r#"[new_graph().nodes("tea").is_empty(), to_set([1]).is_empty()]"#, "[true, false]"),
-        Example::fails("is_empty(1)", "takes text or list"),
+        Example::fails("is_empty(1)", "takes string or array"),
     ],
     run,
 };

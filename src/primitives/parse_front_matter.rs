@@ -24,7 +24,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         ),
         Example::gives(
             r#"parse_front_matter("---\n- a\n---\n").error"#,
-            r#""line 2: front matter must be a map, got a list""#,
+            r#""line 2: front matter must be a map, got an array""#,
         ),
     ],
     run,

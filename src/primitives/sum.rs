@@ -24,7 +24,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         Example::gives(r#"sum([])"#, r#"0"#),
         Example::gives(r#"[#{ n: 1 }, #{ n: 2 }].sum("n")"#, r#"3"#),
         Example::gives(r#"["a", "bcd"].sum(|word| word.len)"#, r#"4"#),
-        Example::fails(r#"[1, "2"].sum()"#, "item 1 is text"),
+        Example::fails(r#"[1, "2"].sum()"#, "item 1 is string"),
     ],
     run,
 };

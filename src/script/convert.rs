@@ -4,7 +4,7 @@
 use super::execution::{Execution, current};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, ITEM};
-use crate::value::{Fault, Handle, Map, Value};
+use crate::value::{Fault, Handle, Map, Value, with_article};
 use rhai::{Array, Dynamic, EvalAltResult, FnPtr, GlobalRuntimeState, ImmutableString, NativeCallContext, Position};
 use std::any::Any;
 use std::sync::Arc;
@@ -146,7 +146,7 @@ fn convert_rare(from: &Dynamic, origin: ClosureOrigin<'_, '_>) -> Result<Value> 
                 .help("return its result, not the function itself")),
         };
     }
-    let message = format!("a {} cannot be used here", kind_of_type(from.type_name()));
+    let message = format!("{} cannot be used here", with_article(kind_of_type(from.type_name())));
     Err(Diagnostic::new(Code::ARGUMENTS, message).help("a range can only be used in `for`"))
 }
 
@@ -195,10 +195,10 @@ pub(super) fn kind_of_type(name: &str) -> &str {
     match name {
         "i64" | "INT" => "integer",
         "f64" | "FLOAT" => "float",
-        "array" | "Array" => "list",
+        "array" | "Array" => "array",
         "Map" => "map",
         "Fn" | "FnPtr" => "function",
-        "char" | "string" | "ImmutableString" | "&str | ImmutableString | String" => "text",
+        "char" | "string" | "ImmutableString" | "&str | ImmutableString | String" => "string",
         "blob" | "Blob" => "bytes",
         name if name.contains("HandleBox") => "handle",
         name if name.contains("Range") || name.starts_with("range") => "range",

@@ -6,7 +6,7 @@ use super::engine::{known_arities, known_names};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean, renamed_primitive};
 use crate::guard;
 use crate::source::Place;
-use crate::value::Fault;
+use crate::value::{Fault, with_article};
 use rhai::{Dynamic, EvalAltResult, INT, Map, ParseErrorType, Position};
 
 /// The maximum number of calls in a trace.
@@ -162,7 +162,8 @@ fn describe_missing_property(message: &str) -> Box<Diagnostic> {
     let mut words = message.split('\'');
     match (words.nth(1), words.nth(1)) {
         (Some(name), Some(kind)) => {
-            let fault = Diagnostic::new(Code::SCRIPT, format!("a {} has no property `{name}`", kind_of_type(kind)));
+            let fault =
+                Diagnostic::new(Code::SCRIPT, format!("{} has no property `{name}`", with_article(kind_of_type(kind))));
             if kind == "()" { fault.help(format!("read it with `?.{name}` if it may be missing")) } else { fault }
         }
         _ => Diagnostic::new(Code::SCRIPT, lower_first(message)),

@@ -4,7 +4,7 @@
 use super::convert::{HandleBox, RhaiResult, ScriptClosure, from_value, kind_of_type, raise};
 use super::execution::current;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::value::Handle;
+use crate::value::{Handle, with_article};
 use rhai::{Array, Dynamic, FnPtr, FuncRegistration, INT, Module, NativeCallContext};
 
 /// A verb on a sequence, with the arguments after the receiver.
@@ -82,7 +82,7 @@ fn apply_to_handle(
     match rest.first().and_then(|function| function.read_lock::<FnPtr>()) {
         Some(function) => verb(items(handle), &ItemFunction::new(context, &function, 1)?),
         None => {
-            let message = format!("`{}` of a {} takes a function", context.fn_name(), handle.kind().name());
+            let message = format!("`{}` of {} takes a function", context.fn_name(), with_article(handle.kind().name()));
             Err(raise(Diagnostic::new(Code::ARGUMENTS, message), context))
         }
     }
@@ -125,8 +125,8 @@ impl<'a, 'b> ItemFunction<'a, 'b> {
         answer.as_bool().map_err(|got| {
             let verb = self.context.fn_name();
             let message = format!(
-                "the function of `{verb}` must return true or false, this one returned a {}",
-                kind_of_type(got)
+                "the function of `{verb}` must return true or false, this one returned {}",
+                with_article(kind_of_type(got))
             );
             raise(Diagnostic::new(Code::SCRIPT, message), self.context)
         })

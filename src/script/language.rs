@@ -7,7 +7,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::guard::{self, CheckedIterator, ITEM};
 use crate::letters;
 use crate::order;
-use crate::value::{Fault, Handle, Kind, Value};
+use crate::value::{Fault, Handle, Kind, Value, with_article};
 use rhai::{
     Array, Dynamic, EvalAltResult, FLOAT, FuncRegistration, INT, ImmutableString, Map, Module, NativeCallContext,
     Position,
@@ -314,7 +314,7 @@ fn put_back(context: &NativeCallContext<'_>, handle: &HandleBox, name: &str, val
 }
 
 fn refuse_change(context: &NativeCallContext<'_>, handle: &HandleBox) -> RhaiResult<()> {
-    let fault = Diagnostic::new(Code::SCRIPT, format!("a {} cannot be changed", handle.0.kind().name()));
+    let fault = Diagnostic::new(Code::SCRIPT, format!("{} cannot be changed", with_article(handle.0.kind().name())));
     Err(raise(fault.help("copy what you need to a map and change that"), context))
 }
 
@@ -322,7 +322,7 @@ fn handle_length(handle: &Handle) -> crate::diagnostic::Result<usize> {
     handle.length().ok_or_else(|| {
         Diagnostic::new(
             Code::SCRIPT,
-            format!("a {} is not a sequence: it has no length and no items", handle.kind().name()),
+            format!("{} is not a sequence: it has no length and no items", with_article(handle.kind().name())),
         )
     })
 }

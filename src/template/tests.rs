@@ -68,7 +68,7 @@ fn pure_primitives_are_helpers_and_names_alone_are_variables() {
         "a b s A B x"
     );
     let fault = filled("{{to_upper words}}", &context);
-    assert!(fault.starts_with("! text:1:1: `text` of `to_upper` takes text, got list"), "{fault}");
+    assert!(fault.starts_with("! text:1:1: `text` of `to_upper` takes string, got array"), "{fault}");
 }
 
 //= docs/spec.md#prompts

@@ -108,7 +108,7 @@ impl dyn Object {
 
 /// The fault for an unknown field, with the nearest known one.
 pub fn no_field(kind: Kind, name: &str, known: &[&str]) -> Box<Diagnostic> {
-    let fault = Diagnostic::new(Code::SCRIPT, format!("a {} has no field `{name}`", kind.name()));
+    let fault = Diagnostic::new(Code::SCRIPT, format!("{} has no field `{name}`", with_article(kind.name())));
     match crate::diagnostic::did_you_mean(name, known.iter().copied()) {
         Some(help) => fault.help(help),
         None => fault,
@@ -161,8 +161,8 @@ impl Kind {
             Self::Bool => "bool",
             Self::Integer => "integer",
             Self::Float => "float",
-            Self::Text => "text",
-            Self::List => "list",
+            Self::Text => "string",
+            Self::List => "array",
             Self::Map => "map",
             Self::Function => "function",
             Self::Frozen => "data",
@@ -189,6 +189,11 @@ impl Kind {
             Self::Fault => "error",
         }
     }
+}
+
+/// The name of a kind with its article: `an integer`, `a map`.
+pub fn with_article(name: &str) -> String {
+    format!("{} {name}", if name.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" })
 }
 
 impl Value {

@@ -20,7 +20,7 @@ fn closures_are_called_with_what_they_take() {
     assert_eq!(run("fn twice(x) { x * 2 } fn main() { [1, 2].map(Fn(\"twice\")) }"), Ok(json!([2, 4])));
     assert_eq!(
         fault("fn main() { [1].filter(|x| x) }"),
-        "a.rhai:1:17: the function of `filter` must return true or false, this one returned a integer"
+        "a.rhai:1:17: the function of `filter` must return true or false, this one returned an integer"
     );
     assert_eq!(
         fault("fn main() { [1].map(|| 1) }"),

@@ -41,7 +41,7 @@ fn unknown_names_are_told_with_the_nearest_one() {
     );
     assert_eq!(fault("fn main() { 1.push(2) }"), "a.rhai:1:15: `push` does not take integer, integer");
     assert_eq!(fault("fn main() { let a = #{} * 2; }"), "a.rhai:1:25: `*` does not take map and integer");
-    assert_eq!(fault("fn main() { let a = 1; a.b }"), "a.rhai:1:26: a integer has no property `b`");
+    assert_eq!(fault("fn main() { let a = 1; a.b }"), "a.rhai:1:26: an integer has no property `b`");
     assert_eq!(
         fault("fn main() { [1][3] }"),
         "a.rhai:1:17: there is no item 3 in a list of 1 (the first item is 0, the last -1)"
@@ -95,7 +95,7 @@ fn each_fault_names_its_own_file_and_the_calls() {
     let renamed =
         [(files[0].0, &*files[0].1.replace("fn own", "fn other").replace("outer(x)", "apply(|x| x.nope)")), files[1]];
     let fault = run_files(&renamed, Limits::default()).expect_err("it fails");
-    assert_eq!(fault.to_string(), "tool.rhai:3:17: a integer has no property `nope`");
+    assert_eq!(fault.to_string(), "tool.rhai:3:17: an integer has no property `nope`");
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_fault_of_the_language_is_caught_like_one_of_ours() {
         ("let a = 1; a / 0", "division by zero: 1 / 0"),
         ("9223372036854775807 + 1", "addition overflow: 9223372036854775807 + 1"),
         ("#{} * 2", "`*` does not take map and integer"),
-        ("let a = 1; a.b", "a integer has no property `b`"),
+        ("let a = 1; a.b", "an integer has no property `b`"),
         ("let n = 1; if n { }", "expected bool, got integer"),
         ("let n = 1.5; for x in n { }", "`for` takes a list, a range or a sequence"),
         ("let a = 1; Fn(\"no_such\").call(a)", "there is no function `no_such` with 1 argument"),
