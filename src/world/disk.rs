@@ -58,12 +58,12 @@ pub fn recover(roots: &[&str]) {
     write_journal::recover();
 }
 
-/// Takes away the temporary folders that killed processes left; nobody waits for it.
+/// Removes the temporary folders that killed processes left, in the background.
 pub fn sweep() {
     std::thread::spawn(temporary::sweep);
 }
 
-/// What an entry of a folder is, seen through the link that it is: `Other` if it leads nowhere or may not be seen.
+/// Returns the kind of a folder entry. A symlink is resolved; it is `Other` if it is dangling or may not be seen.
 fn entry_through_link(disk: &Disk, path: &str) -> EntryKind {
     disk.stat(path).ok().flatten().map_or(EntryKind::Other, |stat| stat.entry)
 }

@@ -32,9 +32,9 @@ const NEAR: usize = 4;
 /// What a `stat` said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathState {
-    /// Nothing was there.
+    /// Nothing existed.
     Absent,
-    /// This was there.
+    /// This existed.
     There(Stat),
     /// The world refused to look: the path leads outside, or may not be read.
     Refused,
@@ -90,7 +90,7 @@ impl FileRead {
         Self { hash: Some(hash), ..self }
     }
 
-    /// What was there.
+    /// What existed.
     pub fn seen(&self) -> PathState {
         self.seen
     }
@@ -100,9 +100,9 @@ impl FileRead {
         self.hash
     }
 
-    /// Whether the file is no longer as it was, now that `seen` is there: looked at not before `at_ms`.
+    /// Whether the file changed, given that it is `seen` now, looked at no earlier than `at_ms`.
     ///
-    /// Of a folder only that it is there counts: what lies in it is a matter of walks and lists.
+    /// For a folder only its existence counts: walks and lists cover what is in it.
     fn differs(&self, path: &str, seen: PathState, at_ms: i64, world: &dyn Workspace) -> bool {
         match (self.seen, seen) {
             (PathState::There(before), PathState::There(now)) if before.entry != EntryKind::File => {
@@ -148,7 +148,7 @@ struct WalkState {
     /// The folders looked into, the ignore files in them and above, and where the walk begins.
     seen: PathStates,
     young: bool,
-    /// Whether a symlink lies on the way: what is behind it comes and goes without a trace in the folders looked into.
+    /// Whether a symlink is on the way: what is behind it changes without a trace in the folders looked into.
     linked: bool,
 }
 
@@ -189,7 +189,7 @@ fn take_walk(world: &dyn Workspace, walk: &WalkOptions) -> Result<WalkRead> {
     let mut ignore_files = Vec::new();
     if walk.ignore {
         let all = |folder: &String| IGNORE_FILES.map(|name| walk::child_path(folder, name));
-        // One that comes into being in a folder of the walk moves that folder's time; above, nothing else tells.
+        // A new ignore file in a folder of the walk changes that folder's time; above the walk nothing else shows it.
         paths.extend(walk::folders_above(&world.root_of(&from), &from).iter().flat_map(all));
         ignore_files = walked.folders.iter().flat_map(all).collect();
     }
@@ -206,7 +206,7 @@ fn look_at(world: &dyn Workspace, paths: Vec<String>) -> Vec<(String, PathState)
     paths.into_iter().zip(seen).collect()
 }
 
-/// The hash of a folder's entries; a fault has a hash, too.
+/// The hash of a folder's entries; an error has a hash, too.
 fn hash_of_list(entries: &Result<Vec<FolderEntry>>) -> ContentHash {
     let mut hasher = blake3::Hasher::new();
     match entries {
@@ -257,7 +257,7 @@ impl<'a> CurrentStates<'a> {
     fn is_as_in(&self, before: &[(String, PathState)]) -> bool {
         let mut from = 0;
         before.iter().all(|(path, seen)| {
-            // Most come in order, and few others stand between them.
+            // Most come in order, with few others between them.
             let near = self.paths.iter().skip(from).take(NEAR).position(|known| known == path).map(|at| from + at);
             let at = near.or_else(|| self.paths.binary_search(&path.as_str()).ok());
             from = at.map_or(from, |at| at + 1);
@@ -406,7 +406,7 @@ impl RecordedReads {
 /// with the snapshot; before a call ask [`RecordedReads::check`]. If something changed, build again through a
 /// `RecordedWorld` that [resumes](Self::resuming), and ask [`known_hash`](Self::known_hash) for the hash of each file
 /// before reading it: a file that is as it was costs nothing more. A view that limits reading belongs on top of a
-/// `RecordedWorld`, not beneath it: what it leaves out of a walk may still decide what the walk finds.
+/// `RecordedWorld`, not under it: what it omits from a walk may still decide what the walk finds.
 pub struct RecordedWorld {
     world: Arc<dyn Workspace>,
     programs: Arc<dyn Programs>,
@@ -438,7 +438,7 @@ impl RecordedWorld {
         self.lock().walks.iter().flat_map(|read| read.walked.unreadable.iter().cloned()).collect()
     }
 
-    /// What was remembered so far, and begins anew.
+    /// Returns what was recorded so far, and starts again.
     pub fn take(&self) -> RecordedReads {
         std::mem::take(&mut self.lock())
     }

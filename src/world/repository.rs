@@ -16,7 +16,7 @@ pub struct Repository {
     pub folder: String,
     /// The top of the working tree.
     pub top: String,
-    /// The part of the working tree that packs can be granted: its top, or the root of the workspace that lies in it.
+    /// The part of the working tree that packs can be granted: its top, or the root of the workspace inside it.
     pub visible: String,
     /// What `$GIT_DIR` names: the repository, as this working tree sees it.
     pub git_dir: String,
@@ -42,7 +42,7 @@ pub struct GitSetting {
 }
 
 impl GitSetting {
-    /// Whether it stands in the repository and not in the user's own files.
+    /// Whether it is set in the repository and not in the user's own files.
     pub fn is_of_repository(&self) -> bool {
         matches!(self.scope.as_str(), "local" | "worktree")
     }
@@ -74,7 +74,7 @@ impl Repository {
         self.setting(key).is_some_and(GitSetting::is_on)
     }
 
-    /// The names of the filters (`filter.NAME.clean` and the like), which are programs, sorted.
+    /// The names of the filters (`filter.NAME.clean` and similar), which are programs, sorted.
     pub fn filters(&self) -> Vec<&str> {
         let named =
             |setting: &'_ GitSetting| ["clean", "smudge", "process"].iter().any(|end| setting.key.ends_with(end));
@@ -89,7 +89,7 @@ impl Repository {
         found
     }
 
-    /// The folder of the command below the top: empty at the top, else with a `/` at its end.
+    /// The folder of the command below the top: empty at the top, otherwise with a `/` at its end.
     pub fn prefix(&self) -> String {
         match self.folder.strip_prefix(&self.top).map(|rest| rest.trim_start_matches('/')) {
             None | Some("") => String::new(),

@@ -1,4 +1,4 @@
-//! What running a program needs and gives; that it happens is a matter of the disk.
+//! What running a program needs and returns. The disk runs it.
 
 use crate::diagnostic::Result;
 use std::time::Duration;
@@ -24,7 +24,7 @@ pub struct ProgramCommand {
     pub needs: RequiredGrant,
     /// What it may touch while it runs.
     pub confinement: Confinement,
-    /// Asked again and again while it runs: a fault ends the program.
+    /// Asked repeatedly while it runs: an error stops the program.
     pub stop: fn() -> Result<()>,
 }
 
@@ -41,7 +41,7 @@ pub enum RequiredGrant {
     Program,
 }
 
-/// What a program may touch while it runs, whatever it is told to do. The default allows nothing.
+/// What a program may touch while it runs, whatever its arguments are. The default allows nothing.
 ///
 /// Paths are absolute: a file, or a folder with all below it. The program itself, its loader and the libraries of the
 /// system need not be named.
@@ -61,7 +61,7 @@ pub struct Confinement {
     pub start: Vec<String>,
     /// Whether it may open sockets to the network.
     pub network: bool,
-    /// The program as it was judged; else it is looked for when it starts.
+    /// The program as it was judged. If `None`, it is looked for when it starts.
     pub judged: Option<ProgramFile>,
 }
 
@@ -80,7 +80,7 @@ pub enum GitChanges {
     /// Nothing.
     #[default]
     Nothing,
-    /// Objects, refs, the index and what else lies in `.git`.
+    /// Objects, refs, the index and everything else in `.git`.
     Repository,
     /// The same, and files of the working tree.
     Files,
@@ -167,7 +167,7 @@ pub struct ProgramOutput {
 impl ProgramCommand {
     /// The command as a person would type it, cut.
     pub fn line(&self) -> String {
-        // A word of the host's own that nobody typed.
+        // An argument that toolsd adds itself.
         let arguments = self.arguments.iter().skip_while(|word| *word == "--no-pager");
         let words = std::iter::once(&self.program).chain(arguments);
         let line = words.map(String::as_str).collect::<Vec<_>>().join(" ");

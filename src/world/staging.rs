@@ -41,10 +41,10 @@ pub trait StagedWrites: Send + Sync {
     /// Drops what was staged since `mark`. What has reached the disk meanwhile stays there.
     fn rollback(&self, mark: StagedMark);
 
-    /// Writes what is staged to the world beneath, all or nothing as far as that world can. Returns what changed.
+    /// Writes what is staged to the underlying world, all or nothing as far as that world can. Returns what changed.
     ///
     /// # Errors
-    /// A file changed on disk since the call read it, the seal is set, or the world beneath refuses.
+    /// A file changed on disk since the call read it, the seal is set, or the underlying world refuses.
     fn flush(&self) -> Result<Vec<StagedFile>>;
 
     /// Stages a move of a file. Its permissions move with it.

@@ -135,8 +135,8 @@ impl GrantedWorld {
 
     //= docs/spec.md#programs
     //# A program MUST NOT be granted to start programs from a folder where the pack can write.
-    /// Refuses places to start programs from that a grant to write of the pack reaches into. What the program itself
-    /// may write it may start: it could do all of that before.
+    /// Refuses to let a program start others from a folder that the pack may write. What the program itself may write
+    /// it may start: it could do all of that before.
     fn check_start(&self, grant: &ProgramGrant, start: &[String]) -> Result<()> {
         let program = &grant.program;
         let roots = [&[self.world.root().to_owned()], self.rules.roots.as_slice()].concat();
@@ -187,7 +187,7 @@ impl GrantedWorld {
         if let Some(name) = self.world.program_below(file, places)?.into_iter().next() {
             return Ok(Some(name));
         }
-        // What globs cover lies below the folders that they begin with: that a name lies there says nothing by itself.
+        // Everything that a glob covers is below the folder that it begins with, but a name there need not be covered.
         let mut around = Vec::new();
         for glob in &self.rules.allowed.write {
             match folders(self.world.as_ref(), glob, &self.rules.roots) {
@@ -205,7 +205,7 @@ impl GrantedWorld {
         Ok(self.world.program_below(file, &around)?.into_iter().find(is_granted))
     }
 
-    /// What these grants name, as files and folders: absolute paths beneath each root.
+    /// Returns the files and folders that these grants cover: absolute paths for each root.
     fn granted_places(&self, grant: &ProgramGrant, verb: &str, globs: &[String]) -> Result<Vec<String>> {
         let mut places = Vec::new();
         for glob in globs {
@@ -318,7 +318,7 @@ impl GrantedWorld {
     //= docs/spec.md#git
     //# A repository that refers to repositories, object stores or configuration that the pack may not access
     //# MUST be refused.
-    /// Refuses what a file of the workspace names for git: whoever wrote that has no say in what the pack may see.
+    /// Refuses what a file of the workspace names for git: its author does not decide what the pack may see.
     fn check_borrowed(&self, folder: &str, repository: &Repository) -> Result<()> {
         for part in &repository.elsewhere {
             let owner = part.split_once("/.git/").map(|(owner, _)| owner).or_else(|| part.strip_suffix("/.git"));
