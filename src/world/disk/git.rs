@@ -1,6 +1,6 @@
-//! Git for packs. Git is told where the repository is, with settings of our own above all others, and confined by the system
-//! so that it can neither start a process nor reach a file outside of the repository: what its configuration, its hooks
-//! or links in it would lead to does not happen, whoever wrote them.
+//! Git for packs. Git gets the repository by variables and our own settings, which override all others. The system
+//! confines it, so that it can neither start a process nor reach a file outside of the repository. What the
+//! configuration, hooks or links of the repository would cause does not happen, no matter who wrote them.
 //!
 //! Absent: the restoration of what a git that was killed left. Its lock is reported, and stays.
 

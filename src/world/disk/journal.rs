@@ -13,7 +13,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// The maximum size of a journal: a longer file is none of ours.
+/// The maximum size of a journal: toolsd writes no longer file.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// The maximum number of notices kept in memory. The log has all.
@@ -52,7 +52,7 @@ pub(super) fn folder(kind: &str) -> Option<String> {
 /// The content of a journal.
 #[derive(Default)]
 pub(super) struct JournalLines {
-    /// Its lines, up to the first one that is none of a journal.
+    /// Its lines, up to the first one that does not belong to a journal.
     pub read: Vec<Json>,
     /// Whether there is such a one: no kill leaves it, so a disk or a hand was at it.
     pub is_broken: bool,
@@ -91,7 +91,8 @@ impl Journal {
         loop {
             let path = path::join(folder, &format!("{}-{}", std::process::id(), uuid::Uuid::new_v4().simple()));
             let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
-            // Somebody who looked in between took it for a dead one's, and took it away.
+            // Otherwise another process saw it before it was locked, took it for a dead process's journal, and removed
+            // it.
             if file.try_lock().is_ok() && is_at(&file, &path) {
                 return Ok(Self { file, path });
             }
@@ -142,7 +143,7 @@ fn is_at(file: &File, path: &str) -> bool {
 
 //= docs/spec.md#robustness
 //# A journal that another user can change, or that is inside the workspace or another root, MUST be ignored.
-/// Whether only this user and root can have put a journal into a folder, which is no symlink.
+/// Whether a folder is not a symlink, and only this user and root can put a journal into it.
 fn is_journal_folder(folder: &str) -> bool {
     fs::symlink_metadata(folder).is_ok_and(|known| known.is_dir() && is_private(&known))
 }

@@ -1,5 +1,5 @@
-//! Locks: `flock` on an open file that is never unlinked, so nobody locks a file that is no longer in its place; and
-//! on the shared folder of a repository, which one writer at a time holds.
+//! Locks: `flock` on an open file that is never unlinked, so a locked file is always the one at its path. Also the lock
+//! of the shared folder of a repository, for one writer at a time.
 
 use super::handle::Disk;
 use super::roots::Roots;
@@ -30,7 +30,7 @@ struct FileLock {
     noted: bool,
 }
 
-/// Tries once to take a lock. A bare name lies in the state folder of the host, one for each root.
+/// Tries once to take a lock. A bare name is in toolsd's state folder, one for each root.
 pub(super) fn lock(disk: &Disk, path: &str) -> Result<LockAttempt> {
     let mut file =
         if path.contains('/') { open_below_root(disk, path)? } else { open_in_state_folder(&disk.roots, path)? };

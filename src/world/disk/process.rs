@@ -47,7 +47,7 @@ const LAST_BREATH: Duration = Duration::from_millis(500);
 /// How long a shutdown waits for programs: they are killed, and git may finish what it writes.
 const END_PATIENCE: Duration = Duration::from_secs(4);
 
-/// How long git may go on during a shutdown before it is asked to end.
+/// How long git may continue during a shutdown before it is asked to end.
 const GIT_LAST_WORK: Duration = Duration::from_secs(2);
 
 /// Runs a program to its end, or ends it.
@@ -94,8 +94,8 @@ fn temporary_folder() -> Result<TemporaryFolder> {
         .map_err(|error| Diagnostic::new(Code::WORLD, format!("no temporary folder can be made: {}", reason(&error))))
 }
 
-/// What a call is told that ends while a program runs. A program that waits for a network it does not have seems to do
-/// nothing.
+/// The message for a call that ends while a program runs. A program that waits for a network it does not have seems to
+/// do nothing.
 fn still_running(command: &ProgramCommand) -> String {
     let network = if command.confinement.network { "" } else { " and without the network" };
     format!("`{}` was still running, confined{network}", command.program)
@@ -104,7 +104,7 @@ fn still_running(command: &ProgramCommand) -> String {
 //= docs/spec.md#programs
 //# A program that fails because of its confinement MUST be reported with what it may access and the grant
 //# that says so.
-/// A note about what a program that failed was held to: why it failed, its own words say.
+/// Describes the confinement of a program that failed. The program's own output says why it failed.
 fn confinement_note(roots: &Roots, command: &ProgramCommand, ended: &Result<ProgramOutput>) -> Option<String> {
     let has_failed = match ended {
         Ok(ran) => ran.code != 0,
@@ -125,7 +125,7 @@ fn confinement_note(roots: &Roots, command: &ProgramCommand, ended: &Result<Prog
     })
 }
 
-/// Notes for the caller about granted places that do not exist.
+/// Notes for the caller about granted paths that do not exist.
 fn absent_notes(started: &mut StartedProgram, granted: &[String]) -> Vec<String> {
     let absent = started.absent.drain(..).filter(|at| granted.contains(at));
     let told = |at| format!("`{at}` is not there: the program could not write it; make the file or the folder first");
@@ -203,7 +203,7 @@ impl Group {
     //= docs/spec.md#calls
     //# A call that still runs after it was answered MUST NOT affect the disk, the graph, the memory of its
     //# pack or the client.
-    /// Has whoever answers in place of the call kill it before.
+    /// Has the watchdog kill it before it answers on the call's behalf.
     fn awaited(self: &Arc<Self>, what: Option<String>) -> guard::WaitNote {
         let group = Arc::clone(self);
         guard::note_wait(what, move || group.kill())
@@ -216,7 +216,7 @@ impl Group {
         }
     }
 
-    /// Nobody kills it any more: its number may soon be that of others.
+    /// Prevents later kills: its number may soon belong to another process.
     fn forget(&self) {
         self.held().take();
     }
@@ -226,9 +226,9 @@ struct RunningProgram<'a> {
     pid: Pid,
     group: Arc<Group>,
     command: &'a ProgramCommand,
-    /// What it prints, and what it complains of.
+    /// Its standard output and standard error.
     streams: [CapturedStream; 2],
-    /// Whether it is a process still, or one that nobody has waited for.
+    /// Whether it is a process still, or a zombie that has not been waited for.
     is_ours: bool,
     /// What can be read when it has ended; where the system has no such thing it is looked again and again.
     end: Option<OwnedFd>,
@@ -253,7 +253,7 @@ impl<'a> RunningProgram<'a> {
         Self { pid: started.pid, group, command, streams, is_ours: true, end, _tether: started.tether }
     }
 
-    /// Whether it has ended, and how. Its number stays taken: nobody else can get that of its group.
+    /// Whether it has ended, and how. It is not reaped, so no other process can get the number of its group.
     fn look(&self) -> io::Result<Option<WaitIdStatus>> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         Ok(waitid(WaitId::Pid(self.pid), options)?)
@@ -282,7 +282,8 @@ impl<'a> RunningProgram<'a> {
             }
             //= docs/spec.md#programs
             //# A program MUST have limits of memory, file size, number of processes and output.
-            // What changes a repository is let finish. Nobody would see the rest of what any other one prints.
+            // What changes a repository may finish. The output of any other program beyond the limit would be lost
+            // anyway.
             if self.overflows() && matches!(self.command.needs, RequiredGrant::Program | RequiredGrant::ReadGit) {
                 return Err(self.too_much(" and was ended"));
             }
@@ -321,7 +322,7 @@ impl<'a> RunningProgram<'a> {
     /// Reads what the program prints, for `pause` at most. Returns how long to listen next.
     fn listen(&mut self, pause: Duration) -> Duration {
         let mut open: Vec<&mut CapturedStream> = self.streams.iter_mut().filter(|stream| stream.is_open).collect();
-        // Whoever hears of its end need not look for it.
+        // With `end`, its exit interrupts the wait, so there is no need to poll.
         let pause = if self.end.is_some() { LOOK } else { pause };
         if open.is_empty() && self.end.is_none() {
             std::thread::sleep(pause);
@@ -400,7 +401,7 @@ impl CapturedStream {
         Self { file: File::from(stream), bytes: Vec::new(), most: most + 1, is_open: true }
     }
 
-    /// Reads once what is there.
+    /// Reads once what is available.
     fn read(&mut self) {
         let mut part = [0; 16 * 1024];
         match self.file.read(&mut part) {
@@ -456,7 +457,7 @@ fn is_ending(is_git: bool) -> bool {
     shutdown_state().ends.is_some_and(|since| !is_git || since.elapsed() > GIT_LAST_WORK)
 }
 
-/// The error for a program that is ended by a shutdown.
+/// The error for a program that is stopped by a shutdown.
 fn shutdown_fault() -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, "the server ends, and its programs with it").help("call again when it is there again")
 }

@@ -12,8 +12,8 @@ pub const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 //= docs/spec.md#robustness
 //# A file that toolsd reads for itself MUST be a regular file of a bounded size.
-/// The bytes of a file of up to `most`; `None` if it is not there. A symlink in its place is not followed: whoever
-/// prepared the workspace may have put it there.
+/// Reads a file of at most `most` bytes; `None` if it does not exist. Does not follow a symlink, which the author of
+/// the workspace may have put there.
 pub(super) fn read_small(file: &str, most: u64) -> Result<Option<Vec<u8>>> {
     // A pipe without a writer would wait for one; a terminal would become that of this process.
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
@@ -45,7 +45,7 @@ pub(super) fn read_small(file: &str, most: u64) -> Result<Option<Vec<u8>>> {
 /// The maximum size of a file of a repository that the host reads for itself.
 pub(super) const MOST_OF_REPOSITORY: u64 = 1 << 20;
 
-/// The bytes of a small file of a repository; `None` if it is not there.
+/// Reads a small file of a repository; `None` if it does not exist.
 pub(super) fn read_repository_file(file: &str) -> Result<Option<Vec<u8>>> {
     read_small(file, MOST_OF_REPOSITORY)
 }
@@ -61,7 +61,7 @@ pub(super) fn check_file(path: &str, entry: EntryKind, size: u64) -> Result<()> 
     }
 }
 
-/// All bytes of an open file of so many; one that grew beyond what is read is refused.
+/// Reads an open file of `size` bytes whole. Refuses it if it grew beyond what may be read.
 pub(super) fn read_whole(path: &str, file: impl io::Read, size: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0).saturating_add(1));
     file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| path_fault(path, "read", &error))?;

@@ -1,4 +1,4 @@
-//! Secrets of this process: other processes cannot read them, and nobody else can write files with secrets.
+//! Secrets of this process: other processes cannot read them, and no one else can write files with secrets.
 
 use super::system::reason;
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -41,15 +41,15 @@ pub fn secret_variable(name: &str) -> Option<String> {
 //= docs/spec.md#secrets
 //# A secret file MUST be refused unless it is a regular file of the user or of root that nobody else can
 //# write.
-/// The secret in a file, of which `what` says what it is; nothing if a credential is not there.
+/// Reads the secret in a file; `what` describes it. `None` if a credential does not exist.
 ///
 /// # Errors
 /// The file cannot be read, others can write it, or it holds anything else than one line.
 pub fn read_secret(what: &str, file: SecretFile<'_>) -> Result<Option<String>> {
     let (SecretFile::Own(path) | SecretFile::Credential(path)) = file;
     let fault = |why: &str| Diagnostic::new(Code("usage"), format!("{what} file {path} {why}"));
-    // Links are followed, as Kubernetes mounts secrets: what counts is the file that was opened. Without waiting for
-    // whoever writes to a pipe of that name.
+    // Links are followed, as Kubernetes mounts secrets: what counts is the file that was opened. Does not wait for the
+    // writer of a pipe of that name.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let opened = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(opened) => File::from(opened),
@@ -84,7 +84,7 @@ pub fn read_secret(what: &str, file: SecretFile<'_>) -> Result<Option<String>> {
 //= docs/spec.md#secrets
 //# A secret MUST be refused if it is set twice, if it is too short, or if its file is in a folder that packs
 //# may be granted.
-/// Checks that a file with a secret lies in none of these folders, whatever the names are by which they are reached.
+/// Checks that a file with a secret is outside of all these folders, by any name that leads to them.
 ///
 /// # Errors
 /// It does, or it cannot be known.
@@ -102,10 +102,10 @@ pub fn check_secret_place(what: &str, file: &str, folders: &[String]) -> Result<
     }
 }
 
-/// The secret that a descriptor gives until its end. The descriptor is closed: no program that is started later has it.
+/// Reads the secret from a descriptor until its end. The descriptor is closed: no program that is started later has it.
 ///
 /// # Errors
-/// It is not open, or gives anything else than one line.
+/// It is not open, or does not contain exactly one line.
 pub fn read_secret_descriptor(what: &str, number: u32) -> Result<String> {
     let fault = |why: &str| Diagnostic::new(Code("usage"), format!("{what} descriptor {number} {why}"));
     let opened = RawFd::try_from(number).map_err(|_| io::ErrorKind::InvalidInput.into()).and_then(descriptor);
@@ -113,7 +113,7 @@ pub fn read_secret_descriptor(what: &str, number: u32) -> Result<String> {
     one_line(opened).map_err(|why| fault(&why))
 }
 
-/// A descriptor that whoever started the program opened for it.
+/// A descriptor that the parent of this process opened for it.
 #[allow(unsafe_code, reason = "std cannot take a descriptor that is known by its number alone")]
 fn descriptor(number: RawFd) -> io::Result<File> {
     // SAFETY: F_GETFD touches no memory; it fails for a number that is not open.

@@ -37,19 +37,19 @@ pub fn home_folder() -> Option<String> {
     env("HOME").filter(|home| path::is_absolute(home)).map(|home| path::clean(&home))
 }
 
-/// Where the user's configuration lies: `$XDG_CONFIG_HOME/toolsd`, else `~/.config/toolsd` (XDG Base Directory
+/// Where the user's configuration is: `$XDG_CONFIG_HOME/toolsd`, or by default `~/.config/toolsd` (XDG Base Directory
 /// Specification: a variable that is not absolute does not count).
 pub fn config_folder() -> Option<String> {
     base("XDG_CONFIG_HOME", ".config")
 }
 
-/// Where trust and the like are kept: `$XDG_STATE_HOME/toolsd`, else `~/.local/state/toolsd`.
+/// Where trust and similar state are kept: `$XDG_STATE_HOME/toolsd`, or by default `~/.local/state/toolsd`.
 pub fn state_folder() -> Option<String> {
     base("XDG_STATE_HOME", ".local/state")
 }
 
 /// Where trust is kept: `~/.local/state/toolsd`, whatever `XDG_STATE_HOME` says. A person's shell and the client that
-/// starts a server seldom have the same variables, and both must find the same record. Without a home folder:
+/// starts a server rarely have the same variables, and both must find the same record. Without a home folder:
 /// [`state_folder`].
 pub fn trust_folder() -> Option<String> {
     let home = home_folder().or_else(system_home).map(|home| path::join(&home, TRUST_BELOW_HOME));
@@ -70,13 +70,13 @@ pub(super) fn system_home() -> Option<String> {
     own.get(5).filter(|home| path::is_absolute(home)).map(|home| path::clean(home))
 }
 
-/// Whether a path, absolute or below `~`, lies in a folder of the host's own: the user's packs, trust, locks,
-/// unfinished writes. Whoever writes there is trusted without having been shown.
+/// Whether a path, absolute or below `~`, is in one of toolsd's own folders: the user's packs, trust, locks, unfinished
+/// writes. What is written there is trusted without being shown to the user.
 pub fn is_hosts_own(path: &str) -> bool {
     meets_own_folder(path, path::is_below)
 }
 
-/// Whether a path lies in a folder of the host's own, or holds one.
+/// Whether a path is in one of toolsd's own folders, or contains one.
 pub fn holds_hosts_own(path: &str) -> bool {
     meets_own_folder(path, |path, own| path::is_below(path, own) || path::is_below(own, path))
 }
@@ -93,7 +93,7 @@ fn meets_own_folder(path: &str, meets: fn(&str, &str) -> bool) -> bool {
     own_folders().any(|folder| meets(&absolute, &lower(real_path(&folder))) || meets(&absolute, &lower(folder)))
 }
 
-/// The folders of the host's own, whether they are there or not.
+/// The folders of toolsd itself, whether they exist or not.
 pub(super) fn own_folders() -> impl Iterator<Item = String> {
     [config_folder(), state_folder(), trust_folder()].into_iter().flatten()
 }
@@ -121,7 +121,7 @@ pub(super) fn now_ms() -> i64 {
     }
 }
 
-/// The path without symlinks, as far as it is there.
+/// The path without symlinks, as far as it exists.
 pub(super) fn real_path(given: &str) -> String {
     let mut rest = String::new();
     let mut folder = path::clean(given);
@@ -143,13 +143,13 @@ pub(super) fn real_path(given: &str) -> String {
     }
 }
 
-/// Where a path leads, free of links; `None` if it is not there.
+/// Where a path leads, free of links; `None` if it does not exist.
 pub(super) fn canonical_path(path: &str) -> Option<String> {
     std::fs::canonicalize(path).ok()?.into_os_string().into_string().ok()
 }
 
-/// Makes a folder that only this user enters, and those above it that are not there yet; one that is there keeps what
-/// it has, but for write permission of others.
+/// Creates a folder that only this user enters, and missing ones above it. An existing one keeps its permissions,
+/// except write permission of others.
 pub fn make_private_folder(path: &str) -> Result<()> {
     private_folder(path).map_err(|error| path_fault(path, "made", &error))
 }
@@ -176,7 +176,7 @@ fn close_to_others(path: &str) -> io::Result<()> {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode & !WRITABLE_BY_OTHERS))
 }
 
-/// Whether one of the host's own folders lies in the workspace, and not where the system's home folder has it: then a
+/// Whether one of toolsd's own folders is in the workspace, and not where the system's home folder has it: then a
 /// variable of the environment leads there, and what is found is the workspace's.
 pub fn is_misled(folder: &str, workspace: &str, below_home: &str) -> bool {
     let (folder, workspace) = (real_path(folder), real_path(workspace));
@@ -193,16 +193,15 @@ pub(super) fn is_alive(pid: u32) -> bool {
     !matches!(test_kill_process(pid), Err(Errno::SRCH)) && !is_zombie(pid)
 }
 
-/// Whether a process ended and its parent has not heard of it yet: it holds nothing any more. Where there is no
-/// `/proc` nobody can tell.
+/// Whether a process ended and its parent has not waited for it yet: it holds nothing any more. Returns `false` without
+/// `/proc`, where this is unknown.
 fn is_zombie(pid: Pid) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
-    // The name of the program stands in parentheses, and may hold some.
+    // The name of the program is in parentheses, and may contain some.
     stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z'))
 }
 
-/// Whether a path was refused since a symlink leads out: the openers of folders beneath folders refuse with an error
-/// that the system did not raise.
+/// Whether a path was refused since a symlink leads out: `cap-std` then returns an error that the system did not raise.
 pub(super) fn is_escape(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
 }
@@ -233,7 +232,7 @@ pub(super) fn reason(error: &io::Error) -> String {
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()
 }
 
-/// Whether an error says that nothing is there.
+/// Whether an error means that nothing exists at the path.
 pub(super) fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename)
 }
@@ -280,18 +279,18 @@ pub fn check_descriptors() -> Result<()> {
     }
 }
 
-/// So many threads are needed at once when a command begins, beside those that read files side by side: for the protocol, the
-/// watchdog, calls, and what looks at the disk.
+/// The number of threads needed at once when a command begins, in addition to those that read files in parallel: for
+/// the protocol, the watchdog, calls, and what looks at the disk.
 const LEAST_THREADS: usize = 12;
 
-/// Refuses to begin with too few threads: what starts one later has nobody to tell.
+/// Refuses to begin with too few threads: a later failure to start one cannot be reported.
 ///
 /// # Errors
-/// The system does not give [`LEAST_THREADS`] beside those of the pool in which files are read.
+/// The system does not allow [`LEAST_THREADS`] in addition to those of the pool in which files are read.
 //= docs/spec.md#robustness
 //# A server or a command that cannot get the descriptors or the threads that it needs MUST say so and exit.
 pub fn check_threads() -> Result<()> {
-    // That there is such a pool already is no fault.
+    // An existing pool is not an error.
     let has_pool =
         rayon::ThreadPoolBuilder::new().build_global().map_or_else(|fault| fault.source().is_none(), |()| true);
     let gate = RwLock::new(());
@@ -309,13 +308,13 @@ pub fn check_threads() -> Result<()> {
         .help("raise the limit on the processes of this user (`ulimit -u`), or that of the container"))
 }
 
-/// Has a file that may grow no further (`ulimit -f`) told to who writes it: else the system would end the whole process, and
-/// with it the calls of others.
+/// Makes a write beyond the maximum file size (`ulimit -f`) fail for its caller. Otherwise the system would kill the
+/// whole process, and with it the calls of others.
 //= docs/spec.md#robustness
 //# When the process has no descriptors left, or may not extend a file, only the affected call MUST fail, with
 //# the reason.
 #[allow(unsafe_code, reason = "std has no way to ignore a signal; to ignore one runs no code of ours")]
 pub fn fail_at_largest_file() {
-    // SAFETY: the number is one of the system's, and `SIG_IGN` is no function that is called.
+    // SAFETY: the number is one of the system's, and `SIG_IGN` is not a function that is called.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 mod permissions;
 
-/// A folder `outside` with a secret, and beside it the root `inside` with a file.
+/// A folder `outside` with a secret, and next to it the root `inside` with a file.
 fn house() -> (tempfile::TempDir, Disk) {
     let house = tempfile::tempdir().unwrap();
     fs::create_dir_all(house.path().join("inside/real/deep")).unwrap();

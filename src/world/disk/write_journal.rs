@@ -30,17 +30,17 @@ pub(super) struct PendingWrites {
     journal: MutexGuard<'static, Option<Journal>>,
 }
 
-/// The last step of one change: a new file is put in its place, or a file is removed.
+/// The last step of one change: a new file is renamed to its target, or a file is removed.
 pub(super) struct WriteStep<'a> {
     /// The absolute path.
     pub path: &'a str,
-    /// The folder that it lies in.
+    /// The folder that contains it.
     pub folder: (u64, u64),
-    /// The name of the new file beside it; without one the file is removed.
+    /// The name of the new file next to it; without one the file is removed.
     pub new: Option<&'a str>,
     /// What that is, and the hash of what it holds.
     pub made: Option<(FileMark, &'a str)>,
-    /// What is there.
+    /// The file that exists at the target.
     pub old: Option<FileMark>,
 }
 
@@ -180,7 +180,7 @@ fn finish(lines: &[Json]) -> Vec<String> {
     told
 }
 
-/// A step as it stands in the journal.
+/// A step as the journal has it.
 type JournaledStep = (String, (u64, u64), Option<String>, Option<FileMark>, Option<(FileMark, String)>);
 
 //= docs/spec.md#robustness
@@ -210,7 +210,7 @@ fn take_step(step: &Json) -> Result<bool, String> {
     };
     let (made, hash) = made.filter(|_| is_temporary(&new)).ok_or_else(unread)?;
     match look(&new).map_err(failed)? {
-        // It is in its place, and may have been changed there.
+        // It has been renamed to its target, and may have been changed there.
         None if now.is_some_and(|now| (now.0, now.1) == (made.0, made.1)) => Ok(false),
         None if now == old => Err(stays("what was prepared for it is gone")),
         None => Err(stays("what was prepared for it is gone, or was changed since it was put there")),
@@ -238,7 +238,7 @@ fn hash_of(parent: &OwnedFd, name: &str) -> Option<String> {
     Some(hasher.finalize().to_hex().to_string())
 }
 
-/// Keeps both versions of a file that somebody changed before the new one could be put in its place.
+/// Keeps both versions of a file that was changed before the new one could replace it.
 fn keep_aside(parent: &OwnedFd, path: &str, new: &str) -> String {
     let name = path::name(path);
     let mut names = (1..1_000).map(|number| format!("{name}.set-aside-{number}"));

@@ -186,8 +186,8 @@ pub(super) fn filters(confinement: &Confinement, landlock: u32) -> Result<Arc<[B
 /// Calls that are answered by an error: always, or where one of these rules holds.
 type CallRules = BTreeMap<c_long, Vec<SeccompRule>>;
 
-/// The errors, and what is answered by each. The error 0 is one as well: nothing is done, and the caller is told that it
-/// was. Where two have the same call, the later one counts if it holds.
+/// The errors, and the calls that each answers. The error 0 also counts: nothing is done, and the call reports success.
+/// If two have the same call, the later one counts where it holds.
 fn rules(confinement: &Confinement, landlock: u32) -> Result<[(c_int, CallRules); 4], BackendError> {
     let owners = OWNERS.iter().map(|(call, _)| call);
     // The C library uses the older call where there is no `clone3`; the flags of that one cannot be seen by a filter.
@@ -260,7 +260,8 @@ fn pairs_of_sockets(confinement: &Confinement) -> Result<Vec<SeccompRule>, Backe
     others.map(|kind| all_of(&[(1, MaskedEq(0xf), kind)])).collect()
 }
 
-/// Another user than that of this process, or another group; none (-1) is no other. The user is in this argument.
+/// Another user than that of this process, or another group; -1 (no change) does not count. The user is in this
+/// argument.
 fn other_owners(user: u8) -> Result<Vec<SeccompRule>, BackendError> {
     let (own_user, own_group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
     let is_other = |argument, own| all_of(&[(argument, Ne, own), (argument, Ne, u32::MAX)]);
@@ -307,8 +308,8 @@ fn all_of(conditions: &[(u8, SeccompCmpOp, u32)]) -> Result<SeccompRule, Backend
     SeccompRule::new(conditions.collect::<Result<_, _>>()?)
 }
 
-/// The filters. The one for calls that do not exist has those of higher numbers than [`NEWEST`] as well: the crate
-/// compares numbers only for being the same, so that this comparison stands before its program.
+/// Compiles the filters. The one for calls that do not exist also covers numbers above [`NEWEST`]: the crate compares
+/// numbers only for equality, so this comparison comes before its program.
 fn compile(rules: &[(c_int, CallRules)]) -> Result<Vec<BpfProgram>, BackendError> {
     let arch = std::env::consts::ARCH.try_into()?;
     let mut filters = Vec::new();

@@ -89,7 +89,7 @@ const LARGEST_FILE: u64 = 4 << 30;
 /// The maximum memory of a process of a program, 4 GiB; of a git, which reads files of commits whole, 1 GiB.
 const MAX_MEMORY: u64 = 4 << 30;
 const MAX_MEMORY_OF_GIT: u64 = 1 << 30;
-/// How many processes and threads a program may start, beside those that there are. Root has no such limit.
+/// How many processes and threads a program may start, in addition to those that exist. Root has no such limit.
 const MAX_PROCESSES: u64 = 1_024;
 /// How many descriptors a program may have open.
 const MOST_OPEN: u64 = 4096;
@@ -136,7 +136,7 @@ pub(super) fn start(start: &ProgramStart<'_>, confines: Option<&Mechanisms>) -> 
             })?),
             None => None,
         };
-    // Git takes its locks away when it is asked to end; a lock that stays all the same is told (`git/guard`).
+    // Git removes its locks when it is asked to end; a lock that remains is reported (`git/guard`).
     let orphaned = if start.is_git { libc::SIGTERM } else { libc::SIGKILL };
     let tether = spawn::signal_on_host_exit(orphaned).map_err(wrong)?;
     let (to_read, input) = io::pipe().map_err(wrong)?;
@@ -228,8 +228,8 @@ impl LandlockGrant {
             Self::Read => read,
             Self::Execute => read | AccessFs::Execute,
             Self::Sink => AccessFs::ReadFile | AccessFs::WriteFile,
-            // No program of its own making is started unless `start` names its place, and no device, pipe or socket
-            // is made.
+            // No program of its own making is started unless `start` names its path, and no device, pipe or socket is
+            // made.
             Self::Write => {
                 let change = AccessFs::WriteFile | AccessFs::Truncate | AccessFs::RemoveDir | AccessFs::RemoveFile;
                 read | change | AccessFs::MakeDir | AccessFs::MakeReg | AccessFs::MakeSym | AccessFs::Refer
@@ -238,7 +238,7 @@ impl LandlockGrant {
     }
 }
 
-/// What is refused unless a rule grants it: all that this version of Landlock knows of, but for TCP where that is
+/// What is refused unless a rule grants it: all that this version of Landlock knows, except for TCP where that is
 /// granted.
 fn handled_rights(abi: ABI, network: bool) -> (BitFlags<AccessFs>, BitFlags<AccessNet>, BitFlags<Scope>) {
     let net = if network { BitFlags::empty() } else { AccessNet::from_all(abi) };
@@ -342,7 +342,7 @@ fn open_judged(start: &ProgramStart<'_>, file: &ExecutedFile) -> Result<OwnedFd>
     if (known.st_dev, known.st_ino) == file.identity { Ok(opened) } else { Err(lost()) }
 }
 
-/// A path that was granted, open; nothing if it is not there. Below a root no symlink is followed.
+/// Opens a granted path; `None` if it does not exist. Below a root no symlink is followed.
 //= docs/spec.md#programs
 //# A program's grant MUST be checked at the target of its symlinks, and MUST NOT be reached through a symlink
 //# below a root.
@@ -354,7 +354,7 @@ fn open_granted(start: &ProgramStart<'_>, at: &str, grant: LandlockGrant) -> Res
             let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
             openat2(dir, within, flags, Mode::empty(), beneath)
         }
-        // The host names what lies outside of all roots for git. What a grant names was judged by where it really lies.
+        // For git, toolsd names paths outside of all roots. What a grant names was judged by its real path.
         Err(_) if start.is_git => open(at, flags, Mode::empty()),
         Err(_) => openat2(CWD, at, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS),
     };

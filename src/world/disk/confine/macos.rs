@@ -1,4 +1,4 @@
-//! Confinement on macOS: the profile that `sandbox-exec` gets. Untried so far: nobody ran it on that system.
+//! Confinement on macOS: the profile that `sandbox-exec` gets. It has not been run on that system so far.
 
 use crate::world::path;
 use crate::world::run::{ChildProcesses, Confinement};

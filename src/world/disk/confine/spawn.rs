@@ -1,4 +1,5 @@
-//! The one unsafe place: a child process that borrows the memory of its parent until it is the program (`CLONE_VFORK`).
+//! The only unsafe code of programs: a child process that borrows the memory of its parent until it is the program
+//! (`CLONE_VFORK`).
 //!
 //! A fork copies the page tables: 20 ms for a host of 500 MB, where a program is started in 1 ms; starting through a
 //! helper of our own doubles the time. `std` has no way to confine a child that it starts without a fork.
@@ -68,10 +69,10 @@ pub(super) fn c_string(text: &str) -> Result<CString, NulError> {
 
 /// Has the kernel send a signal to the group of a program when this process is gone, however it went.
 ///
-/// Each end of a pipe that nobody writes to tells its owner by a signal when the other end is closed (`O_ASYNC`, see
-/// `fcntl(2)`). This process alone holds both: when it ends, the end that goes first has the other one tell. The child
-/// makes its group the owner before it is the program, so there is no moment without. The kernel remembers the group
-/// itself, not its number, which another one may get.
+/// Each end of a pipe without data signals its owner when the other end is closed (`O_ASYNC`, see `fcntl(2)`). This
+/// process alone holds both: when it ends, closing one end triggers the signal of the other. The child makes its group
+/// the owner before it becomes the program, so it is never without. The kernel remembers the group itself, not its
+/// number, which another group may get.
 //= docs/spec.md#programs
 //# When the server ends, for whatever reason, its programs and everything that they started MUST end.
 pub(super) fn signal_on_host_exit(signal: c_int) -> io::Result<HostExitSignal> {
@@ -129,7 +130,7 @@ pub(super) fn spawn(image: &ProcessImage) -> Result<Pid, (&'static str, io::Erro
         pid
     };
     if let Some((step, error)) = plan.failed {
-        // SAFETY: the child that we made ended by itself; nobody else waits for it.
+        // SAFETY: the child that we made ended by itself; no other thread waits for it.
         unsafe { libc::waitpid(pid, null_mut(), 0) };
         return Err((step, io::Error::from_raw_os_error(error)));
     }
@@ -146,7 +147,7 @@ extern "C" fn child(plan: *mut c_void) -> c_int {
     127
 }
 
-/// Ends only if a step fails: gives its name.
+/// Returns only if a step fails: the name of the step.
 ///
 /// # Safety
 ///
@@ -158,7 +159,7 @@ unsafe fn become_program(plan: &SpawnPlan<'_>) -> &'static str {
         let mut default: libc::sigaction = std::mem::zeroed();
         default.sa_sigaction = libc::SIG_DFL;
         for signal in 1..=64 {
-            // Two of them are the C library's, and two have no handler: that is no fault.
+            // Two of them are the C library's, and two have no handler: failures do not matter.
             libc::sigaction(signal, &raw const default, null_mut());
         }
         if libc::setpgid(0, 0) != 0 {
@@ -197,7 +198,7 @@ unsafe fn become_program(plan: &SpawnPlan<'_>) -> &'static str {
     }
 }
 
-/// Gives up what the child shall not have; whether that went well.
+/// Gives up what the child must not have. Returns whether that succeeded.
 ///
 /// # Safety
 ///

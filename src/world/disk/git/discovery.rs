@@ -1,5 +1,5 @@
-//! Finds the repository that a folder lies in, and checks what git itself does not check once it is told where a
-//! repository is: whose it is, where it leads, and that its best-known parts are ordinary files and folders.
+//! Finds the repository that contains a folder, and checks what git itself does not check once its location is set by
+//! variables: its owner, where it leads, and that its best-known parts are ordinary files and folders.
 
 use super::{settings, unconfined};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -226,7 +226,7 @@ fn find_alternates(roots: &Roots, objects: &str, depth: usize, found: &mut Vec<S
         if line.starts_with('"') {
             return Err(refused("in quotes".to_owned(), "write the path without quotes"));
         }
-        // Git passes by what is not there.
+        // Git ignores what does not exist.
         let Some(target) = canonical_path(&path::join(objects, line)) else { continue };
         if !roots.holds(&target) {
             return Err(refused("outside of the root".to_owned(), &format!("start with `--root {target}`")));

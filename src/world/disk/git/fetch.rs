@@ -1,5 +1,5 @@
-//! `fetch`, the one command that starts git's own transports: in a repository of its own that holds nothing but the names
-//! of what is there already, so that the configuration and the hooks of the real one are never read.
+//! `fetch`, the one command that starts git's own transports. It runs in a temporary repository that contains nothing
+//! but the names of existing refs, so that the configuration and the hooks of the real one are never read.
 
 use super::runner::{self, ENVIRONMENT};
 use super::settings;
@@ -25,7 +25,7 @@ const SETTINGS: [(&str, &str); 4] =
 
 //= docs/spec.md#git
 //# `fetch` MUST NOT read the configuration of the repository, and MUST work with that of the user.
-/// Runs a fetch whose input is the refs that are there, as `packed-refs` has them. Prints those that are there then.
+/// Runs a fetch whose input is the existing refs in the format of `packed-refs`. Prints the refs that exist afterwards.
 pub(super) fn run(disk: &Disk, command: &ProgramCommand, repository: &Repository) -> Result<ProgramOutput> {
     let failed = |error: &std::io::Error| {
         Diagnostic::new(Code::WORLD, format!("no temporary repository can be made: {}", reason(error)))

@@ -58,7 +58,7 @@ const FURTHER_GITS: &[(&str, &str)] = &[
     ("submodule.recurse", "false"),
 ];
 
-/// Files that git would read. An empty `diff.orderFile` is a fault to git.
+/// Files that git would read. To git, an empty `diff.orderFile` is an error.
 const FILES: &[(&str, &str)] = &[
     ("blame.ignoreRevsFile", ""),
     ("commit.template", ""),
@@ -155,7 +155,7 @@ const MAX_OF_ENVIRONMENT: usize = 1_000;
 /// The maximum number of repositories whose settings are kept.
 const MAX_KEPT: usize = 64;
 
-/// Whether a setting of the user's counts in every repository, and is told to packs.
+/// Whether a setting of the user counts in every repository and is shown to packs.
 pub fn is_told(setting: &GitSetting) -> bool {
     OF_USER.iter().any(|known| setting.key == *known || known.ends_with('.') && setting.key.starts_with(known))
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Writes a file whose time of modification lies so many seconds back.
+/// Writes a file with a modification time `seconds` ago.
 fn old(path: &Path, text: &str, seconds: u64) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();

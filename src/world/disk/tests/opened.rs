@@ -1,4 +1,4 @@
-//! What was judged is what is handed out, whatever is put in its place meanwhile.
+//! What was judged is what is handed out, whatever replaces it meanwhile.
 
 use super::*;
 use crate::world::Unrestricted;
@@ -51,7 +51,7 @@ fn a_pipe_that_takes_the_place_of_a_file_is_not_waited_for() {
     }
 }
 
-/// A folder that is moved while a way through it is gone takes nobody to where it was moved.
+/// A folder that is moved while a path through it is resolved does not lead to where it was moved.
 #[test]
 fn dots_in_a_link_leave_the_folders_that_were_gone_through() {
     let (house, disk) = house();
