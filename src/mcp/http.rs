@@ -1,9 +1,9 @@
 //! The Streamable HTTP transport: all revisions at one address.
 //!
-//! `listener` accepts connections, which hyper serves, and `connections` bounds their number. `access` checks the head of
-//! each request, `body` reads its message, and `endpoint` answers it: by `direct_calls` if it is a plain call, else
-//! through rmcp. `sessions` holds the sessions of the revisions with handshakes, and `responses` makes the responses of
-//! the transport itself.
+//! `listener` accepts connections, which hyper serves, and `connections` bounds their number. `access` checks the head
+//! of each request, `body` reads its message, and `endpoint` answers it: by `direct_calls` if it is a plain call,
+//! otherwise through rmcp. `sessions` holds the sessions of the revisions with handshakes, and `responses` makes the
+//! responses of the transport itself.
 
 mod access;
 mod body;

@@ -12,7 +12,7 @@ use serde_json::{Map, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A tool as the newest revision with a handshake lists it, which today's clients speak; null if it is left out of lists.
+/// A tool as the newest revision with a handshake lists it, which today's clients speak; null if lists omit it.
 pub fn list_entry(served: &ServedTool, is_lean: bool) -> Json {
     let item = tool_item(served, Revision::Icons, is_lean);
     item.and_then(serde_json::to_value).unwrap_or_default()

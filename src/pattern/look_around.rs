@@ -1,5 +1,5 @@
 //! Patterns with look-around and back references. Their engine backtracks and may take exponential time, so it gives up
-//! after some steps. In a long text it is asked for a match at each place, and the guard before each of these.
+//! after some steps. In a long text it is asked for a match at each position, and the guard before each of these.
 
 use super::captures::Captures;
 use super::cost::{self, PatternSize};
@@ -12,8 +12,8 @@ use std::ops::{ControlFlow, Range};
 const STEPS: usize = 1_000_000;
 /// The maximum product of pattern parts and text bytes. A part without look-around may run that long in one step.
 const MOST: u64 = 20_000_000;
-/// The maximum product of pattern parts and the square of text bytes for which the engine searches by itself. A part may
-/// read the whole text at each place, so that a longer search would not end with its call.
+/// The maximum product of pattern parts and the square of text bytes for which the engine searches by itself. A part
+/// may read the whole text at each position, so that a longer search would not end with its call.
 const SHORT: u64 = 50_000_000;
 /// The maximum size, in bytes, of a compiled part and of the states that it keeps.
 const PART: usize = 1 << 20;
@@ -125,7 +125,7 @@ impl LookAroundEngine {
 enum TextLength {
     /// A search in it ends soon.
     Short,
-    /// It is searched place by place.
+    /// It is searched position by position.
     Long,
 }
 

@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The pause before git is asked again.
 const AGAIN: Duration = Duration::from_millis(40);
 
-/// A repository, and the world that it lies in.
+/// A repository, and the world that contains it.
 pub(super) struct GitCall<'a> {
     pub(super) world: &'a dyn World,
     pub(super) repository: Repository,
@@ -74,7 +74,7 @@ impl GitCall<'_> {
         self.command(words, GitUse { changes, ..GitUse::default() })
     }
 
-    /// The command of a verb, with all its words in their places.
+    /// The command of a verb, with all its arguments in order.
     pub(super) fn command_of(&self, verb: &GitVerb, mut said: GitArguments, options: &Map) -> ProgramCommand {
         let is_part = self.repository.is_seen_in_part();
         let looks_at_files = looks(verb, &said, options);
@@ -108,7 +108,7 @@ impl GitCall<'_> {
 
     //= docs/spec.md#git
     //# The paths that a verb takes and returns MUST be in the working tree below the granted roots.
-    /// Refuses paths that lie outside of what the pack may look at, and says of the verb whether it looks at files.
+    /// Refuses paths outside of what the pack may look at.
     pub(super) fn check_paths(&self, verb: &GitVerb, said: &GitArguments, options: &Map) -> Result<()> {
         let repository = &self.repository;
         let is_of_commits = verb.files == FileUse::None && verb.changes == GitChanges::Nothing;

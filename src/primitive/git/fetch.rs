@@ -70,7 +70,7 @@ fn address(call: &GitCall<'_>, remote: &str) -> Result<(String, Option<String>)>
     let given = url.strip_prefix("file://").unwrap_or(url);
     // Git's own rule: a `:` before the first `/` ends the name of a host.
     if let Some((host, _)) = given.split_once(':').filter(|(host, _)| !host.contains('/')) {
-        // `ext::`, `fd::` and the like name a program.
+        // `ext::`, `fd::` and similar prefixes name a program.
         let is_program = url.contains("::") || host.is_empty();
         return if is_program { Err(not_reached(remote, url)) } else { Ok((url.clone(), None)) };
     }

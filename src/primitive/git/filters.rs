@@ -1,5 +1,5 @@
-//! Files that pass a filter, such as git-crypt or git-lfs, which is a program: refused before one of them is taken in, or
-//! is written as it must not lie there; told otherwise.
+//! Files that pass a filter (a program, such as git-crypt or git-lfs). Refuses to take one in, or to write one that
+//! would be wrong in the working tree without its filter; otherwise reports them.
 
 use super::arguments::{GitArguments, is_on};
 use super::call::GitCall;
@@ -112,8 +112,8 @@ fn check_filled(call: &GitCall<'_>, verb: &GitVerb, said: &GitArguments) -> Resu
         .help(format!("do this by hand: `git {command} {}`", said.names.join(" "))))
 }
 
-/// The filters through which files must go to the working tree. What git-lfs keeps is its own pointer, which may lie there,
-/// and many filters only clean.
+/// The filters through which files must go to the working tree. Git-lfs does not count, since its own pointers may be
+/// there; many filters only clean.
 fn filling(repository: &Repository) -> Vec<&str> {
     let is_set = |filter: &str, end: &str| {
         let value = repository.setting(&format!("filter.{filter}.{end}")).map_or("", |one| one.value.as_str());

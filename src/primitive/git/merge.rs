@@ -117,7 +117,7 @@ impl Merge<'_, '_> {
             return Ok(ran);
         }
         let merged = MergedTree::parse(&ran.output);
-        // Made before a file changes: it fails where nobody knows who the user is.
+        // Made before a file changes: it fails if git does not know the user's name.
         let commit = match merged.conflicts.is_empty() && !self.is_squash {
             true => {
                 let words = ["commit-tree", "-p", &self.head, "-p", &self.other, "-F", "-", &merged.tree];
@@ -178,7 +178,7 @@ impl Merge<'_, '_> {
         Ok(ProgramOutput { output: messages, ..moved })
     }
 
-    /// A squash, or a conflict: a commit is somebody else's to make.
+    /// Ends a squash or a conflict without a commit: the caller makes it.
     fn stop(&self, merged: &MergedTree) -> Result<ProgramOutput> {
         let mut output = merged.messages.clone();
         if self.is_squash {

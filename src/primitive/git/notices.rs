@@ -1,5 +1,5 @@
-//! What the user's own git would have done besides: hooks, signatures, filters, objects fetched in between, and what
-//! lies outside of the workspace.
+//! Differences to the user's own git: hooks, signatures, filters, missing objects to fetch, and what is outside of the
+//! workspace.
 
 use super::arguments::GitArguments;
 use super::call::{GitCall, is_whole};

@@ -67,7 +67,7 @@ pub(super) fn add(call: &mut GitCall<'_>, verb: &GitVerb, said: &GitArguments, o
     answer(call, &shown, ran, options)
 }
 
-/// Whether the repository has a working tree at this place, though its folder is missing or empty.
+/// Whether the repository has a working tree at this path, though its folder is missing or empty.
 fn is_registered(call: &GitCall<'_>, place: &str) -> Result<bool> {
     let listed = call.ask(&["worktree", "list", "--porcelain", "-z"])?.output;
     let line = [b"worktree ", place.as_bytes()].concat();
@@ -128,7 +128,7 @@ pub(super) fn remove(call: &mut GitCall<'_>, verb: &GitVerb, mut said: GitArgume
         said.words.push("--force".to_owned());
     }
     let mut command = call.command_of(verb, said, options);
-    // The folder goes, too, which changes the one that it lies in.
+    // The folder is removed, too, which changes the one that contains it.
     command.confinement.write.push(path::folder(&place).to_owned());
     let ran = call.run(&command)?;
     answer(call, &command, ran, options)

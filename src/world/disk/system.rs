@@ -201,12 +201,12 @@ fn is_zombie(pid: Pid) -> bool {
     stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z'))
 }
 
-/// Whether a path was refused since a symlink leads out: `cap-std` then returns an error that the system did not raise.
+/// Whether a path was refused since a symlink leads out: that error has no system number (`cap-std`, [`escape_error`]).
 pub(super) fn is_escape(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
 }
 
-/// The error of a symlink that leads out: what [`is_escape`] tells.
+/// The error for a symlink that leads out, which [`is_escape`] recognizes.
 pub(super) fn escape_error() -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, "a symlink leads outside")
 }
