@@ -2,7 +2,7 @@
 
 use std::fs;
 
-/// One line: processor, cores, memory, system, load when the bench began. What `/proc` does not tell is left out.
+/// One line: processor, cores, memory, system, load when the bench began. Omits what `/proc` does not show.
 pub fn description() -> String {
     let processor = value("/proc/cpuinfo", "model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned());
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
@@ -23,7 +23,7 @@ pub fn description() -> String {
 pub struct Memory {
     /// Now, in MB (10⁶ bytes).
     pub now: f64,
-    /// At most so far, in MB.
+    /// The peak so far, in MB.
     pub peak: f64,
 }
 

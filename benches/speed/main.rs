@@ -34,7 +34,7 @@ use setting::Setting;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// What a part gives, or in plain words why it cannot.
+/// The result of a part, or a plain reason why there is none.
 pub type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 type Part = (&'static str, fn(&Setting, &mut Report) -> Outcome<()>);
@@ -97,7 +97,7 @@ fn run() -> Outcome<bool> {
     Ok(report.passed())
 }
 
-/// To stdout. A reader that has gone is no reason to stop measuring.
+/// To stdout. If the reader has gone, measuring continues.
 fn say(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

@@ -96,7 +96,7 @@ fn no_key_of_a_repository_starts_a_program() {
     }
 }
 
-/// Every verb with what it needs, in a repository where each of its commits and files is there.
+/// Every verb with what it needs, in a repository in which each of its commits and files exists.
 pub fn every_verb() -> Vec<(bool, &'static str, Value)> {
     use toolsd::primitive::git::verb::{InputKind, OptionKind};
     let of = |verb: &'static toolsd::primitive::git::verb::GitVerb| {

@@ -1,4 +1,4 @@
-//! What whoever prepared the workspace puts into the folder of a repository: links, pipes, devices, files without an end.
+//! What the author of a workspace puts into the folder of a repository: links, pipes, devices, files without an end.
 
 use super::attacks::every_verb;
 use crate::yard::Yard;
@@ -95,7 +95,7 @@ fn no_link_in_a_repository_leads_out() {
     }
 }
 
-/// Links that are none of git's business.
+/// Links that git has nothing to do with.
 #[test]
 fn a_folder_of_hooks_may_be_a_link() {
     let yard = Yard::with_repository();

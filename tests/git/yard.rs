@@ -1,4 +1,4 @@
-//! A workspace beside a secret, with git as a person runs it and a pack that may use git.
+//! A workspace next to a secret, with git as a person runs it and a pack that may use git.
 
 use crate::support;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 const PACKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/git");
 
-/// A home folder with a workspace, a secret beside it, and a folder where programs leave their marks.
+/// A home folder with a workspace, a secret next to it, and a folder where programs leave their marks.
 pub struct Yard {
     pub home: tempfile::TempDir,
     /// Where programs are, if not where this process finds them.

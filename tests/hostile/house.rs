@@ -1,4 +1,4 @@
-//! A folder with a workspace, a secret beside it, and the built binary at work on both.
+//! A folder with a workspace, a secret next to it, and the built binary, which uses both.
 
 use crate::support::Server;
 use serde_json::json;

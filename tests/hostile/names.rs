@@ -25,7 +25,7 @@ const COMMANDS: [&[&str]; 10] = [
     &["trust", "--revoke", "all"],
 ];
 
-/// A workspace and a layer of the user with `mark` in every name and every text that is told.
+/// A workspace and a layer of the user with `mark` in every name and every text that is reported.
 fn marked(mark: &str) -> House {
     let house = House::new();
     let text: String = mark.chars().map(|letter| format!("\\u{:04X}", u32::from(letter))).collect();

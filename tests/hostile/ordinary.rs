@@ -1,4 +1,5 @@
-//! Ordinary programs in ordinary uses: confined, with a fitting grant, each does what it does without; else it is told.
+//! Ordinary programs in ordinary uses: confined, with a fitting grant, each does what it does without. Otherwise the
+//! difference is reported.
 
 use crate::house::{House, command_of, granted};
 use serde::Deserialize;

@@ -10,7 +10,8 @@ use toolsd::world::Programs;
 use toolsd::world::disk::Disk;
 use toolsd::world::run::{Confinement, GitAccess, ProgramCommand, ProgramGrant, ProgramOutput};
 
-/// How a program beside the workspace leads to `src/tool` in it: what a shell makes in the parent folder, and the program.
+/// How a program outside of the workspace leads to `src/tool` in it: what a shell makes in the parent folder, and the
+/// program.
 const KINDS: &[(&str, &str, &str)] = &[
     ("itself", "", "workspace/src/tool"),
     ("a link", "ln -s ../workspace/src/tool bin/tool", "bin/tool"),
@@ -36,7 +37,7 @@ const GRANTS: &[(&str, &str, bool)] = &[
     ("out", ".", true),
 ];
 
-/// A house with such a program; gives its path.
+/// Makes a house with such a program. Returns its path.
 fn made(line: &str, program: &str) -> (House, PathBuf) {
     let house = House::new();
     let make = format!("mkdir -p bin workspace/src workspace/out; cp /usr/bin/true workspace/src/tool; {line}");
@@ -119,7 +120,7 @@ fn a_program_that_is_another_one_by_the_time_it_starts_is_not_started() {
     copy_program("/usr/bin/true", &tool);
     let disk = Disk::new(house.workspace().to_str().unwrap(), []).unwrap();
     let judged = disk.program(tool.to_str().unwrap()).unwrap();
-    // Somebody puts another one there before it starts.
+    // Another program replaces it before it starts.
     copy_program("/usr/bin/false", &house.parent().join("other"));
     fs::rename(house.parent().join("other"), &tool).unwrap();
     let confinement = Confinement { judged: Some(judged), ..Confinement::default() };

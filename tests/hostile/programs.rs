@@ -189,7 +189,7 @@ fn a_grant_that_is_protected_or_behind_a_symlink_is_refused() {
 //# and state.
 #[test]
 fn the_folders_of_the_host_are_kept_whatever_leads_to_them() {
-    // The link of the user's, and what lies behind it.
+    // The link of the user's, and what is behind it.
     for (link, below, variable) in [
         (".config", "toolsd/tools.d/new.toml", None),
         (".config/toolsd", "tools.d/new.toml", None),

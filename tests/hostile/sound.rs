@@ -1,4 +1,4 @@
-//! What is broken or withheld takes nothing with it, and is told.
+//! What is broken or withheld affects nothing else, and is reported.
 
 use crate::house::{House, PACKS};
 use crate::support::Server;
@@ -229,7 +229,7 @@ fn a_workspace_that_was_replaced_is_not_served_and_told() {
         assert!(told.contains(&format!("{root}` is no longer the folder that was opened")), "{told}");
         fs::remove_dir(&from).unwrap();
         fs::rename(&to, &from).unwrap();
-        // A reload that ran meanwhile told so, too, until the next one.
+        // A reload that ran meanwhile reported it too, until the next one.
         let began = Instant::now();
         while status().contains("no longer the folder") {
             assert!(began.elapsed() < Duration::from_secs(30));

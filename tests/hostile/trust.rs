@@ -168,7 +168,7 @@ fn edits_expire_and_are_never_those_of_the_settings() {
     changed_record(&house, |json| json["workspaces"][&workspace]["files"][SCRIPT]["edits_until"] = json!(1000));
     held(&house, "an edit after its time", &["call", "say"]);
     assert!(ended(&house, &["trust", "--edits", "toolsd.toml", "--yes"], 2).contains("cannot be trusted"));
-    // Even if somebody wrote it into the record.
+    // Even if another program wrote it into the record.
     house.write("workspace/toolsd.toml", "[server]\nname = \"one\"\n");
     ended(&house, &["trust", "--yes"], 0);
     changed_record(&house, |json| {
@@ -195,7 +195,7 @@ fn trusted_bytes_are_used_whoever_can_change_the_file() {
             fs::set_permissions(&path, fs::Permissions::from_mode(before | mode)).unwrap();
             used_without_a_word(&house, &format!("{place} with {mode:03o}"));
         }
-        // Only root can give files away, as a container has it whose folders belong to somebody outside.
+        // Only root can give files away, as in a container whose folders belong to a user outside.
         if chown(&path, Some(12_345), None).is_ok() {
             used_without_a_word(&house, &format!("{place} of another user"));
         }
@@ -204,12 +204,12 @@ fn trusted_bytes_are_used_whoever_can_change_the_file() {
     }
 }
 
-/// Whether nothing is said but that the pack's tool has no example.
+/// Whether nothing is reported except that the pack's tool has no example.
 fn is_quiet(told: &str) -> bool {
     told.lines().all(|line| line.is_empty() || line.contains("has no example"))
 }
 
-/// The pack serves, nothing is said about its files, and nothing is left to trust.
+/// The pack serves, nothing is reported about its files, and nothing is left to trust.
 #[track_caller]
 fn used_without_a_word(house: &House, name: &str) {
     let (_, out, told) = house.run(&["call", "say"]);
@@ -263,7 +263,7 @@ fn who_else_can_change_a_file_is_told_where_edits_are_asked_for() {
     ended(&house, &["trust", "--edits", "notes", "--yes"], 0);
     fs::write(&path, head("") + &*evil()).unwrap();
     says(&house, &["call", "evil"], EVIL, "edits were agreed to");
-    // They are told again where the time is renewed.
+    // They are reported again when the trust is renewed.
     assert!(ended(&house, &["trust", "--edits", "notes"], 1).contains("can change it"));
 }
 
@@ -307,7 +307,7 @@ fn a_record_that_others_made_is_not_believed() {
     fs::remove_file(record(&house)).unwrap();
     let said = run(&house, "HOME", &house.workspace());
     assert!(!said.contains(GOOD) && said.contains("not believed"), "{said}");
-    // The same record elsewhere counts: it is the place that is refused.
+    // The same record counts elsewhere: what is refused is the folder.
     let other = house.parent().join("other");
     fs::create_dir_all(other.join(".local/state")).unwrap();
     fs::rename(&forged, other.join(".local/state/toolsd")).unwrap();
@@ -474,7 +474,7 @@ fn a_stale_pack_says_so_in_its_results_and_ends_with_its_trust() {
         let mut client = Server::serving(house.command(&["serve"]));
         let said = wait_for(&mut client, &|said| said.contains(GOOD));
         assert!(!said.contains("stale"), "{said}");
-        // The watch begins beside the first answers.
+        // The watch begins while the first answers are made.
         std::thread::sleep(std::time::Duration::from_millis(500));
         house.write(&format!("workspace/{file}"), text);
         let said = wait_for(&mut client, &|said| said.contains("is stale"));
@@ -505,7 +505,7 @@ fn what_editors_leave_beside_pack_files_is_ignored_without_a_word() {
     for name in ["notes.toml~", "notes.rhai~", "notes.toml.swp", ".notes.toml.swp", "#notes.rhai#", "notes/a.rhai~"] {
         house.write(&format!("workspace/.toolsd/tools.d/{name}"), head("") + &*evil());
     }
-    // A lock of Emacs: a link that leads nowhere.
+    // A lock of Emacs: a dangling link.
     symlink("ann@host.1234:5678", at(&house, ".toolsd/tools.d/.#notes.rhai")).unwrap();
     used_without_a_word(&house, "files of editors");
     ended(&house, &["check", "notes"], 0);

@@ -1,7 +1,8 @@
-//! Calls that cannot be stopped, against the built binary: they are answered, others go on, a supervisor may start again.
+//! Calls that cannot be stopped, against the built binary: they are answered, others continue, a supervisor may start
+//! again.
 //!
-//! The kernel holds their threads: a write lease on the file of a lock keeps whoever opens it waiting, up to the seconds
-//! of `/proc/sys/fs/lease-break-time`, and no guard is asked meanwhile.
+//! The kernel holds their threads: a write lease on the file of a lock makes every process that opens it wait, up to
+//! the seconds of `/proc/sys/fs/lease-break-time`, and no guard is asked meanwhile.
 #![cfg(target_os = "linux")]
 
 use crate::support::home::Home;
@@ -41,11 +42,11 @@ fn serve(home: &Home, words: &[&str]) -> crate::support::Server {
     crate::support::Server::of(command, tempfile::tempdir().unwrap())
 }
 
-/// While it lives, and until the kernel has enough of it, whoever opens the file of the lock waits.
+/// While it lives, and until the kernel breaks it, every process that opens the file of the lock waits.
 struct Lease(File);
 
 impl Lease {
-    /// Takes it once `open` has made the file of the lock, and nobody has it open.
+    /// Takes it once `open` has created the file of the lock, and no process has it open.
     fn take(home: &Home, mut open: impl FnMut() -> bool) -> Self {
         until("the lock is taken", &mut open);
         assert_eq!(fs::read_to_string(late(home)).unwrap(), "late");
@@ -53,7 +54,7 @@ impl Lease {
         let folder = home.workspace().parent().unwrap().join("state/toolsd/locks");
         let file = fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
         let lease = Self(File::options().read(true).write(true).open(file).unwrap());
-        // The signal that tells of somebody who waits is one that nobody heeds.
+        // The signal that announces a waiting process is one that is ignored by default.
         assert!(lease.set(SET_SIGNAL, libc::SIGURG));
         until("the kernel gives a lease", || lease.set(libc::F_SETLEASE, libc::F_WRLCK));
         lease

@@ -70,7 +70,7 @@ fn every_code_of_a_fault_is_explained() {
     let mut found = Vec::new();
     codes_in(&root().join("src"), &mut found);
     assert!(found.len() > 40, "{found:?}");
-    // A format stands after the dot of `parse.json`: `parse` explains all of them.
+    // A format follows the dot of `parse.json`: `parse` explains all of them.
     let unknown: Vec<String> = found
         .iter()
         .filter(|(_, code)| ManualEntries::named(code.split('.').next().unwrap()).is_empty())

@@ -1,4 +1,4 @@
-//! This repository's own promises: each is cited by what keeps it, and no citation leads nowhere.
+//! This repository's own promises: each is cited by what keeps it, and every citation has a target.
 
 use serde_json::Value;
 use std::process::Command;

@@ -41,7 +41,7 @@ impl Raw {
         raw
     }
 
-    /// Says something; whether it could be said.
+    /// Sends a text. Returns whether it could be sent.
     pub fn say(&mut self, text: &str) -> bool {
         self.stream.write_all(text.as_bytes()).is_ok()
     }
@@ -123,7 +123,7 @@ impl Raw {
         String::from_utf8_lossy(&self.heard).split(' ').nth(1).unwrap().parse().unwrap()
     }
 
-    /// Reads one answer whose length is said, without what comes behind it.
+    /// Reads one response with a content length, without what follows it.
     #[track_caller]
     pub fn answer(&mut self) -> (u16, String) {
         let head = loop {

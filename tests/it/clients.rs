@@ -1,4 +1,4 @@
-//! Real clients on standard streams, in each era that they speak: what they are to do stands in `clients/plan.toml`.
+//! Real clients on standard streams, in each era that they support. `clients/plan.toml` has their tasks.
 //!
 //! They are installed by `.ci/clients install`; `TOOLSD_CLIENTS` is their directory, and a
 //! client that is missing there is a failure.

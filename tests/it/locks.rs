@@ -1,4 +1,4 @@
-//! Locks between calls, processes and languages: one at a time, nobody kept waiting for a dead one.
+//! Locks between calls, processes and languages: one at a time, and no one waits for a dead one.
 
 use crate::support::{Server, said, workspace};
 use serde_json::{Value, json};
@@ -141,7 +141,7 @@ fn locks_are_those_of_the_python_package_filelock() {
     let Some(python) = python() else { return };
     let (_home, workspace) = workspace();
     std::fs::create_dir(workspace.join("locks")).unwrap();
-    // Python holds it: we wait, or are told.
+    // Python holds it: we wait, or get the error.
     let script = "import filelock, sys\nwith filelock.FileLock('locks/gate'):\n    print('held', flush=True)\n    sys.stdin.readline()\n";
     let mut holder = Command::new(&python)
         .args(["-c", script])
@@ -162,7 +162,7 @@ fn locks_are_those_of_the_python_package_filelock() {
     holder.wait().unwrap();
     let passed = said(&waiting.wait_with_output().unwrap());
     assert_eq!((&passed["waited"], &passed["stale"]), (&json!(true), &json!(false)));
-    // We hold it: Python waits, or is told.
+    // We hold it: Python waits, or gets the error.
     let mut server = serve(&workspace);
     call(&mut server, "pass_gate", json!({ "hold_ms": 50_000 }));
     held(&workspace);

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A workspace, two other folders, and a secret beside them.
+/// A workspace, two other folders, and a secret next to them.
 struct House {
     home: tempfile::TempDir,
 }
@@ -42,7 +42,7 @@ impl House {
             .unwrap()
     }
 
-    /// What the tool gives in a room.
+    /// Returns the result of the tool in a room.
     fn act(&self, act: &str, room: &Path, roots: &[&str]) -> Value {
         let arguments = json!({ "room": room, "act": act }).to_string();
         let output = self.run(&["call", "tidy_room", &arguments], roots);
@@ -146,7 +146,7 @@ fn a_graph_reaches_over_all_rooms_and_sees_their_edits() {
     fs::remove_file(house.at("right room [1]/a.md")).unwrap();
     let notes = [notes[0].clone(), note("left", "a.md", "edited"), note("right room [1]", "b.md", "new")];
     assert_eq!(server.well("list_notes", json!({})), json!(notes));
-    // A link that is put in place of a file leads nowhere.
+    // A link that replaces a file is not followed.
     fs::remove_file(house.at("left/a.md")).unwrap();
     symlink("../secret/a.md", house.at("left/a.md")).unwrap();
     assert_eq!(server.well("list_notes", json!({})), json!([notes[0], notes[2]]));

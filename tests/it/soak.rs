@@ -50,7 +50,7 @@ impl Held {
     }
 }
 
-/// A workspace with notes, and a layer with the pack beside it.
+/// A workspace with notes, and a layer with the pack next to it.
 fn place() -> Home {
     let home = Home::with(&[]);
     PACK.iter().for_each(|(path, text)| home.write(&format!("../layer/{path}"), text));

@@ -29,7 +29,7 @@ fn pack_files(name: &str) -> Vec<(String, String)> {
     files
 }
 
-/// Every item that a pack serves, in words.
+/// Every item that a pack serves, as text.
 fn served(definitions: &Definitions) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for tool in &definitions.tools {

@@ -65,7 +65,7 @@ fn kind(dice: &mut Dice) -> &'static str {
     TYPES[0].0
 }
 
-/// Of ten quotes seven are the sentence, two a part of it, one is left out; `edit` asks for one with an edit.
+/// Of ten quotes seven are the sentence, two a part of it, one is omitted; `edit` requests one with an edit.
 fn quote(dice: &mut Dice, kind: &str, text: &str, edit: bool) -> (Option<String>, bool) {
     let whole = matches!(kind, "spec" | "exception" | "todo");
     if !edit && !whole && dice.chance(10) {

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 const WARM: f64 = 5.0;
 const EDIT: f64 = 15.0;
-/// The whole process takes at most so much of what duvet takes.
+/// The whole process takes at most this part of what duvet takes.
 const OF_DUVET: f64 = 0.45;
 const MEMORY: f64 = 100.0;
 
@@ -134,7 +134,7 @@ fn warm(setting: &Setting, report: &mut Report, server: &mut Server) -> Outcome<
     Ok(())
 }
 
-/// Cites a requirement that nothing cites in a file, and asks at once how it stands: the answer has to know.
+/// Cites an uncited requirement in a file, and asks for its state at once: the answer has to include the new citation.
 fn edits(setting: &Setting, report: &mut Report, server: &mut Server, made: &Made) -> Outcome<()> {
     let count = setting.count(20, 3);
     let (_, uncited) = value(server, "list_uncited_requirements", &json!({ "limit": count }))?;

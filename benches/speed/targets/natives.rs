@@ -16,7 +16,7 @@ const LIMIT: Duration = Duration::from_secs(2);
 /// How long after its limit, or its cancellation, a call may be answered, in milliseconds.
 const LATE: f64 = 300.0;
 
-/// How long a call of somebody else may take meanwhile, in milliseconds.
+/// How long a call of another client may take meanwhile, in milliseconds.
 const OTHERS: f64 = 50.0;
 
 /// How much 10,000 different patterns may keep, in MB.
@@ -82,7 +82,7 @@ struct Measured {
     late: f64,
     /// From its cancellation until no processor works for it any more.
     cancelled: f64,
-    /// The longest that a call beside it took.
+    /// The longest time of a concurrent call.
     others: f64,
 }
 

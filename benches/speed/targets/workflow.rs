@@ -1,4 +1,4 @@
-//! Work packages in files and git: reading and writing them, beside the command line that does the same.
+//! Work packages in files and git: reading and writing them, compared with the command line that does the same.
 
 use crate::Outcome;
 use crate::client::{Call, Right, Server, answer};

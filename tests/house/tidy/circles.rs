@@ -1,10 +1,10 @@
-//! No circles between files, nor between the modules of a folder: whoever reads a file can read what it stands on first.
+//! No cycles between files, nor between the modules of a folder: a reader of a file can first read what it depends on.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::imports::Imports;
 
-/// The shortest circle through each file that lies on one; each circle once, told file by file.
+/// The shortest cycle through each file that is on one; each cycle once, listed file by file.
 pub fn circles(imports: &Imports) -> Vec<String> {
     let mut found: BTreeMap<Vec<&str>, String> = BTreeMap::new();
     for file in imports.keys() {

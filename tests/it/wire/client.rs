@@ -68,12 +68,12 @@ impl Client {
         Some(message)
     }
 
-    /// Whether nothing is said for a moment.
+    /// Whether the server sends nothing for a moment.
     pub async fn is_silent(&mut self) -> bool {
         tokio::time::timeout(Duration::from_millis(80), self.output.next_line()).await.is_err()
     }
 
-    /// Closes the input, and gives what is still said until the server has ended.
+    /// Closes the input. Returns what is still sent until the server has ended.
     pub async fn end(mut self) -> Vec<Json> {
         if let Some(mut input) = self.input.take() {
             input.shutdown().await.unwrap();

@@ -73,7 +73,7 @@ fn timeless(value: &Value) -> Value {
     }
 }
 
-/// Makes the calls of a session, and compares; `other` gets the lines that are no calls.
+/// Makes the calls of a session, and compares; `other` gets the lines that are not calls.
 pub fn replay(
     file: &Path,
     root: &Path,
@@ -104,7 +104,7 @@ pub fn replay(
 #[ignore = "real projects: `just corpora`"]
 fn the_recorded_session_of_changes_agrees() {
     let (folder, (_place, root)) = (systems("elspais"), project("mini"));
-    // The original moves labels up unless told otherwise; here that is said, since it breaks who names them.
+    // The original moves labels up by default; here that is an explicit argument, since it breaks references to them.
     let arguments = |tool: &str, mut given: Value| {
         if tool == "mutate_delete_assertion" && given["compact"].is_null() {
             given["compact"] = json!(true);
@@ -114,7 +114,7 @@ fn the_recorded_session_of_changes_agrees() {
     replay(&folder.join("golden/mini-mutations.r50.jsonl"), &root, "mutations", arguments, |_, _| {});
 }
 
-/// Everything that the tools say, but for moments.
+/// Everything that the tools return, except for times.
 fn everything(server: &mut Server) -> Value {
     let arguments = |tool: &str| match tool {
         "search" => json!({ "query": "", "limit": 1000 }),

@@ -1,4 +1,5 @@
-//! Changes of files: nothing but what was asked for, nothing lost, whoever else works there and whenever one dies.
+//! Changes of files: nothing but what was asked for, nothing lost, no matter which other processes work there and when
+//! one dies.
 
 use super::changing::{Dice, mutate, project, replay};
 use crate::support::{Server, systems, toolsd};
@@ -99,7 +100,7 @@ fn saving_writes_the_touched_lines_only() {
     }
 }
 
-/// What a requirement says, without where it stands and what depends on that.
+/// The text of a requirement, without its location and what depends on that.
 pub fn said(server: &mut Server) -> Vec<Value> {
     let all = server.well("search", json!({ "query": "", "limit": 1000 }));
     let mut found: Vec<Value> = Vec::new();
@@ -121,7 +122,7 @@ pub fn said(server: &mut Server) -> Vec<Value> {
 fn what_is_saved_is_what_was_changed() {
     for seed in 11..=16 {
         let (_place, root) = project("mini");
-        // References in code and tests are not rewritten, and one block stands twice.
+        // References in code and tests are not rewritten, and one block appears twice.
         for folder in ["src", "tests", "results"] {
             fs::remove_dir_all(root.join(folder)).unwrap();
         }
@@ -258,7 +259,7 @@ fn call(home: &Path, root: &Path, tool: &str, arguments: &Value) -> Command {
     command
 }
 
-/// What a command changes in memory is gone with it, and that is said.
+/// What a command changes in memory is lost when it ends, and that is reported.
 #[test]
 fn a_command_tells_that_changes_in_memory_end_with_it() {
     let place = tempfile::tempdir().unwrap();
@@ -273,7 +274,7 @@ fn a_command_tells_that_changes_in_memory_end_with_it() {
     assert!(!told("get_mutation_log", &json!({})));
 }
 
-/// Eight processes write to one file at once, each three times: every change is there.
+/// Eight processes write to one file at once, each three times: no change is lost.
 #[test]
 fn eight_writers_lose_nothing() {
     let place = tempfile::tempdir().unwrap();
