@@ -143,7 +143,7 @@ pub(crate) fn to_input_request(key: &str, wish: &QuestionKind) -> diagnostic::Re
 /// The error for a question that was not answered in time.
 pub(crate) fn unanswered_fault(key: &str) -> Box<Diagnostic> {
     let message = format!("the question `{key}` was not answered within {} minutes", ANSWER_TIMEOUT.as_secs() / 60);
-    Diagnostic::new(Code::ASK, message).help("call again when somebody is there to answer")
+    Diagnostic::new(Code::ASK, message).help("retry when a user can answer")
 }
 
 //= docs/spec.md#questions

@@ -111,7 +111,7 @@ async fn reload_settings(
                     //# At SIGHUP, settings and token MUST be read again, and settings that are invalid or not
                     //# trusted MUST NOT change a limit.
                     None => tracing::warn!(
-                        "reloaded the token; `[http]` stays as it was: `toolsd.toml` has faults or is not trusted \
+                        "reloaded the token; `[http]` stays as it was: `toolsd.toml` has errors or is not trusted \
                          (`toolsd check` and `toolsd trust` say why); fix it and send SIGHUP again"
                     ),
                 }

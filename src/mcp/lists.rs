@@ -338,7 +338,7 @@ pub(crate) fn status_item() -> Json {
         "uri": STATUS,
         "name": "status",
         "title": "Status of this server",
-        "description": "The packs that serve, those that do not, and the current faults of their files.",
+        "description": "The packs that serve, those that do not, and the current errors of their files.",
     })
 }
 

@@ -50,7 +50,7 @@ impl Globs {
         for glob in globs {
             if glob.as_ref().len() > LONGEST {
                 let message = format!("a glob has {} bytes; at most {LONGEST}", glob.as_ref().len());
-                return Err(Diagnostic::new(Code::ARGUMENTS, message).help("give several globs in its place"));
+                return Err(Diagnostic::new(Code::ARGUMENTS, message).help("split it into several globs"));
             }
             for one in alternatives(glob.as_ref()) {
                 let (text, known) = compile(&one, base).map_err(|error| invalid(glob.as_ref(), &error))?;

@@ -63,7 +63,7 @@ impl CompiledGrants {
             return Ok(());
         }
         // Its name, and whether it is there at all, is for those to know who may read it.
-        let message = format!("`{asked}` leads to a place that the pack may not read");
+        let message = format!("`{asked}` leads to a location that the pack may not read");
         Err(Diagnostic::new(Code::WORLD, message).author_help("a grant to read must cover what a link leads to, too"))
     }
 }
@@ -129,7 +129,7 @@ pub fn check_grant(grant: &str) -> Result<()> {
 //# A grant MUST NOT cover `/proc`, `/sys` or `/dev`.
 fn check_place(grant: &str, clean: &str) -> Result<()> {
     let Some(system) = system_folder(clean) else { return Ok(()) };
-    let message = format!("the grant `{grant}` lies in `{system}`, which no grant covers");
+    let message = format!("the grant `{grant}` is in `{system}`, which no grant covers");
     Err(Diagnostic::new(Code::WORLD, message).author_help("grant folders with files of people"))
 }
 

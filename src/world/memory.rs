@@ -277,7 +277,7 @@ impl Files for MemoryWorld {
         if held.folders.contains_key(&clean)
             || walk::folders_above(".", &clean).iter().any(|at| held.files.contains_key(at))
         {
-            return Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be written: a folder is in its place")));
+            return Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be written: it is a folder")));
         }
         Ok(())
     }

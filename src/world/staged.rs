@@ -118,7 +118,7 @@ impl StagedWorld {
         let stands = |held: &StagedState, at: &str| held.files.get(at).is_some_and(|file| file.bytes.is_some());
         let mut held = self.lock_held();
         if held.folders.contains_key(&key) || above(&key).any(|at| stands(&held, at)) {
-            return Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be written: a folder is in its place")));
+            return Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be written: it is a folder")));
         }
         let size = bytes.as_ref().map_or(0, |bytes| bytes.len());
         let stat = self.stamp(EntryKind::File, size);

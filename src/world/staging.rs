@@ -137,7 +137,7 @@ impl WriteSeal {
     pub(super) fn hold(&self) -> Result<MutexGuard<'_, bool>> {
         let is_set = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if *is_set {
-            let message = "nothing is written any more: the call was answered in its place";
+            let message = "nothing is written any more: the call was answered on its behalf";
             return Err(Diagnostic::new(Code::CANCELLED, message));
         }
         Ok(is_set)

@@ -72,7 +72,7 @@ pub struct WalkResult {
 
 /// The error for a folder that a walk could not look into.
 pub fn unreadable_folder(path: &str) -> Box<Diagnostic> {
-    Diagnostic::new(Code::WORLD, format!("the folder `{path}` cannot be read, so its files are left out"))
+    Diagnostic::new(Code::WORLD, format!("the folder `{path}` cannot be read, so its files are skipped"))
         .help("let this user read the folder, or leave it out")
 }
 

@@ -152,7 +152,7 @@ fn no_link_shows_what_no_grant_covers() {
                 assert!(!told.contains(SECRET) && !told.contains(&size), "{what}");
                 assert!(refused || !told.replace(&link.path, "").contains(NAMED), "{what}");
                 if *way == "read" {
-                    let words = if link.inside { "a place that the pack may not read" } else { "leads outside" };
+                    let words = if link.inside { "a location that the pack may not read" } else { "leads outside" };
                     assert!(told.contains(words), "{what}");
                 }
             }
@@ -357,7 +357,7 @@ fn what_is_no_file_is_never_opened_also_behind_a_link() {
     for path in ["pub/p", "pub/s", "pub/mine", "pub/inner"] {
         assert!(world.read(path).is_err(), "{path}");
     }
-    assert!(world.read("pub/mine").unwrap_err().message.contains("is no file"));
+    assert!(world.read("pub/mine").unwrap_err().message.contains("is not a file"));
     let files = world.walk(&walk("pub")).unwrap().files;
     assert_eq!(files, ["pub/a.txt", "pub/sub/b.txt"]);
 }

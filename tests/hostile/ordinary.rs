@@ -189,7 +189,7 @@ fn a_program_that_prints_without_end_is_ended_when_it_printed_too_much() {
     let house = House::new();
     for line in ["yes", "yes >&2", "yes & yes"] {
         let fault = try_run(&house, "sh", line).unwrap_err();
-        assert!(fault.message.contains("printed more than 1024 kB and was ended"), "{line}: {fault}");
+        assert!(fault.message.contains("printed more than 1024 kB and was stopped"), "{line}: {fault}");
     }
 }
 

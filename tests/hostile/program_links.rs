@@ -93,13 +93,13 @@ fn a_program_that_everybody_could_change_is_not_run() {
 #[test]
 fn what_leads_nowhere_is_told() {
     for (line, program, why) in [
-        ("", "bin/tool", "`bin/tool` is no name of a program"),
+        ("", "bin/tool", "`bin/tool` is not a valid name of a program"),
         ("", "no-such-program", "there is no program `no-such-program`"),
         ("echo '#!bin/sh' > bin/tool; chmod 755 bin/tool", "HERE/bin/tool", "by the relative path `bin/sh`"),
         (
             "echo '#!/no/such' > bin/tool; chmod 755 bin/tool",
             "HERE/bin/tool",
-            "`/no/such`, which runs it, is not there",
+            "`/no/such`, which does not exist",
         ),
         ("ln -s tool bin/tool", "HERE/bin/tool", "more than 40 symlinks"),
     ] {

@@ -81,12 +81,12 @@ fn a_file_that_others_change_is_refused_with_the_mend() {
         assert_eq!(said.code, 2, "{}", said.err);
         assert!(said.err.contains(why) && !said.err.contains(TOKEN), "{why}: {}", said.err);
     };
-    refused("--token-file", "packs", "is no regular file");
+    refused("--token-file", "packs", "is not a regular file");
     refused("--token-file", "gone", "cannot be read");
     assert!(Command::new("mkfifo").arg(home.workspace().join("pipe")).status().unwrap().success());
     // It has no writer: opening it to read would wait.
-    refused("--token-file", "pipe", "is no regular file");
-    refused("--token-file", "/dev/zero", "is no regular file");
+    refused("--token-file", "pipe", "is not a regular file");
+    refused("--token-file", "/dev/zero", "is not a regular file");
     for (name, text, why) in [
         ("empty", String::new(), "is empty"),
         ("two", format!("{TOKEN}\n{TOKEN}\n"), "has more than one line"),

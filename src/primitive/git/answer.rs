@@ -102,7 +102,7 @@ fn advice(errors: &str) -> Option<String> {
     }
     has(&["cannot fork", "cannot run", "cannot exec", "unable to create thread", "could not run"]).then(|| {
         let more = if has(&["submodule"]) {
-            ", as it does in a submodule that changed: name `paths` beside it"
+            ", as it does in a submodule that changed: name other `paths`"
         } else {
             ": do this by hand"
         };

@@ -118,7 +118,7 @@ impl GitCall<'_> {
             let is_inside =
                 path::is_below(&at, limit) || path::is_below(&self.world.spelled(&at), &self.world.spelled(limit));
             if !is_inside {
-                let message = format!("git may not reach `{at}`: it lies outside of `{limit}`");
+                let message = format!("git may not reach `{at}`: it is outside of `{limit}`");
                 return Err(
                     Diagnostic::new(Code::WORLD, message).help("name the repository's own files, or another `folder`")
                 );
@@ -129,7 +129,7 @@ impl GitCall<'_> {
         }
         for file in &said.files {
             if file.contains('\n') {
-                let message = format!("`{file}` has a line break: git cannot be told of it");
+                let message = format!("`{file}` has a line break, which separates paths in git's input");
                 return Err(Diagnostic::new(Code::ARGUMENTS, message).help("rename the file"));
             }
             if self.world.stat(&path::join(&repository.folder, file))?.is_none() {
@@ -143,7 +143,7 @@ impl GitCall<'_> {
                 repository.top, repository.visible
             );
             return Err(Diagnostic::new(Code::WORLD, message).help(format!(
-                "`add` with `update: true` before, which takes what lies there; or start with `--root {}`",
+                "`add` with `update: true` first, which takes only what the pack may see; or start with `--root {}`",
                 repository.top
             )));
         }

@@ -77,7 +77,7 @@ fn address(call: &GitCall<'_>, remote: &str) -> Result<(String, Option<String>)>
     let absolute = path::join(&call.repository.top, given);
     let place = call.world.spelled(&absolute);
     if !path::is_below(&place, ".") && !call.world.granted_roots().iter().any(|root| path::is_below(&place, root)) {
-        let message = format!("the remote `{remote}` lies in `{place}`, outside of the root");
+        let message = format!("the remote `{remote}` is in `{place}`, outside of the root");
         return Err(Diagnostic::new(Code::WORLD, message).help(format!("start with `--root {place}`")));
     }
     // A symlink may lead out.

@@ -175,7 +175,7 @@ pub(super) fn notice(call: &GitCall<'_>, verb: &GitVerb) -> Result<Option<String
     let what = if verb.files == FileUse::Fills {
         "it holds what the commit holds"
     } else {
-        "it is compared as it lies there, and may look changed"
+        "it is compared unfiltered, and may look changed"
     };
     let lfs = if filters.contains(&"lfs") { "; `git lfs pull` fills it" } else { "" };
     let filters = filters.into_iter().map(str::to_owned).collect();

@@ -92,7 +92,7 @@ fn part(call: &GitCall<'_>, verb: &GitVerb, said: &GitArguments, options: &Map) 
     if !is_index_of_user {
         let is_cut = is_whole(verb, said, options);
         return Ok(is_cut
-            .then(|| format!("what lies outside of `{visible}` is not shown or added: the repository is `{top}`")));
+            .then(|| format!("what is outside of `{visible}` is not shown or added: the repository is `{top}`")));
     }
     let staged = call.ask(&["diff", "--cached", "--name-only", "-z", "--no-renames", "HEAD"])?.output;
     let prefix = format!("{}/", path::relative(visible, top).unwrap_or_default());

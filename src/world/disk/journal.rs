@@ -35,7 +35,7 @@ pub(super) fn choose_folder(roots: &[&str]) -> Option<String> {
     let told = usual.filter(|usual| chosen.as_ref() != Some(usual)).map(|usual| {
         let instead = chosen.as_ref().map_or_else(
             || "so what is under way is not noted: what is left half done if this server is killed stays so".to_owned(),
-            |folder| format!("so `{folder}` is used in its place"),
+            |folder| format!("so `{folder}` is used instead"),
         );
         format!("unfinished work that is noted in `{usual}` is not believed, for the workspace or a root holds it; {instead}; let `XDG_STATE_HOME` and `HOME` lead out of it")
     });

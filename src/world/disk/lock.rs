@@ -53,14 +53,14 @@ fn open_below_root(disk: &Disk, path: &str) -> Result<File> {
     let file = folder.open_with(&name, &options).map_err(|error| path_fault(path, "locked", &error))?;
     let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
     if !is_file {
-        return Err(Diagnostic::new(Code::WORLD, format!("`{path}` is no file, it cannot be locked")));
+        return Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be locked: it is not a file")));
     }
     Ok(file.into_std())
 }
 
 fn open_in_state_folder(roots: &Roots, name: &str) -> Result<File> {
     if name.is_empty() || name.starts_with('.') || name.contains(['\0', '\\']) || name.len() > 100 {
-        let message = format!("`{}` is no name of a lock", name.replace('\0', "\\0"));
+        let message = format!("`{}` is not a valid name of a lock", name.replace('\0', "\\0"));
         return Err(Diagnostic::new(Code::ARGUMENTS, message).help("a short name, or a path with `/`"));
     }
     let Some(state) = state_folder() else {

@@ -119,7 +119,7 @@ fn confinement_note(roots: &Roots, command: &ProgramCommand, ended: &Result<Prog
     let name = &command.program;
     has_failed.then(|| {
         format!(
-            "`{name}` ran confined: beside the system's programs and its own `TMPDIR` it read {}, wrote {}, started {}, and {network}; more is granted by `run = [{{ program = {name:?}, read = […], write = […], execute = […], network = … }}]`",
+            "`{name}` ran confined: in addition to the system's programs and its own `TMPDIR` it read {}, wrote {}, started {}, and {network}; more is granted by `run = [{{ program = {name:?}, read = […], write = […], execute = […], network = … }}]`",
             named(&confinement.read), named(&confinement.write), named(&confinement.start)
         )
     })
@@ -128,7 +128,7 @@ fn confinement_note(roots: &Roots, command: &ProgramCommand, ended: &Result<Prog
 /// Notes for the caller about granted paths that do not exist.
 fn absent_notes(started: &mut StartedProgram, granted: &[String]) -> Vec<String> {
     let absent = started.absent.drain(..).filter(|at| granted.contains(at));
-    let told = |at| format!("`{at}` is not there: the program could not write it; make the file or the folder first");
+    let told = |at| format!("`{at}` does not exist: the program could not write it; create it first");
     absent.map(told).collect()
 }
 
@@ -285,10 +285,10 @@ impl<'a> RunningProgram<'a> {
             // What changes a repository may finish. The output of any other program beyond the limit would be lost
             // anyway.
             if self.overflows() && matches!(self.command.needs, RequiredGrant::Program | RequiredGrant::ReadGit) {
-                return Err(self.too_much(" and was ended"));
+                return Err(self.too_much(" and was stopped"));
             }
             if began.elapsed() > self.command.time {
-                let message = format!("`{}` ran for {} and was ended", self.command.line(), seconds(began.elapsed()));
+                let message = format!("`{}` ran for {} and was stopped", self.command.line(), seconds(began.elapsed()));
                 return Err(Diagnostic::new(Code::LIMIT, message).help(MORE_TIME));
             }
             pause = self.listen(pause);
@@ -459,7 +459,7 @@ fn is_ending(is_git: bool) -> bool {
 
 /// The error for a program that is stopped by a shutdown.
 fn shutdown_fault() -> Box<Diagnostic> {
-    Diagnostic::new(Code::WORLD, "the server ends, and its programs with it").help("call again when it is there again")
+    Diagnostic::new(Code::WORLD, "program stopped: the server is shutting down").help("retry after it restarts")
 }
 
 /// Ends the programs that run, and waits until their temporary folders are gone. The process is to end at once then.

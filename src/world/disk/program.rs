@@ -55,7 +55,7 @@ fn find_in_path(name: &str, folders: &str) -> Result<String> {
         return Ok(path::clean(name));
     }
     if name.contains('/') || name.is_empty() || name == "." || name == ".." {
-        return Err(Diagnostic::new(Code::WORLD, format!("`{name}` is no name of a program"))
+        return Err(Diagnostic::new(Code::WORLD, format!("`{name}` is not a valid name of a program"))
             .help("a program is a name that is looked for in `PATH`, or an absolute path"));
     }
     let folders = folders.split(':').filter(|folder| path::is_absolute(folder));
@@ -114,7 +114,7 @@ fn trace_program(name: &str, file: &str) -> Result<ProgramFile> {
 fn trace(name: &str, file: &str, found: &mut ProgramFile) -> Result<String> {
     let gone = || match found_first(name, file) {
         true => Diagnostic::new(Code::WORLD, format!("there is no program `{name}`: `{file}` is gone")),
-        false => Diagnostic::new(Code::WORLD, format!("`{name}` cannot be run: `{file}`, which runs it, is not there")),
+        false => Diagnostic::new(Code::WORLD, format!("`{name}` cannot be run by `{file}`, which does not exist")),
     };
     let (mut at, mut links) = ("/".to_owned(), 0);
     let mut left: Vec<String> = reversed_parts(file);
@@ -122,7 +122,7 @@ fn trace(name: &str, file: &str, found: &mut ProgramFile) -> Result<String> {
     check_writers(name, &at, found)?.ok_or_else(gone)?;
     loop {
         let Some(part) = left.pop() else {
-            return Err(Diagnostic::new(Code::WORLD, format!("`{file}` is no program that can be run")));
+            return Err(Diagnostic::new(Code::WORLD, format!("`{file}` is not an executable program")));
         };
         if part == ".." {
             at = parent(&at);
@@ -154,7 +154,7 @@ fn trace(name: &str, file: &str, found: &mut ProgramFile) -> Result<String> {
             continue;
         }
         if !left.is_empty() || !known.is_file() || known.mode() & 0o111 == 0 {
-            return Err(Diagnostic::new(Code::WORLD, format!("`{file}` is no program that can be run")));
+            return Err(Diagnostic::new(Code::WORLD, format!("`{file}` is not an executable program")));
         }
         found.names.push(next.clone());
         let identity = (known.dev(), known.ino());

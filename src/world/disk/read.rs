@@ -28,7 +28,7 @@ pub(super) fn read_small(file: &str, most: u64) -> Result<Option<Vec<u8>>> {
     };
     let found = opened.metadata().map_err(|error| path_fault(file, "read", &error))?;
     if !found.is_file() {
-        return Err(Diagnostic::new(Code::WORLD, format!("`{file}` is no regular file"))
+        return Err(Diagnostic::new(Code::WORLD, format!("`{file}` is not a regular file"))
             .help("folders, devices, pipes and sockets are never read: put a file there, or nothing"));
     }
     let mut bytes = Vec::new();
@@ -54,7 +54,7 @@ pub(super) fn read_repository_file(file: &str) -> Result<Option<Vec<u8>>> {
 pub(super) fn check_file(path: &str, entry: EntryKind, size: u64) -> Result<()> {
     match entry {
         EntryKind::Folder => Err(is_folder(path)),
-        EntryKind::Other => Err(Diagnostic::new(Code::WORLD, format!("`{path}` is no file"))
+        EntryKind::Other => Err(Diagnostic::new(Code::WORLD, format!("`{path}` is not a file"))
             .help("devices, pipes and sockets are never opened")),
         EntryKind::File if size > MOST_BYTES => Err(too_large(path, size)),
         EntryKind::File => Ok(()),

@@ -321,7 +321,7 @@ impl Roots {
     /// The root that holds a path, and the clean path from there.
     fn holding(&self, path: &str) -> Result<(&Root, String)> {
         if path.contains('\0') {
-            return Err(Diagnostic::new(Code::WORLD, format!("`{}` is no path", path.replace('\0', "\\0"))));
+            return Err(Diagnostic::new(Code::WORLD, format!("`{}` is not a valid path", path.replace('\0', "\\0"))));
         }
         if path.len() > MOST_PATH_BYTES {
             let start = &path[..path.floor_char_boundary(40)];
@@ -352,7 +352,7 @@ impl Roots {
 /// The error for a root that is not where it was.
 fn displaced(root: &str) -> Box<Diagnostic> {
     let message = format!("`{root}` is no longer the folder that was opened: it was moved, removed or replaced");
-    Diagnostic::new(Code::WORLD, message).help("put it back, or start the server again to use what is there now")
+    Diagnostic::new(Code::WORLD, message).help("put it back, or restart the server to use the new one")
 }
 
 /// Replaces a leading `~` by the home folder.

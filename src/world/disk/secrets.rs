@@ -59,7 +59,7 @@ pub fn read_secret(what: &str, file: SecretFile<'_>) -> Result<Option<String>> {
     let metadata = opened.metadata().map_err(|error| fault(&format!("cannot be looked at: {}", reason(&error))))?;
     if !metadata.is_file() {
         return Err(
-            fault("is no regular file").help("devices and pipes are not opened; a descriptor is given by number")
+            fault("is not a regular file").help("devices and pipes are not opened; a descriptor is given by number")
         );
     }
     let user = rustix::process::geteuid().as_raw();
@@ -97,7 +97,7 @@ pub fn check_secret_place(what: &str, file: &str, folders: &[String]) -> Result<
     let found = folders.iter().find(|folder| identity(folder.as_ref()).is_some_and(|folder| within.contains(&folder)));
     match found {
         None => Ok(()),
-        Some(folder) => Err(fault(format!("lies in `{folder}`, where packs may be granted to read"))
+        Some(folder) => Err(fault(format!("is in `{folder}`, where packs may be granted to read"))
             .help("move it out of the workspace, for example to ~/.config/toolsd")),
     }
 }
@@ -133,7 +133,7 @@ fn one_line(from: impl Read) -> std::result::Result<String, String> {
     if bytes.len() > MOST {
         return Err(format!("has more than {MOST} bytes"));
     }
-    let text = String::from_utf8(bytes).map_err(|_| "is no UTF-8".to_owned())?;
+    let text = String::from_utf8(bytes).map_err(|_| "is not valid UTF-8".to_owned())?;
     let line = text.strip_suffix('\n').map_or(text.as_str(), |line| line.strip_suffix('\r').unwrap_or(line));
     match line {
         "" => Err("is empty".to_owned()),
@@ -210,7 +210,7 @@ mod tests {
         let (done, refused) = std::sync::mpsc::channel();
         std::thread::spawn(move || done.send(read_secret("token", SecretFile::Own(pipe.to_str().unwrap()))));
         let refused = refused.recv_timeout(std::time::Duration::from_secs(20)).expect("it waits for a writer");
-        assert!(refused.unwrap_err().message.contains("is no regular file"));
+        assert!(refused.unwrap_err().message.contains("is not a regular file"));
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub fn current_folder() -> Result<String> {
         Diagnostic::new(Code::WORLD, format!("the working directory cannot be found: {}", reason(&error)))
     })?;
     folder.into_os_string().into_string().map_err(|folder| {
-        let message = format!("the path of the working directory is no UTF-8: `{}`", folder.to_string_lossy());
+        let message = format!("the path of the working directory is not valid UTF-8: `{}`", folder.to_string_lossy());
         Diagnostic::new(Code::UTF8, message)
     })
 }
@@ -272,7 +272,7 @@ pub fn check_descriptors() -> Result<()> {
         Err(error) if is_shortage(&error) => {
             let message = format!("the process has too few descriptors: {}", advice());
             Err(Diagnostic::new(Code::WORLD, message)
-                .help(format!("a server needs {LEAST} beside those that are open")))
+                .help(format!("a server needs {LEAST} in addition to those that are open")))
         }
         // What else is wrong shows where it matters.
         _ => Ok(()),
@@ -304,7 +304,7 @@ pub fn check_threads() -> Result<()> {
     if has_pool && has_threads {
         return Ok(());
     }
-    Err(Diagnostic::new(Code::WORLD, "the system gives this process too few threads")
+    Err(Diagnostic::new(Code::WORLD, "the system allows this process too few threads")
         .help("raise the limit on the processes of this user (`ulimit -u`), or that of the container"))
 }
 

@@ -263,9 +263,9 @@ fn check_target(parent: &Dir, path: &str, name: &str) -> Result<Option<Metadata>
         Ok(metadata) if metadata.is_file() => Ok(Some(metadata)),
         Ok(metadata) if metadata.is_symlink() => Err(link_fault(path)),
         Ok(metadata) if metadata.is_dir() => {
-            Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be written: a folder is in its place")))
+            Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be written: it is a folder")))
         }
-        Ok(_) => Err(Diagnostic::new(Code::WORLD, format!("`{path}` is no file"))),
+        Ok(_) => Err(Diagnostic::new(Code::WORLD, format!("`{path}` is not a file"))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(path_fault(path, "written", &error)),
     }

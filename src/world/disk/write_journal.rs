@@ -188,9 +188,9 @@ type JournaledStep = (String, (u64, u64), Option<String>, Option<FileMark>, Opti
 //# completed MUST be reported.
 /// Takes one step. Returns whether it was still to be taken.
 fn take_step(step: &Json) -> Result<bool, String> {
-    let unread = || "a step that is none was written down".to_owned();
+    let unread = || "the journal has an invalid step".to_owned();
     let (path, folder, new, old, made): JournaledStep = serde_json::from_value(step.clone()).map_err(|_| unread())?;
-    let lies = new.as_ref().map_or_else(String::new, |new| format!(" (what was to be written is `{new}` beside it)"));
+    let lies = new.as_ref().map_or_else(String::new, |new| format!(" (the new contents are next to it, in `{new}`)"));
     let stays = |why: &str| format!("`{path}` is not as it was to be: {why}");
     let failed = |error: Errno| stays(&format!("{}{lies}", reason(&error.into())));
     let parent = same_folder(&path, folder).map_err(|why| stays(&format!("{why}{lies}")))?;
@@ -215,14 +215,14 @@ fn take_step(step: &Json) -> Result<bool, String> {
         None if now == old => Err(stays("what was prepared for it is gone")),
         None => Err(stays("what was prepared for it is gone, or was changed since it was put there")),
         Some(found) if found != made || hash_of(&parent, &new).as_ref() != Some(&hash) => {
-            Err(stays(&format!("what was prepared for it, `{new}` beside it, was changed since")))
+            Err(stays(&format!("what was prepared for it, `{new}` next to it, was changed since")))
         }
         Some(_) if now != old => Err(keep_aside(&parent, &path, &new)),
         Some(_) => {
             renameat(&parent, &*new, &parent, name).map_err(failed)?;
             match look(name).map_err(failed)? == Some(made) {
                 true => Ok(true),
-                false => Err(stays("somebody else changed it at the same time")),
+                false => Err(stays("another process changed it at the same time")),
             }
         }
     }
@@ -246,9 +246,9 @@ fn keep_aside(parent: &OwnedFd, path: &str, new: &str) -> String {
     let renamed = free.as_ref().map(|free| renameat(parent, new, parent, free.as_str()));
     match (free, renamed) {
         (Some(free), Some(Ok(()))) => {
-            format!("`{path}` was changed since, and is kept: what was to be written is `{free}` beside it")
+            format!("`{path}` was changed since, and is kept: the new contents are next to it, in `{free}`")
         }
-        _ => format!("`{path}` was changed since, and is kept: what was to be written is `{new}` beside it"),
+        _ => format!("`{path}` was changed since, and is kept: the new contents are next to it, in `{new}`"),
     }
 }
 

@@ -309,7 +309,7 @@ impl GrantedWorld {
                 let message =
                     format!("`{folder}` is not a repository: the pack may write `{part}`, which it is made of");
                 return Err(Diagnostic::new(Code::WORLD, message)
-                    .help("a repository lies in a folder `.git`, which no grant to write covers"));
+                    .help("use a repository in a folder `.git`, which no grant to write covers"));
             }
         }
         self.check_borrowed(folder, repository)

@@ -364,7 +364,7 @@ fn open_granted(start: &ProgramStart<'_>, at: &str, grant: LandlockGrant) -> Res
         // Git reads a link itself, which nothing restricts, and not what it leads to.
         Err(Errno::LOOP | Errno::XDEV) if start.is_git && grant == LandlockGrant::Read => Ok(None),
         Err(Errno::LOOP | Errno::XDEV) => {
-            let message = format!("`{}` cannot be run: `{at}` is or lies behind a symlink", start.name);
+            let message = format!("`{}` cannot be run: `{at}` is a symlink or behind one", start.name);
             Err(Diagnostic::new(Code::WORLD, message).help("grant the folder that it leads to"))
         }
         Err(error) => Err(start_fault(start, &error.into())),

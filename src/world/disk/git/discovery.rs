@@ -147,9 +147,9 @@ fn find_folders(disk: &Disk, found: &mut Repository, at: &str, marker: &Metadata
     if !disk.roots.holds(&found.git_dir) {
         let message = format!("`{at}` names `{}`, outside of the root, which does not name it in turn", found.git_dir);
         return Err(Diagnostic::new(Code::WORLD, message).help(match common.is_some() {
-            true => "`git worktree repair` mends a working tree that was moved".to_owned(),
+            true => "run `git worktree repair` to fix a working tree that was moved".to_owned(),
             false => {
-                format!("if it is the repository of this folder: `git config core.worktree {}` says so", found.top)
+                format!("if it is the repository of this folder, run `git config core.worktree {}`", found.top)
             }
         }));
     }
@@ -183,7 +183,7 @@ fn named_folder(file: &str, beside: &str, word: &str) -> Result<Option<String>> 
         .filter(|target| fs::metadata(target).is_ok_and(|known| known.is_dir()));
     target.map(Some).ok_or_else(|| {
         Diagnostic::new(Code("git"), format!("`{file}` names `{given}`, which is not a folder"))
-            .help("`git worktree repair` mends what was moved")
+            .help("run `git worktree repair` to fix what was moved")
     })
 }
 
@@ -220,7 +220,7 @@ fn find_alternates(roots: &Roots, objects: &str, depth: usize, found: &mut Vec<S
     let Some(bytes) = read_repository_file(&path::join(objects, "info/alternates"))? else { return Ok(()) };
     for line in String::from_utf8_lossy(&bytes).lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let refused = |why: String, help: &str| {
-            Diagnostic::new(Code::WORLD, format!("the repository's objects lie in {line} (alternates), {why}"))
+            Diagnostic::new(Code::WORLD, format!("the repository's objects are in {line} (alternates), {why}"))
                 .help(help)
         };
         if line.starts_with('"') {

@@ -313,7 +313,7 @@ fn list(disk: &Disk, repository: &Repository) -> Result<(Vec<GitSetting>, Vec<St
     let printed = runner::ask(disk, &LIST, &env, &places).map_err(|fault| {
         let message = format!("the configuration of the repository `{}` cannot be used: {}", repository.top, fault.message);
         Diagnostic::new(Code("git"), message).help(
-            "what it includes has to lie in the repository or below a granted root (`--root` grants one), and each line has to be one of git's",
+            "what it includes has to be in the repository or below a granted root (`--root` grants one), and each line has to be one of git's",
         )
     })?;
     Ok(parse(&printed, |scope, _| scope.to_owned()))
@@ -347,7 +347,7 @@ fn list_of_user(
     let env = [("GIT_DIR", repository.git_dir.as_str()), ("HOME", &home)];
     let words = [&LIST[..], &["--includes", "--file", &own]].concat();
     let printed = runner::ask(disk, &words, &env, &["/".to_owned()])
-        .map_err(|fault| unusable(fault.message).help("`git config --global --list` says the same; mend the file"))?;
+        .map_err(|fault| unusable(fault.message).help("fix the file (`git config --global --list` reports the same)"))?;
     let (mut settings, origins) = parse(&printed, |_, origin| match origin {
         Some(origin) if origin == own => String::new(),
         Some("/etc/gitconfig") => "system".to_owned(),

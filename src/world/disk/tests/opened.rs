@@ -47,7 +47,7 @@ fn a_pipe_that_takes_the_place_of_a_file_is_not_waited_for() {
         assert!(Command::new("mkfifo").arg(inside.join("real/file")).status().unwrap().success());
     };
     for path in ["real/file", "real/alias"] {
-        assert!(read_after(path, pipe).unwrap_err().message.contains("is no file"), "{path}");
+        assert!(read_after(path, pipe).unwrap_err().message.contains("is not a file"), "{path}");
     }
 }
 
