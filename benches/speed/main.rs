@@ -1,9 +1,8 @@
 //! `just bench`: the speed that toolsd promises, measured against opponents in the same run.
 //!
-//! `speed [--small] [--toolsd PATH] [--opponents FOLDER] [--duvet PATH] [--spec-kitty PATH] [--elspais PATH]
-//! [--scratch FOLDER] [--project-only] [PART…]`; the parts are those of the table below, all of them if none is named. Exit code 1 = a
-//! wrong answer, or a target missed;
-//! `--small` takes few samples and judges no time.
+//! `speed [--small] [--toolsd PATH] [--opponents FOLDER] [--duvet PATH] [--spec-kitty PATH] [--elspais PATH] [--scratch
+//! FOLDER] [--project-only] [PART…]`; the parts are those of the table below, all of them if none is named. Exit code 1
+//! = a wrong answer, or a target missed; `--small` takes few samples and judges no time.
 
 mod client;
 mod contest;

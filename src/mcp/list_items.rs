@@ -38,8 +38,8 @@ pub(crate) fn tool_item(served: &ServedTool, revision: Revision, is_lean: bool) 
     Ok(tool)
 }
 
-/// The annotations by which clients decide whether to ask their user: that a tool only reads, or destroys nothing; `None`
-/// if neither is so.
+/// The annotations by which clients decide whether to ask their user: that a tool only reads, or destroys nothing;
+/// `None` if neither is so.
 fn lean_annotations(annotations: ToolAnnotations) -> Option<ToolAnnotations> {
     let reads_only = annotations.read_only_hint.filter(|reads_only| *reads_only);
     let destroys = annotations.destructive_hint.filter(|destroys| !destroys && reads_only.is_none());

@@ -1,8 +1,8 @@
 //! Patterns without look-around, whose searches take linear time.
 //!
-//! The engine of the `regex` crate cannot be interrupted, but its work is at most the size of the pattern times the bytes
-//! of the text. So it searches short texts, and some lines of long ones at a time if no match goes beyond a line. Otherwise
-//! a long text is searched by [`PieceEngine`].
+//! The engine of the `regex` crate cannot be interrupted, but its work is at most the size of the pattern times the
+//! bytes of the text. So it searches short texts, and some lines of long ones at a time if no match goes beyond a line.
+//! Otherwise a long text is searched by [`PieceEngine`].
 
 use super::captures::Captures;
 use super::cost;

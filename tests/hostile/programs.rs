@@ -27,7 +27,8 @@ fn table() -> Table {
     toml::from_str(include_str!("programs.toml")).unwrap()
 }
 
-/// Calls of the kernel that reach beyond files: with nothing in its arguments each is looked at, and fails in another way.
+/// Calls of the kernel that reach beyond files: with nothing in its arguments each is looked at, and fails in another
+/// way.
 const CALLS: &[libc::c_long] = &[
     libc::SYS_add_key,
     libc::SYS_bpf,

@@ -1,5 +1,5 @@
-//! What a person trusted, and nothing more: each attack is made on a workspace whose pack is trusted, and shown to be live
-//! by a layer that needs no trust.
+//! What a person trusted, and nothing more: each attack is made on a workspace whose pack is trusted, and shown to be
+//! live by a layer that needs no trust.
 
 use crate::house::House;
 use crate::support::Server;
@@ -77,7 +77,8 @@ fn at(house: &House, path: &str) -> PathBuf {
 fn bytes_that_nobody_trusted_are_not_used() {
     let definition = |more: &str| head(more) + &*evil();
     let script = |name: &str| format!("fn {name}(args) {{ \"{EVIL}\" }}");
-    // What is changed, whether trusted edits leave it untrusted too, the file below `tools.d`, what it is then, and a call.
+    // What is changed, whether trusted edits leave it untrusted too, the file below `tools.d`, what it is then, and a
+    // call.
     let attacks: &[(&str, bool, &str, String, &[&str])] = &[
         ("a changed definition", false, "notes.toml", definition(""), &["call", "evil"]),
         ("a changed script", false, "notes.rhai", script("say"), &["call", "say"]),

@@ -1,4 +1,5 @@
-//! The authoring guide tells the truth: its files are written, its commands run, its clients answered, its quotes found.
+//! The authoring guide tells the truth: its files are written, its commands run, its clients answered, its quotes
+//! found.
 
 use crate::pages::{self, root};
 use crate::support::home::Home;

@@ -36,8 +36,8 @@ fn files_of(table: &Table) -> Files {
     table.iter().map(|(path, text)| (path.clone(), text.as_str().unwrap().to_owned())).collect()
 }
 
-/// Edits: `{ file, find, put }` replaces the only occurrence, with `times` by as many copies; `{ file, add }` puts a text at the end;
-/// `{ file, text }` is a new file, or a removed one if the text is empty.
+/// Edits: `{ file, find, put }` replaces the only occurrence, with `times` by as many copies; `{ file, add }` puts a
+/// text at the end; `{ file, text }` is a new file, or a removed one if the text is empty.
 fn edit(files: &mut Files, edit: &Table) {
     let text = |key: &str| edit.get(key).and_then(Value::as_str);
     let path = text("file").unwrap();

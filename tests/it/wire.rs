@@ -15,7 +15,8 @@ use serde_json::Value as Json;
 use std::time::Duration;
 use toolsd::mcp::{Bounds, ServerSettings};
 
-/// Whether `message` has the part `wanted`: objects may have more keys, lists are as long, a text may end in a line break.
+/// Whether `message` has the part `wanted`: objects may have more keys, lists are as long, a text may end in a line
+/// break.
 pub fn has_part(message: &Json, wanted: &Json) -> bool {
     match (message, wanted) {
         (Json::Object(message), Json::Object(wanted)) => {

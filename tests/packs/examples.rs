@@ -1,5 +1,5 @@
-//! Everything that the shipped packs serve is tried: each tool and operation, resource, prompt and completion has an example
-//! or a case with a real result.
+//! Everything that the shipped packs serve is tried: each tool and operation, resource, prompt and completion has an
+//! example or a case with a real result.
 
 use std::collections::BTreeSet;
 use std::fs;

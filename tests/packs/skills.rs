@@ -1,4 +1,5 @@
-//! The pack of skills: a check for each number of its list of scenarios, the recorded sessions, the extension to the byte.
+//! The pack of skills: a check for each number of its list of scenarios, the recorded sessions, the extension to the
+//! byte.
 
 mod corpus;
 mod extension;

@@ -50,8 +50,8 @@ pub fn toolsd(home: &Path) -> Command {
 
 /// Writes a script for the shell that can be started at once.
 ///
-/// Another process writes it. What a thread of this one has open for writing, a program that another thread starts at that
-/// moment has open too, and the system starts nothing that anybody may still write (`ETXTBSY`).
+/// Another process writes it. What a thread of this one has open for writing, a program that another thread starts at
+/// that moment has open too, and the system starts nothing that anybody may still write (`ETXTBSY`).
 pub fn write_program(path: &Path, text: &str) {
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", r#"cat > "$1" && chmod 755 "$1""#, "sh"]).arg(path).stdin(Stdio::piped());

@@ -34,8 +34,8 @@ impl Filtered {
 //= docs/spec.md#git
 //# A verb MUST fail before any change if a filter applies to an added file, or if objects of the files to
 //# write are missing.
-/// Refuses a verb that would take in a file that only its filter makes fit for the repository, or write one that only its
-/// filter makes fit for the working tree.
+/// Refuses a verb that would take in a file that only its filter makes fit for the repository, or write one that only
+/// its filter makes fit for the working tree.
 pub(super) fn check(call: &GitCall<'_>, verb: &GitVerb, said: &GitArguments, options: &Map) -> Result<()> {
     if call.repository.filters().is_empty() {
         return Ok(());
@@ -112,8 +112,8 @@ fn check_filled(call: &GitCall<'_>, verb: &GitVerb, said: &GitArguments) -> Resu
         .help(format!("do this by hand: `git {command} {}`", said.names.join(" "))))
 }
 
-/// The filters through which files must go to the working tree. Git-lfs does not count, since its own pointers may be
-/// there; many filters only clean.
+/// The filters through which files must go to the working tree. Git-lfs does not count, since its own pointers may
+/// remain there; many filters only clean.
 fn filling(repository: &Repository) -> Vec<&str> {
     let is_set = |filter: &str, end: &str| {
         let value = repository.setting(&format!("filter.{filter}.{end}")).map_or("", |one| one.value.as_str());

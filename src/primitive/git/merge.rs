@@ -1,5 +1,5 @@
-//! `merge` in steps, because git's own starts git: the merge is made in memory first (`merge-tree`), so that nothing has
-//! changed where it cannot be made; then files follow, and the state that `merge --abort` and `commit` look for.
+//! `merge` in steps, because git's own starts git: the merge is made in memory first (`merge-tree`), so that nothing
+//! has changed where it cannot be made; then files follow, and the state that `merge --abort` and `commit` look for.
 //!
 //! Absent: several branches at once, `rerere` and autostash.
 

@@ -8,7 +8,7 @@ pub struct GitVerb {
     pub name: &'static str,
     /// What it does, in one sentence with a full stop.
     pub summary: &'static str,
-    /// Git's command, with the options that it always gets. Without words toolsd answers itself.
+    /// Git's command, with the options that it always gets. If empty, toolsd answers itself.
     pub words: &'static [&'static str],
     /// What it takes besides `folder` and `check`. Those without an option of git come in this order.
     options: &'static [&'static [GitOption]],

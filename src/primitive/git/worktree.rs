@@ -1,5 +1,5 @@
-//! `worktree_add` in steps, because git's own starts git: the branch, the files by which repository and working tree name
-//! each other, then the files. And `worktree_remove`, before which git would look into the working tree.
+//! `worktree_add` in steps, because git's own starts git: the branch, the files by which repository and working tree
+//! name each other, then the files. And `worktree_remove`, before which git would look into the working tree.
 
 use super::answer::answer;
 use super::arguments::{GitArguments, is_on};

@@ -35,7 +35,8 @@ const SOON: Duration = Duration::from_micros(20);
 /// How long a git that is asked to end has to take its locks away.
 const GRACE_OF_GIT: Duration = Duration::from_millis(300);
 
-/// How long another program has to clean up: its call is answered when it is gone, and not much later than it should be.
+/// How long another program has to clean up: its call is answered when it is gone, and not much later than it should
+/// be.
 const GRACE: Duration = Duration::from_millis(150);
 
 /// How long to wait for the output of a program that has ended: what it started may still hold the streams.
@@ -242,8 +243,8 @@ impl<'a> RunningProgram<'a> {
         let mut input = File::from(started.input);
         if !command.input.is_empty() {
             let bytes = command.input.clone();
-            // A program that does not read its input must not keep the call waiting. Where there is no thread for it the
-            // program finds its input closed.
+            // A program that does not read its input must not keep the call waiting. Where there is no thread for it
+            // the program finds its input closed.
             let _without_input = std::thread::Builder::new().spawn(move || {
                 let _it_did_not_want_it = input.write_all(&bytes);
             });

@@ -3,8 +3,8 @@
 //!
 //! Usually this is one call of the kernel that fails if a symlink is on the way: then the name is what was asked for.
 //! Otherwise the path is walked one name at a time, each folder held open and no link followed by the kernel. The names
-//! walked are then the real name, on every system, even if links are moved meanwhile. A hard link cannot be told from
-//! the file itself: one in a granted folder was put there by a user who may link to the file.
+//! walked are then the real name, on every system, even if links are moved meanwhile. A hard link is as good as the
+//! file itself: one in a granted folder was put there by a user who may link to the file.
 
 use super::read::{check_file, read_whole};
 use super::roots::{Roots, StartFolder};

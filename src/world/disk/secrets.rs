@@ -25,8 +25,8 @@ pub enum SecretFile<'a> {
 //= docs/spec.md#secrets
 //# Other processes of the same user MUST NOT be able to read the memory, the descriptors or the environment
 //# of the server.
-/// The first act of the program: no other process of the user looks into this one, and no core is written. A system that
-/// refuses this does not have it; the program works all the same.
+/// The first act of the program: no other process of the user looks into this one, and no core is written. A system
+/// that refuses this does not have it; the program works all the same.
 pub fn hide_process() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);

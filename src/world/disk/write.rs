@@ -30,8 +30,8 @@ pub(super) fn remove_folder(disk: &Disk, path: &str) -> Result<()> {
     })
 }
 
-/// Writes and removes files. Folders are made, and the permissions of an old file are kept. What a power failure does to
-/// them is the file system's business: nothing is synced.
+/// Writes and removes files. Folders are made, and the permissions of an old file are kept. What a power failure does
+/// to them is the file system's business: nothing is synced.
 ///
 /// Writes every new file next to its target, with all its bytes, and looks at every target. Then it renames the new
 /// files, then removes the others. A failure before the first rename is undone, folders included. Once all files are

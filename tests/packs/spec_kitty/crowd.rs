@@ -351,7 +351,8 @@ fn a_dead_holder_frees_its_lock() {
     assert_eq!(result["warnings"], json!(["Stale lock from PID 99999999 was cleaned up"]), "{result}");
 }
 
-/// While an operation works, the file of its lock says what is locked, by whom, since when, and for how long others wait.
+/// While an operation works, the file of its lock says what is locked, by whom, since when, and for how long others
+/// wait.
 #[test]
 fn a_held_lock_says_who_holds_it() {
     let (_folder, root) = project("sample", true);

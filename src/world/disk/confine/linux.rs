@@ -61,8 +61,8 @@ const READABLE: &[&str] = &[
     "/proc/version",
 ];
 
-/// What every program reads of the system besides. Each of these costs time at each start: git that works on a repository
-/// alone gets no more.
+/// What every program reads of the system besides. Each of these costs time at each start: git that works on a
+/// repository alone gets no more.
 const FOR_ALL: &[&str] = &[
     "/dev/random",
     "/dev/urandom",

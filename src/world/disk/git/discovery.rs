@@ -175,8 +175,8 @@ fn named_text(file: &str, word: &str) -> Result<Option<String>> {
     Ok(text.trim_end_matches(['\n', '\r']).strip_prefix(word).map(|given| given.trim_start().to_owned()))
 }
 
-/// The folder that a small file names, free of symlinks. It is never a file that names another folder in turn, which git
-/// would follow.
+/// The folder that a small file names, free of symlinks. It is never a file that names another folder in turn, which
+/// git would follow.
 fn named_folder(file: &str, beside: &str, word: &str) -> Result<Option<String>> {
     let Some(given) = named_text(file, word)? else { return Ok(None) };
     let target = canonical_path(&path::join(beside, &given))

@@ -1,5 +1,5 @@
-//! Which settings a command of git works with: its repository's, those of the user that matter everywhere, and, above both,
-//! our own, by which nothing starts a program, names a file elsewhere or changes the form of an answer.
+//! Which settings a command of git works with: its repository's, those of the user that matter everywhere, and, above
+//! both, our own, by which nothing starts a program, names a file elsewhere or changes the form of an answer.
 //!
 //! Git itself reads the configurations, with all that they include; the host only lists them.
 
@@ -223,8 +223,8 @@ fn mark(file: &str) -> Mark {
     Some((known.dev(), known.ino(), known.size(), known.mtime(), known.mtime_nsec(), known.ctime_nsec()))
 }
 
-/// The settings of a repository, and with `is_user_heard` those of the user before them. They are read again when a file
-/// of them changed.
+/// The settings of a repository, and with `is_user_heard` those of the user before them. They are read again when a
+/// file of them changed.
 pub(super) fn read(disk: &Disk, repository: &Repository, is_user_heard: bool) -> Result<Vec<GitSetting>> {
     static KEPT: LazyLock<Mutex<HashMap<(String, bool), Kept>>> = LazyLock::new(Mutex::default);
     let key = (repository.git_dir.clone(), is_user_heard);
@@ -322,8 +322,8 @@ fn list(disk: &Disk, repository: &Repository) -> Result<(Vec<GitSetting>, Vec<St
 //= docs/spec.md#git
 //# The user's git configuration MUST apply as it does in git, including conditional includes and the
 //# environment.
-/// What the machine and the user say for this repository. Their files are included by one that also names the remotes of
-/// the repository, which conditions may ask for.
+/// What the machine and the user say for this repository. Their files are included by one that also names the remotes
+/// of the repository, which conditions may ask for.
 fn list_of_user(
     disk: &Disk,
     repository: &Repository,
