@@ -62,7 +62,7 @@ pub(crate) async fn serve(
     let shutdown = Shutdown::default();
     let streams = CancellationToken::new();
     let manager = Arc::new(sessions::manager());
-    // `access` and `body` check hosts, origins and sizes. A body that was serialized again may be longer.
+    // `access` and `body` check hosts, origins and sizes. A reserialized body may be longer.
     let config = StreamableHttpServerConfig::default()
         .with_json_response(true)
         .with_max_request_body_bytes(MAX_REWRITTEN_BODY)

@@ -133,7 +133,7 @@ fn spans(captures: &fancy_regex::Captures<'_, str>) -> Captures {
     Captures { groups: captures.iter().map(|group| group.map(|group| group.range())).collect() }
 }
 
-/// Where the next letter begins; behind the end of the text at its end.
+/// Where the next character begins; at the end of the text, the position after it.
 fn next_letter(text: &str, at: usize) -> usize {
     at + text[at..].chars().next().map_or(1, char::len_utf8)
 }

@@ -1,4 +1,4 @@
-//! Git for packs: verbs of one table, in a repository that the host chose.
+//! Git for packs: verbs of one table, in a repository that toolsd chose.
 
 mod answer;
 mod arguments;

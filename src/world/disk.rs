@@ -49,8 +49,8 @@ use rustix::fs::FileType;
 use std::sync::Arc;
 use system::path_fault;
 
-/// Finishes or takes away half of what a call wrote whose process was killed. To be called before anything of a
-/// workspace is read, with the folders of which nothing is believed.
+/// Finishes or removes what calls of killed processes wrote halfway. Call it before anything of a workspace is read.
+/// `roots` are the folders whose contents are not trusted.
 pub fn recover(roots: &[&str]) {
     if let Some(told) = journal::choose_folder(roots) {
         journal::report(told);

@@ -25,8 +25,8 @@ pub trait Files: Send + Sync {
     /// Returns what is at `path`. If nothing exists, returns `None`, not an error.
     fn stat(&self, path: &str) -> Result<Option<Stat>>;
 
-    /// What is at each of these paths, as [`stat`](Self::stat) says it. Many at once cost less than each alone, and
-    /// the least if they are clean and sorted.
+    /// What is at each of these paths, as with [`stat`](Self::stat). Many at once cost less than each alone, and the
+    /// least if they are clean and sorted.
     fn stat_all(&self, paths: &[&str]) -> Vec<Result<Option<Stat>>> {
         paths.iter().map(|path| self.stat(path)).collect()
     }
@@ -119,7 +119,8 @@ pub trait Files: Send + Sync {
     }
 }
 
-/// What surrounds a call besides files: the clock, random identities, the environment, and which processes are alive.
+/// What surrounds a call in addition to files: the clock, random identities, the environment, and which processes are
+/// alive.
 pub trait Ambient: Send + Sync {
     /// Whether a process of this machine is alive; in a world without processes none is.
     fn is_alive(&self, _pid: u32) -> bool {
@@ -229,7 +230,7 @@ pub trait FilePolicy: Send + Sync {
     fn protected(&self) -> &[&str];
 }
 
-/// The policy of the host itself, which may do what the user may.
+/// The policy of toolsd itself, which may do what the user may.
 pub struct Unrestricted;
 
 impl FilePolicy for Unrestricted {
@@ -314,7 +315,7 @@ pub fn text_from_bytes(path: &str, bytes: Vec<u8>) -> Result<String> {
     Ok(text)
 }
 
-/// The help text that says how a user grants a folder.
+/// The help text for granting a folder.
 pub const GRANT_ROOT: &str = "start with `--root DIR` of its folder, or name that in `roots` of `toolsd.toml` and run `toolsd trust`; then name it by its absolute path";
 
 /// The error for a folder that cannot be removed.

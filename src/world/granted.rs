@@ -70,7 +70,7 @@ impl GrantedWorld {
 
     /// Whether a file may be looked at, whatever it is.
     fn may_stat(&self, path: &str) -> bool {
-        // What a walk leaves out hangs on the ignore files above it: that they changed must be seen.
+        // The result of a walk depends on the ignore files above it: their changes must be visible.
         self.rules.allowed.may_read && (walk::IGNORE_FILES.contains(&path::name(path)) || self.covers(path))
     }
 

@@ -85,7 +85,7 @@ impl FilePolicy for CompiledGrants {
     }
 }
 
-/// The help text that says how to grant a pack one more path.
+/// The help text for granting a pack one more path.
 pub(super) fn describe_missing_grant(verb: &str, granted: &[String], path: &str) -> String {
     let mut list: Vec<String> = granted.iter().map(|glob| format!("{glob:?}")).collect();
     list.push(format!("{path:?}"));
@@ -119,7 +119,7 @@ pub(super) fn below_root(root: &str, path: String) -> String {
     }
 }
 
-/// Checks a grant as it is written: that it is a glob, and is not in a folder that no grant covers.
+/// Checks a grant as written: that it is a glob, and is not in a folder that no grant covers.
 pub fn check_grant(grant: &str) -> Result<()> {
     check_place(grant, &path::clean(grant))?;
     Globs::new(&[grant], ".").map(drop)
@@ -212,7 +212,7 @@ fn fill(world: &dyn World, grant: &str, literal: fn(&str) -> String) -> Option<S
     Some(filled)
 }
 
-/// History, what is trusted, and the settings of the host: in any folder.
+/// History, what is trusted, and toolsd's settings: in any folder.
 pub(super) const PROTECTED: [&str; 3] = [".git", ".toolsd", "toolsd.toml"];
 
 /// The protected name that some file system takes `part` of a path for. Such a system ignores case, normalizes Unicode,

@@ -206,7 +206,7 @@ impl Files for MemoryWorld {
         ROOT
     }
 
-    /// In memory there are no links: every name says where its file lies.
+    /// There are no links in memory: every name is the real one.
     fn with_policy(self: Arc<Self>, _policy: Arc<dyn FilePolicy>) -> Result<Arc<dyn World>> {
         Ok(self)
     }

@@ -32,7 +32,7 @@ pub fn is_clean_below(path: &str) -> bool {
     path == "." || (!path.starts_with('~') && path.split('/').all(|part| !matches!(part, "" | "." | "..")))
 }
 
-/// Whether it is seen at once that it is absolute and that [`clean`] would leave it as it is.
+/// Whether a cheap check shows that it is absolute and that [`clean`] would leave it as it is.
 pub fn is_clean_absolute(path: &str) -> bool {
     path.strip_prefix('/').is_some_and(|rest| rest.split('/').all(|part| !matches!(part, "" | "." | "..")))
 }

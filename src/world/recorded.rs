@@ -1,5 +1,5 @@
-//! A view that remembers what was read, asked for and walked, so that one can tell whether it still holds: an edit made
-//! before the check is always seen.
+//! A view that records what was read, looked up and walked, so that a later check shows whether it still holds: an edit
+//! made before the check is always seen.
 //!
 //! Why that is so. Every `stat` is taken **before** the bytes, or the entries, that it vouches for: what comes
 //! in between is seen as a change later. A stamp that was *young* when it was taken (less than [`YOUNG_MS`] old)
@@ -29,7 +29,7 @@ pub const YOUNG_MS: i64 = 2_000;
 /// How many paths are compared in order before the rest is searched.
 const NEAR: usize = 4;
 
-/// What a `stat` said.
+/// The result of a `stat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathState {
     /// Nothing existed.
@@ -162,7 +162,7 @@ impl WalkRead {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What vouches for it, if that is still as it was; nothing if only another walk can tell.
+    /// The states that show it is unchanged if they are. `None` if only another walk can show it.
     fn vouched_by(&self) -> Option<PathStates> {
         let state = self.state();
         (!state.linked && !state.young).then(|| Arc::clone(&state.seen))
@@ -246,14 +246,14 @@ impl<'a> CurrentStates<'a> {
         Self { at_ms, paths, seen }
     }
 
-    /// What is at a path that comes after `from`; moves `from` there.
+    /// Returns what is at a path that comes after `from`, and moves `from` there.
     fn next(&self, from: &mut usize, path: &str) -> Option<PathState> {
         let rest = self.paths.get(*from..)?;
         *from += rest.iter().position(|known| *known == path)?;
         self.seen.get(*from).copied()
     }
 
-    /// Whether all of these are as they were.
+    /// Whether all of these are unchanged.
     fn is_as_in(&self, before: &[(String, PathState)]) -> bool {
         let mut from = 0;
         before.iter().all(|(path, seen)| {
@@ -266,7 +266,7 @@ impl<'a> CurrentStates<'a> {
     }
 }
 
-/// What of earlier reads is still as it was, all of it looked at in one go.
+/// Which earlier reads still hold, all looked at in one go.
 #[derive(Debug, Default)]
 pub struct ReadsCheck {
     /// Something that is not.
@@ -278,7 +278,7 @@ pub struct ReadsCheck {
 }
 
 impl ReadsCheck {
-    /// Whether all is as it was.
+    /// Whether everything is unchanged.
     pub fn holds(&self) -> bool {
         self.first.is_none()
     }
@@ -290,7 +290,7 @@ pub struct RecordedReads {
     files: BTreeMap<Arc<str>, FileRead>,
     lists: BTreeMap<String, ContentHash>,
     walks: Vec<WalkRead>,
-    /// What was seen in two states.
+    /// A path that was seen in two states.
     torn: Option<String>,
 }
 
@@ -300,14 +300,14 @@ impl RecordedReads {
         &self.files
     }
 
-    /// Where a change would matter: files read and asked for, folders listed, folders where walks began.
+    /// Paths where a change would matter: files read and looked up, folders listed, folders where walks began.
     pub fn paths(&self) -> BTreeSet<String> {
         let walks = self.walks.iter().map(|read| path::clean(&read.walk.from));
         let files = self.files.keys().map(|path| path.to_string());
         files.chain(self.lists.keys().cloned()).chain(walks).collect()
     }
 
-    /// Whether a change of this path could matter: it was read or asked for, or lies where a walk or list looked.
+    /// Whether a change of this path could matter: it was read or looked up, or is where a walk or list looked.
     pub fn is_affected_by(&self, path: &str) -> bool {
         let path = path::clean(path);
         let below = |folder: &str| path::is_below(&path, &path::clean(folder));
@@ -317,7 +317,7 @@ impl RecordedReads {
             || IGNORE_FILES.contains(&path::name(&path))
     }
 
-    /// What is still as it was, and what is not.
+    /// Finds out what is unchanged, and what is not.
     ///
     /// Costs one `stat` for each file and folder; the young are read again. `world` must be the one that was
     /// recorded, or one that shows the same files.
@@ -343,7 +343,7 @@ impl RecordedReads {
         ReadsCheck { first, changed: changed.into_iter().collect(), walks }
     }
 
-    /// A file that a check found to be as it was.
+    /// A file that a check found unchanged.
     fn same_file(&self, check: &ReadsCheck, path: &str) -> Option<(&Arc<str>, &FileRead)> {
         self.files.get_key_value(path).filter(|_| !check.changed.contains(path))
     }
@@ -355,12 +355,12 @@ impl RecordedReads {
         Some(WalkRead { walk: walk.clone(), walked: Arc::clone(&read.walked), state })
     }
 
-    /// Something that is no longer as it was: the path of a file, or of the folder where a walk began.
+    /// The first change: the path of a file, or of the folder where a walk began.
     pub fn first_change(&self, world: &dyn Workspace) -> Option<String> {
         self.check(world).first
     }
 
-    /// Whether everything is as it was.
+    /// Whether everything is unchanged.
     pub fn unchanged(&self, world: &dyn Workspace) -> bool {
         self.first_change(world).is_none()
     }
@@ -411,8 +411,8 @@ pub struct RecordedWorld {
     world: Arc<dyn Workspace>,
     programs: Arc<dyn Programs>,
     reads: Mutex<RecordedReads>,
-    /// What was read earlier, and what of it was still as it was before this view began. It then counts as read here,
-    /// as it was seen then: whatever changed since is seen as a change by the next check.
+    /// The earlier reads, and which of them still held before this view began. Those count as read here, in their
+    /// earlier state: the next check sees any change since.
     before: Option<(Arc<RecordedReads>, ReadsCheck)>,
 }
 
@@ -581,7 +581,7 @@ impl Ambient for RecordedWorld {
 }
 
 impl Programs for RecordedWorld {
-    /// What a program reads is not remembered.
+    /// What a program reads is not recorded.
     fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
         self.programs.run(command)
     }

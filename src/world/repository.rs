@@ -1,6 +1,6 @@
-//! A repository of git as the host found it: where its parts lie, and what its configuration says.
+//! A repository of git as toolsd found it: the location of its parts, and its configuration.
 
-/// What every repository has: without it git does not take a folder for one.
+/// A part of every repository: without it git does not take a folder for one.
 pub const HEAD: &str = "HEAD";
 
 /// Whether git takes a folder for a repository that has what `has` says: `is_git_directory()` in its `setup.c`. One
@@ -9,7 +9,7 @@ pub fn is_repository(mut has: impl FnMut(&str) -> bool) -> bool {
     has(HEAD) && (has("commondir") || has("objects") && has("refs"))
 }
 
-/// A repository that the host chose for one call. All paths are absolute and free of symlinks.
+/// A repository that toolsd chose for one call. All paths are absolute and free of symlinks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Repository {
     /// The folder that the command runs in.

@@ -3,7 +3,7 @@
 use crate::diagnostic::Result;
 use std::time::Duration;
 
-/// A program and how to run it. There is no shell: each argument arrives as it is.
+/// A program and how to run it. There is no shell: each argument arrives unchanged.
 #[derive(Clone, Debug)]
 pub struct ProgramCommand {
     /// The program: a name that is looked for in `PATH`, or a path.
@@ -12,9 +12,9 @@ pub struct ProgramCommand {
     pub arguments: Vec<String>,
     /// The folder it runs in.
     pub folder: String,
-    /// What it reads; nothing if it is empty.
+    /// Its input, possibly empty.
     pub input: Vec<u8>,
-    /// Variables that are set for it, besides the few that every program gets.
+    /// Variables that are set for it, in addition to the few that every program gets.
     pub env: Vec<(String, String)>,
     /// How long it may take.
     pub time: Duration,
@@ -93,11 +93,11 @@ pub struct ProgramGrant {
     pub program: String,
     /// Whether it may use the network.
     pub network: bool,
-    /// What it may read, as grants are written; nothing here = what the pack may read.
+    /// What it may read, as grants are written (default: what the pack may read).
     pub read: Option<Vec<String>>,
-    /// What it may write, as grants are written; nothing here = what the pack may write.
+    /// What it may write, as grants are written (default: what the pack may write).
     pub write: Option<Vec<String>>,
-    /// Of which files and folders it may start programs in turn, besides the system's, as grants are written.
+    /// Files and folders whose programs it may start, in addition to the system's, as grants are written.
     pub start: Vec<String>,
     /// The variables that may be set for it.
     pub env: Vec<String>,
@@ -140,7 +140,7 @@ pub struct ProgramFile {
     pub folders: Vec<(String, (u64, u64))>,
 }
 
-/// A file that is executed, where it really lies.
+/// A file that is executed, by its real path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExecutedFile {
     /// Its path, free of symlinks.
@@ -158,9 +158,9 @@ pub struct ProgramOutput {
     pub code: i64,
     /// What it printed.
     pub output: Vec<u8>,
-    /// What it printed on the stream of errors.
+    /// Its standard error.
     pub errors: Vec<u8>,
-    /// What the host has to say of it: what it could not write, what was undone.
+    /// Notes of toolsd about it: what it could not write, what was undone.
     pub notes: Vec<String>,
 }
 

@@ -261,8 +261,8 @@ impl StagedWrites for StagedWorld {
         let _unsealed = self.seal.hold()?;
         let _one_at_a_time = FLUSHING.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut changes, told): (Vec<FileChange>, Vec<StagedFile>) = self.changes()?.into_iter().unzip();
-        // In the order of the call: what puts a part elsewhere before it takes it away leaves it twice, if the process
-        // is killed in between, and never nowhere.
+        // In the order of the call: if the process is killed between writing a moved part and removing the old one, the
+        // part exists twice and is not lost.
         changes.sort_by_cached_key(|change| self.lock_held().files.get(&change.path).map(|file| file.stat.inode));
         for change in &changes {
             let seen = self.lock_held().seen.get(&change.path).copied();

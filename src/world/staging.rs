@@ -1,4 +1,4 @@
-//! The staged writes of a call, which have not reached the disk yet, and what the host can do with them.
+//! The staged writes of a call, which have not reached the disk yet, and what toolsd can do with them.
 
 use super::walk::Stat;
 use crate::diagnostic::{Code, Diagnostic, Result};

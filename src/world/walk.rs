@@ -38,7 +38,7 @@ pub struct FolderEntry {
     pub name: String,
     /// What it is.
     pub entry: EntryKind,
-    /// Of a symlink where it leads, as it says itself; what is not UTF-8 is replaced.
+    /// The target of a symlink, unresolved; anything that is not UTF-8 is replaced.
     pub link: Option<String>,
 }
 
@@ -76,9 +76,8 @@ pub fn unreadable_folder(path: &str) -> Box<Diagnostic> {
         .help("let this user read the folder, or leave it out")
 }
 
-/// The files that say what a walk leaves out, the stronger one first. Only those between the root of the
-/// world and the entry count: a user's own excludes and those above the root would make results differ
-/// from one machine to the next.
+/// The files that determine what a walk skips, the stronger one first. Only those between the root of the world and the
+/// entry count: a user's own excludes and those above the root would make results differ from one machine to the next.
 pub(super) const IGNORE_FILES: [&str; 2] = [".ignore", ".gitignore"];
 
 /// The maximum size of such a file: each line takes some 12 kB of memory.
@@ -106,14 +105,14 @@ pub(super) trait FolderSource {
     /// The text of an ignore file, if it exists.
     fn ignore_file(&self, path: &str) -> Option<String>;
 
-    /// What tells a folder from every other one: two paths to one folder give the same.
+    /// Identifies a folder: two paths to one folder have the same identity.
     fn identity(&self, folder: &str) -> Option<(u64, u64)>;
 }
 
 /// A folder still to be looked into.
 struct PendingFolder {
     path: String,
-    /// How many folders deep it lies; the first one is 0.
+    /// Its depth in folders; that of the first one is 0.
     depth: usize,
     rules: Option<Arc<IgnoreRules>>,
     /// The folders above it that were entered, kept only where links are followed.
@@ -238,7 +237,7 @@ pub(super) fn folders_above(top: &str, from: &str) -> Vec<String> {
     above
 }
 
-/// Walks from the one spelling of a folder, and tells the paths as they were asked for.
+/// Walks from the one spelling of a folder, and returns the paths in the requested spelling.
 pub(super) fn walk_as_asked(
     from: String,
     walk: &WalkOptions,
@@ -260,7 +259,7 @@ pub(super) fn walk_as_asked(
     Ok(walked)
 }
 
-/// The rules that hold where the walk begins; nothing if they leave that folder out.
+/// The rules that apply where the walk begins; `None` if they ignore that folder.
 fn rules_above(folders: &dyn FolderSource, from: &str) -> Result<Option<Option<Arc<IgnoreRules>>>> {
     let mut rules: Option<Arc<IgnoreRules>> = None;
     let above = folders_above(&folders.top(from), from);

@@ -1,4 +1,4 @@
-//! What a script gets of a command of git: how it ended, what it printed, and the notices of the host.
+//! What a script gets from a command of git: its exit code, its output, and the notices of toolsd.
 
 use super::arguments::{GitArguments, checks, is_on};
 use super::call::GitCall;
@@ -94,7 +94,7 @@ fn complaints(errors: &[u8]) -> Vec<String> {
 
 //= docs/spec.md#git
 //# A verb that fails MUST report the exit code and the output of git, and what to do if git needed a program.
-/// What the words of git do not say: that it may start no program here, and what to do by hand.
+/// Adds what git's output does not say: that it may start no program here, and what to do by hand.
 fn advice(errors: &str) -> Option<String> {
     let has = |words: &[&str]| words.iter().any(|word| errors.contains(word));
     if has(&[".merge_file_"]) {

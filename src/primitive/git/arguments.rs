@@ -4,7 +4,7 @@ use super::verb::{GitOption, GitVerb, HostOptionKind, InputKind, OptionKind, Var
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::value::{Map, Value};
 
-/// What every verb takes besides its own options.
+/// The options of every verb, in addition to its own.
 pub const COMMON: [(&str, &str); 3] = [
     ("cwd", "The folder it runs in (default: the root of the workspace)."),
     ("check", "Whether an exit code other than 0 is an error (default: `true`)."),

@@ -51,7 +51,7 @@ impl<'a> GitCall<'a> {
 }
 
 impl GitCall<'_> {
-    /// A command that is not run yet. `words` begin with that of git.
+    /// A command that is not run yet. `words` begin with git's subcommand.
     pub(super) fn command(&self, words: Vec<String>, git: GitUse) -> ProgramCommand {
         let is_reading = git.changes == GitChanges::Nothing;
         ProgramCommand {
@@ -68,7 +68,7 @@ impl GitCall<'_> {
         }
     }
 
-    /// The same from words of the host's own, which change this.
+    /// The same from words of toolsd itself, with these changes.
     pub(super) fn step(&self, words: &[&str], changes: GitChanges) -> ProgramCommand {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
         self.command(words, GitUse { changes, ..GitUse::default() })
@@ -161,7 +161,7 @@ impl GitCall<'_> {
         })
     }
 
-    /// What git prints in answer to a question of the host; the pack does not see it.
+    /// Runs git for a question of toolsd; the pack does not see the answer.
     pub(super) fn ask(&self, words: &[&str]) -> Result<ProgramOutput> {
         self.run(&self.step(words, GitChanges::Nothing))
     }

@@ -1,5 +1,5 @@
-//! `fetch`: which address, which branches, and what becomes of them. The transport itself is started by the disk, in a
-//! repository of its own.
+//! `fetch`: which address, which branches, and their new names. The disk starts the transport itself, in a temporary
+//! repository.
 
 use super::answer::answer;
 use super::arguments::GitArguments;

@@ -168,7 +168,7 @@ pub(super) fn notice(call: &GitCall<'_>, verb: &GitVerb) -> Result<Option<String
     let patterns: Vec<String> = filters.iter().map(|filter| format!(":(top,attr:filter={filter})")).collect();
     let words = ["ls-files", "-z", "--"].into_iter().chain(patterns.iter().map(String::as_str));
     let mut command = call.step(&words.collect::<Vec<_>>(), GitChanges::Nothing);
-    // The only paths that are patterns: those of the host's own.
+    // The only paths that are patterns: those of toolsd itself.
     command.env.push(("GIT_LITERAL_PATHSPECS".to_owned(), "0".to_owned()));
     let printed = call.run(&command)?.output;
     let paths: Vec<String> = String::from_utf8_lossy(&printed).split_terminator('\0').map(str::to_owned).collect();

@@ -13,13 +13,13 @@ use crate::value::{Map, Value};
 use crate::world::path;
 use crate::world::run::{GitChanges, ProgramCommand, ProgramOutput};
 
-/// What a person reads after a conflict.
+/// The message for a person after a conflict.
 const CONFLICT: &str = "Automatic merge failed; fix conflicts and then commit the result.\n";
 
-/// A merge that takes a commit of its own, or a squash.
+/// A merge that needs a commit, or a squash.
 struct Merge<'a, 'b> {
     call: &'a mut GitCall<'b>,
-    /// What is merged, as it was named, and its commit.
+    /// The branch or commit to merge, as it was named, and its commit.
     name: String,
     other: String,
     /// The commit that it is merged into.
@@ -34,7 +34,7 @@ struct MergedTree {
     tree: String,
     /// Entries of an index for each path in conflict: mode, hash, stage, a tab, and the path.
     conflicts: Vec<Vec<u8>>,
-    /// What git says of it.
+    /// Git's messages about it.
     messages: Vec<u8>,
 }
 
@@ -68,7 +68,7 @@ impl MergedTree {
     }
 }
 
-/// Merges. What git does without starting git, it does itself.
+/// Merges. Whatever git does without starting another git, it does itself.
 pub(super) fn run(call: &mut GitCall<'_>, verb: &GitVerb, said: GitArguments, options: &Map) -> Result<Value> {
     let name = said.names[0].clone();
     let (head, other) = (call.commit("HEAD")?, call.commit(&name)?);
@@ -138,7 +138,7 @@ impl Merge<'_, '_> {
         if filled.code != 0 {
             return Ok(ProgramOutput { code: 2, ..filled });
         }
-        // Not before the index has the merge: a commit would say that the branch is merged, and leave out its work.
+        // Only once the index has the merge: before, a commit would record the branch as merged without its changes.
         if !self.is_squash {
             self.write_state()?;
         }

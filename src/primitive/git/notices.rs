@@ -141,7 +141,7 @@ pub(super) fn check_partial_clone(call: &GitCall<'_>, verb: &GitVerb, said: &Git
 
 //= docs/spec.md#git
 //# Changes that git makes to `toolsd.toml` and `.toolsd` MUST be reported.
-/// Collects what a verb that changes files changed of the host's own since the commit `before`.
+/// Collects which protected files of toolsd a verb changed since the commit `before`.
 pub(super) fn collect_own_files(call: &mut GitCall<'_>, before: &str) -> Result<()> {
     let own = [".toolsd", "toolsd.toml"].map(|name| path::join(&call.repository.top, name));
     let words = ["diff", "--cached", "--name-only", "--no-ext-diff", before, "--", &own[0], &own[1]];

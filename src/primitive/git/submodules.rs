@@ -1,5 +1,4 @@
-//! `add` and `commit` where a submodule lies among the files: git asks each for its state, which would start another
-//! git.
+//! `add` and `commit` with a submodule among the files: git asks each for its state, which would start another git.
 
 use super::call::GitCall;
 use super::verb::GitVerb;

@@ -1,4 +1,4 @@
-//! Verbs that the host answers itself, from what it knows of the repository: `config` and `repository`.
+//! Verbs that toolsd answers itself, from what it knows of the repository: `config` and `repository`.
 
 use super::arguments::{checks, is_on};
 use super::call::GitCall;

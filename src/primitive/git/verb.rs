@@ -10,7 +10,7 @@ pub struct GitVerb {
     pub summary: &'static str,
     /// Git's command, with the options that it always gets. If empty, toolsd answers itself.
     pub words: &'static [&'static str],
-    /// What it takes besides `folder` and `check`. Those without an option of git come in this order.
+    /// Its options, in addition to `cwd` and `check`. Those without an option of git come in this order.
     options: &'static [&'static [GitOption]],
     /// What it changes.
     pub changes: GitChanges,
@@ -76,7 +76,7 @@ pub enum OptionKind {
     Input(InputKind, &'static [&'static str]),
     /// A variable of git's environment.
     Variable(VariableKind),
-    /// What the host looks at itself.
+    /// An option that toolsd evaluates itself.
     Host(HostOptionKind),
 }
 
@@ -91,10 +91,10 @@ pub enum InputKind {
     Files,
 }
 
-/// What a variable of git's environment says.
+/// The contents of a variable of git's environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VariableKind {
-    /// Who a commit is of: `NAME <EMAIL>`.
+    /// The author and committer: `NAME <EMAIL>`.
     Person,
     /// When a commit was made.
     Date,
@@ -102,7 +102,7 @@ pub enum VariableKind {
     Index,
 }
 
-/// What the host takes for itself.
+/// The kind of an option that toolsd evaluates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostOptionKind {
     /// `true` or `false`.
@@ -193,7 +193,7 @@ impl GitVerb {
         self
     }
 
-    /// The same, without `--end-of-options`: names that begin with `-` are refused all the same.
+    /// The same, without `--end-of-options`: names that begin with `-` are still refused.
     #[must_use]
     pub const fn without_end(mut self) -> Self {
         self.ends_options = false;

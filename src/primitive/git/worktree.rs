@@ -10,7 +10,7 @@ use crate::value::{Map, Value};
 use crate::world::path;
 use crate::world::run::{GitChanges, ProgramOutput, RequiredGrant};
 
-/// Makes a working tree.
+/// Creates a working tree.
 pub(super) fn add(call: &mut GitCall<'_>, verb: &GitVerb, said: &GitArguments, options: &Map) -> Result<Value> {
     let (given, start) = (said.names[0].as_str(), said.names[1].as_str());
     let text = |name: &str| options.get(name).and_then(Value::as_text);

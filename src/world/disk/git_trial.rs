@@ -12,7 +12,7 @@ use std::time::Duration;
 /// The longest that one step may take.
 const MAX_TIME: Duration = Duration::from_secs(20);
 
-/// What is tried, one after the other: what it shows, the words, and what they change.
+/// The steps to try, in order: what each shows, the words, and what they change.
 const STEPS: [(&str, &str, GitChanges); 4] = [
     ("it makes commits", "commit --quiet --allow-empty --no-verify --message=x", GitChanges::Repository),
     ("it reads them", "log -1 --format=%s", GitChanges::Nothing),

@@ -51,13 +51,13 @@ impl Disk {
         self.sandbox.clone().unwrap_or_else(sandbox_status)
     }
 
-    /// The same with programs confined in another way: on a system that has less, say.
+    /// The same with programs confined in another way, for example on a system with fewer means.
     #[must_use]
     pub fn with_sandbox(self, sandbox: SandboxStatus) -> Self {
         Self { sandbox: Some(sandbox), ..self }
     }
 
-    /// A disk without restrictions, for the host itself.
+    /// A disk without restrictions, for toolsd itself.
     pub(super) fn from_roots(roots: Roots) -> Self {
         let policy = Arc::new(Unrestricted);
         Self { roots: Arc::new(roots), policy, programs: Arc::default(), surroundings: None, sandbox: None }

@@ -1,8 +1,7 @@
-//! Journals of work under way, written to the state folder before it begins, so that what a killed process left is
-//! found.
-//! Also the notices about what was cleared up, for the log, `doctor` and `toolsd://status`.
+//! Journals of work in progress, written to the state folder before it begins, so that what a killed process left is
+//! found. Also the notices about what was cleaned up, for the log, `doctor` and `toolsd://status`.
 //!
-//! Nothing is synced, as with all files of the host: what the kernel has survives the process, not a power failure.
+//! Nothing is synced, as with all files of toolsd: what the kernel has survives the process, not a power failure.
 
 use super::owner::is_private;
 use super::system::{TRUST_BELOW_HOME, is_alive, is_misled, make_private_folder, state_folder, trust_folder};
@@ -26,8 +25,8 @@ static CHOSEN: OnceLock<Option<String>> = OnceLock::new();
 
 //= docs/spec.md#robustness
 //# A journal that another user can change, or that is inside the workspace or another root, MUST be ignored.
-/// Chooses the folder of the host in which journals lie, once: one outside of these roots. Says why it is not the
-/// usual one.
+/// Chooses toolsd's folder for journals, once: one outside of these roots. Returns a message if it is not the default
+/// one.
 pub(super) fn choose_folder(roots: &[&str]) -> Option<String> {
     let is_misled = |folder: &str| roots.iter().any(|root| is_misled(folder, root, TRUST_BELOW_HOME));
     let usual = state_folder();
@@ -54,7 +53,7 @@ pub(super) fn folder(kind: &str) -> Option<String> {
 pub(super) struct JournalLines {
     /// Its lines, up to the first one that does not belong to a journal.
     pub read: Vec<Json>,
-    /// Whether there is such a one: no kill leaves it, so a disk or a hand was at it.
+    /// Whether there is such a line. A killed process leaves none, so the disk failed or the file was edited.
     pub is_broken: bool,
 }
 
@@ -80,7 +79,7 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Makes a journal in this folder, which is made if it does not exist.
+    /// Creates a journal in this folder, which is created if it does not exist.
     pub(super) fn open(folder: &str) -> io::Result<Self> {
         if fs::symlink_metadata(folder).is_err() {
             make_private_folder(folder).map_err(|fault| io::Error::other(fault.message))?;
@@ -99,7 +98,7 @@ impl Journal {
         }
     }
 
-    /// Where it lies.
+    /// Its path.
     pub(super) fn path(&self) -> &str {
         &self.path
     }
@@ -179,7 +178,7 @@ pub(super) fn find_journals(folder: &str) -> FoundJournals {
         let is_left = file.try_lock().is_ok();
         let journal = Journal { file, path };
         match is_left {
-            // One that its owner took away meanwhile is nobody's.
+            // One that its owner removed meanwhile is skipped.
             true if is_at(&journal.file, &journal.path) => found.left.push(journal),
             true => {}
             false => found.held.push(journal),

@@ -21,7 +21,7 @@ const MOST_NOTE: u64 = 16 * 1024;
 //= docs/spec.md#writes
 //# A lock MUST be released when its function fails and when its process dies, and the dead holder MUST be
 //# reported.
-/// A lock that is held. The system lets it go when the process ends, however it ends.
+/// A lock that is held. The system releases it when the process ends, for whatever reason.
 struct FileLock {
     file: File,
     left: String,
@@ -107,15 +107,16 @@ impl Lock for FileLock {
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        // A note that stays tells the next holder that this one died: a warning too many, no harm.
+        // A note that stays makes the next holder report a dead process: a needless warning, but no harm.
         let _stays = if self.noted { self.file.set_len(0) } else { Ok(()) };
         let _closing_lets_go_too = self.file.unlock();
     }
 }
 
-/// The turn of one writer in a repository: its shared folder, open, which every process of a host finds there.
+/// The lock of one writer in a repository: its shared folder, open, which all toolsd processes find there.
 ///
-/// Git knows nothing of it, and no file is made for it. The system lets it go when the process ends, however it ends.
+/// Git does not know it, and no file is created for it. The system releases it when the process ends, for whatever
+/// reason.
 struct RepositoryLock(File);
 
 /// Tries once to be the one who changes a repository.
@@ -127,7 +128,7 @@ pub(super) fn hold_repository(repository: &Repository) -> Result<LockAttempt> {
     match opened.try_lock() {
         Ok(()) => Ok(LockAttempt::Held(Box::new(RepositoryLock(opened)))),
         Err(TryLockError::WouldBlock) => Ok(LockAttempt::Busy(String::new())),
-        // A file system without locks has one host at most, or git's own locks have to do.
+        // On a file system without locks, either a single toolsd works, or git's own locks have to suffice.
         Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
             Ok(LockAttempt::Held(Box::new(RepositoryLock(opened))))
         }

@@ -44,8 +44,8 @@ fn account_name(file: &str, id: u32) -> Option<String> {
     own.first().map(|name| (*name).to_owned())
 }
 
-/// Who else can change the file or folder at an absolute path: those who can write it, or a folder on the way to it, by
-/// its name and where links lead.
+/// Which others can change the file or folder at an absolute path: those who can write it, or a folder on the way to
+/// it, by its name and where links lead.
 pub fn other_writers(path: &str) -> Vec<OtherWriter> {
     let real = fs::canonicalize(path).ok();
     let places = [Path::new(path)].into_iter().chain(real.as_deref()).flat_map(Path::ancestors);
@@ -57,8 +57,8 @@ pub fn other_writers(path: &str) -> Vec<OtherWriter> {
     }
 }
 
-/// Who else can change a file, or what a folder has; its owner comes first, then everybody. The mode of a link says
-/// nothing.
+/// Which others can change a file, or the entries of a folder; its owner comes first, then everybody. The mode of a
+/// link does not count.
 pub(super) fn writers_of(known: &Metadata) -> impl Iterator<Item = OtherWriter> + use<> {
     let (mode, owner, group) = (known.mode(), known.uid(), known.gid());
     let user = rustix::process::geteuid().as_raw();

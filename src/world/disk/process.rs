@@ -1,5 +1,5 @@
-//! Runs programs: without a shell, with few variables, in a process group that ends with the call. Also the shutdown
-//! of the host, which ends its programs first.
+//! Runs programs: without a shell, with few variables, in a process group that ends with the call. Also the shutdown of
+//! toolsd, which ends its programs first.
 
 use super::confine::{self, HostExitSignal, ProgramStart, StartedProgram};
 use super::handle::Disk;
@@ -133,7 +133,7 @@ fn absent_notes(started: &mut StartedProgram, granted: &[String]) -> Vec<String>
     absent.map(told).collect()
 }
 
-/// Adds the notes of the host to the outcome.
+/// Adds the notes of toolsd to the outcome.
 fn with_notes(ended: Result<ProgramOutput>, notes: Vec<String>) -> Result<ProgramOutput> {
     match ended {
         Ok(ran) => Ok(ProgramOutput { notes, ..ran }),
@@ -167,7 +167,7 @@ fn variables(command: &ProgramCommand, temporary: Option<&str>) -> Vec<(String, 
     variables
 }
 
-/// Variables that choose other programs and libraries: only the host's own values reach a program that a script runs.
+/// Variables that choose other programs and libraries: only toolsd's own values reach a program that a script runs.
 fn never_set(name: &str) -> bool {
     name == "PATH" || name.starts_with("LD_") || name.starts_with("DYLD_")
 }
@@ -243,8 +243,8 @@ impl<'a> RunningProgram<'a> {
         let mut input = File::from(started.input);
         if !command.input.is_empty() {
             let bytes = command.input.clone();
-            // A program that does not read its input must not keep the call waiting. Where there is no thread for it
-            // the program finds its input closed.
+            // A program that does not read its input must not keep the call waiting. If there is no thread for it, the
+            // program finds its input closed.
             let _without_input = std::thread::Builder::new().spawn(move || {
                 let _it_did_not_want_it = input.write_all(&bytes);
             });
@@ -295,7 +295,7 @@ impl<'a> RunningProgram<'a> {
             pause = self.listen(pause);
         };
         self.end = None;
-        // What it started in the background holds the streams open: it ends with it.
+        // A process that it started in the background holds the streams open: it ends with the program.
         self.end_group();
         let ended = Instant::now();
         while self.streams.iter().any(|stream| stream.is_open) && ended.elapsed() < LAST_WORDS {
@@ -339,7 +339,7 @@ impl<'a> RunningProgram<'a> {
         if told == 0 { (pause * 2).min(LOOK) } else { SOON }
     }
 
-    /// Kills the whole group, and waits until nothing is left of it: what comes after sees what all of them did.
+    /// Kills the whole group, and waits until no process of it is left, so that their effects are complete.
     //= docs/spec.md#programs
     //# A program MUST end, with everything that it started, when its call ends, is cancelled or runs out of
     //# time.
@@ -351,7 +351,7 @@ impl<'a> RunningProgram<'a> {
         }
         let asked = Instant::now();
         while asked.elapsed() < LAST_BREATH && test_kill_process_group(self.pid).is_ok() {
-            // Where this process is the first one of a container, what lost its parent is a child of ours.
+            // If this process is the first one of a container, orphans are our children.
             let _none_of_ours = waitid(WaitId::Pgid(Some(self.pid)), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
             std::thread::sleep(Duration::from_micros(200));
         }
@@ -472,8 +472,8 @@ pub fn end_programs() {
     let _late = CHANGED.wait_timeout_while(work, END_PATIENCE, |work| work.count > 0);
 }
 
-/// Ends the process at once with this code, whatever its threads do: what they have staged is lost, what they were just
-/// writing is taken away by the next process that writes.
+/// Ends the process at once with this code, whatever its threads do: staged writes are lost, and the next process that
+/// writes removes half-written files.
 pub fn end_process(code: i32) -> ! {
     end_programs();
     std::process::exit(code)

@@ -1,4 +1,4 @@
-//! Reads whole files with limits: on their size, never a pipe or a device, which would block the host.
+//! Reads whole files with limits: on their size, never a pipe or a device, which would block toolsd.
 
 use super::system::{is_absent, path_fault};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -32,7 +32,7 @@ pub(super) fn read_small(file: &str, most: u64) -> Result<Option<Vec<u8>>> {
             .help("folders, devices, pipes and sockets are never read: put a file there, or nothing"));
     }
     let mut bytes = Vec::new();
-    // One that grows while it is read ends all the same.
+    // The limit ends the read of a file that grows meanwhile.
     let read: io::Result<usize> = opened.take(most + 1).read_to_end(&mut bytes);
     read.map_err(|error| path_fault(file, "read", &error))?;
     if found.len() > most || bytes.len() as u64 > most {
@@ -42,7 +42,7 @@ pub(super) fn read_small(file: &str, most: u64) -> Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// The maximum size of a file of a repository that the host reads for itself.
+/// The maximum size of a file of a repository that toolsd reads for itself.
 pub(super) const MOST_OF_REPOSITORY: u64 = 1 << 20;
 
 /// Reads a small file of a repository; `None` if it does not exist.

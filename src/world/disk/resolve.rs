@@ -101,7 +101,7 @@ impl OpenedPath<'_> {
 }
 
 impl FolderListing {
-    /// Where a link in the folder leads, as it says itself; nothing is resolved. Empty if it is gone.
+    /// The target of a link in the folder, unresolved. Empty if the link is gone.
     pub(super) fn target(&self, name: &str) -> String {
         let said = self.folder.fd().and_then(|folder| readlinkat(folder, name, Vec::new()));
         said.map(|said| said.to_string_lossy().into_owned()).unwrap_or_default()
@@ -123,7 +123,7 @@ impl FolderListing {
                 continue;
             }
             let kind = match entry.file_type() {
-                // Some file systems do not say.
+                // Some file systems do not report the type.
                 FileType::Unknown => match statat(self.folder.fd()?, name, AtFlags::SYMLINK_NOFOLLOW) {
                     Ok(found) => FileType::from_raw_mode(found.st_mode),
                     Err(_) => continue,
@@ -343,7 +343,7 @@ impl<'a> PathWalk<'a> {
                     let flags = look_flags() | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
                     match openat(self.here(), &name, flags, Mode::empty()) {
                         Ok(folder) => self.folders.push((name, folder)),
-                        // One that may not be opened ends the way here: it can be looked at all the same.
+                        // One that may not be opened ends the way here: its stat is still available.
                         Err(Errno::ACCESS) if self.rest.is_empty() => {
                             self.last = Some(name);
                             return Ok(WalkEnd::At(found));
@@ -590,7 +590,7 @@ fn known(found: &rustix::fs::Stat) -> QuickStat {
     }
 }
 
-/// What the system says of something; nothing if it says what cannot be.
+/// The stat of something; `None` if the system reports impossible values.
 #[allow(clippy::useless_conversion, reason = "the types of the fields differ from system to system")]
 fn stat_of(found: &rustix::fs::Stat) -> Option<Stat> {
     let entry = match FileType::from_raw_mode(found.st_mode) {

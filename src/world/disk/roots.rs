@@ -31,7 +31,7 @@ pub(super) struct StartFolder<'a> {
 }
 
 struct Root {
-    /// Its absolute paths: as it was given, and as the disk knows it.
+    /// Its absolute paths: as configured, and as the disk knows it.
     spellings: Vec<String>,
     /// The same, spelled from the home folder if they are in it: `~/…`.
     at_home: Vec<String>,

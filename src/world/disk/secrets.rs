@@ -12,7 +12,7 @@ use std::os::unix::fs::MetadataExt;
 /// The maximum number of bytes of a secret.
 const MOST: usize = 16 << 10;
 
-/// Where a secret lies.
+/// Where a secret is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretFile<'a> {
     /// In a file of the user.
@@ -25,15 +25,15 @@ pub enum SecretFile<'a> {
 //= docs/spec.md#secrets
 //# Other processes of the same user MUST NOT be able to read the memory, the descriptors or the environment
 //# of the server.
-/// The first act of the program: no other process of the user looks into this one, and no core is written. A system
-/// that refuses this does not have it; the program works all the same.
+/// The first act of the program: other processes of the user cannot look into this one, and no core is written. On a
+/// system that refuses this, the program works without it.
 pub fn hide_process() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
     let _ = rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
 }
 
-/// What a secret variable of the environment holds. A file is better: root can read the environment of a process.
+/// Reads a secret variable of the environment. A file is better: root can read the environment of a process.
 pub fn secret_variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }

@@ -15,7 +15,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// How many free descriptors a server needs at its start: for its runtime, and for a call.
 const LEAST: usize = 24;
 
-/// How often no descriptor was left since the process began.
+/// How often there was no free descriptor since the process began.
 static MISSED: AtomicU64 = AtomicU64::new(0);
 
 /// Write permission for the group or for others.
@@ -58,10 +58,10 @@ pub fn trust_folder() -> Option<String> {
 
 /// Where trust is kept, from the home folder.
 pub const TRUST_BELOW_HOME: &str = ".local/state/toolsd";
-/// Where the user's configuration lies, from the home folder, if no variable says otherwise.
+/// Where the user's configuration is, from the home folder, unless a variable changes it.
 pub const CONFIG_BELOW_HOME: &str = ".config/toolsd";
 
-/// The home folder of this user in `/etc/passwd`: no variable of the environment has a say in it.
+/// The home folder of this user in `/etc/passwd`, independent of variables of the environment.
 pub(super) fn system_home() -> Option<String> {
     let user = rustix::process::geteuid().as_raw().to_string();
     let known = std::fs::read_to_string("/etc/passwd").ok()?;
@@ -82,7 +82,7 @@ pub fn holds_hosts_own(path: &str) -> bool {
 }
 
 fn meets_own_folder(path: &str, meets: fn(&str, &str) -> bool) -> bool {
-    // A disk may not tell upper case from lower case.
+    // A disk may ignore case.
     let lower = |path: String| path.to_lowercase();
     let absolute = match (path.strip_prefix("~/"), home_folder()) {
         (Some(rest), Some(home)) => path::join(&home, rest),
@@ -156,7 +156,7 @@ pub fn make_private_folder(path: &str) -> Result<()> {
 
 //= docs/spec.md#robustness
 //# The folders that toolsd creates for itself MUST be accessible only to the user, whatever the umask is.
-/// The same in the words of the system.
+/// The same with the error of the system.
 pub(super) fn private_folder(path: &str) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
     close_to_others(path)
@@ -237,7 +237,7 @@ pub(super) fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename)
 }
 
-/// Whether an error says that there is no descriptor left, here or on the whole machine; then it is counted.
+/// Whether an error means that there is no free descriptor, here or on the whole machine. Counts it.
 pub(super) fn is_shortage(error: &io::Error) -> bool {
     let is_one = [Errno::MFILE, Errno::NFILE].iter().any(|one| error.raw_os_error() == Some(one.raw_os_error()));
     if is_one {
@@ -246,7 +246,7 @@ pub(super) fn is_shortage(error: &io::Error) -> bool {
     is_one
 }
 
-/// How often a descriptor was missing since the process began: what was not read meanwhile may be there all the same.
+/// How often there was no free descriptor since the process began: files that could not be read meanwhile may exist.
 pub fn shortages() -> u64 {
     MISSED.load(Ordering::Relaxed)
 }

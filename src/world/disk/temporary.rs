@@ -21,7 +21,7 @@ pub(super) struct TemporaryFolder {
 }
 
 impl TemporaryFolder {
-    /// Makes a folder whose name begins with `prefix`.
+    /// Creates a folder whose name begins with `prefix`.
     pub(super) fn new(prefix: &str) -> io::Result<Self> {
         loop {
             // Its contents are private: the configuration of a repository may contain a password.
@@ -58,7 +58,7 @@ fn lock_folder(folder: &Path) -> io::Result<Option<OwnedFd>> {
     Ok(is_there.then_some(opened))
 }
 
-/// Takes away the folders that killed processes of this user left.
+/// Removes the folders that killed processes of this user left.
 //= docs/spec.md#robustness
 //# Temporary files and folders of a killed process MUST be removed by the next write and the next start.
 pub(super) fn sweep() {

@@ -30,8 +30,8 @@ pub(super) fn remove_folder(disk: &Disk, path: &str) -> Result<()> {
     })
 }
 
-/// Writes and removes files. Folders are made, and the permissions of an old file are kept. What a power failure does
-/// to them is the file system's business: nothing is synced.
+/// Writes and removes files. Folders are created, and the permissions of an old file are kept. Nothing is synced: after
+/// a power failure, the result depends on the file system.
 ///
 /// Writes every new file next to its target, with all its bytes, and looks at every target. Then it renames the new
 /// files, then removes the others. A failure before the first rename is undone, folders included. Once all files are
@@ -70,7 +70,7 @@ pub(super) fn apply(disk: &Disk, changes: &[FileChange]) -> Result<()> {
     Ok(())
 }
 
-/// Refuses what `prepare` would refuse, as far as looking tells.
+/// Refuses what `prepare` would refuse, as far as a look can determine it.
 pub(super) fn may_write(disk: &Disk, path: &str) -> Result<()> {
     match open_parent(disk, path, None) {
         Ok((parent, name)) => check_target(&parent, path, &name).map(drop),
@@ -93,7 +93,7 @@ pub(super) fn may_replace(disk: &Disk, path: &str) -> Result<TargetState> {
     }
 }
 
-/// A change of which only the last step is left.
+/// A change with only its last step left.
 struct PreparedChange {
     parent: Dir,
     name: String,
@@ -219,7 +219,7 @@ pub(super) enum ParentError {
 }
 
 impl ParentError {
-    /// The error for a file that for this reason cannot be what `act`, a past participle, says.
+    /// The error for an operation that fails for this reason; `act` is its past participle.
     pub(super) fn fault(self, path: &str, act: &str) -> Box<Diagnostic> {
         match self {
             Self::Absent => path_fault(path, act, &io::ErrorKind::NotFound.into()),
@@ -245,7 +245,7 @@ fn write_new_file(parent: &Dir, name: &str, bytes: &[u8], permissions: Option<Pe
     file.metadata()
 }
 
-/// What identifies a file and tells whether it changed.
+/// Identifies a file and its version.
 fn file_mark(of: &Metadata) -> FileMark {
     (of.dev(), of.ino(), of.len(), of.mtime(), of.mtime_nsec())
 }
@@ -340,7 +340,7 @@ fn enter_folder(dir: &Dir, name: &str, made: Option<&mut MadeFolders>) -> io::Re
     options.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_DIRECTORY);
     let opened = dir.open_with(name, &options)?;
     let metadata = opened.metadata()?;
-    // Where the system has no way to open without following, this tells a folder from a link to another one.
+    // If the system cannot open without following links, this detects a link that replaced the folder.
     if (metadata.dev(), metadata.ino()) != (found.dev(), found.ino()) {
         return Err(io::Error::from_raw_os_error(libc::ELOOP));
     }

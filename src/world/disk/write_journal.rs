@@ -44,7 +44,7 @@ pub(super) struct WriteStep<'a> {
     pub old: Option<FileMark>,
 }
 
-/// What tells a file from another one, and from itself when it was changed.
+/// Identifies a file and its version.
 pub(super) type FileMark = (u64, u64, u64, i64, i64);
 
 /// A unique name for a temporary file.
@@ -52,7 +52,7 @@ pub(super) fn temporary_name() -> String {
     format!("{START}{}{END}", uuid::Uuid::new_v4().simple())
 }
 
-/// Begins to write. What processes that were killed left behind is finished or taken away first.
+/// Begins to write. First finishes or removes what killed processes left behind.
 ///
 //= docs/spec.md#robustness
 //# Temporary files and folders of a killed process MUST be removed by the next write and the next start.
@@ -111,7 +111,7 @@ impl Drop for PendingWrites {
         if let Some(journal) = self.journal.as_mut()
             && journal.clear().is_err()
         {
-            // What it says is done. One that cannot be emptied is taken away, and the next writer makes another one.
+            // Its steps are done. A journal that cannot be emptied is removed, and the next writer creates another one.
             let _says_what_is_done = self.journal.take().map(Journal::remove);
         }
     }
@@ -122,7 +122,7 @@ fn decision(steps: &[WriteStep<'_>]) -> Json {
     json!({ "steps": steps.collect::<Vec<_>>() })
 }
 
-/// What the system says of a file.
+/// The identity and version of a file from its stat.
 #[allow(clippy::unnecessary_cast, clippy::cast_sign_loss, clippy::useless_conversion, reason = "systems differ")]
 pub(super) fn mark(found: &Stat) -> FileMark {
     let size = u64::try_from(found.st_size).unwrap_or(0);
@@ -147,8 +147,8 @@ fn finish_all(folder: &str) -> bool {
     is_in_work
 }
 
-/// Takes the steps that were decided, or takes away what was made before they were; tells what could not be done as it
-/// was meant, and what was.
+/// Takes the decided steps, or removes what was prepared before a decision. Returns which steps failed, and which were
+/// taken.
 //= docs/spec.md#robustness
 //# Files that a call writes together MUST all be written or none, before the workspace is used again, even if
 //# the process is killed.

@@ -1,4 +1,4 @@
-//! What a program or git may touch while it runs for a pack: exactly what the grants say, or it is refused.
+//! What a program or git may touch while it runs for a pack: exactly what is granted, otherwise it is refused.
 //!
 //! A part of `granted`, in a file of its own because of its length.
 
@@ -177,8 +177,8 @@ impl GrantedWorld {
     //= docs/spec.md#programs
     //# A program that the pack can write MUST NOT be run, neither by name, nor through a link, nor as an
     //# interpreter.
-    /// What the pack could write of a program: a file that is executed, a link or a folder on the way to one, or a
-    /// further name of one. `places` are what the program itself may write.
+    /// Finds a part of a program that the pack can write: a file that is executed, a link or a folder on the way to
+    /// one, or a further name of one. The program itself may write `places`.
     fn find_writable_part(&self, file: &ProgramFile, places: &[String]) -> Result<Option<String>> {
         let is_granted = |name: &String| self.rules.write.matches(&self.normalize(name));
         if let Some(name) = file.names.iter().find(|name| is_granted(name)) {
@@ -373,7 +373,7 @@ fn check_env(command: &ProgramCommand, grant: &ProgramGrant) -> Result<()> {
     Ok(())
 }
 
-/// Whether a program is git, by its name: git has a grant and primitives of its own.
+/// Whether a program is git, by its name: git has a separate grant and primitives.
 fn is_git(program: &str) -> bool {
     path::name(program) == "git"
 }

@@ -31,7 +31,7 @@ const NEVER: &[c_long] = &[
     libc::SYS_fsmount,
     libc::SYS_fsopen,
     libc::SYS_fspick,
-    // It tells the names of what is made and read in folders that Landlock does not let open.
+    // It reveals the names of files created and read in folders that Landlock does not let a program open.
     libc::SYS_inotify_add_watch,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
@@ -89,14 +89,14 @@ const ATTRIBUTES: &[c_long] = &[
     libc::SYS_setxattr,
 ];
 
-/// Calls that do nothing and say that they did: a program that left the group of its call would outlive it. Many that
-/// try to leave give up where that is refused (`start_new_session` of Python, `setsid(1)`), and need no group of their
-/// own.
+/// Calls that do nothing and report success: a program that left the group of its call would outlive it. Many programs
+/// that try to leave give up if that is refused (`start_new_session` of Python, `setsid(1)`), and do not need a
+/// separate group.
 const IGNORED: &[c_long] = &[libc::SYS_setpgid, libc::SYS_setsid];
 
-/// Calls that set owners, which Landlock does not know of, and which argument the user is; the group follows. To give
-/// a file to the user that a program runs as does nothing and says that it did: `cp -a` and `tar` of root ask for it,
-/// and what they made is that user's already.
+/// Calls that set owners, which Landlock does not know, and the index of the user argument; the group follows. Giving a
+/// file to the user that a program runs as does nothing and reports success: `cp -a` and `tar` of root ask for it, and
+/// their files belong to that user already.
 const OWNERS: &[(c_long, u8)] = &[
     (libc::SYS_fchown, 1),
     (libc::SYS_fchownat, 2),
@@ -154,7 +154,7 @@ const SIGNALS: &[c_long] = &[
     libc::SYS_tkill,
 ];
 
-/// The flags by which `clone` makes namespaces: in one of its own a program could be its own root.
+/// The flags by which `clone` makes namespaces: in a separate one a program could be root.
 const NAMESPACES: [libc::c_int; 7] = [
     libc::CLONE_NEWCGROUP,
     libc::CLONE_NEWIPC,
@@ -287,7 +287,7 @@ fn sockets(network: bool) -> Result<Vec<SeccompRule>, BackendError> {
     }
     let [internet, internet6, kernel] = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK].map(c_int::cast_unsigned);
     let others = all_of(&[(0, Ne, internet), (0, Ne, internet6), (0, Ne, kernel)])?;
-    // Of the kernel's own sockets, the one that tells the addresses of this machine: `NETLINK_ROUTE`, 0.
+    // Of the kernel's own sockets, the one that reveals the addresses of this machine: `NETLINK_ROUTE`, 0.
     let other_kind = all_of(&[(0, Eq, kernel), (2, Ne, 0)])?;
     Ok(vec![others, other_kind])
 }

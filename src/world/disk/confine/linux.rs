@@ -20,10 +20,10 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::OnceLock;
 
-/// Where programs and libraries of the system lie.
+/// Where programs and libraries of the system are.
 const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
 
-/// What programs other than git read of the system besides: no secrets, and nothing of other processes.
+/// System files that programs other than git read in addition: no secrets, and nothing of other processes.
 const READABLE: &[&str] = &[
     "/etc/bash.bashrc",
     // Certificates are public, and read by much that asks for nothing.
@@ -61,7 +61,7 @@ const READABLE: &[&str] = &[
     "/proc/version",
 ];
 
-/// What every program reads of the system besides. Each of these costs time at each start: git that works on a
+/// System files that every program reads in addition. Each of these costs time at each start: git that works on a
 /// repository alone gets no more.
 const FOR_ALL: &[&str] = &[
     "/dev/random",
@@ -208,7 +208,7 @@ fn above_standard_streams(stream: OwnedFd) -> Result<OwnedFd> {
         .map_err(|error| Diagnostic::new(Code::WORLD, format!("a program has no streams: {}", reason(&error.into()))))
 }
 
-/// What a rule lets be done.
+/// What a rule of Landlock permits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LandlockGrant {
     /// The entries of folders, and of no file what it holds.

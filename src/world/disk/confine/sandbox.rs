@@ -9,7 +9,7 @@ use rustix::process::Pid;
 use std::fmt::{self, Display, Formatter};
 use std::os::fd::OwnedFd;
 
-/// What the user wants where the system cannot confine programs. The workspace has no say in it.
+/// The user's choice for systems that cannot confine programs. The workspace cannot set it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sandbox {
     /// Programs that could change something are refused.
@@ -21,7 +21,7 @@ pub enum Sandbox {
     Off,
 }
 
-/// What the system has to confine programs.
+/// The means of the system to confine programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mechanisms {
     /// The version of Landlock's interface; 0 where there is none.
@@ -37,9 +37,9 @@ pub struct Mechanisms {
 /// What holds for the programs that packs start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SandboxStatus {
-    /// What the user wants.
+    /// The choice of the user.
     pub sandbox: Sandbox,
-    /// What the system has.
+    /// The means of the system.
     pub mechanisms: Mechanisms,
 }
 

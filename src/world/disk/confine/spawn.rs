@@ -1,7 +1,7 @@
 //! The only unsafe code of programs: a child process that borrows the memory of its parent until it is the program
 //! (`CLONE_VFORK`).
 //!
-//! A fork copies the page tables: 20 ms for a host of 500 MB, where a program is started in 1 ms; starting through a
+//! A fork copies the page tables: 20 ms for a process of 500 MB, where a program is started in 1 ms; starting through a
 //! helper of our own doubles the time. `std` has no way to confine a child that it starts without a fork.
 #![allow(unsafe_code, reason = "a child is confined between its clone and its exec: no safe interface has that")]
 
@@ -67,7 +67,7 @@ pub(super) fn c_string(text: &str) -> Result<CString, NulError> {
     CString::new(text)
 }
 
-/// Has the kernel send a signal to the group of a program when this process is gone, however it went.
+/// Makes the kernel signal the group of a program when this process is gone, for whatever reason.
 ///
 /// Each end of a pipe without data signals its owner when the other end is closed (`O_ASYNC`, see `fcntl(2)`). This
 /// process alone holds both: when it ends, closing one end triggers the signal of the other. The child makes its group
@@ -92,7 +92,7 @@ pub(super) fn signal_on_host_exit(signal: c_int) -> io::Result<HostExitSignal> {
     Ok(ends)
 }
 
-/// Starts the child: the leader of a group of its own. What fails in it is the error, with the name of the step.
+/// Starts the child, which leads a new process group. If it fails, the error has the name of the failed step.
 pub(super) fn spawn(image: &ProcessImage) -> Result<Pid, (&'static str, io::Error)> {
     let pointers = |texts: &[CString]| texts.iter().map(|text| text.as_ptr()).chain([null()]).collect();
     let filter = |program: &BpfProgram| libc::sock_fprog {
@@ -110,7 +110,7 @@ pub(super) fn spawn(image: &ProcessImage) -> Result<Pid, (&'static str, io::Erro
         failed: None,
     };
     let mut stack = Box::<[u128]>::new_uninit_slice(STACK / size_of::<u128>());
-    // SAFETY: the child runs on a stack of its own, the end of which is aligned as that of a `u128`. It shares our
+    // SAFETY: the child runs on a separate stack, the end of which is aligned as that of a `u128`. It shares our
     // memory, but `CLONE_VFORK` holds this thread until it has ended or is another program, so that all it borrows
     // lives on. It allocates nothing and takes no lock. No handler of a signal of ours runs in it: all are blocked
     // until it has given them up, which does not touch ours (no `CLONE_SIGHAND`).

@@ -157,7 +157,7 @@ fn find_folders(disk: &Disk, found: &mut Repository, at: &str, marker: &Metadata
     Ok(())
 }
 
-/// Whether a folder of git elsewhere names the working tree: as one of its own (`gitdir`), or as a submodule
+/// Whether a git folder outside names the working tree: as a linked one (`gitdir`), or as a submodule
 /// (`core.worktree`).
 fn names_back(disk: &Disk, found: &Repository, at: &str, is_worktree: bool) -> Result<bool> {
     let (named, expected) = match is_worktree {

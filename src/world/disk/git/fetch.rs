@@ -16,7 +16,7 @@ use std::fs;
 /// Files and folders in the home folder that hold the user's access to remotes.
 const ACCESS: [&str; 7] = [".config/git", ".git-credentials", ".gitconfig", ".gitcookies", ".netrc", ".ssh", ".ssl"];
 
-/// Variables of the user's that say how a remote is reached.
+/// Variables of the user that determine how a remote is reached.
 const PASSED: [&str; 4] = ["HOME", "PATH", "SSH_AUTH_SOCK", "XDG_CONFIG_HOME"];
 
 /// Settings of the fetch itself.
@@ -68,7 +68,7 @@ pub(super) fn run(disk: &Disk, command: &ProgramCommand, repository: &Repository
     Ok(ProgramOutput { output: runner::ask(disk, &listed, &env, &places)?, ..ran })
 }
 
-/// Makes the repository of the fetch.
+/// Creates the repository of the fetch.
 fn make(own: &str, refs: &[u8], repository: &Repository) -> std::io::Result<()> {
     let object_format = repository.setting("extensions.objectformat").map_or("sha1", |one| one.value.as_str());
     let format = match object_format {

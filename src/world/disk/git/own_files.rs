@@ -1,4 +1,4 @@
-//! Files of git that the host writes itself, in the few steps for which git would have to start git.
+//! Git files that toolsd writes itself, in the few steps for which git would have to start git.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::disk::system::path_fault;

@@ -24,7 +24,7 @@ pub(super) const ENVIRONMENT: [(&str, &str); 23] = [
     ("GIT_SEQUENCE_EDITOR", ":"),
     ("GIT_TERMINAL_PROMPT", "0"),
     ("HOME", "/dev/null"),
-    // Messages in English, and letters as they are: `LC_ALL` would count more than both.
+    // Messages in English, and unchanged characters: `LC_ALL` would override both.
     ("LANG", "C"),
     ("LC_ALL", ""),
     ("LC_CTYPE", "C.UTF-8"),
@@ -38,7 +38,7 @@ pub(super) const ENVIRONMENT: [(&str, &str); 23] = [
 /// Devices that git opens; it writes to the first one.
 pub(super) const DEVICES: [&str; 2] = ["/dev/null", "/dev/urandom"];
 
-/// The maximum time of a question of the host, and the maximum size of the answer.
+/// The maximum time of a question that toolsd asks git, and the maximum size of the answer.
 const MAX_TIME: Duration = Duration::from_secs(20);
 const MAX_BYTES: usize = 4 << 20;
 

@@ -1,7 +1,7 @@
 //! Which settings a command of git works with: its repository's, those of the user that matter everywhere, and, above
 //! both, our own, by which nothing starts a program, names a file elsewhere or changes the form of an answer.
 //!
-//! Git itself reads the configurations, with all that they include; the host only lists them.
+//! Git itself reads the configurations, with all that they include; toolsd only lists them.
 
 use super::runner;
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -149,7 +149,7 @@ const FILES_OF_USER: [(&str, &str); 2] =
 /// Variables that name the files of the machine and of the user, or switch the first ones off: see `git(1)`.
 pub(super) const VARIABLES: [&str; 3] = ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM"];
 
-/// How many settings the environment of the host may name.
+/// The maximum number of settings in toolsd's environment.
 const MAX_OF_ENVIRONMENT: usize = 1_000;
 
 /// The maximum number of repositories whose settings are kept.
@@ -208,7 +208,7 @@ pub(super) fn pairs(settings: &[(String, String)]) -> Vec<(String, String)> {
     settings.iter().enumerate().flat_map(pair).chain([count]).collect()
 }
 
-/// What a file was when it was read: which one, and when it changed.
+/// The identity and change time of a file when it was read.
 type Mark = Option<(u64, u64, u64, i64, i64, i64)>;
 
 /// Settings, and the files that they were read from.
@@ -291,7 +291,7 @@ pub(super) fn files_of_user(disk: &Disk, repository: &Repository) -> Result<Vec<
 //= docs/spec.md#git
 //# The user's git configuration MUST apply as it does in git, including conditional includes and the
 //# environment.
-/// The settings in the host's own environment (`GIT_CONFIG_COUNT` and its pairs).
+/// The settings in toolsd's own environment (`GIT_CONFIG_COUNT` and its pairs).
 pub(super) fn environment() -> Vec<GitSetting> {
     let count = env("GIT_CONFIG_COUNT").and_then(|count| count.parse::<usize>().ok()).unwrap_or(0);
     let pair = |at: usize| {
@@ -306,7 +306,7 @@ const LIST: [&str; 5] = ["config", "--list", "-z", "--show-scope", "--show-origi
 //= docs/spec.md#git
 //# A repository that refers to repositories, object stores or configuration that the pack may not access MUST
 //# be refused.
-/// What the repository says, its own files included.
+/// The settings of the repository, including those of its own files.
 fn list(disk: &Disk, repository: &Repository) -> Result<(Vec<GitSetting>, Vec<String>)> {
     let places = [&repository.git_dir, &repository.common_dir, &repository.visible].map(Clone::clone);
     let env = [("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_DIR", &repository.git_dir)];
@@ -322,8 +322,8 @@ fn list(disk: &Disk, repository: &Repository) -> Result<(Vec<GitSetting>, Vec<St
 //= docs/spec.md#git
 //# The user's git configuration MUST apply as it does in git, including conditional includes and the
 //# environment.
-/// What the machine and the user say for this repository. Their files are included by one that also names the remotes
-/// of the repository, which conditions may ask for.
+/// The settings of the machine and the user for this repository. Their files are included by one that also names the
+/// remotes of the repository, which conditions may ask for.
 fn list_of_user(
     disk: &Disk,
     repository: &Repository,
@@ -357,7 +357,7 @@ fn list_of_user(
     Ok((settings, origins.into_iter().filter(|origin| *origin != own).collect()))
 }
 
-/// Where the working tree of a submodule is, as its own configuration says.
+/// The working tree of a submodule, from its own configuration.
 pub(super) fn worktree_of(disk: &Disk, git_dir: &str) -> Result<Option<String>> {
     let file = path::join(git_dir, "config");
     if mark(&file).is_none() {

@@ -1,4 +1,5 @@
-//! A stamp of what git's answers about a folder depend on besides the files in it, taken without running git.
+//! A stamp of everything that git's answers about a folder depend on, except the files in it, taken without running
+//! git.
 
 use crate::world::disk::read::read_small;
 use crate::world::disk::system;
@@ -17,7 +18,7 @@ const MOST_MODULES: u64 = 1 << 20;
 /// Folders of refs that are looked into, at most.
 const MOST_FOLDERS: usize = 2_000;
 
-/// The stamp in the making.
+/// The stamp while it is computed.
 struct GitStamp {
     hasher: blake3::Hasher,
     now: SystemTime,
