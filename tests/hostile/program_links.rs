@@ -96,11 +96,7 @@ fn what_leads_nowhere_is_told() {
         ("", "bin/tool", "`bin/tool` is not a valid name of a program"),
         ("", "no-such-program", "there is no program `no-such-program`"),
         ("echo '#!bin/sh' > bin/tool; chmod 755 bin/tool", "HERE/bin/tool", "by the relative path `bin/sh`"),
-        (
-            "echo '#!/no/such' > bin/tool; chmod 755 bin/tool",
-            "HERE/bin/tool",
-            "`/no/such`, which does not exist",
-        ),
+        ("echo '#!/no/such' > bin/tool; chmod 755 bin/tool", "HERE/bin/tool", "`/no/such`, which does not exist"),
         ("ln -s tool bin/tool", "HERE/bin/tool", "more than 40 symlinks"),
     ] {
         let (house, _) = made(line, "");

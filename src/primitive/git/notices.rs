@@ -91,8 +91,9 @@ fn part(call: &GitCall<'_>, verb: &GitVerb, said: &GitArguments, options: &Map) 
     let is_index_of_user = said.index.is_none() && ["commit", "reset", "read_tree"].contains(&verb.name);
     if !is_index_of_user {
         let is_cut = is_whole(verb, said, options);
-        return Ok(is_cut
-            .then(|| format!("what is outside of `{visible}` is not shown or added: the repository is `{top}`")));
+        return Ok(
+            is_cut.then(|| format!("what is outside of `{visible}` is not shown or added: the repository is `{top}`"))
+        );
     }
     let staged = call.ask(&["diff", "--cached", "--name-only", "-z", "--no-renames", "HEAD"])?.output;
     let prefix = format!("{}/", path::relative(visible, top).unwrap_or_default());

@@ -18,11 +18,8 @@ const REF_FORMAT: GitOption = option("format", Text("--format="), "Format of eac
 const SORT: GitOption = option("sort", Text("--sort="), "Sort key, such as `-committerdate`.");
 const CONTAINS: GitOption = option("contains", Ref("--contains="), "Only refs that contain this commit.");
 const MERGED: GitOption = option("merged", Ref("--merged="), "Only refs that this commit contains.");
-const INDEX: GitOption = option(
-    "index",
-    Variable(VariableKind::Index),
-    "Name of a separate index, so that the user's does not change.",
-);
+const INDEX: GitOption =
+    option("index", Variable(VariableKind::Index), "Name of a separate index, so that the user's does not change.");
 const MESSAGE: GitOption = option("message", Input(InputKind::Text, &["-F", "-"]), "The commit message.");
 
 /// Options of everything that walks along commits.
@@ -511,7 +508,14 @@ pub(super) const VERBS: &[GitVerb] = &[
     .changing(Repository),
     GitVerb::new(
         "fetch",
-        &["fetch", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance", "--no-write-fetch-head", "--upload-pack=git-upload-pack"],
+        &[
+            "fetch",
+            "--no-tags",
+            "--no-recurse-submodules",
+            "--no-auto-maintenance",
+            "--no-write-fetch-head",
+            "--upload-pack=git-upload-pack",
+        ],
         &[&[
             required("remote", Ref(""), "Its name; the repository configures its address."),
             option("refs", Refs(""), "The branches (default: all)."),

@@ -346,8 +346,9 @@ fn list_of_user(
     let home = home_folder().unwrap_or_default();
     let env = [("GIT_DIR", repository.git_dir.as_str()), ("HOME", &home)];
     let words = [&LIST[..], &["--includes", "--file", &own]].concat();
-    let printed = runner::ask(disk, &words, &env, &["/".to_owned()])
-        .map_err(|fault| unusable(fault.message).help("fix the file (`git config --global --list` reports the same)"))?;
+    let printed = runner::ask(disk, &words, &env, &["/".to_owned()]).map_err(|fault| {
+        unusable(fault.message).help("fix the file (`git config --global --list` reports the same)")
+    })?;
     let (mut settings, origins) = parse(&printed, |_, origin| match origin {
         Some(origin) if origin == own => String::new(),
         Some("/etc/gitconfig") => "system".to_owned(),
