@@ -26,7 +26,7 @@ pub struct Call {
     right: Right,
 }
 
-/// What the right answer is.
+/// The right answer of a call.
 pub enum Right {
     /// This text.
     Text(String),
@@ -218,7 +218,7 @@ impl Server {
         self.write(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }).to_string())
     }
 
-    /// The next result: its id, when it had come, what it says. Notifications are skipped, requests refused.
+    /// The next result: its id, its time of arrival, its contents. Notifications are skipped, requests refused.
     pub fn receive(&mut self) -> Outcome<(u64, Instant, Value)> {
         loop {
             self.line.clear();

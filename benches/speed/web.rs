@@ -1,4 +1,4 @@
-//! Clients that speak to one server over HTTP, each on a connection of its own that it keeps.
+//! Clients of one server over HTTP, each with a persistent connection.
 
 use crate::Outcome;
 use crate::client::{Call, end};
@@ -24,7 +24,7 @@ pub struct Web {
 }
 
 impl Web {
-    /// Starts it; it says on stderr where it listens.
+    /// Starts it; it prints its address on stderr.
     pub fn start(command: &mut Command) -> Outcome<Web> {
         let mut child = command
             .stdin(Stdio::null())

@@ -47,7 +47,7 @@ pub fn changed(yard: &Yard, folder: &Path) {
     fs::write(folder.join("new.txt"), "a new line\n").unwrap();
 }
 
-/// What has to be so before a verb that writes has something to do.
+/// Prepares what a verb that writes needs to have an effect.
 pub fn before(yard: &Yard, folder: &Path, verb: &str) {
     match verb {
         "add" | "reset" => changed(yard, folder),
@@ -160,7 +160,7 @@ const OWN: &[&str] = &[
     "--whitespace=nowarn",
 ];
 
-/// What a person types for it, and what is typed into git.
+/// What a person types for it: arguments and input of git.
 fn typed(verb: &GitVerb, options: &Value) -> (Vec<String>, Vec<u8>) {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),

@@ -226,7 +226,7 @@ fn a_git_that_is_cancelled_leaves_no_lock_and_a_stale_one_is_told() {
     fs::remove_file(workspace.join("toolsd.toml")).unwrap();
 }
 
-/// Where the index is still that of HEAD, a commit would leave out the work of the branch that it says it merges.
+/// If the index were still that of HEAD, a commit would omit the work of the branch that it claims to merge.
 #[test]
 fn a_merge_that_is_cancelled_is_not_said_to_be_under_way() {
     let yard = Yard::new();

@@ -311,7 +311,7 @@ fn an_include_counts_within_the_roots_and_is_refused_outside() {
     assert!(refused["help"].to_string().contains("--root"), "{refused}");
 }
 
-/// The environment of the host configures git as a person's shell does.
+/// The environment of toolsd configures git as a person's shell does.
 //= docs/spec.md#git
 //= type=test
 //# The user's git configuration MUST apply as it does in git, including conditional includes and the
@@ -396,7 +396,7 @@ fn a_working_tree_is_made_below_the_roots_only() {
     assert!(refused["error"].to_string().contains("contains modified or untracked files"), "{refused}");
     assert_eq!(yard.act("worktree_remove", &json!({ "path": "w", "force": true }))["code"], 0);
     assert!(!yard.workspace().join("w").exists());
-    // Where git still knows one whose folder was removed by hand, a second entry would be made.
+    // If git still had one whose folder was removed by hand, this would add a second entry.
     assert_eq!(add("gone")["code"], 0);
     fs::remove_dir_all(yard.workspace().join("gone")).unwrap();
     assert!(add("gone")["error"].to_string().contains("registered as a working tree"), "{}", add("gone"));

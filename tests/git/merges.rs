@@ -1,4 +1,4 @@
-//! Merges, which the host makes in steps: each leaves what git's own leaves, by refs, index, files and state.
+//! Merges, which toolsd makes in steps: each leaves what git's own leaves, by refs, index, files and state.
 
 use crate::answers::{copied_repository, state};
 use crate::yard::Yard;

@@ -297,7 +297,7 @@ fn what_is_protected_is_written_by_no_name() {
     ];
     for name in names {
         for (way, write, _) in WRITES.iter().filter(|(way, ..)| !way.contains("beside") && !way.contains("folder")) {
-            // A bare name is that of a lock of the host's own.
+            // A bare name is that of toolsd's own lock.
             let is_lock = *way == "lock" && !name.contains('/');
             assert!(is_lock || write(&world, name).is_err(), "{name} by {way}");
         }

@@ -189,7 +189,8 @@ fn what_a_journal_says_in_vain_is_told() {
 #[test]
 fn a_journal_in_the_workspace_or_a_root_is_not_believed() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
-    // Where the state lies, and whether a variable or the home leads there; the last one is none of the workspace's.
+    // Where the state is, and whether a variable or the home leads there; the last location is outside of the
+    // workspace.
     for (place, by_home) in [("workspace/home", true), ("root/state", false), ("own", false)] {
         let house = House::new();
         house.write("victim/keep", "mine");

@@ -21,7 +21,7 @@ struct Table {
     started: Vec<Line>,
 }
 
-/// A line that needs a program, what it may start, and what it says.
+/// A line that needs a program, what it may start, and its output.
 #[derive(Deserialize)]
 struct Line {
     program: String,
@@ -41,7 +41,7 @@ fn fill(house: &House) {
     assert!(shell.args(["-c", include_str!("ordinary.sh")]).current_dir(house.workspace()).status().unwrap().success());
 }
 
-/// What a line said, and what it left in `out`: names, modes and bytes.
+/// The output of a line, and what it left in `out`: names, modes and bytes.
 type Effects = (i64, String, String, Vec<(String, u32, Vec<u8>)>);
 
 fn left(folder: &Path) -> Vec<(String, u32, Vec<u8>)> {
@@ -94,7 +94,7 @@ fn confined(house: &House, program: &str, line: &str) -> Effects {
     (ran.code, text(&ran.output), text(&ran.errors), left(&house.workspace().join("out")))
 }
 
-/// Whether a program is installed, and as one of the system: what a user installed needs grants of its own.
+/// Whether a program is installed, and as one of the system: a program that a user installed needs separate grants.
 fn is_there(name: &str) -> bool {
     let found = Plain::new("which").arg(name).output().unwrap();
     let real = fs::canonicalize(String::from_utf8_lossy(&found.stdout).trim());

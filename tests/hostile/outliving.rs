@@ -1,4 +1,4 @@
-//! Programs and what they start, when their host ends in any way, or their call does.
+//! Programs and what they start, when toolsd ends in any way, or their call does.
 
 use crate::house::{House, is_well};
 use crate::support::Server;

@@ -37,7 +37,7 @@ const GRANTS: &[(&str, &str, bool)] = &[
     ("out", ".", true),
 ];
 
-/// Makes a house with such a program. Returns its path.
+/// Creates a house with such a program. Returns its path.
 fn made(line: &str, program: &str) -> (House, PathBuf) {
     let house = House::new();
     let make = format!("mkdir -p bin workspace/src workspace/out; cp /usr/bin/true workspace/src/tool; {line}");
@@ -62,7 +62,7 @@ fn no_name_leads_to_a_program_that_the_pack_writes() {
         let (house, program) = made(line, program);
         for (pack, own, has_it) in GRANTS {
             match (has_it, run(&house, program.to_str().unwrap(), pack, own)) {
-                // Where nothing of it is granted it runs: what is refused below is refused for the grant.
+                // Without a grant for any part of it, it runs: the refusals below are due to the grant.
                 (false, ran) => assert_eq!(ran.unwrap().code, 0, "{kind} {pack}"),
                 (true, Err(fault)) => assert!(fault.message.contains("the pack may write"), "{kind}: {fault}"),
                 (true, Ok(_)) => panic!("{kind} {pack} {own}: a program that the pack may write ran"),

@@ -133,7 +133,7 @@ fn edits_are_used_until_they_ask_for_more() {
         );
         held(&house, rest, &["call", "evil"]);
     }
-    // Less than what was shown is used, however it is written.
+    // A smaller request than the one shown is used, however it is written.
     house.write(
         &format!("workspace/{PACK}"),
         same("grants = { read = [\".\"], run = [{ program = \"ls\", network = true }] }"),
@@ -332,7 +332,7 @@ fn a_record_that_others_made_is_not_believed() {
         let (_, out, told) = house.run(&["call", "say"]);
         assert!(!out.contains(GOOD) && told.contains("record of trust"), "{name}: {out}{told}");
         assert!(ended(&house, &["doctor"], 1).contains("record of trust"), "{name}");
-        // The packs of the binary serve all the same.
+        // The packs of the binary are still served.
         ended(&house, &["list", "--pack", "conformance"], 0);
     }
     let house = trusted(false);
@@ -402,7 +402,7 @@ fn nothing_is_trusted_unasked() {
         said.contains("writes \"out/**\"") && said.contains("runs: \"ls\"") && said.contains("nothing was trusted"),
         "{said}"
     );
-    // A machine says what it looked at.
+    // The output for machines lists what was looked at.
     let listing: Value = serde_json::from_str(&house.run(&["trust", "--format", "json"]).1).unwrap();
     assert_eq!(listing["trusted"], json!(false));
     ended(&house, &["trust", "--format", "json", "--yes"], 2);

@@ -25,7 +25,7 @@ const SET_SIGNAL: i32 = 10;
 /// Longer than anything takes on a machine that does much else.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// So many calls of one connection run at a time, and so many threads may be held before calls are refused.
+/// The maximum number of concurrent calls of one connection, and of held threads before calls are refused.
 fn threads() -> (usize, usize) {
     let own = thread::available_parallelism().map_or(2, |cores| cores.get()).max(8);
     (own, own * 4)
@@ -67,7 +67,7 @@ impl Lease {
     }
 }
 
-/// What the tool writes once it has the lock.
+/// The file that the tool writes once it has the lock.
 fn late(home: &Home) -> PathBuf {
     home.workspace().join("late.txt")
 }
@@ -92,7 +92,7 @@ fn failed(answer: &Value) -> &str {
     answer["result"]["content"][0]["text"].as_str().unwrap()
 }
 
-/// The names of the calls that hold threads, as a status tells them.
+/// The names of the calls that hold threads, from a status.
 fn held(status: &Value) -> Vec<&str> {
     status["held"].as_array().into_iter().flatten().map(|held| held["name"].as_str().unwrap()).collect()
 }

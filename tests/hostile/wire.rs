@@ -165,8 +165,8 @@ fn a_client_that_vanishes_in_a_call_ends_it() {
     }
 }
 
-/// A server whose client has written this to it without reading a word, after it has had time for it, or after the
-/// server takes no more: what it says from then on is thrown away.
+/// A server whose client has written this to it without reading anything, after it has had time for it, or after the
+/// server takes no more. Later output is discarded.
 fn told_without_an_ear(house: &House, line: &[u8], bytes: usize) -> (Child, usize) {
     let mut command = house.command(&["serve", "--dir", PACKS, "--pack", "calm"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use toolsd::manual::{self, ManualEntries};
 
-/// What is wrong with the file, unless it has this text or was just given it.
+/// The error if the file has another text, unless it was just updated.
 fn stale(path: &str, text: &str) -> Option<String> {
     let file = root().join(path);
     let found = fs::read_to_string(&file).unwrap_or_default();

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::process::Command;
 
-/// What a tool of the built binary says of this repository: the rows of its answer.
+/// Asks a tool of the built binary about this repository. Returns the rows of its answer.
 fn ask(tool: &str) -> Vec<Value> {
     let state = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_toolsd"))

@@ -70,7 +70,7 @@ fn silent_and_slow_heads_are_cut() {
         raw
     };
     type Begin<'a> = &'a dyn Fn(&Server) -> Raw;
-    // How it begins, and what it says all the while.
+    // How it begins, and what it keeps sending.
     let cases: [(Begin<'_>, &str); 4] = [(&Raw::open, ""), (&called, ""), (&slow, "x"), (&slow_after_a_call, "x")];
     for (begin, drip) in cases {
         let meanwhile = |raw: &mut Raw| {

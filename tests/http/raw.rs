@@ -34,7 +34,7 @@ impl Raw {
         Self { stream, heard: Vec::new() }
     }
 
-    /// Connects and says something.
+    /// Connects and sends a text.
     pub fn saying(server: &Server, text: &str) -> Self {
         let mut raw = Self::open(server);
         raw.say(text);

@@ -103,7 +103,7 @@ impl Client {
     }
 }
 
-/// What a step gave that it should not, if anything.
+/// The unexpected part of the result of a step, if any.
 fn differs(step: &Map<String, Value>, line: &Value) -> Option<String> {
     let gives = step.get("gives").is_none_or(|part| has_part(line, part));
     let includes = step.get("includes").and_then(Value::as_object).into_iter().flatten().all(|(key, wanted)| {

@@ -108,7 +108,7 @@ fn a_folder_that_cannot_be_read_is_told() {
     assert!(!told("list_notes").1.contains("notice"), "{:?}", told("list_notes"));
 }
 
-/// What a script warns of is for people: the results do not speak of it.
+/// Warnings of a script are for people: the results do not contain them.
 #[test]
 fn warnings_of_a_graph_are_told_to_people() {
     let warns = "{ f.add_warning(\"it has no author\"); f.add_node(";
@@ -129,7 +129,7 @@ fn warnings_of_a_graph_are_told_to_people() {
     assert!(told.out.contains("`notes/a.md` is warned of by `notes`: it has no author"), "{}", told.out);
 }
 
-/// A failing example says that its graph is not whole.
+/// A failing example reports that its graph is incomplete.
 #[test]
 fn a_failing_example_names_the_faults_of_its_graph() {
     let example = "\n[[tool.example]]\nfiles = { \"notes/a.md\" = \"one\", \"notes/b.md\" = \"\" }\narguments = {}\n";

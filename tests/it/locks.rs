@@ -22,7 +22,7 @@ fn call(server: &mut Server, tool: &str, arguments: Value) -> u64 {
     server.tell("tools/call", json!({ "name": tool, "arguments": arguments }))
 }
 
-/// Waits until the file of the lock says who holds it.
+/// Waits until the file of the lock names its holder.
 fn held(workspace: &Path) -> Value {
     for _ in 0..2_000 {
         let note = std::fs::read_to_string(workspace.join("locks/gate")).unwrap_or_default();
@@ -66,7 +66,7 @@ fn calls_that_wait_keep_nobody_waiting_and_are_cancelled() {
     let (told, has_failed) = waiting.call("pass_gate", json!({ "timeout_ms": 0 }));
     let holds = format!("is locked by process {}", holder.pid());
     assert!(has_failed && told.to_string().contains(&holds), "{told}");
-    // The holder dies: the one that still waits takes over at once, and says from whom.
+    // The holder dies: the one that still waits takes over at once, and reports from whom.
     let dead = holder.pid();
     holder.kill();
     let passed = waiting.answer_to(first);

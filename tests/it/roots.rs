@@ -82,7 +82,7 @@ fn granted_rooms_are_read_found_written_locked_and_committed() {
         assert_eq!(house.act("commit", &folder, &roots)["commits"], "2");
         assert_eq!(house.act("lock", &folder, &roots), true);
         assert_eq!(house.text(room), "locked");
-        // What ignore files of that root say holds below it.
+        // The ignore files of that root apply below it.
         fs::write(folder.join(".gitignore"), "new\n").unwrap();
         assert_eq!(house.act("find", &folder, &roots), json!([file("a.md")]));
         assert_eq!(house.act("find", &folder.join("new"), &roots), json!([]));
@@ -113,7 +113,7 @@ fn other_rooms_are_refused_with_the_way_to_grant_them() {
     let arguments = format!("room={}", house.at("secret").display());
     let told = house.run(&["call", "tidy_room", &arguments], &["left"]);
     assert!(String::from_utf8_lossy(&told.stdout).contains("start with `--root DIR`"), "{told:?}");
-    // What a pack names by itself may be read, and neither written nor committed to.
+    // A file that a pack names itself may be read, and neither written nor committed to.
     assert_eq!(house.act("read", &house.at("named"), &[]), "named");
     for act in ["write", "lock", "commit"] {
         assert!(house.act(act, &house.at("named"), &[]).to_string().contains("may not"), "{act}");

@@ -1,7 +1,7 @@
 //! One long run over standard streams and HTTP: calls, with reloads, edits, cancellations and tasks among them. Memory
 //! stays flat, and no descriptor or thread is left behind.
 //!
-//! `.ci/long soak` runs it; `SOAK_CALLS` says how many calls are made, a million if it says nothing.
+//! `.ci/long soak` runs it; `SOAK_CALLS` is the number of calls (default: a million).
 #![cfg(target_os = "linux")]
 
 mod client;
@@ -58,7 +58,7 @@ fn place() -> Home {
     home
 }
 
-/// One call, of whichever kind its number says.
+/// One call, of the kind that its number selects.
 fn call(client: &mut dyn Client, place: &Home, at: u64) {
     let whose = client.name();
     match at {

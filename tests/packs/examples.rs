@@ -10,7 +10,7 @@ use toolsd::registry::UriTemplate;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// What the conformance suite calls because it fails: an error is its only result.
+/// Calls of the conformance suite that are meant to fail: an error is their only result.
 const FAILING: [&str; 3] = ["tool failing_job", "tool protocol_error_job", "tool test_error_handling"];
 
 /// The files of a pack that are texts, with their paths from the root.

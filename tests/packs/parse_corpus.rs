@@ -185,7 +185,7 @@ fn compare(project: &Path, report: &Json) -> (usize, usize, BTreeMap<&'static st
     (sections, requirements, ways)
 }
 
-/// Whether the other program extracted it: the file lies where it writes them.
+/// Whether the other program extracted it: the file is where it writes them.
 fn is_extracted(annotation: &Json) -> bool {
     annotation["source"].as_str().unwrap().starts_with(".duvet/requirements/")
 }

@@ -45,7 +45,7 @@ pub fn measure(setting: &Setting, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// One tool call as a process of its own, in turns with `duvet report`.
+/// One tool call as a separate process, in turns with `duvet report`.
 fn whole_process(setting: &Setting, report: &mut Report) -> Outcome<()> {
     let duvet = setting.duvet();
     let (mut own, mut other) = (Vec::new(), Vec::new());
@@ -163,7 +163,7 @@ fn edits(setting: &Setting, report: &mut Report, server: &mut Server, made: &Mad
     }
     let middle = median(&times).ok_or("nothing was measured")?;
     report.at_most("index: first call after an edit, median", EDIT, middle, "ms");
-    // On a machine that others use, too, this tells more than the time that passed.
+    // On a shared machine, this is more reliable than the elapsed time.
     if let Some(used) = median(&used) {
         report.note(format!("index: first call after an edit: processor time {used:.1} ms, median"));
     }

@@ -1,4 +1,4 @@
-//! Ten thousand calls by sixty-four at a time, over both transports: none lost, none wrong, and no memory kept.
+//! Ten thousand calls, sixty-four concurrently, over both transports: none lost, none wrong, and no memory kept.
 
 use crate::Outcome;
 use crate::client::{Call, Right};

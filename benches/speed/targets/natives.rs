@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use toolsd::order::{compare, sorted};
 use toolsd::value::Value as Item;
 
-/// What the tool `worst` may take.
+/// The time limit of the tool `worst`.
 const LIMIT: Duration = Duration::from_secs(2);
 
 /// How long after its limit, or its cancellation, a call may be answered, in milliseconds.
@@ -123,7 +123,7 @@ fn one(setting: &Setting, native: &str) -> Outcome<Measured> {
     }
     let arguments = json!({ "native": native, "bytes": setting.count(64 << 20, 64 << 10) });
     let params = |tool: &str| json!({ "name": tool, "arguments": arguments }).to_string();
-    // One for each core, so that nothing is left over for others but what they are given.
+    // One for each core, so that others have only the time that they are given.
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     let began = Instant::now();
     let asked = (0..cores).map(|_| server.send("tools/call", &params("worst"))).collect::<Outcome<Vec<u64>>>()?;

@@ -18,7 +18,7 @@ const WRITE: f64 = 60.0;
 
 const FEATURE: &str = "001-pots";
 
-/// An operation here, and the words by which the command line does the same.
+/// An operation here, and the command line that does the same.
 struct Pair {
     operation: &'static str,
     arguments: Value,

@@ -17,7 +17,7 @@ pub fn circles(imports: &Imports) -> Vec<String> {
     found.into_values().collect()
 }
 
-/// What the modules of each folder name of each other: a file and the files in the folder of its name are one module.
+/// Which modules of a folder name each other: a file and the files in the folder of its name are one module.
 pub fn between_modules(imports: &Imports) -> Imports {
     let mut found = Imports::new();
     for (file, others) in imports {

@@ -17,7 +17,7 @@ enum Binding {
     Import(Vec<String>),
 }
 
-/// What a path leads to. What other crates define leads to nothing.
+/// The target of a path. Items of other crates have none here.
 enum Target {
     Module(usize),
     Item { module: usize, name: String },
@@ -32,7 +32,7 @@ struct Module {
     paths: Vec<Vec<String>>,
 }
 
-/// A crate as its sources say it: without what is compiled for tests only.
+/// A crate as its sources define it: without what is compiled for tests only.
 struct Crate<'a> {
     sources: &'a BTreeMap<String, String>,
     modules: Vec<Module>,
@@ -203,7 +203,7 @@ fn only_for_tests(item: &Item) -> bool {
     })
 }
 
-/// Every path that an item says, those inside of macros too.
+/// Every path in an item, those inside of macros too.
 #[derive(Default)]
 struct Paths(Vec<Vec<String>>);
 

@@ -72,7 +72,7 @@ fn a_task_asks_takes_answers_one_by_one_and_keeps_its_result() {
     update(&mut server, &id, json!({ "first_name": { "action": "accept", "content": { "name": 7 } }, "stray": 1 }));
     assert_eq!(asked(&get(&mut server, &id)), ["last_name"]);
     update(&mut server, &id, json!({ "last_name": name("Lovelace") }));
-    // An answer that does not fit is asked for again, under a key of its own.
+    // An invalid answer is requested again, under a new key.
     let stands = wait(&mut server, &id, |stands| asked(stands) == ["first_name#2"]);
     assert_eq!(stands["result"]["inputRequests"]["first_name#2"]["method"], "elicitation/create");
     update(&mut server, &id, json!({ "first_name#2": name("Ada") }));
@@ -122,7 +122,7 @@ fn a_task_expires_and_is_forgotten() {
     let mut server = Server::start_modern(&home, &["--dir", "packs", "--pack", "short"]);
     let ids: Vec<String> = (0..6).map(|_| begin(&mut server, "spin", json!({}))).collect();
     for id in &ids {
-        // How it ended can be seen for as long as it was to run.
+        // Its outcome is visible for as long as it was to run.
         wait(&mut server, id, |stands| match stands["result"]["status"].as_str() {
             Some("working") => false,
             Some(status) => {

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// What the run does, whatever carries it.
+/// The calls of the run, on any transport.
 pub trait Client: Send {
     /// Its name in reports.
     fn name(&self) -> &'static str;

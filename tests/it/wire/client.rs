@@ -38,7 +38,7 @@ impl Client {
         Self { host, input: Some(input), output: BufReader::new(output).lines(), server, heard: Vec::new() }
     }
 
-    /// Sends a line as it is.
+    /// Sends a line unchanged.
     pub async fn send(&mut self, line: &str) {
         let input = self.input.as_mut().expect("the input is closed already");
         input.write_all(line.as_bytes()).await.unwrap();

@@ -197,7 +197,7 @@ pub fn mutate(server: &mut Server, dice: &mut Dice, round: usize) -> Value {
     server.well(tool, arguments)
 }
 
-/// Random changes, undone to the first: every tool says what it said before; and one by one on the way.
+/// Random changes, undone to the first: every tool returns what it returned before; and one by one on the way.
 #[test]
 #[ignore = "real projects: `just corpora`"]
 fn undone_every_answer_is_as_it_was() {
@@ -234,7 +234,7 @@ fn undone_every_answer_is_as_it_was() {
     }
 }
 
-/// What is pending is stale once files moved on, and says which; to drop it is a choice.
+/// Pending changes are stale once files have changed, and the error names them; dropping them is a choice.
 #[test]
 fn what_moved_on_is_told() {
     let place = tempfile::tempdir().unwrap();

@@ -25,7 +25,7 @@ fn committed(root: &Path) {
     git(root, &["commit", "-q", "-m", "begin"]);
 }
 
-/// The lines that a diff takes away and adds.
+/// The lines that a diff removes and adds.
 fn changed(diff: &str) -> Vec<String> {
     let lines = diff
         .lines()
@@ -116,7 +116,7 @@ pub fn said(server: &mut Server) -> Vec<Value> {
     found
 }
 
-/// Random changes, saved, and read again from the files: the graph says what it said in memory.
+/// Random changes, saved, and read again from the files: the graph is the same as it was in memory.
 #[test]
 #[ignore = "real projects: `just corpora`"]
 fn what_is_saved_is_what_was_changed() {
@@ -145,7 +145,7 @@ fn what_is_saved_is_what_was_changed() {
     }
 }
 
-/// A safety branch holds what was not committed, byte for byte; the index, the branch and the files stay as they are.
+/// A safety branch contains what was not committed, byte for byte; the index, the branch and the files do not change.
 #[test]
 fn a_safety_branch_holds_uncommitted_work() {
     let place = tempfile::tempdir().unwrap();
@@ -177,7 +177,7 @@ fn a_safety_branch_holds_uncommitted_work() {
     }
 }
 
-/// A project in a folder of a larger repository has its safety branch there, and the rest of that stays as it is.
+/// A project in a folder of a larger repository has its safety branch there, and the rest of that does not change.
 #[test]
 fn a_project_in_a_larger_repository_has_its_safety_branch_there() {
     let place = tempfile::tempdir().unwrap();

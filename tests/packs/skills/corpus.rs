@@ -13,7 +13,7 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    /// Lays it out; `with` says what is different.
+    /// Lays it out; `with` names the variation.
     pub fn laid_out(systems: &Path, with: &str) -> Self {
         let mut corpus = Self { home: Home::with(&[]) };
         corpus.home.level = "warn,toolsd=debug";
