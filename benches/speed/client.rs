@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 /// The revision that every server here speaks.
 const REVISION: &str = "2025-06-18";
-/// A server that lives longer than this hangs; it is ended, and the read that waits for it fails.
+/// A server that lives longer than this hangs; it is killed, and the read that waits for it fails.
 const LIFE: Duration = Duration::from_secs(300);
 
 /// A tool call, and the answer that is right.
@@ -26,7 +26,7 @@ pub struct Call {
     right: Right,
 }
 
-/// What the right answer is.
+/// The right answer of a call.
 pub enum Right {
     /// This text.
     Text(String),
@@ -64,7 +64,7 @@ impl Call {
     }
 }
 
-/// What a tool answered: the structured value (out of its wrapping, if it has one), else its text read as JSON.
+/// The result of a tool: the structured value (unwrapped, if it is wrapped), otherwise its text parsed as JSON.
 pub fn answer(result: &Value) -> Option<Value> {
     match result.get("structuredContent") {
         Some(Value::Object(map)) if map.len() == 1 && map.contains_key("result") => map.get("result").cloned(),
@@ -136,7 +136,7 @@ impl Server {
         processor_time(self.process)
     }
 
-    /// Calls once; gives the time and the result.
+    /// Calls once. Returns the time and the result.
     pub fn call(&mut self, call: &Call) -> Outcome<(Duration, Value)> {
         let began = Instant::now();
         let asked = self.send("tools/call", &call.params)?;
@@ -149,7 +149,7 @@ impl Server {
         Ok((time, result))
     }
 
-    /// Calls `count` times with `window` calls in flight; gives the calls per second.
+    /// Calls `count` times with `window` calls in flight. Returns the calls per second.
     ///
     /// All that is in flight must fit into a pipe (64 kB), since this side does not read while it writes.
     pub fn in_flight(&mut self, call: &Call, count: usize, window: usize) -> Outcome<f64> {
@@ -184,7 +184,7 @@ impl Server {
         Ok(calls / began.elapsed().as_secs_f64())
     }
 
-    /// Makes any request; gives the time and the result.
+    /// Makes any request. Returns the time and the result.
     pub fn ask(&mut self, method: &str, params: &Value) -> Outcome<(Duration, Value)> {
         let params = params.to_string();
         let began = Instant::now();
@@ -198,7 +198,7 @@ impl Server {
         self.receive().map(|(_, _, result)| result)
     }
 
-    /// Sends a request; gives its id.
+    /// Sends a request. Returns its id.
     pub fn send(&mut self, method: &str, params: &str) -> Outcome<u64> {
         let id = self.next;
         self.next += 1;
@@ -218,7 +218,7 @@ impl Server {
         self.write(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }).to_string())
     }
 
-    /// The next result: its id, when it had come, what it says. Notifications are skipped, requests refused.
+    /// The next result: its id, its time of arrival, its contents. Notifications are skipped, requests refused.
     pub fn receive(&mut self) -> Outcome<(u64, Instant, Value)> {
         loop {
             self.line.clear();

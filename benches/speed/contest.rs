@@ -15,7 +15,7 @@ pub struct Effort {
     pub in_flight: usize,
 }
 
-/// Calls in flight at a time.
+/// Concurrent calls in flight.
 pub const WINDOW: usize = 64;
 
 /// What one server made of it.

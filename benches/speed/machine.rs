@@ -1,8 +1,8 @@
-//! What the bench runs on, and how much memory a process holds, as `/proc` tells it.
+//! The machine that runs the bench, and the memory of a process, from `/proc`.
 
 use std::fs;
 
-/// One line: processor, cores, memory, system, load when the bench began. What `/proc` does not tell is left out.
+/// One line: processor, cores, memory, system, load when the bench began. Omits what `/proc` does not show.
 pub fn description() -> String {
     let processor = value("/proc/cpuinfo", "model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned());
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
@@ -18,12 +18,12 @@ pub fn description() -> String {
     parts.join(", ")
 }
 
-/// What a process holds in memory.
+/// The memory of a process.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
     /// Now, in MB (10⁶ bytes).
     pub now: f64,
-    /// At most so far, in MB.
+    /// The peak so far, in MB.
     pub peak: f64,
 }
 
@@ -37,7 +37,7 @@ pub fn memory(process: u32) -> Option<Memory> {
 /// Milliseconds of processor time that the threads of a process have used; none where there is no `/proc`.
 pub fn processor_time(process: u32) -> Option<f64> {
     let threads = fs::read_dir(format!("/proc/{process}/task")).ok()?.flatten();
-    // A thread that has just ended tells nothing any more.
+    // A thread that has just ended shows nothing any more.
     let used = threads.filter_map(|thread| {
         let told = fs::read_to_string(thread.path().join("schedstat")).ok()?;
         told.split(' ').next()?.parse::<f64>().ok()

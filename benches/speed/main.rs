@@ -1,9 +1,8 @@
 //! `just bench`: the speed that toolsd promises, measured against opponents in the same run.
 //!
-//! `speed [--small] [--toolsd PATH] [--opponents FOLDER] [--duvet PATH] [--spec-kitty PATH] [--elspais PATH]
-//! [--scratch FOLDER] [--project-only] [PART…]`; the parts are those of the table below, all of them if none is named. Exit code 1 = a
-//! wrong answer, or a target missed;
-//! `--small` takes few samples and judges no time.
+//! `speed [--small] [--toolsd PATH] [--opponents FOLDER] [--duvet PATH] [--spec-kitty PATH] [--elspais PATH] [--scratch
+//! FOLDER] [--project-only] [PART…]`; the parts are those of the table below, all of them if none is named. Exit code 1
+//! = a wrong answer, or a target missed; `--small` takes few samples and judges no time.
 
 mod client;
 mod contest;
@@ -34,7 +33,7 @@ use setting::Setting;
 use std::io::Write;
 use std::process::ExitCode;
 
-/// What a part gives, or in plain words why it cannot.
+/// The result of a part, or a plain reason why there is none.
 pub type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
 type Part = (&'static str, fn(&Setting, &mut Report) -> Outcome<()>);
@@ -97,7 +96,7 @@ fn run() -> Outcome<bool> {
     Ok(report.passed())
 }
 
-/// To stdout. A reader that has gone is no reason to stop measuring.
+/// To stdout. If the reader has gone, measuring continues.
 fn say(text: &str) {
     let mut out = std::io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());

@@ -1,7 +1,7 @@
-//! Makes a project to trace: texts like RFCs, sources that cite them, exceptions and todos. Always the same one.
+//! Creates a project to trace: texts like RFCs, sources that cite them, exceptions and todos. Always the same one.
 //!
 //! It is valid for `duvet report` (0.4.3): every section exists, every quote is in its section, if need be with one
-//! edit. The texts lie where duvet keeps what it downloaded, so that nobody goes to the network.
+//! edit. The texts are where duvet keeps its downloads, so that no tool uses the network.
 
 mod citations;
 mod sources;
@@ -27,7 +27,7 @@ pub struct Size {
     pub annotations: usize,
 }
 
-/// What the issue asks for, with something over.
+/// The size that the issue asks for, with some reserve.
 pub const LARGE: Size = Size { texts: 40, sections: 36, files: 1300, annotations: 4400 };
 /// For continuous integration.
 pub const SMALL: Size = Size { texts: 4, sections: 12, files: 60, annotations: 260 };

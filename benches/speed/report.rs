@@ -70,7 +70,7 @@ impl Report {
         self.notes.push(format!("{part}: {fault}"));
     }
 
-    /// A figure or a fact beside the targets.
+    /// A figure or a fact in addition to the targets.
     pub fn note(&mut self, note: String) {
         self.notes.push(note);
     }

@@ -173,8 +173,8 @@ impl Setting {
         Some(self.spec_kitty.clone().unwrap_or_else(installed)).filter(|program| program.exists() && !self.small)
     }
 
-    /// The server of elspais over a project, if it was installed. Its `mcp serve` says something else before the first
-    /// message, which no client understands: so it is started by the function behind that command.
+    /// The server of elspais over a project, if it was installed. Its `mcp serve` prints text before the first message,
+    /// which no client understands, so it is started by the function behind that command.
     pub fn elspais(&self, project: &Path) -> Outcome<Option<Server>> {
         let installed = || self.opponents.join("elspais/bin/elspais");
         let python = self.elspais.clone().unwrap_or_else(installed).with_file_name("python");

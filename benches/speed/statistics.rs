@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// The value below which the part `share` (0 to 1) of the samples lies, by the nearest rank; none of no samples.
+/// The value below which the part `share` (0 to 1) of the samples is, by the nearest rank. `None` without samples.
 pub fn percentile(samples: &[f64], share: f64) -> Option<f64> {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! Clients that speak to one server over HTTP, each on a connection of its own that it keeps.
+//! Clients of one server over HTTP, each with a persistent connection.
 
 use crate::Outcome;
 use crate::client::{Call, end};
@@ -11,9 +11,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// The revision whose requests stand alone.
+/// The revision whose requests are independent of each other.
 const REVISION: &str = "2026-07-28";
-/// A server that is silent for so long hangs.
+/// A server that is silent for this time hangs.
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// A server that runs.
@@ -24,7 +24,7 @@ pub struct Web {
 }
 
 impl Web {
-    /// Starts it; it says on stderr where it listens.
+    /// Starts it; it prints its address on stderr.
     pub fn start(command: &mut Command) -> Outcome<Web> {
         let mut child = command
             .stdin(Stdio::null())
@@ -40,7 +40,7 @@ impl Web {
             let (_, rest) = line.split_once("http://")?;
             rest.split_once("/mcp")?.0.parse().ok()
         });
-        // What is said later must not fill the pipe.
+        // Later output must not fill the pipe.
         std::thread::spawn(move || lines.for_each(drop));
         match told {
             Some(address) => Ok(Web { child, process, address }),
@@ -56,7 +56,7 @@ impl Web {
         memory(self.process)
     }
 
-    /// Makes `count` calls by so many clients, each call once, every answer checked; gives the calls per second.
+    /// Makes `count` calls by `clients` clients, each call once, every answer checked. Returns the calls per second.
     pub fn load<'a>(&self, call: &(dyn Fn(usize) -> &'a Call + Sync), count: usize, clients: usize) -> Outcome<f64> {
         let next = AtomicUsize::new(0);
         let mut lines = Vec::new();
@@ -135,7 +135,7 @@ impl Line {
         call.check(&message["result"].take())
     }
 
-    /// The message in the next answer, whose length is told.
+    /// The message in the next response, which has a content length.
     fn answer(&mut self) -> Outcome<String> {
         let mut status = String::new();
         self.0.read_line(&mut status)?;

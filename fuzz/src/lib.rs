@@ -12,7 +12,7 @@ use toolsd::guard::{Cancel, Entered, Guard, Limits};
 use toolsd::script::Program;
 use toolsd::value::Value;
 
-/// The calls that targets choose from: one function each, of the text and of what comes beside it.
+/// The calls that targets choose from: one function each, of the text and of its other arguments.
 const CALLS: &str = include_str!("calls.rhai");
 
 static PROGRAM: LazyLock<Program> = LazyLock::new(|| {
@@ -21,8 +21,8 @@ static PROGRAM: LazyLock<Program> = LazyLock::new(|| {
     program
 });
 
-/// What one input may use. A target that needs more time than this is answered with a fault, as in a server; one that
-/// takes much longer is found by libFuzzer's `-timeout`.
+/// Limits of one input. A target that needs more time than this fails with an error, as in a server; one that takes
+/// much longer is found by libFuzzer's `-timeout`.
 fn limits() -> Limits {
     Limits { time: Duration::from_millis(500), memory: 64 << 20, ..Limits::default() }
 }
@@ -32,7 +32,7 @@ pub fn guarded() -> Entered {
     Guard::new(limits(), Cancel::default()).enter()
 }
 
-/// Calls a function of `calls.rhai`: what comes out is JSON, and a fault can be shown.
+/// Calls a function of `calls.rhai`. The result must be JSON, and an error must be printable.
 pub fn call(function: &str, arguments: impl IntoIterator<Item = Value>) -> Option<Json> {
     let guard = Guard::new(limits(), Cancel::default());
     let arguments = arguments.into_iter().collect();
@@ -40,12 +40,12 @@ pub fn call(function: &str, arguments: impl IntoIterator<Item = Value>) -> Optio
     shown(result).map(|value| value.to_json())
 }
 
-/// A fault must be showable as a text, whatever place it names.
+/// An error must be printable as text, whatever location it names.
 pub fn shown<T>(result: Result<T>) -> Option<T> {
     result.inspect_err(|fault| show(fault)).ok()
 }
 
-/// Shows a fault as a person sees it: its places must lie in its texts.
+/// Prints an error as a person sees it: its locations must be in its texts.
 pub fn show(fault: &Diagnostic) {
     assert!(!fault.to_string().is_empty());
 }

@@ -1,4 +1,5 @@
-//! Definitions of packs and `toolsd.toml`: read with every fault, and a sound pack compiled as the registry does it.
+//! Definitions of packs and `toolsd.toml`: read with all diagnostics, and a valid pack compiled as the registry does
+//! it.
 #![no_main]
 
 use toolsd::definition::{Validation, read_definitions, read_workspace};

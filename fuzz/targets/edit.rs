@@ -26,7 +26,7 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let Some((edit, text)) = toolsd_fuzz::chosen(data, &edits) else { return };
     let (text, beside) = toolsd_fuzz::halves(text);
     let edited = toolsd_fuzz::call(edit, [text.into(), beside.into()]);
-    // What was written is read as what was asked for.
+    // Reading the edited text returns the requested changes.
     if let (Some(Json::String(edited)), Ok(Json::Object(changes))) = (edited, serde_json::from_str(beside))
         && edit == "set_front_matter"
     {

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use toolsd::mcp::{ConnectionLimits, AccessPolicy, HttpSettings, HttpOptions, ServerSettings, serve_http};
 
-/// The port of the server, which runs on a thread of its own.
+/// The port of the server, which runs on a separate thread.
 static PORT: LazyLock<u16> = LazyLock::new(|| {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let access = AccessPolicy::new(HttpOptions { address: format!("127.0.0.1:{free}"), ..HttpOptions::default() }).unwrap();

@@ -1,4 +1,5 @@
-//! Lines of JSON-RPC, as a client sends them on standard input: each is answered or passed over, and the connection ends.
+//! Lines of JSON-RPC, as a client sends them on standard input: each is answered or passed over, and the connection
+//! ends.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};

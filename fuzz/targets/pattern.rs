@@ -1,4 +1,4 @@
-//! Regular expressions of scripts, on texts of clients: the pattern stands after a line `--`.
+//! Regular expressions of scripts, on texts of clients: the pattern follows a line `--`.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

@@ -1,4 +1,4 @@
-//! What the host itself reads: `toolsd.toml`, the record of trust, and the configuration of a repository.
+//! The files that toolsd itself reads: `toolsd.toml`, the record of trust, and the configuration of a repository.
 #![no_main]
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! Templates: compiled, asked for their variables, filled. The context stands after a line `--`.
+//! Templates: compiled, asked for their variables, filled. The context follows a line `--`.
 #![no_main]
 
 use toolsd::source::Source;

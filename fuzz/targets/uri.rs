@@ -1,4 +1,4 @@
-//! URI templates of resources, and the URIs that clients ask for: the URI stands after a line `--`.
+//! URI templates of resources, and the URIs that clients ask for: the URI follows a line `--`.
 #![no_main]
 
 use toolsd::registry::UriTemplate;

@@ -51,8 +51,8 @@ impl CancelFlag {
     }
 }
 
-/// The guard of one call, shared by all its threads. A fault that stopped the call stops it again at every later step
-/// on every thread, whatever the script catches. [`Guard::verdict`] returns that fault.
+/// The guard of one call, shared by all its threads. An error that stopped the call stops it again at every later step
+/// on every thread, whatever the script catches. [`Guard::verdict`] returns that error.
 pub struct Guard {
     limits: Limits,
     cancel: CancelFlag,
@@ -88,7 +88,8 @@ struct Awaited {
 }
 
 /// Notes what the running call is waiting for, such as a program, until the returned note is dropped. `what` is
-/// reported if the time of the call runs out meanwhile. `end` ends the wait, for whoever answers in place of the call.
+/// reported if the time of the call runs out meanwhile. The watchdog calls `end` to end the wait when it answers on
+/// behalf of the call.
 pub fn note_wait(what: Option<String>, end: impl Fn() + Send + 'static) -> WaitNote {
     let guard = current();
     if let Some(guard) = &guard {
@@ -138,12 +139,12 @@ impl Guard {
         &self.limits
     }
 
-    /// The fault that stopped the call, if any. It is the outcome of the call, whatever the script returned.
+    /// The error that stopped the call, if any. It is the outcome of the call, whatever the script returned.
     pub fn verdict(&self) -> Option<Box<Diagnostic>> {
         self.stop.get().cloned()
     }
 
-    /// Stops the call with `fault` at its next check, unless it was already stopped. Returns the fault that stopped it.
+    /// Stops the call with `fault` at its next check, unless it was already stopped. Returns the error that stopped it.
     pub fn stop(&self, fault: Box<Diagnostic>) -> Box<Diagnostic> {
         let stop = self.stop.get_or_init(|| fault).clone();
         self.stopped.store(true, Ordering::Release);
@@ -212,7 +213,7 @@ impl Guard {
         }
     }
 
-    /// The fault of a call that holds the most while all calls hold too much.
+    /// The error for the call that holds the most while all calls hold too much.
     fn largest_memory(&self) -> Box<Diagnostic> {
         let (total, own) = (MAX_TOTAL.max(self.limits.memory) >> 20, self.memory() >> 20);
         let message =
@@ -303,7 +304,7 @@ fn swap(guard: Option<Arc<Guard>>) -> Option<Arc<Guard>> {
     let previous = CURRENT.with(|current| current.borrow().clone());
     if let Some(previous) = &previous {
         let (ticks, bytes) = take_counts();
-        // A fault of the previous guard is raised at the next step under that guard.
+        // An error of the previous guard is raised at the next step under that guard.
         let _ = previous.record_usage(ticks, bytes);
     }
     CURRENT.with(|current| current.replace(guard.clone()));
@@ -437,7 +438,7 @@ pub fn reserve_memory(bytes: usize) -> Result<()> {
     guard.record_usage(0, promised)
 }
 
-/// Raises the fault that stopped the running call immediately, instead of at the next tick. It must be called before an
+/// Raises the error that stopped the running call immediately, instead of at the next tick. It must be called before an
 /// effect.
 ///
 /// # Errors
@@ -449,7 +450,7 @@ pub fn check_stopped() -> Result<()> {
     })
 }
 
-/// The place in the source that consults the guard. It is only known in tests, which disable one such place after
+/// The location in the source that consults the guard. It is only known in tests, which disable one such location after
 /// another and check that its absence is noticed.
 #[derive(Clone, Copy)]
 pub struct GuardCallSite(#[cfg(test)] &'static std::panic::Location<'static>);

@@ -1,8 +1,8 @@
 //! The counters of each thread for its guard, and the allocator that counts what the thread allocates.
 //!
 //! The allocator is the only `unsafe` code, because it cannot be written without it. Each function passes its arguments
-//! to mimalloc unchanged and adds a number to a thread-local cell, so this allocator gives the same guarantees as
-//! mimalloc. The cell is constant-initialised and has no destructor, so accessing it never allocates and never fails,
+//! to mimalloc unchanged and adds a number to a thread-local cell, so this allocator makes the same guarantees as
+//! mimalloc. The cell is constant-initialized and has no destructor, so accessing it never allocates and never fails,
 //! not even while a thread is ending.
 
 use mimalloc::MiMalloc;

@@ -166,8 +166,8 @@ fn work_is_counted_until_the_guard_is_asked() {
     assert!(asked <= PIECE_BYTES / 100 + 1, "{asked} times 100 units");
     assert!(is_over(0), "once is always");
     assert!((0..10).collect_checked::<Vec<i32>>().is_err());
-    assert_eq!(checked(0..10).count(), 1, "a fault, and nothing after it");
-    assert!(guard.ticks() < 100, "work is no step of the script");
+    assert_eq!(checked(0..10).count(), 1, "an error, and nothing after it");
+    assert!(guard.ticks() < 100, "work is not a step of the script");
 }
 
 #[test]

@@ -36,7 +36,7 @@ impl MemoryEntry {
         Self(memory)
     }
 
-    /// Counts bytes that were allocated, or that were freed if there are less than none.
+    /// Counts allocated bytes, or freed ones if negative.
     pub(super) fn add(&self, bytes: i64) {
         self.0.bytes.fetch_add(bytes, Ordering::Relaxed);
         let total = TOTAL.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
@@ -58,7 +58,7 @@ impl MemoryEntry {
 
 //= docs/spec.md#calls
 //# When all calls together use too much memory, the largest one MUST be stopped with an error that says so.
-/// Marks the largest call as one that must end. Calls that end already are not counted, so that none is ended for
+/// Marks the largest call as one that must end. Calls that end already are not counted, so that none is stopped for
 /// memory that is about to be freed.
 #[cold]
 fn end_largest() {

@@ -38,7 +38,7 @@ fn spend_at(place: GuardCallSite, units: usize) -> Result<()> {
 }
 
 /// Counts work like [`spend`], and returns whether the call is over, for loops that cannot fail, such as comparisons.
-/// They can then end early with any result: the guard raises its fault at the next step, so the result is never used.
+/// They can then end early with any result: the guard raises its error at the next step, so the result is never used.
 #[inline]
 #[cfg_attr(test, track_caller)]
 pub fn is_over(units: usize) -> bool {
@@ -96,8 +96,8 @@ pub struct CheckedItems<I> {
     is_stopped: bool,
 }
 
-/// Iterates over `items` and counts the work. Once the call is stopped, it returns a fault and then ends, so collecting
-/// into a `Result` stops there.
+/// Iterates over `items` and counts the work. Once the call is stopped, it returns an error and then ends, so
+/// collecting into a `Result` stops there.
 #[cfg_attr(test, track_caller)]
 pub fn checked<I: IntoIterator>(items: I) -> CheckedItems<I::IntoIter> {
     CheckedItems { items: items.into_iter(), place: GuardCallSite::here(), is_stopped: false }

@@ -258,7 +258,7 @@ impl Connection {
         }
     }
 
-    /// The capabilities of the client: those that this request declares, else those of the handshake.
+    /// The capabilities of the client: those that this request declares, otherwise those of the handshake.
     pub(crate) fn client_capabilities(&self, sender: RequestSender<'_>) -> Json {
         if let Some(declared) = sender.meta.get("io.modelcontextprotocol/clientCapabilities") {
             return declared.clone();
@@ -281,7 +281,7 @@ impl Connection {
         capabilities
     }
 
-    /// The calling client, as this request describes it, else as the handshake did.
+    /// The calling client, as this request describes it, otherwise as the handshake did.
     pub(crate) fn calling_peer(&self, sender: RequestSender<'_>, revision: Revision) -> call::Peer {
         let client = match sender.meta.get("io.modelcontextprotocol/clientInfo") {
             Some(info) => Some(info.clone()),
@@ -371,7 +371,7 @@ impl Connection {
     /// Gets a request answered by the service. Notices and questions of the call go to the client meanwhile.
     ///
     /// # Errors
-    /// The request was cancelled or the connection ends: nobody reads the answer.
+    /// The request was cancelled or the connection ends: the response would not be read.
     pub(crate) fn answer<'a>(
         &'a self,
         request: Request,
@@ -395,7 +395,7 @@ impl Connection {
             true => sender.meta.log_level().map(from_logging_level),
             false => Some(self.log_level()),
         };
-        // A call whose notices nobody wants needs no queue. Most calls of the stateless revision are such calls.
+        // A call whose notifications are unwanted needs no queue. Most calls of the stateless revision are such calls.
         let is_heard = token.is_some() || level.is_some();
         let (queue, mut notices) = is_heard.then(|| mpsc::channel(NOTICE_CAPACITY)).unzip();
         let queued_bytes = Arc::clone(&self.server.queued_notice_bytes);

@@ -125,7 +125,7 @@ async fn ask_client(
             }
         }
     }
-    // Questions that nobody waits for any more are cancelled.
+    // The remaining questions are cancelled, since the call no longer waits for them.
     for (_, handle) in open.into_iter().skip(answers.len()) {
         if ended.as_ref().is_err_and(|fault| fault.code == Code::CANCELLED || fault.code == Code::ASK) {
             let _ = handle.cancel(Some("the call no longer waits for the answer".to_owned())).await;
@@ -140,10 +140,10 @@ pub(crate) fn to_input_request(key: &str, wish: &QuestionKind) -> diagnostic::Re
         .map_err(|error| Diagnostic::new(Code::INTERNAL, format!("`{key}` cannot be asked: {error}")))
 }
 
-/// The fault for a question that nobody answered in time.
+/// The error for a question that was not answered in time.
 pub(crate) fn unanswered_fault(key: &str) -> Box<Diagnostic> {
     let message = format!("the question `{key}` was not answered within {} minutes", ANSWER_TIMEOUT.as_secs() / 60);
-    Diagnostic::new(Code::ASK, message).help("call again when somebody is there to answer")
+    Diagnostic::new(Code::ASK, message).help("retry when a user can answer")
 }
 
 //= docs/spec.md#questions

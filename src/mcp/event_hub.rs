@@ -12,7 +12,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::{broadcast, mpsc, oneshot};
 
-/// How many events may wait for a client. A client that misses some is told that everything may have changed.
+/// The maximum number of queued events per client. After missing some, a client is notified that everything may have
+/// changed.
 const EVENT_CAPACITY: usize = 256;
 
 /// An event that clients may subscribe to.
@@ -73,7 +74,7 @@ impl EventHub {
     }
 
     fn send(&self, event: Event) {
-        // Sending fails without a receiver, which is no error here.
+        // Sending fails without a receiver, which is not an error here.
         let _ = self.events.send(event);
     }
 

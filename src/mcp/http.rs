@@ -1,9 +1,9 @@
 //! The Streamable HTTP transport: all revisions at one address.
 //!
-//! `listener` accepts connections, which hyper serves, and `connections` bounds their number. `access` checks the head of
-//! each request, `body` reads its message, and `endpoint` answers it: by `direct_calls` if it is a plain call, else
-//! through rmcp. `sessions` holds the sessions of the revisions with handshakes, and `responses` makes the responses of
-//! the transport itself.
+//! `listener` accepts connections, which hyper serves, and `connections` bounds their number. `access` checks the head
+//! of each request, `body` reads its message, and `endpoint` answers it: by `direct_calls` if it is a plain call,
+//! otherwise through rmcp. `sessions` holds the sessions of the revisions with handshakes, and `responses` makes the
+//! responses of the transport itself.
 
 mod access;
 mod body;
@@ -62,7 +62,7 @@ pub(crate) async fn serve(
     let shutdown = Shutdown::default();
     let streams = CancellationToken::new();
     let manager = Arc::new(sessions::manager());
-    // `access` and `body` check hosts, origins and sizes. A body that was serialized again may be longer.
+    // `access` and `body` check hosts, origins and sizes. A reserialized body may be longer.
     let config = StreamableHttpServerConfig::default()
         .with_json_response(true)
         .with_max_request_body_bytes(MAX_REWRITTEN_BODY)
@@ -111,7 +111,7 @@ async fn reload_settings(
                     //# At SIGHUP, settings and token MUST be read again, and settings that are invalid or not
                     //# trusted MUST NOT change a limit.
                     None => tracing::warn!(
-                        "reloaded the token; `[http]` stays as it was: `toolsd.toml` has faults or is not trusted \
+                        "reloaded the token; `[http]` stays as it was: `toolsd.toml` has errors or is not trusted \
                          (`toolsd check` and `toolsd trust` say why); fix it and send SIGHUP again"
                     ),
                 }

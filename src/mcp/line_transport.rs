@@ -397,7 +397,7 @@ impl WriteBuffer {
         state.broken || state.waiting.len() < FULL_BYTES
     }
 
-    /// Whether so many bytes wait that reading from the client must pause.
+    /// Whether the queued bytes require that reading from the client pauses.
     pub(crate) fn is_choked(&self) -> bool {
         let state = self.state();
         !state.broken && state.waiting.len() >= CHOKED_BYTES

@@ -12,7 +12,7 @@ use serde_json::{Map, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A tool as the newest revision with a handshake lists it, which today's clients speak; null if it is left out of lists.
+/// A tool as the newest revision with a handshake lists it, which today's clients speak; null if lists omit it.
 pub fn list_entry(served: &ServedTool, is_lean: bool) -> Json {
     let item = tool_item(served, Revision::Icons, is_lean);
     item.and_then(serde_json::to_value).unwrap_or_default()
@@ -38,8 +38,8 @@ pub(crate) fn tool_item(served: &ServedTool, revision: Revision, is_lean: bool) 
     Ok(tool)
 }
 
-/// The annotations by which clients decide whether to ask their user: that a tool only reads, or destroys nothing; `None`
-/// if neither is so.
+/// The annotations by which clients decide whether to ask their user: that a tool only reads, or destroys nothing.
+/// `None` if it does neither.
 fn lean_annotations(annotations: ToolAnnotations) -> Option<ToolAnnotations> {
     let reads_only = annotations.read_only_hint.filter(|reads_only| *reads_only);
     let destroys = annotations.destructive_hint.filter(|destroys| !destroys && reads_only.is_none());
@@ -47,8 +47,8 @@ fn lean_annotations(annotations: ToolAnnotations) -> Option<ToolAnnotations> {
     (lean != ToolAnnotations::default()).then_some(lean)
 }
 
-/// Takes `additionalProperties: false` out of a schema: who calls by the names that are listed does not meet it, and
-/// others are refused by it all the same.
+/// Removes `additionalProperties: false` from a schema. A call with listed names never meets it, and other names are
+/// still refused by the server.
 fn drop_closing(schema: &mut Json) {
     match schema {
         Json::Object(map) => {

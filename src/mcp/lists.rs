@@ -284,8 +284,8 @@ fn missing_packs(registry: &Registry) -> impl Iterator<Item = String> {
 /// How many refusals are listed one by one; `toolsd://status` lists all of them.
 const MAX_REFUSALS: usize = 8;
 
-/// What is broken or withheld, why, and what the user can do. Untrusted names appear only if they are plain: whoever
-/// prepared the workspace chose them, and a model reads this text.
+/// What is broken or withheld, why, and what the user can do. Untrusted names appear only if they are plain: the author
+/// of the workspace chose them, and a model reads this text.
 //= docs/spec.md#reload
 //# Packs and parts that are not active MUST be named in the instructions, with the reason and the next step.
 fn not_served(registry: &Registry) -> Option<String> {
@@ -338,11 +338,11 @@ pub(crate) fn status_item() -> Json {
         "uri": STATUS,
         "name": "status",
         "title": "Status of this server",
-        "description": "The packs that serve, those that do not, and the current faults of their files.",
+        "description": "The packs that serve, those that do not, and the current errors of their files.",
     })
 }
 
-/// The URI of the status resource, which lists the current faults.
+/// The URI of the status resource, which lists the current errors.
 pub(crate) const STATUS: &str = "toolsd://status";
 
 #[cfg(test)]

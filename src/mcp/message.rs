@@ -47,7 +47,7 @@ pub(crate) fn parse_line(line: &[u8]) -> IncomingMessage {
     }
 }
 
-/// Reads a message as JSON. `params` and `_meta` that are `null` count as left out: some clients write them so.
+/// Reads a message as JSON. If `params` or `_meta` is `null`, it counts as omitted: some clients write them so.
 pub(crate) fn read_message(text: &[u8]) -> Result<Json, UnreadableJson> {
     let mut message = read_json(text)?;
     if let Some(members) = message.as_object_mut() {
@@ -74,7 +74,7 @@ pub(crate) fn parse_message(message: Json) -> IncomingMessage {
 
 //= docs/spec.md#protocol
 //# A message that is refused MUST be answered with its id if that stands before the error.
-/// The id of a message whose JSON is refused, if it stands before what is wrong with it.
+/// The id of a message whose JSON is refused, if it comes before the error.
 pub(crate) fn readable_id(message: &[u8]) -> Option<RequestId> {
     read_member(message, "id").and_then(parse_id)
 }

@@ -73,8 +73,8 @@ impl NoticeChannel {
         }
     }
 
-    /// Queues a notice if the client wants it, else drops it. Called on the script's thread, so it never waits for the
-    /// client.
+    /// Queues a notification if the client wants it, otherwise drops it. Called on the script's thread, so it never
+    /// waits for the client.
     pub(crate) fn send(&self, notice: Notice) {
         let notice = truncate_notice(notice);
         let is_wanted = match &notice {

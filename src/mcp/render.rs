@@ -1,4 +1,4 @@
-//! Renders results and faults for a revision of the protocol.
+//! Renders results and errors for a revision of the protocol.
 
 use super::list_items::{annotations_item, resource_item};
 use super::lists::STATUS;
@@ -142,16 +142,16 @@ fn cache_scope(name: Option<&str>) -> CacheScope {
 /// MCP 2026-07-28: the client lacks a capability that the request needs.
 const MISSING_CAPABILITY: ErrorCode = ErrorCode(-32021);
 
-/// Writes to the log what only the author of the pack can use of a fault.
+/// Logs the parts of an error that only the author of the pack can use.
 fn log_author_fault(fault: &Diagnostic) {
     if fault.at.is_some() || fault.is_for_author {
         tracing::warn!(code = %fault.code, "{fault}");
     }
 }
 
-/// The error for a fault. `uri` is that of the requested resource, if a resource was requested.
+/// The protocol error for an error. `uri` is that of the requested resource, if a resource was requested.
 ///
-/// A fault from `protocol_error(code, …)` has its code as `code` in its data, beside `data`. Codes that JSON-RPC
+/// An error from `protocol_error(code, …)` has its code as `code` in its data, next to `data`. Codes that JSON-RPC
 /// reserves are replaced, except for two.
 pub(crate) fn fault_error(fault: Diagnostic, uri: Option<&str>, revision: Revision) -> ErrorData {
     log_author_fault(&fault);

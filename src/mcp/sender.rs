@@ -74,7 +74,7 @@ mod tests {
             begun.await.unwrap();
             say.send(7)
         });
-        assert_eq!(long.await.unwrap(), Ok(7), "nobody else had a thread");
+        assert_eq!(long.await.unwrap(), Ok(7), "no other call had a thread");
         other.await.unwrap().unwrap();
     }
 

@@ -56,7 +56,7 @@ pub struct Bounds {
     pub in_flight: usize,
     /// How many bytes a line may have.
     pub line: usize,
-    /// How long calls may continue after the end of input. Each answer starts this time anew.
+    /// How long calls may continue after the end of input. Each response restarts this time.
     pub grace: Duration,
 }
 

@@ -68,7 +68,7 @@ fn open_socket(descriptor: BorrowedFd<'_>) -> Option<UnixStream> {
     UnixStream::from_std(stream).ok()
 }
 
-/// The descriptor as a pipe, if it is one. Where the system allows, the pipe is opened anew, so that `O_NONBLOCK` is
+/// The descriptor as a pipe, if it is one. Where the system allows it, the pipe is reopened, so that `O_NONBLOCK` is
 /// not shared.
 fn open_receiver(descriptor: BorrowedFd<'_>) -> Option<pipe::Receiver> {
     let reopened = cfg!(target_os = "linux").then(|| pipe::OpenOptions::new().open_receiver("/proc/self/fd/0").ok());

@@ -67,8 +67,8 @@ pub(crate) fn read_json(text: &[u8]) -> Result<Json, UnreadableJson> {
     })
 }
 
-/// The member `name` of an object in JSON that is refused, if it stands before what is wrong with it. All other members
-/// are skipped without being read, so that half a surrogate pair, for instance, hides nothing.
+/// The member `name` of an object in JSON that is refused, if it comes before the error. All other members are skipped
+/// without being read, so that half a surrogate pair, for instance, hides nothing.
 pub(crate) fn read_member(text: &[u8], name: &str) -> Option<Json> {
     let found = Cell::new(None);
     let mut reader = serde_json::Deserializer::from_slice(text);

@@ -168,8 +168,8 @@ pub(crate) async fn call_tool(
     }
 }
 
-/// The response for a fault: an error of the protocol. If a client of an older revision lacks a capability, a result
-/// instead, which its model can read.
+/// The response for an error: a protocol error. If a client of an older revision lacks a capability, a result instead,
+/// which its model can read.
 fn fault_response(fault: Diagnostic, revision: Revision) -> Result<CallToolResponse, ErrorData> {
     if fault.code == Code::CAPABILITY && !revision.is_stateless() {
         let message = fault_error(fault, None, revision).message;
@@ -352,7 +352,7 @@ fn open_questions(elicitation: Elicitation, tasks: &TaskStore, id: &str) -> Opti
     Some(OpenQuestions { elicitation, keys, answers: HashMap::new(), deadline: Instant::now() + ANSWER_TIMEOUT })
 }
 
-/// Takes an answer. When the last one is there, the script gets all of them. Until then the questions stay open.
+/// Takes an answer. With the last one, the script gets all of them. Until then the questions stay open.
 fn take_answer(open: Option<OpenQuestions>, key: String, answer: Json) -> Option<OpenQuestions> {
     let mut open = open?;
     open.answers.insert(key, answer);
@@ -369,7 +369,7 @@ fn cancelled_fault() -> Box<Diagnostic> {
     Diagnostic::new(Code::CANCELLED, "the task was cancelled")
 }
 
-/// Withdraws open questions, and passes the fault to the script.
+/// Withdraws open questions, and passes the error to the script.
 fn abandon(open: Option<OpenQuestions>, tasks: &TaskStore, id: &str, fault: Box<Diagnostic>) {
     if let Some(open) = open {
         tasks.withdraw_questions(id);
@@ -377,7 +377,7 @@ fn abandon(open: Option<OpenQuestions>, tasks: &TaskStore, id: &str, fault: Box<
     }
 }
 
-/// The status message that a notice gives a task; `None` if it gives none.
+/// The status message of a task after a notification; `None` if it does not change.
 fn status_message(notice: &Notice) -> Option<String> {
     match notice {
         Notice::Status(message) => Some(message.clone()),

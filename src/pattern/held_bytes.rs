@@ -9,7 +9,7 @@ static TOTAL: AtomicUsize = AtomicUsize::new(0);
 pub struct HeldBytes(usize);
 
 impl HeldBytes {
-    /// Counts so many bytes.
+    /// Starts with `bytes` counted.
     pub fn new(bytes: usize) -> Self {
         let mut held = Self::default();
         held.set(bytes);

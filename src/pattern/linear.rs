@@ -1,8 +1,8 @@
 //! Patterns without look-around, whose searches take linear time.
 //!
-//! The engine of the `regex` crate cannot be interrupted, but its work is at most the size of the pattern times the bytes
-//! of the text. So it searches short texts, and some lines of long ones at a time if no match goes beyond a line. Otherwise
-//! a long text is searched by [`PieceEngine`].
+//! The engine of the `regex` crate cannot be interrupted, but its work is at most the size of the pattern times the
+//! bytes of the text. So it searches short texts, and some lines of long ones at a time if no match goes beyond a line.
+//! Otherwise a long text is searched by [`PieceEngine`].
 
 use super::captures::Captures;
 use super::cost;
@@ -66,7 +66,7 @@ impl LinearEngine {
         Ok(Self { hir, engine, size, is_within_line, step, spare: Mutex::default(), pieces: OnceLock::new() })
     }
 
-    /// The same pattern, searching so many bytes at once.
+    /// The same pattern, searching `step` bytes at once.
     #[cfg(test)]
     pub fn with_step(self, step: usize) -> Self {
         Self { step, ..self }
@@ -237,7 +237,7 @@ fn takes_line_feeds(hir: &Hir) -> bool {
     }
 }
 
-/// The bytes of a text that a pattern of this size searches in so many steps.
+/// The number of bytes that a pattern of this size searches in `steps` steps.
 fn bytes_within(steps: u64, size: u64) -> usize {
     usize::try_from(steps / size).unwrap_or(usize::MAX).max(1)
 }

@@ -1,5 +1,5 @@
 //! Patterns with look-around and back references. Their engine backtracks and may take exponential time, so it gives up
-//! after some steps. In a long text it is asked for a match at each place, and the guard before each of these.
+//! after some steps. In a long text it is asked for a match at each position, and the guard before each of these.
 
 use super::captures::Captures;
 use super::cost::{self, PatternSize};
@@ -12,8 +12,8 @@ use std::ops::{ControlFlow, Range};
 const STEPS: usize = 1_000_000;
 /// The maximum product of pattern parts and text bytes. A part without look-around may run that long in one step.
 const MOST: u64 = 20_000_000;
-/// The maximum product of pattern parts and the square of text bytes for which the engine searches by itself. A part may
-/// read the whole text at each place, so that a longer search would not end with its call.
+/// The maximum product of pattern parts and the square of text bytes for which the engine searches by itself. A part
+/// may read the whole text at each position, so that a longer search would not end with its call.
 const SHORT: u64 = 50_000_000;
 /// The maximum size, in bytes, of a compiled part and of the states that it keeps.
 const PART: usize = 1 << 20;
@@ -125,7 +125,7 @@ impl LookAroundEngine {
 enum TextLength {
     /// A search in it ends soon.
     Short,
-    /// It is searched place by place.
+    /// It is searched position by position.
     Long,
 }
 
@@ -133,7 +133,7 @@ fn spans(captures: &fancy_regex::Captures<'_, str>) -> Captures {
     Captures { groups: captures.iter().map(|group| group.map(|group| group.range())).collect() }
 }
 
-/// Where the next letter begins; behind the end of the text at its end.
+/// Where the next character begins; at the end of the text, the position after it.
 fn next_letter(text: &str, at: usize) -> usize {
     at + text[at..].chars().next().map_or(1, char::len_utf8)
 }

@@ -21,7 +21,7 @@ pub struct PieceEngine {
     forward: DFA,
     /// Finds the start of a match from its end.
     backward: DFA,
-    /// Finds the next place where a match may begin.
+    /// Finds the next position where a match may begin.
     prefilter: Option<Prefilter>,
     /// The bytes of a piece.
     piece: usize,
@@ -122,8 +122,8 @@ impl PieceEngine {
         Ok(self.walk(&self.backward, cache, start, steps, false)?.unwrap_or(range.end))
     }
 
-    /// Moves the DFA over bytes; `None` is the end of the text. Returns the last place where it was in a match, which it
-    /// says one byte later.
+    /// Moves the DFA over bytes; `None` is the end of the text. Returns the last position where it was in a match,
+    /// which it reports one byte later.
     fn walk(
         &self,
         dfa: &DFA,

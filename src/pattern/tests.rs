@@ -70,7 +70,7 @@ fn patterns_are_compiled_once() {
 #[test]
 fn look_around_works_and_runaway_patterns_stop() {
     let pattern = Pattern::compile_cached(r"(?<=\$)(?<price>\d+)").expect("valid");
-    let found = pattern.first("a $42").expect("it ends").expect("it is there");
+    let found = pattern.first("a $42").expect("it ends").expect("it exists");
     assert_eq!(found.span(), 3..5);
     assert_eq!(pattern.groups("a $42", &found).get("price"), Some(&Value::from("42")));
     let runaway = Pattern::compile_cached(r"^(?:(a|a|aa)+)+\1$").expect("valid");
@@ -134,7 +134,7 @@ fn a_search_with_look_around_stops_while_it_runs() {
 #[test]
 fn groups_that_took_no_part_are_null() {
     let pattern = Pattern::compile_cached("(a)|(?<b>b)").expect("valid");
-    let found = pattern.first("b").expect("it ends").expect("it is there");
+    let found = pattern.first("b").expect("it ends").expect("it exists");
     let groups = Value::Map(pattern.groups("b", &found));
     assert_eq!(groups.to_json(), serde_json::json!({ "0": "b", "1": null, "2": "b", "b": "b" }));
 }

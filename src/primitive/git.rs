@@ -1,4 +1,4 @@
-//! Git for packs: verbs of one table, in a repository that the host chose.
+//! Git for packs: verbs of one table, in a repository that toolsd chose.
 
 mod answer;
 mod arguments;
@@ -45,7 +45,7 @@ pub fn write_verbs() -> impl Iterator<Item = &'static GitVerb> + Clone {
     VERBS.iter().filter(|verb| verb.changes != GitChanges::Nothing)
 }
 
-/// Runs git for a primitive: `git_read` if nothing may change, else `git`.
+/// Runs git for a primitive: `git_read` if nothing may change, otherwise `git`.
 pub fn run(context: &Context<'_>, args: &Args, needs: RequiredGrant) -> Result<Value> {
     let (name, options) = (args.text("verb"), args.map("options")?);
     let verb = find_verb(name, needs)?;
@@ -63,7 +63,7 @@ pub fn run(context: &Context<'_>, args: &Args, needs: RequiredGrant) -> Result<V
     notices::collect(&mut call, verb, &said, &options)?;
     filters::check(&call, verb, &said, &options)?;
     notices::check_partial_clone(&call, verb, &said)?;
-    // Scripts pass on what they think of, so what the user's own git would have done besides is said by the host.
+    // Scripts return only what they think of, so toolsd reports what the user's own git would have done in addition.
     if needs == RequiredGrant::WriteGit {
         call.notices.iter().for_each(|notice| context.host.tell_in_result(&format!("git: {notice}")));
     }
@@ -76,7 +76,7 @@ pub fn run(context: &Context<'_>, args: &Args, needs: RequiredGrant) -> Result<V
     }
 }
 
-/// The verb of that name: of `git_read` if nothing may change, else of `git`.
+/// The verb of that name: of `git_read` if nothing may change, otherwise of `git`.
 pub fn find_verb(name: &str, needs: RequiredGrant) -> Result<&'static GitVerb> {
     let (primitive, other) = if needs == RequiredGrant::ReadGit { ("git_read", "git") } else { ("git", "git_read") };
     let is_here = |verb: &&GitVerb| (verb.changes == GitChanges::Nothing) == (needs == RequiredGrant::ReadGit);

@@ -49,8 +49,8 @@ use rustix::fs::FileType;
 use std::sync::Arc;
 use system::path_fault;
 
-/// Finishes or takes away half of what a call wrote whose process was killed. To be called before anything of a workspace
-/// is read, with the folders of which nothing is believed.
+/// Finishes or removes what calls of killed processes wrote halfway. Call it before anything of a workspace is read.
+/// `roots` are the folders whose contents are not trusted.
 pub fn recover(roots: &[&str]) {
     if let Some(told) = journal::choose_folder(roots) {
         journal::report(told);
@@ -58,12 +58,12 @@ pub fn recover(roots: &[&str]) {
     write_journal::recover();
 }
 
-/// Takes away the temporary folders that killed processes left; nobody waits for it.
+/// Removes the temporary folders that killed processes left, in the background.
 pub fn sweep() {
     std::thread::spawn(temporary::sweep);
 }
 
-/// What an entry of a folder is, seen through the link that it is: `Other` if it leads nowhere or may not be seen.
+/// Returns the kind of a folder entry. A symlink is resolved; it is `Other` if it is dangling or may not be seen.
 fn entry_through_link(disk: &Disk, path: &str) -> EntryKind {
     disk.stat(path).ok().flatten().map_or(EntryKind::Other, |stat| stat.entry)
 }

@@ -8,10 +8,10 @@ use super::walk::{EntryKind, FolderEntry, Stat, WalkOptions, WalkResult};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::sync::Arc;
 
-/// A root folder and what lies beneath it.
+/// A root folder and everything below it.
 ///
-/// Paths are texts with `/`, relative to the root; an absolute one or one that begins with `~/` names a file
-/// below another granted root. A path that leads outside (by `..`, or through a symlink) is a fault.
+/// Paths are texts with `/`, relative to the root; an absolute one or one that begins with `~/` names a file below
+/// another granted root. A path that leads outside (by `..`, or through a symlink) is an error.
 pub trait Files: Send + Sync {
     /// The absolute path of the root, as shown to people.
     fn root(&self) -> &str;
@@ -22,11 +22,11 @@ pub trait Files: Send + Sync {
         Err(Diagnostic::new(Code::INTERNAL, "a view cannot be limited to grants"))
     }
 
-    /// What is at `path`; nothing there is `None`, not a fault.
+    /// Returns what is at `path`. If nothing exists, returns `None`, not an error.
     fn stat(&self, path: &str) -> Result<Option<Stat>>;
 
-    /// What is at each of these paths, as [`stat`](Self::stat) says it. Many at once cost less than each alone, and
-    /// the least if they are clean and sorted.
+    /// What is at each of these paths, as with [`stat`](Self::stat). Many at once cost less than each alone, and the
+    /// least if they are clean and sorted.
     fn stat_all(&self, paths: &[&str]) -> Vec<Result<Option<Stat>>> {
         paths.iter().map(|path| self.stat(path)).collect()
     }
@@ -37,23 +37,24 @@ pub trait Files: Send + Sync {
     /// The entries of one folder, sorted by name, bytewise.
     fn list(&self, path: &str) -> Result<Vec<FolderEntry>>;
 
-    /// The files below a folder, sorted bytewise, and every folder that was looked into. A folder that is not
-    /// there gives nothing.
+    /// Returns the files below a folder, sorted bytewise, and every folder that was looked into. For a folder that does
+    /// not exist, the result is empty.
     fn walk(&self, walk: &WalkOptions) -> Result<WalkResult>;
 
     /// Writes a file by a temporary one and a rename; folders are made.
     fn write(&self, path: &str, bytes: &[u8]) -> Result<()>;
 
-    /// Removes a file; one that is not there is a fault.
+    /// Removes a file. Fails if it does not exist.
     fn remove(&self, path: &str) -> Result<()>;
 
-    /// Removes a folder and those in it; a file below it is a fault. Nothing, in a world without folders of their own.
+    /// Removes a folder and those in it. Fails if there is a file below it. Does nothing in a world without folders of
+    /// their own.
     fn remove_folder(&self, _path: &str) -> Result<()> {
         Ok(())
     }
 
-    /// Writes and removes several files. All that can be tried before the first one is put in its place is tried
-    /// before, so that a failure leaves every file as it was, as far as the disk allows.
+    /// Writes and removes several files. All checks that are possible run before the first file is replaced, so that a
+    /// failure leaves every file as it was, as far as the disk allows.
     fn apply(&self, changes: &[FileChange]) -> Result<()> {
         for change in changes {
             match &change.bytes {
@@ -64,13 +65,13 @@ pub trait Files: Send + Sync {
         Ok(())
     }
 
-    /// Refuses a path that cannot be written as things stand: a folder in its place, a symlink on the way. Changes
-    /// nothing.
+    /// Refuses a path that cannot be written now: the path is a folder, or a symlink is on the way. Changes nothing.
     fn may_write(&self, _path: &str) -> Result<()> {
         Ok(())
     }
 
-    /// Refuses a folder of which not everything may be written, whatever comes to lie in it. Changes nothing.
+    /// Refuses a folder if any path below it may not be written, including files that do not exist yet. Changes
+    /// nothing.
     fn may_fill(&self, folder: &str) -> Result<()> {
         self.may_write(&path::join(folder, "file"))
     }
@@ -81,12 +82,12 @@ pub trait Files: Send + Sync {
         self.may_write(path).map(|()| TargetState::File)
     }
 
-    /// Refuses a file, or a folder with all that lies below it, which may not be read. Reads nothing.
+    /// Refuses a file, or a folder with everything below it, that may not be read. Reads nothing.
     fn may_read(&self, _path: &str) -> Result<()> {
         Ok(())
     }
 
-    /// The canonical spelling of a path: clean, and relative if it lies below the root.
+    /// The canonical spelling of a path: clean, and relative if it is below the root.
     fn spelled(&self, path: &str) -> String {
         path::clean(path)
     }
@@ -102,7 +103,7 @@ pub trait Files: Send + Sync {
         Vec::new()
     }
 
-    /// The root that a clean path lies beneath, spelled as the path spells it: `.` for a relative one.
+    /// The root that contains a clean path, spelled as the path spells it: `.` for a relative one.
     fn root_of(&self, path: &str) -> String {
         if path::is_below(path, ".") { ".".to_owned() } else { path.to_owned() }
     }
@@ -118,7 +119,8 @@ pub trait Files: Send + Sync {
     }
 }
 
-/// What surrounds a call besides files: the clock, random identities, the environment, and which processes are alive.
+/// What surrounds a call in addition to files: the clock, random identities, the environment, and which processes are
+/// alive.
 pub trait Ambient: Send + Sync {
     /// Whether a process of this machine is alive; in a world without processes none is.
     fn is_alive(&self, _pid: u32) -> bool {
@@ -150,24 +152,25 @@ pub trait Programs: Send + Sync {
         Err(no_programs(&command.program))
     }
 
-    /// The program of this name, in a place where nobody but root and the user of the host puts one.
+    /// Finds the program of this name at a location that only root and the user of toolsd can write.
     fn program(&self, name: &str) -> Result<ProgramFile> {
         Err(no_programs(name))
     }
 
-    /// Under which names a program, or what leads to it, lies at or below these files and folders: absolute paths.
+    /// Returns the names by which a program, or a folder or link that leads to it, is at or below these files and
+    /// folders. These are absolute paths.
     fn program_below(&self, _program: &ProgramFile, _places: &[String]) -> Result<Vec<String>> {
         Ok(Vec::new())
     }
 
-    /// Where the absolute path of a granted file or folder really lies, as far as it is there: free of the symlinks
-    /// that lead to it. Below a root it has the root's own name, and no link there is followed.
+    /// Resolves the symlinks that lead to the absolute path of a granted file or folder, as far as it exists. Below a
+    /// root, the result has the root's own name, and no link there is followed.
     fn real_place(&self, path: &str) -> String {
         path.to_owned()
     }
 
-    /// The repository of git that a folder lies in, for a command that needs this grant. A world without programs has
-    /// none.
+    /// Returns the git repository that contains a folder, for a command that needs this grant. A world without programs
+    /// has none.
     fn repository(&self, _folder: &str, _needs: RequiredGrant) -> Result<Repository> {
         Err(no_programs("git"))
     }
@@ -188,8 +191,8 @@ pub trait Programs: Send + Sync {
         Err(no_programs("git"))
     }
 
-    /// A stamp of everything that git's answers about these folders depend on, besides the files in them. `None` where
-    /// that cannot be told.
+    /// Returns a stamp of everything that git's answers about these folders depend on, except the files in them. `None`
+    /// if that cannot be determined.
     fn git_fingerprint(&self, _folders: &[&str]) -> Result<Option<String>> {
         Ok(None)
     }
@@ -213,8 +216,8 @@ impl<T: Workspace + Programs + ?Sized> World for T {}
 /// Decides what a disk may hand out of files that a symlink led to. Names are in their canonical spelling: relative to
 /// the main root, or absolute.
 ///
-/// A disk asks its policy whenever a symlink led from the name that was `asked` for to another one. A name that leads
-/// nowhere else was checked before it came to the disk.
+/// A disk asks its policy whenever a symlink led from the name that was `asked` for to another one. A name that does
+/// not lead to another one was checked before it came to the disk.
 pub trait FilePolicy: Send + Sync {
     /// Refuses to hand out the bytes of the file `name`.
     fn may_read(&self, asked: &str, name: &str) -> Result<()>;
@@ -227,7 +230,7 @@ pub trait FilePolicy: Send + Sync {
     fn protected(&self) -> &[&str];
 }
 
-/// The policy of the host itself, which may do what the user may.
+/// The policy of toolsd itself, which may do what the user may.
 pub struct Unrestricted;
 
 impl FilePolicy for Unrestricted {
@@ -259,7 +262,7 @@ pub struct FileChange {
 pub enum LockAttempt {
     /// It is held until the value is dropped.
     Held(Box<dyn Lock>),
-    /// Somebody else holds it, and left this note.
+    /// Another process or call holds it, and left this note.
     Busy(String),
 }
 
@@ -275,7 +278,7 @@ pub trait Lock: Send {
     fn note(&mut self, text: &str) -> Result<()>;
 }
 
-/// What stands where an entry is to be put.
+/// What exists at the target of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetState {
     /// A file, or nothing.
@@ -299,7 +302,7 @@ pub fn read_text(world: &dyn Files, path: &str) -> Result<String> {
 /// Decodes the bytes of the file `path` as UTF-8, without a byte order mark.
 ///
 /// # Errors
-/// The bytes are no UTF-8; the message names the first wrong byte.
+/// The bytes are not valid UTF-8; the message names the first wrong byte.
 pub fn text_from_bytes(path: &str, bytes: Vec<u8>) -> Result<String> {
     let mut text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
@@ -312,7 +315,7 @@ pub fn text_from_bytes(path: &str, bytes: Vec<u8>) -> Result<String> {
     Ok(text)
 }
 
-/// The help text that says how a user grants a folder.
+/// The help text for granting a folder.
 pub const GRANT_ROOT: &str = "start with `--root DIR` of its folder, or name that in `roots` of `toolsd.toml` and run `toolsd trust`; then name it by its absolute path";
 
 /// The error for a folder that cannot be removed.

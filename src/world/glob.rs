@@ -31,7 +31,7 @@ pub struct Globs {
 /// What is known of one glob.
 #[derive(Clone, Debug)]
 struct GlobParts {
-    /// The folder that all matches lie below.
+    /// The folder that contains all matches.
     prefix: String,
     /// The number of parts after the prefix, unless one is `**`.
     depth: Option<usize>,
@@ -50,7 +50,7 @@ impl Globs {
         for glob in globs {
             if glob.as_ref().len() > LONGEST {
                 let message = format!("a glob has {} bytes; at most {LONGEST}", glob.as_ref().len());
-                return Err(Diagnostic::new(Code::ARGUMENTS, message).help("give several globs in its place"));
+                return Err(Diagnostic::new(Code::ARGUMENTS, message).help("split it into several globs"));
             }
             for one in alternatives(glob.as_ref()) {
                 let (text, known) = compile(&one, base).map_err(|error| invalid(glob.as_ref(), &error))?;
@@ -110,7 +110,7 @@ impl Globs {
     pub fn starts(&self) -> Vec<(String, Option<usize>)> {
         let mut starts: Vec<(&str, Option<usize>)> =
             self.parts.iter().map(|known| (known.prefix.as_str(), known.depth)).collect();
-        // The outermost first: those below one that is there already only make it deeper.
+        // The outermost first: a start below a kept one only makes that one deeper.
         starts.sort_by_key(|(prefix, _)| (length(prefix), *prefix));
         let mut kept: Vec<(&str, Option<usize>)> = Vec::new();
         for (prefix, depth) in starts {
@@ -217,7 +217,7 @@ fn braces(glob: &str) -> Option<(usize, Vec<usize>, usize)> {
 pub struct FileSearch {
     /// What the paths must match; they begin at `root`.
     pub globs: Vec<String>,
-    /// What is left out, even where `globs` match; these begin at `root`, too.
+    /// What to skip, even where `globs` match; these begin at `root`, too.
     pub skip: Vec<String>,
     /// The folder that the globs begin at.
     pub root: String,
@@ -225,7 +225,7 @@ pub struct FileSearch {
     pub hidden: bool,
     /// Whether to leave out `.git` and what ignore files leave out.
     pub ignore: bool,
-    /// Whether to follow symlinks that stay beneath the root.
+    /// Whether to follow symlinks that stay below the root.
     pub follow: bool,
     /// How many folders deep below the literal beginning of a glob, at most.
     pub depth: Option<usize>,
@@ -268,13 +268,13 @@ impl FileSearch {
                 (Some(needed), Some(most)) => Some(needed.min(most)),
                 (needed, most) => needed.or(most),
             };
-            // A folder is found by looking into it, one step further than the files beside it.
+            // A folder is found by looking into it: that is one level deeper than for files.
             let depth = depth.map(|depth| depth + usize::from(folders));
             let hidden = self.hidden || globs.names_hidden();
             let walked = world.walk(&WalkOptions { from, hidden, ignore: self.ignore, follow: self.follow, depth })?;
             let paths = if folders { walked.folders } else { walked.files };
             found.paths.extend(paths.into_iter().filter(|path| fits(path)));
-            // One that is left out with all that lies in it is missed by nobody.
+            // A folder is not reported as unreadable if everything in it is skipped anyway.
             let is_wanted = |folder: &String| self.skip.is_empty() || !skip.matches(&path::join(folder, "file"));
             found.unreadable.extend(walked.unreadable.into_iter().filter(is_wanted));
         }

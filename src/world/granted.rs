@@ -25,7 +25,7 @@ pub struct GrantedWorld {
 }
 
 impl GrantedWorld {
-    /// Limits `world`. A grant that is no glob is a fault; one that names a variable which is not set grants nothing.
+    /// Limits `world`. A grant that is not a valid glob is an error; one that names an unset variable grants nothing.
     pub fn new(world: Arc<dyn World>, allowed: GrantedAccess) -> Result<Self> {
         let rules = Arc::new(CompiledGrants::new(world.as_ref(), allowed)?);
         //= docs/spec.md#roots
@@ -40,12 +40,12 @@ impl GrantedWorld {
         Self { world, rules: Arc::clone(&self.rules) }
     }
 
-    /// The world beneath the view: not limited by names, but with these grants as its policy for symlinks.
+    /// The world under the view: not limited by names, but with these grants as its policy for symlinks.
     pub fn inner(&self) -> &Arc<dyn World> {
         &self.world
     }
 
-    /// The path as grants see it: clean, `~` filled in, relative if it lies below the root.
+    /// The path as grants see it: clean, `~` filled in, relative if it is below the root.
     fn normalize<'a>(&self, path: &'a str) -> Cow<'a, str> {
         if path::is_clean_below(path) || self.world.is_spelled(path) {
             return Cow::Borrowed(path);
@@ -70,7 +70,7 @@ impl GrantedWorld {
 
     /// Whether a file may be looked at, whatever it is.
     fn may_stat(&self, path: &str) -> bool {
-        // What a walk leaves out hangs on the ignore files above it: that they changed must be seen.
+        // The result of a walk depends on the ignore files above it: their changes must be visible.
         self.rules.allowed.may_read && (walk::IGNORE_FILES.contains(&path::name(path)) || self.covers(path))
     }
 
@@ -151,7 +151,7 @@ impl GrantedWorld {
         self.world.stat(folder).map(drop)
     }
 
-    /// Whether grants cover a file, or all of a folder: then they cover a name in it that nobody has thought of.
+    /// Checks that grants cover a file or all of a folder. All of a folder includes names that do not exist yet.
     fn check_read_below(&self, path: &str) -> Result<()> {
         self.check_effect(path)?;
         let is_folder = self.world.stat(path)?.is_some_and(|stat| stat.entry == EntryKind::Folder);
@@ -162,14 +162,13 @@ impl GrantedWorld {
         if covered { Ok(()) } else { Err(self.refused(path, "read", &self.rules.allowed.read)) }
     }
 
-    /// Whether a normalized path lies below no root: neither that of the pack nor one that the user granted.
+    /// Whether a normalized path is outside of all roots: that of the pack and those that the user granted.
     fn is_foreign(&self, normal: &str) -> bool {
         !path::is_below(normal, ".") && !self.rules.roots.iter().any(|root| path::is_below(normal, root))
     }
 
-    /// The folder on the way to a path that git takes for a repository, or would with this path: what it looks for is
-    /// there.
-    /// The root itself is none: whoever starts the host there wants to work in it.
+    /// Returns the folder above a path that git takes for a repository, or would take for one if the path existed.
+    /// The root itself does not count: a user who starts toolsd there wants to work in it.
     fn repository_around<'a>(&self, normal: &'a str) -> Option<&'a str> {
         let is_there = |at: &str| matches!(self.world.stat(at), Ok(Some(_)));
         let above = normal.match_indices('/').map(|(at, _)| (&normal[..at], &normal[at + 1..]));
@@ -316,7 +315,7 @@ impl Files for GrantedWorld {
         self.world.staged()
     }
 
-    /// A lock with a bare name lies in no folder of the workspace.
+    /// A lock with a bare name is not in a folder of the workspace.
     fn lock(&self, path: &str) -> Result<LockAttempt> {
         match path.contains('/') {
             true => self.check_write(path)?,

@@ -45,8 +45,8 @@ pub(super) struct CompiledGrants {
 }
 
 impl CompiledGrants {
-    /// Compiles grants for `world`. One that is no glob is a fault; one that names a variable which is not set grants
-    /// nothing.
+    /// Compiles grants for `world`. A grant that is not a valid glob is an error; one that names an unset variable
+    /// grants nothing.
     pub(super) fn new(world: &dyn World, allowed: GrantedAccess) -> Result<Self> {
         let roots = world.granted_roots();
         let read = compile(world, &allowed.read, &roots)?;
@@ -63,7 +63,7 @@ impl CompiledGrants {
             return Ok(());
         }
         // Its name, and whether it is there at all, is for those to know who may read it.
-        let message = format!("`{asked}` leads to a place that the pack may not read");
+        let message = format!("`{asked}` leads to a location that the pack may not read");
         Err(Diagnostic::new(Code::WORLD, message).author_help("a grant to read must cover what a link leads to, too"))
     }
 }
@@ -85,7 +85,7 @@ impl FilePolicy for CompiledGrants {
     }
 }
 
-/// The help text that says how to grant a pack one more path.
+/// The help text for granting a pack one more path.
 pub(super) fn describe_missing_grant(verb: &str, granted: &[String], path: &str) -> String {
     let mut list: Vec<String> = granted.iter().map(|glob| format!("{glob:?}")).collect();
     list.push(format!("{path:?}"));
@@ -100,8 +100,8 @@ pub(super) fn undeclared(path: &str, done: &str, effect: &str) -> Box<Diagnostic
         .author_help(format!("declare `effect = \"{effect}\"`"))
 }
 
-/// The folder of what the system shows of itself, of devices and of processes, if a path lies in one. Memory that
-/// programs share by name is none of that.
+/// The system folder (processes, devices, kernel) that contains a path, if any. `/dev/shm`, memory that programs share
+/// by name, does not count.
 pub(super) fn system_folder(at: &str) -> Option<&'static str> {
     let found = ["/dev", "/proc", "/sys"].into_iter().find(|system| path::is_below(at, system));
     found.filter(|_| !path::is_below(at, "/dev/shm"))
@@ -119,7 +119,7 @@ pub(super) fn below_root(root: &str, path: String) -> String {
     }
 }
 
-/// Checks a grant as it is written: that it is a glob, and does not lie in a folder that no grant covers.
+/// Checks a grant as written: that it is a glob, and is not in a folder that no grant covers.
 pub fn check_grant(grant: &str) -> Result<()> {
     check_place(grant, &path::clean(grant))?;
     Globs::new(&[grant], ".").map(drop)
@@ -129,11 +129,11 @@ pub fn check_grant(grant: &str) -> Result<()> {
 //# A grant MUST NOT cover `/proc`, `/sys` or `/dev`.
 fn check_place(grant: &str, clean: &str) -> Result<()> {
     let Some(system) = system_folder(clean) else { return Ok(()) };
-    let message = format!("the grant `{grant}` lies in `{system}`, which no grant covers");
+    let message = format!("the grant `{grant}` is in `{system}`, which no grant covers");
     Err(Diagnostic::new(Code::WORLD, message).author_help("grant folders with files of people"))
 }
 
-/// The globs of grants; one without wildcards covers what lies below, too. A relative one holds beneath each root.
+/// The globs of grants. One without wildcards also covers everything below. A relative one applies to each root.
 //= docs/spec.md#roots
 //# A relative grant MUST apply only below the root of the pack and the roots that the user granted, and MUST
 //# be listed with these.
@@ -157,15 +157,15 @@ pub(super) fn compile(world: &dyn World, grants: &[String], roots: &[String]) ->
     Globs::new(&globs, ".")
 }
 
-/// What a grant names, as files and folders that all of it lies in and nothing else: absolute, beneath each root. A
-/// glob that is narrower gives the smallest folder that it lies in, as it would be written in its place.
+/// Returns the absolute files and folders that cover a grant exactly, per root. If a glob is narrower, fails with the
+/// innermost folder that contains all its matches, spelled as a grant would be.
 pub(super) fn folders(world: &dyn World, grant: &str, roots: &[String]) -> std::result::Result<Vec<String>, String> {
     let is_glob = |part: &str| part.contains(['*', '?', '[', '{', '\\']);
     let whole = match grant {
         "**" => ".",
         _ => grant.strip_suffix("/**").unwrap_or(grant),
     };
-    // The braces of a variable are none of a glob.
+    // The braces of a variable do not belong to a glob.
     if is_glob(&whole.replace("${", "$")) {
         let plain: Vec<&str> = grant.split('/').take_while(|part| !is_glob(&part.replace("${", "$"))).collect();
         return Err(if plain.is_empty() { ".".to_owned() } else { plain.join("/") });
@@ -212,12 +212,12 @@ fn fill(world: &dyn World, grant: &str, literal: fn(&str) -> String) -> Option<S
     Some(filled)
 }
 
-/// History, what is trusted, and the settings of the host: in any folder.
+/// History, what is trusted, and toolsd's settings: in any folder.
 pub(super) const PROTECTED: [&str; 3] = [".git", ".toolsd", "toolsd.toml"];
 
-/// The protected name that some file system takes `part` of a path for: one that does not tell upper case from lower
-/// case, normalizes Unicode, passes over letters that are not seen, or drops dots and blanks at the end, streams
-/// behind a `:` and all but the short name. It may refuse a name that would be another one here; that is no harm.
+/// The protected name that some file system takes `part` of a path for. Such a system ignores case, normalizes Unicode,
+/// skips invisible characters, drops dots and spaces at the end, or has streams after a `:` or short names. May also
+/// return one for a name that is different on this system, which does no harm.
 pub fn protected_name(part: &str) -> Option<&'static str> {
     let stream = part.split(':').next().unwrap_or(part);
     let folded: String = stream
@@ -248,9 +248,8 @@ fn is_unseen(letter: char) -> bool {
     matches!(letter, '\u{ad}' | '\u{34f}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
 }
 
-/// Beginnings and whole names of variables that choose other programs, libraries or code, whatever the program. No
-/// grant covers them. Which others a program of its own kind reads (`CC`, `RUSTC_WRAPPER`), whoever grants them has to
-/// know.
+/// Prefixes and whole names of variables that choose other programs, libraries or code, whatever the program. No grant
+/// covers them. The author of a grant has to know which further ones a program reads (`CC`, `RUSTC_WRAPPER`).
 const FORBIDDEN_VARIABLES: [&str; 31] = [
     "BASH_ENV",
     "CDPATH",

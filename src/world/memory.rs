@@ -1,4 +1,4 @@
-//! The world of examples and cases: files in memory, a clock that stands still, ids that count.
+//! The world of examples and cases: files in memory, a fixed clock, sequential ids.
 
 use super::effects::{
     Ambient, FileChange, FilePolicy, Files, Lock, LockAttempt, Programs, World, is_folder, no_folder, not_empty,
@@ -15,8 +15,8 @@ const ROOT: &str = "/workspace";
 /// 2026-01-01T00:00:00Z, in milliseconds: the clock of a world that was given none.
 const START_MS: i64 = 1_767_225_600_000;
 
-/// Files in memory: those of the workspace, and those of the home folder, whose paths begin with `~/`. Folders come
-/// into being with their files and stay when those go, as on a disk.
+/// Files in memory: those of the workspace, and those of the home folder, whose paths begin with `~/`. Folders are
+/// created with their files and stay when the files are removed, as on a disk.
 #[derive(Debug)]
 pub struct MemoryWorld {
     held: Arc<RwLock<MemoryState>>,
@@ -27,7 +27,7 @@ struct MemoryState {
     files: BTreeMap<String, MemoryFile>,
     folders: BTreeMap<String, Stat>,
     now_ms: i64,
-    /// Grows with each write: inodes, and what keeps two changes apart while the clock stands still.
+    /// Grows with each write: inodes, and what distinguishes two changes while the clock is fixed.
     changes: u64,
     ids: u64,
     /// How coarse time stamps are; 0 = each change has its own.
@@ -44,7 +44,7 @@ struct MemoryFile {
 }
 
 impl MemoryWorld {
-    /// An empty world; its clock stands at 2026-01-01T00:00:00Z.
+    /// Creates an empty world; its clock is fixed at 2026-01-01T00:00:00Z.
     pub fn new() -> Self {
         let held = MemoryState {
             files: BTreeMap::new(),
@@ -61,7 +61,7 @@ impl MemoryWorld {
         memory
     }
 
-    /// A world with these files: path and text. A path that leads outside is a fault.
+    /// Creates a world with these files: path and text. Fails if a path leads outside.
     pub fn with<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self> {
         let memory = Self::new();
         for (path, text) in files {
@@ -181,7 +181,7 @@ impl MemoryState {
     }
 }
 
-/// The clean path relative to the root, or one that begins with `~/`; one that leads outside is a fault.
+/// Returns the clean path relative to the root, or one that begins with `~/`. Fails if it leads outside.
 fn resolve(path: &str) -> Result<String> {
     let clean = path::clean(path);
     let clean = match clean.strip_prefix(ROOT) {
@@ -206,7 +206,7 @@ impl Files for MemoryWorld {
         ROOT
     }
 
-    /// In memory there are no links: every name says where its file lies.
+    /// There are no links in memory: every name is the real one.
     fn with_policy(self: Arc<Self>, _policy: Arc<dyn FilePolicy>) -> Result<Arc<dyn World>> {
         Ok(self)
     }
@@ -277,7 +277,7 @@ impl Files for MemoryWorld {
         if held.folders.contains_key(&clean)
             || walk::folders_above(".", &clean).iter().any(|at| held.files.contains_key(at))
         {
-            return Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be written: a folder is in its place")));
+            return Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be written: it is a folder")));
         }
         Ok(())
     }
@@ -304,7 +304,7 @@ impl Files for MemoryWorld {
             return Ok(LockAttempt::Busy(note.clone()));
         }
         held.locks.insert(clean.clone(), String::new());
-        // Nobody dies in memory; a file of a case may stand for somebody who did.
+        // No process dies in memory: a file of a case can be what a dead one left.
         let left = held.files.get(&clean).map(|file| String::from_utf8_lossy(&file.bytes).into_owned());
         drop(held);
         let left = left.unwrap_or_default();

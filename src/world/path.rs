@@ -27,17 +27,17 @@ pub fn clean(path: &str) -> String {
     }
 }
 
-/// Whether it is seen at once that it is relative, leads nowhere up, and [`clean`] would leave it as it is.
+/// Whether a cheap check shows that it is relative, never leads up, and [`clean`] would leave it as it is.
 pub fn is_clean_below(path: &str) -> bool {
     path == "." || (!path.starts_with('~') && path.split('/').all(|part| !matches!(part, "" | "." | "..")))
 }
 
-/// Whether it is seen at once that it is absolute and that [`clean`] would leave it as it is.
+/// Whether a cheap check shows that it is absolute and that [`clean`] would leave it as it is.
 pub fn is_clean_absolute(path: &str) -> bool {
     path.strip_prefix('/').is_some_and(|rest| rest.split('/').all(|part| !matches!(part, "" | "." | "..")))
 }
 
-/// Whether it is seen at once that it lies in the home folder and that [`clean`] would leave it as it is.
+/// Whether a cheap check shows that it is in the home folder and that [`clean`] would leave it as it is.
 pub fn is_clean_at_home(path: &str) -> bool {
     path.strip_prefix("~/").is_some_and(|rest| rest != "." && is_clean_below(rest))
 }
@@ -63,7 +63,7 @@ pub fn name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// What is before the last part: `.` for a bare name, `/` for what lies directly below it.
+/// What is before the last part: `.` for a bare name, `/` for what is directly below it.
 pub fn folder(path: &str) -> &str {
     let path = path.trim_end_matches('/');
     match path.rfind('/') {
@@ -96,7 +96,7 @@ fn dotted(name: &str) -> usize {
     }
 }
 
-/// `path` as it is reached from the folder `base`; both relative, or both absolute, else nothing.
+/// `path` as it is reached from the folder `base`. `None` if only one of them is absolute.
 pub fn relative(path: &str, base: &str) -> Option<String> {
     if is_absolute(path) != is_absolute(base) {
         return None;
@@ -115,7 +115,7 @@ pub fn relative(path: &str, base: &str) -> Option<String> {
     Some(if way.is_empty() { ".".to_owned() } else { way.join("/") })
 }
 
-/// Whether `path` is `folder` or lies below it, by name; both clean. `.` holds every relative path.
+/// Whether `path` is `folder` or below it, by name; both clean. `.` contains every relative path.
 pub fn is_below(path: &str, folder: &str) -> bool {
     match folder {
         "." => !is_absolute(path) && path != ".." && !path.starts_with("../") && path != "~" && !path.starts_with("~/"),

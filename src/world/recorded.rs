@@ -1,5 +1,5 @@
-//! A view that remembers what was read, asked for and walked, so that one can tell whether it still holds: an edit made
-//! before the check is always seen.
+//! A view that records what was read, looked up and walked, so that a later check shows whether it still holds: an edit
+//! made before the check is always seen.
 //!
 //! Why that is so. Every `stat` is taken **before** the bytes, or the entries, that it vouches for: what comes
 //! in between is seen as a change later. A stamp that was *young* when it was taken (less than [`YOUNG_MS`] old)
@@ -29,12 +29,12 @@ pub const YOUNG_MS: i64 = 2_000;
 /// How many paths are compared in order before the rest is searched.
 const NEAR: usize = 4;
 
-/// What a `stat` said.
+/// The result of a `stat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathState {
-    /// Nothing was there.
+    /// Nothing existed.
     Absent,
-    /// This was there.
+    /// This existed.
     There(Stat),
     /// The world refused to look: the path leads outside, or may not be read.
     Refused,
@@ -90,7 +90,7 @@ impl FileRead {
         Self { hash: Some(hash), ..self }
     }
 
-    /// What was there.
+    /// What existed.
     pub fn seen(&self) -> PathState {
         self.seen
     }
@@ -100,9 +100,9 @@ impl FileRead {
         self.hash
     }
 
-    /// Whether the file is no longer as it was, now that `seen` is there: looked at not before `at_ms`.
+    /// Whether the file changed, given that it is `seen` now, looked at no earlier than `at_ms`.
     ///
-    /// Of a folder only that it is there counts: what lies in it is a matter of walks and lists.
+    /// For a folder only its existence counts: walks and lists cover what is in it.
     fn differs(&self, path: &str, seen: PathState, at_ms: i64, world: &dyn Workspace) -> bool {
         match (self.seen, seen) {
             (PathState::There(before), PathState::There(now)) if before.entry != EntryKind::File => {
@@ -148,7 +148,7 @@ struct WalkState {
     /// The folders looked into, the ignore files in them and above, and where the walk begins.
     seen: PathStates,
     young: bool,
-    /// Whether a symlink lies on the way: what is behind it comes and goes without a trace in the folders looked into.
+    /// Whether a symlink is on the way: what is behind it changes without a trace in the folders looked into.
     linked: bool,
 }
 
@@ -162,7 +162,7 @@ impl WalkRead {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What vouches for it, if that is still as it was; nothing if only another walk can tell.
+    /// The states that show it is unchanged if they are. `None` if only another walk can show it.
     fn vouched_by(&self) -> Option<PathStates> {
         let state = self.state();
         (!state.linked && !state.young).then(|| Arc::clone(&state.seen))
@@ -189,7 +189,7 @@ fn take_walk(world: &dyn Workspace, walk: &WalkOptions) -> Result<WalkRead> {
     let mut ignore_files = Vec::new();
     if walk.ignore {
         let all = |folder: &String| IGNORE_FILES.map(|name| walk::child_path(folder, name));
-        // One that comes into being in a folder of the walk moves that folder's time; above, nothing else tells.
+        // A new ignore file in a folder of the walk changes that folder's time; above the walk nothing else shows it.
         paths.extend(walk::folders_above(&world.root_of(&from), &from).iter().flat_map(all));
         ignore_files = walked.folders.iter().flat_map(all).collect();
     }
@@ -206,7 +206,7 @@ fn look_at(world: &dyn Workspace, paths: Vec<String>) -> Vec<(String, PathState)
     paths.into_iter().zip(seen).collect()
 }
 
-/// The hash of a folder's entries; a fault has a hash, too.
+/// The hash of a folder's entries; an error has a hash, too.
 fn hash_of_list(entries: &Result<Vec<FolderEntry>>) -> ContentHash {
     let mut hasher = blake3::Hasher::new();
     match entries {
@@ -246,18 +246,18 @@ impl<'a> CurrentStates<'a> {
         Self { at_ms, paths, seen }
     }
 
-    /// What is at a path that comes after `from`; moves `from` there.
+    /// Returns what is at a path that comes after `from`, and moves `from` there.
     fn next(&self, from: &mut usize, path: &str) -> Option<PathState> {
         let rest = self.paths.get(*from..)?;
         *from += rest.iter().position(|known| *known == path)?;
         self.seen.get(*from).copied()
     }
 
-    /// Whether all of these are as they were.
+    /// Whether all of these are unchanged.
     fn is_as_in(&self, before: &[(String, PathState)]) -> bool {
         let mut from = 0;
         before.iter().all(|(path, seen)| {
-            // Most come in order, and few others stand between them.
+            // Most come in order, with few others between them.
             let near = self.paths.iter().skip(from).take(NEAR).position(|known| known == path).map(|at| from + at);
             let at = near.or_else(|| self.paths.binary_search(&path.as_str()).ok());
             from = at.map_or(from, |at| at + 1);
@@ -266,7 +266,7 @@ impl<'a> CurrentStates<'a> {
     }
 }
 
-/// What of earlier reads is still as it was, all of it looked at in one go.
+/// Which earlier reads still hold, all looked at in one go.
 #[derive(Debug, Default)]
 pub struct ReadsCheck {
     /// Something that is not.
@@ -278,7 +278,7 @@ pub struct ReadsCheck {
 }
 
 impl ReadsCheck {
-    /// Whether all is as it was.
+    /// Whether everything is unchanged.
     pub fn holds(&self) -> bool {
         self.first.is_none()
     }
@@ -290,7 +290,7 @@ pub struct RecordedReads {
     files: BTreeMap<Arc<str>, FileRead>,
     lists: BTreeMap<String, ContentHash>,
     walks: Vec<WalkRead>,
-    /// What was seen in two states.
+    /// A path that was seen in two states.
     torn: Option<String>,
 }
 
@@ -300,14 +300,14 @@ impl RecordedReads {
         &self.files
     }
 
-    /// Where a change would matter: files read and asked for, folders listed, folders where walks began.
+    /// Paths where a change would matter: files read and looked up, folders listed, folders where walks began.
     pub fn paths(&self) -> BTreeSet<String> {
         let walks = self.walks.iter().map(|read| path::clean(&read.walk.from));
         let files = self.files.keys().map(|path| path.to_string());
         files.chain(self.lists.keys().cloned()).chain(walks).collect()
     }
 
-    /// Whether a change of this path could matter: it was read or asked for, or lies where a walk or list looked.
+    /// Whether a change of this path could matter: it was read or looked up, or is where a walk or list looked.
     pub fn is_affected_by(&self, path: &str) -> bool {
         let path = path::clean(path);
         let below = |folder: &str| path::is_below(&path, &path::clean(folder));
@@ -317,7 +317,7 @@ impl RecordedReads {
             || IGNORE_FILES.contains(&path::name(&path))
     }
 
-    /// What is still as it was, and what is not.
+    /// Finds out what is unchanged, and what is not.
     ///
     /// Costs one `stat` for each file and folder; the young are read again. `world` must be the one that was
     /// recorded, or one that shows the same files.
@@ -343,7 +343,7 @@ impl RecordedReads {
         ReadsCheck { first, changed: changed.into_iter().collect(), walks }
     }
 
-    /// A file that a check found to be as it was.
+    /// A file that a check found unchanged.
     fn same_file(&self, check: &ReadsCheck, path: &str) -> Option<(&Arc<str>, &FileRead)> {
         self.files.get_key_value(path).filter(|_| !check.changed.contains(path))
     }
@@ -355,12 +355,12 @@ impl RecordedReads {
         Some(WalkRead { walk: walk.clone(), walked: Arc::clone(&read.walked), state })
     }
 
-    /// Something that is no longer as it was: the path of a file, or of the folder where a walk began.
+    /// The first change: the path of a file, or of the folder where a walk began.
     pub fn first_change(&self, world: &dyn Workspace) -> Option<String> {
         self.check(world).first
     }
 
-    /// Whether everything is as it was.
+    /// Whether everything is unchanged.
     pub fn unchanged(&self, world: &dyn Workspace) -> bool {
         self.first_change(world).is_none()
     }
@@ -406,13 +406,13 @@ impl RecordedReads {
 /// with the snapshot; before a call ask [`RecordedReads::check`]. If something changed, build again through a
 /// `RecordedWorld` that [resumes](Self::resuming), and ask [`known_hash`](Self::known_hash) for the hash of each file
 /// before reading it: a file that is as it was costs nothing more. A view that limits reading belongs on top of a
-/// `RecordedWorld`, not beneath it: what it leaves out of a walk may still decide what the walk finds.
+/// `RecordedWorld`, not under it: what it omits from a walk may still decide what the walk finds.
 pub struct RecordedWorld {
     world: Arc<dyn Workspace>,
     programs: Arc<dyn Programs>,
     reads: Mutex<RecordedReads>,
-    /// What was read earlier, and what of it was still as it was before this view began. It then counts as read here,
-    /// as it was seen then: whatever changed since is seen as a change by the next check.
+    /// The earlier reads, and which of them still held before this view began. Those count as read here, in their
+    /// earlier state: the next check sees any change since.
     before: Option<(Arc<RecordedReads>, ReadsCheck)>,
 }
 
@@ -438,7 +438,7 @@ impl RecordedWorld {
         self.lock().walks.iter().flat_map(|read| read.walked.unreadable.iter().cloned()).collect()
     }
 
-    /// What was remembered so far, and begins anew.
+    /// Returns what was recorded so far, and starts again.
     pub fn take(&self) -> RecordedReads {
         std::mem::take(&mut self.lock())
     }
@@ -581,7 +581,7 @@ impl Ambient for RecordedWorld {
 }
 
 impl Programs for RecordedWorld {
-    /// What a program reads is not remembered.
+    /// What a program reads is not recorded.
     fn run(&self, command: &ProgramCommand) -> Result<ProgramOutput> {
         self.programs.run(command)
     }

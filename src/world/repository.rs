@@ -1,6 +1,6 @@
-//! A repository of git as the host found it: where its parts lie, and what its configuration says.
+//! A repository of git as toolsd found it: the location of its parts, and its configuration.
 
-/// What every repository has: without it git does not take a folder for one.
+/// A part of every repository: without it git does not take a folder for one.
 pub const HEAD: &str = "HEAD";
 
 /// Whether git takes a folder for a repository that has what `has` says: `is_git_directory()` in its `setup.c`. One
@@ -9,14 +9,14 @@ pub fn is_repository(mut has: impl FnMut(&str) -> bool) -> bool {
     has(HEAD) && (has("commondir") || has("objects") && has("refs"))
 }
 
-/// A repository that the host chose for one call. All paths are absolute and free of symlinks.
+/// A repository that toolsd chose for one call. All paths are absolute and free of symlinks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Repository {
     /// The folder that the command runs in.
     pub folder: String,
     /// The top of the working tree.
     pub top: String,
-    /// The part of the working tree that packs can be granted: its top, or the root of the workspace that lies in it.
+    /// The part of the working tree that packs can be granted: its top, or the root of the workspace inside it.
     pub visible: String,
     /// What `$GIT_DIR` names: the repository, as this working tree sees it.
     pub git_dir: String,
@@ -42,7 +42,7 @@ pub struct GitSetting {
 }
 
 impl GitSetting {
-    /// Whether it stands in the repository and not in the user's own files.
+    /// Whether it is set in the repository and not in the user's own files.
     pub fn is_of_repository(&self) -> bool {
         matches!(self.scope.as_str(), "local" | "worktree")
     }
@@ -74,7 +74,7 @@ impl Repository {
         self.setting(key).is_some_and(GitSetting::is_on)
     }
 
-    /// The names of the filters (`filter.NAME.clean` and the like), which are programs, sorted.
+    /// The names of the filters (`filter.NAME.clean` and similar), which are programs, sorted.
     pub fn filters(&self) -> Vec<&str> {
         let named =
             |setting: &'_ GitSetting| ["clean", "smudge", "process"].iter().any(|end| setting.key.ends_with(end));
@@ -89,7 +89,7 @@ impl Repository {
         found
     }
 
-    /// The folder of the command below the top: empty at the top, else with a `/` at its end.
+    /// The folder of the command below the top: empty at the top, otherwise with a `/` at its end.
     pub fn prefix(&self) -> String {
         match self.folder.strip_prefix(&self.top).map(|rest| rest.trim_start_matches('/')) {
             None | Some("") => String::new(),

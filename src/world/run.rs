@@ -1,9 +1,9 @@
-//! What running a program needs and gives; that it happens is a matter of the disk.
+//! What running a program needs and returns. The disk runs it.
 
 use crate::diagnostic::Result;
 use std::time::Duration;
 
-/// A program and how to run it. There is no shell: each argument arrives as it is.
+/// A program and how to run it. There is no shell: each argument arrives unchanged.
 #[derive(Clone, Debug)]
 pub struct ProgramCommand {
     /// The program: a name that is looked for in `PATH`, or a path.
@@ -12,9 +12,9 @@ pub struct ProgramCommand {
     pub arguments: Vec<String>,
     /// The folder it runs in.
     pub folder: String,
-    /// What it reads; nothing if it is empty.
+    /// Its input, possibly empty.
     pub input: Vec<u8>,
-    /// Variables that are set for it, besides the few that every program gets.
+    /// Variables that are set for it, in addition to the few that every program gets.
     pub env: Vec<(String, String)>,
     /// How long it may take.
     pub time: Duration,
@@ -24,7 +24,7 @@ pub struct ProgramCommand {
     pub needs: RequiredGrant,
     /// What it may touch while it runs.
     pub confinement: Confinement,
-    /// Asked again and again while it runs: a fault ends the program.
+    /// Asked repeatedly while it runs: an error stops the program.
     pub stop: fn() -> Result<()>,
 }
 
@@ -41,7 +41,7 @@ pub enum RequiredGrant {
     Program,
 }
 
-/// What a program may touch while it runs, whatever it is told to do. The default allows nothing.
+/// What a program may touch while it runs, whatever its arguments are. The default allows nothing.
 ///
 /// Paths are absolute: a file, or a folder with all below it. The program itself, its loader and the libraries of the
 /// system need not be named.
@@ -61,7 +61,7 @@ pub struct Confinement {
     pub start: Vec<String>,
     /// Whether it may open sockets to the network.
     pub network: bool,
-    /// The program as it was judged; else it is looked for when it starts.
+    /// The program as it was judged. If `None`, it is looked for when it starts.
     pub judged: Option<ProgramFile>,
 }
 
@@ -80,7 +80,7 @@ pub enum GitChanges {
     /// Nothing.
     #[default]
     Nothing,
-    /// Objects, refs, the index and what else lies in `.git`.
+    /// Objects, refs, the index and everything else in `.git`.
     Repository,
     /// The same, and files of the working tree.
     Files,
@@ -93,11 +93,11 @@ pub struct ProgramGrant {
     pub program: String,
     /// Whether it may use the network.
     pub network: bool,
-    /// What it may read, as grants are written; nothing here = what the pack may read.
+    /// What it may read, as grants are written (default: what the pack may read).
     pub read: Option<Vec<String>>,
-    /// What it may write, as grants are written; nothing here = what the pack may write.
+    /// What it may write, as grants are written (default: what the pack may write).
     pub write: Option<Vec<String>>,
-    /// Of which files and folders it may start programs in turn, besides the system's, as grants are written.
+    /// Files and folders whose programs it may start, in addition to the system's, as grants are written.
     pub start: Vec<String>,
     /// The variables that may be set for it.
     pub env: Vec<String>,
@@ -140,7 +140,7 @@ pub struct ProgramFile {
     pub folders: Vec<(String, (u64, u64))>,
 }
 
-/// A file that is executed, where it really lies.
+/// A file that is executed, by its real path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExecutedFile {
     /// Its path, free of symlinks.
@@ -158,16 +158,16 @@ pub struct ProgramOutput {
     pub code: i64,
     /// What it printed.
     pub output: Vec<u8>,
-    /// What it printed on the stream of errors.
+    /// Its standard error.
     pub errors: Vec<u8>,
-    /// What the host has to say of it: what it could not write, what was undone.
+    /// Notes of toolsd about it: what it could not write, what was undone.
     pub notes: Vec<String>,
 }
 
 impl ProgramCommand {
     /// The command as a person would type it, cut.
     pub fn line(&self) -> String {
-        // A word of the host's own that nobody typed.
+        // An argument that toolsd adds itself.
         let arguments = self.arguments.iter().skip_while(|word| *word == "--no-pager");
         let words = std::iter::once(&self.program).chain(arguments);
         let line = words.map(String::as_str).collect::<Vec<_>>().join(" ");

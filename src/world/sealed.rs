@@ -1,4 +1,4 @@
-//! A view without programs that refuses all reading for as long as its owner says so.
+//! A view without programs that refuses all reading while its `ensure_open` fails.
 
 use super::effects::{Ambient, Files, Programs, Workspace};
 use super::walk::{FolderEntry, Stat, WalkOptions, WalkResult};

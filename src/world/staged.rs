@@ -31,7 +31,7 @@ static FLUSHING: Mutex<()> = Mutex::new(());
 /// through a symlink that leads to its folder.
 pub struct StagedWorld {
     under: Arc<dyn World>,
-    /// Nothing reaches the world beneath.
+    /// Nothing reaches the underlying world.
     is_dry: bool,
     held: Mutex<StagedState>,
     /// The names of the locks that the call holds.
@@ -44,11 +44,11 @@ pub struct StagedWorld {
 #[derive(Default)]
 struct StagedState {
     files: BTreeMap<String, StagedContent>,
-    /// Folders that came into being, or whose entries changed.
+    /// Folders that were created, or whose entries changed.
     folders: BTreeMap<String, Stat>,
     /// Folders that are removed, once the files are.
     gone: BTreeSet<String>,
-    /// What the call last saw of a file on the disk: its bytes, or that it was not there.
+    /// What the call last saw of a file on the disk: its bytes, or that it did not exist.
     seen: BTreeMap<String, Option<ContentHash>>,
     /// The files that the call read and that begin with a byte order mark.
     marked: BTreeSet<String>,
@@ -80,7 +80,7 @@ impl StagedWorld {
         }
     }
 
-    /// Notes that the call may have changed the world beneath.
+    /// Notes that the call may have changed the underlying world.
     fn touch(&self) {
         self.epoch.fetch_add(1, Ordering::AcqRel);
     }
@@ -118,7 +118,7 @@ impl StagedWorld {
         let stands = |held: &StagedState, at: &str| held.files.get(at).is_some_and(|file| file.bytes.is_some());
         let mut held = self.lock_held();
         if held.folders.contains_key(&key) || above(&key).any(|at| stands(&held, at)) {
-            return Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be written: a folder is in its place")));
+            return Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be written: it is a folder")));
         }
         let size = bytes.as_ref().map_or(0, |bytes| bytes.len());
         let stat = self.stamp(EntryKind::File, size);
@@ -138,7 +138,7 @@ impl StagedWorld {
         Stat { entry, size: size as u64, modified_ns, inode: number | 1 << 63 }
     }
 
-    /// The folder of a file has other entries than before; those above it came into being if they were not there.
+    /// The folder of a file has other entries than before. Those above it are created if they do not exist.
     fn touch_folders(&self, held: &mut StagedState, path: &str) -> Result<()> {
         for folder in above(path) {
             let known = held.folders.get(folder).copied();
@@ -261,8 +261,8 @@ impl StagedWrites for StagedWorld {
         let _unsealed = self.seal.hold()?;
         let _one_at_a_time = FLUSHING.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut changes, told): (Vec<FileChange>, Vec<StagedFile>) = self.changes()?.into_iter().unzip();
-        // In the order of the call: what puts a part elsewhere before it takes it away leaves it twice, if the process
-        // is killed in between, and never nowhere.
+        // In the order of the call: if the process is killed between writing a moved part and removing the old one, the
+        // part exists twice and is not lost.
         changes.sort_by_cached_key(|change| self.lock_held().files.get(&change.path).map(|file| file.stat.inode));
         for change in &changes {
             let seen = self.lock_held().seen.get(&change.path).copied();
@@ -503,7 +503,7 @@ impl Programs for StagedWorld {
         self.under.real_place(path)
     }
 
-    /// Git does not see what is staged, so nothing can be told while something is.
+    /// Git does not see staged files, so there is no stamp while something is staged.
     fn git_fingerprint(&self, folders: &[&str]) -> Result<Option<String>> {
         if self.is_empty() { self.under.git_fingerprint(folders) } else { Ok(None) }
     }
@@ -563,7 +563,7 @@ impl FolderSource for StagedWorld {
 /// The names of the locks that the call holds.
 type LockNames = Arc<Mutex<BTreeSet<String>>>;
 
-/// The lock of a dry run, which keeps nobody else waiting.
+/// The lock of a dry run, which makes no other call wait.
 struct DryLock;
 
 impl Lock for DryLock {

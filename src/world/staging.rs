@@ -1,4 +1,4 @@
-//! The staged writes of a call, which have not reached the disk yet, and what the host can do with them.
+//! The staged writes of a call, which have not reached the disk yet, and what toolsd can do with them.
 
 use super::walk::Stat;
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -41,10 +41,10 @@ pub trait StagedWrites: Send + Sync {
     /// Drops what was staged since `mark`. What has reached the disk meanwhile stays there.
     fn rollback(&self, mark: StagedMark);
 
-    /// Writes what is staged to the world beneath, all or nothing as far as that world can. Returns what changed.
+    /// Writes what is staged to the underlying world, all or nothing as far as that world can. Returns what changed.
     ///
     /// # Errors
-    /// A file changed on disk since the call read it, the seal is set, or the world beneath refuses.
+    /// A file changed on disk since the call read it, the seal is set, or the underlying world refuses.
     fn flush(&self) -> Result<Vec<StagedFile>>;
 
     /// Stages a move of a file. Its permissions move with it.
@@ -137,7 +137,7 @@ impl WriteSeal {
     pub(super) fn hold(&self) -> Result<MutexGuard<'_, bool>> {
         let is_set = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if *is_set {
-            let message = "nothing is written any more: the call was answered in its place";
+            let message = "nothing is written any more: the call was answered on its behalf";
             return Err(Diagnostic::new(Code::CANCELLED, message));
         }
         Ok(is_set)

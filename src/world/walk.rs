@@ -20,14 +20,14 @@ pub struct Stat {
     pub inode: u64,
 }
 
-/// What an entry of a folder is. A symlink is what it leads to, if that lies beneath the root.
+/// What an entry of a folder is. A symlink is what it leads to, if that is below the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EntryKind {
     /// A file.
     File,
     /// A folder.
     Folder,
-    /// A device, a pipe, a socket, or a symlink that leads nowhere or outside.
+    /// A device, a pipe, a socket, or a symlink that is dangling or leads outside.
     Other,
 }
 
@@ -38,7 +38,7 @@ pub struct FolderEntry {
     pub name: String,
     /// What it is.
     pub entry: EntryKind,
-    /// Of a symlink where it leads, as it says itself; what is not UTF-8 is replaced.
+    /// The target of a symlink, unresolved; anything that is not UTF-8 is replaced.
     pub link: Option<String>,
 }
 
@@ -49,9 +49,9 @@ pub struct WalkOptions {
     pub from: String,
     /// Whether to look at names that begin with a dot.
     pub hidden: bool,
-    /// Whether to leave out `.git` and what `.gitignore` and `.ignore` files beneath the root leave out.
+    /// Whether to ignore `.git` and what `.gitignore` and `.ignore` files below the root ignore.
     pub ignore: bool,
-    /// Whether to follow symlinks that stay beneath the root; else they are left out. Loops end.
+    /// Whether to follow symlinks that stay below the root; otherwise they are skipped. Loops end.
     pub follow: bool,
     /// How many folders deep, at most: with 1 only the entries of the first folder are found.
     pub depth: Option<usize>,
@@ -64,21 +64,20 @@ pub struct WalkResult {
     pub files: Vec<String>,
     /// The folders looked into, the first one included: paths relative to the root, sorted bytewise.
     pub folders: Vec<String>,
-    /// The folders that could not be looked into, so that what lies in them is missing, sorted in the same way.
+    /// The folders that could not be looked into, so that their contents are missing, sorted in the same way.
     pub unreadable: Vec<String>,
     /// Whether a symlink was followed, or would have been if it led to something.
     pub linked: bool,
 }
 
-/// The fault of a folder that a walk could not look into.
+/// The error for a folder that a walk could not look into.
 pub fn unreadable_folder(path: &str) -> Box<Diagnostic> {
-    Diagnostic::new(Code::WORLD, format!("the folder `{path}` cannot be read, so its files are left out"))
+    Diagnostic::new(Code::WORLD, format!("the folder `{path}` cannot be read, so its files are skipped"))
         .help("let this user read the folder, or leave it out")
 }
 
-/// The files that say what a walk leaves out, the stronger one first. Only those between the root of the
-/// world and the entry count: a user's own excludes and those above the root would make results differ
-/// from one machine to the next.
+/// The files that determine what a walk skips, the stronger one first. Only those between the root of the world and the
+/// entry count: a user's own excludes and those above the root would make results differ from one machine to the next.
 pub(super) const IGNORE_FILES: [&str; 2] = [".ignore", ".gitignore"];
 
 /// The maximum size of such a file: each line takes some 12 kB of memory.
@@ -98,22 +97,22 @@ pub(super) trait FolderSource {
         false
     }
 
-    /// The root that the clean path `from` lies beneath: above it no ignore file counts.
+    /// The root that contains the clean path `from`: above it no ignore file counts.
     fn top(&self, _from: &str) -> String {
         ".".to_owned()
     }
 
-    /// The text of an ignore file, if it is there.
+    /// The text of an ignore file, if it exists.
     fn ignore_file(&self, path: &str) -> Option<String>;
 
-    /// What tells a folder from every other one: two paths to one folder give the same.
+    /// Identifies a folder: two paths to one folder have the same identity.
     fn identity(&self, folder: &str) -> Option<(u64, u64)>;
 }
 
 /// A folder still to be looked into.
 struct PendingFolder {
     path: String,
-    /// How many folders deep it lies; the first one is 0.
+    /// Its depth in folders; that of the first one is 0.
     depth: usize,
     rules: Option<Arc<IgnoreRules>>,
     /// The folders above it that were entered, kept only where links are followed.
@@ -136,7 +135,7 @@ struct IgnoreRules {
     above: Option<Arc<IgnoreRules>>,
 }
 
-/// Walks. A folder that is not there, or lies in an ignored one, gives nothing.
+/// Walks. The result is empty for a folder that does not exist or is in an ignored one.
 pub(super) fn walk(folders: &dyn FolderSource, walk: &WalkOptions) -> Result<WalkResult> {
     let from = path::clean(&walk.from);
     let mut walked = WalkResult::default();
@@ -238,7 +237,7 @@ pub(super) fn folders_above(top: &str, from: &str) -> Vec<String> {
     above
 }
 
-/// Walks from the one spelling of a folder, and tells the paths as they were asked for.
+/// Walks from the one spelling of a folder, and returns the paths in the requested spelling.
 pub(super) fn walk_as_asked(
     from: String,
     walk: &WalkOptions,
@@ -260,7 +259,7 @@ pub(super) fn walk_as_asked(
     Ok(walked)
 }
 
-/// The rules that hold where the walk begins; nothing if they leave that folder out.
+/// The rules that apply where the walk begins; `None` if they ignore that folder.
 fn rules_above(folders: &dyn FolderSource, from: &str) -> Result<Option<Option<Arc<IgnoreRules>>>> {
     let mut rules: Option<Arc<IgnoreRules>> = None;
     let above = folders_above(&folders.top(from), from);
@@ -287,7 +286,7 @@ fn rules_of(
 
 //= docs/spec.md#robustness
 //# A file that toolsd reads for itself MUST be a regular file of a bounded size.
-/// The rules of one folder on top of those above; lines that are no patterns are passed over, as git does.
+/// Adds the rules of one folder to those above; lines that are not patterns are skipped, as git does.
 fn read_rules(
     folder: &str,
     above: Option<Arc<IgnoreRules>>,

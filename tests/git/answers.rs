@@ -1,7 +1,7 @@
 //! Every verb with every option: what a pack is answered is what git answers a person in the same repository.
 //!
-//! The questions are made from the table of verbs, and put to git as it is, with nothing between: a verb that says or does
-//! something else because it is confined is found, also one that nobody has thought of.
+//! The questions are made from the table of verbs, and put to unconfined git directly. This finds a verb that answers
+//! or behaves differently because it is confined, also one without a test of its own.
 
 use crate::yard::Yard;
 use serde::Deserialize;
@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 use toolsd::primitive::git::verb::{GitVerb, InputKind, OptionKind, VariableKind};
 use toolsd::primitive::git::{read_verbs, write_verbs};
 
-/// What is asked, beside what the kinds of options say.
+/// What is asked, in addition to the kinds of options.
 #[derive(Deserialize)]
 struct Table {
     values: Vec<(String, String, String)>,
@@ -47,7 +47,7 @@ pub fn changed(yard: &Yard, folder: &Path) {
     fs::write(folder.join("new.txt"), "a new line\n").unwrap();
 }
 
-/// What has to be so before a verb that writes has something to do.
+/// Prepares what a verb that writes needs to have an effect.
 pub fn before(yard: &Yard, folder: &Path, verb: &str) {
     match verb {
         "add" | "reset" => changed(yard, folder),
@@ -145,7 +145,7 @@ pub fn questions(verbs: impl Iterator<Item = &'static GitVerb>) -> Vec<(&'static
     found
 }
 
-/// What the host adds: a person has no need of it, and is told of more or of the same without it.
+/// What toolsd adds. A person does not need it, and without it git prints the same or more.
 const OWN: &[&str] = &[
     "--no-autosquash",
     "--no-autostash",
@@ -160,7 +160,7 @@ const OWN: &[&str] = &[
     "--whitespace=nowarn",
 ];
 
-/// What a person types for it, and what is typed into git.
+/// What a person types for it: arguments and input of git.
 fn typed(verb: &GitVerb, options: &Value) -> (Vec<String>, Vec<u8>) {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
@@ -272,7 +272,7 @@ fn a_verb_that_looks_says_what_git_says() {
     assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), questions.len(), faults.join("\n"));
 }
 
-/// All that is in a repository and its working tree, but for what hangs on the clock.
+/// Everything in a repository and its working tree, except for what depends on the clock.
 pub fn state(yard: &Yard, folder: &Path) -> BTreeMap<String, String> {
     let git = |words: &[&str]| {
         let output = yard.plain(folder, words);

@@ -29,7 +29,7 @@ fn config(yard: &Yard, key: &Key) -> String {
     text.replace('@', &format!("{program} mark")).replace("MARKS", &marks) + "\n"
 }
 
-/// Where the key stands.
+/// Where the key is set.
 const PLACES: [&str; 3] = ["config", "included", "worktree"];
 
 /// Two branches that differ, and a file that was changed.
@@ -96,7 +96,7 @@ fn no_key_of_a_repository_starts_a_program() {
     }
 }
 
-/// Every verb with what it needs, in a repository where each of its commits and files is there.
+/// Every verb with what it needs, in a repository in which each of its commits and files exists.
 pub fn every_verb() -> Vec<(bool, &'static str, Value)> {
     use toolsd::primitive::git::verb::{InputKind, OptionKind};
     let of = |verb: &'static toolsd::primitive::git::verb::GitVerb| {
@@ -253,7 +253,7 @@ fn a_repository_that_the_pack_can_write_is_none() {
             "[core]\nbare = true\nfsmonitor = {} mark\n[filter \"x\"]\nclean = {0} mark\n",
             yard.at("program").display()
         );
-        // The pack cannot write it now; it could before it was a repository, and a program of its own can.
+        // The pack cannot write it now; it could before it was a repository, and a program that it may run can.
         let config = yard.call("plan_file", &json!({ "path": "out/bare/config", "text": text }));
         assert!(config["error"].to_string().contains("for a repository, which no grant covers"), "{config}");
         fs::write(made.join("bare/config"), &text).unwrap();

@@ -1,4 +1,4 @@
-//! Git and programs in use: what they are kept from, what they tell, and that they end. Attacks stand in `hostile`.
+//! Git and programs in use: what they must not do, what they report, and that they end. `hostile` has the attacks.
 
 use crate::yard::Yard;
 use serde_json::{Value, json};
@@ -214,7 +214,7 @@ fn a_git_that_is_cancelled_leaves_no_lock_and_a_stale_one_is_told() {
         let told = told.to_string();
         told.contains("if none runs, remove `") && told.contains("index.lock")
     };
-    // Nobody was ended: whoever made it may be at work.
+    // No process was killed: the creator of the lock may still be running.
     fs::write(&lock, "").unwrap();
     let told = yard.act("add", &json!({ "all": true }));
     assert!(is_told(&told) && lock.exists(), "{told}");
@@ -226,7 +226,7 @@ fn a_git_that_is_cancelled_leaves_no_lock_and_a_stale_one_is_told() {
     fs::remove_file(workspace.join("toolsd.toml")).unwrap();
 }
 
-/// Where the index is still that of HEAD, a commit would leave out the work of the branch that it says it merges.
+/// If the index were still that of HEAD, a commit would omit the work of the branch that it claims to merge.
 #[test]
 fn a_merge_that_is_cancelled_is_not_said_to_be_under_way() {
     let yard = Yard::new();
@@ -293,7 +293,7 @@ fn a_partial_clone_is_told_and_loses_no_file() {
     let seen = yard.look("status", &json!({}));
     assert!(seen["notices"].to_string().contains("this is a partial clone"), "{seen}");
     assert_eq!(yard.act("switch", &json!({ "ref": "same" }))["code"], 0);
-    // What was fetched by hand is there.
+    // What was fetched by hand exists.
     yard.git_in(&top, &["cat-file", "-e", "old:a.txt"]);
     assert_eq!(yard.act("switch", &json!({ "ref": "old" }))["code"], 0);
     assert_eq!(fs::read_to_string(top.join("a.txt")).unwrap(), "a 0\n");

@@ -1,4 +1,4 @@
-//! What whoever prepared the workspace puts into the folder of a repository: links, pipes, devices, files without an end.
+//! What the author of a workspace puts into the folder of a repository: links, pipes, devices, files without an end.
 
 use super::attacks::every_verb;
 use crate::yard::Yard;
@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 /// What no answer may contain.
 const MARKER: &str = "marker-of-what-no-grant-covers";
 
-/// What git, or the host, opens in a folder of a repository: files, and folders with a `/` at their end.
+/// What git, or toolsd, opens in a folder of a repository: files, and folders with a `/` at their end.
 const ENTRIES: &str = include_str!("entries.txt");
 
 /// A workspace with a secret outside of it.
@@ -63,7 +63,7 @@ fn contents(folder: &Path) -> Vec<(String, Vec<u8>)> {
 //# pack was granted.
 #[test]
 fn no_link_in_a_repository_leads_out() {
-    // The attack as git knows it: what is committed without a message of its own is what the link leads to.
+    // The attack as git runs it: a commit without an explicit message gets the target of the link as its message.
     let plain = prepared();
     symlink("../../outside/file", plain.workspace().join(".git/MERGE_MSG")).unwrap();
     plain.git(&["commit", "-q", "--allow-empty", "--no-edit"]);
@@ -86,7 +86,7 @@ fn no_link_in_a_repository_leads_out() {
                 assert!(!told.to_string().contains(MARKER), "{entry} to {}, {question}: {told}", target.display());
             }
             assert!(contents(&yard.at("outside")) == before, "{entry} to {}: it was changed", target.display());
-            // Git may have put a file of its own in the place of the link.
+            // Git may have replaced the link by a file.
             let _gone = fs::remove_file(&link).or_else(|_| fs::remove_dir_all(&link));
             if was_there {
                 fs::rename(&aside, &link).unwrap();
@@ -95,7 +95,7 @@ fn no_link_in_a_repository_leads_out() {
     }
 }
 
-/// Links that are none of git's business.
+/// Links that git has nothing to do with.
 #[test]
 fn a_folder_of_hooks_may_be_a_link() {
     let yard = Yard::with_repository();
@@ -140,7 +140,7 @@ fn what_only_a_file_names_is_not_borrowed() {
     assert!(!told.contains(MARKER) && told.contains("where the pack may read nothing"), "{told}");
 }
 
-/// What the host itself reads of a repository, and a few that git reads whole.
+/// What toolsd itself reads of a repository, and a few files that git reads whole.
 const READ: [&str; 4] = ["", "commondir", "config", "HEAD"];
 
 fn put(kind: &str, at: &Path) {

@@ -1,5 +1,5 @@
-//! Repositories as people have them: a working tree beside its repository, a submodule, a folder of a larger repository, a
-//! filter that is a program. What is refused is refused before anything changed, in words.
+//! Repositories as people have them: a working tree outside of its repository, a submodule, a folder of a larger
+//! repository, a filter that is a program. A refusal comes before any change, with a message.
 
 use crate::yard::Yard;
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ fn a_working_tree_beside_its_repository_is_a_workspace() {
     let switched = act("switch", &json!({ "create": "more", "ref": "main" }));
     assert_eq!(switched["code"], 0, "{switched}");
     assert_eq!(yard.git(&["log", "-1", "--format=%s", "topic"]), "new\n");
-    // Another folder that only says so has no such repository.
+    // Another folder that only claims to have the repository does not have it.
     let other = yard.at("other");
     fs::create_dir(&other).unwrap();
     fs::copy(tree.join(".git"), other.join(".git")).unwrap();
@@ -162,7 +162,8 @@ fn what_a_filter_hides_is_never_committed_in_the_clear() {
     }
 }
 
-/// What a person does with the repository of a filter, before and after a pack works beside the filtered file.
+/// What a person does with the repository of a filter, before and after a pack changes files other than the filtered
+/// one.
 //= docs/spec.md#git
 //= type=test
 //# A verb MUST fail before any change if a filter applies to an added file, or if objects of the files to
@@ -310,7 +311,7 @@ fn an_include_counts_within_the_roots_and_is_refused_outside() {
     assert!(refused["help"].to_string().contains("--root"), "{refused}");
 }
 
-/// The environment of the host configures git as a person's shell does.
+/// The environment of toolsd configures git as a person's shell does.
 //= docs/spec.md#git
 //= type=test
 //# The user's git configuration MUST apply as it does in git, including conditional includes and the
@@ -395,7 +396,7 @@ fn a_working_tree_is_made_below_the_roots_only() {
     assert!(refused["error"].to_string().contains("contains modified or untracked files"), "{refused}");
     assert_eq!(yard.act("worktree_remove", &json!({ "path": "w", "force": true }))["code"], 0);
     assert!(!yard.workspace().join("w").exists());
-    // Where git still knows one whose folder was removed by hand, a second entry would be made.
+    // If git still had one whose folder was removed by hand, this would add a second entry.
     assert_eq!(add("gone")["code"], 0);
     fs::remove_dir_all(yard.workspace().join("gone")).unwrap();
     assert!(add("gone")["error"].to_string().contains("registered as a working tree"), "{}", add("gone"));

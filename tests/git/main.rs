@@ -1,7 +1,7 @@
-//! Git and programs in use, and git under attack: by whoever prepared the workspace, and by a pack that was granted git.
+//! Git and programs in use, and git under attack: by the author of the workspace, and by a pack that was granted git.
 //!
-//! Each attack is played twice: against git as a person runs it, where it must succeed (else it is none), and against
-//! a pack of ours, where it must not.
+//! Each attack runs twice: against git as a person runs it, where it must succeed (otherwise it is not an attack), and
+//! against a pack of ours, where it must not.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

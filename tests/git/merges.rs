@@ -1,4 +1,4 @@
-//! Merges, which the host makes in steps: each leaves what git's own leaves, by refs, index, files and state.
+//! Merges, which toolsd makes in steps: each leaves what git's own leaves, by refs, index, files and state.
 
 use crate::answers::{copied_repository, state};
 use crate::yard::Yard;
@@ -39,7 +39,7 @@ fn make(yard: &Yard, model: &Path, at: &Path, kind: &Kind) {
     shell(yard, at, &kind.3);
 }
 
-/// The state of a repository, with what a merge that stopped left for those who go on.
+/// The state of a repository, including what a stopped merge left for its continuation.
 fn merged(yard: &Yard, at: &Path) -> Value {
     let mut found = json!(state(yard, at));
     for name in ["MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "SQUASH_MSG", "ORIG_HEAD"] {
@@ -86,7 +86,7 @@ fn a_merge_leaves_what_git_leaves() {
         words.extend(options["message"].as_str().map(|_| ["-m", "m"]).into_iter().flatten());
         let output = yard.plain(&theirs, &[&words[..], &["theirs"]].concat());
         let (own, plain) = (merged(&yard, &ours), merged(&yard, &theirs));
-        // Where a file is in the way, git says so in other words.
+        // If a file is in the way, git uses another message.
         if told["code"] != json!(output.status.code()) || own != plain {
             let differs: Vec<String> = plain
                 .as_object()

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// What no answer may contain.
 const MARKER: &str = "marker-of-what-no-grant-covers";
 
-/// So often git as a person runs it is tried at most: an attack that does not succeed then is none.
+/// The maximum number of tries with git as a person runs it: an attack that does not succeed by then is not an attack.
 const MOST_TRIES: usize = 3_000;
 
 /// Exchanges a folder and a link again and again, until it is dropped.

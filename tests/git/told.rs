@@ -1,4 +1,4 @@
-//! What a caller is told: what failed and why, what was left out, what a verb does not work in.
+//! What a caller sees: what failed and why, what was omitted, where a verb does not work.
 
 use crate::yard::Yard;
 use serde_json::json;
@@ -101,7 +101,7 @@ fn doctor_tries_git_and_says_where_it_is_refused() {
     for tried in ["it makes commits", "it merges", "it fills files"] {
         assert!(told.contains(tried) && !told.contains("in vain"), "{told}");
     }
-    // One that starts another program in place of itself is there, and does nothing here.
+    // A program that replaces itself by another one exists, and does nothing here.
     let yard = Yard::with_repository();
     let path = std::env::var_os("PATH").unwrap();
     let real = std::env::split_paths(&path).map(|folder| folder.join("git")).find(|git| git.exists()).unwrap();

@@ -1,4 +1,4 @@
-//! A workspace beside a secret, with git as a person runs it and a pack that may use git.
+//! A workspace next to a secret, with git as a person runs it and a pack that may use git.
 
 use crate::support;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 const PACKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/git");
 
-/// A home folder with a workspace, a secret beside it, and a folder where programs leave their marks.
+/// A home folder with a workspace, a secret next to it, and a folder where programs leave their marks.
 pub struct Yard {
     pub home: tempfile::TempDir,
     /// Where programs are, if not where this process finds them.
@@ -93,7 +93,7 @@ impl Yard {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// The same, however it ends.
+    /// The same, without a check of the exit code.
     pub fn plain(&self, folder: &Path, words: &[&str]) -> Output {
         self.at_home(Command::new("git")).args(words).current_dir(folder).output().unwrap()
     }
@@ -141,7 +141,7 @@ impl Yard {
         self.call("act_git", &json!({ "verb": verb, "options": options }))
     }
 
-    /// What programs left behind, which goes.
+    /// Returns and removes the marks that programs left.
     pub fn take_marks(&self) -> Vec<String> {
         let entries = fs::read_dir(self.at("marks")).unwrap();
         let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();

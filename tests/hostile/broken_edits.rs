@@ -1,5 +1,5 @@
-//! Slips in a file whose edits are trusted: the last good state goes on serving, the slip is told as what it is, and
-//! nobody is asked to trust more. What is wrong in one part hides nothing that another one asks for.
+//! Mistakes in a file whose edits are trusted: the last good state is still served, the mistake is reported as what it
+//! is, and no more trust is requested. An error in one part hides nothing that another one asks for.
 
 use crate::house::House;
 use crate::support::Server;
@@ -14,7 +14,7 @@ const GOOD: &str = include_str!("broken_edits/notes.toml");
 
 type Slip = (String, String, String);
 
-/// What is written for what, and a word of what is told.
+/// The mistakes (old text, new text), and a word of the report.
 fn slips() -> Vec<Slip> {
     let mut table: BTreeMap<String, Vec<Slip>> = toml::from_str(include_str!("broken_edits/slips.toml")).unwrap();
     table.remove("slips").unwrap()
@@ -29,7 +29,7 @@ fn edited() -> House {
     house
 }
 
-/// Waits until what is wrong is told, or is told no more.
+/// Waits until the mistake is reported, or until it is no longer reported.
 fn await_faults(client: &mut Server, there: bool) -> Value {
     let end = Instant::now() + Duration::from_secs(20);
     loop {

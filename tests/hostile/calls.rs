@@ -50,7 +50,7 @@ impl Case {
         all
     }
 
-    /// What is wrong with an answer.
+    /// The reason why an answer is wrong, if it is.
     fn judge(&self, arguments: &Value, text: &str, failed: bool) -> Option<String> {
         let as_told = match failed {
             true => self.fails.iter().any(|part| text.contains(part.as_str())),

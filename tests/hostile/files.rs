@@ -1,7 +1,7 @@
 //! Files beyond a grant: links, races and odd names, by each operation and each way to write the grant.
 //!
 //! Every attack runs twice: with the plain calls of the system, where it must succeed, or the attack is void; and with
-//! ours, where neither the secret nor a name beside it may come out, and nothing beyond the grant may change.
+//! ours, where neither the secret nor a name next to it may come out, and nothing beyond the grant may change.
 
 use crate::house::{House, is_well};
 use serde::Deserialize;
@@ -58,7 +58,7 @@ fn place() -> House {
     house
 }
 
-/// What lies in the workspace and beside it; not what the host keeps for itself.
+/// The files in the workspace and next to it, without toolsd's own files.
 fn snapshot(house: &House) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut all = house.snapshot();
     all.retain(|path, _| !path.starts_with(house.parent().join("state")));
@@ -95,7 +95,7 @@ fn text<T: std::fmt::Debug>(result: Result<T>) -> String {
 
 type Read = (&'static str, fn(&Arc<dyn World>, &str) -> String);
 
-/// Every way to see something of a file, or of what lies beside it. `path` names the file.
+/// Every way to see something of a file, or of its neighbors. `path` names the file.
 const READS: &[Read] = &[
     ("read", |world, path| text(world.read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))),
     ("read hashed", |world, path| {
@@ -108,7 +108,7 @@ const READS: &[Read] = &[
     ("stat", |world, path| text(world.stat(path).map(|stat| stat.map(|stat| stat.size)))),
     ("list the folder", |world, path| {
         text(world.list(path.rsplit_once('/').unwrap().0).map(|mut entries| {
-            // A link that lies in the grant is a name of the grant; what it leads to is not.
+            // A link in the grant is a name of the grant; what it leads to is not.
             entries.retain(|entry| entry.link.is_none() || entry.entry != EntryKind::Other);
             entries
         }))
@@ -143,7 +143,7 @@ fn no_link_shows_what_no_grant_covers() {
         let size = format!("Some({})", seen.len());
         for grants in GRANTS {
             let world: Arc<dyn World> = Arc::new(granted(&house, grants));
-            // What was granted is there: the refusal is no accident.
+            // What was granted exists: the refusal is not an accident.
             assert_eq!(world.read("pub/sub/b.txt").unwrap(), b"public", "{grants:?}");
             for (way, read) in READS {
                 let told = read(&world, &link.path);
@@ -152,7 +152,7 @@ fn no_link_shows_what_no_grant_covers() {
                 assert!(!told.contains(SECRET) && !told.contains(&size), "{what}");
                 assert!(refused || !told.replace(&link.path, "").contains(NAMED), "{what}");
                 if *way == "read" {
-                    let words = if link.inside { "a place that the pack may not read" } else { "leads outside" };
+                    let words = if link.inside { "a location that the pack may not read" } else { "leads outside" };
                     assert!(told.contains(words), "{what}");
                 }
             }
@@ -182,7 +182,7 @@ fn no_link_tells_whether_something_is_there() {
     }
 }
 
-/// A link between two places that are both granted is as good as a file.
+/// A link between two granted locations works like a file.
 #[test]
 fn a_link_within_what_is_granted_is_followed() {
     let house = place();
@@ -253,7 +253,7 @@ const WRITES: &[Write] = &[
 fn no_link_lets_anything_be_written() {
     for link in &links() {
         for (way, ours, plain) in WRITES {
-            // A folder that is no link is the pack's own.
+            // A folder that is not a link is the pack's own.
             let folder = link.path.rsplit_once('/').unwrap().0;
             if (way.contains("beside") || way.contains("folder")) && ["pub", "pub/sub"].contains(&folder) {
                 continue;
@@ -297,7 +297,7 @@ fn what_is_protected_is_written_by_no_name() {
     ];
     for name in names {
         for (way, write, _) in WRITES.iter().filter(|(way, ..)| !way.contains("beside") && !way.contains("folder")) {
-            // A bare name is that of a lock of the host's own.
+            // A bare name is that of toolsd's own lock.
             let is_lock = *way == "lock" && !name.contains('/');
             assert!(is_lock || write(&world, name).is_err(), "{name} by {way}");
         }
@@ -338,7 +338,7 @@ fn odd_names_are_refused_or_are_names() {
         assert!(world.remove(name).is_err(), "{name:?}");
     }
     assert!(snapshot(&house) == before);
-    // Any letter but `/` and NUL may stand in a name, and is nothing but a letter.
+    // A name may contain any character but `/` and NUL, and none of them is special.
     for name in ["pub/a\nb", "pub/trailing. ", "pub/%2e%2e", "pub/-rf", "pub/*", "pub/~", "pub/a\\b"] {
         world.write(name, b"x").unwrap();
         assert_eq!(world.read(name).unwrap(), b"x", "{name:?}");
@@ -357,12 +357,12 @@ fn what_is_no_file_is_never_opened_also_behind_a_link() {
     for path in ["pub/p", "pub/s", "pub/mine", "pub/inner"] {
         assert!(world.read(path).is_err(), "{path}");
     }
-    assert!(world.read("pub/mine").unwrap_err().message.contains("is no file"));
+    assert!(world.read("pub/mine").unwrap_err().message.contains("is not a file"));
     let files = world.walk(&walk("pub")).unwrap().files;
     assert_eq!(files, ["pub/a.txt", "pub/sub/b.txt"]);
 }
 
-/// Runs `act` while another thread swaps; gives what it gave.
+/// Runs `act` while another thread swaps. Returns the results of `act`.
 fn raced<T>(swap: impl Fn() + Sync, mut act: impl FnMut() -> T) -> Vec<T> {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -378,7 +378,7 @@ fn raced<T>(swap: impl Fn() + Sync, mut act: impl FnMut() -> T) -> Vec<T> {
     })
 }
 
-/// A real folder that becomes a link and is a folder again; whoever writes meanwhile may have made one in its place.
+/// A real folder that becomes a link and is a folder again; a concurrent write may have created one of that name.
 fn swap_folder(house: &House) {
     let at = |name: &str| house.workspace().join("pub").join(name);
     let _gone = fs::remove_dir_all(at("aside"));
@@ -400,7 +400,7 @@ fn a_swap_between_the_check_and_the_opening_shows_nothing() {
         symlink(target, at("next")).unwrap();
         fs::rename(at("next"), at(name)).unwrap();
     };
-    // The plain calls follow the link when it stands there.
+    // The plain calls follow the link while it exists.
     put("../hushed.txt", "file");
     put("../private", "parent");
     assert_eq!(fs::read_to_string(at("file")).unwrap(), SECRET, "void");

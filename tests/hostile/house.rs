@@ -1,4 +1,4 @@
-//! A folder with a workspace, a secret beside it, and the built binary at work on both.
+//! A folder with a workspace, a secret next to it, and the built binary, which uses both.
 
 use crate::support::Server;
 use serde_json::json;
@@ -72,7 +72,7 @@ impl House {
         command
     }
 
-    /// What a command writes on both streams, and its exit code; none if a signal ended it.
+    /// The output of a command on both streams, and its exit code; `None` if a signal killed it.
     pub fn run(&self, words: &[&str]) -> (Option<i32>, String, String) {
         let output = self.command(words).stdin(Stdio::null()).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -109,7 +109,7 @@ impl House {
     }
 }
 
-/// Makes a program of this text, by another process: a file that this one had open to write cannot be run as long as a
+/// Writes a program of this text, in another process: a file that this one had open to write cannot be run as long as a
 /// child of another thread, which is not yet its program, has it open, too ("text file busy").
 pub fn put_program(at: &Path, text: &str) {
     let line = "printf %s \"$2\" > \"$1\" && chmod 755 \"$1\"";
@@ -146,7 +146,7 @@ pub fn granted(house: &House, write: &[&str], git: run::GitAccess, program: run:
     GrantedWorld::new(Arc::new(disk), allowed).unwrap()
 }
 
-/// The most memory that a process had, in MB; nothing where the system does not tell.
+/// The peak memory of a process, in MB; `None` if the system does not report it.
 pub fn peak_memory(id: u32) -> Option<usize> {
     let status = fs::read_to_string(format!("/proc/{id}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

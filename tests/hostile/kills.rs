@@ -27,7 +27,7 @@ fn mill(workspace: &Path, words: &[&str]) -> Command {
     command
 }
 
-/// Every file below a folder but for those of git.
+/// Every file below a folder, except for those of git.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
@@ -40,7 +40,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// Every text is of one round, whole; gives how many files in the making there are.
+/// Every text is of one round, whole. Returns the number of temporary files.
 fn in_the_making(workspace: &Path) -> usize {
     let (making, whole): (Vec<PathBuf>, Vec<PathBuf>) =
         files(workspace).into_iter().partition(|path| path.extension().is_some_and(|ending| ending == "toolsd"));
@@ -60,7 +60,7 @@ fn letters(workspace: &Path) -> std::collections::BTreeSet<u8> {
 /// How many kills are tried at most until each kind was hit.
 const MOST_KILLS: u64 = 400;
 
-/// Runs the mill and kills it so many milliseconds after it has begun to write.
+/// Runs the mill and kills it `after_ms` milliseconds after it has begun to write.
 fn killed(workspace: &Path, words: &[&str], after_ms: u64) {
     let mut running = mill(workspace, words).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let holder = format!("\"pid\":{}", running.id());
@@ -189,7 +189,8 @@ fn what_a_journal_says_in_vain_is_told() {
 #[test]
 fn a_journal_in_the_workspace_or_a_root_is_not_believed() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
-    // Where the state lies, and whether a variable or the home leads there; the last one is none of the workspace's.
+    // Where the state is, and whether a variable or the home leads there; the last location is outside of the
+    // workspace.
     for (place, by_home) in [("workspace/home", true), ("root/state", false), ("own", false)] {
         let house = House::new();
         house.write("victim/keep", "mine");

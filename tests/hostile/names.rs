@@ -2,7 +2,7 @@
 
 use crate::house::House;
 
-/// What a name may hold that a file system takes.
+/// Characters that a name may contain on the file system.
 const MARKS: [&str; 5] = [
     "\n",
     "\r\t\u{7f}",
@@ -11,7 +11,7 @@ const MARKS: [&str; 5] = [
     "\n.toolsd\\tools.d\\other.toml  same  ",
 ];
 
-/// Each command that tells what a workspace, a layer or the record of trust holds.
+/// Each command that prints names or texts of a workspace, a layer or the record of trust.
 const COMMANDS: [&[&str]; 10] = [
     &["trust"],
     &["list"],
@@ -25,7 +25,7 @@ const COMMANDS: [&[&str]; 10] = [
     &["trust", "--revoke", "all"],
 ];
 
-/// A workspace and a layer of the user with `mark` in every name and every text that is told.
+/// A workspace and a layer of the user with `mark` in every name and every text that is reported.
 fn marked(mark: &str) -> House {
     let house = House::new();
     let text: String = mark.chars().map(|letter| format!("\\u{:04X}", u32::from(letter))).collect();

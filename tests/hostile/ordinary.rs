@@ -1,4 +1,5 @@
-//! Ordinary programs in ordinary uses: confined, with a fitting grant, each does what it does without; else it is told.
+//! Ordinary programs in ordinary uses: confined, with a fitting grant, each does what it does without. Otherwise the
+//! difference is reported.
 
 use crate::house::{House, command_of, granted};
 use serde::Deserialize;
@@ -20,7 +21,7 @@ struct Table {
     started: Vec<Line>,
 }
 
-/// A line that needs a program, what it may start, and what it says.
+/// A line that needs a program, what it may start, and its output.
 #[derive(Deserialize)]
 struct Line {
     program: String,
@@ -40,7 +41,7 @@ fn fill(house: &House) {
     assert!(shell.args(["-c", include_str!("ordinary.sh")]).current_dir(house.workspace()).status().unwrap().success());
 }
 
-/// What a line said, and what it left in `out`: names, modes and bytes.
+/// The output of a line, and what it left in `out`: names, modes and bytes.
 type Effects = (i64, String, String, Vec<(String, u32, Vec<u8>)>);
 
 fn left(folder: &Path) -> Vec<(String, u32, Vec<u8>)> {
@@ -93,7 +94,7 @@ fn confined(house: &House, program: &str, line: &str) -> Effects {
     (ran.code, text(&ran.output), text(&ran.errors), left(&house.workspace().join("out")))
 }
 
-/// Whether a program is installed, and as one of the system: what a user installed needs grants of its own.
+/// Whether a program is installed, and as one of the system: a program that a user installed needs separate grants.
 fn is_there(name: &str) -> bool {
     let found = Plain::new("which").arg(name).output().unwrap();
     let real = fs::canonicalize(String::from_utf8_lossy(&found.stdout).trim());
@@ -188,7 +189,7 @@ fn a_program_that_prints_without_end_is_ended_when_it_printed_too_much() {
     let house = House::new();
     for line in ["yes", "yes >&2", "yes & yes"] {
         let fault = try_run(&house, "sh", line).unwrap_err();
-        assert!(fault.message.contains("printed more than 1024 kB and was ended"), "{line}: {fault}");
+        assert!(fault.message.contains("printed more than 1024 kB and was stopped"), "{line}: {fault}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Programs and what they start, when their host ends in any way, or their call does.
+//! Programs and what they start, when toolsd ends in any way, or their call does.
 
 use crate::house::{House, is_well};
 use crate::support::Server;
@@ -12,7 +12,8 @@ const PACK: &str = include_str!("outliving/lasting.toml");
 
 const SCRIPT: &str = "/// Says it.\nfn echo(args) { args.text }\n\n/// Runs a line.\nfn run_line(args) { run(\"sh\", [\"-c\", args.line], #{ check: false, timeout_ms: (args.seconds * 1000.0).to_int() }).text }\n";
 
-/// Shapes of what a program starts, each with a number of seconds that nobody else sleeps for; the last one is itself.
+/// Shapes of what a program starts, each with a number of seconds that no other process sleeps for; the last one is
+/// itself.
 const SHAPES: [&str; 6] = [
     "sleep NUMBER &",
     "setsid sleep NUMBER &",
@@ -33,7 +34,7 @@ fn line(numbers: &[String]) -> String {
     parts.collect::<Vec<_>>().join("\n")
 }
 
-/// The shapes of which a process is there, with its number.
+/// The shapes of which a process exists, with its number.
 fn alive(numbers: &[String]) -> Vec<(&'static str, u32)> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").unwrap().flatten() {
@@ -51,7 +52,7 @@ fn alive(numbers: &[String]) -> Vec<(&'static str, u32)> {
     found
 }
 
-/// Waits until so many are there; gives those that are.
+/// Waits until `count` of them exist. Returns those that exist.
 fn wait_for(numbers: &[String], count: usize, patience: Duration) -> Vec<(&'static str, u32)> {
     let began = Instant::now();
     loop {
@@ -126,7 +127,7 @@ fn nothing_outlives_its_host_or_its_call_however_that_ends() {
         assert!(left.is_empty(), "{way}: {left:?} are left");
         let is_clear = || folders(&house.parent().join("temporary")).is_empty();
         match way {
-            // Nobody is left to do it: the next start takes the folders away.
+            // No process is left to do it: the next start removes the folders.
             "KILL" => {}
             "cancelled" | "time" => {
                 let began = Instant::now();

@@ -1,4 +1,4 @@
-//! Packs that do not end where the host asks beside the tools.
+//! Packs that do not end where toolsd calls them other than for tools.
 
 use crate::house::{House, is_well};
 use serde_json::json;

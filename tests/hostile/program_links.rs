@@ -10,7 +10,8 @@ use toolsd::world::Programs;
 use toolsd::world::disk::Disk;
 use toolsd::world::run::{Confinement, GitAccess, ProgramCommand, ProgramGrant, ProgramOutput};
 
-/// How a program beside the workspace leads to `src/tool` in it: what a shell makes in the parent folder, and the program.
+/// How a program outside of the workspace leads to `src/tool` in it: what a shell makes in the parent folder, and the
+/// program.
 const KINDS: &[(&str, &str, &str)] = &[
     ("itself", "", "workspace/src/tool"),
     ("a link", "ln -s ../workspace/src/tool bin/tool", "bin/tool"),
@@ -36,7 +37,7 @@ const GRANTS: &[(&str, &str, bool)] = &[
     ("out", ".", true),
 ];
 
-/// A house with such a program; gives its path.
+/// Creates a house with such a program. Returns its path.
 fn made(line: &str, program: &str) -> (House, PathBuf) {
     let house = House::new();
     let make = format!("mkdir -p bin workspace/src workspace/out; cp /usr/bin/true workspace/src/tool; {line}");
@@ -61,7 +62,7 @@ fn no_name_leads_to_a_program_that_the_pack_writes() {
         let (house, program) = made(line, program);
         for (pack, own, has_it) in GRANTS {
             match (has_it, run(&house, program.to_str().unwrap(), pack, own)) {
-                // Where nothing of it is granted it runs: what is refused below is refused for the grant.
+                // Without a grant for any part of it, it runs: the refusals below are due to the grant.
                 (false, ran) => assert_eq!(ran.unwrap().code, 0, "{kind} {pack}"),
                 (true, Err(fault)) => assert!(fault.message.contains("the pack may write"), "{kind}: {fault}"),
                 (true, Ok(_)) => panic!("{kind} {pack} {own}: a program that the pack may write ran"),
@@ -92,14 +93,10 @@ fn a_program_that_everybody_could_change_is_not_run() {
 #[test]
 fn what_leads_nowhere_is_told() {
     for (line, program, why) in [
-        ("", "bin/tool", "`bin/tool` is no name of a program"),
+        ("", "bin/tool", "`bin/tool` is not a valid name of a program"),
         ("", "no-such-program", "there is no program `no-such-program`"),
         ("echo '#!bin/sh' > bin/tool; chmod 755 bin/tool", "HERE/bin/tool", "by the relative path `bin/sh`"),
-        (
-            "echo '#!/no/such' > bin/tool; chmod 755 bin/tool",
-            "HERE/bin/tool",
-            "`/no/such`, which runs it, is not there",
-        ),
+        ("echo '#!/no/such' > bin/tool; chmod 755 bin/tool", "HERE/bin/tool", "`/no/such`, which does not exist"),
         ("ln -s tool bin/tool", "HERE/bin/tool", "more than 40 symlinks"),
     ] {
         let (house, _) = made(line, "");
@@ -119,7 +116,7 @@ fn a_program_that_is_another_one_by_the_time_it_starts_is_not_started() {
     copy_program("/usr/bin/true", &tool);
     let disk = Disk::new(house.workspace().to_str().unwrap(), []).unwrap();
     let judged = disk.program(tool.to_str().unwrap()).unwrap();
-    // Somebody puts another one there before it starts.
+    // Another program replaces it before it starts.
     copy_program("/usr/bin/false", &house.parent().join("other"));
     fs::rename(house.parent().join("other"), &tool).unwrap();
     let confinement = Confinement { judged: Some(judged), ..Confinement::default() };

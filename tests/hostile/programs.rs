@@ -1,4 +1,5 @@
-//! Programs that packs start: each attack is a line of a shell that succeeds as it is, and fails where it is confined.
+//! Programs that packs start: each attack is a line of a shell that succeeds unconfined, and fails where it is
+//! confined.
 #![cfg(target_os = "linux")]
 
 use crate::house::{House, command_of, granted};
@@ -27,7 +28,8 @@ fn table() -> Table {
     toml::from_str(include_str!("programs.toml")).unwrap()
 }
 
-/// Calls of the kernel that reach beyond files: with nothing in its arguments each is looked at, and fails in another way.
+/// Calls of the kernel that reach beyond files: with nothing in its arguments each is looked at, and fails in another
+/// way.
 const CALLS: &[libc::c_long] = &[
     libc::SYS_add_key,
     libc::SYS_bpf,
@@ -74,7 +76,7 @@ fn run(house: &House, write: &str, network: bool, line: &str) -> Result<ProgramO
     granted(house, &[write], GitAccess::None, grant).run(&command_of("sh", &["-c", line]))
 }
 
-/// The line succeeds as it is, and fails and changes nothing where it is confined.
+/// The line succeeds unconfined, and fails and changes nothing where it is confined.
 #[track_caller]
 fn held(line: &str, network: bool) {
     assert!(succeeds(&ready(), line), "void: {line}");
@@ -136,7 +138,7 @@ fn calls_that_reach_beyond_files_are_refused() {
     let line = |call: &libc::c_long| {
         format!("perl -MErrno -e 'exit(syscall({call}, -1, 0, 0, 0, 0, 0) == -1 && ($!{{EPERM}} || $!{{ENOSYS}}))'")
     };
-    // What this kernel does not have, or keeps for root, is not an attack here.
+    // Calls that this kernel does not have, or keeps for root, are not an attack here.
     let known: Vec<String> = CALLS.iter().map(line).filter(|line| succeeds(&ready(), line)).collect();
     assert!(known.len() > CALLS.len() / 2, "only {known:?} are attacks here");
     known.iter().for_each(|line| held(line, false));
@@ -189,7 +191,7 @@ fn a_grant_that_is_protected_or_behind_a_symlink_is_refused() {
 //# and state.
 #[test]
 fn the_folders_of_the_host_are_kept_whatever_leads_to_them() {
-    // The link of the user's, and what lies behind it.
+    // The link of the user's, and what is behind it.
     for (link, below, variable) in [
         (".config", "toolsd/tools.d/new.toml", None),
         (".config/toolsd", "tools.d/new.toml", None),
@@ -239,7 +241,7 @@ fn the_folders_of_the_host_are_kept_whatever_leads_to_them() {
             };
             fs::create_dir(free.parent().unwrap()).unwrap();
             let beside = put(&free);
-            // A program is refused where the host keeps something, wherever it writes.
+            // A program is refused where toolsd keeps its own files, wherever it writes.
             assert_eq!(free.exists(), by_script, "{}", String::from_utf8_lossy(&beside.stdout));
             let said = put(&real.join(below));
             let is_evil = fs::read_to_string(real.join(below)).is_ok_and(|text| text.contains("evil"));

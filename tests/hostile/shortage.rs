@@ -9,7 +9,7 @@ use std::process::Command;
 const PACKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hostile/shortage");
 const SCRIPT: &str = include_str!("shortage/tools.d/greedy.rhai");
 
-/// What a call may hold, in MB.
+/// The memory limit of a call, in MB.
 const LIMIT: u64 = 128;
 
 fn house() -> Home {

@@ -1,4 +1,4 @@
-//! What is broken or withheld takes nothing with it, and is told.
+//! What is broken or withheld affects nothing else, and is reported.
 
 use crate::house::{House, PACKS};
 use crate::support::Server;
@@ -36,7 +36,7 @@ fn names(client: &mut Server) -> Vec<String> {
 #[test]
 fn one_broken_part_takes_nothing_with_it() {
     let good = "fn good(args) { \"fine\" }\n";
-    // What the broken tool says, its function, and what the reason must name.
+    // The message of the broken tool, its function, and what the reason must name.
     for (name, broken, function, sign) in [
         ("a missing function", "effect = \"pure\"", "", "bad"),
         ("a call of nothing", "effect = \"pure\"", "fn bad(args) { nowhere(args) }", "nowhere"),
@@ -133,7 +133,7 @@ fn a_pack_that_is_named_and_not_there_is_told_to_the_client() {
     let client = Server::serving(house.command(&["serve", "--pack", "skils"]));
     assert!(client.instructions.contains("there is no pack `skils`"), "{}", client.instructions);
     assert!(client.instructions.contains("did you mean `skills`?"), "{}", client.instructions);
-    // What a file of the workspace names may be anybody's words.
+    // Names in a file of the workspace may have any text.
     house.write("workspace/toolsd.toml", "serve = [\"Ignore all\"]\n[packs.\"Ignore all\"]\nx = 1\n");
     let client = Server::serving(house.command(&["serve"]));
     assert!(!client.instructions.contains("Ignore all"), "{}", client.instructions);
@@ -229,7 +229,7 @@ fn a_workspace_that_was_replaced_is_not_served_and_told() {
         assert!(told.contains(&format!("{root}` is no longer the folder that was opened")), "{told}");
         fs::remove_dir(&from).unwrap();
         fs::rename(&to, &from).unwrap();
-        // A reload that ran meanwhile told so, too, until the next one.
+        // A reload that ran meanwhile reported it too, until the next one.
         let began = Instant::now();
         while status().contains("no longer the folder") {
             assert!(began.elapsed() < Duration::from_secs(30));

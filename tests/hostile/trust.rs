@@ -1,5 +1,5 @@
-//! What a person trusted, and nothing more: each attack is made on a workspace whose pack is trusted, and shown to be live
-//! by a layer that needs no trust.
+//! What a person trusted, and nothing more: each attack is made on a workspace whose pack is trusted, and shown to be
+//! live by a layer that needs no trust.
 
 use crate::house::House;
 use crate::support::Server;
@@ -77,7 +77,8 @@ fn at(house: &House, path: &str) -> PathBuf {
 fn bytes_that_nobody_trusted_are_not_used() {
     let definition = |more: &str| head(more) + &*evil();
     let script = |name: &str| format!("fn {name}(args) {{ \"{EVIL}\" }}");
-    // What is changed, whether trusted edits leave it untrusted too, the file below `tools.d`, what it is then, and a call.
+    // What is changed, whether trusted edits leave it untrusted too, the file below `tools.d`, what it is then, and a
+    // call.
     let attacks: &[(&str, bool, &str, String, &[&str])] = &[
         ("a changed definition", false, "notes.toml", definition(""), &["call", "evil"]),
         ("a changed script", false, "notes.rhai", script("say"), &["call", "say"]),
@@ -132,7 +133,7 @@ fn edits_are_used_until_they_ask_for_more() {
         );
         held(&house, rest, &["call", "evil"]);
     }
-    // Less than what was shown is used, however it is written.
+    // A smaller request than the one shown is used, however it is written.
     house.write(
         &format!("workspace/{PACK}"),
         same("grants = { read = [\".\"], run = [{ program = \"ls\", network = true }] }"),
@@ -168,7 +169,7 @@ fn edits_expire_and_are_never_those_of_the_settings() {
     changed_record(&house, |json| json["workspaces"][&workspace]["files"][SCRIPT]["edits_until"] = json!(1000));
     held(&house, "an edit after its time", &["call", "say"]);
     assert!(ended(&house, &["trust", "--edits", "toolsd.toml", "--yes"], 2).contains("cannot be trusted"));
-    // Even if somebody wrote it into the record.
+    // Even if another program wrote it into the record.
     house.write("workspace/toolsd.toml", "[server]\nname = \"one\"\n");
     ended(&house, &["trust", "--yes"], 0);
     changed_record(&house, |json| {
@@ -195,7 +196,7 @@ fn trusted_bytes_are_used_whoever_can_change_the_file() {
             fs::set_permissions(&path, fs::Permissions::from_mode(before | mode)).unwrap();
             used_without_a_word(&house, &format!("{place} with {mode:03o}"));
         }
-        // Only root can give files away, as a container has it whose folders belong to somebody outside.
+        // Only root can give files away, as in a container whose folders belong to a user outside.
         if chown(&path, Some(12_345), None).is_ok() {
             used_without_a_word(&house, &format!("{place} of another user"));
         }
@@ -204,12 +205,12 @@ fn trusted_bytes_are_used_whoever_can_change_the_file() {
     }
 }
 
-/// Whether nothing is said but that the pack's tool has no example.
+/// Whether nothing is reported except that the pack's tool has no example.
 fn is_quiet(told: &str) -> bool {
     told.lines().all(|line| line.is_empty() || line.contains("has no example"))
 }
 
-/// The pack serves, nothing is said about its files, and nothing is left to trust.
+/// The pack serves, nothing is reported about its files, and nothing is left to trust.
 #[track_caller]
 fn used_without_a_word(house: &House, name: &str) {
     let (_, out, told) = house.run(&["call", "say"]);
@@ -263,7 +264,7 @@ fn who_else_can_change_a_file_is_told_where_edits_are_asked_for() {
     ended(&house, &["trust", "--edits", "notes", "--yes"], 0);
     fs::write(&path, head("") + &*evil()).unwrap();
     says(&house, &["call", "evil"], EVIL, "edits were agreed to");
-    // They are told again where the time is renewed.
+    // They are reported again when the trust is renewed.
     assert!(ended(&house, &["trust", "--edits", "notes"], 1).contains("can change it"));
 }
 
@@ -307,7 +308,7 @@ fn a_record_that_others_made_is_not_believed() {
     fs::remove_file(record(&house)).unwrap();
     let said = run(&house, "HOME", &house.workspace());
     assert!(!said.contains(GOOD) && said.contains("not believed"), "{said}");
-    // The same record elsewhere counts: it is the place that is refused.
+    // The same record counts elsewhere: what is refused is the folder.
     let other = house.parent().join("other");
     fs::create_dir_all(other.join(".local/state")).unwrap();
     fs::rename(&forged, other.join(".local/state/toolsd")).unwrap();
@@ -331,7 +332,7 @@ fn a_record_that_others_made_is_not_believed() {
         let (_, out, told) = house.run(&["call", "say"]);
         assert!(!out.contains(GOOD) && told.contains("record of trust"), "{name}: {out}{told}");
         assert!(ended(&house, &["doctor"], 1).contains("record of trust"), "{name}");
-        // The packs of the binary serve all the same.
+        // The packs of the binary are still served.
         ended(&house, &["list", "--pack", "conformance"], 0);
     }
     let house = trusted(false);
@@ -401,7 +402,7 @@ fn nothing_is_trusted_unasked() {
         said.contains("writes \"out/**\"") && said.contains("runs: \"ls\"") && said.contains("nothing was trusted"),
         "{said}"
     );
-    // A machine says what it looked at.
+    // The output for machines lists what was looked at.
     let listing: Value = serde_json::from_str(&house.run(&["trust", "--format", "json"]).1).unwrap();
     assert_eq!(listing["trusted"], json!(false));
     ended(&house, &["trust", "--format", "json", "--yes"], 2);
@@ -474,7 +475,7 @@ fn a_stale_pack_says_so_in_its_results_and_ends_with_its_trust() {
         let mut client = Server::serving(house.command(&["serve"]));
         let said = wait_for(&mut client, &|said| said.contains(GOOD));
         assert!(!said.contains("stale"), "{said}");
-        // The watch begins beside the first answers.
+        // The watch begins while the first answers are made.
         std::thread::sleep(std::time::Duration::from_millis(500));
         house.write(&format!("workspace/{file}"), text);
         let said = wait_for(&mut client, &|said| said.contains("is stale"));
@@ -505,7 +506,7 @@ fn what_editors_leave_beside_pack_files_is_ignored_without_a_word() {
     for name in ["notes.toml~", "notes.rhai~", "notes.toml.swp", ".notes.toml.swp", "#notes.rhai#", "notes/a.rhai~"] {
         house.write(&format!("workspace/.toolsd/tools.d/{name}"), head("") + &*evil());
     }
-    // A lock of Emacs: a link that leads nowhere.
+    // A lock of Emacs: a dangling link.
     symlink("ann@host.1234:5678", at(&house, ".toolsd/tools.d/.#notes.rhai")).unwrap();
     used_without_a_word(&house, "files of editors");
     ended(&house, &["check", "notes"], 0);

@@ -1,7 +1,8 @@
-//! Calls that cannot be stopped, against the built binary: they are answered, others go on, a supervisor may start again.
+//! Calls that cannot be stopped, against the built binary: they are answered, others continue, a supervisor may start
+//! again.
 //!
-//! The kernel holds their threads: a write lease on the file of a lock keeps whoever opens it waiting, up to the seconds
-//! of `/proc/sys/fs/lease-break-time`, and no guard is asked meanwhile.
+//! The kernel holds their threads: a write lease on the file of a lock makes every process that opens it wait, up to
+//! the seconds of `/proc/sys/fs/lease-break-time`, and no guard is asked meanwhile.
 #![cfg(target_os = "linux")]
 
 use crate::support::home::Home;
@@ -24,7 +25,7 @@ const SET_SIGNAL: i32 = 10;
 /// Longer than anything takes on a machine that does much else.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// So many calls of one connection run at a time, and so many threads may be held before calls are refused.
+/// The maximum number of concurrent calls of one connection, and of held threads before calls are refused.
 fn threads() -> (usize, usize) {
     let own = thread::available_parallelism().map_or(2, |cores| cores.get()).max(8);
     (own, own * 4)
@@ -41,11 +42,11 @@ fn serve(home: &Home, words: &[&str]) -> crate::support::Server {
     crate::support::Server::of(command, tempfile::tempdir().unwrap())
 }
 
-/// While it lives, and until the kernel has enough of it, whoever opens the file of the lock waits.
+/// While it lives, and until the kernel breaks it, every process that opens the file of the lock waits.
 struct Lease(File);
 
 impl Lease {
-    /// Takes it once `open` has made the file of the lock, and nobody has it open.
+    /// Takes it once `open` has created the file of the lock, and no process has it open.
     fn take(home: &Home, mut open: impl FnMut() -> bool) -> Self {
         until("the lock is taken", &mut open);
         assert_eq!(fs::read_to_string(late(home)).unwrap(), "late");
@@ -53,7 +54,7 @@ impl Lease {
         let folder = home.workspace().parent().unwrap().join("state/toolsd/locks");
         let file = fs::read_dir(folder).unwrap().next().unwrap().unwrap().path();
         let lease = Self(File::options().read(true).write(true).open(file).unwrap());
-        // The signal that tells of somebody who waits is one that nobody heeds.
+        // The signal that announces a waiting process is one that is ignored by default.
         assert!(lease.set(SET_SIGNAL, libc::SIGURG));
         until("the kernel gives a lease", || lease.set(libc::F_SETLEASE, libc::F_WRLCK));
         lease
@@ -66,7 +67,7 @@ impl Lease {
     }
 }
 
-/// What the tool writes once it has the lock.
+/// The file that the tool writes once it has the lock.
 fn late(home: &Home) -> PathBuf {
     home.workspace().join("late.txt")
 }
@@ -91,7 +92,7 @@ fn failed(answer: &Value) -> &str {
     answer["result"]["content"][0]["text"].as_str().unwrap()
 }
 
-/// The names of the calls that hold threads, as a status tells them.
+/// The names of the calls that hold threads, from a status.
 fn held(status: &Value) -> Vec<&str> {
     status["held"].as_array().into_iter().flatten().map(|held| held["name"].as_str().unwrap()).collect()
 }

@@ -165,8 +165,8 @@ fn a_client_that_vanishes_in_a_call_ends_it() {
     }
 }
 
-/// A server whose client has written this to it without reading a word, after it has had time for it, or after the
-/// server takes no more: what it says from then on is thrown away.
+/// A server whose client has written this to it without reading anything, after it has had time for it, or after the
+/// server takes no more. Later output is discarded.
 fn told_without_an_ear(house: &House, line: &[u8], bytes: usize) -> (Child, usize) {
     let mut command = house.command(&["serve", "--dir", PACKS, "--pack", "calm"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -208,7 +208,7 @@ fn a_client_that_never_reads_costs_no_memory() {
     let peak = peak_memory(child.id());
     assert!(child.try_wait().unwrap().is_none(), "it ended");
     assert!(peak.is_none_or(|peak| peak < MEMORY), "{peak:?} MB after {} MB", taken >> 20);
-    // It is read at last: the server goes on where it paused.
+    // It is read at last: the server continues where it paused.
     let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
     for _ in 0..1_000 {
         let line = output.next().unwrap().unwrap();
@@ -249,7 +249,7 @@ fn a_line_without_an_end_is_refused_once_and_costs_no_memory() {
     let refused = client.hear().expect("the server lives");
     assert_eq!(refused["error"]["code"], -32600, "{refused}");
     assert!(refused["error"]["message"].as_str().unwrap().contains("a line may have at most"), "{refused}");
-    // Its end comes at last: what was behind the limit is no line of its own.
+    // Its end comes at last: what was behind the limit is not a line of its own.
     client.send_bytes(b"\n");
     let pong = client.request("ping", json!({}));
     assert!(pong.get("result").is_some(), "{pong}");
@@ -276,7 +276,7 @@ fn subscriptions_are_bounded() {
         assert!(first.is_some_and(|first| first == most || length > 20 && first <= most), "{length}: {first:?}");
         let refused = ask("resources/subscribe", uri(3_000)).to_string();
         assert!(refused.contains("unsubscribe from some"), "{refused:.300}");
-        // One that is followed already is no new one, and one that is given up makes room.
+        // A repeated subscription does not count as a new one, and an ended one makes room.
         assert!(taken(&ask("resources/subscribe", uri(0))));
         for at in 0..most {
             assert!(taken(&ask("resources/unsubscribe", uri(at))));

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use toolsd::manual::{self, ManualEntries};
 
-/// What is wrong with the file, unless it has this text or was just given it.
+/// The error if the file has another text, unless it was just updated.
 fn stale(path: &str, text: &str) -> Option<String> {
     let file = root().join(path);
     let found = fs::read_to_string(&file).unwrap_or_default();
@@ -70,7 +70,7 @@ fn every_code_of_a_fault_is_explained() {
     let mut found = Vec::new();
     codes_in(&root().join("src"), &mut found);
     assert!(found.len() > 40, "{found:?}");
-    // A format stands after the dot of `parse.json`: `parse` explains all of them.
+    // A format follows the dot of `parse.json`: `parse` explains all of them.
     let unknown: Vec<String> = found
         .iter()
         .filter(|(_, code)| ManualEntries::named(code.split('.').next().unwrap()).is_empty())

@@ -1,4 +1,5 @@
-//! The authoring guide tells the truth: its files are written, its commands run, its clients answered, its quotes found.
+//! The authoring guide tells the truth: its files are written, its commands run, its clients answered, its quotes
+//! found.
 
 use crate::pages::{self, root};
 use crate::support::home::Home;
@@ -37,7 +38,7 @@ fn blocks(name: &str) -> Vec<(String, String)> {
     pages::blocks(&format!("docs/guide/{name}"))
 }
 
-/// The words of a command: what stands in double quotes is one, or a part of one.
+/// Splits a command into words: what is in double quotes is one, or a part of one.
 fn words(command: &str) -> Vec<String> {
     let (mut words, mut quoted) = (vec![String::new()], false);
     for letter in command.chars() {
@@ -50,7 +51,7 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
-/// Runs the commands of a block and compares what they write with what stands there.
+/// Runs the commands of a block and compares their output with that on the page.
 fn run(home: &Home, at: &str, text: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     for part in text.split("$ ").skip(1) {
@@ -155,7 +156,7 @@ fn every_quote_stands_in_the_pack() {
     }
 }
 
-/// What stands on a page is run, so that each of these verbs has an example that does what it should.
+/// The pages are run, so that each of these verbs has an example that does what it should.
 #[test]
 fn every_verb_that_speaks_to_the_client_is_used_in_the_guide() {
     let scripts: String = PAGES

@@ -1,4 +1,5 @@
-//! README.md, docs/http.md and docs/security.md tell the truth: commands are run, blocks are used, tables name what exists.
+//! README.md, docs/http.md and docs/security.md tell the truth: commands are run, blocks are used, tables name what
+//! exists.
 
 use crate::pages::{blocks, page, root};
 use crate::support::home::Home;

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Words that stand for a third-party crate or an effect, and the rooms that may say them.
+/// Words that stand for a third-party crate or an effect, and the rooms that may contain them.
 const FENCES: &[(&str, &[&str])] = &[
     ("rhai::", &["script"]),
     ("handlebars::", &["template"]),

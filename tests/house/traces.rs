@@ -1,9 +1,9 @@
-//! This repository's own promises: each is cited by what keeps it, and no citation leads nowhere.
+//! This repository's own promises: each is cited by what keeps it, and every citation has a target.
 
 use serde_json::Value;
 use std::process::Command;
 
-/// What a tool of the built binary says of this repository: the rows of its answer.
+/// Asks a tool of the built binary about this repository. Returns the rows of its answer.
 fn ask(tool: &str) -> Vec<Value> {
     let state = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_toolsd"))

@@ -1,5 +1,5 @@
-//! Attacks on the connections of a server: each is tried on one whose limit is as good as none, where it must succeed, or
-//! it proves nothing, and on one whose limit holds. Meanwhile others are served.
+//! Attacks on the connections of a server. Each runs against one with a practically unlimited limit, where it must
+//! succeed, or it proves nothing, and against one with a limit that holds. Meanwhile others are served.
 
 use crate::raw::{Raw, call, request};
 use crate::support::home::Home;
@@ -34,8 +34,8 @@ pub fn others_are_served(server: &Server, has_token: bool) {
     assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
 }
 
-/// Opens one connection that `begin` makes a nuisance, and looks whether it is closed while `meanwhile` goes on. Gives
-/// what the server said last.
+/// Opens one connection that `begin` makes a nuisance, and checks whether it is closed while `meanwhile` runs. Returns
+/// what the server sent last.
 fn is_cut(
     limits: (&str, &str),
     has_token: bool,
@@ -70,7 +70,7 @@ fn silent_and_slow_heads_are_cut() {
         raw
     };
     type Begin<'a> = &'a dyn Fn(&Server) -> Raw;
-    // How it begins, and what it says all the while.
+    // How it begins, and what it keeps sending.
     let cases: [(Begin<'_>, &str); 4] = [(&Raw::open, ""), (&called, ""), (&slow, "x"), (&slow_after_a_call, "x")];
     for (begin, drip) in cases {
         let meanwhile = |raw: &mut Raw| {
@@ -126,7 +126,7 @@ fn readers_of_nothing_are_cut() {
         (found.get() == DEAF, is_reset)
     };
     assert!(all_comes("write_timeout_ms = 86_400_000", GLANCE).0, "a void attack");
-    // A busy machine needs longer for it. The system is told to forget what was not taken: it says so by a reset.
+    // A busy machine needs longer for it. The server drops unsent bytes, which the client sees as a reset.
     let cut = (1..5).map(|more| all_comes("write_timeout_ms = 300", GLANCE * more)).find(|(all, _)| !all);
     assert_eq!(cut, Some((false, true)));
 }

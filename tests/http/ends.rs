@@ -4,7 +4,7 @@ use crate::support::http::{STATELESS, Server, Stream, stateless};
 use crate::{pots, serve};
 use serde_json::json;
 
-/// Calls a tool that tells its progress, and waits until it does.
+/// Calls a tool that reports progress, and waits until it does.
 fn begin(server: &Server, tool: &str) -> Stream {
     let params = json!({ "name": tool, "arguments": {}, "_meta": { "progressToken": 1 } });
     let headers = [("MCP-Protocol-Version", STATELESS), ("Mcp-Method", "tools/call"), ("Mcp-Name", tool)];

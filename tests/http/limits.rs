@@ -1,4 +1,4 @@
-//! What a server over HTTP takes at most, and that it goes on when it is offered more.
+//! The limits of a server over HTTP, and that it continues when it is offered more.
 
 use crate::attacks::{limited, others_are_served};
 use crate::raw::Raw;

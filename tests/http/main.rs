@@ -27,7 +27,7 @@ const PACK: &str = include_str!("packs/tools.d/pots.toml");
 
 const SCRIPT: &str = include_str!("packs/tools.d/pots.rhai");
 
-/// A workspace beside a folder with the pack.
+/// A workspace next to a folder with the pack.
 fn pots() -> Home {
     Home::with(&[("packs/tools.d/pots.toml", PACK), ("packs/tools.d/pots.rhai", SCRIPT)])
 }

@@ -20,7 +20,7 @@ fn body() -> String {
     stateless("tools/call", json!({ "name": "list_pots", "arguments": {} })).to_string()
 }
 
-/// The status, what is answered, and whether the connection goes on.
+/// The status, the response, and whether the connection stays open.
 fn send(server: &Server, text: &str) -> (u16, String, bool) {
     let mut raw = Raw::saying(server, text);
     // What ends the reading of an endless answer: the server closes behind a request that asks for it.
@@ -77,11 +77,11 @@ fn odd_requests_get_their_status() {
     assert_eq!(server.ask("tools/list", json!({})).status, 200);
 }
 
-/// Bodies that are no message, or not only one.
+/// Bodies that are not a message, or not only one.
 fn odd_bodies() -> Vec<Vec<u8>> {
     let plain = body();
     let mut bodies: Vec<Vec<u8>> = Vec::new();
-    // A key twice: at each place, the same or another value, before or behind, plain or escaped.
+    // A key twice: at each level, the same or another value, before or after, plain or escaped.
     let places = [
         ("{", "method", "\"tools/list\""),
         ("{", "id", "2"),

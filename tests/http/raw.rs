@@ -34,14 +34,14 @@ impl Raw {
         Self { stream, heard: Vec::new() }
     }
 
-    /// Connects and says something.
+    /// Connects and sends a text.
     pub fn saying(server: &Server, text: &str) -> Self {
         let mut raw = Self::open(server);
         raw.say(text);
         raw
     }
 
-    /// Says something; whether it could be said.
+    /// Sends a text. Returns whether it could be sent.
     pub fn say(&mut self, text: &str) -> bool {
         self.stream.write_all(text.as_bytes()).is_ok()
     }
@@ -123,7 +123,7 @@ impl Raw {
         String::from_utf8_lossy(&self.heard).split(' ').nth(1).unwrap().parse().unwrap()
     }
 
-    /// Reads one answer whose length is said, without what comes behind it.
+    /// Reads one response with a content length, without what follows it.
     #[track_caller]
     pub fn answer(&mut self) -> (u16, String) {
         let head = loop {

@@ -1,4 +1,4 @@
-//! Both eras, headers, and what is no request.
+//! Both eras, headers, and what is not a request.
 
 use crate::{pots, serve};
 use serde_json::{Value, json};

@@ -15,7 +15,7 @@ const TOKEN: &str = "a-token-of-the-tests";
 const OTHER: &str = "another-token-of-the-tests";
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 
-/// A file that only its user reads, beside the workspace.
+/// A file that only its user reads, outside of the workspace.
 fn secret(home: &Home, name: &str, text: &str) -> PathBuf {
     let path = home.user().join(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -81,12 +81,12 @@ fn a_file_that_others_change_is_refused_with_the_mend() {
         assert_eq!(said.code, 2, "{}", said.err);
         assert!(said.err.contains(why) && !said.err.contains(TOKEN), "{why}: {}", said.err);
     };
-    refused("--token-file", "packs", "is no regular file");
+    refused("--token-file", "packs", "is not a regular file");
     refused("--token-file", "gone", "cannot be read");
     assert!(Command::new("mkfifo").arg(home.workspace().join("pipe")).status().unwrap().success());
-    // Nobody writes to it: whoever opens it to read would wait.
-    refused("--token-file", "pipe", "is no regular file");
-    refused("--token-file", "/dev/zero", "is no regular file");
+    // It has no writer: opening it to read would wait.
+    refused("--token-file", "pipe", "is not a regular file");
+    refused("--token-file", "/dev/zero", "is not a regular file");
     for (name, text, why) in [
         ("empty", String::new(), "is empty"),
         ("two", format!("{TOKEN}\n{TOKEN}\n"), "has more than one line"),
@@ -174,7 +174,7 @@ fn a_secret_that_can_be_guessed_is_refused_wherever_it_comes_from() {
     refused(&[("TOOLSD_HTTP_TOKEN", "12345")]);
     refused(&[("TOOLSD_HTTP_TOKEN", &TOKEN[..15])]);
     refused(&[("TOOLSD_STATE_KEY", &KEY[..31])]);
-    // The same at SIGHUP: what held goes on.
+    // The same at SIGHUP: the previous state remains.
     let file = secret(&home, "token", TOKEN);
     let server = serve(&home, &["--token-file", file.to_str().unwrap()], &[]);
     secret(&home, "token", "12345");

@@ -1,5 +1,5 @@
-//! No message speaks to the author of a pack where an agent reads it: a tool for each fault that a primitive is documented
-//! to raise, and the faults of the host itself.
+//! No message speaks to the author of a pack where an agent reads it: a tool for each error that a primitive is
+//! documented to raise, and the errors of toolsd itself.
 
 use crate::support::home::Home;
 use regex::Regex;
@@ -8,10 +8,10 @@ use std::fmt::Write;
 use toolsd::primitive::Gives;
 use toolsd::primitives::ALL;
 
-/// Words of scripts and definitions, which whoever calls a tool has never seen.
+/// Words of scripts and definitions, which the caller of a tool has never seen.
 const WORDS: &str = r"\.rhai|tools\.d/|\[\[?(pack|tool|prompt|resource)|toolsd docs|grants =|effect =|`[a-z_]+: (true|false|[0-9])|output_kb|time_ms";
 
-/// More faults of the host: the body of a function, and a part of what is said.
+/// More errors of toolsd: the body of a function, and a part of the message.
 const MORE: &[(&str, &str)] = &[
     ("let a = (); a.trim()", "the code of `"),
     ("no_such_function(1)", "is broken: there is no function"),
@@ -79,7 +79,7 @@ fn no_fault_speaks_to_the_author_of_a_pack() {
     assert!(log.contains("tools.d/faults/all.rhai:"), "the log names the places");
 }
 
-/// A fault of the arguments that `on_error` throws again is what it was, and not one of the pack's code.
+/// An error of the arguments that `on_error` throws again is unchanged, and is not one of the pack's code.
 #[test]
 fn a_fault_that_is_thrown_again_stays_what_it_was() {
     let pack = "[pack]\ntitle = \"Pots\"\nversion = \"1.0.0\"\nactivate_if_exists = []\non_error = \"explain\"\n\

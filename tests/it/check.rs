@@ -1,4 +1,4 @@
-//! Seeded faults: each file of `tests/check` is a valid pack, an edit, and the diagnostics it must give.
+//! Seeded errors: each file of `tests/it/check` is a valid pack, an edit, and the diagnostics it must cause.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ fn folder() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/check")
 }
 
-/// All faults of a pack: those of its files, and those of the rules.
+/// All diagnostics of a pack: those of its files, and those of the rules.
 fn faults(files: &Files) -> Vec<Diagnostic> {
     let (parts, other) = read_packs(files);
     let mut faults = check_among(&parts, &other.iter().collect::<Vec<_>>());
@@ -36,8 +36,8 @@ fn files_of(table: &Table) -> Files {
     table.iter().map(|(path, text)| (path.clone(), text.as_str().unwrap().to_owned())).collect()
 }
 
-/// Edits: `{ file, find, put }` replaces the only occurrence, with `times` by as many copies; `{ file, add }` puts a text at the end;
-/// `{ file, text }` is a new file, or a removed one if the text is empty.
+/// Edits: `{ file, find, put }` replaces the only occurrence, with `times` by as many copies; `{ file, add }` puts a
+/// text at the end; `{ file, text }` is a new file, or a removed one if the text is empty.
 fn edit(files: &mut Files, edit: &Table) {
     let text = |key: &str| edit.get(key).and_then(Value::as_str);
     let path = text("file").unwrap();
@@ -59,7 +59,7 @@ fn edit(files: &mut Files, edit: &Table) {
     }
 }
 
-/// What an expectation says of a fault, as one line.
+/// What an expectation says of a diagnostic, as one line.
 fn expected(table: &Table) -> (String, String) {
     let code = table["code"].as_str().unwrap();
     let help = table.get("help").and_then(Value::as_str).unwrap_or_default();
@@ -71,7 +71,7 @@ fn told(fault: &Diagnostic) -> (String, String) {
     (format!("{} {at}", fault.code), fault.help.clone().unwrap_or_default())
 }
 
-/// The faults of a YAML text as a script meets them: YAML is only in scripts' hands.
+/// The errors of a YAML text as a script gets them: only scripts read YAML.
 fn read_yaml(text: &str) -> Vec<Diagnostic> {
     let document = toolsd::value::Value::handle(Document::new("pots.yaml", text));
     parse_yaml(&ParserInput::from_value(&document)).err().map(|fault| *fault).into_iter().collect()

@@ -1,4 +1,4 @@
-//! Real clients on standard streams, in each era that they speak: what they are to do stands in `clients/plan.toml`.
+//! Real clients on standard streams, in each era that they support. `clients/plan.toml` has their tasks.
 //!
 //! They are installed by `.ci/clients install`; `TOOLSD_CLIENTS` is their directory, and a
 //! client that is missing there is a failure.
@@ -103,7 +103,7 @@ impl Client {
     }
 }
 
-/// What a step gave that it should not, if anything.
+/// The unexpected part of the result of a step, if any.
 fn differs(step: &Map<String, Value>, line: &Value) -> Option<String> {
     let gives = step.get("gives").is_none_or(|part| has_part(line, part));
     let includes = step.get("includes").and_then(Value::as_object).into_iter().flatten().all(|(key, wanted)| {

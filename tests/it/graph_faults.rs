@@ -1,4 +1,5 @@
-//! A graph with faults: the result of a tool, the log and the status say so, and a graph without files is no answer.
+//! A graph with errors: the result of a tool, the log and the status report them, and a graph without files is not an
+//! answer.
 
 use crate::support::home::Home;
 use serde_json::{Value, json};
@@ -57,7 +58,7 @@ fn faults_of_a_graph_are_said_with_each_result() {
     assert_eq!(said.matches("the graph of `notes` has 1 fault: `notes/b.md`").count(), 1, "{said}");
 }
 
-/// Files of a folder that cannot be read are missing, from a graph and from a search, and both say so.
+/// Files of a folder that cannot be read are missing, from a graph and from a search, and both report it.
 #[test]
 fn a_folder_that_cannot_be_read_is_told() {
     let list = "\n[[tool]]\nname = \"list_shut\"\ndescription = \"Lists a folder.\"\nscript = \"tools.d/notes/notes.rhai\"\nfn = \"list_shut\"\neffect = \"reads\"\n";
@@ -99,7 +100,7 @@ fn a_folder_that_cannot_be_read_is_told() {
         assert!(notice.contains("the folder `notes/shut` cannot be read"), "{tool}: {result}\n{notice}");
         assert_eq!(notice.contains("notes/skipped"), tool == "list_notes", "{notice}");
     }
-    // It is there: who looks for it is not told otherwise.
+    // It exists: a search for it does not report otherwise.
     assert!(told("list_shut").0.contains("the folder `notes/shut` cannot be read"), "{:?}", told("list_shut"));
     for folder in ["notes/shut", "notes/skipped"] {
         open(&home.workspace().join(folder), 0o755);
@@ -107,7 +108,7 @@ fn a_folder_that_cannot_be_read_is_told() {
     assert!(!told("list_notes").1.contains("notice"), "{:?}", told("list_notes"));
 }
 
-/// What a script warns of is for people: the results do not speak of it.
+/// Warnings of a script are for people: the results do not contain them.
 #[test]
 fn warnings_of_a_graph_are_told_to_people() {
     let warns = "{ f.add_warning(\"it has no author\"); f.add_node(";
@@ -128,7 +129,7 @@ fn warnings_of_a_graph_are_told_to_people() {
     assert!(told.out.contains("`notes/a.md` is warned of by `notes`: it has no author"), "{}", told.out);
 }
 
-/// A failing example says that its graph is not whole.
+/// A failing example reports that its graph is incomplete.
 #[test]
 fn a_failing_example_names_the_faults_of_its_graph() {
     let example = "\n[[tool.example]]\nfiles = { \"notes/a.md\" = \"one\", \"notes/b.md\" = \"\" }\narguments = {}\n";
@@ -140,8 +141,8 @@ fn a_failing_example_names_the_faults_of_its_graph() {
     assert!(told.out.contains("1 fault in the files") && told.out.contains("`notes/b.md`"), "{}", told.out);
 }
 
-/// What check cannot know, because the name is put together. Each row: what stands in the script, what stands there
-/// instead, and what the call says.
+/// What check cannot know, because the name is put together. Each row: the text in the script, its replacement, and
+/// what the call reports.
 #[test]
 fn a_graph_that_cannot_be_built_is_an_error_of_the_call() {
     let rows = [

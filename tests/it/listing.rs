@@ -1,4 +1,4 @@
-//! What a `list` function gives is kept as long as nothing that it looked at can have changed, and no longer.
+//! The result of a `list` function is kept as long as nothing that it looked at can have changed, and no longer.
 
 use std::sync::Arc;
 use toolsd::call::{Answer, AskMode, Caller, PackSource, Peer, Request, Service};

@@ -1,4 +1,4 @@
-//! Locks between calls, processes and languages: one at a time, nobody kept waiting for a dead one.
+//! Locks between calls, processes and languages: one at a time, and no one waits for a dead one.
 
 use crate::support::{Server, said, workspace};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ fn call(server: &mut Server, tool: &str, arguments: Value) -> u64 {
     server.tell("tools/call", json!({ "name": tool, "arguments": arguments }))
 }
 
-/// Waits until the file of the lock says who holds it.
+/// Waits until the file of the lock names its holder.
 fn held(workspace: &Path) -> Value {
     for _ in 0..2_000 {
         let note = std::fs::read_to_string(workspace.join("locks/gate")).unwrap_or_default();
@@ -66,7 +66,7 @@ fn calls_that_wait_keep_nobody_waiting_and_are_cancelled() {
     let (told, has_failed) = waiting.call("pass_gate", json!({ "timeout_ms": 0 }));
     let holds = format!("is locked by process {}", holder.pid());
     assert!(has_failed && told.to_string().contains(&holds), "{told}");
-    // The holder dies: the one that still waits takes over at once, and says from whom.
+    // The holder dies: the one that still waits takes over at once, and reports from whom.
     let dead = holder.pid();
     holder.kill();
     let passed = waiting.answer_to(first);
@@ -141,7 +141,7 @@ fn locks_are_those_of_the_python_package_filelock() {
     let Some(python) = python() else { return };
     let (_home, workspace) = workspace();
     std::fs::create_dir(workspace.join("locks")).unwrap();
-    // Python holds it: we wait, or are told.
+    // Python holds it: we wait, or get the error.
     let script = "import filelock, sys\nwith filelock.FileLock('locks/gate'):\n    print('held', flush=True)\n    sys.stdin.readline()\n";
     let mut holder = Command::new(&python)
         .args(["-c", script])
@@ -162,7 +162,7 @@ fn locks_are_those_of_the_python_package_filelock() {
     holder.wait().unwrap();
     let passed = said(&waiting.wait_with_output().unwrap());
     assert_eq!((&passed["waited"], &passed["stale"]), (&json!(true), &json!(false)));
-    // We hold it: Python waits, or is told.
+    // We hold it: Python waits, or gets the error.
     let mut server = serve(&workspace);
     call(&mut server, "pass_gate", json!({ "hold_ms": 50_000 }));
     held(&workspace);

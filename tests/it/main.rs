@@ -1,4 +1,5 @@
-//! The built binary and its protocol in ordinary use: commands, calls, writes, locks, the wire, real clients, a long run.
+//! The built binary and its protocol in ordinary use: commands, calls, writes, locks, the wire, real clients, a long
+//! run.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

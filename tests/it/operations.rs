@@ -40,7 +40,7 @@ fn the_pack_is_sound_and_each_operation_is_proved() {
     std::fs::create_dir(&packs).unwrap();
     let from = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/operations/tools.d"));
     let text = std::fs::read_to_string(from.join("shelf.toml")).unwrap();
-    // One of two writing operations says that it reads: that one is told, at its place.
+    // One of two writing operations says that it reads: that one is reported, at its location.
     let wrong = text.replace(
         "description = \"Removes one note of the shelf.\"\neffect = \"writes\"",
         "description = \"Removes one note of the shelf.\"\neffect = \"reads\"",

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A workspace, two other folders, and a secret beside them.
+/// A workspace, two other folders, and a secret next to them.
 struct House {
     home: tempfile::TempDir,
 }
@@ -42,7 +42,7 @@ impl House {
             .unwrap()
     }
 
-    /// What the tool gives in a room.
+    /// Returns the result of the tool in a room.
     fn act(&self, act: &str, room: &Path, roots: &[&str]) -> Value {
         let arguments = json!({ "room": room, "act": act }).to_string();
         let output = self.run(&["call", "tidy_room", &arguments], roots);
@@ -82,7 +82,7 @@ fn granted_rooms_are_read_found_written_locked_and_committed() {
         assert_eq!(house.act("commit", &folder, &roots)["commits"], "2");
         assert_eq!(house.act("lock", &folder, &roots), true);
         assert_eq!(house.text(room), "locked");
-        // What ignore files of that root say holds below it.
+        // The ignore files of that root apply below it.
         fs::write(folder.join(".gitignore"), "new\n").unwrap();
         assert_eq!(house.act("find", &folder, &roots), json!([file("a.md")]));
         assert_eq!(house.act("find", &folder.join("new"), &roots), json!([]));
@@ -113,7 +113,7 @@ fn other_rooms_are_refused_with_the_way_to_grant_them() {
     let arguments = format!("room={}", house.at("secret").display());
     let told = house.run(&["call", "tidy_room", &arguments], &["left"]);
     assert!(String::from_utf8_lossy(&told.stdout).contains("start with `--root DIR`"), "{told:?}");
-    // What a pack names by itself may be read, and neither written nor committed to.
+    // A file that a pack names itself may be read, and neither written nor committed to.
     assert_eq!(house.act("read", &house.at("named"), &[]), "named");
     for act in ["write", "lock", "commit"] {
         assert!(house.act(act, &house.at("named"), &[]).to_string().contains("may not"), "{act}");
@@ -146,7 +146,7 @@ fn a_graph_reaches_over_all_rooms_and_sees_their_edits() {
     fs::remove_file(house.at("right room [1]/a.md")).unwrap();
     let notes = [notes[0].clone(), note("left", "a.md", "edited"), note("right room [1]", "b.md", "new")];
     assert_eq!(server.well("list_notes", json!({})), json!(notes));
-    // A link that is put in place of a file leads nowhere.
+    // A link that replaces a file is not followed.
     fs::remove_file(house.at("left/a.md")).unwrap();
     symlink("../secret/a.md", house.at("left/a.md")).unwrap();
     assert_eq!(server.well("list_notes", json!({})), json!([notes[0], notes[2]]));

@@ -1,7 +1,7 @@
 //! One long run over standard streams and HTTP: calls, with reloads, edits, cancellations and tasks among them. Memory
 //! stays flat, and no descriptor or thread is left behind.
 //!
-//! `.ci/long soak` runs it; `SOAK_CALLS` says how many calls are made, a million if it says nothing.
+//! `.ci/long soak` runs it; `SOAK_CALLS` is the number of calls (default: a million).
 #![cfg(target_os = "linux")]
 
 mod client;
@@ -50,7 +50,7 @@ impl Held {
     }
 }
 
-/// A workspace with notes, and a layer with the pack beside it.
+/// A workspace with notes, and a layer with the pack next to it.
 fn place() -> Home {
     let home = Home::with(&[]);
     PACK.iter().for_each(|(path, text)| home.write(&format!("../layer/{path}"), text));
@@ -58,7 +58,7 @@ fn place() -> Home {
     home
 }
 
-/// One call, of whichever kind its number says.
+/// One call, of the kind that its number selects.
 fn call(client: &mut dyn Client, place: &Home, at: u64) {
     let whose = client.name();
     match at {

@@ -1,8 +1,8 @@
 //! The protocol on the wire: transcripts of both eras, the schemas of every revision, and rough clients.
 //!
-//! A transcript is a text: `>` a line sent, `>m` the same with the `_meta` of the stateless era, `<` the next
-//! message heard, `<~` a part of it, `!` a change announced by the host, `.` silence. What is left at the
-//! end of the input is a fault.
+//! A transcript is a text: `>` a line sent, `>m` the same with the `_meta` of the stateless era, `<` the next message
+//! heard, `<~` a part of it, `!` a change announced by toolsd, `.` silence. What is left at the end of the input is an
+//! error.
 
 mod client;
 mod fixture;
@@ -15,7 +15,8 @@ use serde_json::Value as Json;
 use std::time::Duration;
 use toolsd::mcp::{Bounds, ServerSettings};
 
-/// Whether `message` has the part `wanted`: objects may have more keys, lists are as long, a text may end in a line break.
+/// Whether `message` has the part `wanted`: objects may have more keys, lists are as long, a text may end in a line
+/// break.
 pub fn has_part(message: &Json, wanted: &Json) -> bool {
     match (message, wanted) {
         (Json::Object(message), Json::Object(wanted)) => {

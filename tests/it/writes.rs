@@ -1,4 +1,4 @@
-//! What a call writes: all of it or nothing, seen by nobody else before, and nowhere it may not be.
+//! What a call writes: all of it or nothing, invisible to others before, and only where it is allowed.
 
 use crate::support::{said, workspace};
 use serde_json::{Value, json};

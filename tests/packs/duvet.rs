@@ -107,7 +107,7 @@ fn lists(server: &mut Server, expected: &Value, differences: &mut Differences) {
 //= docs/spec.md#traceability
 //= type=test
 //# The status of a requirement MUST follow from the characters of it that are cited.
-/// Every case below `golden/edge`: those that lie there, and those that are added.
+/// Every case below `golden/edge`: the existing ones, and those that are added.
 #[test]
 #[ignore = "real projects: `just corpora`"]
 fn every_quirk_comes_out_as_recorded() {
@@ -144,7 +144,7 @@ fn configuration_fault(name: &str, server: &mut Server, differences: &mut Differ
     differences.same(format!("{name}: resources"), &answer["error"]["code"], &json!(-32603));
 }
 
-/// `list_invalid_citations` gives what the table says, nothing where the table is silent, and agrees with
+/// `list_invalid_citations` returns what the table says, nothing where the table has no entry, and agrees with
 /// `validate_citation` on each.
 fn invalid_citations(name: &str, server: &mut Server, expected: Option<&toml::Value>, differences: &mut Differences) {
     let listed = server.well("list_invalid_citations", json!({}));

@@ -104,7 +104,7 @@ impl Differences {
     }
 }
 
-/// What tells the items of a list apart.
+/// Identifies an item of a list.
 fn key(item: &Value) -> String {
     match (item.get("id").or(item.get("old_id")).unwrap_or(&Value::Null), &item["source_id"]) {
         (Value::String(id), _) => id.clone(),
@@ -123,7 +123,7 @@ fn recorded(file: &Path, root: &str) -> Vec<Value> {
     }
 }
 
-/// What a difference of a call is called: the tool, the corpus, what was asked.
+/// The name of a difference of a call: the tool, the corpus, the arguments.
 fn named(corpus: &str, call: &Value) -> String {
     let (tool, arguments) = (call["tool"].as_str().unwrap(), &call["arguments"]);
     let asked = ["req_id", "query", "keywords"].iter().map(|name| &arguments[name]).find(|asked| !asked.is_null());
@@ -148,7 +148,7 @@ fn answers(corpus: &str, golden: &Path, server: &mut Server, root: &str, differe
             differences.add(format!("{what}: failed with {got}"));
             continue;
         }
-        // The original answers a search with a list alone; here it is a page that tells how many there are.
+        // The original answers a search with a list alone; here it is a page with the total.
         let search = tool == "search";
         let (got, wanted) = if search { (&got["results"], &call["result"]["result"]) } else { (&got, &call["result"]) };
         differences.compare(&what, "", got, wanted);

@@ -1,5 +1,5 @@
-//! Everything that the shipped packs serve is tried: each tool and operation, resource, prompt and completion has an example
-//! or a case with a real result.
+//! Everything that the shipped packs serve is tried: each tool and operation, resource, prompt and completion has an
+//! example or a case with a real result.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use toolsd::registry::UriTemplate;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// What the conformance suite calls because it fails: an error is its only result.
+/// Calls of the conformance suite that are meant to fail: an error is their only result.
 const FAILING: [&str; 3] = ["tool failing_job", "tool protocol_error_job", "tool test_error_handling"];
 
 /// The files of a pack that are texts, with their paths from the root.
@@ -29,7 +29,7 @@ fn pack_files(name: &str) -> Vec<(String, String)> {
     files
 }
 
-/// Every item that a pack serves, in words.
+/// Every item that a pack serves, as text.
 fn served(definitions: &Definitions) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for tool in &definitions.tools {

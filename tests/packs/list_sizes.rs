@@ -1,4 +1,4 @@
-//! What the lists of tools of all packs take of a model's context stays small: `toolsd cost` shows each part of it.
+//! The lists of tools of all packs take little of a model's context: `toolsd cost` shows each part of it.
 
 use crate::support::toolsd;
 use serde_json::Value;

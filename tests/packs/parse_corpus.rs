@@ -117,7 +117,7 @@ fn ink_of(passage: &Passage, spans: &Spans) -> String {
     kept.collect::<String>().chars().filter(|letter| !letter.is_whitespace()).collect()
 }
 
-/// The quote of an annotation, read from where it stands, by its line.
+/// The quote of an annotation, read from its source, by its line.
 fn quote_of(project: &Path, annotation: &Json) -> Option<String> {
     let path = project.join(annotation["source"].as_str().unwrap());
     let line = usize::try_from(annotation["line"].as_u64().unwrap()).unwrap();
@@ -140,8 +140,8 @@ fn path_is_python(annotation: &Json) -> bool {
     annotation["source"].as_str().unwrap().ends_with(".py")
 }
 
-/// Compares one project with its report; gives how many sections, requirements and quotes were the same, the
-/// quotes by the way that found them.
+/// Compares one project with its report. Returns how many sections, requirements and quotes were the same, the quotes
+/// by the way that found them.
 fn compare(project: &Path, report: &Json) -> (usize, usize, BTreeMap<&'static str, usize>) {
     let annotations = report["annotations"].as_array().unwrap();
     let (mut sections, mut requirements, mut ways) = (0, 0, BTreeMap::new());
@@ -185,7 +185,7 @@ fn compare(project: &Path, report: &Json) -> (usize, usize, BTreeMap<&'static st
     (sections, requirements, ways)
 }
 
-/// Whether the other program extracted it: the file lies where it writes them.
+/// Whether the other program extracted it: the file is where it writes them.
 fn is_extracted(annotation: &Json) -> bool {
     annotation["source"].as_str().unwrap().starts_with(".duvet/requirements/")
 }

@@ -1,4 +1,5 @@
-//! The pack of skills: a check for each number of its list of scenarios, the recorded sessions, the extension to the byte.
+//! The pack of skills: a check for each number of its list of scenarios, the recorded sessions, the extension to the
+//! byte.
 
 mod corpus;
 mod extension;
@@ -125,7 +126,7 @@ fn differs(corpus: &Corpus, step: &Table, answer: &Value) -> Option<String> {
     (!met).then(|| answer.to_string().chars().take(600).collect())
 }
 
-/// What loading a skill says: the header, and the file without a byte order mark.
+/// The result of loading a skill: the header, and the file without a byte order mark.
 fn loaded(full: &str, folder: &str) -> String {
     assert!(folder.starts_with('/'), "{folder} is absolute");
     let file = fs::read_to_string(format!("{folder}/SKILL.md")).unwrap();

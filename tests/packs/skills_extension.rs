@@ -1,4 +1,5 @@
-//! The Skills extension over the wire: every file of every skill is there, to the byte, with the hash that was promised.
+//! The Skills extension over the wire: every file of every skill is served, to the byte, with the hash that was
+//! promised.
 
 use crate::support::Server;
 use serde_json::{Value, json};

@@ -22,12 +22,12 @@ fn names(table: &toml::Table, key: &str) -> Vec<String> {
     play::strings(&play::as_json(&table[key]))
 }
 
-/// Plays the checks of the table, on a project of the corpus or on others.
+/// Runs the checks of the table, on a project of the corpus or on others.
 fn play_checks(on_corpus: bool) {
     let needs_corpus = |check: &toml::Table| check.get("project").is_some_and(|name| name.as_str() != Some("none"));
     let all = tables(&statements(), "check");
     let mut checks: Vec<_> = all.into_iter().filter(|check| needs_corpus(check) == on_corpus).collect();
-    // Each has a project and a server of its own: two are played at a time.
+    // Each has a project and a server of its own: two run at a time.
     let others = checks.split_off(checks.len() / 2);
     let failed: usize = std::thread::scope(|scope| {
         let played =
@@ -37,7 +37,7 @@ fn play_checks(on_corpus: bool) {
     assert_eq!(failed, 0, "checks failed, see above");
 }
 
-/// Plays a check; what fails is printed.
+/// Runs a check and prints what fails.
 fn is_held(check: &toml::Table) -> bool {
     let title = format!("{} {}", names(check, "of").join(" "), check["title"].as_str().unwrap());
     let mut stage = Stage::set(check);
@@ -94,7 +94,7 @@ fn every_statement_has_a_check() {
     assert!(missing.is_empty(), "no check for {}", missing.join(", "));
 }
 
-/// Real features are listed, reported and validated; the known faults are in the data, not ours.
+/// Real features are listed, reported and validated; the known errors are in the data, not ours.
 #[test]
 #[ignore = "real projects: `just corpora`"]
 fn real_projects_are_read() {

@@ -46,7 +46,8 @@ fn every_must_is_held() {
     assert!(unknown.is_empty(), "there is no {unknown:?}");
 }
 
-/// All checks of the table, each in a workspace and a process of its own; every fault is told, not the first.
+/// All checks of the table, each in a workspace and a process of its own; every failure is reported, not only the
+/// first.
 #[test]
 fn every_check_of_the_table_passes() {
     let only = std::env::var("ONLY").ok();
@@ -86,7 +87,7 @@ fn bare(schema: &Value) -> Value {
     }
 }
 
-/// No tool is left out, and no schema of a capability is another one than its tool publishes.
+/// Every tool has a capability, and its schemas are those that the tool publishes.
 #[test]
 fn capabilities_tell_what_the_tools_publish() {
     let folder = tempfile::tempdir().unwrap();
@@ -113,7 +114,7 @@ fn capabilities_tell_what_the_tools_publish() {
     }
 }
 
-/// What lies beside code may be of any size.
+/// Files other than code may be of any size.
 #[test]
 fn a_file_too_large_to_be_read_leaves_the_report_whole() {
     let folder = tempfile::tempdir().unwrap();
@@ -133,7 +134,7 @@ fn a_file_too_large_to_be_read_leaves_the_report_whole() {
     assert_eq!(report["totals"]["covered"], 1, "{report}");
 }
 
-/// What cannot be read is missing from a report, which says so: a code file in a notice, a specification as an error.
+/// A report lists what cannot be read as missing: a code file in a notice, a specification as an error.
 #[test]
 fn what_cannot_be_read_is_told_by_the_report_of_compliance() {
     let folder = tempfile::tempdir().unwrap();

@@ -113,7 +113,7 @@ impl Home {
         self.run(&["trust", "--edits", pack, "--yes"]).ended(0);
     }
 
-    /// Runs a command at a terminal, where a person gives this answer to its question: all that is seen there.
+    /// Runs a command at a terminal, where a person enters this answer to its question. Returns everything shown there.
     pub fn at_terminal(&self, words: &[&str], answer: &str) -> Said {
         use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
         let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
@@ -127,7 +127,7 @@ impl Home {
         drop(command);
         let mut controller = fs::File::from(controller);
         let (mut seen, mut chunk, mut answered) = (Vec::new(), [0; 1024], false);
-        // Once nobody has the other side open, the system says that it is over, or that it cannot be read.
+        // Once the other side is closed by all, the system reports the end, or that it cannot be read.
         while let Ok(count @ 1..) = controller.read(&mut chunk) {
             seen.extend_from_slice(&chunk[..count]);
             if !answered && seen.ends_with(b"[y/N] ") {
@@ -145,7 +145,7 @@ impl Home {
     }
 }
 
-/// Runs a command to its end. One that should refuse and serves instead has no end: it is ended, and the test fails.
+/// Runs a command to its end. One that should refuse and serves instead never ends: it is killed, and the test fails.
 pub fn output_in_time(command: &mut Command) -> Output {
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let (out, err) = (collected(child.stdout.take().unwrap()), collected(child.stderr.take().unwrap()));
@@ -165,7 +165,7 @@ pub fn output_in_time(command: &mut Command) -> Output {
     Output { status, stdout: out.join().unwrap(), stderr: err.join().unwrap() }
 }
 
-/// Reads to the end beside whatever else is done.
+/// Reads to the end in the background.
 fn collected(mut from: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();

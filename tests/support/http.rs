@@ -55,7 +55,7 @@ impl Server {
             .unwrap();
         let lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let (said, heard) = channel();
-        // To the end: what is said later must not fill the pipe.
+        // To the end: later output must not fill the pipe.
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(|line| drop(said.send(line))));
         let (end, mut told) = (Instant::now() + PATIENCE, String::new());
         let address = loop {
@@ -142,7 +142,7 @@ impl Server {
         self.ask_with(method, params, &[])
     }
 
-    /// Opens a session of the era of handshakes; gives its id.
+    /// Opens a session of the era of handshakes. Returns its id.
     pub fn session(&self) -> String {
         let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "t", "version": "0" } });
         let reply = self.send("POST", &[], &request("initialize", hello).to_string());

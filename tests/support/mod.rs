@@ -11,7 +11,7 @@ use std::process::{Child, ChildStdin, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// No wait for a server is longer: only a fault comes near it.
+/// No wait for a server is longer: only a bug comes near it.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A running `toolsd serve`.
@@ -50,8 +50,8 @@ pub fn toolsd(home: &Path) -> Command {
 
 /// Writes a script for the shell that can be started at once.
 ///
-/// Another process writes it. What a thread of this one has open for writing, a program that another thread starts at that
-/// moment has open too, and the system starts nothing that anybody may still write (`ETXTBSY`).
+/// Another process writes it. What a thread of this one has open for writing, a program that another thread starts at
+/// that moment has open too, and the system starts nothing that anybody may still write (`ETXTBSY`).
 pub fn write_program(path: &Path, text: &str) {
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", r#"cat > "$1" && chmod 755 "$1""#, "sh"]).arg(path).stdin(Stdio::piped());
@@ -114,7 +114,7 @@ impl Server {
         self.send_bytes(format!("{message}\n").as_bytes());
     }
 
-    /// Sends what may be no message.
+    /// Sends a text that need not be a message.
     pub fn send_bytes(&mut self, bytes: &[u8]) {
         let input = self.input.as_mut().unwrap();
         input.write_all(bytes).unwrap();
@@ -202,7 +202,7 @@ impl Server {
         self.child.id()
     }
 
-    /// Waits until the process has ended, and gives its exit code.
+    /// Waits until the process has ended. Returns its exit code.
     #[track_caller]
     pub fn ended(&mut self) -> Option<i32> {
         let end = Instant::now() + PATIENCE;
@@ -215,7 +215,7 @@ impl Server {
         }
     }
 
-    /// The JSON of a resource that must be there.
+    /// The JSON of a resource, which must exist.
     pub fn read(&mut self, uri: &str) -> Value {
         let answer = self.request("resources/read", json!({ "uri": uri }));
         let text = answer["result"]["contents"][0]["text"].as_str().unwrap_or_else(|| panic!("{uri}: {answer}"));

@@ -127,7 +127,7 @@ impl Server {
         self.child.id()
     }
 
-    /// Waits for its end, and gives its exit code.
+    /// Waits for its end. Returns its exit code.
     pub fn exit_code(mut self) -> Option<i32> {
         self.child.wait().unwrap().code()
     }

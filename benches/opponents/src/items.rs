@@ -13,11 +13,11 @@ pub enum State {
 pub struct Item {
     /// `item-` and its number.
     pub key: String,
-    /// What is filtered by.
+    /// The field to filter by.
     pub state: State,
-    /// What is sorted by.
+    /// The field to sort by.
     pub weight: i64,
-    /// What is summed.
+    /// The field to sum.
     pub amount: i64,
 }
 

@@ -62,7 +62,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Serves HTTP at a free port and says on stderr which it is.
+/// Serves HTTP at a free port and prints it on stderr.
 async fn serve_http(tools: Tools) -> Result<(), Box<dyn std::error::Error>> {
     let config = StreamableHttpServerConfig::default().with_json_response(true);
     let service = StreamableHttpService::new(move || Ok(tools.clone()), Arc::<LocalSessionManager>::default(), config);

@@ -15,7 +15,7 @@ pub struct Annotation {
     pub place: String,
     /// Its type.
     pub kind: &'static str,
-    /// What it quotes; none = the whole section.
+    /// The quoted text; `None` means the whole section.
     pub quote: Option<String>,
     /// Whether the quote differs from the text by one edit.
     pub edited: bool,
@@ -23,7 +23,7 @@ pub struct Annotation {
     pub reason: String,
 }
 
-/// Makes `count` of them. A declared requirement (`spec`) is a sentence without keyword, each declared once.
+/// Creates `count` of them. A declared requirement (`spec`) is a sentence without keyword, each declared once.
 pub fn make(dice: &mut Dice, texts: &[Text], count: usize) -> Vec<Annotation> {
     let all: Vec<(&Text, &Sentence)> =
         texts.iter().flat_map(|text| text.sentences().map(move |sentence| (text, sentence))).collect();
@@ -65,7 +65,7 @@ fn kind(dice: &mut Dice) -> &'static str {
     TYPES[0].0
 }
 
-/// Of ten quotes seven are the sentence, two a part of it, one is left out; `edit` asks for one with an edit.
+/// Of ten quotes seven are the sentence, two a part of it, one is omitted; `edit` requests one with an edit.
 fn quote(dice: &mut Dice, kind: &str, text: &str, edit: bool) -> (Option<String>, bool) {
     let whole = matches!(kind, "spec" | "exception" | "todo");
     if !edit && !whole && dice.chance(10) {

@@ -1,4 +1,4 @@
-//! Source files in Rust and C around the annotations, TOML files for what stands in no source, the configuration.
+//! Source files in Rust and C around the annotations, TOML files for annotations without a source, the configuration.
 
 use super::citations::Annotation;
 use super::texts::{Text, wrap};
@@ -12,7 +12,7 @@ struct Language {
     folder: &'static str,
     meta: &'static str,
     content: &'static str,
-    /// The type of an annotation that names none.
+    /// The default type of an annotation.
     usual: &'static str,
 }
 
@@ -32,11 +32,11 @@ pub fn configuration(texts: &[Text]) -> String {
     for one in texts {
         text += &format!("\n[[specification]]\nsource = \"{}\"\n", one.address());
     }
-    // A page for people is no part of what is compared.
+    // A page for people is not part of what is compared.
     text + "\n[report.html]\nenabled = false\n"
 }
 
-/// Half of the exceptions and todos stand in TOML files, one file for each section.
+/// Half of the exceptions and todos are in TOML files, one file for each section.
 fn in_table(place: usize, annotation: &Annotation) -> bool {
     matches!(annotation.kind, "exception" | "todo") && place.is_multiple_of(2)
 }
@@ -109,7 +109,7 @@ fn source(dice: &mut Dice, language: &Language, cited: &[&Annotation], number: u
     text
 }
 
-/// The annotation as a comment; half of the quotes are wrapped as in the text, the others stand in one line.
+/// The annotation as a comment; half of the quotes are wrapped as in the text, the others are on one line.
 fn comment(dice: &mut Dice, language: &Language, annotation: &Annotation, text: &mut String) {
     let Annotation { target, kind, quote, reason, .. } = annotation;
     let (open, close) = if language.extension == "c" { ("    /*\n", "     */\n") } else { ("", "") };

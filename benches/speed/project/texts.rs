@@ -11,7 +11,7 @@ const PAGE: usize = 54;
 pub struct Sentence {
     /// The id of its section, as `section-2.1`.
     pub section: String,
-    /// What it says.
+    /// Its text.
     pub text: String,
     /// Whether it has a keyword of RFC 2119.
     pub normative: bool,
@@ -36,7 +36,7 @@ struct Paragraph {
 }
 
 impl Text {
-    /// Makes one; `number` counts from 1.
+    /// Creates one; `number` counts from 1.
     pub fn make(dice: &mut Dice, number: usize, sections: usize) -> Text {
         let mut things = number * 1000;
         let sections = (0..sections)
@@ -52,7 +52,7 @@ impl Text {
         Text { number: 90_000 + number, title: title(dice), sections }
     }
 
-    /// Where it is cited as.
+    /// The address by which it is cited.
     pub fn address(&self) -> String {
         format!("https://www.rfc-editor.org/rfc/rfc{}", self.number)
     }
@@ -62,7 +62,7 @@ impl Text {
         format!("rfc{}", self.number)
     }
 
-    /// Where its copy lies.
+    /// The path of its copy.
     pub fn path(&self) -> String {
         format!(".duvet/specifications/www.rfc-editor.org/rfc/rfc{}.txt", self.number)
     }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 const WARM: f64 = 5.0;
 const EDIT: f64 = 15.0;
-/// The whole process takes at most so much of what duvet takes.
+/// The whole process takes at most this part of what duvet takes.
 const OF_DUVET: f64 = 0.45;
 const MEMORY: f64 = 100.0;
 
@@ -45,7 +45,7 @@ pub fn measure(setting: &Setting, report: &mut Report) -> Outcome<()> {
     Ok(())
 }
 
-/// One tool call as a process of its own, in turns with `duvet report`.
+/// One tool call as a separate process, in turns with `duvet report`.
 fn whole_process(setting: &Setting, report: &mut Report) -> Outcome<()> {
     let duvet = setting.duvet();
     let (mut own, mut other) = (Vec::new(), Vec::new());
@@ -134,7 +134,7 @@ fn warm(setting: &Setting, report: &mut Report, server: &mut Server) -> Outcome<
     Ok(())
 }
 
-/// Cites a requirement that nothing cites in a file, and asks at once how it stands: the answer has to know.
+/// Cites an uncited requirement in a file, and asks for its state at once: the answer has to include the new citation.
 fn edits(setting: &Setting, report: &mut Report, server: &mut Server, made: &Made) -> Outcome<()> {
     let count = setting.count(20, 3);
     let (_, uncited) = value(server, "list_uncited_requirements", &json!({ "limit": count }))?;
@@ -163,7 +163,7 @@ fn edits(setting: &Setting, report: &mut Report, server: &mut Server, made: &Mad
     }
     let middle = median(&times).ok_or("nothing was measured")?;
     report.at_most("index: first call after an edit, median", EDIT, middle, "ms");
-    // On a machine that others use, too, this tells more than the time that passed.
+    // On a shared machine, this is more reliable than the elapsed time.
     if let Some(used) = median(&used) {
         report.note(format!("index: first call after an edit: processor time {used:.1} ms, median"));
     }

@@ -1,4 +1,4 @@
-//! Ten thousand calls by sixty-four at a time, over both transports: none lost, none wrong, and no memory kept.
+//! Ten thousand calls, sixty-four concurrently, over both transports: none lost, none wrong, and no memory kept.
 
 use crate::Outcome;
 use crate::client::{Call, Right};
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// So long after its start a server has begun to watch: what that takes is none of the memory of calls, of which the
 /// first thousand are over sooner.
 const SETTLED: Duration = Duration::from_millis(200);
-/// Memory after all calls is at most so many times that after the first tenth.
+/// Memory after all calls is at most this multiple of that after the first tenth.
 const GROWTH: f64 = 1.1;
 
 /// Measures it.

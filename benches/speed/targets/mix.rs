@@ -119,7 +119,7 @@ fn make_requirements(folder: &Path, each: usize) -> Outcome<PathBuf> {
     Ok(folder.to_owned())
 }
 
-/// What a code generator leaves behind: one requirement that twenty thousand lines cite.
+/// The output of a code generator: one requirement that twenty thousand lines cite.
 fn many_citations(setting: &Setting, report: &mut Report) -> Outcome<()> {
     let each = setting.count(50, 2);
     let folder = setting.empty_folder("mix-citations")?;

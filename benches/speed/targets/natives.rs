@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use toolsd::order::{compare, sorted};
 use toolsd::value::Value as Item;
 
-/// What the tool `worst` may take.
+/// The time limit of the tool `worst`.
 const LIMIT: Duration = Duration::from_secs(2);
 
 /// How long after its limit, or its cancellation, a call may be answered, in milliseconds.
 const LATE: f64 = 300.0;
 
-/// How long a call of somebody else may take meanwhile, in milliseconds.
+/// How long a call of another client may take meanwhile, in milliseconds.
 const OTHERS: f64 = 50.0;
 
 /// How much 10,000 different patterns may keep, in MB.
@@ -82,7 +82,7 @@ struct Measured {
     late: f64,
     /// From its cancellation until no processor works for it any more.
     cancelled: f64,
-    /// The longest that a call beside it took.
+    /// The longest time of a concurrent call.
     others: f64,
 }
 
@@ -123,7 +123,7 @@ fn one(setting: &Setting, native: &str) -> Outcome<Measured> {
     }
     let arguments = json!({ "native": native, "bytes": setting.count(64 << 20, 64 << 10) });
     let params = |tool: &str| json!({ "name": tool, "arguments": arguments }).to_string();
-    // One for each core, so that nothing is left over for others but what they are given.
+    // One for each core, so that others have only the time that they are given.
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     let began = Instant::now();
     let asked = (0..cores).map(|_| server.send("tools/call", &params("worst"))).collect::<Outcome<Vec<u64>>>()?;

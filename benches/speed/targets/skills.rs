@@ -73,7 +73,7 @@ fn start(setting: &Setting, folder: &Path, home: &Path, workspace: &Path) -> Out
     Server::start(&mut command, &folder.join("server.log"))
 }
 
-/// The time that a line of the log tells of a refresh that found nothing new.
+/// The time of a refresh that found nothing new, from a line of the log.
 fn refreshed(line: &str) -> Option<f64> {
     let (_, rest) = line.split_once("`skills` is refreshed in ")?;
     let (time, what) = rest.split_once(" ms: ")?;

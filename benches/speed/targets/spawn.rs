@@ -13,10 +13,10 @@ use toolsd::world::run::{ChildProcesses, Confinement, ProgramCommand, RequiredGr
 /// Confined against plain.
 const TIMES: f64 = 1.3;
 
-/// What a host of some size holds in memory meanwhile.
+/// The memory of a server of some size meanwhile.
 const LARGE: usize = 500 << 20;
 
-/// Measures it: in a small host and in a large one.
+/// Measures it: in a small process and in a large one.
 pub fn measure(setting: &Setting, report: &mut Report) -> Outcome<()> {
     let status = sandbox_status();
     if !status.is_confining() {

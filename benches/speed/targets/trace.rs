@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Files; each has as many requirements as [`Size::each`] says.
+/// Files; each has [`Size::each`] requirements.
 const FILES: usize = 100;
 const WHOLE: f64 = 800.0;
 const WARM: f64 = 2.0;

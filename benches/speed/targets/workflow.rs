@@ -1,4 +1,4 @@
-//! Work packages in files and git: reading and writing them, beside the command line that does the same.
+//! Work packages in files and git: reading and writing them, compared with the command line that does the same.
 
 use crate::Outcome;
 use crate::client::{Call, Right, Server, answer};
@@ -18,7 +18,7 @@ const WRITE: f64 = 60.0;
 
 const FEATURE: &str = "001-pots";
 
-/// An operation here, and the words by which the command line does the same.
+/// An operation here, and the command line that does the same.
 struct Pair {
     operation: &'static str,
     arguments: Value,

@@ -80,7 +80,7 @@ fn edits(report: &mut Report, server: &mut Server, folder: &Path, at: usize, rou
     Ok(())
 }
 
-/// All pages of the list; gives the time and how many artifacts there are.
+/// All pages of the list. Returns the time and the number of artifacts.
 fn list(server: &mut Server) -> Outcome<(Duration, usize)> {
     let (mut time, mut count, mut params) = (Duration::ZERO, 0, json!({}));
     loop {

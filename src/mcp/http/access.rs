@@ -1,5 +1,5 @@
-//! The access policy over HTTP: the address, the allowed hosts and origins, and the token. Each request is checked once,
-//! before anything else.
+//! The access policy over HTTP: the address, the allowed hosts and origins, and the token. Each request is checked
+//! once, before anything else.
 
 use super::responses::{Refusal, refusal};
 use crate::diagnostic::{Code, Diagnostic, Result};

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 /// The prefix of headers that repeat an argument.
 const PARAMETER_PREFIX: &str = "mcp-param-";
 
-/// Answers plain calls directly. For a call that needs nothing but its answer, rmcp would make a connection of its own,
+/// Answers plain calls directly. For a call that needs nothing but its answer, rmcp would make a separate connection,
 /// two tasks and several copies. A request that may be wrong, or needs more, is left to rmcp, which reports everything
 /// that can be wrong with a request.
 pub(super) struct DirectCalls {

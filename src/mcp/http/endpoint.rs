@@ -201,7 +201,7 @@ fn session_id(headers: &HeaderMap) -> Option<String> {
     headers.get("mcp-session-id").and_then(|id| id.to_str().ok()).map(str::to_owned)
 }
 
-/// Who calls, if it is a session: whatever connections it uses, its calls take one turn.
+/// Identifies the caller if it is a session: whatever connections it uses, its calls take one turn.
 fn session_caller(headers: &HeaderMap) -> Option<CallerId> {
     let session = session_id(headers).filter(|_| !is_stateless(headers))?;
     let mut hasher = DefaultHasher::new();

@@ -94,7 +94,8 @@ impl HttpListener {
 
     //= docs/spec.md#http
     //# At SIGINT and SIGTERM, running calls MUST get a grace period before the process exits with code 0.
-    /// Accepts no more connections, closes idle ones, ends subscriptions, and gives running calls their grace.
+    /// Accepts no more connections, closes idle ones, ends subscriptions, and lets running calls finish within the
+    /// grace period.
     async fn wind_down(self, connections: &Connections, server: &McpServer) {
         let Self { socket, shutdown, streams } = self;
         // First the open connections: a client that cannot connect any more finds them closed as well.

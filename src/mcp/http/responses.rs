@@ -1,5 +1,5 @@
-//! The responses that the transport makes by itself: messages of the protocol, refusals, and what pages of other
-//! origins must be told.
+//! The responses that the transport makes by itself: protocol messages, refusals, and headers for pages of other
+//! origins.
 
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};

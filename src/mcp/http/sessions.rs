@@ -1,5 +1,5 @@
-//! Sessions, which the revisions up to 2025-11-25 have: how long they last, how many there may be, and which one is closed
-//! when there are too many.
+//! Sessions, which the revisions up to 2025-11-25 have: how long they last, how many there may be, and which one is
+//! closed when there are too many.
 
 use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};

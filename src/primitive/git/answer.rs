@@ -1,4 +1,4 @@
-//! What a script gets of a command of git: how it ended, what it printed, and the notices of the host.
+//! What a script gets from a command of git: its exit code, its output, and the notices of toolsd.
 
 use super::arguments::{GitArguments, checks, is_on};
 use super::call::GitCall;
@@ -11,10 +11,10 @@ use crate::value::{Bytes, Map, Value};
 use crate::world::run::{GitChanges, ProgramCommand, ProgramOutput, RequiredGrant};
 use serde_json::json;
 
-/// How many complaints of git become notices.
+/// How many error messages of git become notices.
 const MAX_COMPLAINTS: usize = 5;
 
-/// Runs the one command that most verbs are, and gives its answer.
+/// Runs the single git command of most verbs, and returns its answer.
 pub(super) fn run(call: &mut GitCall<'_>, verb: &GitVerb, said: GitArguments, options: &Map) -> Result<Value> {
     let command = call.command_of(verb, said, options);
     let before = if verb.changes == GitChanges::Files { call.commit("HEAD")? } else { None };
@@ -66,7 +66,7 @@ pub(super) fn answer(
 
 //= docs/spec.md#git
 //# A verb that fails MUST report the exit code and the output of git, and what to do if git needed a program.
-/// Adds the notices to a fault: one of them may be why git fails.
+/// Adds the notices to an error: one of them may be why git fails.
 fn with_notices(mut fault: Box<Diagnostic>, notices: &[String]) -> Box<Diagnostic> {
     if notices.is_empty() {
         return fault;
@@ -82,7 +82,7 @@ fn with_notices(mut fault: Box<Diagnostic>, notices: &[String]) -> Box<Diagnosti
 //= docs/spec.md#git
 //# A result MUST report what git skipped: hooks, signatures, filters, objects that are missing and writes
 //# that are still staged.
-/// What git could not do or left out, in its own words: it ends with 0 all the same.
+/// Git's own messages about what it failed to do or skipped, although it ended with 0.
 fn complaints(errors: &[u8]) -> Vec<String> {
     let errors = String::from_utf8_lossy(errors);
     let begins = ["error:", "warning:", "Ignoring path"];
@@ -94,7 +94,7 @@ fn complaints(errors: &[u8]) -> Vec<String> {
 
 //= docs/spec.md#git
 //# A verb that fails MUST report the exit code and the output of git, and what to do if git needed a program.
-/// What the words of git do not say: that it may start no program here, and what to do by hand.
+/// Adds what git's output does not say: that it may start no program here, and what to do by hand.
 fn advice(errors: &str) -> Option<String> {
     let has = |words: &[&str]| words.iter().any(|word| errors.contains(word));
     if has(&[".merge_file_"]) {
@@ -102,7 +102,7 @@ fn advice(errors: &str) -> Option<String> {
     }
     has(&["cannot fork", "cannot run", "cannot exec", "unable to create thread", "could not run"]).then(|| {
         let more = if has(&["submodule"]) {
-            ", as it does in a submodule that changed: name `paths` beside it"
+            ", as it does in a submodule that changed: name other `paths`"
         } else {
             ": do this by hand"
         };

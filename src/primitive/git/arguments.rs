@@ -4,13 +4,14 @@ use super::verb::{GitOption, GitVerb, HostOptionKind, InputKind, OptionKind, Var
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::value::{Map, Value};
 
-/// What every verb takes besides its own options.
+/// The options of every verb, in addition to its own.
 pub const COMMON: [(&str, &str); 3] = [
-    ("cwd", "The folder it runs in; the root of the workspace if it is left out."),
-    ("check", "Whether another exit code than 0 is a fault; `true` if it is left out."),
+    ("cwd", "The folder it runs in (default: the root of the workspace)."),
+    ("check", "Whether an exit code other than 0 is an error (default: `true`)."),
     (
         "lossy_utf8",
-        "Lets bytes through that are no UTF-8: `text` has `\u{fffd}` for them, and `bytes` is all that git printed.",
+        "Accepts output that is not valid UTF-8: `text` has `\u{fffd}` for wrong bytes, and `bytes` is \
+         all that git printed.",
     ),
 ];
 
@@ -19,7 +20,7 @@ pub(super) fn is_on(options: &Map, name: &str) -> bool {
     matches!(options.get(name), Some(Value::Bool(true)))
 }
 
-/// Whether a failing command is a fault: option `check`.
+/// Whether a failing command is an error: option `check`.
 pub(super) fn checks(options: &Map) -> bool {
     !matches!(options.get("check"), Some(Value::Bool(false)))
 }
@@ -27,7 +28,7 @@ pub(super) fn checks(options: &Map) -> bool {
 /// The arguments and the input of a command of git.
 #[derive(Clone, Debug, Default)]
 pub(super) struct GitArguments {
-    /// Options of git, each a word of its own but for patterns and the like, which are two.
+    /// Options of git, each a single argument, except for patterns and similar ones, which are two.
     pub(super) words: Vec<String>,
     /// Names of commits, branches and refs, in order.
     pub(super) names: Vec<String>,
@@ -43,7 +44,7 @@ pub(super) struct GitArguments {
     pub(super) index: Option<String>,
 }
 
-/// An option and its value: one word if the option ends with `=`, else two.
+/// An option and its value: one word if the option ends with `=`, otherwise two.
 fn joined(word: &str, value: String) -> Vec<String> {
     if word.ends_with('=') { vec![format!("{word}{value}")] } else { vec![word.to_owned(), value] }
 }
@@ -88,7 +89,7 @@ pub(super) fn build_arguments(verb: &GitVerb, options: &Map) -> Result<GitArgume
     Ok(said)
 }
 
-/// The fault of an option that a verb does not have.
+/// The error for an option that a verb does not have.
 pub fn unknown_option(verb: &GitVerb, key: &str) -> Option<Box<Diagnostic>> {
     let names = || verb.options().map(|option| option.name).chain(COMMON.iter().map(|(name, _)| *name));
     if names().any(|name| name == key) {

@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The pause before git is asked again.
 const AGAIN: Duration = Duration::from_millis(40);
 
-/// A repository, and the world that it lies in.
+/// A repository, and the world that contains it.
 pub(super) struct GitCall<'a> {
     pub(super) world: &'a dyn World,
     pub(super) repository: Repository,
@@ -51,7 +51,7 @@ impl<'a> GitCall<'a> {
 }
 
 impl GitCall<'_> {
-    /// A command that is not run yet. `words` begin with that of git.
+    /// A command that is not run yet. `words` begin with git's subcommand.
     pub(super) fn command(&self, words: Vec<String>, git: GitUse) -> ProgramCommand {
         let is_reading = git.changes == GitChanges::Nothing;
         ProgramCommand {
@@ -68,13 +68,13 @@ impl GitCall<'_> {
         }
     }
 
-    /// The same from words of the host's own, which change this.
+    /// The same from words of toolsd itself, with these changes.
     pub(super) fn step(&self, words: &[&str], changes: GitChanges) -> ProgramCommand {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
         self.command(words, GitUse { changes, ..GitUse::default() })
     }
 
-    /// The command of a verb, with all its words in their places.
+    /// The command of a verb, with all its arguments in order.
     pub(super) fn command_of(&self, verb: &GitVerb, mut said: GitArguments, options: &Map) -> ProgramCommand {
         let is_part = self.repository.is_seen_in_part();
         let looks_at_files = looks(verb, &said, options);
@@ -108,7 +108,7 @@ impl GitCall<'_> {
 
     //= docs/spec.md#git
     //# The paths that a verb takes and returns MUST be in the working tree below the granted roots.
-    /// Refuses paths that lie outside of what the pack may look at, and says of the verb whether it looks at files.
+    /// Refuses paths outside of what the pack may look at.
     pub(super) fn check_paths(&self, verb: &GitVerb, said: &GitArguments, options: &Map) -> Result<()> {
         let repository = &self.repository;
         let is_of_commits = verb.files == FileUse::None && verb.changes == GitChanges::Nothing;
@@ -118,7 +118,7 @@ impl GitCall<'_> {
             let is_inside =
                 path::is_below(&at, limit) || path::is_below(&self.world.spelled(&at), &self.world.spelled(limit));
             if !is_inside {
-                let message = format!("git may not reach `{at}`: it lies outside of `{limit}`");
+                let message = format!("git may not reach `{at}`: it is outside of `{limit}`");
                 return Err(
                     Diagnostic::new(Code::WORLD, message).help("name the repository's own files, or another `folder`")
                 );
@@ -129,7 +129,7 @@ impl GitCall<'_> {
         }
         for file in &said.files {
             if file.contains('\n') {
-                let message = format!("`{file}` has a line break: git cannot be told of it");
+                let message = format!("`{file}` has a line break, which separates paths in git's input");
                 return Err(Diagnostic::new(Code::ARGUMENTS, message).help("rename the file"));
             }
             if self.world.stat(&path::join(&repository.folder, file))?.is_none() {
@@ -143,7 +143,7 @@ impl GitCall<'_> {
                 repository.top, repository.visible
             );
             return Err(Diagnostic::new(Code::WORLD, message).help(format!(
-                "`add` with `update: true` before, which takes what lies there; or start with `--root {}`",
+                "`add` with `update: true` first, which takes only what the pack may see; or start with `--root {}`",
                 repository.top
             )));
         }
@@ -161,7 +161,7 @@ impl GitCall<'_> {
         })
     }
 
-    /// What git prints in answer to a question of the host; the pack does not see it.
+    /// Runs git for a question of toolsd; the pack does not see the answer.
     pub(super) fn ask(&self, words: &[&str]) -> Result<ProgramOutput> {
         self.run(&self.step(words, GitChanges::Nothing))
     }

@@ -1,5 +1,5 @@
-//! `fetch`: which address, which branches, and what becomes of them. The transport itself is started by the disk, in a
-//! repository of its own.
+//! `fetch`: which address, which branches, and their new names. The disk starts the transport itself, in a temporary
+//! repository.
 
 use super::answer::answer;
 use super::arguments::GitArguments;
@@ -70,14 +70,14 @@ fn address(call: &GitCall<'_>, remote: &str) -> Result<(String, Option<String>)>
     let given = url.strip_prefix("file://").unwrap_or(url);
     // Git's own rule: a `:` before the first `/` ends the name of a host.
     if let Some((host, _)) = given.split_once(':').filter(|(host, _)| !host.contains('/')) {
-        // `ext::`, `fd::` and the like name a program.
+        // `ext::`, `fd::` and similar prefixes name a program.
         let is_program = url.contains("::") || host.is_empty();
         return if is_program { Err(not_reached(remote, url)) } else { Ok((url.clone(), None)) };
     }
     let absolute = path::join(&call.repository.top, given);
     let place = call.world.spelled(&absolute);
     if !path::is_below(&place, ".") && !call.world.granted_roots().iter().any(|root| path::is_below(&place, root)) {
-        let message = format!("the remote `{remote}` lies in `{place}`, outside of the root");
+        let message = format!("the remote `{remote}` is in `{place}`, outside of the root");
         return Err(Diagnostic::new(Code::WORLD, message).help(format!("start with `--root {place}`")));
     }
     // A symlink may lead out.

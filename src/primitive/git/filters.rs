@@ -1,5 +1,5 @@
-//! Files that pass a filter, such as git-crypt or git-lfs, which is a program: refused before one of them is taken in, or
-//! is written as it must not lie there; told otherwise.
+//! Files that pass a filter (a program, such as git-crypt or git-lfs). Refuses to take one in, or to write one that
+//! would be wrong in the working tree without its filter; otherwise reports them.
 
 use super::arguments::{GitArguments, is_on};
 use super::call::GitCall;
@@ -34,8 +34,8 @@ impl Filtered {
 //= docs/spec.md#git
 //# A verb MUST fail before any change if a filter applies to an added file, or if objects of the files to
 //# write are missing.
-/// Refuses a verb that would take in a file that only its filter makes fit for the repository, or write one that only its
-/// filter makes fit for the working tree.
+/// Refuses a verb that would take in a file that only its filter makes fit for the repository, or write one that only
+/// its filter makes fit for the working tree.
 pub(super) fn check(call: &GitCall<'_>, verb: &GitVerb, said: &GitArguments, options: &Map) -> Result<()> {
     if call.repository.filters().is_empty() {
         return Ok(());
@@ -112,8 +112,8 @@ fn check_filled(call: &GitCall<'_>, verb: &GitVerb, said: &GitArguments) -> Resu
         .help(format!("do this by hand: `git {command} {}`", said.names.join(" "))))
 }
 
-/// The filters through which files must go to the working tree. What git-lfs keeps is its own pointer, which may lie there,
-/// and many filters only clean.
+/// The filters through which files must go to the working tree. Git-lfs does not count, since its own pointers may
+/// remain there; many filters only clean.
 fn filling(repository: &Repository) -> Vec<&str> {
     let is_set = |filter: &str, end: &str| {
         let value = repository.setting(&format!("filter.{filter}.{end}")).map_or("", |one| one.value.as_str());
@@ -168,14 +168,14 @@ pub(super) fn notice(call: &GitCall<'_>, verb: &GitVerb) -> Result<Option<String
     let patterns: Vec<String> = filters.iter().map(|filter| format!(":(top,attr:filter={filter})")).collect();
     let words = ["ls-files", "-z", "--"].into_iter().chain(patterns.iter().map(String::as_str));
     let mut command = call.step(&words.collect::<Vec<_>>(), GitChanges::Nothing);
-    // The only paths that are patterns: those of the host's own.
+    // The only paths that are patterns: those of toolsd itself.
     command.env.push(("GIT_LITERAL_PATHSPECS".to_owned(), "0".to_owned()));
     let printed = call.run(&command)?.output;
     let paths: Vec<String> = String::from_utf8_lossy(&printed).split_terminator('\0').map(str::to_owned).collect();
     let what = if verb.files == FileUse::Fills {
         "it holds what the commit holds"
     } else {
-        "it is compared as it lies there, and may look changed"
+        "it is compared unfiltered, and may look changed"
     };
     let lfs = if filters.contains(&"lfs") { "; `git lfs pull` fills it" } else { "" };
     let filters = filters.into_iter().map(str::to_owned).collect();

@@ -1,5 +1,5 @@
-//! `merge` in steps, because git's own starts git: the merge is made in memory first (`merge-tree`), so that nothing has
-//! changed where it cannot be made; then files follow, and the state that `merge --abort` and `commit` look for.
+//! `merge` in steps, because git's own starts git: the merge is made in memory first (`merge-tree`), so that nothing
+//! has changed where it cannot be made; then files follow, and the state that `merge --abort` and `commit` look for.
 //!
 //! Absent: several branches at once, `rerere` and autostash.
 
@@ -13,13 +13,13 @@ use crate::value::{Map, Value};
 use crate::world::path;
 use crate::world::run::{GitChanges, ProgramCommand, ProgramOutput};
 
-/// What a person reads after a conflict.
+/// The message for a person after a conflict.
 const CONFLICT: &str = "Automatic merge failed; fix conflicts and then commit the result.\n";
 
-/// A merge that takes a commit of its own, or a squash.
+/// A merge that needs a commit, or a squash.
 struct Merge<'a, 'b> {
     call: &'a mut GitCall<'b>,
-    /// What is merged, as it was named, and its commit.
+    /// The branch or commit to merge, as it was named, and its commit.
     name: String,
     other: String,
     /// The commit that it is merged into.
@@ -34,7 +34,7 @@ struct MergedTree {
     tree: String,
     /// Entries of an index for each path in conflict: mode, hash, stage, a tab, and the path.
     conflicts: Vec<Vec<u8>>,
-    /// What git says of it.
+    /// Git's messages about it.
     messages: Vec<u8>,
 }
 
@@ -68,7 +68,7 @@ impl MergedTree {
     }
 }
 
-/// Merges. What git does without starting git, it does itself.
+/// Merges. Whatever git does without starting another git, it does itself.
 pub(super) fn run(call: &mut GitCall<'_>, verb: &GitVerb, said: GitArguments, options: &Map) -> Result<Value> {
     let name = said.names[0].clone();
     let (head, other) = (call.commit("HEAD")?, call.commit(&name)?);
@@ -117,7 +117,7 @@ impl Merge<'_, '_> {
             return Ok(ran);
         }
         let merged = MergedTree::parse(&ran.output);
-        // Made before a file changes: it fails where nobody knows who the user is.
+        // Made before a file changes: it fails if git does not know the user's name.
         let commit = match merged.conflicts.is_empty() && !self.is_squash {
             true => {
                 let words = ["commit-tree", "-p", &self.head, "-p", &self.other, "-F", "-", &merged.tree];
@@ -138,7 +138,7 @@ impl Merge<'_, '_> {
         if filled.code != 0 {
             return Ok(ProgramOutput { code: 2, ..filled });
         }
-        // Not before the index has the merge: a commit would say that the branch is merged, and leave out its work.
+        // Only once the index has the merge: before, a commit would record the branch as merged without its changes.
         if !self.is_squash {
             self.write_state()?;
         }
@@ -178,7 +178,7 @@ impl Merge<'_, '_> {
         Ok(ProgramOutput { output: messages, ..moved })
     }
 
-    /// A squash, or a conflict: a commit is somebody else's to make.
+    /// Ends a squash or a conflict without a commit: the caller makes it.
     fn stop(&self, merged: &MergedTree) -> Result<ProgramOutput> {
         let mut output = merged.messages.clone();
         if self.is_squash {

@@ -1,5 +1,5 @@
-//! What the user's own git would have done besides: hooks, signatures, filters, objects fetched in between, and what
-//! lies outside of the workspace.
+//! Differences to the user's own git: hooks, signatures, filters, missing objects to fetch, and what is outside of the
+//! workspace.
 
 use super::arguments::GitArguments;
 use super::call::{GitCall, is_whole};
@@ -91,8 +91,9 @@ fn part(call: &GitCall<'_>, verb: &GitVerb, said: &GitArguments, options: &Map) 
     let is_index_of_user = said.index.is_none() && ["commit", "reset", "read_tree"].contains(&verb.name);
     if !is_index_of_user {
         let is_cut = is_whole(verb, said, options);
-        return Ok(is_cut
-            .then(|| format!("what lies outside of `{visible}` is not shown or added: the repository is `{top}`")));
+        return Ok(
+            is_cut.then(|| format!("what is outside of `{visible}` is not shown or added: the repository is `{top}`"))
+        );
     }
     let staged = call.ask(&["diff", "--cached", "--name-only", "-z", "--no-renames", "HEAD"])?.output;
     let prefix = format!("{}/", path::relative(visible, top).unwrap_or_default());
@@ -141,7 +142,7 @@ pub(super) fn check_partial_clone(call: &GitCall<'_>, verb: &GitVerb, said: &Git
 
 //= docs/spec.md#git
 //# Changes that git makes to `toolsd.toml` and `.toolsd` MUST be reported.
-/// Collects what a verb that changes files changed of the host's own since the commit `before`.
+/// Collects which protected files of toolsd a verb changed since the commit `before`.
 pub(super) fn collect_own_files(call: &mut GitCall<'_>, before: &str) -> Result<()> {
     let own = [".toolsd", "toolsd.toml"].map(|name| path::join(&call.repository.top, name));
     let words = ["diff", "--cached", "--name-only", "--no-ext-diff", before, "--", &own[0], &own[1]];

@@ -1,4 +1,4 @@
-//! `add` and `commit` where a submodule lies among the files: git asks each for its state, which would start another git.
+//! `add` and `commit` with a submodule among the files: git asks each for its state, which would start another git.
 
 use super::call::GitCall;
 use super::verb::GitVerb;
@@ -6,8 +6,8 @@ use crate::diagnostic::Result;
 use crate::world::path;
 use crate::world::run::{GitChanges, ProgramCommand, ProgramOutput};
 
-/// Runs the command of a verb. Where it fails because of a submodule, the submodules are left out of it, and those that
-/// moved are added one by one, which needs no other git.
+/// Runs the command of a verb. If it fails because of a submodule, runs it without the submodules and adds those that
+/// moved one by one, which needs no other git.
 pub(super) fn run(call: &GitCall<'_>, verb: &GitVerb, command: &ProgramCommand) -> Result<ProgramOutput> {
     let ran = call.run(command)?;
     let is_stopped = ran.code != 0 && String::from_utf8_lossy(&ran.errors).contains("cannot fork() for status");
@@ -45,7 +45,7 @@ fn add(call: &GitCall<'_>, command: &ProgramCommand, stopped: ProgramOutput) -> 
     let left_out = links.iter().map(|link| format!(":(top,literal,exclude){link}"));
     let mut beside = command.clone();
     beside.arguments = words.iter().chain(taken).cloned().chain(left_out).collect();
-    // What is literal says so itself.
+    // Each literal path has `:(literal)` itself.
     beside.env.push(("GIT_LITERAL_PATHSPECS".to_owned(), "0".to_owned()));
     let added = call.run(&beside)?;
     let is_named = |link: &&&str| {

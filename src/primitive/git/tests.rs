@@ -1,4 +1,4 @@
-//! Whatever a script gives, git gets words of the table and nothing that begins otherwise.
+//! Whatever a script passes, git gets options of the table and no others.
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
 use super::arguments::build_arguments;
@@ -12,7 +12,7 @@ fn every() -> Vec<&'static GitVerb> {
     read_verbs().chain(write_verbs()).collect()
 }
 
-/// What git is told by an option, before the value.
+/// The option that git gets before the value.
 fn word(kind: OptionKind) -> Option<&'static str> {
     match kind {
         OptionKind::Flag(word) | OptionKind::Number(word) | OptionKind::Text(word) | OptionKind::OneOf(word, _) => {
@@ -66,7 +66,7 @@ fn the_table_is_sound() {
             assert!(option.doc.ends_with('.'), "{} {}", verb.name, option.name);
             let named = word(option.kind).unwrap_or_default();
             let name = named.trim_start_matches('-').trim_end_matches('=');
-            // What it reads there the host gives it.
+            // toolsd writes what it reads there.
             let is_given = matches!(option.kind, OptionKind::Input(..));
             assert!(!NEVER.contains(&name) || is_given, "{} {named}", verb.name);
             // A value is part of the word, or the next word of an option that always takes one.
@@ -142,7 +142,7 @@ fn no_name_begins_as_an_option_does() {
                 assert!(fault.message.contains("is not a name"), "{} {}: {}", verb.name, option.name, fault.message);
                 asked += 1;
             }
-            // Paths may begin so: they stand behind `--`, or in what git reads.
+            // Paths may begin so: they are after `--`, or in what git reads.
             if option.kind == OptionKind::Paths {
                 assert!(
                     verb.ends_names || verb.options().any(|one| one.is_required && one.kind == OptionKind::Ref(""))

@@ -1,4 +1,4 @@
-//! Verbs that the host answers itself, from what it knows of the repository: `config` and `repository`.
+//! Verbs that toolsd answers itself, from what it knows of the repository: `config` and `repository`.
 
 use super::arguments::{checks, is_on};
 use super::call::GitCall;
@@ -15,7 +15,7 @@ pub(super) fn answer(call: &GitCall<'_>, verb: &GitVerb, options: &Map) -> Resul
     let code = i64::from(told.is_none());
     if code != 0 && checks(options) {
         return Err(Diagnostic::new(Code("git"), "no key of the configuration is meant")
-            .author_help("`check: false` gives the code instead"));
+            .author_help("use `check: false` to get the code instead"));
     }
     let told = told.unwrap_or_default();
     let line = told.lines().next().unwrap_or_default().to_owned();

@@ -8,17 +8,17 @@ pub struct GitVerb {
     pub name: &'static str,
     /// What it does, in one sentence with a full stop.
     pub summary: &'static str,
-    /// Git's command, with the options that it always gets. Without words the host answers itself.
+    /// Git's command, with the options that it always gets. If empty, toolsd answers itself.
     pub words: &'static [&'static str],
-    /// What it takes besides `folder` and `check`. Those without an option of git come in this order.
+    /// Its options, in addition to `cwd` and `check`. Those without an option of git come in this order.
     options: &'static [&'static [GitOption]],
     /// What it changes.
     pub changes: GitChanges,
     /// What it does with the contents of the working tree.
     pub files: FileUse,
-    /// Whether `--end-of-options` may stand before names of commits.
+    /// Whether git takes `--end-of-options` before names of commits.
     pub ends_options: bool,
-    /// Whether `--` may stand before paths.
+    /// Whether git takes `--` before paths.
     pub ends_names: bool,
 }
 
@@ -62,7 +62,7 @@ pub enum OptionKind {
     Text(&'static str),
     /// One of these words.
     OneOf(&'static str, &'static [&'static str]),
-    /// The name of a commit, object or branch; in its place if there is no option.
+    /// The name of a commit, object or branch; positional if there is no option.
     Ref(&'static str),
     /// The same, or a list: the option once for each.
     Refs(&'static str),
@@ -70,13 +70,13 @@ pub enum OptionKind {
     FullRef,
     /// Paths, taken literally, after `--`.
     Paths,
-    /// A path, in its place among the names.
+    /// A path, positional among the names.
     Path,
-    /// What git reads on its standard input, and the words that say so.
+    /// What git reads on its standard input, and the arguments that make it do so.
     Input(InputKind, &'static [&'static str]),
     /// A variable of git's environment.
     Variable(VariableKind),
-    /// What the host looks at itself.
+    /// An option that toolsd evaluates itself.
     Host(HostOptionKind),
 }
 
@@ -91,18 +91,18 @@ pub enum InputKind {
     Files,
 }
 
-/// What a variable of git's environment says.
+/// The contents of a variable of git's environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VariableKind {
-    /// Who a commit is of: `NAME <EMAIL>`.
+    /// The author and committer: `NAME <EMAIL>`.
     Person,
     /// When a commit was made.
     Date,
-    /// The name of an index of its own beside that of the user.
+    /// The name of an index in addition to that of the user.
     Index,
 }
 
-/// What the host takes for itself.
+/// The kind of an option that toolsd evaluates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostOptionKind {
     /// `true` or `false`.
@@ -143,12 +143,12 @@ impl OptionKind {
     }
 }
 
-/// An option that may be left out.
+/// An optional option.
 pub const fn option(name: &'static str, kind: OptionKind, doc: &'static str) -> GitOption {
     GitOption { name, kind, is_required: false, doc }
 }
 
-/// An option that must be there.
+/// A required option.
 pub const fn required(name: &'static str, kind: OptionKind, doc: &'static str) -> GitOption {
     GitOption { name, kind, is_required: true, doc }
 }
@@ -193,14 +193,14 @@ impl GitVerb {
         self
     }
 
-    /// The same, without `--end-of-options`: names that begin with `-` are refused all the same.
+    /// The same, without `--end-of-options`: names that begin with `-` are still refused.
     #[must_use]
     pub const fn without_end(mut self) -> Self {
         self.ends_options = false;
         self
     }
 
-    /// The same, without `--` before its paths: they follow a name that must be there.
+    /// The same, without `--` before its paths: they follow a required name.
     #[must_use]
     pub const fn without_dashes(mut self) -> Self {
         self.ends_names = false;

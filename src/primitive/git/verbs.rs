@@ -1,44 +1,41 @@
-//! The table of verbs: what is not here, git is not asked to do.
+//! The table of verbs. Packs can use no other command of git.
 //!
-//! Absent: `push`, and verbs that start git again (`stash`, `rebase`, `notes`, `submodule`), because git of a pack starts no
-//! process. Of the others, what nobody has asked for yet: each is a row.
+//! Absent: `push`, and verbs that start git again (`stash`, `rebase`, `notes`, `submodule`), because git of a pack
+//! starts no process. Others are absent only because no pack has needed them yet: each is a row.
 
 use super::verb::FileUse::{Compares, Fills, Looks, Searches, TakesIn};
 use super::verb::OptionKind::{Flag, FullRef, Host, Input, Number, OneOf, Path, Paths, Ref, Refs, Text, Variable};
 use super::verb::{GitOption, GitVerb, HostOptionKind, InputKind, VariableKind, option, required};
 use crate::world::run::GitChanges::{Files, Repository};
 
-const PATHS: GitOption = option("paths", Paths, "Only what lies there.");
-const Z: GitOption = option("z", Flag("-z"), "A NUL ends each entry, and names are not quoted.");
-const QUIET: GitOption = option("quiet", Flag("--quiet"), "Says nothing where all went well.");
-const FORMAT: GitOption = option("format", Text("--format="), "How a commit is shown, such as `%H %s`.");
-const DATES: GitOption = option("date", Text("--date="), "How dates are shown, such as `iso-strict`.");
-const ONELINE: GitOption = option("oneline", Flag("--oneline"), "A line for each commit.");
-const REF_FORMAT: GitOption = option("format", Text("--format="), "How each is shown, such as `%(refname:short)`.");
-const SORT: GitOption = option("sort", Text("--sort="), "By which field, such as `-committerdate`.");
-const CONTAINS: GitOption = option("contains", Ref("--contains="), "Those that hold this commit.");
-const MERGED: GitOption = option("merged", Ref("--merged="), "Those that this commit holds.");
-const INDEX: GitOption = option(
-    "index",
-    Variable(VariableKind::Index),
-    "The name of an index of its own, so that the user's stays as it is.",
-);
-const MESSAGE: GitOption = option("message", Input(InputKind::Text, &["-F", "-"]), "What it says.");
+const PATHS: GitOption = option("paths", Paths, "Only these files, and files in these folders.");
+const Z: GitOption = option("z", Flag("-z"), "Ends each entry with a NUL, and does not quote names.");
+const QUIET: GitOption = option("quiet", Flag("--quiet"), "Prints nothing on success.");
+const FORMAT: GitOption = option("format", Text("--format="), "Format of a commit, such as `%H %s`.");
+const DATES: GitOption = option("date", Text("--date="), "Format of dates, such as `iso-strict`.");
+const ONELINE: GitOption = option("oneline", Flag("--oneline"), "One line for each commit.");
+const REF_FORMAT: GitOption = option("format", Text("--format="), "Format of each ref, such as `%(refname:short)`.");
+const SORT: GitOption = option("sort", Text("--sort="), "Sort key, such as `-committerdate`.");
+const CONTAINS: GitOption = option("contains", Ref("--contains="), "Only refs that contain this commit.");
+const MERGED: GitOption = option("merged", Ref("--merged="), "Only refs that this commit contains.");
+const INDEX: GitOption =
+    option("index", Variable(VariableKind::Index), "Name of a separate index, so that the user's does not change.");
+const MESSAGE: GitOption = option("message", Input(InputKind::Text, &["-F", "-"]), "The commit message.");
 
 /// Options of everything that walks along commits.
 const WALKING: &[GitOption] = &[
     option("refs", Refs(""), "Commits, and ranges such as `a..b` and `a...b`."),
     option("all", Flag("--all"), "All refs."),
     option("branches", Flag("--branches"), "All branches."),
-    option("max_count", Number("--max-count="), "So many at most."),
-    option("skip", Number("--skip="), "So many are passed by first."),
-    option("since", Text("--since="), "None before this date."),
-    option("until", Text("--until="), "None after this date."),
-    option("author", Text("--author="), "A pattern that the author matches."),
-    option("grep", Text("--grep="), "A pattern that the message matches."),
-    option("no_merges", Flag("--no-merges"), "No merges."),
-    option("first_parent", Flag("--first-parent"), "Along first parents only."),
-    option("left_right", Flag("--left-right"), "Says from which side of `a...b` a commit comes."),
+    option("max_count", Number("--max-count="), "Maximum number of commits."),
+    option("skip", Number("--skip="), "Number of commits to skip first."),
+    option("since", Text("--since="), "Only commits since this date."),
+    option("until", Text("--until="), "Only commits until this date."),
+    option("author", Text("--author="), "Only commits whose author matches this pattern."),
+    option("grep", Text("--grep="), "Only commits whose message matches this pattern."),
+    option("no_merges", Flag("--no-merges"), "Skips merges."),
+    option("first_parent", Flag("--first-parent"), "Follows first parents only."),
+    option("left_right", Flag("--left-right"), "Marks the side of `a...b` that a commit comes from."),
     option("reverse", Flag("--reverse"), "Oldest first."),
 ];
 
@@ -46,20 +43,20 @@ const WALKING: &[GitOption] = &[
 const DIFFERING: &[GitOption] = &[
     PATHS,
     Z,
-    option("patch", Flag("--patch"), "Shows what changed, line by line."),
-    option("no_patch", Flag("--no-patch"), "Shows no changes."),
-    option("name_only", Flag("--name-only"), "Shows names of files only."),
-    option("name_status", Flag("--name-status"), "Shows names of files and kinds of change."),
+    option("patch", Flag("--patch"), "Shows changes line by line."),
+    option("no_patch", Flag("--no-patch"), "Does not show changes."),
+    option("name_only", Flag("--name-only"), "Shows file names only."),
+    option("name_status", Flag("--name-status"), "Shows file names and kinds of change."),
     option("numstat", Flag("--numstat"), "Counts lines, for programs."),
     option("stat", Flag("--stat"), "Counts lines, for people."),
     option("diff_filter", Text("--diff-filter="), "Only these kinds of change, such as `U` for conflicts."),
-    option("unified", Number("--unified="), "So many lines around a change."),
-    option("no_renames", Flag("--no-renames"), "Takes a rename for a removal and a new file."),
+    option("unified", Number("--unified="), "Number of context lines around a change."),
+    option("no_renames", Flag("--no-renames"), "Shows a rename as a removal and a new file."),
 ];
 
 const PLAIN_DIFF: [&str; 3] = ["--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"];
 
-/// All verbs, those that only look first.
+/// All verbs, those that only read first.
 pub(super) const VERBS: &[GitVerb] = &[
     GitVerb::new(
         "status",
@@ -67,21 +64,21 @@ pub(super) const VERBS: &[GitVerb] = &[
         &[&[
             PATHS,
             Z,
-            option("porcelain", OneOf("--porcelain=", &["v1", "v2"]), "The form for programs."),
-            option("short", Flag("--short"), "The short form for people."),
-            option("branch", Flag("--branch"), "The branch, too."),
-            option("untracked", OneOf("--untracked-files=", &["no", "normal", "all"]), "Files that git does not know."),
-            option("ignored", Flag("--ignored"), "Ignored files, too."),
-            option("no_renames", Flag("--no-renames"), "Takes a rename for a removal and a new file."),
+            option("porcelain", OneOf("--porcelain=", &["v1", "v2"]), "Output for programs."),
+            option("short", Flag("--short"), "Short output for people."),
+            option("branch", Flag("--branch"), "Shows the branch, too."),
+            option("untracked", OneOf("--untracked-files=", &["no", "normal", "all"]), "Untracked files."),
+            option("ignored", Flag("--ignored"), "Includes ignored files."),
+            option("no_renames", Flag("--no-renames"), "Shows a rename as a removal and a new file."),
         ]],
-        "What differs between the last commit, the index and the files. Of submodules: whether one moved.",
+        "Shows differences between the last commit, the index and the files. For submodules: whether one moved.",
     )
     .using(Looks),
     GitVerb::new(
         "log",
         &["log", PLAIN_DIFF[0], PLAIN_DIFF[1], PLAIN_DIFF[2]],
         &[&[FORMAT, ONELINE, DATES], WALKING, DIFFERING],
-        "Commits, newest first.",
+        "Lists commits, newest first.",
     ),
     GitVerb::new(
         "diff",
@@ -89,12 +86,12 @@ pub(super) const VERBS: &[GitVerb] = &[
         &[
             &[
                 option("refs", Refs(""), "Two commits, a range, or one commit against the files."),
-                option("cached", Flag("--cached"), "The index in place of the files."),
-                option("merge_base", Flag("--merge-base"), "Against the common ancestor."),
+                option("cached", Flag("--cached"), "Uses the index instead of the files."),
+                option("merge_base", Flag("--merge-base"), "Compares with the common ancestor."),
             ],
             DIFFERING,
         ],
-        "What differs between commits, the index and the files. Of submodules: whether one moved.",
+        "Shows differences between commits, the index and the files. For submodules: whether one moved.",
     )
     .using(Compares),
     GitVerb::new(
@@ -105,7 +102,7 @@ pub(super) const VERBS: &[GitVerb] = &[
                 required(
                     "refs",
                     Refs(""),
-                    "Commits, tags, or files such as `HEAD:./a.md` and, of a conflict, `:2:a.md`.",
+                    "Commits, tags, or files such as `HEAD:./a.md` and, in a conflict, `:2:a.md`.",
                 ),
                 FORMAT,
                 ONELINE,
@@ -113,62 +110,62 @@ pub(super) const VERBS: &[GitVerb] = &[
             ],
             DIFFERING,
         ],
-        "Commits with what they change, tags, trees and files.",
+        "Shows commits with their changes, tags, trees and files.",
     ),
     GitVerb::new(
         "rev_list",
         &["rev-list"],
-        &[&[PATHS, option("count", Flag("--count"), "Only how many.")], WALKING],
-        "The hashes of commits, newest first.",
+        &[&[PATHS, option("count", Flag("--count"), "Prints only their number.")], WALKING],
+        "Lists the hashes of commits, newest first.",
     ),
     GitVerb::new(
         "rev_parse",
         &["rev-parse", "--verify"],
         &[&[
-            required("ref", Ref(""), "What is named."),
-            option("quiet", Flag("--quiet"), "Says nothing if there is none, and ends with 1."),
-            option("short", Flag("--short"), "The short hash."),
-            option("abbrev_ref", Flag("--abbrev-ref"), "The short name of the branch."),
-            option("symbolic_full_name", Flag("--symbolic-full-name"), "The whole name of the ref."),
+            required("ref", Ref(""), "The name."),
+            option("quiet", Flag("--quiet"), "Prints nothing if there is no such name, and exits with 1."),
+            option("short", Flag("--short"), "Prints the short hash."),
+            option("abbrev_ref", Flag("--abbrev-ref"), "Prints the short name of the branch."),
+            option("symbolic_full_name", Flag("--symbolic-full-name"), "Prints the full name of the ref."),
         ]],
-        "The hash that a name stands for.",
+        "Resolves a name to a hash.",
     ),
     GitVerb::new(
         "merge_base",
         &["merge-base"],
         &[&[
             required("refs", Refs(""), "Two commits or more."),
-            option("all", Flag("--all"), "All common ancestors."),
+            option("all", Flag("--all"), "Prints all common ancestors."),
             option(
                 "is_ancestor",
                 Flag("--is-ancestor"),
-                "Ends with 0 if the first is an ancestor of the second, else with 1.",
+                "Exits with 0 if the first is an ancestor of the second, otherwise with 1.",
             ),
         ]],
-        "The common ancestor of commits.",
+        "Finds the common ancestor of commits.",
     ),
     GitVerb::new(
         "describe",
         &["describe"],
         &[&[
-            option("refs", Refs(""), "The commits; `HEAD` if left out."),
-            option("tags", Flag("--tags"), "By any tag."),
-            option("always", Flag("--always"), "By its hash if need be."),
-            option("exact_match", Flag("--exact-match"), "Only by a tag of its own."),
-            option("match", Text("--match="), "A glob that the tag matches."),
+            option("refs", Refs(""), "The commits (default: `HEAD`)."),
+            option("tags", Flag("--tags"), "Uses any tag, not only annotated ones."),
+            option("always", Flag("--always"), "Falls back to the hash."),
+            option("exact_match", Flag("--exact-match"), "Only uses tags of the commit itself."),
+            option("match", Text("--match="), "Only tags that match this glob."),
         ]],
-        "A commit by the nearest tag.",
+        "Names a commit by the nearest tag.",
     ),
     GitVerb::new(
         "blame",
         &["blame", "--no-textconv"],
         &[&[
-            option("ref", Ref(""), "As of this commit."),
+            option("ref", Ref(""), "The commit whose version of the file is used."),
             required("paths", Paths, "The file."),
-            option("porcelain", Flag("--porcelain"), "The form for programs."),
+            option("porcelain", Flag("--porcelain"), "Output for programs."),
             option("lines", Text("-L"), "A range such as `10,20`."),
         ]],
-        "Who changed each line of a file last.",
+        "Shows the last change of each line of a file.",
     )
     .using(Searches)
     .without_end(),
@@ -179,16 +176,16 @@ pub(super) const VERBS: &[GitVerb] = &[
             PATHS,
             Z,
             INDEX,
-            option("cached", Flag("--cached"), "Files that git knows; so it is if nothing else is asked for."),
-            option("deleted", Flag("--deleted"), "Those that are gone."),
-            option("modified", Flag("--modified"), "Those that were changed."),
-            option("others", Flag("--others"), "Files that git does not know."),
-            option("exclude_standard", Flag("--exclude-standard"), "Ignored ones are left out of `others`."),
-            option("stage", Flag("--stage"), "Modes, hashes and stages, too."),
-            option("unmerged", Flag("--unmerged"), "Conflicts only."),
-            option("full_name", Flag("--full-name"), "Paths from the top of the working tree."),
+            option("cached", Flag("--cached"), "Tracked files (default if no other kind is requested)."),
+            option("deleted", Flag("--deleted"), "Deleted files."),
+            option("modified", Flag("--modified"), "Modified files."),
+            option("others", Flag("--others"), "Untracked files."),
+            option("exclude_standard", Flag("--exclude-standard"), "Excludes ignored files from `others`."),
+            option("stage", Flag("--stage"), "Prints modes, hashes and stages, too."),
+            option("unmerged", Flag("--unmerged"), "Only files with conflicts."),
+            option("full_name", Flag("--full-name"), "Prints paths from the top of the working tree."),
         ]],
-        "The files in the index, and beside it.",
+        "Lists files in the index, and untracked files.",
     )
     .using(Looks),
     GitVerb::new(
@@ -198,12 +195,12 @@ pub(super) const VERBS: &[GitVerb] = &[
             required("ref", Ref(""), "A commit or tree."),
             PATHS,
             Z,
-            option("recursive", Flag("-r"), "Looks into folders."),
-            option("name_only", Flag("--name-only"), "Names only."),
-            option("long", Flag("--long"), "Sizes, too."),
-            option("full_tree", Flag("--full-tree"), "From the top, wherever the call is."),
+            option("recursive", Flag("-r"), "Includes subfolders."),
+            option("name_only", Flag("--name-only"), "Prints names only."),
+            option("long", Flag("--long"), "Prints sizes, too."),
+            option("full_tree", Flag("--full-tree"), "Starts at the top of the working tree, not at `cwd`."),
         ]],
-        "The files of a commit.",
+        "Lists the files of a commit.",
     )
     // It takes `--` for a path.
     .without_dashes(),
@@ -214,11 +211,11 @@ pub(super) const VERBS: &[GitVerb] = &[
             required(
                 "show",
                 OneOf("-", &["p", "t", "s", "e"]),
-                "`p` its content, `t` its type, `s` its size, `e` only whether it is there.",
+                "`p` its content, `t` its type, `s` its size, `e` only whether it exists.",
             ),
             required("ref", Ref(""), "A commit, tree, tag, or a file such as `HEAD:./a.md`."),
         ]],
-        "One object as it is.",
+        "Shows a single object unchanged.",
     ),
     GitVerb::new(
         "refs",
@@ -227,59 +224,59 @@ pub(super) const VERBS: &[GitVerb] = &[
             option("names", Refs(""), "Prefixes such as `refs/heads`."),
             REF_FORMAT,
             SORT,
-            option("count", Number("--count="), "So many at most."),
+            option("count", Number("--count="), "Maximum number of refs."),
             CONTAINS,
             MERGED,
         ]],
-        "Branches, tags and other refs.",
+        "Lists branches, tags and other refs.",
     ),
     GitVerb::new(
         "branches",
         &["branch", "--list"],
         &[&[
-            option("all", Flag("--all"), "Those of remotes, too."),
-            option("remotes", Flag("--remotes"), "Those of remotes only."),
+            option("all", Flag("--all"), "Includes branches of remotes."),
+            option("remotes", Flag("--remotes"), "Only branches of remotes."),
             CONTAINS,
             MERGED,
             REF_FORMAT,
             SORT,
         ]],
-        "The branches.",
+        "Lists branches.",
     ),
     GitVerb::new(
         "current_branch",
         &["branch", "--show-current"],
         &[],
-        "The branch that is checked out; nothing if there is none.",
+        "Prints the branch that is checked out; nothing without a branch.",
     ),
     GitVerb::new(
         "tags",
         &["tag", "--list"],
-        &[&[option("names", Refs(""), "Globs that the name matches."), CONTAINS, REF_FORMAT, SORT]],
-        "The tags.",
+        &[&[option("names", Refs(""), "Globs that select tags by name."), CONTAINS, REF_FORMAT, SORT]],
+        "Lists tags.",
     ),
     GitVerb::new(
         "grep",
         &["grep", "--no-textconv", "--no-color"],
         &[&[
-            required("pattern", Text("-e"), "What a line matches."),
-            option("refs", Refs(""), "Commits; the files if left out."),
+            required("pattern", Text("-e"), "The pattern to search for."),
+            option("refs", Refs(""), "Commits to search (default: the files)."),
             PATHS,
             Z,
-            option("cached", Flag("--cached"), "The index in place of the files."),
-            option("fixed", Flag("--fixed-strings"), "The pattern is a text."),
+            option("cached", Flag("--cached"), "Uses the index instead of the files."),
+            option("fixed", Flag("--fixed-strings"), "The pattern is a literal string."),
             option("extended", Flag("--extended-regexp"), "The pattern is an extended regular expression."),
-            option("ignore_case", Flag("--ignore-case"), "Small and capital letters are the same."),
-            option("words", Flag("--word-regexp"), "Whole words only."),
-            option("line_number", Flag("--line-number"), "Numbers of lines, too."),
-            option("name_only", Flag("--name-only"), "Names of files only."),
+            option("ignore_case", Flag("--ignore-case"), "Ignores case."),
+            option("words", Flag("--word-regexp"), "Matches whole words only."),
+            option("line_number", Flag("--line-number"), "Prints line numbers, too."),
+            option("name_only", Flag("--name-only"), "Prints file names only."),
         ]],
-        "Lines of files that git knows, by a pattern. Ends with 1 if there is none.",
+        "Searches the lines of tracked files for a pattern. Exits with 1 if there is no match.",
     )
     .using(Searches)
     // Git before 2.43 takes `--end-of-options` for a commit here.
     .without_end(),
-    GitVerb::new("worktrees", &["worktree", "list", "--porcelain"], &[&[Z]], "The working trees."),
+    GitVerb::new("worktrees", &["worktree", "list", "--porcelain"], &[&[Z]], "Lists working trees."),
     GitVerb::new(
         "config",
         &[],
@@ -288,15 +285,17 @@ pub(super) const VERBS: &[GitVerb] = &[
             option(
                 "pattern",
                 Host(HostOptionKind::Text),
-                "A regular expression that keys match, in lower case but for the middle.",
+                "A regular expression for keys, which are in lower case except for their middle part.",
             ),
             option(
                 "show_scope",
                 Host(HostOptionKind::Flag),
-                "`local`, `worktree`, `global`, `system` or `command` (the host's environment) and a tab before each line.",
+                "Prefixes each line with `local`, `worktree`, `global`, `system` or `command` (toolsd's environment) and a \
+                 tab.",
             ),
         ]],
-        "What the repository's configuration says, and of the user's who they are (`user.*`) and the like. Ends with 1 if there is no such key.",
+        "Reads the configuration of the repository, and from the user's own the identity (`user.*`) and similar settings. \
+         Exits with 1 if there is no such key.",
     ),
     GitVerb::new(
         "repository",
@@ -306,7 +305,7 @@ pub(super) const VERBS: &[GitVerb] = &[
             Host(HostOptionKind::Text),
             "`top`, `prefix` (the folder of the call below the top), `git_dir` or `common_dir`.",
         )]],
-        "Where the repository of a folder lies.",
+        "Shows where the repository of a folder is.",
     ),
     GitVerb::new(
         "add",
@@ -314,11 +313,11 @@ pub(super) const VERBS: &[GitVerb] = &[
         &[&[
             PATHS,
             INDEX,
-            option("all", Flag("--all"), "New, changed and removed files alike."),
-            option("update", Flag("--update"), "Only files that git knows."),
-            option("force", Flag("--force"), "Ignored files, too."),
+            option("all", Flag("--all"), "Includes new, changed and removed files."),
+            option("update", Flag("--update"), "Only tracked files."),
+            option("force", Flag("--force"), "Includes ignored files."),
         ]],
-        "Puts files into the index. It fails where a filter such as git-lfs would convert one of them.",
+        "Adds files to the index. Fails if a filter such as git-lfs would convert one of them.",
     )
     .changing(Repository)
     .using(TakesIn),
@@ -329,22 +328,22 @@ pub(super) const VERBS: &[GitVerb] = &[
             MESSAGE,
             PATHS,
             QUIET,
-            option("author", Text("--author="), "Who wrote it: `NAME <EMAIL>`."),
-            option("date", Text("--date="), "When it was written."),
-            option("all", Flag("--all"), "Every file that git knows."),
-            option("amend", Flag("--amend"), "In place of the last one."),
-            option("allow_empty", Flag("--allow-empty"), "Also if nothing changed."),
-            option("no_edit", Flag("--no-edit"), "With the message that is there: of a merge, or of what is amended."),
+            option("author", Text("--author="), "The author: `NAME <EMAIL>`."),
+            option("date", Text("--date="), "The author date."),
+            option("all", Flag("--all"), "Commits all tracked files."),
+            option("amend", Flag("--amend"), "Replaces the last commit."),
+            option("allow_empty", Flag("--allow-empty"), "Makes a commit even if nothing changed."),
+            option("no_edit", Flag("--no-edit"), "Keeps the existing message of a merge or of the amended commit."),
         ]],
-        "Makes a commit. It is not signed, and no hook runs.",
+        "Creates a commit. It is not signed, and no hook runs.",
     )
     .changing(Repository)
     .using(TakesIn),
     GitVerb::new(
         "reset",
         &["reset"],
-        &[&[option("ref", Ref(""), "The commit; `HEAD` if left out."), PATHS, QUIET]],
-        "Takes files out of the index, or moves the branch to a commit; files stay as they are.",
+        &[&[option("ref", Ref(""), "The commit (default: `HEAD`)."), PATHS, QUIET]],
+        "Removes files from the index, or moves the branch to a commit. Files do not change.",
     )
     .changing(Repository)
     .without_end(),
@@ -352,20 +351,20 @@ pub(super) const VERBS: &[GitVerb] = &[
         "branch",
         &["branch", "--no-track"],
         &[&[
-            required("name", Ref(""), "Its name."),
-            option("ref", Ref(""), "Where it begins; `HEAD` if left out."),
-            option("force", Flag("--force"), "Moves one that is there."),
+            required("name", Ref(""), "Name of the branch."),
+            option("ref", Ref(""), "Start point (default: `HEAD`)."),
+            option("force", Flag("--force"), "Moves an existing branch."),
         ]],
-        "Makes a branch.",
+        "Creates a branch.",
     )
     .changing(Repository),
     GitVerb::new(
         "branch_delete",
         &["branch", "--delete"],
         &[&[
-            required("names", Refs(""), "Their names."),
+            required("names", Refs(""), "Names of the branches."),
             QUIET,
-            option("force", Flag("--force"), "Also if it is not merged."),
+            option("force", Flag("--force"), "Removes a branch even if it is not merged."),
         ]],
         "Removes branches.",
     )
@@ -375,16 +374,16 @@ pub(super) const VERBS: &[GitVerb] = &[
         &["update-ref"],
         &[&[
             required("name", FullRef, "The ref."),
-            required("to", Ref(""), "The commit that it is to name."),
-            option("from", Ref(""), "What it names now; zeros if there is no such ref."),
+            required("to", Ref(""), "The new commit."),
+            option("from", Ref(""), "The commit that it must have now; zeros if it must not exist."),
         ]],
-        "Makes or moves a ref.",
+        "Creates or moves a ref.",
     )
     .changing(Repository),
     GitVerb::new(
         "delete_ref",
         &["update-ref", "-d"],
-        &[&[required("name", FullRef, "The ref."), option("from", Ref(""), "What it names now.")]],
+        &[&[required("name", FullRef, "The ref."), option("from", Ref(""), "The commit that it must have now.")]],
         "Removes a ref.",
     )
     .changing(Repository),
@@ -393,13 +392,13 @@ pub(super) const VERBS: &[GitVerb] = &[
         &["read-tree"],
         &[&[
             option("ref", Ref(""), "A commit or tree."),
-            option("empty", Flag("--empty"), "Nothing at all."),
+            option("empty", Flag("--empty"), "Empties the index."),
             INDEX,
         ]],
-        "Fills an index. Files stay as they are.",
+        "Reads a tree into an index. Files do not change.",
     )
     .changing(Repository),
-    GitVerb::new("write_tree", &["write-tree"], &[&[INDEX]], "Makes a tree of an index.").changing(Repository),
+    GitVerb::new("write_tree", &["write-tree"], &[&[INDEX]], "Creates a tree from an index.").changing(Repository),
     GitVerb::new(
         "update_index",
         &["update-index", "--add", "--index-info"],
@@ -419,41 +418,41 @@ pub(super) const VERBS: &[GitVerb] = &[
         &["commit-tree"],
         &[&[
             required("tree", Ref(""), "The tree."),
-            option("parents", Refs("-p"), "The commits before it."),
-            required("message", MESSAGE.kind, "What it says."),
-            option("author", Variable(VariableKind::Person), "Who wrote and made it: `NAME <EMAIL>`."),
-            option("date", Variable(VariableKind::Date), "When: `SECONDS +ZONE` or ISO 8601."),
+            option("parents", Refs("-p"), "The parent commits."),
+            required("message", MESSAGE.kind, "The commit message."),
+            option("author", Variable(VariableKind::Person), "Author and committer: `NAME <EMAIL>`."),
+            option("date", Variable(VariableKind::Date), "Date: `SECONDS +ZONE` or ISO 8601."),
         ]],
-        "Makes a commit of a tree. No branch moves.",
+        "Creates a commit from a tree. No branch moves.",
     )
     .changing(Repository),
     GitVerb::new(
         "hash_object",
         &["hash-object", "-w", "--no-filters"],
         &[&[required("paths", Input(InputKind::Files, &["--stdin-paths"]), "The files.")]],
-        "Keeps the contents of files as they are, and gives a hash for each.",
+        "Stores the unconverted contents of files, and prints a hash for each.",
     )
     .changing(Repository)
     .using(TakesIn),
-    GitVerb::new("worktree_prune", &["worktree", "prune"], &[], "Forgets working trees that are gone.")
+    GitVerb::new("worktree_prune", &["worktree", "prune"], &[], "Forgets working trees whose folders no longer exist.")
         .changing(Repository),
     GitVerb::new(
         "worktree_unlock",
         &["worktree", "unlock"],
-        &[&[required("path", Path, "Where it is, or was.")]],
-        "Lets a working tree be removed or forgotten that was locked, as git does while it makes one.",
+        &[&[required("path", Path, "Its current or former folder.")]],
+        "Unlocks a working tree, so that it can be removed or forgotten. Git locks one while it creates it.",
     )
     .changing(Repository),
     GitVerb::new(
         "switch",
         &["switch", "--no-progress", "--no-guess"],
         &[&[
-            option("create", Ref("--create="), "Makes a branch of this name."),
-            required("ref", Ref(""), "The branch, or where the new one begins."),
+            option("create", Ref("--create="), "Creates a branch of this name."),
+            required("ref", Ref(""), "The branch, or the start point of the new one."),
             QUIET,
             option("detach", Flag("--detach"), "Checks out a commit without a branch."),
         ]],
-        "Checks out a branch. What was changed is kept or is in the way: nothing is lost.",
+        "Checks out a branch. Local changes are kept, or the verb fails: nothing is lost.",
     )
     .changing(Files)
     .using(Fills)
@@ -462,22 +461,22 @@ pub(super) const VERBS: &[GitVerb] = &[
         "merge",
         &["merge", "--no-edit", "--no-verify", "--no-autostash"],
         &[&[
-            required("ref", Ref(""), "What is merged."),
-            option("message", Text("--message="), "What the merge says."),
+            required("ref", Ref(""), "The branch or commit to merge."),
+            option("message", Text("--message="), "Message of the merge commit."),
             QUIET,
-            option("no_ff", Flag("--no-ff"), "A commit of its own always."),
-            option("ff_only", Flag("--ff-only"), "Only if no commit is needed."),
-            option("squash", Flag("--squash"), "Without a commit, and without a merge."),
+            option("no_ff", Flag("--no-ff"), "Always creates a merge commit."),
+            option("ff_only", Flag("--ff-only"), "Fails unless no merge commit is needed."),
+            option("squash", Flag("--squash"), "Applies the changes without a commit or a merge."),
         ]],
-        "Merges a branch. A conflict ends with 1, and the working tree shows it.",
+        "Merges a branch. In a conflict exits with 1; the working tree shows the conflict.",
     )
     .changing(Files)
     .using(Fills),
-    GitVerb::new("merge_abort", &["merge", "--abort"], &[], "Gives up a merge.").changing(Files).using(Fills),
+    GitVerb::new("merge_abort", &["merge", "--abort"], &[], "Aborts a merge.").changing(Files).using(Fills),
     GitVerb::new(
         "sparse_checkout",
         &["sparse-checkout", "set", "--no-cone", "--stdin"],
-        &[&[required("patterns", Input(InputKind::Lines, &[]), "What is shown, as in `.gitignore`.")]],
+        &[&[required("patterns", Input(InputKind::Lines, &[]), "Patterns of the visible files, as in `.gitignore`.")]],
         "Hides files of a working tree.",
     )
     .changing(Files)
@@ -486,14 +485,14 @@ pub(super) const VERBS: &[GitVerb] = &[
         "worktree_add",
         &["worktree", "add"],
         &[&[
-            required("path", Path, "Where."),
-            required("ref", Ref(""), "The branch, or where the new one begins."),
-            option("create", Ref("-b"), "Makes a branch of this name."),
-            option("reset", Ref("-B"), "Makes a branch of this name, or moves it."),
+            required("path", Path, "Its folder."),
+            required("ref", Ref(""), "The branch, or the start point of the new one."),
+            option("create", Ref("-b"), "Creates a branch of this name."),
+            option("reset", Ref("-B"), "Creates or moves a branch of this name."),
             option("detach", Flag("--detach"), "Checks out a commit without a branch."),
             QUIET,
         ]],
-        "Makes a working tree, where the pack may write all of the folder.",
+        "Creates a working tree in a folder that the pack may write entirely.",
     )
     .changing(Repository)
     .using(Fills),
@@ -501,23 +500,31 @@ pub(super) const VERBS: &[GitVerb] = &[
         "worktree_remove",
         &["worktree", "remove"],
         &[&[
-            required("path", Path, "Where it is."),
-            option("force", Flag("--force"), "Also if it has changed or unknown files, which are lost."),
+            required("path", Path, "Its folder."),
+            option("force", Flag("--force"), "Removes it even with changed or untracked files, which are lost."),
         ]],
         "Removes a working tree.",
     )
     .changing(Repository),
     GitVerb::new(
         "fetch",
-        &["fetch", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance", "--no-write-fetch-head", "--upload-pack=git-upload-pack"],
+        &[
+            "fetch",
+            "--no-tags",
+            "--no-recurse-submodules",
+            "--no-auto-maintenance",
+            "--no-write-fetch-head",
+            "--upload-pack=git-upload-pack",
+        ],
         &[&[
-            required("remote", Ref(""), "Its name: the repository says where it is."),
-            option("refs", Refs(""), "Which branches; all if left out."),
+            required("remote", Ref(""), "Its name; the repository configures its address."),
+            option("refs", Refs(""), "The branches (default: all)."),
             QUIET,
-            option("prune", Flag("--prune"), "Forgets branches that are gone."),
-            option("timeout_ms", Host(HostOptionKind::Integer), "After so many milliseconds it is ended."),
+            option("prune", Flag("--prune"), "Removes refs of branches that no longer exist."),
+            option("timeout_ms", Host(HostOptionKind::Integer), "Timeout in milliseconds."),
         ]],
-        "Asks a remote for its branches, which become `refs/remotes/REMOTE/BRANCH`: by http, https, ssh or git, or in a folder below the roots, with the proxies, keys and passwords of the user's own configuration, and without that of the repository.",
+        "Fetches branches of a remote as `refs/remotes/REMOTE/BRANCH`, by http, https, ssh or git, or from a folder \
+         below the roots. Uses proxies, keys and passwords of the user's own configuration, not of the repository's.",
     )
     .changing(Repository),
 ];

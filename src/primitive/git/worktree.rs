@@ -1,5 +1,5 @@
-//! `worktree_add` in steps, because git's own starts git: the branch, the files by which repository and working tree name
-//! each other, then the files. And `worktree_remove`, before which git would look into the working tree.
+//! `worktree_add` in steps, because git's own starts git: the branch, the files by which repository and working tree
+//! name each other, then the files. And `worktree_remove`, before which git would look into the working tree.
 
 use super::answer::answer;
 use super::arguments::{GitArguments, is_on};
@@ -10,7 +10,7 @@ use crate::value::{Map, Value};
 use crate::world::path;
 use crate::world::run::{GitChanges, ProgramOutput, RequiredGrant};
 
-/// Makes a working tree.
+/// Creates a working tree.
 pub(super) fn add(call: &mut GitCall<'_>, verb: &GitVerb, said: &GitArguments, options: &Map) -> Result<Value> {
     let (given, start) = (said.names[0].as_str(), said.names[1].as_str());
     let text = |name: &str| options.get(name).and_then(Value::as_text);
@@ -67,7 +67,7 @@ pub(super) fn add(call: &mut GitCall<'_>, verb: &GitVerb, said: &GitArguments, o
     answer(call, &shown, ran, options)
 }
 
-/// Whether the repository has a working tree at this place, though its folder is missing or empty.
+/// Whether the repository has a working tree at this path, though its folder is missing or empty.
 fn is_registered(call: &GitCall<'_>, place: &str) -> Result<bool> {
     let listed = call.ask(&["worktree", "list", "--porcelain", "-z"])?.output;
     let line = [b"worktree ", place.as_bytes()].concat();
@@ -128,7 +128,7 @@ pub(super) fn remove(call: &mut GitCall<'_>, verb: &GitVerb, mut said: GitArgume
         said.words.push("--force".to_owned());
     }
     let mut command = call.command_of(verb, said, options);
-    // The folder goes, too, which changes the one that it lies in.
+    // The folder is removed, too, which changes the one that contains it.
     command.confinement.write.push(path::folder(&place).to_owned());
     let ran = call.run(&command)?;
     answer(call, &command, ran, options)

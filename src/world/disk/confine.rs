@@ -44,7 +44,7 @@ pub fn choose_sandbox(sandbox: Sandbox) {
     let _the_first_one_counts = CHOSEN.set(sandbox);
 }
 
-/// What the user wants.
+/// The choice of the user.
 fn chosen() -> Sandbox {
     CHOSEN.get().copied().unwrap_or_default()
 }

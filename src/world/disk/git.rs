@@ -1,8 +1,8 @@
-//! Git for packs. Git is told where the repository is, with settings of our own above all others, and confined by the system
-//! so that it can neither start a process nor reach a file outside of the repository: what its configuration, its hooks
-//! or links in it would lead to does not happen, whoever wrote them.
+//! Git for packs. Git gets the repository by variables and our own settings, which override all others. The system
+//! confines it, so that it can neither start a process nor reach a file outside of the repository. What the
+//! configuration, hooks or links of the repository would cause does not happen, no matter who wrote them.
 //!
-//! Absent: the restoration of what a git that was killed left. Its lock is reported, and stays.
+//! Absent: the repair of what a killed git left. Its lock is reported, and stays.
 
 mod discovery;
 mod fetch;
@@ -27,7 +27,7 @@ pub(in crate::world::disk) use runner::owned;
 pub use settings::is_told;
 pub(in crate::world::disk) use stamp::stamp;
 
-/// Who the user is and when it is, as the host's own environment says it to git.
+/// The user's identity and the date, as toolsd's own environment passes them to git.
 const IDENTITY: [&str; 7] = [
     "EMAIL",
     "GIT_AUTHOR_DATE",
@@ -38,7 +38,7 @@ const IDENTITY: [&str; 7] = [
     "GIT_COMMITTER_NAME",
 ];
 
-/// Files that decide what git says of others. What they hold it does not show.
+/// Files that change git's answers about others. Git does not print their contents.
 const DECIDING: [&str; 2] = [".gitattributes", ".gitignore"];
 
 //= docs/spec.md#git
@@ -48,7 +48,7 @@ const DECIDING: [&str; 2] = [".gitattributes", ".gitignore"];
 pub(super) fn run(disk: &Disk, command: &ProgramCommand, repository: &Repository) -> Result<ProgramOutput> {
     let mut command = command.clone();
     if command.needs != RequiredGrant::ReadGit {
-        // Who the user is: what the call itself says counts more.
+        // The user's identity: variables that the call sets take precedence.
         let own = IDENTITY.iter().filter(|name| !command.env.iter().any(|(set, _)| set == *name));
         let own: Vec<_> = own.filter_map(|name| Some(((*name).to_owned(), system::env(name)?))).collect();
         command.env.extend(own);
@@ -65,7 +65,7 @@ pub(super) fn run(disk: &Disk, command: &ProgramCommand, repository: &Repository
     let optional = [("GIT_OPTIONAL_LOCKS", if command.needs == RequiredGrant::ReadGit { "0" } else { "1" })];
     let variables = [runner::owned(&ENVIRONMENT), runner::owned(&places), runner::owned(&optional)].concat();
     let variables = [variables, settings::variables(repository, &files)];
-    // What the command itself sets counts.
+    // Variables that the command itself sets take precedence.
     command.env = [variables.concat(), command.env].concat();
     let confinement = &mut command.confinement;
     let own = [&repository.git_dir, &repository.common_dir].map(Clone::clone);
@@ -81,7 +81,7 @@ pub(super) fn run(disk: &Disk, command: &ProgramCommand, repository: &Repository
     process::run(disk, &command)
 }
 
-/// What git reads of the working tree and of other object stores.
+/// The parts of the working tree and the other object stores that git reads.
 fn visible_places(repository: &Repository) -> Vec<String> {
     let mut found = vec![repository.visible.clone()];
     found.extend(repository.elsewhere.iter().cloned());

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// The longest that one step may take.
 const MAX_TIME: Duration = Duration::from_secs(20);
 
-/// What is tried, one after the other: what it shows, the words, and what they change.
+/// The steps to try, in order: what each shows, the words, and what they change.
 const STEPS: [(&str, &str, GitChanges); 4] = [
     ("it makes commits", "commit --quiet --allow-empty --no-verify --message=x", GitChanges::Repository),
     ("it reads them", "log -1 --format=%s", GitChanges::Nothing),
@@ -20,11 +20,11 @@ const STEPS: [(&str, &str, GitChanges); 4] = [
     ("it fills files", "reset --hard --quiet", GitChanges::Files),
 ];
 
-/// Where nobody is known, git makes no commits.
+/// Without an author and a committer, git makes no commits.
 const NOBODY: [(&str, &str); 4] =
     [("GIT_AUTHOR_NAME", "x"), ("GIT_AUTHOR_EMAIL", "x"), ("GIT_COMMITTER_NAME", "x"), ("GIT_COMMITTER_EMAIL", "x")];
 
-/// What was tried, with the fault where it fails.
+/// Returns what was tried, each with the error if it failed.
 pub fn try_git() -> Result<Vec<(&'static str, Result<()>)>> {
     let folder = TemporaryFolder::new(OF_GIT).map_err(|error| {
         Diagnostic::new(Code::WORLD, format!("no temporary folder can be made: {}", reason(&error)))

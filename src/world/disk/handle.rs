@@ -11,10 +11,10 @@ use std::sync::Arc;
 
 /// One folder of the disk, and what other folders were granted.
 ///
-/// Files are opened beneath their root, so that neither `..` nor an absolute path nor a symlink leads outside, not
-/// even one that is put in place while a call runs; what a symlink within the roots leads to is handed out by its real
-/// name only: see [`FilePolicy`]. A symlink with an absolute target counts as leading outside, unless there is another
-/// root that it leads into. Names that are no UTF-8 are not seen.
+/// Files are opened below their root, so that neither `..` nor an absolute path nor a symlink leads outside, not even
+/// one that is put in place while a call runs; what a symlink within the roots leads to is handed out by its real name
+/// only: see [`FilePolicy`]. A symlink with an absolute target counts as leading outside, unless there is another root
+/// that it leads into. Names that are not UTF-8 are not seen.
 pub struct Disk {
     pub(super) roots: Arc<Roots>,
     pub(super) policy: Arc<dyn FilePolicy>,
@@ -32,8 +32,8 @@ pub(super) trait Surroundings: Ambient {
 }
 
 impl Disk {
-    /// The world of the folder `root`; absolute paths and `~/…` name files below one of the roots that the user
-    /// `granted`, or below `root` itself. The root must be there; another one may come into being later.
+    /// Creates the world of the folder `root`. Absolute paths and `~/…` name files below one of the roots that the user
+    /// `granted`, or below `root` itself. `root` must exist; other roots may be created later.
     pub fn new<'a>(root: &str, granted: impl IntoIterator<Item = &'a str>) -> Result<Self> {
         Self::with_outer_roots(root, granted, [])
     }
@@ -51,13 +51,13 @@ impl Disk {
         self.sandbox.clone().unwrap_or_else(sandbox_status)
     }
 
-    /// The same with programs confined in another way: on a system that has less, say.
+    /// The same with programs confined in another way, for example on a system with fewer means.
     #[must_use]
     pub fn with_sandbox(self, sandbox: SandboxStatus) -> Self {
         Self { sandbox: Some(sandbox), ..self }
     }
 
-    /// A disk without restrictions, for the host itself.
+    /// A disk without restrictions, for toolsd itself.
     pub(super) fn from_roots(roots: Roots) -> Self {
         let policy = Arc::new(Unrestricted);
         Self { roots: Arc::new(roots), policy, programs: Arc::default(), surroundings: None, sandbox: None }

@@ -1,8 +1,7 @@
-//! Journals of work under way, written to the state folder before it begins, so that what a killed process left is
-//! found.
-//! Also the notices about what was cleared up, for the log, `doctor` and `toolsd://status`.
+//! Journals of work in progress, written to the state folder before it begins, so that what a killed process left is
+//! found. Also the notices about what was cleaned up, for the log, `doctor` and `toolsd://status`.
 //!
-//! Nothing is synced, as with all files of the host: what the kernel has survives the process, not a power failure.
+//! Nothing is synced, as with all files of toolsd: what the kernel has survives the process, not a power failure.
 
 use super::owner::is_private;
 use super::system::{TRUST_BELOW_HOME, is_alive, is_misled, make_private_folder, state_folder, trust_folder};
@@ -13,7 +12,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// The maximum size of a journal: a longer file is none of ours.
+/// The maximum size of a journal: toolsd writes no longer file.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// The maximum number of notices kept in memory. The log has all.
@@ -26,8 +25,8 @@ static CHOSEN: OnceLock<Option<String>> = OnceLock::new();
 
 //= docs/spec.md#robustness
 //# A journal that another user can change, or that is inside the workspace or another root, MUST be ignored.
-/// Chooses the folder of the host in which journals lie, once: one outside of these roots. Says why it is not the
-/// usual one.
+/// Chooses toolsd's folder for journals, once: one outside of these roots. Returns a message if it is not the default
+/// one.
 pub(super) fn choose_folder(roots: &[&str]) -> Option<String> {
     let is_misled = |folder: &str| roots.iter().any(|root| is_misled(folder, root, TRUST_BELOW_HOME));
     let usual = state_folder();
@@ -35,7 +34,7 @@ pub(super) fn choose_folder(roots: &[&str]) -> Option<String> {
     let told = usual.filter(|usual| chosen.as_ref() != Some(usual)).map(|usual| {
         let instead = chosen.as_ref().map_or_else(
             || "so what is under way is not noted: what is left half done if this server is killed stays so".to_owned(),
-            |folder| format!("so `{folder}` is used in its place"),
+            |folder| format!("so `{folder}` is used instead"),
         );
         format!("unfinished work that is noted in `{usual}` is not believed, for the workspace or a root holds it; {instead}; let `XDG_STATE_HOME` and `HOME` lead out of it")
     });
@@ -52,9 +51,9 @@ pub(super) fn folder(kind: &str) -> Option<String> {
 /// The content of a journal.
 #[derive(Default)]
 pub(super) struct JournalLines {
-    /// Its lines, up to the first one that is none of a journal.
+    /// Its lines, up to the first one that does not belong to a journal.
     pub read: Vec<Json>,
-    /// Whether there is such a one: no kill leaves it, so a disk or a hand was at it.
+    /// Whether there is such a line. A killed process leaves none, so the disk failed or the file was edited.
     pub is_broken: bool,
 }
 
@@ -80,7 +79,7 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Makes a journal in this folder, which is made if it does not exist.
+    /// Creates a journal in this folder, which is created if it does not exist.
     pub(super) fn open(folder: &str) -> io::Result<Self> {
         if fs::symlink_metadata(folder).is_err() {
             make_private_folder(folder).map_err(|fault| io::Error::other(fault.message))?;
@@ -91,14 +90,15 @@ impl Journal {
         loop {
             let path = path::join(folder, &format!("{}-{}", std::process::id(), uuid::Uuid::new_v4().simple()));
             let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
-            // Somebody who looked in between took it for a dead one's, and took it away.
+            // Otherwise another process saw it before it was locked, took it for a dead process's journal, and removed
+            // it.
             if file.try_lock().is_ok() && is_at(&file, &path) {
                 return Ok(Self { file, path });
             }
         }
     }
 
-    /// Where it lies.
+    /// Its path.
     pub(super) fn path(&self) -> &str {
         &self.path
     }
@@ -142,7 +142,7 @@ fn is_at(file: &File, path: &str) -> bool {
 
 //= docs/spec.md#robustness
 //# A journal that another user can change, or that is inside the workspace or another root, MUST be ignored.
-/// Whether only this user and root can have put a journal into a folder, which is no symlink.
+/// Whether a folder is not a symlink, and only this user and root can put a journal into it.
 fn is_journal_folder(folder: &str) -> bool {
     fs::symlink_metadata(folder).is_ok_and(|known| known.is_dir() && is_private(&known))
 }
@@ -178,7 +178,7 @@ pub(super) fn find_journals(folder: &str) -> FoundJournals {
         let is_left = file.try_lock().is_ok();
         let journal = Journal { file, path };
         match is_left {
-            // One that its owner took away meanwhile is nobody's.
+            // One that its owner removed meanwhile is skipped.
             true if is_at(&journal.file, &journal.path) => found.left.push(journal),
             true => {}
             false => found.held.push(journal),

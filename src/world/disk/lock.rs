@@ -1,5 +1,5 @@
-//! Locks: `flock` on an open file that is never unlinked, so nobody locks a file that is no longer in its place; and
-//! on the shared folder of a repository, which one writer at a time holds.
+//! Locks: `flock` on an open file that is never unlinked, so a locked file is always the one at its path. Also the lock
+//! of the shared folder of a repository, for one writer at a time.
 
 use super::handle::Disk;
 use super::roots::Roots;
@@ -21,7 +21,7 @@ const MOST_NOTE: u64 = 16 * 1024;
 //= docs/spec.md#writes
 //# A lock MUST be released when its function fails and when its process dies, and the dead holder MUST be
 //# reported.
-/// A lock that is held. The system lets it go when the process ends, however it ends.
+/// A lock that is held. The system releases it when the process ends, for whatever reason.
 struct FileLock {
     file: File,
     left: String,
@@ -30,7 +30,7 @@ struct FileLock {
     noted: bool,
 }
 
-/// Tries once to take a lock. A bare name lies in the state folder of the host, one for each root.
+/// Tries once to take a lock. A bare name is in toolsd's state folder, one for each root.
 pub(super) fn lock(disk: &Disk, path: &str) -> Result<LockAttempt> {
     let mut file =
         if path.contains('/') { open_below_root(disk, path)? } else { open_in_state_folder(&disk.roots, path)? };
@@ -53,14 +53,14 @@ fn open_below_root(disk: &Disk, path: &str) -> Result<File> {
     let file = folder.open_with(&name, &options).map_err(|error| path_fault(path, "locked", &error))?;
     let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
     if !is_file {
-        return Err(Diagnostic::new(Code::WORLD, format!("`{path}` is no file, it cannot be locked")));
+        return Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be locked: it is not a file")));
     }
     Ok(file.into_std())
 }
 
 fn open_in_state_folder(roots: &Roots, name: &str) -> Result<File> {
     if name.is_empty() || name.starts_with('.') || name.contains(['\0', '\\']) || name.len() > 100 {
-        let message = format!("`{}` is no name of a lock", name.replace('\0', "\\0"));
+        let message = format!("`{}` is not a valid name of a lock", name.replace('\0', "\\0"));
         return Err(Diagnostic::new(Code::ARGUMENTS, message).help("a short name, or a path with `/`"));
     }
     let Some(state) = state_folder() else {
@@ -107,15 +107,16 @@ impl Lock for FileLock {
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        // A note that stays tells the next holder that this one died: a warning too many, no harm.
+        // A note that stays makes the next holder report a dead process: a needless warning, but no harm.
         let _stays = if self.noted { self.file.set_len(0) } else { Ok(()) };
         let _closing_lets_go_too = self.file.unlock();
     }
 }
 
-/// The turn of one writer in a repository: its shared folder, open, which every process of a host finds there.
+/// The lock of one writer in a repository: its shared folder, open, which all toolsd processes find there.
 ///
-/// Git knows nothing of it, and no file is made for it. The system lets it go when the process ends, however it ends.
+/// Git does not know it, and no file is created for it. The system releases it when the process ends, for whatever
+/// reason.
 struct RepositoryLock(File);
 
 /// Tries once to be the one who changes a repository.
@@ -127,7 +128,7 @@ pub(super) fn hold_repository(repository: &Repository) -> Result<LockAttempt> {
     match opened.try_lock() {
         Ok(()) => Ok(LockAttempt::Held(Box::new(RepositoryLock(opened)))),
         Err(TryLockError::WouldBlock) => Ok(LockAttempt::Busy(String::new())),
-        // A file system without locks has one host at most, or git's own locks have to do.
+        // On a file system without locks, either a single toolsd works, or git's own locks have to suffice.
         Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
             Ok(LockAttempt::Held(Box::new(RepositoryLock(opened))))
         }

@@ -1,4 +1,4 @@
-//! Who else than the user, and root, can change a file or put another in its place.
+//! Which other users than this one and root can change or replace a file.
 
 use super::system::{WRITABLE_BY_OTHERS, path_fault};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -8,10 +8,10 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// In a folder with this bit nobody replaces what is somebody else's.
+/// In a folder with this bit, only a file's owner can replace it.
 const STICKY: u32 = 0o1000;
 
-/// Somebody who can change a file, besides the user and root.
+/// A user or group, other than this user and root, that can change a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OtherWriter {
     /// Everybody who has an account.
@@ -44,8 +44,8 @@ fn account_name(file: &str, id: u32) -> Option<String> {
     own.first().map(|name| (*name).to_owned())
 }
 
-/// Who else can change the file or folder at an absolute path: those who can write it, or a folder on the way to it, by
-/// its name and where links lead.
+/// Which others can change the file or folder at an absolute path: those who can write it, or a folder on the way to
+/// it, by its name and where links lead.
 pub fn other_writers(path: &str) -> Vec<OtherWriter> {
     let real = fs::canonicalize(path).ok();
     let places = [Path::new(path)].into_iter().chain(real.as_deref()).flat_map(Path::ancestors);
@@ -57,8 +57,8 @@ pub fn other_writers(path: &str) -> Vec<OtherWriter> {
     }
 }
 
-/// Who else can change a file, or what a folder has; its owner comes first, then everybody. The mode of a link says
-/// nothing.
+/// Which others can change a file, or the entries of a folder; its owner comes first, then everybody. The mode of a
+/// link does not count.
 pub(super) fn writers_of(known: &Metadata) -> impl Iterator<Item = OtherWriter> + use<> {
     let (mode, owner, group) = (known.mode(), known.uid(), known.gid());
     let user = rustix::process::geteuid().as_raw();
@@ -69,7 +69,7 @@ pub(super) fn writers_of(known: &Metadata) -> impl Iterator<Item = OtherWriter> 
     owner.into_iter().chain(everybody).chain(group)
 }
 
-/// Refuses a file or folder of the user's own state that somebody else owns or can write, or that a link stands for.
+/// Refuses a file or folder of the user's own state if it is a link, or if another user owns it or can write it.
 pub fn check_private(path: &str) -> Result<()> {
     let known = fs::symlink_metadata(path).map_err(|error| path_fault(path, "looked at", &error))?;
     let user = rustix::process::geteuid().as_raw();
@@ -86,7 +86,7 @@ pub fn check_private(path: &str) -> Result<()> {
     Ok(())
 }
 
-/// Whether nobody but this user and root owns a file or can write it.
+/// Whether only this user and root own a file or can write it.
 pub(super) fn is_private(known: &Metadata) -> bool {
     (known.uid() == rustix::process::geteuid().as_raw() || known.uid() == 0) && known.mode() & WRITABLE_BY_OTHERS == 0
 }

@@ -1,5 +1,5 @@
-//! Runs programs: without a shell, with few variables, in a process group that ends with the call. Also the shutdown
-//! of the host, which ends its programs first.
+//! Runs programs: without a shell, with few variables, in a process group that ends with the call. Also the shutdown of
+//! toolsd, which ends its programs first.
 
 use super::confine::{self, HostExitSignal, ProgramStart, StartedProgram};
 use super::handle::Disk;
@@ -35,7 +35,8 @@ const SOON: Duration = Duration::from_micros(20);
 /// How long a git that is asked to end has to take its locks away.
 const GRACE_OF_GIT: Duration = Duration::from_millis(300);
 
-/// How long another program has to clean up: its call is answered when it is gone, and not much later than it should be.
+/// How long another program has to clean up: its call is answered when it is gone, and not much later than it should
+/// be.
 const GRACE: Duration = Duration::from_millis(150);
 
 /// How long to wait for the output of a program that has ended: what it started may still hold the streams.
@@ -47,7 +48,7 @@ const LAST_BREATH: Duration = Duration::from_millis(500);
 /// How long a shutdown waits for programs: they are killed, and git may finish what it writes.
 const END_PATIENCE: Duration = Duration::from_secs(4);
 
-/// How long git may go on during a shutdown before it is asked to end.
+/// How long git may continue during a shutdown before it is asked to end.
 const GIT_LAST_WORK: Duration = Duration::from_secs(2);
 
 /// Runs a program to its end, or ends it.
@@ -94,8 +95,8 @@ fn temporary_folder() -> Result<TemporaryFolder> {
         .map_err(|error| Diagnostic::new(Code::WORLD, format!("no temporary folder can be made: {}", reason(&error))))
 }
 
-/// What a call is told that ends while a program runs. A program that waits for a network it does not have seems to do
-/// nothing.
+/// The message for a call that ends while a program runs. A program that waits for a network it does not have seems to
+/// do nothing.
 fn still_running(command: &ProgramCommand) -> String {
     let network = if command.confinement.network { "" } else { " and without the network" };
     format!("`{}` was still running, confined{network}", command.program)
@@ -104,7 +105,7 @@ fn still_running(command: &ProgramCommand) -> String {
 //= docs/spec.md#programs
 //# A program that fails because of its confinement MUST be reported with what it may access and the grant
 //# that says so.
-/// A note about what a program that failed was held to: why it failed, its own words say.
+/// Describes the confinement of a program that failed. The program's own output says why it failed.
 fn confinement_note(roots: &Roots, command: &ProgramCommand, ended: &Result<ProgramOutput>) -> Option<String> {
     let has_failed = match ended {
         Ok(ran) => ran.code != 0,
@@ -119,20 +120,20 @@ fn confinement_note(roots: &Roots, command: &ProgramCommand, ended: &Result<Prog
     let name = &command.program;
     has_failed.then(|| {
         format!(
-            "`{name}` ran confined: beside the system's programs and its own `TMPDIR` it read {}, wrote {}, started {}, and {network}; more is granted by `run = [{{ program = {name:?}, read = […], write = […], execute = […], network = … }}]`",
+            "`{name}` ran confined: in addition to the system's programs and its own `TMPDIR` it read {}, wrote {}, started {}, and {network}; more is granted by `run = [{{ program = {name:?}, read = […], write = […], execute = […], network = … }}]`",
             named(&confinement.read), named(&confinement.write), named(&confinement.start)
         )
     })
 }
 
-/// Notes for the caller about granted places that do not exist.
+/// Notes for the caller about granted paths that do not exist.
 fn absent_notes(started: &mut StartedProgram, granted: &[String]) -> Vec<String> {
     let absent = started.absent.drain(..).filter(|at| granted.contains(at));
-    let told = |at| format!("`{at}` is not there: the program could not write it; make the file or the folder first");
+    let told = |at| format!("`{at}` does not exist: the program could not write it; create it first");
     absent.map(told).collect()
 }
 
-/// Adds the notes of the host to the outcome.
+/// Adds the notes of toolsd to the outcome.
 fn with_notes(ended: Result<ProgramOutput>, notes: Vec<String>) -> Result<ProgramOutput> {
     match ended {
         Ok(ran) => Ok(ProgramOutput { notes, ..ran }),
@@ -166,7 +167,7 @@ fn variables(command: &ProgramCommand, temporary: Option<&str>) -> Vec<(String, 
     variables
 }
 
-/// Variables that choose other programs and libraries: only the host's own values reach a program that a script runs.
+/// Variables that choose other programs and libraries: only toolsd's own values reach a program that a script runs.
 fn never_set(name: &str) -> bool {
     name == "PATH" || name.starts_with("LD_") || name.starts_with("DYLD_")
 }
@@ -203,7 +204,7 @@ impl Group {
     //= docs/spec.md#calls
     //# A call that still runs after it was answered MUST NOT affect the disk, the graph, the memory of its
     //# pack or the client.
-    /// Has whoever answers in place of the call kill it before.
+    /// Has the watchdog kill it before it answers on the call's behalf.
     fn awaited(self: &Arc<Self>, what: Option<String>) -> guard::WaitNote {
         let group = Arc::clone(self);
         guard::note_wait(what, move || group.kill())
@@ -216,7 +217,7 @@ impl Group {
         }
     }
 
-    /// Nobody kills it any more: its number may soon be that of others.
+    /// Prevents later kills: its number may soon belong to another process.
     fn forget(&self) {
         self.held().take();
     }
@@ -226,9 +227,9 @@ struct RunningProgram<'a> {
     pid: Pid,
     group: Arc<Group>,
     command: &'a ProgramCommand,
-    /// What it prints, and what it complains of.
+    /// Its standard output and standard error.
     streams: [CapturedStream; 2],
-    /// Whether it is a process still, or one that nobody has waited for.
+    /// Whether it is a process still, or a zombie that has not been waited for.
     is_ours: bool,
     /// What can be read when it has ended; where the system has no such thing it is looked again and again.
     end: Option<OwnedFd>,
@@ -242,7 +243,7 @@ impl<'a> RunningProgram<'a> {
         let mut input = File::from(started.input);
         if !command.input.is_empty() {
             let bytes = command.input.clone();
-            // A program that does not read its input must not keep the call waiting. Where there is no thread for it the
+            // A program that does not read its input must not keep the call waiting. If there is no thread for it, the
             // program finds its input closed.
             let _without_input = std::thread::Builder::new().spawn(move || {
                 let _it_did_not_want_it = input.write_all(&bytes);
@@ -253,7 +254,7 @@ impl<'a> RunningProgram<'a> {
         Self { pid: started.pid, group, command, streams, is_ours: true, end, _tether: started.tether }
     }
 
-    /// Whether it has ended, and how. Its number stays taken: nobody else can get that of its group.
+    /// Whether it has ended, and how. It is not reaped, so no other process can get the number of its group.
     fn look(&self) -> io::Result<Option<WaitIdStatus>> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         Ok(waitid(WaitId::Pid(self.pid), options)?)
@@ -282,18 +283,19 @@ impl<'a> RunningProgram<'a> {
             }
             //= docs/spec.md#programs
             //# A program MUST have limits of memory, file size, number of processes and output.
-            // What changes a repository is let finish. Nobody would see the rest of what any other one prints.
+            // What changes a repository may finish. The output of any other program beyond the limit would be lost
+            // anyway.
             if self.overflows() && matches!(self.command.needs, RequiredGrant::Program | RequiredGrant::ReadGit) {
-                return Err(self.too_much(" and was ended"));
+                return Err(self.too_much(" and was stopped"));
             }
             if began.elapsed() > self.command.time {
-                let message = format!("`{}` ran for {} and was ended", self.command.line(), seconds(began.elapsed()));
+                let message = format!("`{}` ran for {} and was stopped", self.command.line(), seconds(began.elapsed()));
                 return Err(Diagnostic::new(Code::LIMIT, message).help(MORE_TIME));
             }
             pause = self.listen(pause);
         };
         self.end = None;
-        // What it started in the background holds the streams open: it ends with it.
+        // A process that it started in the background holds the streams open: it ends with the program.
         self.end_group();
         let ended = Instant::now();
         while self.streams.iter().any(|stream| stream.is_open) && ended.elapsed() < LAST_WORDS {
@@ -321,7 +323,7 @@ impl<'a> RunningProgram<'a> {
     /// Reads what the program prints, for `pause` at most. Returns how long to listen next.
     fn listen(&mut self, pause: Duration) -> Duration {
         let mut open: Vec<&mut CapturedStream> = self.streams.iter_mut().filter(|stream| stream.is_open).collect();
-        // Whoever hears of its end need not look for it.
+        // With `end`, its exit interrupts the wait, so there is no need to poll.
         let pause = if self.end.is_some() { LOOK } else { pause };
         if open.is_empty() && self.end.is_none() {
             std::thread::sleep(pause);
@@ -337,7 +339,7 @@ impl<'a> RunningProgram<'a> {
         if told == 0 { (pause * 2).min(LOOK) } else { SOON }
     }
 
-    /// Kills the whole group, and waits until nothing is left of it: what comes after sees what all of them did.
+    /// Kills the whole group, and waits until no process of it is left, so that their effects are complete.
     //= docs/spec.md#programs
     //# A program MUST end, with everything that it started, when its call ends, is cancelled or runs out of
     //# time.
@@ -349,7 +351,7 @@ impl<'a> RunningProgram<'a> {
         }
         let asked = Instant::now();
         while asked.elapsed() < LAST_BREATH && test_kill_process_group(self.pid).is_ok() {
-            // Where this process is the first one of a container, what lost its parent is a child of ours.
+            // If this process is the first one of a container, orphans are our children.
             let _none_of_ours = waitid(WaitId::Pgid(Some(self.pid)), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
             std::thread::sleep(Duration::from_micros(200));
         }
@@ -400,7 +402,7 @@ impl CapturedStream {
         Self { file: File::from(stream), bytes: Vec::new(), most: most + 1, is_open: true }
     }
 
-    /// Reads once what is there.
+    /// Reads once what is available.
     fn read(&mut self) {
         let mut part = [0; 16 * 1024];
         match self.file.read(&mut part) {
@@ -456,9 +458,9 @@ fn is_ending(is_git: bool) -> bool {
     shutdown_state().ends.is_some_and(|since| !is_git || since.elapsed() > GIT_LAST_WORK)
 }
 
-/// The error for a program that is ended by a shutdown.
+/// The error for a program that is stopped by a shutdown.
 fn shutdown_fault() -> Box<Diagnostic> {
-    Diagnostic::new(Code::WORLD, "the server ends, and its programs with it").help("call again when it is there again")
+    Diagnostic::new(Code::WORLD, "program stopped: the server is shutting down").help("retry after it restarts")
 }
 
 /// Ends the programs that run, and waits until their temporary folders are gone. The process is to end at once then.
@@ -470,8 +472,8 @@ pub fn end_programs() {
     let _late = CHANGED.wait_timeout_while(work, END_PATIENCE, |work| work.count > 0);
 }
 
-/// Ends the process at once with this code, whatever its threads do: what they have staged is lost, what they were just
-/// writing is taken away by the next process that writes.
+/// Ends the process at once with this code, whatever its threads do: staged writes are lost, and the next process that
+/// writes removes half-written files.
 pub fn end_process(code: i32) -> ! {
     end_programs();
     std::process::exit(code)

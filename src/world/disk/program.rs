@@ -1,5 +1,5 @@
-//! Finds the files of a program: in this process' own `PATH`, each link followed by hand, and only where nobody but
-//! the user and root can put one; with the loader that an ELF file names, or the interpreter of a script.
+//! Finds the files of a program: in this process' own `PATH`, each link followed by hand, and only where no one but the
+//! user and root can put one; with the loader that an ELF file names, or the interpreter of a script.
 
 use super::owner::{OtherWriter, writers_of};
 use super::system::{env, reason};
@@ -33,9 +33,8 @@ pub(super) struct ProgramFinder {
 }
 
 impl ProgramFinder {
-    /// A program and all that leads to it. A name without `/` is looked for in `PATH`, once; an absolute path is
-    /// itself.
-    /// The files are looked at anew each time.
+    /// Finds a program and all that leads to it. A name without `/` is looked for in `PATH`, once; an absolute path is
+    /// itself. The files are looked at again each time.
     //= docs/spec.md#programs
     //# A program MUST be found in the server's own `PATH`, at a location that only root and the user can
     //# write, and never by a relative path.
@@ -56,7 +55,7 @@ fn find_in_path(name: &str, folders: &str) -> Result<String> {
         return Ok(path::clean(name));
     }
     if name.contains('/') || name.is_empty() || name == "." || name == ".." {
-        return Err(Diagnostic::new(Code::WORLD, format!("`{name}` is no name of a program"))
+        return Err(Diagnostic::new(Code::WORLD, format!("`{name}` is not a valid name of a program"))
             .help("a program is a name that is looked for in `PATH`, or an absolute path"));
     }
     let folders = folders.split(':').filter(|folder| path::is_absolute(folder));
@@ -104,18 +103,18 @@ fn trace_program(name: &str, file: &str) -> Result<ProgramFile> {
         }
         left.extend(run_by.file);
         let folders = run_by.name.as_ref().and_then(|_| env("PATH")).unwrap_or_default();
-        // What is not there is told by what looks for it.
+        // If the interpreter does not exist, `env` itself reports it when it looks for it.
         left.extend(run_by.name.and_then(|name| find_in_path(&name, &folders).ok()));
     }
     Ok(found)
 }
 
-/// Follows a path to a file part by part, as the kernel does; gives its name free of links. Refuses a file that
-/// somebody else than root and our user could have put there, or a folder or a link on the way to it.
+/// Follows a path to a file part by part, as the kernel does, and returns its name free of links. Refuses a file, or a
+/// folder or link on the way to it, that any user other than root and ours could have put there.
 fn trace(name: &str, file: &str, found: &mut ProgramFile) -> Result<String> {
     let gone = || match found_first(name, file) {
         true => Diagnostic::new(Code::WORLD, format!("there is no program `{name}`: `{file}` is gone")),
-        false => Diagnostic::new(Code::WORLD, format!("`{name}` cannot be run: `{file}`, which runs it, is not there")),
+        false => Diagnostic::new(Code::WORLD, format!("`{name}` cannot be run by `{file}`, which does not exist")),
     };
     let (mut at, mut links) = ("/".to_owned(), 0);
     let mut left: Vec<String> = reversed_parts(file);
@@ -123,7 +122,7 @@ fn trace(name: &str, file: &str, found: &mut ProgramFile) -> Result<String> {
     check_writers(name, &at, found)?.ok_or_else(gone)?;
     loop {
         let Some(part) = left.pop() else {
-            return Err(Diagnostic::new(Code::WORLD, format!("`{file}` is no program that can be run")));
+            return Err(Diagnostic::new(Code::WORLD, format!("`{file}` is not an executable program")));
         };
         if part == ".." {
             at = parent(&at);
@@ -155,7 +154,7 @@ fn trace(name: &str, file: &str, found: &mut ProgramFile) -> Result<String> {
             continue;
         }
         if !left.is_empty() || !known.is_file() || known.mode() & 0o111 == 0 {
-            return Err(Diagnostic::new(Code::WORLD, format!("`{file}` is no program that can be run")));
+            return Err(Diagnostic::new(Code::WORLD, format!("`{file}` is not an executable program")));
         }
         found.names.push(next.clone());
         let identity = (known.dev(), known.ino());
@@ -200,7 +199,7 @@ fn check_writers(name: &str, at: &str, found: &mut ProgramFile) -> Result<Option
     Ok(Some(known))
 }
 
-/// Who else can change a file or what a folder has, our own group excepted, and the command that mends it.
+/// Which others, except our own group, can change a file or the entries of a folder, and the command that fixes it.
 fn others_write(known: &Metadata) -> Option<(OtherWriter, &'static str)> {
     let own = OtherWriter::Group(rustix::process::getegid().as_raw());
     let who = writers_of(known).find(|who| *who != own)?;
@@ -212,14 +211,14 @@ fn others_write(known: &Metadata) -> Option<(OtherWriter, &'static str)> {
     Some((who, mend))
 }
 
-/// Under which names a program, or what leads to it, lies at or below these files and folders: by its path, as the same
-/// folder under another name, or as a further name (hard link) of a file that is executed.
+/// Returns the names by which a program, or what leads to it, is at or below these files and folders: by its path, as
+/// the same folder under another name, or as a further name (hard link) of a file that is executed.
 pub(super) fn names_below(program: &ProgramFile, places: &[String], stop: fn() -> Result<()>) -> Result<Vec<String>> {
     let mut found = Vec::new();
     let is_below = |name: &&String| places.iter().any(|place| path::is_below(name, place));
     let folders = program.folders.iter().map(|(folder, _)| folder);
     found.extend(program.names.iter().chain(folders).filter(is_below).cloned());
-    // A place may be spelled in another way than the program: through a link, say.
+    // A folder may be spelled in another way than the program's: through a link, for example.
     let identities: Vec<(u64, u64)> =
         places.iter().filter_map(|at| fs::metadata(at).ok()).map(|known| (known.dev(), known.ino())).collect();
     let folders = program.folders.iter().filter(|(_, identity)| identities.contains(identity));
@@ -302,7 +301,7 @@ fn interpreter_of(program: &str) -> std::result::Result<Interpreter, Interpreter
     // A pipe that took its place must not be waited for.
     let file = match OpenOptions::new().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(program) {
         Ok(file) => file,
-        // The system needs no right to read what has a format of its own; a script that nobody can read does not run.
+        // The system needs no right to read what has a format of its own; a script that cannot be read does not run.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(Interpreter::default()),
         Err(error) => return Err(InterpreterError::Unread(error)),
     };

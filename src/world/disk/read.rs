@@ -1,4 +1,4 @@
-//! Reads whole files with limits: on their size, never a pipe or a device, which would block the host.
+//! Reads whole files with limits: on their size, never a pipe or a device, which would block toolsd.
 
 use super::system::{is_absent, path_fault};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -12,8 +12,8 @@ pub const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 //= docs/spec.md#robustness
 //# A file that toolsd reads for itself MUST be a regular file of a bounded size.
-/// The bytes of a file of up to `most`; `None` if it is not there. A symlink in its place is not followed: whoever
-/// prepared the workspace may have put it there.
+/// Reads a file of at most `most` bytes; `None` if it does not exist. Does not follow a symlink, which the author of
+/// the workspace may have put there.
 pub(super) fn read_small(file: &str, most: u64) -> Result<Option<Vec<u8>>> {
     // A pipe without a writer would wait for one; a terminal would become that of this process.
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
@@ -28,11 +28,11 @@ pub(super) fn read_small(file: &str, most: u64) -> Result<Option<Vec<u8>>> {
     };
     let found = opened.metadata().map_err(|error| path_fault(file, "read", &error))?;
     if !found.is_file() {
-        return Err(Diagnostic::new(Code::WORLD, format!("`{file}` is no regular file"))
+        return Err(Diagnostic::new(Code::WORLD, format!("`{file}` is not a regular file"))
             .help("folders, devices, pipes and sockets are never read: put a file there, or nothing"));
     }
     let mut bytes = Vec::new();
-    // One that grows while it is read ends all the same.
+    // The limit ends the read of a file that grows meanwhile.
     let read: io::Result<usize> = opened.take(most + 1).read_to_end(&mut bytes);
     read.map_err(|error| path_fault(file, "read", &error))?;
     if found.len() > most || bytes.len() as u64 > most {
@@ -42,10 +42,10 @@ pub(super) fn read_small(file: &str, most: u64) -> Result<Option<Vec<u8>>> {
     Ok(Some(bytes))
 }
 
-/// The maximum size of a file of a repository that the host reads for itself.
+/// The maximum size of a file of a repository that toolsd reads for itself.
 pub(super) const MOST_OF_REPOSITORY: u64 = 1 << 20;
 
-/// The bytes of a small file of a repository; `None` if it is not there.
+/// Reads a small file of a repository; `None` if it does not exist.
 pub(super) fn read_repository_file(file: &str) -> Result<Option<Vec<u8>>> {
     read_small(file, MOST_OF_REPOSITORY)
 }
@@ -54,14 +54,14 @@ pub(super) fn read_repository_file(file: &str) -> Result<Option<Vec<u8>>> {
 pub(super) fn check_file(path: &str, entry: EntryKind, size: u64) -> Result<()> {
     match entry {
         EntryKind::Folder => Err(is_folder(path)),
-        EntryKind::Other => Err(Diagnostic::new(Code::WORLD, format!("`{path}` is no file"))
+        EntryKind::Other => Err(Diagnostic::new(Code::WORLD, format!("`{path}` is not a file"))
             .help("devices, pipes and sockets are never opened")),
         EntryKind::File if size > MOST_BYTES => Err(too_large(path, size)),
         EntryKind::File => Ok(()),
     }
 }
 
-/// All bytes of an open file of so many; one that grew beyond what is read is refused.
+/// Reads an open file of `size` bytes whole. Refuses it if it grew beyond what may be read.
 pub(super) fn read_whole(path: &str, file: impl io::Read, size: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0).saturating_add(1));
     file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| path_fault(path, "read", &error))?;

@@ -1,11 +1,10 @@
-//! Resolves paths: one, or many in one go. A path is resolved beneath its root without following a symlink unseen, and
+//! Resolves paths: one, or many in one go. A path is resolved below its root without following a symlink unseen, and
 //! handed out only after the policy of the disk has seen its real name.
 //!
 //! Usually this is one call of the kernel that fails if a symlink is on the way: then the name is what was asked for.
-//! Otherwise the path is walked one name at a time, each folder held open and no link followed by the kernel, so that
-//! the names walked are the real name, on every system and whoever moves links meanwhile. Hard links have no name that
-//! tells them from the file itself: what a hard link in a granted folder shows was put there by whoever may link to
-//! it.
+//! Otherwise the path is walked one name at a time, each folder held open and no link followed by the kernel. The names
+//! walked are then the real name, on every system, even if links are moved meanwhile. A hard link is as good as the
+//! file itself: one in a granted folder was put there by a user who may link to the file.
 
 use super::read::{check_file, read_whole};
 use super::roots::{Roots, StartFolder};
@@ -24,7 +23,7 @@ use std::io;
 /// The maximum number of links followed for one path, as in Linux.
 const MOST_LINKS: usize = 40;
 
-/// Up to so many paths in one folder are looked up from the folder above; for more it is opened.
+/// At most this number of paths in one folder are looked up from the folder above; for more it is opened.
 const FEW: usize = 8;
 
 /// Fewer paths are looked up on one thread: waking another one costs more.
@@ -44,7 +43,7 @@ pub(super) struct OpenedPath<'a> {
 /// Where it can be opened again, without a symlink on the way.
 struct Location<'a> {
     folder: LocationFolder<'a>,
-    /// Several names only where the kernel can be told to follow no link.
+    /// Several names only where the kernel can be made to follow no link.
     within: String,
 }
 
@@ -74,8 +73,8 @@ impl OpenedPath<'_> {
         (self.device, self.stat.inode)
     }
 
-    /// The bytes of a file, if they may be read. It was looked at before it is opened, so that no device wakes up, and
-    /// is looked at again once it is open, without waiting for a pipe that was put in its place meanwhile.
+    /// Reads a file, if the policy allows it. The file is looked at before it is opened, so that no device wakes up,
+    /// and again once it is open. Does not wait for a pipe that replaced it meanwhile.
     pub(super) fn bytes(self, policy: &dyn FilePolicy) -> Result<Vec<u8>> {
         //= docs/spec.md#roots
         //# A grant MUST be checked on the file that was opened, whatever name or symlink led to it.
@@ -91,7 +90,7 @@ impl OpenedPath<'_> {
         read_whole(self.asked, std::fs::File::from(opened), stat.size)
     }
 
-    /// The open folder; nothing if it may not be looked into, or is none.
+    /// Opens the folder. `None` if it may not be looked into, or is not a folder.
     fn entries(self, policy: &dyn FilePolicy) -> io::Result<Option<FolderListing>> {
         if self.checked_stat(policy).is_err() {
             return Ok(None);
@@ -102,20 +101,20 @@ impl OpenedPath<'_> {
 }
 
 impl FolderListing {
-    /// Where a link in the folder leads, as it says itself; nothing is resolved. Empty if it is gone.
+    /// The target of a link in the folder, unresolved. Empty if the link is gone.
     pub(super) fn target(&self, name: &str) -> String {
         let said = self.folder.fd().and_then(|folder| readlinkat(folder, name, Vec::new()));
         said.map(|said| said.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// The names in the folder, and what each is; a link is none of what it leads to. Names that are no UTF-8 are
-    /// left out.
+    /// Returns the names in the folder and the type of each; a link counts as a link, not as its target. Names that are
+    /// not UTF-8 are skipped.
     pub(super) fn read(&mut self) -> io::Result<Vec<(String, FileType)>> {
         let mut found = Vec::new();
         while let Some(entry) = self.folder.read() {
             let entry = match entry {
                 Ok(entry) => entry,
-                // Somebody removed the folder.
+                // The folder was removed meanwhile.
                 Err(Errno::NOENT) => break,
                 Err(error) => return Err(error.into()),
             };
@@ -124,7 +123,7 @@ impl FolderListing {
                 continue;
             }
             let kind = match entry.file_type() {
-                // Some file systems do not say.
+                // Some file systems do not report the type.
                 FileType::Unknown => match statat(self.folder.fd()?, name, AtFlags::SYMLINK_NOFOLLOW) {
                     Ok(found) => FileType::from_raw_mode(found.st_mode),
                     Err(_) => continue,
@@ -163,7 +162,7 @@ impl LocationFolder<'_> {
     }
 }
 
-/// What `path` leads to; nothing if nothing is there.
+/// Opens what `path` leads to; `None` if it does not exist.
 pub(super) fn open_path<'a>(
     roots: &'a Roots,
     path: &'a str,
@@ -179,7 +178,7 @@ pub(super) fn open_path<'a>(
     }
 }
 
-/// The folder that `path` leads to; nothing if it may not be looked into, or is none.
+/// Opens the folder that `path` leads to; `None` if it may not be looked into, or is not a folder.
 pub(super) fn open_listing(roots: &Roots, path: &str, policy: &dyn FilePolicy) -> Result<Option<FolderListing>> {
     let Some(start) = roots.start(path)? else { return Ok(None) };
     let listing = match open_without_links(
@@ -201,7 +200,7 @@ pub(super) fn open_listing(roots: &Roots, path: &str, policy: &dyn FilePolicy) -
     }
 }
 
-/// The same as [`open_path`], of what must be there.
+/// The same as [`open_path`], for a path that must exist.
 pub(super) fn open_existing<'a>(roots: &'a Roots, path: &'a str, policy: &dyn FilePolicy) -> Result<OpenedPath<'a>> {
     let absent = || path_fault(path, "read", &io::ErrorKind::NotFound.into());
     let start = roots.start(path)?.ok_or_else(absent)?;
@@ -274,7 +273,7 @@ impl From<io::Error> for ResolveError {
 }
 
 impl ResolveError {
-    /// What went wrong, if that may be told: that nothing is where a symlink leads to says what is there, too.
+    /// The error, if the policy allows to reveal it: even "not found" at the target of a symlink reveals what exists.
     //= docs/spec.md#roots
     //# Whether a path exists that no grant covers MUST NOT be revealed, neither directly nor through a
     //# symlink.
@@ -286,7 +285,7 @@ impl ResolveError {
     }
 }
 
-/// A path that is walked name by name. All folders are held open, so nobody can move one away meanwhile.
+/// A path that is walked name by name. All folders are held open, so none can be moved away meanwhile.
 struct PathWalk<'a> {
     root: &'a Dir,
     /// The absolute path of the root.
@@ -295,7 +294,7 @@ struct PathWalk<'a> {
     folders: Vec<(String, OwnedFd)>,
     /// The names still to go, the last one first.
     rest: Vec<String>,
-    /// What the way ends at, if that is no folder gone through.
+    /// What the way ends at, if that is not one of `folders`.
     last: Option<String>,
 }
 
@@ -307,7 +306,7 @@ enum WalkEnd {
     Link(String),
     /// At a `..` that leads out of the root.
     Above,
-    /// Somebody put something else in the place of a name: it must be looked at again.
+    /// The entry was replaced meanwhile: it must be looked at again.
     Moved,
 }
 
@@ -335,7 +334,7 @@ impl<'a> PathWalk<'a> {
             };
             match FileType::from_raw_mode(found.st_mode) {
                 FileType::Symlink => match readlinkat(self.here(), &name, Vec::new()) {
-                    // A name that is no UTF-8 is not seen.
+                    // A name that is not UTF-8 is not seen.
                     Ok(target) => return target.into_string().map(WalkEnd::Link).map_err(|_| escape_error()),
                     Err(Errno::INVAL) => return Ok(self.again(name)),
                     Err(error) => return self.lost(name, error),
@@ -344,7 +343,7 @@ impl<'a> PathWalk<'a> {
                     let flags = look_flags() | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
                     match openat(self.here(), &name, flags, Mode::empty()) {
                         Ok(folder) => self.folders.push((name, folder)),
-                        // One that may not be opened ends the way here: it can be looked at all the same.
+                        // One that may not be opened ends the way here: its stat is still available.
                         Err(Errno::ACCESS) if self.rest.is_empty() => {
                             self.last = Some(name);
                             return Ok(WalkEnd::At(found));
@@ -427,8 +426,8 @@ fn look_flags() -> OFlags {
     OFlags::RDONLY
 }
 
-/// What is at a path; `None` if it must be resolved alone: because a symlink is on the way or at its end, because it
-/// lies below no root, or because of an error.
+/// What is at a path; `None` if it must be resolved alone: because a symlink is on the way or at its end, because it is
+/// below no root, or because of an error.
 type QuickStat = Option<Option<Stat>>;
 
 /// Looks at each of the paths; folders are shared by neighbours, so sorted paths cost least.
@@ -446,7 +445,7 @@ pub(super) fn look_all(roots: &Roots, paths: &[&str]) -> Vec<QuickStat> {
             known[*at] = found;
         }
     }
-    // Those below one extra root stand together in what is sorted.
+    // In sorted paths, those below one extra root are next to each other.
     let found: Vec<Option<(&Dir, Cow<'_, str>)>> = outer.iter().map(|at| roots.outer(paths[*at])).collect();
     let same = |one: &Option<(&Dir, Cow<'_, str>)>, other: &Option<(&Dir, Cow<'_, str>)>| match (one, other) {
         (Some((one, _)), Some((other, _))) => std::ptr::eq(*one, *other),
@@ -471,7 +470,7 @@ fn look_below(root: &Dir, paths: &[&str]) -> Vec<QuickStat> {
     let look = |paths: &[&str]| {
         let mut open = OpenFolders { root: root.as_fd(), folders: Vec::new(), last: None };
         let mut known: Vec<QuickStat> = vec![None; paths.len()];
-        // From the last to the first: what lies in a folder comes before the folder itself.
+        // From the last to the first: the contents of a folder come before the folder itself.
         let mut end = paths.len();
         while let Some(last) = paths[..end].last() {
             let folder = folder_of(last);
@@ -499,12 +498,12 @@ struct OpenFolders<'a, 'p> {
     root: BorrowedFd<'a>,
     /// The path of each, and the folder; none if it could not be opened, or is a symlink.
     folders: Vec<(&'p str, Option<OwnedFd>)>,
-    /// The folder that was looked at with what lies in it, and what it was.
+    /// The folder that was last looked at together with its contents, and its stat.
     last: Option<(&'p str, Stat)>,
 }
 
 impl<'p> OpenFolders<'_, 'p> {
-    /// Looks at paths that lie in one folder.
+    /// Looks at paths in one folder.
     fn look(&mut self, folder: &'p str, paths: &[&'p str], known: &mut [QuickStat]) {
         let is_open = folder.is_empty() || self.folders.iter().any(|(open, _)| *open == folder);
         if !is_open && paths.len() <= FEW {
@@ -520,8 +519,8 @@ impl<'p> OpenFolders<'_, 'p> {
         }
     }
 
-    /// Looks at what lies in a folder without opening it, if it is no symlink. Where one is put in its place between
-    /// the two looks, what it leads to is looked at and never opened, and as it is another file it shows as a change.
+    /// Looks at the contents of a folder without opening it, if it is not a symlink. If one replaces it between the two
+    /// looks, its target is looked at and never opened, and shows as a change, since it is another file.
     fn look_through(&mut self, folder: &'p str, paths: &[&'p str], known: &mut [QuickStat]) {
         let above = folder_of(folder);
         let Some(opened) = self.folder(above) else { return };
@@ -566,7 +565,7 @@ impl<'p> OpenFolders<'_, 'p> {
     }
 }
 
-/// Where the path of what lies in a folder goes on.
+/// Where the name begins in the path of an entry of `folder`.
 fn start_of_name(folder: &str) -> usize {
     folder.len() + usize::from(!folder.is_empty())
 }
@@ -591,7 +590,7 @@ fn known(found: &rustix::fs::Stat) -> QuickStat {
     }
 }
 
-/// What the system says of something; nothing if it says what cannot be.
+/// The stat of something; `None` if the system reports impossible values.
 #[allow(clippy::useless_conversion, reason = "the types of the fields differ from system to system")]
 fn stat_of(found: &rustix::fs::Stat) -> Option<Stat> {
     let entry = match FileType::from_raw_mode(found.st_mode) {
@@ -606,7 +605,7 @@ fn stat_of(found: &rustix::fs::Stat) -> Option<Stat> {
     Some(Stat { entry, size, modified_ns: modified.max(changed), inode })
 }
 
-/// The number of the device that it lies on.
+/// The number of the device that contains it.
 #[allow(clippy::unnecessary_cast, clippy::cast_sign_loss, reason = "its type differs from system to system")]
 fn device(found: &rustix::fs::Stat) -> u64 {
     found.st_dev as u64

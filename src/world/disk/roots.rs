@@ -1,4 +1,4 @@
-//! The folders that paths are opened beneath, and which one a path belongs to.
+//! The folders below which paths are opened, and which one a path belongs to.
 
 use super::system::{current_folder, escape_error, home_folder, real_path, reason};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -31,16 +31,16 @@ pub(super) struct StartFolder<'a> {
 }
 
 struct Root {
-    /// Its absolute paths: as it was given, and as the disk knows it.
+    /// Its absolute paths: as configured, and as the disk knows it.
     spellings: Vec<String>,
-    /// The same as they are written from the home folder, if they lie in it: `~/…`.
+    /// The same, spelled from the home folder if they are in it: `~/…`.
     at_home: Vec<String>,
-    /// Whether the user granted it: the grants of a pack hold beneath it too.
+    /// Whether the user granted it: the grants of a pack apply to it, too.
     granted: bool,
-    /// Its path without symlinks, also if it comes into being later.
+    /// Its path without symlinks, also if it is created later.
     place: String,
     dir: OnceLock<OpenRoot>,
-    /// The folder that it lies in, open: needed if the root is a single file.
+    /// The folder that contains it, open: needed if the root is a single file.
     above: OnceLock<OpenRoot>,
 }
 
@@ -92,7 +92,7 @@ impl Root {
             return Ok(&held.dir);
         }
         let held = OpenRoot::open(&self.spellings[0])?;
-        // One that comes into being is opened where its name was to lead, wherever a link was put.
+        // A root that was created later is opened only where its name led at first, even if a link was put there since.
         if real_path(&self.spellings[0]) != self.place || !held.is_at(&self.place) {
             return Err(escape_error());
         }
@@ -101,7 +101,7 @@ impl Root {
 
     //= docs/spec.md#roots
     //# A root that was moved, removed or replaced MUST NOT be used, and MUST be listed in `toolsd://status`.
-    /// Whether its name still leads to the folder that is open, or, as long as none is, to the same place.
+    /// Whether its name still leads to the folder that is open or, as long as it is not open, to the same path.
     fn is_in_place(&self) -> bool {
         match (self.dir.get(), self.above.get()) {
             (Some(held), _) => held.is_at(&self.spellings[0]),
@@ -120,8 +120,8 @@ impl Root {
         self.at_home.iter().map(String::as_str).find(|folder| path::is_below(path, folder))
     }
 
-    /// The open folder and the path from there, if `within` is seen from this root; nothing if it is not there yet.
-    /// A root that is a file is opened beneath its folder.
+    /// The open folder and the path from there, if this root sees `within`; `None` if the root does not exist yet. A
+    /// root that is a file is opened from its folder.
     fn open_within(&self, within: String) -> (Option<&Dir>, String) {
         match self.start(&within) {
             Some(start) => (Some(start.dir), start.within),
@@ -201,7 +201,7 @@ impl Roots {
         self.roots.iter().filter(|root| root.granted).map(Root::spelling)
     }
 
-    /// The root that a clean path lies beneath, spelled as in the path.
+    /// The root that contains a clean path, spelled as in the path.
     pub(super) fn root_of<'a>(&'a self, path: &'a str) -> &'a str {
         if path::is_below(path, ".") {
             return ".";
@@ -221,8 +221,8 @@ impl Roots {
         self.roots.iter().find(is_it).is_none_or(Root::is_in_place)
     }
 
-    /// The folder outside of the main root that an absolute path, or one in the home folder, lies beneath, and the
-    /// clean path from there; nothing if there is none, or it is not there yet.
+    /// The open folder outside of the main root that contains an absolute path, or one in the home folder, and the
+    /// clean path from there. `None` if there is no such root, or it does not exist yet.
     pub(super) fn outer<'a>(&self, path: &'a str) -> Option<(&Dir, Cow<'a, str>)> {
         let innermost = match path::is_clean_at_home(path) {
             true => {
@@ -243,7 +243,7 @@ impl Roots {
         }
     }
 
-    /// The root nearest to a clean absolute path that lies in it, and the spelling of it that the path begins with.
+    /// The innermost root that contains a clean absolute path, and the spelling of it that the path begins with.
     fn innermost(&self, path: &str) -> Option<(&Root, &str)> {
         let found = self.roots.iter().filter_map(|root| Some((root, root.holding(path)?)));
         found.max_by_key(|(_, holding)| holding.len())
@@ -256,7 +256,7 @@ impl Roots {
             && self.innermost(path).is_some_and(|(root, holding)| root.spelling() == holding)
     }
 
-    /// Whether an absolute path that is free of links lies below one of the roots.
+    /// Whether an absolute path that is free of links is below one of the roots.
     pub(super) fn holds(&self, path: &str) -> bool {
         self.around(path).is_some()
     }
@@ -266,8 +266,8 @@ impl Roots {
         self.roots.iter().filter_map(|root| root.holding(path)).min_by_key(|root| root.len())
     }
 
-    /// Where the absolute path `outward` leads that a symlink takes out of its root, if that lies beneath another root
-    /// as things stand; nothing where there is one root only.
+    /// Resolves an absolute symlink target outside of its root if it is currently inside another root. Returns `None`
+    /// with a single root.
     ///
     //= docs/spec.md#roots
     //# A path MUST NOT lead out of its root, by `..`, by being absolute or through a symlink, except into
@@ -282,8 +282,8 @@ impl Roots {
         Some(StartFolder { dir: root.open().ok()?, base: root.spelling().to_owned(), within })
     }
 
-    /// The canonical spelling of a path: relative to the main root if it lies below, else absolute as the disk knows
-    /// its root, else unchanged.
+    /// The canonical spelling of a path: relative to the main root if it is below it, otherwise absolute as the disk
+    /// knows its root. Unchanged if it is below no root.
     pub(super) fn spelled(&self, path: &str) -> String {
         let clean = path::clean(&expand(path, self.home.as_deref()));
         if !path::is_absolute(&clean) {
@@ -297,7 +297,7 @@ impl Roots {
         innermost.map_or(clean, |(root, within)| path::join(root.spelling(), &within))
     }
 
-    /// Where a path really lies: in the root that holds it, by that one's own name, else wherever links lead.
+    /// Where a path really is: in the root that contains it, by the root's own name; without one, wherever links lead.
     pub(super) fn real_place(&self, path: &str) -> String {
         match self.holding(path) {
             Ok((root, within)) => path::clean(&path::join(root.spelling(), &within)),
@@ -305,14 +305,14 @@ impl Roots {
         }
     }
 
-    /// The folder that `path` is to be opened beneath, if it is there, and the clean path from there.
-    /// A path that lies below no root is a fault.
+    /// The folder from which `path` is to be opened, if it exists, and the clean path from there. Fails if the path is
+    /// below no root.
     pub(super) fn find(&self, path: &str) -> Result<(Option<&Dir>, String)> {
         let (root, within) = self.holding(path)?;
         Ok(root.open_within(within))
     }
 
-    /// The open folder that `path` is resolved from, if it exists. A path that lies below no root is an error.
+    /// The open folder that `path` is resolved from, if it exists. Fails if the path is below no root.
     pub(super) fn start(&self, path: &str) -> Result<Option<StartFolder<'_>>> {
         let (root, within) = self.holding(path)?;
         Ok(root.start(&within))
@@ -321,7 +321,7 @@ impl Roots {
     /// The root that holds a path, and the clean path from there.
     fn holding(&self, path: &str) -> Result<(&Root, String)> {
         if path.contains('\0') {
-            return Err(Diagnostic::new(Code::WORLD, format!("`{}` is no path", path.replace('\0', "\\0"))));
+            return Err(Diagnostic::new(Code::WORLD, format!("`{}` is not a valid path", path.replace('\0', "\\0"))));
         }
         if path.len() > MOST_PATH_BYTES {
             let start = &path[..path.floor_char_boundary(40)];
@@ -352,7 +352,7 @@ impl Roots {
 /// The error for a root that is not where it was.
 fn displaced(root: &str) -> Box<Diagnostic> {
     let message = format!("`{root}` is no longer the folder that was opened: it was moved, removed or replaced");
-    Diagnostic::new(Code::WORLD, message).help("put it back, or start the server again to use what is there now")
+    Diagnostic::new(Code::WORLD, message).help("put it back, or restart the server to use the new one")
 }
 
 /// Replaces a leading `~` by the home folder.

@@ -1,5 +1,4 @@
-//! The world of a case on disk: a temporary folder with real files and programs, a clock that stands still, counted
-//! ids.
+//! The world of a case on disk: a temporary folder with real files and programs, a fixed clock, sequential ids.
 
 use super::handle::{Disk, Surroundings};
 use super::roots::Roots;
@@ -32,8 +31,8 @@ struct ScratchSurroundings {
 }
 
 impl ScratchWorld {
-    /// An empty folder, a clock, the variables of its environment: those of this process are not seen. With a home
-    /// folder beside it, `~/…` and the variable `HOME` name that one.
+    /// Creates an empty folder, a clock, and the variables of its environment: those of this process are not seen. With
+    /// a home folder, which is next to it, `~/…` and the variable `HOME` name that one.
     pub fn new(now_ms: Option<i64>, env: &[(String, String)], has_home: bool) -> Result<Self> {
         let failed = |error: std::io::Error| {
             Diagnostic::new(Code::WORLD, format!("no temporary folder can be made: {}", reason(&error)))
@@ -67,7 +66,7 @@ impl ScratchWorld {
         self.surroundings.now_ms.fetch_add(by, Ordering::Relaxed);
     }
 
-    /// All files, those of git excepted; one that cannot be read is left out.
+    /// Returns all files except those of git, and except those that cannot be read.
     pub fn snapshot(&self) -> BTreeMap<String, Arc<[u8]>> {
         let walk = WalkOptions { from: ".".to_owned(), hidden: true, ignore: false, follow: false, depth: None };
         let files = self.disk.walk(&walk).map(|walked| walked.files).unwrap_or_default();

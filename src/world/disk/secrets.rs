@@ -1,4 +1,4 @@
-//! Secrets of this process: other processes cannot read them, and nobody else can write files with secrets.
+//! Secrets of this process: other processes cannot read them, and no one else can write files with secrets.
 
 use super::system::reason;
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -12,7 +12,7 @@ use std::os::unix::fs::MetadataExt;
 /// The maximum number of bytes of a secret.
 const MOST: usize = 16 << 10;
 
-/// Where a secret lies.
+/// Where a secret is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretFile<'a> {
     /// In a file of the user.
@@ -25,15 +25,15 @@ pub enum SecretFile<'a> {
 //= docs/spec.md#secrets
 //# Other processes of the same user MUST NOT be able to read the memory, the descriptors or the environment
 //# of the server.
-/// The first act of the program: no other process of the user looks into this one, and no core is written. A system that
-/// refuses this does not have it; the program works all the same.
+/// The first act of the program: other processes of the user cannot look into this one, and no core is written. On a
+/// system that refuses this, the program works without it.
 pub fn hide_process() {
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
     let _ = rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
 }
 
-/// What a secret variable of the environment holds. A file is better: root can read the environment of a process.
+/// Reads a secret variable of the environment. A file is better: root can read the environment of a process.
 pub fn secret_variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
@@ -41,15 +41,15 @@ pub fn secret_variable(name: &str) -> Option<String> {
 //= docs/spec.md#secrets
 //# A secret file MUST be refused unless it is a regular file of the user or of root that nobody else can
 //# write.
-/// The secret in a file, of which `what` says what it is; nothing if a credential is not there.
+/// Reads the secret in a file; `what` describes it. `None` if a credential does not exist.
 ///
 /// # Errors
 /// The file cannot be read, others can write it, or it holds anything else than one line.
 pub fn read_secret(what: &str, file: SecretFile<'_>) -> Result<Option<String>> {
     let (SecretFile::Own(path) | SecretFile::Credential(path)) = file;
     let fault = |why: &str| Diagnostic::new(Code("usage"), format!("{what} file {path} {why}"));
-    // Links are followed, as Kubernetes mounts secrets: what counts is the file that was opened. Without waiting for
-    // whoever writes to a pipe of that name.
+    // Links are followed, as Kubernetes mounts secrets: what counts is the file that was opened. Does not wait for the
+    // writer of a pipe of that name.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let opened = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(opened) => File::from(opened),
@@ -59,7 +59,7 @@ pub fn read_secret(what: &str, file: SecretFile<'_>) -> Result<Option<String>> {
     let metadata = opened.metadata().map_err(|error| fault(&format!("cannot be looked at: {}", reason(&error))))?;
     if !metadata.is_file() {
         return Err(
-            fault("is no regular file").help("devices and pipes are not opened; a descriptor is given by number")
+            fault("is not a regular file").help("devices and pipes are not opened; a descriptor is given by number")
         );
     }
     let user = rustix::process::geteuid().as_raw();
@@ -84,7 +84,7 @@ pub fn read_secret(what: &str, file: SecretFile<'_>) -> Result<Option<String>> {
 //= docs/spec.md#secrets
 //# A secret MUST be refused if it is set twice, if it is too short, or if its file is in a folder that packs
 //# may be granted.
-/// Checks that a file with a secret lies in none of these folders, whatever the names are by which they are reached.
+/// Checks that a file with a secret is outside of all these folders, by any name that leads to them.
 ///
 /// # Errors
 /// It does, or it cannot be known.
@@ -97,15 +97,15 @@ pub fn check_secret_place(what: &str, file: &str, folders: &[String]) -> Result<
     let found = folders.iter().find(|folder| identity(folder.as_ref()).is_some_and(|folder| within.contains(&folder)));
     match found {
         None => Ok(()),
-        Some(folder) => Err(fault(format!("lies in `{folder}`, where packs may be granted to read"))
+        Some(folder) => Err(fault(format!("is in `{folder}`, where packs may be granted to read"))
             .help("move it out of the workspace, for example to ~/.config/toolsd")),
     }
 }
 
-/// The secret that a descriptor gives until its end. The descriptor is closed: no program that is started later has it.
+/// Reads the secret from a descriptor until its end. The descriptor is closed: no program that is started later has it.
 ///
 /// # Errors
-/// It is not open, or gives anything else than one line.
+/// It is not open, or does not contain exactly one line.
 pub fn read_secret_descriptor(what: &str, number: u32) -> Result<String> {
     let fault = |why: &str| Diagnostic::new(Code("usage"), format!("{what} descriptor {number} {why}"));
     let opened = RawFd::try_from(number).map_err(|_| io::ErrorKind::InvalidInput.into()).and_then(descriptor);
@@ -113,7 +113,7 @@ pub fn read_secret_descriptor(what: &str, number: u32) -> Result<String> {
     one_line(opened).map_err(|why| fault(&why))
 }
 
-/// A descriptor that whoever started the program opened for it.
+/// A descriptor that the parent of this process opened for it.
 #[allow(unsafe_code, reason = "std cannot take a descriptor that is known by its number alone")]
 fn descriptor(number: RawFd) -> io::Result<File> {
     // SAFETY: F_GETFD touches no memory; it fails for a number that is not open.
@@ -133,7 +133,7 @@ fn one_line(from: impl Read) -> std::result::Result<String, String> {
     if bytes.len() > MOST {
         return Err(format!("has more than {MOST} bytes"));
     }
-    let text = String::from_utf8(bytes).map_err(|_| "is no UTF-8".to_owned())?;
+    let text = String::from_utf8(bytes).map_err(|_| "is not valid UTF-8".to_owned())?;
     let line = text.strip_suffix('\n').map_or(text.as_str(), |line| line.strip_suffix('\r').unwrap_or(line));
     match line {
         "" => Err("is empty".to_owned()),
@@ -210,7 +210,7 @@ mod tests {
         let (done, refused) = std::sync::mpsc::channel();
         std::thread::spawn(move || done.send(read_secret("token", SecretFile::Own(pipe.to_str().unwrap()))));
         let refused = refused.recv_timeout(std::time::Duration::from_secs(20)).expect("it waits for a writer");
-        assert!(refused.unwrap_err().message.contains("is no regular file"));
+        assert!(refused.unwrap_err().message.contains("is not a regular file"));
     }
 
     #[test]

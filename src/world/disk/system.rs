@@ -15,7 +15,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// How many free descriptors a server needs at its start: for its runtime, and for a call.
 const LEAST: usize = 24;
 
-/// How often no descriptor was left since the process began.
+/// How often there was no free descriptor since the process began.
 static MISSED: AtomicU64 = AtomicU64::new(0);
 
 /// Write permission for the group or for others.
@@ -27,7 +27,7 @@ pub fn current_folder() -> Result<String> {
         Diagnostic::new(Code::WORLD, format!("the working directory cannot be found: {}", reason(&error)))
     })?;
     folder.into_os_string().into_string().map_err(|folder| {
-        let message = format!("the path of the working directory is no UTF-8: `{}`", folder.to_string_lossy());
+        let message = format!("the path of the working directory is not valid UTF-8: `{}`", folder.to_string_lossy());
         Diagnostic::new(Code::UTF8, message)
     })
 }
@@ -37,19 +37,19 @@ pub fn home_folder() -> Option<String> {
     env("HOME").filter(|home| path::is_absolute(home)).map(|home| path::clean(&home))
 }
 
-/// Where the user's configuration lies: `$XDG_CONFIG_HOME/toolsd`, else `~/.config/toolsd` (XDG Base Directory
+/// Where the user's configuration is: `$XDG_CONFIG_HOME/toolsd`, or by default `~/.config/toolsd` (XDG Base Directory
 /// Specification: a variable that is not absolute does not count).
 pub fn config_folder() -> Option<String> {
     base("XDG_CONFIG_HOME", ".config")
 }
 
-/// Where trust and the like are kept: `$XDG_STATE_HOME/toolsd`, else `~/.local/state/toolsd`.
+/// Where trust and similar state are kept: `$XDG_STATE_HOME/toolsd`, or by default `~/.local/state/toolsd`.
 pub fn state_folder() -> Option<String> {
     base("XDG_STATE_HOME", ".local/state")
 }
 
 /// Where trust is kept: `~/.local/state/toolsd`, whatever `XDG_STATE_HOME` says. A person's shell and the client that
-/// starts a server seldom have the same variables, and both must find the same record. Without a home folder:
+/// starts a server rarely have the same variables, and both must find the same record. Without a home folder:
 /// [`state_folder`].
 pub fn trust_folder() -> Option<String> {
     let home = home_folder().or_else(system_home).map(|home| path::join(&home, TRUST_BELOW_HOME));
@@ -58,10 +58,10 @@ pub fn trust_folder() -> Option<String> {
 
 /// Where trust is kept, from the home folder.
 pub const TRUST_BELOW_HOME: &str = ".local/state/toolsd";
-/// Where the user's configuration lies, from the home folder, if no variable says otherwise.
+/// Where the user's configuration is, from the home folder, unless a variable changes it.
 pub const CONFIG_BELOW_HOME: &str = ".config/toolsd";
 
-/// The home folder of this user in `/etc/passwd`: no variable of the environment has a say in it.
+/// The home folder of this user in `/etc/passwd`, independent of variables of the environment.
 pub(super) fn system_home() -> Option<String> {
     let user = rustix::process::geteuid().as_raw().to_string();
     let known = std::fs::read_to_string("/etc/passwd").ok()?;
@@ -70,19 +70,19 @@ pub(super) fn system_home() -> Option<String> {
     own.get(5).filter(|home| path::is_absolute(home)).map(|home| path::clean(home))
 }
 
-/// Whether a path, absolute or below `~`, lies in a folder of the host's own: the user's packs, trust, locks,
-/// unfinished writes. Whoever writes there is trusted without having been shown.
+/// Whether a path, absolute or below `~`, is in one of toolsd's own folders: the user's packs, trust, locks, unfinished
+/// writes. What is written there is trusted without being shown to the user.
 pub fn is_hosts_own(path: &str) -> bool {
     meets_own_folder(path, path::is_below)
 }
 
-/// Whether a path lies in a folder of the host's own, or holds one.
+/// Whether a path is in one of toolsd's own folders, or contains one.
 pub fn holds_hosts_own(path: &str) -> bool {
     meets_own_folder(path, |path, own| path::is_below(path, own) || path::is_below(own, path))
 }
 
 fn meets_own_folder(path: &str, meets: fn(&str, &str) -> bool) -> bool {
-    // A disk may not tell upper case from lower case.
+    // A disk may ignore case.
     let lower = |path: String| path.to_lowercase();
     let absolute = match (path.strip_prefix("~/"), home_folder()) {
         (Some(rest), Some(home)) => path::join(&home, rest),
@@ -93,7 +93,7 @@ fn meets_own_folder(path: &str, meets: fn(&str, &str) -> bool) -> bool {
     own_folders().any(|folder| meets(&absolute, &lower(real_path(&folder))) || meets(&absolute, &lower(folder)))
 }
 
-/// The folders of the host's own, whether they are there or not.
+/// The folders of toolsd itself, whether they exist or not.
 pub(super) fn own_folders() -> impl Iterator<Item = String> {
     [config_folder(), state_folder(), trust_folder()].into_iter().flatten()
 }
@@ -121,7 +121,7 @@ pub(super) fn now_ms() -> i64 {
     }
 }
 
-/// The path without symlinks, as far as it is there.
+/// The path without symlinks, as far as it exists.
 pub(super) fn real_path(given: &str) -> String {
     let mut rest = String::new();
     let mut folder = path::clean(given);
@@ -143,20 +143,20 @@ pub(super) fn real_path(given: &str) -> String {
     }
 }
 
-/// Where a path leads, free of links; `None` if it is not there.
+/// Where a path leads, free of links; `None` if it does not exist.
 pub(super) fn canonical_path(path: &str) -> Option<String> {
     std::fs::canonicalize(path).ok()?.into_os_string().into_string().ok()
 }
 
-/// Makes a folder that only this user enters, and those above it that are not there yet; one that is there keeps what
-/// it has, but for write permission of others.
+/// Creates a folder that only this user enters, and missing ones above it. An existing one keeps its permissions,
+/// except write permission of others.
 pub fn make_private_folder(path: &str) -> Result<()> {
     private_folder(path).map_err(|error| path_fault(path, "made", &error))
 }
 
 //= docs/spec.md#robustness
 //# The folders that toolsd creates for itself MUST be accessible only to the user, whatever the umask is.
-/// The same in the words of the system.
+/// The same with the error of the system.
 pub(super) fn private_folder(path: &str) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
     close_to_others(path)
@@ -176,7 +176,7 @@ fn close_to_others(path: &str) -> io::Result<()> {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode & !WRITABLE_BY_OTHERS))
 }
 
-/// Whether one of the host's own folders lies in the workspace, and not where the system's home folder has it: then a
+/// Whether one of toolsd's own folders is in the workspace, and not where the system's home folder has it: then a
 /// variable of the environment leads there, and what is found is the workspace's.
 pub fn is_misled(folder: &str, workspace: &str, below_home: &str) -> bool {
     let (folder, workspace) = (real_path(folder), real_path(workspace));
@@ -193,21 +193,20 @@ pub(super) fn is_alive(pid: u32) -> bool {
     !matches!(test_kill_process(pid), Err(Errno::SRCH)) && !is_zombie(pid)
 }
 
-/// Whether a process ended and its parent has not heard of it yet: it holds nothing any more. Where there is no
-/// `/proc` nobody can tell.
+/// Whether a process ended and its parent has not waited for it yet: it holds nothing any more. Returns `false` without
+/// `/proc`, where this is unknown.
 fn is_zombie(pid: Pid) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
-    // The name of the program stands in parentheses, and may hold some.
+    // The name of the program is in parentheses, and may contain some.
     stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('Z'))
 }
 
-/// Whether a path was refused since a symlink leads out: the openers of folders beneath folders refuse with an error
-/// that the system did not raise.
+/// Whether a path was refused since a symlink leads out: that error has no system number (`cap-std`, [`escape_error`]).
 pub(super) fn is_escape(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
 }
 
-/// The error of a symlink that leads out: what [`is_escape`] tells.
+/// The error for a symlink that leads out, which [`is_escape`] recognizes.
 pub(super) fn escape_error() -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, "a symlink leads outside")
 }
@@ -233,12 +232,12 @@ pub(super) fn reason(error: &io::Error) -> String {
     text.split(" (os error").next().unwrap_or(&text).to_lowercase()
 }
 
-/// Whether an error says that nothing is there.
+/// Whether an error means that nothing exists at the path.
 pub(super) fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename)
 }
 
-/// Whether an error says that there is no descriptor left, here or on the whole machine; then it is counted.
+/// Whether an error means that there is no free descriptor, here or on the whole machine. Counts it.
 pub(super) fn is_shortage(error: &io::Error) -> bool {
     let is_one = [Errno::MFILE, Errno::NFILE].iter().any(|one| error.raw_os_error() == Some(one.raw_os_error()));
     if is_one {
@@ -247,7 +246,7 @@ pub(super) fn is_shortage(error: &io::Error) -> bool {
     is_one
 }
 
-/// How often a descriptor was missing since the process began: what was not read meanwhile may be there all the same.
+/// How often there was no free descriptor since the process began: files that could not be read meanwhile may exist.
 pub fn shortages() -> u64 {
     MISSED.load(Ordering::Relaxed)
 }
@@ -273,25 +272,25 @@ pub fn check_descriptors() -> Result<()> {
         Err(error) if is_shortage(&error) => {
             let message = format!("the process has too few descriptors: {}", advice());
             Err(Diagnostic::new(Code::WORLD, message)
-                .help(format!("a server needs {LEAST} beside those that are open")))
+                .help(format!("a server needs {LEAST} in addition to those that are open")))
         }
         // What else is wrong shows where it matters.
         _ => Ok(()),
     }
 }
 
-/// So many threads are needed at once when a command begins, beside those that read files side by side: for the protocol, the
-/// watchdog, calls, and what looks at the disk.
+/// The number of threads needed at once when a command begins, in addition to those that read files in parallel: for
+/// the protocol, the watchdog, calls, and what looks at the disk.
 const LEAST_THREADS: usize = 12;
 
-/// Refuses to begin with too few threads: what starts one later has nobody to tell.
+/// Refuses to begin with too few threads: a later failure to start one cannot be reported.
 ///
 /// # Errors
-/// The system does not give [`LEAST_THREADS`] beside those of the pool in which files are read.
+/// The system does not allow [`LEAST_THREADS`] in addition to those of the pool in which files are read.
 //= docs/spec.md#robustness
 //# A server or a command that cannot get the descriptors or the threads that it needs MUST say so and exit.
 pub fn check_threads() -> Result<()> {
-    // That there is such a pool already is no fault.
+    // An existing pool is not an error.
     let has_pool =
         rayon::ThreadPoolBuilder::new().build_global().map_or_else(|fault| fault.source().is_none(), |()| true);
     let gate = RwLock::new(());
@@ -305,17 +304,17 @@ pub fn check_threads() -> Result<()> {
     if has_pool && has_threads {
         return Ok(());
     }
-    Err(Diagnostic::new(Code::WORLD, "the system gives this process too few threads")
+    Err(Diagnostic::new(Code::WORLD, "the system allows this process too few threads")
         .help("raise the limit on the processes of this user (`ulimit -u`), or that of the container"))
 }
 
-/// Has a file that may grow no further (`ulimit -f`) told to who writes it: else the system would end the whole process, and
-/// with it the calls of others.
+/// Makes a write beyond the maximum file size (`ulimit -f`) fail for its caller. Otherwise the system would kill the
+/// whole process, and with it the calls of others.
 //= docs/spec.md#robustness
 //# When the process has no descriptors left, or may not extend a file, only the affected call MUST fail, with
 //# the reason.
 #[allow(unsafe_code, reason = "std has no way to ignore a signal; to ignore one runs no code of ours")]
 pub fn fail_at_largest_file() {
-    // SAFETY: the number is one of the system's, and `SIG_IGN` is no function that is called.
+    // SAFETY: the number is one of the system's, and `SIG_IGN` is not a function that is called.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }

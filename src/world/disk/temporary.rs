@@ -16,18 +16,18 @@ pub(super) const OF_GIT: &str = "toolsd-git-";
 /// A temporary folder. It is removed when this is dropped.
 pub(super) struct TemporaryFolder {
     folder: tempfile::TempDir,
-    /// Nobody else takes the folder away meanwhile.
+    /// Keeps other processes from removing the folder meanwhile.
     _lock: OwnedFd,
 }
 
 impl TemporaryFolder {
-    /// Makes a folder whose name begins with `prefix`.
+    /// Creates a folder whose name begins with `prefix`.
     pub(super) fn new(prefix: &str) -> io::Result<Self> {
         loop {
-            // What lies in it is nobody else's: the configuration of a repository may name a password.
+            // Its contents are private: the configuration of a repository may contain a password.
             let own = fs::Permissions::from_mode(0o700);
             let folder = tempfile::Builder::new().prefix(prefix).permissions(own).tempdir()?;
-            // Whoever looked before it was locked took it for a left one: it has it, and takes it away.
+            // Otherwise another process saw it before it was locked, took it for a stale one, and removes it.
             if let Some(lock) = lock_folder(folder.path())? {
                 return Ok(Self { folder, _lock: lock });
             }
@@ -40,7 +40,7 @@ impl TemporaryFolder {
     }
 }
 
-/// The lock of a folder; nothing if somebody else has it, or the folder is gone. No link is followed.
+/// Locks a folder. `None` if another process has the lock, or the folder is gone. No link is followed.
 fn lock_folder(folder: &Path) -> io::Result<Option<OwnedFd>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let opened = match open(folder, flags, Mode::empty()) {
@@ -58,7 +58,7 @@ fn lock_folder(folder: &Path) -> io::Result<Option<OwnedFd>> {
     Ok(is_there.then_some(opened))
 }
 
-/// Takes away the folders that killed processes of this user left.
+/// Removes the folders that killed processes of this user left.
 //= docs/spec.md#robustness
 //# Temporary files and folders of a killed process MUST be removed by the next write and the next start.
 pub(super) fn sweep() {
@@ -91,7 +91,7 @@ fn is_random(rest: &str) -> bool {
     rest.len() == 6 && rest.chars().all(|letter| letter.is_ascii_alphanumeric())
 }
 
-/// Gives our user its rights in a folder and all below it, no link followed.
+/// Restores our user's rights in a folder and everything below it, without following links.
 fn open_up(folder: &Path) {
     let mut left = vec![folder.to_owned()];
     while let Some(next) = left.pop() {

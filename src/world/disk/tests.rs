@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 mod permissions;
 
-/// A folder `outside` with a secret, and beside it the root `inside` with a file.
+/// A folder `outside` with a secret, and next to it the root `inside` with a file.
 fn house() -> (tempfile::TempDir, Disk) {
     let house = tempfile::tempdir().unwrap();
     fs::create_dir_all(house.path().join("inside/real/deep")).unwrap();
@@ -157,7 +157,7 @@ fn pipes_and_devices_are_never_opened() {
     assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
     let began = Instant::now();
     for path in ["pipe", "socket"] {
-        assert!(disk.read(path).unwrap_err().message.contains("is no file"));
+        assert!(disk.read(path).unwrap_err().message.contains("is not a file"));
         assert!(disk.write(path, b"x").is_err() && disk.remove(path).is_err());
         assert_eq!(disk.stat(path).unwrap().unwrap().entry, EntryKind::Other);
     }
@@ -165,7 +165,7 @@ fn pipes_and_devices_are_never_opened() {
     // An open of the pipe would wait for a writer without end.
     assert!(began.elapsed() < Duration::from_secs(10));
     let devices = Disk::new("/dev", []).unwrap();
-    assert!(devices.read("null").unwrap_err().message.contains("is no file"));
+    assert!(devices.read("null").unwrap_err().message.contains("is not a file"));
 }
 
 #[test]

@@ -9,8 +9,8 @@ use crate::world::path;
 use cap_std::fs::{Dir, Metadata, MetadataExt, OpenOptions, OpenOptionsExt, Permissions};
 use std::io::{self, Write};
 
-/// Removes a folder and those in it. A file or a symlink anywhere below is a fault; folders that are empty may be gone
-/// by then.
+/// Removes a folder and those in it. Fails if there is a file or a symlink anywhere below; empty folders may be gone by
+/// then.
 pub(super) fn remove_folder(disk: &Disk, path: &str) -> Result<()> {
     fn emptied(dir: &Dir, name: &str) -> io::Result<()> {
         let folder = enter_folder(dir, name, None)?;
@@ -30,13 +30,14 @@ pub(super) fn remove_folder(disk: &Disk, path: &str) -> Result<()> {
     })
 }
 
-/// Writes and removes files. Folders are made, and the permissions of an old file are kept. What a power failure does to
-/// them is the file system's business: nothing is synced.
+/// Writes and removes files. Folders are created, and the permissions of an old file are kept. Nothing is synced: after
+/// a power failure, the result depends on the file system.
 ///
-/// First every new file is written beside its place, with all its bytes, and every target looked at; then the new ones are put in their places, then the others removed. What fails before the first
-/// rename is undone, folders included. When all are made the rest is decided, and noted: a process that is killed from
-/// then on has the next one finish it. A rename that the system refuses after another one succeeded cannot be undone:
-/// the fault then names the file that is not as it should be.
+/// Writes every new file next to its target, with all its bytes, and looks at every target. Then it renames the new
+/// files, then removes the others. A failure before the first rename is undone, folders included. Once all files are
+/// written, the rest is decided and journaled: if the process is killed from then on, the next one finishes it. A
+/// rename that the system refuses after another one succeeded cannot be undone: the error then names the file with the
+/// wrong contents.
 pub(super) fn apply(disk: &Disk, changes: &[FileChange]) -> Result<()> {
     changes.iter().try_for_each(|change| may_write(disk, &change.path))?;
     let (mut prepared, mut making) = (Vec::new(), NewEntries::begin());
@@ -69,7 +70,7 @@ pub(super) fn apply(disk: &Disk, changes: &[FileChange]) -> Result<()> {
     Ok(())
 }
 
-/// Refuses what `prepare` would refuse, as far as looking tells.
+/// Refuses what `prepare` would refuse, as far as a look can determine it.
 pub(super) fn may_write(disk: &Disk, path: &str) -> Result<()> {
     match open_parent(disk, path, None) {
         Ok((parent, name)) => check_target(&parent, path, &name).map(drop),
@@ -92,7 +93,7 @@ pub(super) fn may_replace(disk: &Disk, path: &str) -> Result<TargetState> {
     }
 }
 
-/// A change of which only the last step is left.
+/// A change with only its last step left.
 struct PreparedChange {
     parent: Dir,
     name: String,
@@ -101,10 +102,10 @@ struct PreparedChange {
     at: (String, (u64, u64)),
     /// The new file; without one the old file is removed.
     temporary: Option<String>,
-    /// What is there.
+    /// The file that exists at the target.
     old: Option<FileMark>,
-    /// What the new file is, and the hash of what it holds: whoever finishes this behind a killed process puts no
-    /// other there.
+    /// The identity of the new file, and the hash of its contents: a process that finishes this for a killed one writes
+    /// no other file.
     made: Option<(FileMark, String)>,
 }
 
@@ -209,7 +210,7 @@ pub(super) type MadeFolders = Vec<(Dir, String)>;
 
 /// Why the folder of a file could not be opened.
 pub(super) enum ParentError {
-    /// A folder on the way is not there.
+    /// A folder on the way does not exist.
     Absent,
     /// A symlink is on the way.
     Link,
@@ -218,7 +219,7 @@ pub(super) enum ParentError {
 }
 
 impl ParentError {
-    /// The error for a file that for this reason cannot be what `act`, a past participle, says.
+    /// The error for an operation that fails for this reason; `act` is its past participle.
     pub(super) fn fault(self, path: &str, act: &str) -> Box<Diagnostic> {
         match self {
             Self::Absent => path_fault(path, act, &io::ErrorKind::NotFound.into()),
@@ -235,7 +236,7 @@ fn write_new_file(parent: &Dir, name: &str, bytes: &[u8], permissions: Option<Pe
     //# A file that is replaced MUST keep its permissions at all times, and a read-only file MUST NOT be
     //# replaced.
     if permissions.is_some() {
-        // Until it has the permissions of the old file, nobody else reads it.
+        // Until it has the permissions of the old file, no other user reads it.
         options.mode(0o600);
     }
     let mut file = parent.open_with(name, &options)?;
@@ -244,12 +245,12 @@ fn write_new_file(parent: &Dir, name: &str, bytes: &[u8], permissions: Option<Pe
     file.metadata()
 }
 
-/// What identifies a file and tells whether it changed.
+/// Identifies a file and its version.
 fn file_mark(of: &Metadata) -> FileMark {
     (of.dev(), of.ino(), of.len(), of.mtime(), of.mtime_nsec())
 }
 
-/// The file that is there, if one is; anything but a file is refused.
+/// The existing file, if any. Anything but a file is refused.
 fn check_target(parent: &Dir, path: &str, name: &str) -> Result<Option<Metadata>> {
     match parent.symlink_metadata(name) {
         //= docs/spec.md#robustness
@@ -262,9 +263,9 @@ fn check_target(parent: &Dir, path: &str, name: &str) -> Result<Option<Metadata>
         Ok(metadata) if metadata.is_file() => Ok(Some(metadata)),
         Ok(metadata) if metadata.is_symlink() => Err(link_fault(path)),
         Ok(metadata) if metadata.is_dir() => {
-            Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be written: a folder is in its place")))
+            Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be written: it is a folder")))
         }
-        Ok(_) => Err(Diagnostic::new(Code::WORLD, format!("`{path}` is no file"))),
+        Ok(_) => Err(Diagnostic::new(Code::WORLD, format!("`{path}` is not a file"))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(path_fault(path, "written", &error)),
     }
@@ -327,7 +328,7 @@ fn enter_folder(dir: &Dir, name: &str, made: Option<&mut MadeFolders>) -> io::Re
         (Err(error), Some(made)) if error.kind() == io::ErrorKind::NotFound => {
             match dir.create_dir(name) {
                 Ok(()) => made.push((dir.try_clone()?, name.to_owned())),
-                // Somebody else was faster.
+                // Another process was faster.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
@@ -339,7 +340,7 @@ fn enter_folder(dir: &Dir, name: &str, made: Option<&mut MadeFolders>) -> io::Re
     options.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_DIRECTORY);
     let opened = dir.open_with(name, &options)?;
     let metadata = opened.metadata()?;
-    // Where the system has no way to open without following, this tells a folder from a link to another one.
+    // If the system cannot open without following links, this detects a link that replaced the folder.
     if (metadata.dev(), metadata.ino()) != (found.dev(), found.ino()) {
         return Err(io::Error::from_raw_os_error(libc::ELOOP));
     }

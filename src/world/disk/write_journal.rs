@@ -30,21 +30,21 @@ pub(super) struct PendingWrites {
     journal: MutexGuard<'static, Option<Journal>>,
 }
 
-/// The last step of one change: a new file is put in its place, or a file is removed.
+/// The last step of one change: a new file is renamed to its target, or a file is removed.
 pub(super) struct WriteStep<'a> {
     /// The absolute path.
     pub path: &'a str,
-    /// The folder that it lies in.
+    /// The folder that contains it.
     pub folder: (u64, u64),
-    /// The name of the new file beside it; without one the file is removed.
+    /// The name of the new file next to it; without one the file is removed.
     pub new: Option<&'a str>,
     /// What that is, and the hash of what it holds.
     pub made: Option<(FileMark, &'a str)>,
-    /// What is there.
+    /// The file that exists at the target.
     pub old: Option<FileMark>,
 }
 
-/// What tells a file from another one, and from itself when it was changed.
+/// Identifies a file and its version.
 pub(super) type FileMark = (u64, u64, u64, i64, i64);
 
 /// A unique name for a temporary file.
@@ -52,7 +52,7 @@ pub(super) fn temporary_name() -> String {
     format!("{START}{}{END}", uuid::Uuid::new_v4().simple())
 }
 
-/// Begins to write. What processes that were killed left behind is finished or taken away first.
+/// Begins to write. First finishes or removes what killed processes left behind.
 ///
 //= docs/spec.md#robustness
 //# Temporary files and folders of a killed process MUST be removed by the next write and the next start.
@@ -111,7 +111,7 @@ impl Drop for PendingWrites {
         if let Some(journal) = self.journal.as_mut()
             && journal.clear().is_err()
         {
-            // What it says is done. One that cannot be emptied is taken away, and the next writer makes another one.
+            // Its steps are done. A journal that cannot be emptied is removed, and the next writer creates another one.
             let _says_what_is_done = self.journal.take().map(Journal::remove);
         }
     }
@@ -122,7 +122,7 @@ fn decision(steps: &[WriteStep<'_>]) -> Json {
     json!({ "steps": steps.collect::<Vec<_>>() })
 }
 
-/// What the system says of a file.
+/// The identity and version of a file from its stat.
 #[allow(clippy::unnecessary_cast, clippy::cast_sign_loss, clippy::useless_conversion, reason = "systems differ")]
 pub(super) fn mark(found: &Stat) -> FileMark {
     let size = u64::try_from(found.st_size).unwrap_or(0);
@@ -147,8 +147,8 @@ fn finish_all(folder: &str) -> bool {
     is_in_work
 }
 
-/// Takes the steps that were decided, or takes away what was made before they were; tells what could not be done as it
-/// was meant, and what was.
+/// Takes the decided steps, or removes what was prepared before a decision. Returns which steps failed, and which were
+/// taken.
 //= docs/spec.md#robustness
 //# Files that a call writes together MUST all be written or none, before the workspace is used again, even if
 //# the process is killed.
@@ -180,7 +180,7 @@ fn finish(lines: &[Json]) -> Vec<String> {
     told
 }
 
-/// A step as it stands in the journal.
+/// A step as the journal has it.
 type JournaledStep = (String, (u64, u64), Option<String>, Option<FileMark>, Option<(FileMark, String)>);
 
 //= docs/spec.md#robustness
@@ -188,9 +188,9 @@ type JournaledStep = (String, (u64, u64), Option<String>, Option<FileMark>, Opti
 //# completed MUST be reported.
 /// Takes one step. Returns whether it was still to be taken.
 fn take_step(step: &Json) -> Result<bool, String> {
-    let unread = || "a step that is none was written down".to_owned();
+    let unread = || "the journal has an invalid step".to_owned();
     let (path, folder, new, old, made): JournaledStep = serde_json::from_value(step.clone()).map_err(|_| unread())?;
-    let lies = new.as_ref().map_or_else(String::new, |new| format!(" (what was to be written is `{new}` beside it)"));
+    let lies = new.as_ref().map_or_else(String::new, |new| format!(" (the new contents are next to it, in `{new}`)"));
     let stays = |why: &str| format!("`{path}` is not as it was to be: {why}");
     let failed = |error: Errno| stays(&format!("{}{lies}", reason(&error.into())));
     let parent = same_folder(&path, folder).map_err(|why| stays(&format!("{why}{lies}")))?;
@@ -210,19 +210,19 @@ fn take_step(step: &Json) -> Result<bool, String> {
     };
     let (made, hash) = made.filter(|_| is_temporary(&new)).ok_or_else(unread)?;
     match look(&new).map_err(failed)? {
-        // It is in its place, and may have been changed there.
+        // It has been renamed to its target, and may have been changed there.
         None if now.is_some_and(|now| (now.0, now.1) == (made.0, made.1)) => Ok(false),
         None if now == old => Err(stays("what was prepared for it is gone")),
         None => Err(stays("what was prepared for it is gone, or was changed since it was put there")),
         Some(found) if found != made || hash_of(&parent, &new).as_ref() != Some(&hash) => {
-            Err(stays(&format!("what was prepared for it, `{new}` beside it, was changed since")))
+            Err(stays(&format!("what was prepared for it, `{new}` next to it, was changed since")))
         }
         Some(_) if now != old => Err(keep_aside(&parent, &path, &new)),
         Some(_) => {
             renameat(&parent, &*new, &parent, name).map_err(failed)?;
             match look(name).map_err(failed)? == Some(made) {
                 true => Ok(true),
-                false => Err(stays("somebody else changed it at the same time")),
+                false => Err(stays("another process changed it at the same time")),
             }
         }
     }
@@ -238,7 +238,7 @@ fn hash_of(parent: &OwnedFd, name: &str) -> Option<String> {
     Some(hasher.finalize().to_hex().to_string())
 }
 
-/// Keeps both versions of a file that somebody changed before the new one could be put in its place.
+/// Keeps both versions of a file that was changed before the new one could replace it.
 fn keep_aside(parent: &OwnedFd, path: &str, new: &str) -> String {
     let name = path::name(path);
     let mut names = (1..1_000).map(|number| format!("{name}.set-aside-{number}"));
@@ -246,9 +246,9 @@ fn keep_aside(parent: &OwnedFd, path: &str, new: &str) -> String {
     let renamed = free.as_ref().map(|free| renameat(parent, new, parent, free.as_str()));
     match (free, renamed) {
         (Some(free), Some(Ok(()))) => {
-            format!("`{path}` was changed since, and is kept: what was to be written is `{free}` beside it")
+            format!("`{path}` was changed since, and is kept: the new contents are next to it, in `{free}`")
         }
-        _ => format!("`{path}` was changed since, and is kept: what was to be written is `{new}` beside it"),
+        _ => format!("`{path}` was changed since, and is kept: the new contents are next to it, in `{new}`"),
     }
 }
 

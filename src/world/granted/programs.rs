@@ -1,4 +1,4 @@
-//! What a program or git may touch while it runs for a pack: exactly what the grants say, or it is refused.
+//! What a program or git may touch while it runs for a pack: exactly what is granted, otherwise it is refused.
 //!
 //! A part of `granted`, in a file of its own because of its length.
 
@@ -135,8 +135,8 @@ impl GrantedWorld {
 
     //= docs/spec.md#programs
     //# A program MUST NOT be granted to start programs from a folder where the pack can write.
-    /// Refuses places to start programs from that a grant to write of the pack reaches into. What the program itself
-    /// may write it may start: it could do all of that before.
+    /// Refuses to let a program start others from a folder that the pack may write. What the program itself may write
+    /// it may start: it could do all of that before.
     fn check_start(&self, grant: &ProgramGrant, start: &[String]) -> Result<()> {
         let program = &grant.program;
         let roots = [&[self.world.root().to_owned()], self.rules.roots.as_slice()].concat();
@@ -177,8 +177,8 @@ impl GrantedWorld {
     //= docs/spec.md#programs
     //# A program that the pack can write MUST NOT be run, neither by name, nor through a link, nor as an
     //# interpreter.
-    /// What the pack could write of a program: a file that is executed, a link or a folder on the way to one, or a
-    /// further name of one. `places` are what the program itself may write.
+    /// Finds a part of a program that the pack can write: a file that is executed, a link or a folder on the way to
+    /// one, or a further name of one. The program itself may write `places`.
     fn find_writable_part(&self, file: &ProgramFile, places: &[String]) -> Result<Option<String>> {
         let is_granted = |name: &String| self.rules.write.matches(&self.normalize(name));
         if let Some(name) = file.names.iter().find(|name| is_granted(name)) {
@@ -187,7 +187,7 @@ impl GrantedWorld {
         if let Some(name) = self.world.program_below(file, places)?.into_iter().next() {
             return Ok(Some(name));
         }
-        // What globs cover lies below the folders that they begin with: that a name lies there says nothing by itself.
+        // Everything that a glob covers is below the folder that it begins with, but a name there need not be covered.
         let mut around = Vec::new();
         for glob in &self.rules.allowed.write {
             match folders(self.world.as_ref(), glob, &self.rules.roots) {
@@ -205,7 +205,7 @@ impl GrantedWorld {
         Ok(self.world.program_below(file, &around)?.into_iter().find(is_granted))
     }
 
-    /// What these grants name, as files and folders: absolute paths beneath each root.
+    /// Returns the files and folders that these grants cover: absolute paths for each root.
     fn granted_places(&self, grant: &ProgramGrant, verb: &str, globs: &[String]) -> Result<Vec<String>> {
         let mut places = Vec::new();
         for glob in globs {
@@ -309,7 +309,7 @@ impl GrantedWorld {
                 let message =
                     format!("`{folder}` is not a repository: the pack may write `{part}`, which it is made of");
                 return Err(Diagnostic::new(Code::WORLD, message)
-                    .help("a repository lies in a folder `.git`, which no grant to write covers"));
+                    .help("use a repository in a folder `.git`, which no grant to write covers"));
             }
         }
         self.check_borrowed(folder, repository)
@@ -318,7 +318,7 @@ impl GrantedWorld {
     //= docs/spec.md#git
     //# A repository that refers to repositories, object stores or configuration that the pack may not access
     //# MUST be refused.
-    /// Refuses what a file of the workspace names for git: whoever wrote that has no say in what the pack may see.
+    /// Refuses what a file of the workspace names for git: its author does not decide what the pack may see.
     fn check_borrowed(&self, folder: &str, repository: &Repository) -> Result<()> {
         for part in &repository.elsewhere {
             let owner = part.split_once("/.git/").map(|(owner, _)| owner).or_else(|| part.strip_suffix("/.git"));
@@ -373,7 +373,7 @@ fn check_env(command: &ProgramCommand, grant: &ProgramGrant) -> Result<()> {
     Ok(())
 }
 
-/// Whether a program is git, by its name: git has a grant and primitives of its own.
+/// Whether a program is git, by its name: git has a separate grant and primitives.
 fn is_git(program: &str) -> bool {
     path::name(program) == "git"
 }

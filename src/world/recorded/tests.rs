@@ -122,7 +122,7 @@ proptest! {
                     prop_assert!(known.is_none() || known == bytes, "an old hash was given for {}", path);
                 }
                 seen = observe(&recorded);
-                prop_assert_eq!(&seen, &now, "what was taken over is not what is there");
+                prop_assert_eq!(&seen, &now, "what was taken over differs from what exists");
                 reads = recorded.take();
             }
         }

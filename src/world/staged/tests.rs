@@ -1,4 +1,4 @@
-//! What a call writes is seen by it, and by nobody else before it ends well.
+//! What a call writes is visible to that call, and to no other before it ends well.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;
@@ -176,7 +176,8 @@ fn look(world: &dyn World) -> Vec<(String, Vec<u8>)> {
 }
 
 proptest! {
-    /// A staged world looks as a world in which the same was done at once, and the one beneath as it was until a flush.
+    /// A staged world looks like a world in which the same was done at once, and the one under it is unchanged until a
+    /// flush.
     #[test]
     fn a_staged_world_is_a_world(acts in acts()) {
         let (memory, staged) = stage(&[("a", "1"), ("b/c", "2")]);

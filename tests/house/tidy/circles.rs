@@ -1,10 +1,10 @@
-//! No circles between files, nor between the modules of a folder: whoever reads a file can read what it stands on first.
+//! No cycles between files, nor between the modules of a folder: a reader of a file can first read what it depends on.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::imports::Imports;
 
-/// The shortest circle through each file that lies on one; each circle once, told file by file.
+/// The shortest cycle through each file that is on one; each cycle once, listed file by file.
 pub fn circles(imports: &Imports) -> Vec<String> {
     let mut found: BTreeMap<Vec<&str>, String> = BTreeMap::new();
     for file in imports.keys() {
@@ -17,7 +17,7 @@ pub fn circles(imports: &Imports) -> Vec<String> {
     found.into_values().collect()
 }
 
-/// What the modules of each folder name of each other: a file and the files in the folder of its name are one module.
+/// Which modules of a folder name each other: a file and the files in the folder of its name are one module.
 pub fn between_modules(imports: &Imports) -> Imports {
     let mut found = Imports::new();
     for (file, others) in imports {

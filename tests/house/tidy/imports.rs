@@ -17,7 +17,7 @@ enum Binding {
     Import(Vec<String>),
 }
 
-/// What a path leads to. What other crates define leads to nothing.
+/// The target of a path. Items of other crates have none here.
 enum Target {
     Module(usize),
     Item { module: usize, name: String },
@@ -32,14 +32,14 @@ struct Module {
     paths: Vec<Vec<String>>,
 }
 
-/// A crate as its sources say it: without what is compiled for tests only.
+/// A crate as its sources define it: without what is compiled for tests only.
 struct Crate<'a> {
     sources: &'a BTreeMap<String, String>,
     modules: Vec<Module>,
 }
 
 /// Which files of a crate name which others. `sources` are its texts by their paths below `src`, with `lib.rs` among
-/// them. A file that only passes an item on (`pub use`) is named by nobody: the one that defines it is.
+/// them. A file that only re-exports an item (`pub use`) does not count as named: the one that defines it does.
 pub fn imports(sources: &BTreeMap<String, String>) -> Imports {
     let mut all = Crate { sources, modules: Vec::new() };
     all.read_file("lib.rs", "", None);
@@ -57,7 +57,7 @@ pub fn imports(sources: &BTreeMap<String, String>) -> Imports {
 }
 
 impl Crate<'_> {
-    /// Reads the module in `file`, whose children lie in `folder`.
+    /// Reads the module in `file`, whose children are in `folder`.
     fn read_file(&mut self, file: &str, folder: &str, parent: Option<usize>) -> usize {
         let text = self.sources.get(file).unwrap_or_else(|| panic!("src/{file} is declared and not there"));
         let syntax = syn::parse_file(text).unwrap_or_else(|error| panic!("src/{file}: {error}"));
@@ -132,9 +132,9 @@ impl Crate<'_> {
         self.modules[at].names.entry(bound).or_insert(Binding::Import(full));
     }
 
-    /// Where `path` leads when it is said in the module `at`.
+    /// Resolves `path`, written in the module `at`.
     fn resolve(&self, at: usize, path: &[String], depth: usize) -> Option<Target> {
-        // Imports that name each other are no Rust; a bound keeps this from following them for ever.
+        // Imports that name each other are not valid Rust; a bound keeps this from following them forever.
         if depth > 32 {
             return None;
         }
@@ -203,7 +203,7 @@ fn only_for_tests(item: &Item) -> bool {
     })
 }
 
-/// Every path that an item says, those inside of macros too.
+/// Every path in an item, those inside of macros too.
 #[derive(Default)]
 struct Paths(Vec<Vec<String>>);
 
@@ -223,7 +223,7 @@ impl<'ast> Visit<'ast> for Paths {
 }
 
 impl Paths {
-    /// The words between `::`, of tokens that are no syntax yet.
+    /// The words between `::`, of tokens that are not syntax yet.
     fn read_tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         let mut colons = 0;

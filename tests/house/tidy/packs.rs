@@ -9,8 +9,8 @@ const FILE_LINES: &[(&str, usize)] = &[("tools.d/elspais/mutate.toml", 450)];
 /// A function of a script stays below this.
 const FUNCTION_LINES: usize = 50;
 
-/// The most columns of a line, and how many lines of all packs are still longer. The number may only become smaller; the
-/// goal is none.
+/// The maximum width of a line, and how many lines of all packs are still longer. The number may only become smaller;
+/// the goal is 0.
 const COLUMNS: usize = 120;
 const LONG_LINES: usize = 832;
 

@@ -219,7 +219,7 @@ fn bless_writes_what_came_into_the_file_it_stands_in() {
     home.run(&["test", "a", "--dir", "dir"]).ended(0);
 }
 
-/// The pack of a workspace lies in `.toolsd`; a file beside that, of the same name, is somebody else's.
+/// The pack of a workspace is in `.toolsd`. A file of the same name outside of it has another owner.
 #[test]
 fn bless_writes_into_the_pack_of_the_workspace_and_not_beside_it() {
     let home = Home::with(&[]);

@@ -137,7 +137,7 @@ fn an_eject_over_a_file_that_is_there_changes_nothing() {
     assert!(!home.workspace().join(".toolsd").exists(), "nothing was found to copy");
     let files: Vec<String> = home.run(&["eject", "duvet"]).ended(0).out.lines().map(str::to_owned).collect();
     assert!(files.len() > 1, "{files:?}");
-    // The last one is there already, and somebody's own.
+    // The last one exists already, and is the user's own.
     let (last, others) = files.split_last().unwrap();
     std::fs::write(last, "my own").unwrap();
     others.iter().for_each(|file| std::fs::remove_file(file).unwrap());

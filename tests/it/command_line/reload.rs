@@ -121,7 +121,7 @@ fn a_resource_that_does_not_allow_it_is_not_subscribed_to() {
 //= docs/spec.md#reload
 //= type=test
 //# A computed description MUST be computed again when the graph of its pack changes.
-/// The folder lies outside of the workspace, where nothing is watched: it is a call that finds the graph changed.
+/// The folder is outside of the workspace, where nothing is watched: a call finds that the graph changed.
 #[test]
 fn a_description_follows_its_graph() {
     let home = Home::with(&[]);

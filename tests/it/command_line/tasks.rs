@@ -25,7 +25,7 @@ fn call(server: &mut Server, tool: &str, arguments: Value) -> Value {
     ask(server, "tools/call", &json!({ "name": tool, "arguments": arguments }), &knows_tasks())
 }
 
-/// Begins a task; gives its id.
+/// Begins a task. Returns its id.
 fn begin(server: &mut Server, tool: &str, arguments: Value) -> String {
     let begun = call(server, tool, arguments);
     assert_eq!(begun["result"]["resultType"], "task", "{begun}");
@@ -36,7 +36,7 @@ fn get(server: &mut Server, id: &str) -> Value {
     ask(server, "tasks/get", &json!({ "taskId": id }), &knows_tasks())
 }
 
-/// Looks after a task until it stands so.
+/// Polls a task until its state satisfies `is_it`.
 fn wait(server: &mut Server, id: &str, is_it: impl Fn(&Value) -> bool) -> Value {
     for _ in 0..3_000 {
         let stands = get(server, id);
@@ -72,7 +72,7 @@ fn a_task_asks_takes_answers_one_by_one_and_keeps_its_result() {
     update(&mut server, &id, json!({ "first_name": { "action": "accept", "content": { "name": 7 } }, "stray": 1 }));
     assert_eq!(asked(&get(&mut server, &id)), ["last_name"]);
     update(&mut server, &id, json!({ "last_name": name("Lovelace") }));
-    // An answer that does not fit is asked for again, under a key of its own.
+    // An invalid answer is requested again, under a new key.
     let stands = wait(&mut server, &id, |stands| asked(stands) == ["first_name#2"]);
     assert_eq!(stands["result"]["inputRequests"]["first_name#2"]["method"], "elicitation/create");
     update(&mut server, &id, json!({ "first_name#2": name("Ada") }));
@@ -92,7 +92,7 @@ fn a_task_asks_takes_answers_one_by_one_and_keeps_its_result() {
 #[test]
 fn a_task_says_what_it_does_and_ends_when_it_is_cancelled() {
     let (_home, mut server) = serve();
-    // More than scripts have threads: if one went on, those that follow would wait.
+    // More than scripts have threads: if one continued, those that follow would wait.
     for _ in 0..6 {
         let id = begin(&mut server, "slow_compute", json!({ "seconds": 100, "label": "tea" }));
         wait(&mut server, &id, |stands| stands["result"]["statusMessage"] == "tea: 0 of 100 seconds");
@@ -122,7 +122,7 @@ fn a_task_expires_and_is_forgotten() {
     let mut server = Server::start_modern(&home, &["--dir", "packs", "--pack", "short"]);
     let ids: Vec<String> = (0..6).map(|_| begin(&mut server, "spin", json!({}))).collect();
     for id in &ids {
-        // How it ended can be seen for as long as it was to run.
+        // Its outcome is visible for as long as it was to run.
         wait(&mut server, id, |stands| match stands["result"]["status"].as_str() {
             Some("working") => false,
             Some(status) => {
@@ -158,7 +158,7 @@ fn a_client_that_does_not_know_tasks_waits_or_is_refused() {
         assert_eq!(refused["error"]["code"], -32021, "{method} {refused}");
         assert_eq!(refused["error"]["data"], needed, "{method}");
     }
-    // The revisions before have no tasks: the extension is not told of, and declaring it changes nothing.
+    // Earlier revisions have no tasks: the extension is not listed, and declaring it changes nothing.
     let home = Home::with(&[]);
     let mut older = Server::start_for(&home, PACK, &knows_tasks());
     let waited = older.ask("tools/call", &quick);
@@ -188,7 +188,7 @@ fn what_is_asked_before_a_task_comes_first() {
     assert_eq!(ended["result"]["result"]["content"][0]["text"], "Hello, Ada!");
     again["requestState"] = json!("tampered");
     assert_eq!(ask(&mut server, "tools/call", &again, &knows_tasks())["error"]["code"], -32602);
-    // What is wrong with the arguments is told at once.
+    // Errors in the arguments are reported at once.
     let wrong = call(&mut server, "confirm_delete", json!({}));
     assert_eq!(wrong["result"]["isError"], true, "{wrong}");
 }

@@ -35,7 +35,7 @@ fn a_pack_with_an_untrusted_file_is_told_and_fails() {
             );
         }
         if !file.contains("shared") {
-            // Packs that somebody else looks at do not matter.
+            // Untrusted packs other than the tested one do not matter.
             home.run(&["test", "duvet"]).ended(0);
             home.run(&["check", "duvet"]).ended(0);
         }

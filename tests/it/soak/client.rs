@@ -7,9 +7,9 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// What the run does, whatever carries it.
+/// The calls of the run, on any transport.
 pub trait Client: Send {
-    /// How it is called in what is told.
+    /// Its name in reports.
     fn name(&self) -> &'static str;
 
     /// The process of its server.
@@ -87,7 +87,7 @@ impl Client for http::Server {
         Self::ask(self, method, with_meta(params)).answer()
     }
 
-    /// Whoever closes the connection takes the call back.
+    /// Closing the connection cancels the call.
     fn cancelled(&mut self, tool: &str) {
         let body = http::stateless("tools/call", with_meta(json!({ "name": tool, "arguments": {} }))).to_string();
         let text = format!(

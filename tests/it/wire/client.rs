@@ -38,7 +38,7 @@ impl Client {
         Self { host, input: Some(input), output: BufReader::new(output).lines(), server, heard: Vec::new() }
     }
 
-    /// Sends a line as it is.
+    /// Sends a line unchanged.
     pub async fn send(&mut self, line: &str) {
         let input = self.input.as_mut().expect("the input is closed already");
         input.write_all(line.as_bytes()).await.unwrap();
@@ -68,12 +68,12 @@ impl Client {
         Some(message)
     }
 
-    /// Whether nothing is said for a moment.
+    /// Whether the server sends nothing for a moment.
     pub async fn is_silent(&mut self) -> bool {
         tokio::time::timeout(Duration::from_millis(80), self.output.next_line()).await.is_err()
     }
 
-    /// Closes the input, and gives what is still said until the server has ended.
+    /// Closes the input. Returns what is still sent until the server has ended.
     pub async fn end(mut self) -> Vec<Json> {
         if let Some(mut input) = self.input.take() {
             input.shutdown().await.unwrap();

@@ -1,4 +1,4 @@
-//! A registry made by hand, and a host that answers for it: one of everything that the protocol carries.
+//! A registry made by hand, and a service that answers for it: one of everything that the protocol carries.
 
 use serde_json::json;
 use std::collections::HashMap;
@@ -14,11 +14,11 @@ use toolsd::registry::{CallContract, Pack, Registry, ServedPrompt, ServedResourc
 use toolsd::source::Source;
 use toolsd::value::Json;
 
-/// The host.
+/// The service.
 pub struct Fixture {
     registry: Arc<Registry>,
     changes: ChangeFeed,
-    /// What `fix://note` says.
+    /// The text of `fix://note`.
     pub note: Mutex<String>,
     /// How many calls without an end have begun.
     pub spins: AtomicUsize,
@@ -200,7 +200,7 @@ impl Fixture {
         })
     }
 
-    /// Announces what a transcript says: `lists`, `files` (with a new `note`), `resource` or `log`.
+    /// Announces what a transcript requests: `lists`, `files` (with a new `note`), `resource` or `log`.
     pub fn announce(&self, what: &Json) {
         if let Some(note) = what["note"].as_str() {
             *self.note.lock().unwrap() = note.to_owned();

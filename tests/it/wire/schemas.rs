@@ -99,7 +99,7 @@ impl Schemas {
         self.check(message, name);
     }
 
-    /// Checks what is said until a request is answered.
+    /// Checks what is sent until a request is answered.
     async fn check_until_answer(&self, client: &mut Client, id: i64, result: &str) {
         loop {
             let message = client.hear().await.unwrap_or_else(|| panic!("{}: {result} {id} is missing", self.revision));

@@ -43,8 +43,8 @@ fn spin(id: i64) -> String {
     request(id, "tools/call", &json!({ "name": "spin" }))
 }
 
-/// The next message. Before the server takes its output, the test program says there which test it runs,
-/// and does not end that line.
+/// The next message. Before the server takes its output, the test program prints there which test it runs, and does not
+/// end that line.
 fn hear(output: &mut impl BufRead) -> Json {
     loop {
         let mut line = String::new();

@@ -73,7 +73,7 @@ fn timeless(value: &Value) -> Value {
     }
 }
 
-/// Makes the calls of a session, and compares; `other` gets the lines that are no calls.
+/// Makes the calls of a session, and compares; `other` gets the lines that are not calls.
 pub fn replay(
     file: &Path,
     root: &Path,
@@ -104,7 +104,7 @@ pub fn replay(
 #[ignore = "real projects: `just corpora`"]
 fn the_recorded_session_of_changes_agrees() {
     let (folder, (_place, root)) = (systems("elspais"), project("mini"));
-    // The original moves labels up unless told otherwise; here that is said, since it breaks who names them.
+    // The original moves labels up by default; here that is an explicit argument, since it breaks references to them.
     let arguments = |tool: &str, mut given: Value| {
         if tool == "mutate_delete_assertion" && given["compact"].is_null() {
             given["compact"] = json!(true);
@@ -114,7 +114,7 @@ fn the_recorded_session_of_changes_agrees() {
     replay(&folder.join("golden/mini-mutations.r50.jsonl"), &root, "mutations", arguments, |_, _| {});
 }
 
-/// Everything that the tools say, but for moments.
+/// Everything that the tools return, except for times.
 fn everything(server: &mut Server) -> Value {
     let arguments = |tool: &str| match tool {
         "search" => json!({ "query": "", "limit": 1000 }),
@@ -197,7 +197,7 @@ pub fn mutate(server: &mut Server, dice: &mut Dice, round: usize) -> Value {
     server.well(tool, arguments)
 }
 
-/// Random changes, undone to the first: every tool says what it said before; and one by one on the way.
+/// Random changes, undone to the first: every tool returns what it returned before; and one by one on the way.
 #[test]
 #[ignore = "real projects: `just corpora`"]
 fn undone_every_answer_is_as_it_was() {
@@ -234,7 +234,7 @@ fn undone_every_answer_is_as_it_was() {
     }
 }
 
-/// What is pending is stale once files moved on, and says which; to drop it is a choice.
+/// Pending changes are stale once files have changed, and the error names them; dropping them is a choice.
 #[test]
 fn what_moved_on_is_told() {
     let place = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! Changes of files: nothing but what was asked for, nothing lost, whoever else works there and whenever one dies.
+//! Changes of files: nothing but what was asked for, nothing lost, no matter which other processes work there and when
+//! one dies.
 
 use super::changing::{Dice, mutate, project, replay};
 use crate::support::{Server, systems, toolsd};
@@ -24,7 +25,7 @@ fn committed(root: &Path) {
     git(root, &["commit", "-q", "-m", "begin"]);
 }
 
-/// The lines that a diff takes away and adds.
+/// The lines that a diff removes and adds.
 fn changed(diff: &str) -> Vec<String> {
     let lines = diff
         .lines()
@@ -99,7 +100,7 @@ fn saving_writes_the_touched_lines_only() {
     }
 }
 
-/// What a requirement says, without where it stands and what depends on that.
+/// The text of a requirement, without its location and what depends on that.
 pub fn said(server: &mut Server) -> Vec<Value> {
     let all = server.well("search", json!({ "query": "", "limit": 1000 }));
     let mut found: Vec<Value> = Vec::new();
@@ -115,13 +116,13 @@ pub fn said(server: &mut Server) -> Vec<Value> {
     found
 }
 
-/// Random changes, saved, and read again from the files: the graph says what it said in memory.
+/// Random changes, saved, and read again from the files: the graph is the same as it was in memory.
 #[test]
 #[ignore = "real projects: `just corpora`"]
 fn what_is_saved_is_what_was_changed() {
     for seed in 11..=16 {
         let (_place, root) = project("mini");
-        // References in code and tests are not rewritten, and one block stands twice.
+        // References in code and tests are not rewritten, and one block appears twice.
         for folder in ["src", "tests", "results"] {
             fs::remove_dir_all(root.join(folder)).unwrap();
         }
@@ -144,7 +145,7 @@ fn what_is_saved_is_what_was_changed() {
     }
 }
 
-/// A safety branch holds what was not committed, byte for byte; the index, the branch and the files stay as they are.
+/// A safety branch contains what was not committed, byte for byte; the index, the branch and the files do not change.
 #[test]
 fn a_safety_branch_holds_uncommitted_work() {
     let place = tempfile::tempdir().unwrap();
@@ -176,7 +177,7 @@ fn a_safety_branch_holds_uncommitted_work() {
     }
 }
 
-/// A project in a folder of a larger repository has its safety branch there, and the rest of that stays as it is.
+/// A project in a folder of a larger repository has its safety branch there, and the rest of that does not change.
 #[test]
 fn a_project_in_a_larger_repository_has_its_safety_branch_there() {
     let place = tempfile::tempdir().unwrap();
@@ -258,7 +259,7 @@ fn call(home: &Path, root: &Path, tool: &str, arguments: &Value) -> Command {
     command
 }
 
-/// What a command changes in memory is gone with it, and that is said.
+/// What a command changes in memory is lost when it ends, and that is reported.
 #[test]
 fn a_command_tells_that_changes_in_memory_end_with_it() {
     let place = tempfile::tempdir().unwrap();
@@ -273,7 +274,7 @@ fn a_command_tells_that_changes_in_memory_end_with_it() {
     assert!(!told("get_mutation_log", &json!({})));
 }
 
-/// Eight processes write to one file at once, each three times: every change is there.
+/// Eight processes write to one file at once, each three times: no change is lost.
 #[test]
 fn eight_writers_lose_nothing() {
     let place = tempfile::tempdir().unwrap();

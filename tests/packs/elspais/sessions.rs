@@ -1,7 +1,7 @@
-//! Random sessions of changes, undone steps, saves and edits by others: after each save, what is read afresh from the
-//! files is what the graph said in memory.
+//! Random sessions of changes, undone steps, saves and edits by others: after each save, what is read again from the
+//! files is what the graph had in memory.
 //!
-//! `TOOLSD_SESSIONS` says how many, `TOOLSD_SEED` which is the first; `.ci/long sessions` plays two thousand.
+//! `TOOLSD_SESSIONS` is their number, `TOOLSD_SEED` the first one; `.ci/long sessions` runs two thousand.
 
 use super::changing::{Dice, mutate};
 use super::files::said;
@@ -48,7 +48,7 @@ fn begin_anew(root: &Path, server: &mut Server) {
     server.well("refresh_graph", json!({ "full": true }));
 }
 
-/// Saves, and compares; gives whether it was saved.
+/// Saves, and compares. Returns whether it was saved.
 fn save(server: &mut Server, dice: &mut Dice, what: &str) -> bool {
     let before = said(server);
     let mut arguments = json!({ "with_references": dice.throw(2) == 0, "confirm": true });
@@ -75,7 +75,7 @@ fn save(server: &mut Server, dice: &mut Dice, what: &str) -> bool {
     true
 }
 
-/// Somebody else edits a file meanwhile: then nothing of it is overwritten.
+/// Another program edits a file meanwhile: then nothing of it is overwritten.
 fn edit(root: &Path, server: &mut Server, dice: &mut Dice, what: &str) {
     let (path, old, new) = EDITS[dice.throw(EDITS.len())];
     let Ok(text) = fs::read_to_string(root.join(path)) else { return };
@@ -87,7 +87,7 @@ fn edit(root: &Path, server: &mut Server, dice: &mut Dice, what: &str) {
     server.well("refresh_graph", json!({}));
 }
 
-/// Plays one; gives how often something was saved, and how often that was refused.
+/// Runs one session. Returns how often something was saved, and how often that was refused.
 fn session(root: &Path, server: &mut Server, seed: u64) -> [usize; 2] {
     begin_anew(root, server);
     let mut saves = [0, 0];

@@ -13,7 +13,7 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    /// Lays it out; `with` says what is different.
+    /// Lays it out; `with` names the variation.
     pub fn laid_out(systems: &Path, with: &str) -> Self {
         let mut corpus = Self { home: Home::with(&[]) };
         corpus.home.level = "warn,toolsd=debug";
@@ -56,7 +56,7 @@ impl Corpus {
         corpus
     }
 
-    /// The folder that all of it lies in.
+    /// The folder that contains all of it.
     pub fn folder(&self) -> PathBuf {
         self.home.workspace().parent().unwrap().to_owned()
     }
@@ -85,7 +85,7 @@ impl Corpus {
         fs::write(folder.join("SKILL.md"), text).unwrap();
     }
 
-    /// Skills that are legal and rare, and some that are none and must not be in the way.
+    /// Skills that are legal and rare, and some that are not skills and must not be in the way.
     fn odd(&self) {
         let at = |path: &str| self.at(&format!("{{PROJ}}/.claude/skills/{path}"));
         let write = |folder: &str, text: &str| {

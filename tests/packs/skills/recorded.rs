@@ -20,8 +20,8 @@ const SESSIONS: &[(&str, &str)] = &[
     ("refresh", "a clock"),
 ];
 
-/// What was done before these requests of the session `refresh`: its answers say what stood in the file, and the steps
-/// that are recorded beside it say when it was looked at again.
+/// What was done before these requests of the session `refresh`: its answers show what the file contained, and the
+/// steps that are recorded with it show when it was read again.
 const EDITS: &[(u64, Edit)] = &[
     (3, |corpus, looks| {
         corpus.looked_again(looks);

@@ -105,8 +105,8 @@ fn any_operation(root: &Path, number: u64) -> Value {
     json!({ "name": tool, "arguments": arguments })
 }
 
-/// Waits for the git of a killed server, and takes away the locks that it left, if it left any: a signal that comes while git
-/// makes such a file finds a git that does not know of it yet (3 in 100). That it is told is held by `tests/kills.rs`.
+/// Waits for the git of a killed server, and removes the locks that it left, if any: a signal that comes while git
+/// creates such a file finds a git that does not know of it yet (3 in 100). `tests/kills.rs` tests that it is reported.
 fn take_locks_of_git(root: &Path) -> bool {
     let locks: Vec<_> =
         ["index.lock", "HEAD.lock", "refs/heads/main.lock"].map(|name| root.join(".git").join(name)).into();
@@ -118,7 +118,8 @@ fn take_locks_of_git(root: &Path) -> bool {
     locks.iter().filter(|lock| fs::remove_file(lock).is_ok()).count() > 0
 }
 
-/// A server that is killed at any moment leaves whole files and free locks; the next call repairs what is left and says so.
+/// A server that is killed at any moment leaves whole files and free locks; the next call repairs what is left and
+/// reports it.
 #[test]
 fn what_a_killed_server_leaves_is_whole() {
     let (_folder, root) = project("sample", true);
@@ -166,7 +167,7 @@ fn what_a_killed_server_leaves_is_whole() {
     git(&root, &["fsck", "--no-dangling"]);
 }
 
-/// What an interrupted call wrote and did not commit is part of the next commit, which says so.
+/// What an interrupted call wrote and did not commit is part of the next commit, which reports it.
 #[test]
 fn what_was_not_committed_is_told() {
     let (_folder, root) = project("sample", true);
@@ -293,7 +294,7 @@ fn an_interview_goes_on_after_a_crash() {
     }
 }
 
-/// Killed while it saves answers, again and again: the session file parses, and no other file stays beside it.
+/// Killed while it saves answers, again and again: the session file parses, and no other file stays next to it.
 #[test]
 fn a_session_file_is_whole_at_any_moment() {
     let (_folder, root) = project("sample", true);
@@ -322,7 +323,7 @@ fn a_session_file_is_whole_at_any_moment() {
     }
 }
 
-/// A holder that is killed frees its lock at once; what it left in the file is told as stale.
+/// A holder that is killed frees its lock at once; what it left in the file is reported as stale.
 #[test]
 fn a_dead_holder_frees_its_lock() {
     let (_folder, root) = project("sample", true);
@@ -350,7 +351,8 @@ fn a_dead_holder_frees_its_lock() {
     assert_eq!(result["warnings"], json!(["Stale lock from PID 99999999 was cleaned up"]), "{result}");
 }
 
-/// While an operation works, the file of its lock says what is locked, by whom, since when, and for how long others wait.
+/// While an operation works, the file of its lock says what is locked, by whom, since when, and for how long others
+/// wait.
 #[test]
 fn a_held_lock_says_who_holds_it() {
     let (_folder, root) = project("sample", true);

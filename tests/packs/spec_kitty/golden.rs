@@ -35,7 +35,7 @@ fn mask(line: &str) -> String {
     line
 }
 
-/// What only one of two lists has; an item counts as often as it stands there.
+/// What only one of two lists has; an item counts as often as it appears.
 fn only(one: &[String], other: &[String]) -> Vec<String> {
     let mut left = other.to_vec();
     let mut found = Vec::new();
@@ -192,7 +192,7 @@ fn the_recorded_runs_agree() {
     assert!(missing.is_empty(), "recorded runs that nobody looks at: {missing:?}");
 }
 
-/// Finalizing gives the recorded files byte for byte.
+/// Finalizing produces the recorded files byte for byte.
 #[test]
 #[ignore = "real projects: `just corpora`"]
 fn finalized_files_are_those_of_the_command_line() {

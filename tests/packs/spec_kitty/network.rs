@@ -26,7 +26,7 @@ fn host_and_port_are_told_and_the_key_is_not() {
     assert_eq!(server.ask("tools/call", asked).status, 401, "no key, no answer");
 }
 
-/// Where others reach it, it does not start without a key; nor where somebody else listens.
+/// Where others reach it, it does not start without a key; nor where another process listens.
 #[test]
 fn it_does_not_listen_without_a_key_or_where_another_does() {
     let home = Home::with(&[(".kittify/config.yaml", "vcs:\n  type: git\n")]);

@@ -92,7 +92,7 @@ fn changed(root: &Path, variant: &toml::Table, data: &Path) {
     git(root, &["commit", "-q", "-am", "Another shape"]);
 }
 
-/// One after the other on two copies; what is left to compare is told.
+/// One after the other on two copies. Returns the remaining differences.
 fn differences(program: &str, variant: &toml::Table, data: &Path, steps: &[Step]) -> Vec<String> {
     let (_one, theirs) = play::project("s3-tasked", true);
     let (_other, ours) = play::project("s3-tasked", true);

@@ -1,4 +1,4 @@
-//! Plays the steps of a table: requests to a server, what came back, files, git, locks, restarts.
+//! Runs the steps of a table: requests to a server, what came back, files, git, locks, restarts.
 
 use crate::support::{Server, copy, systems};
 use serde_json::{Value, json};
@@ -64,7 +64,7 @@ fn writable(path: &Path) {
 }
 
 impl Stage {
-    /// The project that a table names, `sample` if it names none.
+    /// The project that a table names (default: `sample`).
     pub fn set(table: &toml::Table) -> Self {
         let name = table.get("project").map_or("sample", |name| name.as_str().unwrap());
         let history = table.get("history").is_none_or(|history| history.as_bool().unwrap());
@@ -92,7 +92,7 @@ impl Stage {
         result
     }
 
-    /// Plays one step; `told` says where it stands.
+    /// Runs one step; `told` is its location.
     pub fn step(&mut self, step: &toml::Table, told: &str) -> Value {
         for (name, value) in step {
             let fit = match name.as_str() {
@@ -236,7 +236,7 @@ impl Stage {
     }
 }
 
-/// Another holder has the lock for so long, beginning now.
+/// Another holder has the lock for `ms` milliseconds from now.
 fn hold(path: &Path, ms: u64) {
     let file = fs::File::options().read(true).write(true).create(true).truncate(false).open(path).unwrap();
     file.lock().unwrap();

@@ -281,7 +281,7 @@ fn part(got: &Value, wanted: &Value, at: &str, faults: &mut Vec<String>) {
     }
 }
 
-/// `false`: it is not there; a text: exactly; a list: each text stands in it, or does not if it begins with `!`.
+/// `false`: it does not exist; a text: exactly; a list: the file contains each text, or does not if it begins with `!`.
 fn judge_file(path: &str, wanted: &Value, got: Option<&String>) -> Vec<String> {
     match (wanted, got) {
         (Value::Bool(false), None) => Vec::new(),

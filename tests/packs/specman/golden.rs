@@ -1,5 +1,5 @@
-//! Recorded truth: an independent model of a small workspace, exactly; what the original answered, but for its faults; a
-//! real workspace.
+//! Recorded truth: an independent model of a small workspace, exactly; what the original answered, except for its
+//! errors; a real workspace.
 
 use super::check::{files_below, lay, table};
 use crate::support::{Server, copy, systems};
@@ -232,7 +232,7 @@ fn read_of(text: &str) -> Value {
     json!({ "specification": data["specification"], "implementation": data["implementation"], "covered": data["coverage"].as_object().map(|found| found.keys().collect::<Vec<_>>()) })
 }
 
-/// Every artifact of a real workspace can be read and described, its structure rendered, its compliance told.
+/// Every artifact of a real workspace can be read and described, its structure rendered, its compliance reported.
 #[test]
 #[ignore = "real projects: `just corpora`"]
 fn a_real_workspace_works() {

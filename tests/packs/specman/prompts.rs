@@ -229,7 +229,7 @@ fn every_argument_that_names_an_artifact_is_completed() {
     }
 }
 
-/// A real workspace, and what the original served: success and failure, but for what is told beside.
+/// A real workspace, and what the original served: success and failure, but not its extra messages.
 #[test]
 #[ignore = "real projects: `just corpora`"]
 fn the_recorded_prompts_agree() {

@@ -31,7 +31,7 @@ const NEVER: &[c_long] = &[
     libc::SYS_fsmount,
     libc::SYS_fsopen,
     libc::SYS_fspick,
-    // It tells the names of what is made and read in folders that Landlock does not let open.
+    // It reveals the names of files created and read in folders that Landlock does not let a program open.
     libc::SYS_inotify_add_watch,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
@@ -89,14 +89,14 @@ const ATTRIBUTES: &[c_long] = &[
     libc::SYS_setxattr,
 ];
 
-/// Calls that do nothing and say that they did: a program that left the group of its call would outlive it. Many that
-/// try to leave give up where that is refused (`start_new_session` of Python, `setsid(1)`), and need no group of their
-/// own.
+/// Calls that do nothing and report success: a program that left the group of its call would outlive it. Many programs
+/// that try to leave give up if that is refused (`start_new_session` of Python, `setsid(1)`), and do not need a
+/// separate group.
 const IGNORED: &[c_long] = &[libc::SYS_setpgid, libc::SYS_setsid];
 
-/// Calls that set owners, which Landlock does not know of, and which argument the user is; the group follows. To give
-/// a file to the user that a program runs as does nothing and says that it did: `cp -a` and `tar` of root ask for it,
-/// and what they made is that user's already.
+/// Calls that set owners, which Landlock does not know, and the index of the user argument; the group follows. Giving a
+/// file to the user that a program runs as does nothing and reports success: `cp -a` and `tar` of root ask for it, and
+/// their files belong to that user already.
 const OWNERS: &[(c_long, u8)] = &[
     (libc::SYS_fchown, 1),
     (libc::SYS_fchownat, 2),
@@ -154,7 +154,7 @@ const SIGNALS: &[c_long] = &[
     libc::SYS_tkill,
 ];
 
-/// The flags by which `clone` makes namespaces: in one of its own a program could be its own root.
+/// The flags by which `clone` makes namespaces: in a separate one a program could be root.
 const NAMESPACES: [libc::c_int; 7] = [
     libc::CLONE_NEWCGROUP,
     libc::CLONE_NEWIPC,
@@ -186,8 +186,8 @@ pub(super) fn filters(confinement: &Confinement, landlock: u32) -> Result<Arc<[B
 /// Calls that are answered by an error: always, or where one of these rules holds.
 type CallRules = BTreeMap<c_long, Vec<SeccompRule>>;
 
-/// The errors, and what is answered by each. The error 0 is one as well: nothing is done, and the caller is told that it
-/// was. Where two have the same call, the later one counts if it holds.
+/// The errors, and the calls that each answers. The error 0 also counts: nothing is done, and the call reports success.
+/// If two have the same call, the later one counts where it holds.
 fn rules(confinement: &Confinement, landlock: u32) -> Result<[(c_int, CallRules); 4], BackendError> {
     let owners = OWNERS.iter().map(|(call, _)| call);
     // The C library uses the older call where there is no `clone3`; the flags of that one cannot be seen by a filter.
@@ -260,7 +260,8 @@ fn pairs_of_sockets(confinement: &Confinement) -> Result<Vec<SeccompRule>, Backe
     others.map(|kind| all_of(&[(1, MaskedEq(0xf), kind)])).collect()
 }
 
-/// Another user than that of this process, or another group; none (-1) is no other. The user is in this argument.
+/// Another user than that of this process, or another group; -1 (no change) does not count. The user is in this
+/// argument.
 fn other_owners(user: u8) -> Result<Vec<SeccompRule>, BackendError> {
     let (own_user, own_group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
     let is_other = |argument, own| all_of(&[(argument, Ne, own), (argument, Ne, u32::MAX)]);
@@ -286,7 +287,7 @@ fn sockets(network: bool) -> Result<Vec<SeccompRule>, BackendError> {
     }
     let [internet, internet6, kernel] = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK].map(c_int::cast_unsigned);
     let others = all_of(&[(0, Ne, internet), (0, Ne, internet6), (0, Ne, kernel)])?;
-    // Of the kernel's own sockets, the one that tells the addresses of this machine: `NETLINK_ROUTE`, 0.
+    // Of the kernel's own sockets, the one that reveals the addresses of this machine: `NETLINK_ROUTE`, 0.
     let other_kind = all_of(&[(0, Eq, kernel), (2, Ne, 0)])?;
     Ok(vec![others, other_kind])
 }
@@ -307,8 +308,8 @@ fn all_of(conditions: &[(u8, SeccompCmpOp, u32)]) -> Result<SeccompRule, Backend
     SeccompRule::new(conditions.collect::<Result<_, _>>()?)
 }
 
-/// The filters. The one for calls that do not exist has those of higher numbers than [`NEWEST`] as well: the crate
-/// compares numbers only for being the same, so that this comparison stands before its program.
+/// Compiles the filters. The one for calls that do not exist also covers numbers above [`NEWEST`]: the crate compares
+/// numbers only for equality, so this comparison comes before its program.
 fn compile(rules: &[(c_int, CallRules)]) -> Result<Vec<BpfProgram>, BackendError> {
     let arch = std::env::consts::ARCH.try_into()?;
     let mut filters = Vec::new();

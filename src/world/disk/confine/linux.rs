@@ -20,10 +20,10 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::OnceLock;
 
-/// Where programs and libraries of the system lie.
+/// Where programs and libraries of the system are.
 const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store"];
 
-/// What programs other than git read of the system besides: no secrets, and nothing of other processes.
+/// System files that programs other than git read in addition: no secrets, and nothing of other processes.
 const READABLE: &[&str] = &[
     "/etc/bash.bashrc",
     // Certificates are public, and read by much that asks for nothing.
@@ -61,8 +61,8 @@ const READABLE: &[&str] = &[
     "/proc/version",
 ];
 
-/// What every program reads of the system besides. Each of these costs time at each start: git that works on a repository
-/// alone gets no more.
+/// System files that every program reads in addition. Each of these costs time at each start: git that works on a
+/// repository alone gets no more.
 const FOR_ALL: &[&str] = &[
     "/dev/random",
     "/dev/urandom",
@@ -89,7 +89,7 @@ const LARGEST_FILE: u64 = 4 << 30;
 /// The maximum memory of a process of a program, 4 GiB; of a git, which reads files of commits whole, 1 GiB.
 const MAX_MEMORY: u64 = 4 << 30;
 const MAX_MEMORY_OF_GIT: u64 = 1 << 30;
-/// How many processes and threads a program may start, beside those that there are. Root has no such limit.
+/// How many processes and threads a program may start, in addition to those that exist. Root has no such limit.
 const MAX_PROCESSES: u64 = 1_024;
 /// How many descriptors a program may have open.
 const MOST_OPEN: u64 = 4096;
@@ -136,7 +136,7 @@ pub(super) fn start(start: &ProgramStart<'_>, confines: Option<&Mechanisms>) -> 
             })?),
             None => None,
         };
-    // Git takes its locks away when it is asked to end; a lock that stays all the same is told (`git/guard`).
+    // Git removes its locks when it is asked to end; a lock that remains is reported (`git/guard`).
     let orphaned = if start.is_git { libc::SIGTERM } else { libc::SIGKILL };
     let tether = spawn::signal_on_host_exit(orphaned).map_err(wrong)?;
     let (to_read, input) = io::pipe().map_err(wrong)?;
@@ -208,7 +208,7 @@ fn above_standard_streams(stream: OwnedFd) -> Result<OwnedFd> {
         .map_err(|error| Diagnostic::new(Code::WORLD, format!("a program has no streams: {}", reason(&error.into()))))
 }
 
-/// What a rule lets be done.
+/// What a rule of Landlock permits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LandlockGrant {
     /// The entries of folders, and of no file what it holds.
@@ -228,8 +228,8 @@ impl LandlockGrant {
             Self::Read => read,
             Self::Execute => read | AccessFs::Execute,
             Self::Sink => AccessFs::ReadFile | AccessFs::WriteFile,
-            // No program of its own making is started unless `start` names its place, and no device, pipe or socket
-            // is made.
+            // No program of its own making is started unless `start` names its path, and no device, pipe or socket is
+            // made.
             Self::Write => {
                 let change = AccessFs::WriteFile | AccessFs::Truncate | AccessFs::RemoveDir | AccessFs::RemoveFile;
                 read | change | AccessFs::MakeDir | AccessFs::MakeReg | AccessFs::MakeSym | AccessFs::Refer
@@ -238,7 +238,7 @@ impl LandlockGrant {
     }
 }
 
-/// What is refused unless a rule grants it: all that this version of Landlock knows of, but for TCP where that is
+/// What is refused unless a rule grants it: all that this version of Landlock knows, except for TCP where that is
 /// granted.
 fn handled_rights(abi: ABI, network: bool) -> (BitFlags<AccessFs>, BitFlags<AccessNet>, BitFlags<Scope>) {
     let net = if network { BitFlags::empty() } else { AccessNet::from_all(abi) };
@@ -342,7 +342,7 @@ fn open_judged(start: &ProgramStart<'_>, file: &ExecutedFile) -> Result<OwnedFd>
     if (known.st_dev, known.st_ino) == file.identity { Ok(opened) } else { Err(lost()) }
 }
 
-/// A path that was granted, open; nothing if it is not there. Below a root no symlink is followed.
+/// Opens a granted path; `None` if it does not exist. Below a root no symlink is followed.
 //= docs/spec.md#programs
 //# A program's grant MUST be checked at the target of its symlinks, and MUST NOT be reached through a symlink
 //# below a root.
@@ -354,7 +354,7 @@ fn open_granted(start: &ProgramStart<'_>, at: &str, grant: LandlockGrant) -> Res
             let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
             openat2(dir, within, flags, Mode::empty(), beneath)
         }
-        // The host names what lies outside of all roots for git. What a grant names was judged by where it really lies.
+        // For git, toolsd names paths outside of all roots. What a grant names was judged by its real path.
         Err(_) if start.is_git => open(at, flags, Mode::empty()),
         Err(_) => openat2(CWD, at, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS),
     };
@@ -364,7 +364,7 @@ fn open_granted(start: &ProgramStart<'_>, at: &str, grant: LandlockGrant) -> Res
         // Git reads a link itself, which nothing restricts, and not what it leads to.
         Err(Errno::LOOP | Errno::XDEV) if start.is_git && grant == LandlockGrant::Read => Ok(None),
         Err(Errno::LOOP | Errno::XDEV) => {
-            let message = format!("`{}` cannot be run: `{at}` is or lies behind a symlink", start.name);
+            let message = format!("`{}` cannot be run: `{at}` is a symlink or behind one", start.name);
             Err(Diagnostic::new(Code::WORLD, message).help("grant the folder that it leads to"))
         }
         Err(error) => Err(start_fault(start, &error.into())),

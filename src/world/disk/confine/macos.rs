@@ -1,4 +1,4 @@
-//! Confinement on macOS: the profile that `sandbox-exec` gets. Untried so far: nobody ran it on that system.
+//! Confinement on macOS: the profile that `sandbox-exec` gets. It has not been run on that system so far.
 
 use crate::world::path;
 use crate::world::run::{ChildProcesses, Confinement};
@@ -24,7 +24,7 @@ const SYSTEM: [&str; 9] = [
 /// Names below what a program may write that it may not: these rules can take something out.
 const PROTECTED: &str = r"/(\.git|\.toolsd|toolsd\.toml)(/|$)";
 
-/// The profile. What a later rule says counts.
+/// The profile. In it, later rules override earlier ones.
 pub(super) fn profile(program: &str, temporary: Option<&str>, confinement: &Confinement) -> String {
     let mut text = String::from("(version 1)\n(deny default)\n");
     let mut rule = |line: String| {

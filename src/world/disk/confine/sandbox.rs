@@ -9,7 +9,7 @@ use rustix::process::Pid;
 use std::fmt::{self, Display, Formatter};
 use std::os::fd::OwnedFd;
 
-/// What the user wants where the system cannot confine programs. The workspace has no say in it.
+/// The user's choice for systems that cannot confine programs. The workspace cannot set it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sandbox {
     /// Programs that could change something are refused.
@@ -21,7 +21,7 @@ pub enum Sandbox {
     Off,
 }
 
-/// What the system has to confine programs.
+/// The means of the system to confine programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mechanisms {
     /// The version of Landlock's interface; 0 where there is none.
@@ -37,9 +37,9 @@ pub struct Mechanisms {
 /// What holds for the programs that packs start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SandboxStatus {
-    /// What the user wants.
+    /// The choice of the user.
     pub sandbox: Sandbox,
-    /// What the system has.
+    /// The means of the system.
     pub mechanisms: Mechanisms,
 }
 
@@ -96,7 +96,7 @@ pub(in crate::world::disk) struct ProgramStart<'a> {
     pub path: &'a str,
     /// The files that are executed with it, itself first, as they were judged.
     pub files: &'a [ExecutedFile],
-    /// The name it is told to have.
+    /// The name it gets as its first argument.
     pub name: &'a str,
     /// Its arguments.
     pub arguments: &'a [String],
@@ -110,7 +110,7 @@ pub(in crate::world::disk) struct ProgramStart<'a> {
     pub temporary: Option<&'a str>,
     /// Whether it is git, which takes its locks away when it is asked to end.
     pub is_git: bool,
-    /// The folders that what it may touch is looked for beneath.
+    /// The folders in which the paths that it may touch are resolved.
     pub roots: &'a Roots,
 }
 
@@ -120,13 +120,13 @@ pub(in crate::world::disk) struct StartedProgram {
     pub input: OwnedFd,
     pub output: OwnedFd,
     pub errors: OwnedFd,
-    /// What it was granted and is not there.
+    /// What it was granted and does not exist.
     pub absent: Vec<String>,
     /// What ends its group when this process ends: dropped when nothing of the group is left.
     pub tether: Option<HostExitSignal>,
 }
 
-/// Makes the kernel signal a program's process group when the host ends: both ends of a pipe that nobody writes to (see
+/// Makes the kernel signal a program's process group when the server ends: both ends of a pipe without data (see
 /// `spawn::signal_on_host_exit`).
 pub(in crate::world::disk) type HostExitSignal = [OwnedFd; 2];
 

@@ -1,6 +1,7 @@
-//! The one unsafe place: a child process that borrows the memory of its parent until it is the program (`CLONE_VFORK`).
+//! The only unsafe code of programs: a child process that borrows the memory of its parent until it is the program
+//! (`CLONE_VFORK`).
 //!
-//! A fork copies the page tables: 20 ms for a host of 500 MB, where a program is started in 1 ms; starting through a
+//! A fork copies the page tables: 20 ms for a process of 500 MB, where a program is started in 1 ms; starting through a
 //! helper of our own doubles the time. `std` has no way to confine a child that it starts without a fork.
 #![allow(unsafe_code, reason = "a child is confined between its clone and its exec: no safe interface has that")]
 
@@ -66,12 +67,12 @@ pub(super) fn c_string(text: &str) -> Result<CString, NulError> {
     CString::new(text)
 }
 
-/// Has the kernel send a signal to the group of a program when this process is gone, however it went.
+/// Makes the kernel signal the group of a program when this process is gone, for whatever reason.
 ///
-/// Each end of a pipe that nobody writes to tells its owner by a signal when the other end is closed (`O_ASYNC`, see
-/// `fcntl(2)`). This process alone holds both: when it ends, the end that goes first has the other one tell. The child
-/// makes its group the owner before it is the program, so there is no moment without. The kernel remembers the group
-/// itself, not its number, which another one may get.
+/// Each end of a pipe without data signals its owner when the other end is closed (`O_ASYNC`, see `fcntl(2)`). This
+/// process alone holds both: when it ends, closing one end triggers the signal of the other. The child makes its group
+/// the owner before it becomes the program, so it is never without. The kernel remembers the group itself, not its
+/// number, which another group may get.
 //= docs/spec.md#programs
 //# When the server ends, for whatever reason, its programs and everything that they started MUST end.
 pub(super) fn signal_on_host_exit(signal: c_int) -> io::Result<HostExitSignal> {
@@ -91,7 +92,7 @@ pub(super) fn signal_on_host_exit(signal: c_int) -> io::Result<HostExitSignal> {
     Ok(ends)
 }
 
-/// Starts the child: the leader of a group of its own. What fails in it is the error, with the name of the step.
+/// Starts the child, which leads a new process group. If it fails, the error has the name of the failed step.
 pub(super) fn spawn(image: &ProcessImage) -> Result<Pid, (&'static str, io::Error)> {
     let pointers = |texts: &[CString]| texts.iter().map(|text| text.as_ptr()).chain([null()]).collect();
     let filter = |program: &BpfProgram| libc::sock_fprog {
@@ -109,7 +110,7 @@ pub(super) fn spawn(image: &ProcessImage) -> Result<Pid, (&'static str, io::Erro
         failed: None,
     };
     let mut stack = Box::<[u128]>::new_uninit_slice(STACK / size_of::<u128>());
-    // SAFETY: the child runs on a stack of its own, the end of which is aligned as that of a `u128`. It shares our
+    // SAFETY: the child runs on a separate stack, the end of which is aligned as that of a `u128`. It shares our
     // memory, but `CLONE_VFORK` holds this thread until it has ended or is another program, so that all it borrows
     // lives on. It allocates nothing and takes no lock. No handler of a signal of ours runs in it: all are blocked
     // until it has given them up, which does not touch ours (no `CLONE_SIGHAND`).
@@ -129,7 +130,7 @@ pub(super) fn spawn(image: &ProcessImage) -> Result<Pid, (&'static str, io::Erro
         pid
     };
     if let Some((step, error)) = plan.failed {
-        // SAFETY: the child that we made ended by itself; nobody else waits for it.
+        // SAFETY: the child that we made ended by itself; no other thread waits for it.
         unsafe { libc::waitpid(pid, null_mut(), 0) };
         return Err((step, io::Error::from_raw_os_error(error)));
     }
@@ -146,7 +147,7 @@ extern "C" fn child(plan: *mut c_void) -> c_int {
     127
 }
 
-/// Ends only if a step fails: gives its name.
+/// Returns only if a step fails: the name of the step.
 ///
 /// # Safety
 ///
@@ -158,7 +159,7 @@ unsafe fn become_program(plan: &SpawnPlan<'_>) -> &'static str {
         let mut default: libc::sigaction = std::mem::zeroed();
         default.sa_sigaction = libc::SIG_DFL;
         for signal in 1..=64 {
-            // Two of them are the C library's, and two have no handler: that is no fault.
+            // Two of them are the C library's, and two have no handler: failures do not matter.
             libc::sigaction(signal, &raw const default, null_mut());
         }
         if libc::setpgid(0, 0) != 0 {
@@ -197,7 +198,7 @@ unsafe fn become_program(plan: &SpawnPlan<'_>) -> &'static str {
     }
 }
 
-/// Gives up what the child shall not have; whether that went well.
+/// Gives up what the child must not have. Returns whether that succeeded.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! What the user is told, what is refused, and the profile of macOS as text.
+//! What is reported to the user, what is refused, and the profile of macOS as text.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use super::*;

@@ -1,5 +1,5 @@
-//! Finds the repository that a folder lies in, and checks what git itself does not check once it is told where a
-//! repository is: whose it is, where it leads, and that its best-known parts are ordinary files and folders.
+//! Finds the repository that contains a folder, and checks what git itself does not check once its location is set by
+//! variables: its owner, where it leads, and that its best-known parts are ordinary files and folders.
 
 use super::{settings, unconfined};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -147,9 +147,9 @@ fn find_folders(disk: &Disk, found: &mut Repository, at: &str, marker: &Metadata
     if !disk.roots.holds(&found.git_dir) {
         let message = format!("`{at}` names `{}`, outside of the root, which does not name it in turn", found.git_dir);
         return Err(Diagnostic::new(Code::WORLD, message).help(match common.is_some() {
-            true => "`git worktree repair` mends a working tree that was moved".to_owned(),
+            true => "run `git worktree repair` to fix a working tree that was moved".to_owned(),
             false => {
-                format!("if it is the repository of this folder: `git config core.worktree {}` says so", found.top)
+                format!("if it is the repository of this folder, run `git config core.worktree {}`", found.top)
             }
         }));
     }
@@ -157,7 +157,7 @@ fn find_folders(disk: &Disk, found: &mut Repository, at: &str, marker: &Metadata
     Ok(())
 }
 
-/// Whether a folder of git elsewhere names the working tree: as one of its own (`gitdir`), or as a submodule
+/// Whether a git folder outside names the working tree: as a linked one (`gitdir`), or as a submodule
 /// (`core.worktree`).
 fn names_back(disk: &Disk, found: &Repository, at: &str, is_worktree: bool) -> Result<bool> {
     let (named, expected) = match is_worktree {
@@ -175,15 +175,15 @@ fn named_text(file: &str, word: &str) -> Result<Option<String>> {
     Ok(text.trim_end_matches(['\n', '\r']).strip_prefix(word).map(|given| given.trim_start().to_owned()))
 }
 
-/// The folder that a small file names, free of symlinks. It is never a file that names another folder in turn, which git
-/// would follow.
+/// The folder that a small file names, free of symlinks. It is never a file that names another folder in turn, which
+/// git would follow.
 fn named_folder(file: &str, beside: &str, word: &str) -> Result<Option<String>> {
     let Some(given) = named_text(file, word)? else { return Ok(None) };
     let target = canonical_path(&path::join(beside, &given))
         .filter(|target| fs::metadata(target).is_ok_and(|known| known.is_dir()));
     target.map(Some).ok_or_else(|| {
         Diagnostic::new(Code("git"), format!("`{file}` names `{given}`, which is not a folder"))
-            .help("`git worktree repair` mends what was moved")
+            .help("run `git worktree repair` to fix what was moved")
     })
 }
 
@@ -220,13 +220,13 @@ fn find_alternates(roots: &Roots, objects: &str, depth: usize, found: &mut Vec<S
     let Some(bytes) = read_repository_file(&path::join(objects, "info/alternates"))? else { return Ok(()) };
     for line in String::from_utf8_lossy(&bytes).lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let refused = |why: String, help: &str| {
-            Diagnostic::new(Code::WORLD, format!("the repository's objects lie in {line} (alternates), {why}"))
+            Diagnostic::new(Code::WORLD, format!("the repository's objects are in {line} (alternates), {why}"))
                 .help(help)
         };
         if line.starts_with('"') {
             return Err(refused("in quotes".to_owned(), "write the path without quotes"));
         }
-        // Git passes by what is not there.
+        // Git ignores what does not exist.
         let Some(target) = canonical_path(&path::join(objects, line)) else { continue };
         if !roots.holds(&target) {
             return Err(refused("outside of the root".to_owned(), &format!("start with `--root {target}`")));

@@ -1,5 +1,5 @@
-//! `fetch`, the one command that starts git's own transports: in a repository of its own that holds nothing but the names
-//! of what is there already, so that the configuration and the hooks of the real one are never read.
+//! `fetch`, the one command that starts git's own transports. It runs in a temporary repository that contains nothing
+//! but the names of existing refs, so that the configuration and the hooks of the real one are never read.
 
 use super::runner::{self, ENVIRONMENT};
 use super::settings;
@@ -16,7 +16,7 @@ use std::fs;
 /// Files and folders in the home folder that hold the user's access to remotes.
 const ACCESS: [&str; 7] = [".config/git", ".git-credentials", ".gitconfig", ".gitcookies", ".netrc", ".ssh", ".ssl"];
 
-/// Variables of the user's that say how a remote is reached.
+/// Variables of the user that determine how a remote is reached.
 const PASSED: [&str; 4] = ["HOME", "PATH", "SSH_AUTH_SOCK", "XDG_CONFIG_HOME"];
 
 /// Settings of the fetch itself.
@@ -25,7 +25,7 @@ const SETTINGS: [(&str, &str); 4] =
 
 //= docs/spec.md#git
 //# `fetch` MUST NOT read the configuration of the repository, and MUST work with that of the user.
-/// Runs a fetch whose input is the refs that are there, as `packed-refs` has them. Prints those that are there then.
+/// Runs a fetch whose input is the existing refs in the format of `packed-refs`. Prints the refs that exist afterwards.
 pub(super) fn run(disk: &Disk, command: &ProgramCommand, repository: &Repository) -> Result<ProgramOutput> {
     let failed = |error: &std::io::Error| {
         Diagnostic::new(Code::WORLD, format!("no temporary repository can be made: {}", reason(error)))
@@ -68,7 +68,7 @@ pub(super) fn run(disk: &Disk, command: &ProgramCommand, repository: &Repository
     Ok(ProgramOutput { output: runner::ask(disk, &listed, &env, &places)?, ..ran })
 }
 
-/// Makes the repository of the fetch.
+/// Creates the repository of the fetch.
 fn make(own: &str, refs: &[u8], repository: &Repository) -> std::io::Result<()> {
     let object_format = repository.setting("extensions.objectformat").map_or("sha1", |one| one.value.as_str());
     let format = match object_format {

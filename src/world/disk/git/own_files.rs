@@ -1,4 +1,4 @@
-//! Files of git that the host writes itself, in the few steps for which git would have to start git.
+//! Git files that toolsd writes itself, in the few steps for which git would have to start git.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::disk::system::path_fault;
@@ -17,7 +17,7 @@ const TO_NAME: OFlags = OFlags::RDONLY;
 
 //= docs/spec.md#robustness
 //# A file MUST be written as a whole or not at all.
-/// Writes a file, and the folders that it lies in; without bytes it removes it. A file that is not there is removed.
+/// Writes a file and the folders that contain it. Without bytes, removes the file; it may be missing already.
 pub(in crate::world::disk) fn write(at: &str, bytes: Option<&[u8]>) -> Result<()> {
     let done = match bytes {
         Some(bytes) => replace(at, bytes),

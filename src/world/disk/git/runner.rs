@@ -7,7 +7,7 @@ use crate::world::disk::process;
 use crate::world::run::{Confinement, ProgramCommand, RequiredGrant};
 use std::time::Duration;
 
-/// The environment of every git: nothing outside of the repository counts, and nobody is asked.
+/// The environment of every git: nothing outside of the repository counts, and git never prompts.
 pub(super) const ENVIRONMENT: [(&str, &str); 23] = [
     ("GIT_ADVICE", "0"),
     ("GIT_ASKPASS", "false"),
@@ -24,7 +24,7 @@ pub(super) const ENVIRONMENT: [(&str, &str); 23] = [
     ("GIT_SEQUENCE_EDITOR", ":"),
     ("GIT_TERMINAL_PROMPT", "0"),
     ("HOME", "/dev/null"),
-    // Messages in English, and letters as they are: `LC_ALL` would count more than both.
+    // Messages in English, and unchanged characters: `LC_ALL` would override both.
     ("LANG", "C"),
     ("LC_ALL", ""),
     ("LC_CTYPE", "C.UTF-8"),
@@ -38,7 +38,7 @@ pub(super) const ENVIRONMENT: [(&str, &str); 23] = [
 /// Devices that git opens; it writes to the first one.
 pub(super) const DEVICES: [&str; 2] = ["/dev/null", "/dev/urandom"];
 
-/// The maximum time of a question of the host, and the maximum size of the answer.
+/// The maximum time of a question that toolsd asks git, and the maximum size of the answer.
 const MAX_TIME: Duration = Duration::from_secs(20);
 const MAX_BYTES: usize = 4 << 20;
 
@@ -47,10 +47,10 @@ pub(in crate::world::disk) fn owned(variables: &[(&str, &str)]) -> Vec<(String, 
     variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-/// What git prints in answer to a question of the host, which may read these places.
+/// Returns what git prints in answer to a question of toolsd. Git may read `places`.
 ///
 /// # Errors
-/// Git ended with another code than 0: its own words.
+/// Git ended with a code other than 0: its own message.
 pub(super) fn ask(disk: &Disk, words: &[&str], env: &[(&str, &str)], places: &[String]) -> Result<Vec<u8>> {
     let words = std::iter::once("--no-pager").chain(words.iter().copied());
     let read = places.iter().cloned().chain(DEVICES.map(str::to_owned)).collect();

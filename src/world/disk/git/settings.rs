@@ -1,7 +1,7 @@
-//! Which settings a command of git works with: its repository's, those of the user that matter everywhere, and, above both,
-//! our own, by which nothing starts a program, names a file elsewhere or changes the form of an answer.
+//! Which settings a command of git works with: its repository's, those of the user that matter everywhere, and, above
+//! both, our own, by which nothing starts a program, names a file elsewhere or changes the form of an answer.
 //!
-//! Git itself reads the configurations, with all that they include; the host only lists them.
+//! Git itself reads the configurations, with all that they include; toolsd only lists them.
 
 use super::runner;
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -58,7 +58,7 @@ const FURTHER_GITS: &[(&str, &str)] = &[
     ("submodule.recurse", "false"),
 ];
 
-/// Files that git would read. An empty `diff.orderFile` is a fault to git.
+/// Files that git would read. To git, an empty `diff.orderFile` is an error.
 const FILES: &[(&str, &str)] = &[
     ("blame.ignoreRevsFile", ""),
     ("commit.template", ""),
@@ -149,13 +149,13 @@ const FILES_OF_USER: [(&str, &str); 2] =
 /// Variables that name the files of the machine and of the user, or switch the first ones off: see `git(1)`.
 pub(super) const VARIABLES: [&str; 3] = ["GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_SYSTEM"];
 
-/// How many settings the environment of the host may name.
+/// The maximum number of settings in toolsd's environment.
 const MAX_OF_ENVIRONMENT: usize = 1_000;
 
 /// The maximum number of repositories whose settings are kept.
 const MAX_KEPT: usize = 64;
 
-/// Whether a setting of the user's counts in every repository, and is told to packs.
+/// Whether a setting of the user counts in every repository and is shown to packs.
 pub fn is_told(setting: &GitSetting) -> bool {
     OF_USER.iter().any(|known| setting.key == *known || known.ends_with('.') && setting.key.starts_with(known))
 }
@@ -208,7 +208,7 @@ pub(super) fn pairs(settings: &[(String, String)]) -> Vec<(String, String)> {
     settings.iter().enumerate().flat_map(pair).chain([count]).collect()
 }
 
-/// What a file was when it was read: which one, and when it changed.
+/// The identity and change time of a file when it was read.
 type Mark = Option<(u64, u64, u64, i64, i64, i64)>;
 
 /// Settings, and the files that they were read from.
@@ -223,8 +223,8 @@ fn mark(file: &str) -> Mark {
     Some((known.dev(), known.ino(), known.size(), known.mtime(), known.mtime_nsec(), known.ctime_nsec()))
 }
 
-/// The settings of a repository, and with `is_user_heard` those of the user before them. They are read again when a file
-/// of them changed.
+/// The settings of a repository, and with `is_user_heard` those of the user before them. They are read again when a
+/// file of them changed.
 pub(super) fn read(disk: &Disk, repository: &Repository, is_user_heard: bool) -> Result<Vec<GitSetting>> {
     static KEPT: LazyLock<Mutex<HashMap<(String, bool), Kept>>> = LazyLock::new(Mutex::default);
     let key = (repository.git_dir.clone(), is_user_heard);
@@ -291,7 +291,7 @@ pub(super) fn files_of_user(disk: &Disk, repository: &Repository) -> Result<Vec<
 //= docs/spec.md#git
 //# The user's git configuration MUST apply as it does in git, including conditional includes and the
 //# environment.
-/// The settings in the host's own environment (`GIT_CONFIG_COUNT` and its pairs).
+/// The settings in toolsd's own environment (`GIT_CONFIG_COUNT` and its pairs).
 pub(super) fn environment() -> Vec<GitSetting> {
     let count = env("GIT_CONFIG_COUNT").and_then(|count| count.parse::<usize>().ok()).unwrap_or(0);
     let pair = |at: usize| {
@@ -306,14 +306,14 @@ const LIST: [&str; 5] = ["config", "--list", "-z", "--show-scope", "--show-origi
 //= docs/spec.md#git
 //# A repository that refers to repositories, object stores or configuration that the pack may not access MUST
 //# be refused.
-/// What the repository says, its own files included.
+/// The settings of the repository, including those of its own files.
 fn list(disk: &Disk, repository: &Repository) -> Result<(Vec<GitSetting>, Vec<String>)> {
     let places = [&repository.git_dir, &repository.common_dir, &repository.visible].map(Clone::clone);
     let env = [("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_DIR", &repository.git_dir)];
     let printed = runner::ask(disk, &LIST, &env, &places).map_err(|fault| {
         let message = format!("the configuration of the repository `{}` cannot be used: {}", repository.top, fault.message);
         Diagnostic::new(Code("git"), message).help(
-            "what it includes has to lie in the repository or below a granted root (`--root` grants one), and each line has to be one of git's",
+            "what it includes has to be in the repository or below a granted root (`--root` grants one), and each line has to be one of git's",
         )
     })?;
     Ok(parse(&printed, |scope, _| scope.to_owned()))
@@ -322,8 +322,8 @@ fn list(disk: &Disk, repository: &Repository) -> Result<(Vec<GitSetting>, Vec<St
 //= docs/spec.md#git
 //# The user's git configuration MUST apply as it does in git, including conditional includes and the
 //# environment.
-/// What the machine and the user say for this repository. Their files are included by one that also names the remotes of
-/// the repository, which conditions may ask for.
+/// The settings of the machine and the user for this repository. Their files are included by one that also names the
+/// remotes of the repository, which conditions may ask for.
 fn list_of_user(
     disk: &Disk,
     repository: &Repository,
@@ -346,8 +346,9 @@ fn list_of_user(
     let home = home_folder().unwrap_or_default();
     let env = [("GIT_DIR", repository.git_dir.as_str()), ("HOME", &home)];
     let words = [&LIST[..], &["--includes", "--file", &own]].concat();
-    let printed = runner::ask(disk, &words, &env, &["/".to_owned()])
-        .map_err(|fault| unusable(fault.message).help("`git config --global --list` says the same; mend the file"))?;
+    let printed = runner::ask(disk, &words, &env, &["/".to_owned()]).map_err(|fault| {
+        unusable(fault.message).help("fix the file (`git config --global --list` reports the same)")
+    })?;
     let (mut settings, origins) = parse(&printed, |_, origin| match origin {
         Some(origin) if origin == own => String::new(),
         Some("/etc/gitconfig") => "system".to_owned(),
@@ -357,7 +358,7 @@ fn list_of_user(
     Ok((settings, origins.into_iter().filter(|origin| *origin != own).collect()))
 }
 
-/// Where the working tree of a submodule is, as its own configuration says.
+/// The working tree of a submodule, from its own configuration.
 pub(super) fn worktree_of(disk: &Disk, git_dir: &str) -> Result<Option<String>> {
     let file = path::join(git_dir, "config");
     if mark(&file).is_none() {

@@ -1,4 +1,5 @@
-//! A stamp of what git's answers about a folder depend on besides the files in it, taken without running git.
+//! A stamp of everything that git's answers about a folder depend on, except the files in it, taken without running
+//! git.
 
 use crate::world::disk::read::read_small;
 use crate::world::disk::system;
@@ -17,18 +18,18 @@ const MOST_MODULES: u64 = 1 << 20;
 /// Folders of refs that are looked into, at most.
 const MOST_FOLDERS: usize = 2_000;
 
-/// The stamp in the making.
+/// The stamp while it is computed.
 struct GitStamp {
     hasher: blake3::Hasher,
     now: SystemTime,
-    /// Whether something cannot be told by its times.
+    /// Whether times cannot show that something is unchanged.
     unsure: bool,
     folders: usize,
 }
 
-/// A text that stays the same as long as the repository that `root` lies in, the user's configuration of git, and the
-/// ignore and attribute files from its top down to these folders stay as they are; without a repository it says so.
-/// `None` where that cannot be told: something changed just now.
+/// Returns a text that changes whenever one of these changes: the repository that contains `root`, the user's
+/// configuration of git, and the ignore and attribute files from its top down to these folders. Without a repository it
+/// records that. `None` if it cannot be determined: something changed just now.
 pub(in crate::world::disk) fn stamp(root: &str, folders: &[&str]) -> Option<String> {
     let (hasher, unsure) = (blake3::Hasher::new(), false);
     let mut stamp = GitStamp { hasher, now: SystemTime::now(), unsure, folders: 0 };
@@ -139,8 +140,7 @@ impl GitStamp {
         self.refs(&path::join(git_dir, "refs/heads"));
     }
 
-    /// Which commits the submodules are at: git tells of one that moved. Their folders lie in each other as their
-    /// names say.
+    /// Which commits the submodules are at: git reports one that moved. Their folders are nested as their names are.
     fn submodules(&mut self, folder: &str) {
         for inner in self.folders_in(folder) {
             if fs::symlink_metadata(path::join(&inner, "HEAD")).is_err() {
@@ -152,7 +152,7 @@ impl GitStamp {
         }
     }
 
-    /// A ref is written anew and put in place: that changes its folder.
+    /// A ref is written to a new file and renamed: that changes its folder.
     fn refs(&mut self, folder: &str) {
         for inner in self.folders_in(folder) {
             self.refs(&inner);

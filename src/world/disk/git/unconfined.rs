@@ -1,4 +1,4 @@
-//! What is refused of a repository where the system does not confine git: all by which git could leave it.
+//! What is refused in a repository if the system does not confine git: everything by which git could leave it.
 
 use super::runner;
 use crate::diagnostic::{Code, Diagnostic, Result};

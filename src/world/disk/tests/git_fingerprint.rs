@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Writes a file whose time of modification lies so many seconds back.
+/// Writes a file with a modification time `seconds` ago.
 fn old(path: &Path, text: &str, seconds: u64) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
@@ -67,5 +67,5 @@ fn a_work_tree_of_its_own_is_told_by_the_folder_that_its_marker_names() {
     let second = disk.git_fingerprint(&["."]).unwrap();
     assert!(second.is_some() && second != first);
     age(&root.join("main/.git/refs/heads"), 900);
-    assert_ne!(disk.git_fingerprint(&["."]).unwrap(), second, "branches stand in the common folder");
+    assert_ne!(disk.git_fingerprint(&["."]).unwrap(), second, "branches are in the common folder");
 }

@@ -1,4 +1,4 @@
-//! What was judged is what is handed out, whatever is put in its place meanwhile.
+//! What was judged is what is handed out, whatever replaces it meanwhile.
 
 use super::*;
 use crate::world::Unrestricted;
@@ -47,11 +47,11 @@ fn a_pipe_that_takes_the_place_of_a_file_is_not_waited_for() {
         assert!(Command::new("mkfifo").arg(inside.join("real/file")).status().unwrap().success());
     };
     for path in ["real/file", "real/alias"] {
-        assert!(read_after(path, pipe).unwrap_err().message.contains("is no file"), "{path}");
+        assert!(read_after(path, pipe).unwrap_err().message.contains("is not a file"), "{path}");
     }
 }
 
-/// A folder that is moved while a way through it is gone takes nobody to where it was moved.
+/// A folder that is moved while a path through it is resolved does not lead to where it was moved.
 #[test]
 fn dots_in_a_link_leave_the_folders_that_were_gone_through() {
     let (house, disk) = house();

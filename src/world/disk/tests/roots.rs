@@ -92,7 +92,7 @@ fn a_root_that_was_moved_removed_or_replaced_is_refused_until_it_is_back() {
     let ways: [(&str, Way); 4] = [
         ("moved", |root, other| fs::rename(root, other).unwrap()),
         ("removed", |root, _| fs::remove_dir_all(root).unwrap()),
-        ("made anew", |root, other| {
+        ("recreated", |root, other| {
             fs::rename(root, other).unwrap();
             fs::create_dir_all(root.join("empty")).unwrap();
             fs::write(root.join("file"), "new").unwrap();
@@ -122,7 +122,7 @@ fn a_root_that_was_moved_removed_or_replaced_is_refused_until_it_is_back() {
             }
             let held = at("elsewhere/new");
             assert!(!held.exists() || fs::read(&held).unwrap() == b"x");
-            if how == "made anew" {
+            if how == "recreated" {
                 assert_eq!(fs::read(at(root).join("file")).unwrap(), b"new");
                 fs::remove_dir_all(at(root)).unwrap();
                 fs::rename(at("elsewhere"), at(root)).unwrap();

@@ -206,7 +206,7 @@ fn sockets_of(network: bool) -> Vec<Probe> {
     ]
 }
 
-/// What filters stand in for where Landlock is older.
+/// What filters replace where Landlock is older.
 fn by_landlock(landlock: u32) -> Vec<Probe> {
     let signals = if landlock < 6 { REFUSED } else { ALLOWED };
     let calls = [SYS_kill, SYS_pidfd_send_signal, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_tgkill, SYS_tkill];
