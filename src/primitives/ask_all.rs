@@ -9,11 +9,11 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "ask_all",
     family: Family::Client,
-    summary: "Asks the client several `questions` at once, which it may answer in any order, and gives a map from their keys to what `ask` gives for each.",
+    summary: "Asks the client all `questions` at once, and returns a map from each key to what `ask` returns for it. The client may answer in any order.",
     params: &[required(
         "questions",
         &[Kind::List, Kind::Map],
-        "Keys of declared questions, or a map from keys to questions; `()` stands for the declared one.",
+        "Keys of declared questions, or a map from keys to questions, where `()` means the declared one.",
     )],
     returns: Kind::Map,
     effect: Effect::Pure,

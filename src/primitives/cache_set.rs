@@ -9,11 +9,11 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "cache_set",
     family: Family::Cache,
-    summary: "Keeps `value` under `key` for later calls of the pack, in the memory of this process: a restart forgets it, and where there is no room (10,000 keys, 4 MB) the oldest is forgotten first. Gives `value`.",
+    summary: "Caches `value` under `key` for later calls of the pack, and returns `value`. The cache is in the memory of this process and is lost at a restart. If it is full (10,000 keys, 4 MB), the oldest entries are dropped first.",
     params: &[
-        required("key", &[Kind::Text], "Its name in the pack."),
-        required("value", &[Kind::Any], "Plain data; `()` forgets the key."),
-        option("ttl_ms", &[Kind::Integer], "After so many milliseconds it is forgotten."),
+        required("key", &[Kind::Text], "The key, unique in the pack."),
+        required("value", &[Kind::Any], "Plain data; `()` removes the key."),
+        option("ttl_ms", &[Kind::Integer], "Lifetime in milliseconds."),
     ],
     returns: Kind::Any,
     effect: Effect::Pure,

@@ -1,4 +1,4 @@
-//! `contains`: Whether a text has that part, a list or set that item, a map that key.
+//! `contains`: whether a value contains another one.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
@@ -12,14 +12,14 @@ use crate::value::{Frozen, Kind, Object, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "contains",
     family: Family::Text,
-    summary: "Whether a text has that part, a list or set that item, a map that key.",
+    summary: "Returns whether a string has that part, an array or set that item, or a map that key.",
     params: &[
         required(
             "within",
             &[Kind::Text, Kind::List, Kind::Map, Kind::Set, Kind::Lines, Kind::Nodes, Kind::Edges, Kind::Rows],
-            "Where to look.",
+            "The value to search in.",
         ),
-        required("what", &[Kind::Any], "What to look for."),
+        required("what", &[Kind::Any], "The value to search for."),
     ],
     returns: Kind::Bool,
     effect: Effect::Pure,

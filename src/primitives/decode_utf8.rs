@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "decode_utf8",
     family: Family::Hash,
-    summary: "The text that `bytes` are in UTF-8; a text stays.",
+    summary: "Returns `bytes` decoded as UTF-8. A string is returned unchanged.",
     params: &[required("bytes", &[Kind::Bytes, Kind::Text], "The bytes.")],
     returns: Kind::Text,
     effect: Effect::Pure,

@@ -1,4 +1,4 @@
-//! `diff`: What changed from text `a` to text `b`, line by line, in the unified format; empty if nothing did.
+//! `diff`: a unified diff of two texts.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::bounded::BoundedText;
@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "diff",
     family: Family::Text,
-    summary: "What changed from text `a` to text `b`, line by line, in the unified format; empty if nothing did.",
+    summary: "Returns the changes from text `a` to text `b`, line by line, in the unified format; empty if there are none.",
     params: &[
         required("a", &[Kind::Text], "The text before."),
         required("b", &[Kind::Text], "The text after."),
-        option("from", &[Kind::Text], "What the first header line calls `a`; `a` if left out."),
-        option("to", &[Kind::Text], "What the second header line calls `b`; `b` if left out."),
-        option("context", &[Kind::Integer], "How many unchanged lines to show around a change; 3 if left out."),
+        option("from", &[Kind::Text], "The name of `a` in the first header line (default: `a`)."),
+        option("to", &[Kind::Text], "The name of `b` in the second header line (default: `b`)."),
+        option("context", &[Kind::Integer], "Number of unchanged lines to show around a change (default: 3)."),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,

@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "find_in_files",
     family: Family::Files,
-    summary: "Every match of `regex` in the files that match `globs`, in the order of files and places: `path`, `line` from 1, the matched `text`, and its `groups` by number and name. A line that ends in `\\r\\n` is searched without the `\\r`, unless `regex` names it. Files that are no UTF-8 are passed over; any other file that cannot be searched, such as one that is too large, is a fault that names it, or with `include_errors` an item of its own.",
+    summary: "Returns all matches of `regex` in the files that match `globs`, in the order of files and positions, as `#{ path, line, text, groups }`: `line` counted from 1, `groups` by number and name. In a line that ends with `\\r\\n`, the `\\r` is not searched unless `regex` mentions it. Files that are not UTF-8 are skipped. Fails with the path of any other file that cannot be searched, such as one that is too large, unless `include_errors` is set.",
     params: &[
         parameters::GLOBS,
         parameters::REGEX,
@@ -24,11 +24,11 @@ pub const PRIMITIVE: Primitive = Primitive {
         parameters::IGNORE,
         parameters::FOLLOW,
         parameters::MAX_DEPTH,
-        option("limit", &[Kind::Integer], "At most so many matches."),
+        option("limit", &[Kind::Integer], "Maximum number of matches."),
         option(
             "include_errors",
             &[Kind::Bool],
-            "Whether a file that cannot be searched to its end is told as an item, `path` and `fault`, behind what was found in it, and the others are searched.",
+            "Whether a file that cannot be searched to its end becomes an item `#{ path, error }` after its matches, while the search continues with the other files.",
         ),
     ],
     returns: Kind::List,

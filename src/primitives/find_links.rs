@@ -12,7 +12,7 @@ use std::collections::HashMap;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "find_links",
     family: Family::Parse,
-    summary: "The links of a CommonMark text in the order in which they begin: `#{ kind, text, destination, line, column, end_line, end_column }`. `kind` is `inline`, `reference`, `autolink` or `image`; columns count characters from 1, the end is the place after the last one. What stands in code is no link, nor is a reference without a definition.",
+    summary: "Returns the links of a CommonMark text in order, as `#{ kind, text, destination, line, column, end_line, end_column }`. `kind` is `inline`, `reference`, `autolink` or `image`; columns count characters from 1, and the end is the position after the last one. Links in code and references without a definition are not included.",
     params: &[required("document", &[Kind::Document, Kind::Text], "The text.")],
     returns: Kind::List,
     effect: Effect::Pure,

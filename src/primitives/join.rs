@@ -1,4 +1,4 @@
-//! `join`: The items of `list`, which are texts, numbers or bools, as one text with `separator` between them.
+//! `join`: items joined to one text.
 
 use crate::bounded::BoundedText;
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -10,10 +10,10 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "join",
     family: Family::Text,
-    summary: "The items of `list`, which are texts, numbers or bools, as one text with `separator` between them.",
+    summary: "Returns the items of `list` (strings, numbers or booleans) as one string with `separator` between them.",
     params: &[
-        required("list", sequence::KINDS, "What to join."),
-        optional("separator", &[Kind::Text], "What to put between two items; nothing if left out."),
+        required("list", sequence::KINDS, "The items to join."),
+        optional("separator", &[Kind::Text], "The text between two items (default: empty)."),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,

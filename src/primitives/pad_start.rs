@@ -1,4 +1,4 @@
-//! `pad_start`: `text` filled at its start up to `length` characters; a longer one stays.
+//! `pad_start`: a text padded at its start.
 
 use crate::letters;
 use crate::bounded;
@@ -10,11 +10,11 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "pad_start",
     family: Family::Text,
-    summary: "`text` filled at its start up to `length` characters; a longer one stays.",
+    summary: "Returns `text` padded at its start to `length` characters; a longer text is returned unchanged.",
     params: &[
         required("text", &[Kind::Text], "The text."),
-        required("length", &[Kind::Integer], "How many characters it shall have."),
-        optional("by", &[Kind::Text], "What to fill with; a blank if left out."),
+        required("length", &[Kind::Integer], "The minimum number of characters."),
+        optional("by", &[Kind::Text], "The text to pad with (default: a space)."),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,

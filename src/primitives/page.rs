@@ -1,4 +1,4 @@
-//! `page`: a part of a long list, with what a caller needs to go on.
+//! `page`: one page of a long array, and how to get the next one.
 
 use super::{select, skip};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -12,17 +12,17 @@ const SIZE: i64 = 50;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "page",
     family: Family::Graph,
-    summary: "One page of a list as `#{ count, total, next_offset, items }`: how many the page has, how many there are, and the `offset` of the next page, which is left out where nothing follows.",
+    summary: "Returns one page of an array as `#{ count, total, next_offset?, items }`: the number of items on the page, the total number, and the `offset` of the next page, which is omitted on the last page.",
     params: &[
         required(
             "items",
             &[Kind::Nodes, Kind::Edges, Kind::Rows, Kind::Set, Kind::List],
-            "The nodes, edges, rows, set or list.",
+            "The nodes, edges, rows, set or array.",
         ),
-        required("args", &[Kind::Map], "The arguments of the tool: `offset` and `limit`, each of which may be ()."),
-        option("name", &[Kind::Text], "The key of the items; `items` if left out."),
-        option("columns", &[Kind::Text, Kind::List], "The columns of nodes or edges, as `select` takes them."),
-        option("size", &[Kind::Integer], "How many a page has where `limit` is (); 50 if left out."),
+        required("args", &[Kind::Map], "The arguments of the tool: `offset` and `limit`, each of which may be `()`."),
+        option("name", &[Kind::Text], "The key of the items (default: `items`)."),
+        option("columns", &[Kind::Text, Kind::List], "The columns of nodes or edges, as for `select`."),
+        option("size", &[Kind::Integer], "Items per page if `limit` is `()` (default: 50)."),
     ],
     returns: Kind::Map,
     effect: Effect::Pure,

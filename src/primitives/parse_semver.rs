@@ -9,7 +9,7 @@ use semver::Version;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_semver",
     family: Family::Parse,
-    summary: "The parts of a semantic version (semver.org 2.0), or () if `text` is none; one whose `major`, `minor` or `patch` is beyond 64 bits is a fault. `major`, `minor` and `patch` are numbers, `pre` and `build` texts, empty if they are left out.",
+    summary: "Returns a semantic version (semver.org 2.0) as `#{ major, minor, patch, pre, build, text }`, or `()` if `text` is not one. `major`, `minor` and `patch` are numbers; `pre` and `build` are strings, empty if omitted. Fails if a number exceeds 64 bits.",
     params: &[required("text", &[Kind::Text], "The version, without a leading `v`.")],
     returns: Kind::Map,
     effect: Effect::Pure,

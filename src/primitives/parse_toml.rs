@@ -14,18 +14,18 @@ use std::sync::Arc;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_toml",
     family: Family::Parse,
-    summary: "The map of a TOML text; bare dates are texts; what is no TOML, or does not fit `schema`, is a fault `parse.toml` with its place.",
+    summary: "Parses TOML and returns its map. Bare dates become strings. Fails with `parse.toml` and the location if the text is not valid TOML or does not match `schema`.",
     params: &[
-        required("text", TEXT_KINDS, "The text, or a document: then faults name its path."),
+        required("text", TEXT_KINDS, "The text, or a document, whose path errors then name."),
         option(
             "lines",
             &[Kind::Bool],
-            "Whether every table gets a key `line`: the one-based line of its header, unless it has that key itself.",
+            "Whether every table gets a key `line` with the line of its header, counted from 1, unless it already has that key.",
         ),
         option(
             "schema",
             &[Kind::Map],
-            "A JSON Schema that the map must fit; the first thing that does not is the fault, with what else is wrong in its data.",
+            "A JSON Schema that the map must match. The error is the first mismatch; its data has the others.",
         ),
     ],
     returns: Kind::Map,

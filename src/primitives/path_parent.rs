@@ -9,7 +9,7 @@ use crate::world::path;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "path_parent",
     family: Family::Path,
-    summary: "What is before the last part of `path`: `.` for a bare name, `/` for the root itself.",
+    summary: "Returns the part of `path` before its last part: `.` for a bare name, `/` for the root itself.",
     params: &[required("path", &[Kind::Text], "A path with `/`.")],
     returns: Kind::Text,
     effect: Effect::Pure,

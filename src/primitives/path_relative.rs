@@ -1,4 +1,4 @@
-//! `path_relative`: the way from a folder to a path.
+//! `path_relative`: the relative path from a folder to a path.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
@@ -9,7 +9,7 @@ use crate::world::path;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "path_relative",
     family: Family::Path,
-    summary: "The way to `path` from the folder `base`, which may begin with `../`. Both are relative or both absolute.",
+    summary: "Returns the relative path from the folder `base` to `path`, which may begin with `../`. Both must be relative or both absolute.",
     params: &[required("path", &[Kind::Text], "A path with `/`."), required("base", &[Kind::Text], "A folder.")],
     returns: Kind::Text,
     effect: Effect::Pure,

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "replace_regex",
     family: Family::Text,
-    summary: "`text` with each match of `regex` in it replaced by `by`.",
+    summary: "Returns `text` with each match of `regex` in it replaced by `by`.",
     params: &[
         required("text", &[Kind::Text], "The text."),
         parameters::REGEX,

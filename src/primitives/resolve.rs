@@ -1,4 +1,4 @@
-//! `resolve`: the node that an argument names, or a failure that tells what there is.
+//! `resolve`: the node that an argument names, or an error with suggestions.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::Graph;
@@ -16,13 +16,13 @@ const SUGGESTIONS: usize = 3;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "resolve",
     family: Family::Graph,
-    summary: "The node with this id, of the first of these kinds that has one; without one the call fails like `fail`, with `error.data` = `#{ error, id, name, kinds, nearest, hint }`: the three nearest ids, and how to go on.",
+    summary: "Returns the node with this id, of the first of these kinds that has one. Fails like `fail` if there is none, with `error.data` = `#{ error, id, name, kinds, nearest, hint }`: `nearest` has the three nearest ids, and `hint` says how to continue.",
     params: &[
         required("g", &[Kind::Graph, Kind::Builder, Kind::Transaction], "The graph, the builder or the transaction."),
-        required("kinds", &[Kind::Text, Kind::List], "A kind, or a list of kinds."),
+        required("kinds", &[Kind::Text, Kind::List], "A kind, or an array of kinds."),
         required("id", &[Kind::Text, Kind::Integer], "The id."),
-        option("name", &[Kind::Text], "What the message calls the node; its kinds if left out."),
-        option("list", &[Kind::Text], "How to list what there is, such as the name of a tool."),
+        option("name", &[Kind::Text], "The name of the node in the message (default: its kinds)."),
+        option("list", &[Kind::Text], "How to list the existing nodes, such as the name of a tool."),
     ],
     returns: Kind::Node,
     effect: Effect::Pure,

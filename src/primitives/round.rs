@@ -1,4 +1,4 @@
-//! `round`: `number` with at most `digits` digits after the point, half away from zero; a whole number stays whole.
+//! `round`: a rounded number.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::*;
@@ -8,10 +8,10 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "round",
     family: Family::List,
-    summary: "`number` with at most `digits` digits after the point, half away from zero of the number as it is shown: 2.675 with 2 digits is 2.68. A whole number stays whole.",
+    summary: "Returns `number` with at most `digits` digits after the point. Halves are rounded away from zero, based on the number as displayed: 2.675 with 2 digits is 2.68. An integer is returned unchanged.",
     params: &[
         required("number", &[Kind::Integer, Kind::Float], "The number."),
-        optional("digits", &[Kind::Integer], "How many digits, 0 to 15; 0 if left out."),
+        optional("digits", &[Kind::Integer], "Number of digits, 0 to 15 (default: 0)."),
     ],
     returns: Kind::Any,
     effect: Effect::Pure,

@@ -1,4 +1,4 @@
-//! `search`: the items that fit a query, the best first.
+//! `search`: the items that match a query, the best first.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::Nodes;
@@ -15,13 +15,12 @@ use std::collections::HashSet;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "search",
     family: Family::Text,
-    summary: "The items of `list` that fit `query`, upper and lower case being equal: first those with the whole \
-              phrase, then those with all its words, each in the order of the list. Nodes stay nodes.",
+    summary: "Returns the items of `list` that match `query`, ignoring case: first those with the whole phrase, then those with all its words, each in the order of the list. Nodes remain nodes.",
     params: &[
-        required("list", sequence::KINDS, "Texts, maps, nodes or rows."),
-        required("query", &[Kind::Text], "Words, or a \"phrase\" in double quotes, which finds the phrase only."),
-        option("fields", &[Kind::List], "The names of the fields to look in; all texts of an item if left out."),
-        option("limit", &[Kind::Integer], "At most so many."),
+        required("list", sequence::KINDS, "Strings, maps, nodes or rows."),
+        required("query", &[Kind::Text], "Words, or a \"phrase\" in double quotes, which matches only as a whole."),
+        option("fields", &[Kind::List], "The names of the fields to search (default: all strings of an item)."),
+        option("limit", &[Kind::Integer], "Maximum number of items."),
         option("any", &[Kind::Bool], "Whether items with some of the words follow, those with more of them first."),
     ],
     returns: Kind::Any,

@@ -13,9 +13,9 @@ pub(super) const KINDS: &[Kind] = &[Kind::Nodes, Kind::Edges, Kind::Rows, Kind::
 pub const PRIMITIVE: Primitive = Primitive {
     name: "skip",
     family: Family::Graph,
-    summary: "Returns the items after the first `count`; of fewer items, nothing is left.",
+    summary: "Returns the items after the first `count`, or none if there are fewer.",
     params: &[
-        required("items", KINDS, "The nodes, edges, rows, set or list."),
+        required("items", KINDS, "The nodes, edges, rows, set or array."),
         required("count", &[Kind::Integer, Kind::Null], "Number of items to skip; `()` skips none."),
     ],
     returns: Kind::Any,

@@ -11,13 +11,13 @@ use std::collections::HashSet;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "to_markdown_table",
     family: Family::Render,
-    summary: "A Markdown table of `rows`: one line for each, one column for each of `columns`.",
+    summary: "Returns a Markdown table of `rows`, with one line for each row and one column for each of `columns`.",
     params: &[
         required("rows", &[Kind::List, Kind::Rows], "Maps with the same keys."),
         option(
             "columns",
             &[Kind::List],
-            "The keys to show, in this order; left out, those of all rows as they appear.",
+            "The keys to show, in this order (default: those of all rows, in order of appearance).",
         ),
     ],
     returns: Kind::Text,

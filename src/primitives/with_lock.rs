@@ -1,4 +1,4 @@
-//! `with_lock`: one after the other.
+//! `with_lock`: a function under a lock.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
@@ -14,18 +14,18 @@ use std::time::{Duration, Instant};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "with_lock",
     family: Family::Run,
-    summary: "Runs a function while no other call and no other process holds the lock, and gives what it gives. What it wrote reaches the disk before the lock is let go; if it fails, what it wrote is dropped. A bare name is a lock of the workspace that lies outside of it, a path with `/` is a file of the workspace. Waiting is not the time of the call.",
+    summary: "Runs a function while no other call and no other process holds the lock, and returns its value. Its writes reach the disk before the lock is released; if it fails, they are dropped. A bare name is a lock of the workspace that is stored outside of it; a path with `/` is a file in the workspace. Time spent waiting does not count towards the time limit of the call.",
     params: &[
         required("path", &[Kind::Text], "A name, or a path with `/`."),
         required(
             "options",
             &[Kind::Map, Kind::Function],
-            "`timeout_ms`: how many milliseconds to wait, 10,000 if it is left out; `note`: what those who wait are told, a map's fields beside `pid` and `since`; `pid_key`: a further name of `pid` in it, for who reads it by that. May be left out: then the function is the second argument.",
+            "`timeout_ms`: milliseconds to wait (default: 10,000). `note`: data shown to waiting processes in addition to `pid` and `since`. `pid_key`: a second key for `pid`. Optional: the function can be the second argument.",
         ),
         optional(
             "body",
             &[Kind::Function],
-            "Gets a map: `path`, `waited_ms`, `pid` of this process, and `stale`: the note of a holder that died, with its `pid`, else `()`.",
+            "Receives a map: `path`, `waited_ms`, `pid` of this process, and `stale`: the note of a holder that died, with its `pid`, otherwise `()`.",
         ),
     ],
     returns: Kind::Any,
