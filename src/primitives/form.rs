@@ -18,7 +18,11 @@ pub const PRIMITIVE: Primitive = Primitive {
             &[Kind::Map],
             "A JSON Schema of an object with plain fields, or only its `properties`: strings, numbers, booleans, choices (`enum`, `oneOf` of `const` and `title`, an array of `items` with `enum` or `anyOf`), each with an optional `default`.",
         ),
-        option("optional", &[Kind::Bool], "If true, `ask` returns `()` when the client does not support forms; otherwise the call fails."),
+        option(
+            "optional",
+            &[Kind::Bool],
+            "If true, `ask` returns `()` when the client does not support forms; otherwise the call fails.",
+        ),
     ],
     returns: Kind::Question,
     effect: Effect::Pure,

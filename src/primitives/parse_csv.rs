@@ -13,7 +13,11 @@ pub const PRIMITIVE: Primitive = Primitive {
     params: &[
         required("text", TEXT_KINDS, "The text, or a document, whose path errors then name."),
         option("header", &[Kind::Bool], "Whether the first row has the names of the columns (default: `true`)."),
-        option("quotes", &[Kind::Bool], "Whether double quotes enclose cells (default: `true`). If `false`, they are ordinary characters."),
+        option(
+            "quotes",
+            &[Kind::Bool],
+            "Whether double quotes enclose cells (default: `true`). If `false`, they are ordinary characters.",
+        ),
         option("separator", &[Kind::Text], "One ASCII character between the cells (default: a comma)."),
     ],
     returns: Kind::List,

@@ -18,7 +18,11 @@ pub const PRIMITIVE: Primitive = Primitive {
         optional("args", &[Kind::Text, Kind::List], "Its arguments."),
         option("cwd", &[Kind::Text], "The working directory (default: the root of the workspace)."),
         option("input", &[Kind::Text, Kind::Bytes], "Its standard input."),
-        option("env", &[Kind::Map], "Environment variables to set in addition to `PATH`, `HOME` and the language: those that `env` of its grant names."),
+        option(
+            "env",
+            &[Kind::Map],
+            "Environment variables to set in addition to `PATH`, `HOME` and the language: those that `env` of its grant names.",
+        ),
         option(
             "timeout_ms",
             &[Kind::Integer],
@@ -26,7 +30,11 @@ pub const PRIMITIVE: Primitive = Primitive {
         ),
         option("output_kb", &[Kind::Integer], "Maximum size of the output in kB (default: 4096, at most 65536)."),
         option("check", &[Kind::Bool], "Whether an exit code other than 0 is an error (default: `true`)."),
-        option("lossy_utf8", &[Kind::Bool], "Whether output that is not UTF-8 is allowed: `text` then has `\u{fffd}` for it, and `bytes` is the unchanged output."),
+        option(
+            "lossy_utf8",
+            &[Kind::Bool],
+            "Whether output that is not UTF-8 is allowed: `text` then has `\u{fffd}` for it, and `bytes` is the unchanged output.",
+        ),
     ],
     returns: Kind::Map,
     effect: Effect::Runs,

@@ -13,7 +13,11 @@ pub const PRIMITIVE: Primitive = Primitive {
     summary: "Returns the nodes of the first set, then those of the second that are not in the first; for spans of one text, what either covers.",
     params: &[
         required("nodes", &[Kind::Nodes, Kind::Node, Kind::Spans], "The nodes, one node, or spans."),
-        required("others", &[Kind::Nodes, Kind::Node, Kind::Spans], "The nodes that follow, one node, or spans of the same text."),
+        required(
+            "others",
+            &[Kind::Nodes, Kind::Node, Kind::Spans],
+            "The nodes that follow, one node, or spans of the same text.",
+        ),
     ],
     returns: Kind::Any,
     effect: Effect::Pure,
