@@ -50,7 +50,7 @@ const OVERLAP: usize = 64;
 /// - Sentences that differ only in white space (see [`super::QuoteTolerance::Letters`]) are merged: the first one is
 ///   kept, with the strongest level.
 ///
-/// Time is linear, except that overlapping sentences are copied. Too much overlap is a fault.
+/// Time is linear, except that overlapping sentences are copied. Too much overlap is an error.
 pub fn keyword_sentences(lines: &Lines, keywords: &Keywords) -> Result<Vec<Sentence>> {
     let finder = KeywordFinder::new(keywords);
     let mut walk = None;

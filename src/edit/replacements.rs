@@ -118,7 +118,7 @@ fn edit_from_value(value: &Value) -> Result<TextEdit> {
 
 /// The text with these lines replaced. The new text becomes whole lines, with the line ends of the document.
 ///
-/// Overlapping edits, and lines that the document does not have, are faults.
+/// Overlapping edits, and lines that the document does not have, are errors.
 pub fn edit_lines(document: &Document, edits: &[TextEdit]) -> Result<String> {
     let text = document.text();
     let lines = document.line_ranges();
@@ -142,7 +142,7 @@ pub fn edit_lines(document: &Document, edits: &[TextEdit]) -> Result<String> {
 
 /// The text with these character ranges replaced, without any further change.
 ///
-/// Overlapping edits, and characters that the document does not have, are faults.
+/// Overlapping edits, and characters that the document does not have, are errors.
 pub fn edit_chars(document: &Document, edits: &[TextEdit]) -> Result<String> {
     let text = document.text();
     guard::reserve_memory(text.len().saturating_mul(size_of::<usize>()))?;

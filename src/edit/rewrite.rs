@@ -26,8 +26,8 @@ const KEY: usize = 4 << 10;
 /// when it loads and dumps YAML 1.2 without preserving quotes.
 ///
 /// An entry with an anchor, an alias, a tag or a key that is not a text stays as written. If an alias would precede or
-/// lose its anchor, it is replaced by the value it refers to. A rewrite that would lose a tag is a fault. The result is
-/// parsed again and must contain exactly the wanted data, key by key.
+/// lose its anchor, it is replaced by the value it refers to. A rewrite that would lose a tag is an error. The result
+/// is parsed again and must contain exactly the wanted data, key by key.
 pub fn rewrite_yaml(input: &ParserInput<'_>, changes: &Json, order: &[String]) -> Result<String> {
     let (data, is_map) = match parse_yaml(input)? {
         Value::Map(data) => (Value::Map(data).to_json(), true),

@@ -35,7 +35,7 @@ struct BuilderState {
     snapshot: Option<Arc<Graph>>,
     /// Whether something was added since. If so, the next snapshot is made from this one.
     is_stale: bool,
-    /// The folders that searches could not look into and that the graph has a fault for.
+    /// The folders that searches could not look into and that the graph has an error for.
     unreadable: BTreeSet<String>,
 }
 
@@ -178,7 +178,7 @@ impl Builder {
 }
 
 impl BuilderState {
-    /// The files of a folder that cannot be read are missing: each such folder is a fault of the graph.
+    /// The files of a folder that cannot be read are missing: each such folder is an error of the graph.
     fn tell_unreadable_folders(&mut self, folders: Vec<String>) {
         for folder in folders {
             if self.unreadable.insert(folder.clone()) {

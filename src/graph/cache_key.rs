@@ -125,7 +125,7 @@ impl Graph {
         let pairs = reads.some.iter().map(|(kind, field)| texts(&[kind.clone(), field.clone()]));
         let mut declared = vec![Value::Text(group.function().clone()), texts(group.fields()), texts(&reads.all)];
         declared.extend([Value::list(pairs), texts(&names)]);
-        // A field that only other nodes of the kind have reads as `()`; a field that no node has is a fault.
+        // A field that only other nodes of the kind have reads as `()`; a field that no node has is an error.
         for kind in known(group.kind()).iter().chain(some.iter().map(|(kind, _)| kind)) {
             let kind = &self.data.kinds[usize::from(*kind)];
             declared.extend([Value::Text(kind.name.clone()), texts(&kind.fields)]);

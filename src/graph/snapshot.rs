@@ -163,7 +163,7 @@ impl Graph {
         self.data.kinds.iter().map(|kind| (&kind.name, kind.nodes.len())).filter(|(_, count)| *count > 0)
     }
 
-    /// The faults of single files: maps with `path`, `message` and further keys if known.
+    /// The errors of single files: maps with `path`, `message` and further keys if known.
     pub fn faults(&self) -> Value {
         Value::list(self.data.faults.iter().map(FileFault::to_value))
     }
@@ -182,7 +182,7 @@ impl Graph {
 
     //= docs/spec.md#scripts
     //# A graph MUST NOT be used if none of its files could be scanned.
-    /// The fault of a graph for which files were scanned, all in vain.
+    /// The error of a graph for which files were scanned, all in vain.
     pub(super) fn scanned_in_vain(&self) -> Option<Box<Diagnostic>> {
         let mut scanned = self.data.fragments.iter().filter(|fragment| !fragment.path.is_empty()).peekable();
         let first = scanned.peek()?.fault.clone()?;
@@ -202,7 +202,7 @@ impl Graph {
         self.graph_values.keys().chain(derived).map(|name| &**name)
     }
 
-    /// The numbers of these kinds of edges. A kind that no edge has is not a fault.
+    /// The numbers of these kinds of edges. A kind that no edge has is not an error.
     pub(super) fn edge_kinds(&self, kinds: &[String]) -> Vec<u16> {
         let known = self.data.edge_kinds.iter().zip(0..);
         known.filter(|(name, _)| kinds.iter().any(|kind| **kind == ***name)).map(|(_, at)| at).collect()
@@ -287,7 +287,7 @@ pub(super) struct GraphData {
     pub inward: Adjacency,
     /// Field values that result from merging nodes.
     pub merged: FxHashMap<(u32, u16), Value>,
-    /// The faults of files and nodes.
+    /// The errors of files and nodes.
     pub faults: Vec<FileFault>,
     /// The node that each head became, fragment after fragment.
     pub node_of: Vec<u32>,
@@ -302,7 +302,7 @@ pub(super) struct GraphData {
 pub(super) struct ResumePoint {
     /// The number of kinds. Later kinds have derived fields and no nodes.
     pub kinds: usize,
-    /// The number of faults.
+    /// The number of errors.
     pub faults: usize,
 }
 

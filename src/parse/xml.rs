@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The code of faults in the text.
+/// The code of errors in the text.
 const CODE: Code = Code("parse.xml");
 
 /// The maximum number of elements, texts and comments.

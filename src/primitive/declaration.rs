@@ -66,7 +66,7 @@ pub struct Example {
 pub enum Gives {
     /// This JSON.
     Json(&'static str),
-    /// A fault whose message contains this.
+    /// An error whose message contains this.
     Fault(&'static str),
 }
 
@@ -449,7 +449,7 @@ impl Args {
         }
     }
 
-    /// The texts of a list, or one text as a list of one; another item is a fault.
+    /// The texts of a list, or one text as a list of one; another item is an error.
     pub fn texts(&self, name: &str) -> Result<Vec<String>> {
         if let Some(text) = self.text_or(name) {
             return Ok(vec![text.to_owned()]);

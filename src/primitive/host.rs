@@ -54,7 +54,7 @@ pub trait Host: Send + Sync {
         Err(no_graph())
     }
 
-    /// The graph as the files are now. Pending changes are dropped by `discard`, and otherwise a fault; with `full`
+    /// The graph as the files are now. Pending changes are dropped by `discard`, and otherwise an error; with `full`
     /// every file is read again.
     fn refresh(&self, _discard: bool, _full: bool) -> Result<Arc<Graph>> {
         Err(no_graph())

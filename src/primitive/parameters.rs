@@ -153,7 +153,7 @@ fn annotations(map: &Map) -> Result<Json> {
     pairs.collect::<Result<_>>().map(Json::Object)
 }
 
-/// The base64 of an argument that is bytes, or base64 already. Another text is a fault.
+/// The base64 of an argument that is bytes, or base64 already. Another text is an error.
 pub fn base64_from_args(args: &Args, name: &str) -> Result<String> {
     match args.value(name) {
         Value::Text(text) if BASE64_STANDARD.decode(text.as_bytes()).is_ok() => Ok(text.to_string()),

@@ -1,4 +1,5 @@
-//! The outcome of a program: a map for the script, or a fault with its output; and how output that is not UTF-8 is handled.
+//! The outcome of a program: a map for the script, or an error with its output; and how output that is not UTF-8 is
+//! handled.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::Value;
@@ -11,16 +12,16 @@ const NO_TEXT: &str = "what is no UTF-8 stands as `\u{fffd}` in `text`; `bytes` 
 /// The most bytes of a line in a message.
 const MOST_LINE: usize = 120;
 
-/// The most bytes of output in the message of a fault.
+/// The most bytes of output in the message of an error.
 const MOST_MESSAGE: usize = 1_500;
 
-/// The most bytes of each stream in the data of a fault.
+/// The most bytes of each stream in the data of an error.
 const MOST_DATA: usize = 16 << 10;
 
 /// The outcome of a program as a map.
 ///
 /// # Errors
-/// With `checks`, an exit code other than 0 is a fault of this `code`; the output is not UTF-8.
+/// With `checks`, an exit code other than 0 is an error of this `code`; the output is not UTF-8.
 pub fn ended(command: &ProgramCommand, ran: ProgramOutput, code: Code, checks: bool) -> Result<Value> {
     let errors = String::from_utf8_lossy(&ran.errors).into_owned();
     if checks && ran.code != 0 {
@@ -85,7 +86,7 @@ pub fn let_through(ran: &mut ProgramOutput, bytes: &mut Option<Vec<u8>>) -> Opti
 pub const ANY_BYTES: &str =
     "`lossy_utf8: true` gives it all the same: `text` with `\u{fffd}` in its place, and `bytes` as it is";
 
-/// The fault of a program whose output is not UTF-8, with the first such line.
+/// The error of a program whose output is not UTF-8, with the first such line.
 pub fn no_text(shown: &ProgramCommand, ran: &ProgramOutput) -> Option<Box<Diagnostic>> {
     let at = std::str::from_utf8(&ran.output).err()?.valid_up_to();
     let begin = ran.output[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);

@@ -172,7 +172,7 @@ pub fn has_capability(capabilities: &Json, name: &str) -> bool {
     }
 }
 
-/// The fault of a client without the capabilities that `what` needs. Its data holds them in the form of the protocol.
+/// The error of a client without the capabilities that `what` needs. Its data holds them in the form of the protocol.
 pub fn missing_capability(what: &str, names: &[&str]) -> Box<Diagnostic> {
     let mut required = json!({});
     for name in names {

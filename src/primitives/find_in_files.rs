@@ -169,7 +169,7 @@ impl Search<'_> {
     }
 }
 
-/// A fault that names the file, and how to go on without it.
+/// An error that names the file, and how to go on without it.
 fn of_file(path: &str, mut fault: Box<Diagnostic>) -> Box<Diagnostic> {
     if !fault.message.contains(path) {
         fault.message = format!("`{path}`: {}", fault.message);

@@ -79,7 +79,7 @@ fn expand(parts: &[ReplacementPart<'_>], text: &str, found: &Captures, replaced:
 }
 
 /// Reads `$1`, `$name`, `${name}` and `$$`; a dollar before anything else is one. A group that the pattern does not
-/// have is a fault, where the regex crates silently put nothing.
+/// have is an error, where the regex crates silently put nothing.
 fn read_replacement<'a>(by: &'a str, pattern: &Pattern) -> Result<Vec<ReplacementPart<'a>>> {
     let mut parts = Vec::new();
     let mut rest = by;

@@ -35,7 +35,7 @@ fn run_files(files: &[(&str, &str)], limits: Limits) -> Result<Json> {
     })?
 }
 
-/// The message of the fault with which `main` ends.
+/// The message of the error with which `main` ends.
 fn fault(text: &str) -> String {
     match run(text) {
         Ok(value) => panic!("no fault, but {value}: {text}"),

@@ -321,7 +321,7 @@ fn block_names(tag: &HelperTemplate) -> Vec<String> {
     }
 }
 
-/// The values of a hash, sorted by name, so that faults always have the same order.
+/// The values of a hash, sorted by name, so that errors always have the same order.
 fn sorted_values(hash: &std::collections::HashMap<String, Parameter>) -> Vec<&Parameter> {
     let mut pairs: Vec<_> = hash.iter().collect();
     pairs.sort_by_key(|(name, _)| name.as_str());

@@ -68,7 +68,7 @@ pub trait Object: Any + Send + Sync {
     /// Which kind of value it is.
     fn kind(&self) -> Kind;
 
-    /// The value of `.name`. An unknown name is a fault that suggests the nearest known one.
+    /// The value of `.name`. An unknown name is an error that suggests the nearest known one.
     fn field(&self, name: &str) -> Result<Value> {
         Err(no_field(self.kind(), name, &[]))
     }
@@ -106,7 +106,7 @@ impl dyn Object {
     }
 }
 
-/// The fault for an unknown field, with the nearest known one.
+/// The error for an unknown field, with the nearest known one.
 pub fn no_field(kind: Kind, name: &str, known: &[&str]) -> Box<Diagnostic> {
     let fault = Diagnostic::new(Code::SCRIPT, format!("a {} has no field `{name}`", kind.name()));
     match crate::diagnostic::did_you_mean(name, known.iter().copied()) {

@@ -181,7 +181,7 @@ impl BlockRules {
     const KEYS: &'static [&'static str] =
         &["start", "end", "end_takes", "tail", "fields", "items", "sections", "beside", "lists", "fences"];
 
-    /// Reads the rules. A key that is unknown, missing or of the wrong type is a fault with the code `arguments`.
+    /// Reads the rules. A key that is unknown, missing or of the wrong type is an error with the code `arguments`.
     pub fn read(value: &Value) -> Result<Self> {
         let rules = RuleReader::new(value, "rules", Self::KEYS)?;
         let opaque = match rules.text("fences")? {

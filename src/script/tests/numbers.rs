@@ -1,4 +1,4 @@
-//! Numbers on their way through every format: what comes out is what went in, or a fault says which number is wrong.
+//! Numbers on their way through every format: what comes out is what went in, or an error says which number is wrong.
 
 use super::run;
 use crate::diagnostic::Code;
