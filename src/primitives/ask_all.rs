@@ -39,7 +39,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
 fn question(key: &str, value: &Value) -> Result<AskedQuestion> {
     let question = value.as_object::<Question>().cloned();
     if question.is_none() && !value.is_null() {
-        let message = format!("`{key}` is no question, but {}", value.kind().name());
+        let message = format!("`{key}` is not a question, but {}", value.kind().name());
         return Err(Diagnostic::new(Code::ARGUMENTS, message)
             .help("make one by `form`, `open_url`, `sample` or `client_roots`; `()` stands for the declared one"));
     }

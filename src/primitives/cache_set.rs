@@ -37,6 +37,6 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let now_ms = context.host.world().now_ms();
     let json = args.json("value")?;
     memory_of(context)?.remember(args.text("key"), json.clone(), now_ms, ttl_ms)?;
-    // As a later call sees it.
+    // The value as a later call sees it.
     Ok(Value::from_json(&json))
 }

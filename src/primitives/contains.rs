@@ -48,7 +48,7 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
         },
         _ => false,
     };
-    // A comparison that was cut short found nothing.
+    // A comparison that was stopped found nothing.
     guard::check().map(|()| found.into())
 }
 
@@ -59,7 +59,7 @@ fn has_key(map: &dyn Object, key: &str) -> bool {
     }
 }
 
-/// A number in a text is no number: looking for one is a mistake.
+/// A number in a string is not a number: searching for one is a mistake.
 fn part(what: &Value) -> Result<&str> {
     what.as_text().ok_or_else(|| {
         let message = format!("`contains` looks for a text in a text or map, got {}", what.kind().name());

@@ -22,7 +22,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     run,
 };
 
-/// Maps within maps beyond this are refused.
+/// Maximum nesting of maps.
 const DEPTH: usize = 64;
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {

@@ -37,13 +37,13 @@ pub const PRIMITIVE: Primitive = Primitive {
     run,
 };
 
-/// More lines than this, of both texts together, are refused: the comparison cannot be interrupted.
+/// Maximum number of lines, of both texts together: the comparison cannot be interrupted.
 const MOST_LINES: usize = 200_000;
 
-/// How long lines are compared at most before the guard is asked again.
+/// Time limit of one comparison, before the guard is checked again.
 const UNSTOPPABLE: Duration = Duration::from_millis(200);
 
-/// What a byte takes to be split into lines and hashed, in nanoseconds.
+/// The time to split a byte into lines and to hash it, in nanoseconds.
 const SPLITTING: u32 = 5;
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
@@ -57,9 +57,9 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let context = args.integer_or("context").map_or(3, |context| usize::try_from(context).unwrap_or(0)).min(MOST_LINES);
     let names = (args.text_or("from").unwrap_or("a"), args.text_or("to").unwrap_or("b"));
     guard::require_time("`diff`", a.len() + b.len(), SPLITTING)?;
-    // A rough diff is found when the time is over; the guard says then that it is.
+    // When the time is over, the diff is rough, and the guard reports that the time is over.
     let rough = Instant::now() + guard::time_left().min(UNSTOPPABLE);
-    // A line ends where `diff` and `patch` see its end, at a line feed: a lone carriage return is a letter.
+    // A line ends at a line feed, as for `diff` and `patch`. A lone carriage return is an ordinary character.
     let (a, b): (Vec<&str>, Vec<&str>) = (a.split_inclusive('\n').collect(), b.split_inclusive('\n').collect());
     let diff = TextDiff::configure().deadline(rough).diff_slices(&a, &b);
     guard::check()?;

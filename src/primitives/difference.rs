@@ -45,7 +45,7 @@ fn run(_context: &Context<'_>, mut args: Args) -> Result<Value> {
     kept.collect::<Result<_>>().map(Value::List)
 }
 
-/// The items of a list, or a node as the only one.
+/// The items of an array, or a node as the only item.
 fn items(args: &mut Args, name: &str) -> Result<Vec<Value>> {
     if args.object::<Node>(name).is_some() { Ok(vec![args.take(name)]) } else { sequence::items(args, name) }
 }

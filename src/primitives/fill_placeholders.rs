@@ -39,7 +39,7 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
             other => {
                 let message = format!("the value of the token `{name}` is a {}", other.kind().name());
                 return Err(Diagnostic::new(Code::ARGUMENTS, message).help(
-                    "a value is a text, a number or a truth value; leave the token out to be told where it stands",
+                    "use a string, a number or a boolean; omit the token to see its location",
                 ));
             }
         };

@@ -29,7 +29,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     run,
 };
 
-/// More matches than this are refused: each is a map of a script.
+/// Maximum number of matches: each is a map of a script.
 const MOST: usize = 250_000;
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {

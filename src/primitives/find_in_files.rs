@@ -74,13 +74,13 @@ pub const PRIMITIVE: Primitive = Primitive {
     run,
 };
 
-/// A text that a pattern with back references does not come to an end with.
+/// A text on which a pattern with back references never finishes.
 const ENDLESS: &[(&str, &str)] = &[("a.md", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"), ("b.md", "tea")];
 
-/// More matches than this are refused: each is a map of a script.
+/// Maximum number of matches: each is a map of a script.
 const MOST: usize = 250_000;
 
-/// How many files one job of a thread reads.
+/// Number of files that one job of a thread reads.
 const SHARE: usize = 32;
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
@@ -107,12 +107,12 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     }
 }
 
-/// What is looked for, and what becomes of it.
+/// A search, and how it reports errors.
 struct Search<'a> {
     world: &'a dyn World,
     pattern: &'a Pattern,
     limit: usize,
-    /// Whether a file that cannot be searched is told beside the matches.
+    /// Whether a file that cannot be searched is reported among the matches.
     tells: bool,
 }
 
@@ -128,7 +128,7 @@ impl Search<'_> {
                     //= docs/spec.md#primitives
                     //# `find_in_files` MUST name a file that it cannot search, and MUST search the others if
                     //# this is requested.
-                    // What ends the call is none of the file.
+                    // What stops the call is not an error of the file.
                     guard::check_stopped()?;
                     let fault = of_file(path, fault);
                     if !self.tells {
@@ -142,7 +142,7 @@ impl Search<'_> {
         Ok(matches)
     }
 
-    /// The text with each `\r\n` as `\n`: `.` matches `\r`, and what is found in a line is not meant to end in it.
+    /// The text with each `\r\n` as `\n`: `.` matches `\r`, but a match in a line should not end with it.
     fn with_line_feeds(&self, text: String) -> String {
         let pattern = self.pattern.text();
         let names_it = pattern.contains('\r') || pattern.contains(r"\r") || pattern.contains(r"\x0");
@@ -169,13 +169,13 @@ impl Search<'_> {
     }
 }
 
-/// An error that names the file, and how to go on without it.
+/// The error with the path of the file, and how to continue without it.
 fn of_file(path: &str, mut fault: Box<Diagnostic>) -> Box<Diagnostic> {
     if !fault.message.contains(path) {
         fault.message = format!("`{path}`: {}", fault.message);
     }
     let own = fault.help.take().map_or_else(String::new, |help| format!("{help}; "));
-    fault.author_help(format!("{own}`exclude` leaves the file out, `include_errors: true` tells it and searches the others"))
+    fault.author_help(format!("{own}`exclude` skips the file, `include_errors: true` reports it and searches the others"))
 }
 
 #[cfg(test)]
@@ -199,8 +199,8 @@ mod tests {
         let search = |tells| Search { world: &world, pattern: &pattern, limit: 9, tells }.all(&files);
         let fault = search(false).expect_err("one file is too long");
         assert!(fault.message.starts_with("`b.md`: the text has 12288 kB; "), "{fault}");
-        assert!(fault.help.is_some_and(|help| help.contains("; `exclude` leaves the file out")));
-        let told = Value::List(search(true).expect("they are told")).to_json();
+        assert!(fault.help.is_some_and(|help| help.contains("; `exclude` skips the file")));
+        let told = Value::List(search(true).expect("they are reported")).to_json();
         let paths: Vec<_> = told.as_array().expect("a list").iter().map(|one| &one["path"]).collect();
         assert_eq!(paths, ["a.md", "b.md", "d.md", "e.md"]);
         assert!(told[0]["error"].is_null() && told[2]["line"] == 1, "{told}");

@@ -49,7 +49,7 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     found.into_iter().map(shown).collect_checked().map(Value::List)
 }
 
-/// The line and the column of bytes, both counted from 1; columns in characters.
+/// The line and the column of each byte, both counted from 1, columns in characters.
 fn places(document: &Document, bytes: impl Iterator<Item = usize>) -> Result<HashMap<usize, (usize, usize)>> {
     let (text, ranges) = (document.text(), document.line_ranges());
     let mut bytes: Vec<usize> = bytes.collect_checked()?;
@@ -62,7 +62,7 @@ fn places(document: &Document, bytes: impl Iterator<Item = usize>) -> Result<Has
         if line != last_line {
             (last_line, seen, column) = (line, ranges.get(line).map_or(0, |range| range.start), 0);
         }
-        // What was counted before on the line is not counted again.
+        // Characters that were counted before on the line are not counted again.
         column += letters::count(text.get(seen..at).unwrap_or_default())?;
         seen = at;
         places.insert(at, (line + 1, column + 1));

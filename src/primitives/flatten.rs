@@ -48,7 +48,7 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
     Ok(Value::List(flat))
 }
 
-/// Asks for the room of a list that must grow.
+/// Reserves memory for an array that must grow.
 #[allow(clippy::ptr_arg, reason = "its capacity counts")]
 fn room_for(list: &Vec<Value>, more: usize) -> Result<()> {
     let wanted = list.len().saturating_add(more);

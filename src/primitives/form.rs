@@ -39,7 +39,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     run,
 };
 
-/// What a byte takes to be checked at worst, in nanoseconds.
+/// The maximum time to check a byte, in nanoseconds.
 const CHECKING: u32 = 20;
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {

@@ -61,7 +61,7 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     Ok(Value::list(sentences))
 }
 
-/// The names of the levels, strongest first: each one of the table, once.
+/// The names of the levels, strongest first: each level of the table once.
 fn levels(table: &Map, given: Option<Vec<String>>) -> Result<Vec<String>> {
     let names = table.keys().map(|name| name.to_string());
     let levels = match given {

@@ -28,7 +28,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     }
     let bytes = world.read(from)?;
     match world.staged() {
-        // The staged world knows nothing of grants: they are asked first.
+        // The staged world does not check grants, so they are checked first.
         Some(staged) => {
             world.may_write(from)?;
             world.may_write(to)?;

@@ -34,13 +34,13 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
         None => make_it()?,
     };
     if matches!(value, Value::Function(_)) {
-        let fault = Diagnostic::new(Code::SCRIPT, format!("`once(\"{key}\", …)` gives a function"));
+        let fault = Diagnostic::new(Code::SCRIPT, format!("`once(\"{key}\", …)` returns a function"));
         return Err(fault.help("give plain data: it is kept between the runs of a call"));
     }
     //= docs/spec.md#questions
     //# A call that runs again after an answer MUST get the same values from `now()`, `uuid()` and `once`.
     let json = value.json()?;
     context.host.record(key, json.clone());
-    // As a later run sees it.
+    // The value as a later run sees it.
     Ok(Value::from_json(&json))
 }

@@ -5,7 +5,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Map, Value};
 
-/// How many items a page has unless somebody says it.
+/// The default page size.
 const SIZE: i64 = 50;
 
 /// The declaration.
@@ -49,7 +49,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let given = |name: &str| wanted.get(name).filter(|value| !value.is_null()).cloned();
     let offset = given("offset").unwrap_or(Value::Integer(0));
     let limit = given("limit").unwrap_or_else(|| Value::Integer(args.integer_or("size").unwrap_or(SIZE)));
-    // A page without items would have itself as its next page.
+    // The next page of a page without items would be the same page.
     let (offset, limit) = (whole_number("offset", &offset, 0)?, whole_number("limit", &limit, 1)?);
     let items = args.value("items").clone();
     let total = length(&items);
@@ -71,7 +71,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     Ok(Value::Map(page))
 }
 
-/// A number of the caller, at least `min`.
+/// Reads a number of the caller, at least `min`.
 fn whole_number(name: &str, value: &Value, min: i64) -> Result<usize> {
     let Value::Integer(number) = value else {
         let message = format!("`{name}` of `page` takes an integer, got {}", value.kind().name());

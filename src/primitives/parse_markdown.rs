@@ -53,7 +53,7 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     Ok(parse_markdown(&Document::from_value(args.value("document")), how)?.into_value())
 }
 
-/// What an option of words chooses; the first, if it was left out.
+/// Returns the choice that a string option names; the first by default.
 fn chosen<T: Copy>(args: &Args, option: &str, [first, second]: [(&str, T); 2]) -> Result<T> {
     match args.text_or(option) {
         None => Ok(first.1),

@@ -80,7 +80,7 @@ fn value(node: &TomlNode, lines: bool) -> Value {
     }
 }
 
-/// The first violation, at the place of what it is about: a key that is not allowed is pointed at itself.
+/// The first violation, at the location that it is about; for a key that is not allowed, the key itself.
 fn misfit(tree: &TomlNode, violations: Vec<SchemaViolation>) -> Box<Diagnostic> {
     let mut places: HashMap<String, Place> = HashMap::new();
     tree.places("", &mut |pointer, place| {

@@ -22,7 +22,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let path = args.path("path")?;
-    // A way up from the root never becomes a relative one.
+    // `..` from the root never becomes a relative path.
     let is_root = path::is_absolute(path) && path.bytes().all(|byte| byte == b'/');
     Ok(if is_root { "/" } else { path::folder(path) }.into())
 }

@@ -24,7 +24,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let path = args.path("path")?;
     let text = String::from_utf8(context.host.world().read(path)?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Diagnostic::new(Code::UTF8, format!("`{path}` is no UTF-8 text: byte {at} begins no character"))
+        Diagnostic::new(Code::UTF8, format!("`{path}` is not valid UTF-8 at byte {at}"))
     })?;
     Ok(Value::handle(Document::new(path, text)))
 }

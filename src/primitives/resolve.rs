@@ -9,7 +9,7 @@ use crate::value::{Kind, Text, Value};
 use serde_json::json;
 use std::sync::Arc;
 
-/// How many ids are suggested in place of one that no node has.
+/// Number of ids that are suggested for one that does not exist.
 const SUGGESTIONS: usize = 3;
 
 /// The declaration.
@@ -59,13 +59,13 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     }
 }
 
-/// The failure: what is missing, the nearest ids, and how to list what there is.
+/// The error: what is missing, the nearest ids, and how to list the existing ones.
 fn missing_node(graph: &Arc<Graph>, kinds: &[String], id: &str, args: &Args) -> Result<Box<Diagnostic>> {
     let nodes = graph.nodes(kinds);
     let known: Vec<Text> =
         if kinds.is_empty() { Vec::new() } else { nodes.iter().map(|node| node.key()).collect_checked()? };
     let texts: Vec<&str> = known.iter().map(|key| &**key).collect();
-    // A longer text is compared with nothing, and is no id that somebody misspelt.
+    // A longer text is not a misspelt id, and is not compared.
     let near = if id.len() > similarity::LONGEST { Vec::new() } else { similarity::nearest(id, &texts, SUGGESTIONS)? };
     let nearest: Vec<&str> = near.into_iter().map(|place| texts[place]).collect();
     let name = args.text_or("name").map_or_else(|| kinds.join(" or "), str::to_owned);

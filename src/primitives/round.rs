@@ -38,8 +38,8 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     })
 }
 
-/// The number nearest to the rounded decimal. Decimal digits are rounded, those of the shortest decimal that reads as
-/// this number, which is the one that people see: to scale the number itself would round twice, and miss some.
+/// The float nearest to the rounded decimal. The digits of the shortest decimal that parses as this number are rounded,
+/// since that is what people see. Scaling the float itself would round twice and get some numbers wrong.
 fn rounded(number: f64, digits: usize) -> f64 {
     let shown = number.abs().to_string();
     let Some((whole, fraction)) = shown.split_once('.') else { return number };
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The same by whole numbers: for decimals of up to 17 digits.
+    /// The same with integers, for decimals of at most 17 digits.
     fn by_whole_numbers(units: i64, places: u32, digits: u32) -> f64 {
         let step = 10_i64.pow(places.saturating_sub(digits));
         let steps = (units.abs() + step / 2) / step * units.signum();

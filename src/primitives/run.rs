@@ -42,11 +42,11 @@ pub const PRIMITIVE: Primitive = Primitive {
     run,
 };
 
-/// How much a program may print if nothing is said, in kB.
+/// Default limit of a program's output, in kB.
 const USUAL_KB: i64 = 4_096;
-/// How much a program may be let print, in kB.
+/// Maximum limit of a program's output, in kB.
 const MOST_KB: usize = 65_536;
-/// The longest time that may be named: a day.
+/// Maximum timeout: one day.
 const MAX_TIMEOUT_MS: i64 = 86_400_000;
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
@@ -60,10 +60,10 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let wrong = |message: String, help: &str| Diagnostic::new(Code::ARGUMENTS, message).help(help);
     let most = args.integer_or("output_kb").unwrap_or(USUAL_KB);
     let most = usize::try_from(most).ok().filter(|most| *most <= MOST_KB);
-    let most = most.ok_or_else(|| wrong("`output_kb` is out of its range".to_owned(), "it lies between 0 and 65536"))?;
+    let most = most.ok_or_else(|| wrong("`output_kb` is out of its range".to_owned(), "use 0 to 65536"))?;
     let timeout_ms = args.integer_or("timeout_ms").unwrap_or(MAX_TIMEOUT_MS);
     let timeout = u64::try_from(timeout_ms).ok().filter(|_| timeout_ms <= MAX_TIMEOUT_MS);
-    let timeout = timeout.ok_or_else(|| wrong(format!("`timeout_ms` is {timeout_ms}"), "it lies between 0 and 86400000"))?;
+    let timeout = timeout.ok_or_else(|| wrong(format!("`timeout_ms` is {timeout_ms}"), "use 0 to 86400000"))?;
     let command = ProgramCommand {
         program: args.text("program").to_owned(),
         arguments: args.texts("args")?,
@@ -92,7 +92,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     with_notes(ended, notes)
 }
 
-/// What the host has to say of a program that ran, beside what that said itself.
+/// Adds the remarks of toolsd about a program that ran to the program's own output.
 fn with_notes(ended: Result<Value>, notes: Vec<String>) -> Result<Value> {
     match ended {
         Ok(Value::Map(mut map)) => {

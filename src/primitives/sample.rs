@@ -6,7 +6,7 @@ use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, Questi
 use crate::value::{Json, Kind, Value};
 use serde_json::json;
 
-/// Tokens, where a script names no number.
+/// Default limit of tokens.
 const MOST_TOKENS: i64 = 1_000;
 
 /// The declaration.

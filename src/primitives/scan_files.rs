@@ -47,7 +47,7 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     Ok(Value::Null)
 }
 
-/// The path of a file, and what its function gets.
+/// The path of a file, and the arguments of its function.
 fn own(file: &Value, shared: &Value) -> Result<(String, Value)> {
     let (path, arguments) = match file {
         Value::Map(file) => (file.get("path").and_then(Value::as_text), file.get("args").unwrap_or(shared)),

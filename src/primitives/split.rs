@@ -36,7 +36,7 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     if separator.is_empty() {
         return characters(text, most).map(Value::List);
     }
-    // A part that ends the text is found at the end of it: its bytes count too.
+    // The last part is only found at the end of the text, so its bytes count, too.
     let parts = text.splitn(most, separator).map(|part| guard::spend(part.len()).map(|()| Value::from(part)));
     parts.collect_checked::<Result<Vec<Value>>>()?.map(Value::List)
 }

@@ -50,7 +50,7 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
     Ok(float.map_or(Value::Integer(whole), Value::Float))
 }
 
-/// What is added up. A field of nodes is read as a column, without a handle for each.
+/// The numbers to add. A field of nodes is read as a column, without a handle for each node.
 fn numbers(args: &mut Args) -> Result<Vec<Value>> {
     let by = args.value("by").clone();
     if let (Value::Text(field), Some(nodes)) = (&by, args.value("list").as_object::<Nodes>()) {

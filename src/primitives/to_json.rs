@@ -58,7 +58,7 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     }
 }
 
-/// A JSON text with what is not ASCII, which stands in strings alone, as escapes.
+/// JSON with characters beyond ASCII, which occur only in strings, as escapes.
 fn escaped(text: &str) -> Result<Value> {
     let mut made = BoundedText::default();
     for letter in text.chars() {

@@ -65,7 +65,7 @@ fn line(text: &mut BoundedText, cells: impl Iterator<Item = String>) -> Result<(
     text.push(" |\n")
 }
 
-/// A cell holds neither a line break nor a bar.
+/// A cell without line breaks and bars.
 fn cell(value: &Json) -> String {
     let text = match value {
         Json::Null => String::new(),

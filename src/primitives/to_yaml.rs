@@ -40,11 +40,11 @@ pub const PRIMITIVE: Primitive = Primitive {
     run,
 };
 
-/// What a byte takes to be written at worst, in nanoseconds: the writer cannot be stopped.
+/// The maximum time to write a byte, in nanoseconds: the writer cannot be interrupted.
 const WRITING: u32 = 30;
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    // As JSON, as what is written from it, and as the text that grows.
+    // As JSON, as the serialized value, and as the growing text.
     reserve_for(args.value("value"), 3)?;
     price("the writer of YAML", args.value("value"), WRITING)?;
     let tree = order_keys(args.json("value")?, &args.texts("order")?);

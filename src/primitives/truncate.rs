@@ -33,7 +33,7 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     truncated(args.text("text"), length, args.text_or("mark").unwrap_or("…")).map(Value::from)
 }
 
-/// White space before the mark goes: `a …` reads as if a word were left out.
+/// Whitespace before the mark is removed: `a …` looks as if a word were missing.
 fn truncated(text: &str, length: usize, mark: &str) -> Result<String> {
     if letters::byte_index(text, length)? == text.len() {
         return Ok(text.to_owned());

@@ -41,10 +41,10 @@ pub const PRIMITIVE: Primitive = Primitive {
     run,
 };
 
-/// How long a call waits for a lock if it does not say.
+/// Default time that a call waits for a lock.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The longest wait that may be asked for: a day.
+/// Maximum time to wait: one day.
 const MAX_TIMEOUT_MS: u64 = 86_400_000;
 
 /// The longest pause between two attempts.
@@ -87,8 +87,8 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     run_locked(&**world, body, told)
 }
 
-/// The note of a holder that died: one of another system that lives has let go, whatever it left. A file that holds anything else but
-/// a note is not for locking: that would be lost.
+/// Returns the note of a holder that died. A living holder of another system has released the lock, whatever it left.
+/// Fails for a file with other contents: it is not a lock file, and they would be lost.
 //= docs/spec.md#writes
 //# A lock MUST be released when its function fails and when its process dies, and the dead holder MUST be
 //# reported.
@@ -96,7 +96,7 @@ fn stale(world: &dyn World, path: &str, text: &str) -> Result<Option<Map<String,
     match read_lock_file(text) {
         LockFileContent::Nothing => Ok(None),
         LockFileContent::Note(note) => {
-            // Our own are wiped whenever a lock is let go; and who is just dying still counts as alive.
+            // Our own notes are wiped when a lock is released. A process that is just dying still counts as alive.
             let is_ours = note.contains_key("since");
             let pid = note["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok());
             Ok(pid.is_some_and(|pid| is_ours || !world.is_alive(pid)).then_some(note))
@@ -105,7 +105,7 @@ fn stale(world: &dyn World, path: &str, text: &str) -> Result<Option<Map<String,
         //# Taking a lock twice in one call, or locking a file with other content, MUST be an error.
         LockFileContent::Other => {
             let message = format!("`{path}` cannot be locked: it holds something else than the note of a lock");
-            Err(Diagnostic::new(Code::WORLD, message).author_help("lock a file of its own beside it, such as `.lock-NAME`"))
+            Err(Diagnostic::new(Code::WORLD, message).author_help("lock a separate file next to it, such as `.lock-NAME`"))
         }
     }
 }
@@ -134,8 +134,8 @@ fn milliseconds(given: &Value) -> Result<Duration> {
     })
 }
 
-/// Waits for the lock, while other calls run. The pauses are not the time of the call; a call that is stopped waits
-/// no longer.
+/// Waits for the lock while other calls run. The pauses do not count towards the time of the call; a stopped call stops
+/// waiting.
 fn taken(context: &Context<'_>, path: &str, timeout: Duration) -> Result<(Box<dyn Lock>, Duration)> {
     let world = context.host.world();
     let (began, mut pause) = (Instant::now(), Duration::from_millis(1));
@@ -184,18 +184,18 @@ fn locked(path: &str, note: &str, timeout: Duration) -> Box<Diagnostic> {
 /// The fields in which holders name their process: ours, and those of other systems.
 const PIDS: [&str; 3] = ["pid", "owner_pid", "process_id"];
 
-/// What the file of a lock says.
+/// The contents of a lock file.
 #[derive(Clone, Debug, PartialEq)]
 enum LockFileContent {
-    /// Nothing.
+    /// Empty.
     Nothing,
     /// A note: an object with the process `pid`.
     Note(Map<String, Json>),
-    /// Something else: it is no lock's file.
+    /// Other contents: it is not a lock file.
     Other,
 }
 
-/// Reads what stands in the file of a lock: our note, an object that names a process, or a bare number of one.
+/// Parses the contents of a lock file: our note, an object that names a process, or the bare number of a process.
 fn read_lock_file(text: &str) -> LockFileContent {
     let text = text.trim();
     if text.is_empty() {
@@ -207,7 +207,7 @@ fn read_lock_file(text: &str) -> LockFileContent {
         note.insert("pid".to_owned(), json!(pid));
         return LockFileContent::Note(note);
     }
-    // As daemons write it: the number, and perhaps the host on the next line.
+    // As daemons write it: the number, and optionally the host on the next line.
     match text.lines().next().and_then(|line| line.trim().parse::<u32>().ok()) {
         Some(pid) if text.lines().count() <= 2 => LockFileContent::Note(Map::from_iter([("pid".to_owned(), json!(pid))])),
         _ => LockFileContent::Other,
@@ -221,8 +221,8 @@ fn pid_of(value: &Json) -> Option<u32> {
     }
 }
 
-/// The note of a holder: the process, which may have a further name, since when, and what it says of itself. Fields of a
-/// map stand beside the others.
+/// The note of a holder: the process, optionally under a second name, its start, and its own data. The fields of a map
+/// are merged into the note.
 fn write_note(pid: u32, also: Option<&str>, since: &str, said: &Json) -> String {
     let mut note = Map::from_iter([("pid".to_owned(), json!(pid)), ("since".to_owned(), json!(since))]);
     note.extend(also.map(|name| (name.to_owned(), json!(pid))));

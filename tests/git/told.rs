@@ -147,7 +147,7 @@ fn what_is_no_text_is_told_or_given() {
     ] {
         let refused = yard.look(verb, &options);
         let (error, help) = (refused["error"].to_string(), refused["help"].to_string());
-        assert!(error.contains("no UTF-8, first in line") && error.contains("caf\u{fffd}"), "{verb}: {refused}");
+        assert!(error.contains("not UTF-8, first in line") && error.contains("caf\u{fffd}"), "{verb}: {refused}");
         assert!(help.contains("lossy_utf8: true"), "{verb}: {refused}");
         let mut options = options;
         options["lossy_utf8"] = json!(true);
@@ -173,5 +173,5 @@ fn what_is_done_is_no_fault_because_of_a_name() {
     yard.git(&["add", "-A"]);
     let told = yard.act("commit", &json!({ "message": "an odd name" }));
     assert_eq!(told["code"], 0, "{told}");
-    assert!(told["notices"].to_string().contains("no UTF-8"), "{told}");
+    assert!(told["notices"].to_string().contains("not UTF-8"), "{told}");
 }
