@@ -432,7 +432,7 @@ impl YamlChange<'_> {
         let parting = between.map_or(", ", |between| &self.text[between]);
         // A comment in the separator belongs to one item, so the separator cannot be repeated.
         let parting = if parting.contains('#') || !parting.contains(',') { ", " } else { parting };
-        debug_assert!(node.bytes.start <= inner.start && inner.end <= node.bytes.end, "items lie within the node");
+        debug_assert!(node.bytes.start <= inner.start && inner.end <= node.bytes.end, "items are inside the node");
         self.replacements.replace(inner, pieces.join(parting));
     }
 

@@ -54,8 +54,9 @@ impl Builder {
         act(&mut self.lock().open)
     }
 
-    /// `scan_files(files, "function", args)`: calls `function(f, doc, args)` for each file, in parallel. It skips a file if
-    /// neither it, the scripts nor the arguments changed since the last build. The results can be read afterwards.
+    /// `scan_files(files, "function", args)`: calls `function(f, doc, args)` for each file, in parallel. It skips a
+    /// file if neither it, the scripts nor the arguments changed since the last build. The results can be read
+    /// afterwards.
     pub fn scan(&self, files: &[String], function: &str, arguments: &Value) -> Result<()> {
         self.scan_each(files, function, std::slice::from_ref(arguments))
     }
@@ -77,7 +78,7 @@ impl Builder {
         Ok(())
     }
 
-    /// `to_set(name, value)`: sets a value of the whole graph, which is read as `graph().name`.
+    /// `set_value(name, value)`: sets a value of the whole graph, which is read as `graph().name`.
     pub fn set_value(&self, name: &str, value: Value) -> Result<()> {
         if let "errors" | "stamp" = name {
             return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{name}` is a reserved name of a graph")));
@@ -202,7 +203,7 @@ impl Object for Builder {
         Kind::Builder
     }
 
-    /// A value that was `set`, else a property of the graph such as `faults`.
+    /// A value that was set, otherwise a property of the graph such as `errors`.
     fn field(&self, name: &str) -> Result<Value> {
         let set = self.lock().values.get(name).cloned();
         match set {

@@ -161,7 +161,7 @@ impl Graph {
 
     /// Adds the kinds on which the derived fields of the read nodes depend.
     ///
-    /// Fields that themselves depend on the kind `own` are left out. A function that derives fields of that kind reads
+    /// Fields that themselves depend on the kind `own` are excluded. A function that derives fields of that kind reads
     /// stored fields there, or names the kinds that these fields need; [`Graph::permit_group`] checks that. Otherwise
     /// two kinds that read each other, such as citations and the requirements they cover, would each need all nodes of
     /// the other.

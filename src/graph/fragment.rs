@@ -165,7 +165,7 @@ pub(super) struct FileFault {
 
 impl FileFault {
     /// The map that scripts see: `path`, `message`, `code`, and, if known, `help`, `line` and `column` in the file, and
-    /// `script`, the place in the script that raised the error.
+    /// `script`, the location in the script that raised the error.
     pub fn to_value(&self) -> Value {
         let mut map = Map::new();
         let mut put = |name: &str, value: Value| map.insert(name.into(), value);

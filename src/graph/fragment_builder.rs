@@ -103,8 +103,8 @@ impl FragmentBuilder {
         Ok(Value::List(ids))
     }
 
-    /// `add_edge(from, to, kind, #{ needs, labels })`: adds an edge, which is resolved when the graph is assembled. `to`
-    /// is an id of any kind, or `#{ kind, id }`. The edge is broken while an end, or one of `needs`, is missing.
+    /// `add_edge(from, to, kind, #{ requires, labels })`: adds an edge, which is resolved when the graph is assembled.
+    /// `to` is an id of any kind, or `#{ kind, id }`. The edge is broken while an end, or one of `needs`, is missing.
     pub fn refer(&mut self, from: &Value, to: &Value, kind: &str, needs: &[Value], labels: &[Value]) -> Result<()> {
         let reference = FragmentEdge {
             from: self.localize(node_ref(from)?),

@@ -34,7 +34,7 @@ pub trait Functions: Send + Sync {
 static NUMBER: AtomicU64 = AtomicU64::new(1);
 
 /// An immutable snapshot. Nodes are numbered in the order of insertion: the order of scans, of files within a scan, and
-/// of places within a file.
+/// of positions within a file.
 pub struct Graph {
     pub(super) data: GraphData,
     pub(super) groups: Vec<DerivedFields>,
@@ -214,7 +214,7 @@ impl Object for Graph {
         Kind::Graph
     }
 
-    /// A value that `g.set_value(name, value)` set or `g.derive_values` declared; `faults`: what went wrong in single files;
+    /// A value that `g.set_value(name, value)` set or `g.derive_values` declared; `errors`: the errors of single files;
     /// or `stamp`: a text that no other graph of this process has.
     fn field(&self, name: &str) -> Result<Value> {
         self.permit_whole("a value of the graph", "store it in a field of the node, or leave out `reads`")?;

@@ -1,4 +1,4 @@
-//! TOML as a tree in which every key and value has its place. Whatever JSON cannot represent is an error.
+//! TOML as a tree in which every key and value has its location. Whatever JSON cannot represent is an error.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
@@ -98,7 +98,7 @@ impl TomlNode {
         }
     }
 
-    /// The tree without its places.
+    /// The tree without its locations.
     pub fn to_json(&self) -> Json {
         match &self.item {
             TomlItem::Scalar(value) => value.clone(),

@@ -287,8 +287,8 @@ type OutOfBounds = (usize, String, &'static str);
 /// The next step if a limit is exceeded.
 const FLATTER: &str = "split the text, or flatten it";
 
-/// The first place that exceeds a limit, with the reason. The XML library takes quadratic time there. This is one pass
-/// over the tags, which need not be well-formed.
+/// The first position that exceeds a limit, with the reason. The XML library takes quadratic time there. This is one
+/// pass over the tags, which need not be well-formed.
 fn find_out_of_bounds(text: &str) -> Result<Option<OutOfBounds>> {
     //= docs/spec.md#robustness
     //# A parser MUST NOT panic, whatever text it is given.

@@ -11,7 +11,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "tokens",
     family: Family::Text,
-    summary: "Returns the distinct tokens of a text, or of a field of nodes, in lower case: runs of letters, digits, `_` and `-`, without `-` at their ends. The tests `tokens` and `some_token` of `where` search for them.",
+    summary: "Returns the distinct tokens of a text, or of a field of nodes, in lower case: runs of letters, digits, `_` and `-`, without `-` at their ends. The tests `all_tokens` and `any_token` of `where` search for them.",
     params: &[
         required("of", &[Kind::Text, Kind::Nodes, Kind::Node], "The text, or the nodes."),
         optional("field", &[Kind::Text], "The field of the nodes."),

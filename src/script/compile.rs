@@ -21,8 +21,8 @@ use std::time::Duration;
 /// The maximum number of syntax errors reported for one script.
 const MAX_SYNTAX_FAULTS: usize = 20;
 
-/// Compiles scripts. Returns everything that could be compiled, and all errors. A script with a syntax error is left
-/// out.
+/// Compiles scripts. Returns everything that could be compiled, and all errors. A script with a syntax error is
+/// omitted.
 pub(super) fn compile(sources: &[Arc<Source>]) -> (Arc<CompiledScripts>, Vec<Diagnostic>) {
     let mut engine = empty_engine();
     let mut faults = Vec::new();
@@ -69,7 +69,7 @@ fn parse_script(engine: &Engine, source: &Arc<Source>) -> std::result::Result<Sc
 }
 
 /// Parses a script. If it has errors, reports the first error of each function. Rhai stops at the first error, so
-/// parsing resumes at the next `fn` at the start of a line, with empty lines in front so that places stay correct.
+/// parsing resumes at the next `fn` at the start of a line, with empty lines in front so that positions stay correct.
 fn parse_all_functions(engine: &Engine, source: &Arc<Source>) -> std::result::Result<AST, Vec<Diagnostic>> {
     let mut faults: Vec<Diagnostic> = Vec::new();
     let mut text = source.text.to_string();

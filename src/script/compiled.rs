@@ -157,7 +157,7 @@ pub fn is_shared(path: &str) -> bool {
     matches!(name, "lib.rhai" | "graph.rhai") || folder.split('/').skip(2).any(|part| part == "lib")
 }
 
-/// Whether a name has the form that rhai gives to closures.
+/// Whether a name has the form of rhai's names for closures.
 pub(super) fn is_closure(name: &str) -> bool {
     name.starts_with("anon$")
 }

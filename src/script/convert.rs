@@ -186,7 +186,7 @@ pub(super) fn raise(fault: Box<Diagnostic>, context: &NativeCallContext<'_>) -> 
         },
         _ => fault,
     };
-    let Value::Handle(handle) = Fault::value(fault) else { unreachable!("a fault is a handle") };
+    let Value::Handle(handle) = Fault::value(fault) else { unreachable!("an error is a handle") };
     EvalAltResult::ErrorRuntime(Dynamic::from(HandleBox(handle)), position).into()
 }
 

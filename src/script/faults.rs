@@ -69,7 +69,7 @@ fn describe_fault(program: &CompiledScripts, fault: EvalAltResult) -> Box<Diagno
         },
         E::ErrorTerminated(..) => guard::current()
             .and_then(|guard| guard.verdict())
-            .unwrap_or_else(|| Diagnostic::new(Code::CANCELLED, "the call was ended")),
+            .unwrap_or_else(|| Diagnostic::new(Code::CANCELLED, "the call was stopped")),
         E::ErrorStackOverflow(_) => describe_recursion(),
         E::ErrorFunctionNotFound(signature, _) => describe_missing_function(program, &signature),
         E::ErrorVariableNotFound(name, _) => script(format!("there is no variable `{name}`")),

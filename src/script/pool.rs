@@ -1,6 +1,6 @@
-//! The script threads, which are separate from the threads of the async runtime. A thread that waits is replaced, and so
-//! is a thread that is held by a call which does not end. Connections take turns, so that none waits for all calls of
-//! another one.
+//! The script threads, which are separate from the threads of the async runtime. A thread that waits is replaced, and
+//! so is a thread that is held by a call which does not end. Connections take turns, so that none waits for all calls
+//! of another one.
 
 mod queue;
 mod pooled_call;

@@ -30,8 +30,8 @@ struct DeferredScripts {
 }
 
 impl Program {
-    /// Compiles the scripts of a pack, each given as a path and a text. The errors of all files are reported; a file
-    /// with an error is left out.
+    /// Compiles the scripts of a pack, each passed as a path and a text. The errors of all files are reported; a file
+    /// with an error is omitted.
     pub fn compile<P: AsRef<str>, T: AsRef<str>>(files: &[(P, T)]) -> (Self, Vec<Diagnostic>) {
         let sources: Vec<Arc<Source>> =
             files.iter().map(|(path, text)| Source::new(path.as_ref(), text.as_ref())).collect();

@@ -1,4 +1,4 @@
-//! What a template uses: variables with their scope, helpers and partials, each with its place.
+//! What a template uses: variables with their scope, helpers and partials, each with its location.
 
 use super::fault::{PARTIAL, SYNTAX, TemplateSource};
 use crate::diagnostic::Diagnostic;

@@ -608,7 +608,7 @@ mod tests {
         };
         assert_eq!(table.field("a"), Ok("x".into()));
         assert_eq!(table.field("missing"), Ok(Value::Null));
-        let list = table.field("b").expect("it is there");
+        let list = table.field("b").expect("the field exists");
         let frozen: &Frozen = list.as_object().expect("a list stays behind a handle");
         assert_eq!(frozen.length(), Some(2));
         assert_eq!(frozen.item(1).map(|item| item.to_json()), Some(json!({ "c": 2 })));

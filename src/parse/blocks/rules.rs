@@ -325,7 +325,7 @@ impl ListRule {
     }
 
     /// The records of a field: the named groups of each part, and its `text`. Parts that are empty or mean "nothing"
-    /// are left out. If the regular expression does not match a part, its groups are `()`.
+    /// are omitted. If the regular expression does not match a part, its groups are `()`.
     pub(super) fn records(&self, text: &str) -> Result<Vec<NamedValues>> {
         let is_none = |part: &str| part.is_empty() || self.none.iter().any(|word| &**word == part);
         let mut records = Vec::new();

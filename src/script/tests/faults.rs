@@ -1,4 +1,4 @@
-//! Faults: with clear messages, at the right place, with the calls that led to them; caught and thrown again.
+//! Errors: with clear messages, at the right location, with the calls that led to them; caught and thrown again.
 
 use super::super::Program;
 use super::host::TestHost;
