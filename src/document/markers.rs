@@ -55,7 +55,7 @@ pub fn marker_blocks<'a>(document: &'a Document, markers: &[String], leads: &[us
     if let Some(bad) = markers.iter().find(|marker| !marker.starts_with(|letter: char| !letter.is_whitespace())) {
         let message = format!("the marker `{bad}` is empty or begins with white space");
         return Err(
-            Diagnostic::new(Code::ARGUMENTS, message).help("leave out the white space: it is ignored before a marker")
+            Diagnostic::new(Code::ARGUMENTS, message).help("remove the white space: it is ignored before a marker")
         );
     }
     let text = document.text();

@@ -122,7 +122,7 @@ fn refuse_unused(found: &[TemplateToken<'_>], values: &BTreeMap<String, String>,
     known.dedup();
     Err(match did_you_mean(first, known) {
         Some(help) => fault.help(help),
-        None => fault.help("remove its value, or name it in `spare`"),
+        None => fault.help("remove its value, or name it in `allow_unused`"),
     })
 }
 

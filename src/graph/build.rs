@@ -65,7 +65,7 @@ impl Builder {
     pub fn scan_each(&self, files: &[String], function: &str, arguments: &[Value]) -> Result<()> {
         let Some(scan) = &self.scan else {
             let fault = Diagnostic::new(Code::ARGUMENTS, "only the graph of `build` can scan files");
-            return Err(fault.help("read the files, and `add` their contents"));
+            return Err(fault.help("read the files, and add their contents with `add_node`"));
         };
         self.lock().close_fragment();
         let fragments = scan.run(files, function, arguments)?;

@@ -278,6 +278,6 @@ pub(super) fn ensure_not_scanning() -> Result<()> {
     }
     let fault = Diagnostic::new(Code::WORLD, "a scan function can read only its own file");
     Err(fault.help(
-        "read the other file in `build` and pass what is needed as an argument of `scan`, or use `derive_fields`",
+        "read the other file in `build` and pass what is needed as an argument of `scan_files`, or use `derive_fields`",
     ))
 }

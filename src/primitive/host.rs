@@ -149,7 +149,7 @@ fn no_graph() -> Box<Diagnostic> {
 pub fn memory_of<'a>(context: &Context<'a>) -> Result<&'a PackMemory> {
     context.host.memory().ok_or_else(|| {
         Diagnostic::new(Code::SCRIPT, "nothing is remembered here")
-            .help("remember and recall in tools, prompts and reads; a graph depends on files alone")
+            .help("use the cache in tools, prompts and reads; a graph depends on files alone")
     })
 }
 

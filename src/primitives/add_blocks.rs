@@ -19,7 +19,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         required(
             "nodes",
             &[Kind::Map],
-            "How blocks become nodes. `kind`. `id`: the group or field that identifies a block (a block without it is skipped). `fields`: names of groups and fields, `text`, `line`, `end_line`, as `\"field\"` or `\"field as name\"`. `plus`: fields that all nodes get. `items`: `kind`, `key` (the id is `block-key`; the last of duplicates wins), `fields`, `plus`. `sections`: `kind`, `mark` (the id is block, mark and number; the preamble is first), `without` (titles to skip, in any case), `fields`, `plus`. `references`: per kind of edge a list of rules; the target is the group `id`, or the text of a rule without it, and the items of `labels` become one edge each.",
+            "How blocks become nodes. `kind`. `id`: the group or field that identifies a block (a block without it is skipped). `fields`: names of groups and fields, `text`, `line`, `end_line`, as `\"field\"` or `\"field as name\"`. `plus`: fields that all nodes get. `items`: `kind`, `key` (the id is `block-key`; the last of duplicates wins), `fields`, `plus`. `sections`: `kind`, `mark` (the id is block, mark and number; the preamble is first), `without` (titles to skip, in any case), `fields`, `plus`. `references`: per kind of edge the name of one of the `lists` of the rules. Each record becomes an edge to its group `id` (or its text), or one edge per label in its group `labels`.",
         ),
     ],
     returns: Kind::Integer,

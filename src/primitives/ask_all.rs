@@ -41,7 +41,7 @@ fn question(key: &str, value: &Value) -> Result<AskedQuestion> {
     if question.is_none() && !value.is_null() {
         let message = format!("`{key}` is not a question, but {}", value.kind().name());
         return Err(Diagnostic::new(Code::ARGUMENTS, message)
-            .help("make one by `form`, `open_url`, `sample` or `client_roots`; `()` stands for the declared one"));
+            .help("make one with `form`, `open_url`, `sample` or `client_roots`; `()` means the declared one"));
     }
     Ok(AskedQuestion { key: key.to_owned(), question })
 }

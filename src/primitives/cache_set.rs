@@ -31,7 +31,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
         return Err(Diagnostic::new(Code::ARGUMENTS, "`ttl_ms` of `cache_set` is a number of milliseconds, 0 or more"));
     }
     if args.function("value").is_some() {
-        return Err(Diagnostic::new(Code::ARGUMENTS, "a function cannot be remembered").help("give plain data"));
+        return Err(Diagnostic::new(Code::ARGUMENTS, "a function cannot be cached").help("pass plain data"));
     }
     reserve_for(args.value("value"), 3)?;
     let now_ms = context.host.world().now_ms();

@@ -63,6 +63,6 @@ fn has_key(map: &dyn Object, key: &str) -> bool {
 fn part(what: &Value) -> Result<&str> {
     what.as_text().ok_or_else(|| {
         let message = format!("`contains` looks for a text in a text or map, got {}", what.kind().name());
-        Diagnostic::new(Code::ARGUMENTS, message).help("`to_string` makes a text of a number")
+        Diagnostic::new(Code::ARGUMENTS, message).help("convert the number with `to_string`")
     })
 }

@@ -22,6 +22,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     std::str::from_utf8(args.bytes("bytes")).map(Value::from).map_err(|error| {
         let message = format!("byte {} is no utf-8", error.valid_up_to());
-        Diagnostic::new(Code::UTF8, message).author_help("`to_base64` makes a text of any bytes")
+        Diagnostic::new(Code::UTF8, message).author_help("encode any bytes as text with `to_base64`")
     })
 }

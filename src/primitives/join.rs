@@ -35,7 +35,7 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
         }
         let word = sequence::scalar_text(item).ok_or_else(|| {
             let message = format!("`join` joins texts, numbers and bools; item {place} is {}", item.kind().name());
-            Diagnostic::new(Code::ARGUMENTS, message).help("`map` the items to texts, `filter` what is ()")
+            Diagnostic::new(Code::ARGUMENTS, message).help("`map` the items to texts, or `filter` out `()`")
         })?;
         joined.push(&word)?;
     }

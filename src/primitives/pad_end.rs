@@ -29,7 +29,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let (text, by) = (args.text("text"), args.text_or("by").unwrap_or(" "));
     if by.is_empty() {
-        return Err(Diagnostic::new(Code::ARGUMENTS, "`by` of `pad_end` is empty").help("fill with a blank, or a 0"));
+        return Err(Diagnostic::new(Code::ARGUMENTS, "`by` of `pad_end` is empty").help("pad with a space or a `0`"));
     }
     let length = usize::try_from(args.integer("length")).unwrap_or(0);
     let missing = length.saturating_sub(letters::count(text)?);

@@ -25,7 +25,7 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let (path, base) = (args.path("path")?, args.path("base")?);
     match path::relative(path, base) {
         Some(way) => Ok(way.into()),
-        None => Err(Diagnostic::new(Code::ARGUMENTS, format!("there is no way from `{base}` to `{path}`"))
-            .help("give two absolute paths, or two relative ones that do not begin above the root")),
+        None => Err(Diagnostic::new(Code::ARGUMENTS, format!("there is no relative path from `{base}` to `{path}`"))
+            .help("pass two absolute paths, or two relative ones that do not begin above the root")),
     }
 }

@@ -28,7 +28,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let (text, what) = (args.text("text"), args.text("what"));
     if what.is_empty() {
-        return Err(Diagnostic::new(Code::ARGUMENTS, "`what` of `replace` is empty").help("say what to replace"));
+        return Err(Diagnostic::new(Code::ARGUMENTS, "`what` of `replace` is empty").help("pass the text to replace"));
     }
     let mut replaced = BoundedText::default();
     let mut done = 0;

@@ -57,7 +57,7 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
 }
 
 fn no_text(by: &Value) -> Box<Diagnostic> {
-    let message = format!("the function of `replace_all` returns a text, got {}", by.kind().name());
+    let message = format!("the function of `replace_regex` must return a text, got {}", by.kind().name());
     Diagnostic::new(Code::ARGUMENTS, message)
 }
 

@@ -54,8 +54,8 @@ fn own(file: &Value, shared: &Value) -> Result<(String, Value)> {
         file => (file.as_text(), shared),
     };
     let Some(path) = path else {
-        let fault = Diagnostic::new(Code::ARGUMENTS, "a file of `scan` has no `path`");
-        return Err(fault.help("name it by its path, or by `#{ path, args }`"));
+        let fault = Diagnostic::new(Code::ARGUMENTS, "a file of `scan_files` has no `path`");
+        return Err(fault.help("pass its path, or `#{ path, args }`"));
     };
     Ok((path.to_owned(), arguments.clone()))
 }

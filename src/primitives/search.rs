@@ -125,7 +125,7 @@ impl Query {
         let quoted = query.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
         let phrase = letters::collapse_whitespace(quoted.unwrap_or(&query))?;
         if phrase.is_empty() {
-            return Err(Diagnostic::new(Code::ARGUMENTS, "the query is empty").help("give a word, or a \"phrase\""));
+            return Err(Diagnostic::new(Code::ARGUMENTS, "the query is empty").help("pass a word, or a \"phrase\""));
         }
         let mut words: Vec<&str> = Vec::new();
         if quoted.is_none() {

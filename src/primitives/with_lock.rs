@@ -178,7 +178,7 @@ fn locked(path: &str, note: &str, timeout: Duration) -> Box<Diagnostic> {
     let message = format!("`{path}` is locked{told}");
     Diagnostic::new(Code("locked"), message)
         .data(json!({ "path": path, "holder": holder, "timeout_ms": timeout.as_millis() }))
-        .author_help("try again later, or wait longer by `timeout_ms`")
+        .author_help("retry later, or set a longer `timeout_ms`")
 }
 
 /// The fields in which holders name their process: ours, and those of other systems.

@@ -215,7 +215,7 @@ impl UsageWalk<'_> {
             Some(name) if self.within.contains(&name) => {
                 let fault = Diagnostic::new(PARTIAL, format!("the inline partial `{name}` includes itself"));
                 let place = self.place(start, &name);
-                self.facts.faults.push(*fault.at(place).help("let a script make a list of what is nested"));
+                self.facts.faults.push(*fault.at(place).help("build a flat list of the nested items in a script"));
             }
             Some(name) if name == "@partial-block" || self.inline.contains(&name) => {}
             Some(name) => {
