@@ -59,7 +59,8 @@ impl PackMemory {
         let mut length = ByteCounter(key.len());
         if serde_json::to_writer(&mut length, &value).is_err() {
             guard::check()?;
-            let message = format!("`{}` cannot be cached: the value is larger than {} kB", shorten(key), MOST_BYTES >> 10);
+            let message =
+                format!("`{}` cannot be cached: the value is larger than {} kB", shorten(key), MOST_BYTES >> 10);
             return Err(Diagnostic::new(Code::LIMIT, message).help("store larger values in files"));
         }
         let bytes = length.0;

@@ -1,4 +1,4 @@
-//! `decode_utf8`: The text that `bytes` are in UTF-8; a text stays.
+//! `decode_utf8`: bytes decoded as UTF-8.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::*;
@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "decode_utf8",
     family: Family::Hash,
-    summary: "Returns `bytes` decoded as UTF-8. A string is returned unchanged.",
+    summary: "Returns `bytes` decoded as UTF-8. A string is returned unchanged. Fails with `utf8` if the bytes are not valid UTF-8.",
     params: &[required("bytes", &[Kind::Bytes, Kind::Text], "The bytes.")],
     returns: Kind::Text,
     effect: Effect::Pure,

@@ -12,7 +12,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     family: Family::Edit,
     summary: "Returns `text` with the keys of `changes` set in its front matter; a key whose value is `()` is removed. Only the lines of changed values are edited: comments, quotes, key order, line endings and unchanged items are kept. A text without front matter gets one. Fails with `parse.front_matter` unless the result reads back exactly as requested.",
     params: &[
-        required("text", TEXT_KINDS, "The text, or a document, whose path errors then name."),
+        required("text", TEXT_KINDS, "The text, or a document, whose path appears in errors."),
         required("changes", &[Kind::Map], "The new value of each key; an array or a map is replaced as a whole."),
         option(
             "before",

@@ -10,9 +10,9 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "edit_section",
     family: Family::Edit,
-    summary: "Returns `text` with one section extended or replaced. A section ends before the next heading of its level or above, without blank lines and `---` rules at its end; headings in code, quotes and lists do not count. Line endings and all other text are kept.",
+    summary: "Returns `text` with one section extended or replaced. A section ends before the next heading of its level or above, without blank lines and `---` rules at its end; headings in code, quotes and lists do not count. Line endings and all other text are kept. Fails if the section does not exist, unless `create` is set.",
     params: &[
-        required("text", TEXT_KINDS, "The Markdown text, or a document, whose path errors then name."),
+        required("text", TEXT_KINDS, "The Markdown text, or a document, whose path appears in errors."),
         required(
             "heading",
             &[Kind::Text],

@@ -14,7 +14,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     family: Family::Edit,
     summary: "Returns `text` with each `{{token}}` replaced by the value of that name. Values are inserted as they are; nothing else is interpreted. Fails with `placeholders` for a token without a value, a value without a token, or a `{{` that does not begin a token.",
     params: &[
-        required("text", TEXT_KINDS, "The text, or a document, whose path errors then name."),
+        required("text", TEXT_KINDS, "The text, or a document, whose path appears in errors."),
         required("tokens", &[Kind::Map], "The value of each token: a string, a number or a boolean."),
         option("allow_unused", &[Kind::List], "Names of values that the text need not use."),
     ],

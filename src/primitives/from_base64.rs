@@ -12,7 +12,7 @@ use base64::prelude::BASE64_STANDARD;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "from_base64",
     family: Family::Hash,
-    summary: "Returns the bytes that `text` encodes in base64 (RFC 4648 §4, with padding). Whitespace in it is ignored.",
+    summary: "Returns the bytes that `text` encodes in base64 (RFC 4648 §4, with padding). Whitespace in it is ignored. Fails with `parse.base64` if `text` is not valid base64.",
     params: &[required("text", &[Kind::Text], "The encoded text.")],
     returns: Kind::Bytes,
     effect: Effect::Pure,

@@ -9,9 +9,9 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_csv",
     family: Family::Parse,
-    summary: "Returns the rows of a table (RFC 4180) as maps by the names in the first row, or as arrays; all cells are strings. An empty line is an empty cell in a table of one column and is otherwise skipped. Fails for a quote that is not closed or that RFC 4180 does not allow.",
+    summary: "Returns the rows of a table (RFC 4180) as maps by the names in the first row, or as arrays; all cells are strings. An empty line is an empty cell in a table of one column and is otherwise skipped. Fails with `parse.csv` for a quote that is not closed or that RFC 4180 does not allow, and for a row with more or fewer cells than the header.",
     params: &[
-        required("text", TEXT_KINDS, "The text, or a document, whose path errors then name."),
+        required("text", TEXT_KINDS, "The text, or a document, whose path appears in errors."),
         option("header", &[Kind::Bool], "Whether the first row has the names of the columns (default: `true`)."),
         option(
             "quotes",

@@ -10,7 +10,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_json",
     family: Family::Parse,
     summary: "Parses JSON and returns its value. The last of duplicate keys wins. Fails with `parse.json` and the location if the text is not valid JSON.",
-    params: &[required("text", TEXT_KINDS, "The text, or a document, whose path errors then name.")],
+    params: &[required("text", TEXT_KINDS, "The text, or a document, whose path appears in errors.")],
     returns: Kind::Any,
     effect: Effect::Pure,
     examples: &[

@@ -16,7 +16,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     family: Family::Parse,
     summary: "Parses TOML and returns its map. Bare dates become strings. Fails with `parse.toml` and the location if the text is not valid TOML or does not match `schema`.",
     params: &[
-        required("text", TEXT_KINDS, "The text, or a document, whose path errors then name."),
+        required("text", TEXT_KINDS, "The text, or a document, whose path appears in errors."),
         option(
             "lines",
             &[Kind::Bool],

@@ -9,8 +9,8 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_xml",
     family: Family::Parse,
-    summary: "Parses XML and returns its root element. An element has `name`, `text` (of itself and all descendants), `line` and `attributes`, with names without prefix; its items are its child elements. Fails if the text declares entities.",
-    params: &[required("text", TEXT_KINDS, "The text, or a document, whose path errors then name.")],
+    summary: "Parses XML and returns its root element. An element has `name`, `text` (of itself and all descendants), `line` and `attributes`, with names without prefix; its items are its child elements. Fails with `parse.xml` if the text is not well-formed, or declares entities or attributes.",
+    params: &[required("text", TEXT_KINDS, "The text, or a document, whose path appears in errors.")],
     returns: Kind::Xml,
     effect: Effect::Pure,
     examples: &[

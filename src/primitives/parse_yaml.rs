@@ -10,7 +10,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_yaml",
     family: Family::Parse,
     summary: "Parses YAML 1.2 and returns its value. The core schema decides: `0123` is 123, `0o17` is 15, `0x1F` is 31. Strings are also `yes`, `no`, `on`, `off`, dates, `1_000`, whole numbers beyond 64 bits, and what JSON cannot represent (`.inf`, `.nan`). Keys are strings as written. Fails with `parse.yaml` if the text is not valid YAML or repeats a key.",
-    params: &[required("text", TEXT_KINDS, "The text, or a document, whose path errors then name.")],
+    params: &[required("text", TEXT_KINDS, "The text, or a document, whose path appears in errors.")],
     returns: Kind::Any,
     effect: Effect::Pure,
     examples: &[

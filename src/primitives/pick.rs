@@ -10,7 +10,7 @@ use crate::value::{Kind, Record, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "pick",
     family: Family::List,
-    summary: "Returns the named fields of a map, node or row, in the order of `names`. A missing field is `()`.",
+    summary: "Returns the named fields of a map, node or row, in the order of `names`. A field that it could have but lacks is `()`.",
     params: &[
         required("from", &[Kind::Map, Kind::Node, Kind::Edge, Kind::Document, Kind::Xml], "The map, node or row."),
         required("names", &[Kind::List], "The names of the fields."),

@@ -11,7 +11,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     name: "placeholders",
     family: Family::Edit,
     summary: "Returns the names of the `{{token}}`s in `text`, each once, in order: those that `fill_placeholders` needs. Fails with `placeholders` for a `{{` that does not begin a token.",
-    params: &[required("text", TEXT_KINDS, "The text, or a document, whose path errors then name.")],
+    params: &[required("text", TEXT_KINDS, "The text, or a document, whose path appears in errors.")],
     returns: Kind::List,
     effect: Effect::Pure,
     examples: &[

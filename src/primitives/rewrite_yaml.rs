@@ -13,7 +13,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     family: Family::Edit,
     summary: "Returns the YAML map `text` rewritten in the style of Python's YAML dumpers, with the keys of `changes` set; a key whose value is `()` is removed. Unchanged values keep their form (`[…]`, `{…}`, block scalars, numbers, inner order). Strings lose unnecessary quotes, and comments are kept only inside arrays and maps. An entry with an anchor, an alias or a tag stays as written; an alias that loses its anchor is expanded. Fails with `parse.yaml` if a tag would be lost. To edit only the changed lines, use `edit_front_matter`.",
     params: &[
-        required("text", TEXT_KINDS, "The text, or a document, whose path errors then name."),
+        required("text", TEXT_KINDS, "The text, or a document, whose path appears in errors."),
         required("changes", &[Kind::Map], "The new value of each key; an array or a map is replaced as a whole."),
         option(
             "order",

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "with_lock",
     family: Family::Run,
-    summary: "Runs a function while no other call and no other process holds the lock, and returns its value. Its writes reach the disk before the lock is released; if it fails, they are dropped. A bare name is a lock of the workspace that is stored outside of it; a path with `/` is a file in the workspace. Time spent waiting does not count towards the time limit of the call.",
+    summary: "Runs a function while no other call and no other process holds the lock, and returns its value. Its writes reach the disk before the lock is released; if it fails, they are dropped. A bare name is a lock of the workspace that is stored outside of it; a path with `/` is a file in the workspace. Time spent waiting does not count towards the time limit of the call. Fails with `locked` and the holder after the timeout.",
     params: &[
         required("path", &[Kind::Text], "A name, or a path with `/`."),
         required(
