@@ -16,7 +16,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         required(
             "key",
             &[Kind::Text, Kind::Function],
-            "The name of a field, or a function that returns a text, number or bool.",
+            "The name of a field, or a function that returns a string, number or boolean.",
         ),
     ],
     returns: Kind::Map,

@@ -12,7 +12,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     params: &[optional(
         "folders",
         &[Kind::Text, Kind::List],
-        "Folders with the files; include nested folders separately (default: the root of the workspace).",
+        "Folders with the files. Name their subfolders, too: ignore and attribute files are checked only from the top down to the named folders (default: the root of the workspace).",
     )],
     returns: Kind::Any,
     effect: Effect::Reads,
