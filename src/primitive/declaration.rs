@@ -162,7 +162,7 @@ impl Family {
         match self {
             Self::Parse => "parse: a text into its parts",
             Self::Text => "text: find, replace, compare",
-            Self::Edit => "edit: text to text, and nothing else touched",
+            Self::Edit => "edit: change a part of a text",
             Self::List => "list: order, join, pick",
             Self::Hash => "hash and encode",
             Self::Graph => "graph: build, query, walk, draw",

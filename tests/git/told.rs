@@ -153,7 +153,7 @@ fn what_is_no_text_is_told_or_given() {
         options["lossy_utf8"] = json!(true);
         let given = yard.look(verb, &options);
         assert!(given["text"].as_str().unwrap().contains("caf\u{fffd}"), "{verb}: {given}");
-        assert!(given["notices"].to_string().contains("`bytes` has it as it is"), "{verb}: {given}");
+        assert!(given["notices"].to_string().contains("`bytes` has it unchanged"), "{verb}: {given}");
     }
     let given = yard.look("show", &json!({ "refs": "HEAD:latin.txt", "lossy_utf8": true }));
     assert_eq!(given["bytes"], "Zmlyc3QKY2Fm6Qo=", "{given}");
