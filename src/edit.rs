@@ -1,4 +1,4 @@
-//! Edits of texts: a text in, a text out, and nothing is touched that was not named.
+//! Edits of texts: a text in, a text out, and only what was named is touched.
 
 mod fill;
 mod front_matter;

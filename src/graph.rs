@@ -1,13 +1,13 @@
 //! The graph of a pack: built from files, kept in fragments, immutable once made.
 //!
-//! `build` records what each file says in a [`Fragment`](fragment::Fragment); assembly puts fragments next to each
-//! other without copying them and gives every node a number, its place in the order of insertion. Changes copy the
-//! arrays of numbers and put what they touch into fragments of their own.
+//! `build` records the content of each file in a [`Fragment`](fragment::Fragment). Assembly puts fragments next to each
+//! other without copying them, and numbers all nodes in the order of insertion. Changes copy the arrays of numbers and
+//! put what they touch into fragments of their own.
 //!
-//! The files from the ground up: `text_index`, `fragment`, `derived_fields`, `snapshot`; over a snapshot
-//! `nodes`, `edges`, `columns`, `query`, `walk`, `cycles`, `diagram`; derived fields in `derive_scope`, `cache_key`,
-//! `derive_fields`; from files to a snapshot `fragment_builder`, `scan`, `assemble`, `transaction`, `build`; between calls
-//! `store` and `change`.
+//! The files from the ground up: `text_index`, `fragment`, `derived_fields`, `snapshot`; over a snapshot `nodes`,
+//! `edges`, `columns`, `query`, `walk`, `cycles`, `diagram`; derived fields in `derive_scope`, `cache_key`,
+//! `derive_fields`; from files to a snapshot `fragment_builder`, `scan`, `assemble`, `transaction`, `build`; between
+//! calls `store` and `change`.
 
 mod assemble;
 mod build;

@@ -2,7 +2,7 @@
 
 use crate::primitive::Primitive;
 
-/// Declares the module of each primitive and the table of all. A module is named as its primitive and holds
+/// Declares the module of each primitive and the table of all. A module has the name of its primitive and contains
 /// `pub const PRIMITIVE: Primitive`.
 macro_rules! primitives {
     ($($name:ident,)*) => {
@@ -13,7 +13,7 @@ macro_rules! primitives {
         /// All primitives, sorted by name.
         pub const ALL: &[&Primitive] = &[$(&$name::PRIMITIVE,)*];
 
-        /// The files they stand in, for the test that each is named as its file.
+        /// Their files, for the test that each has the name of its file.
         #[cfg(test)]
         const FILES: &[&str] = &[$(stringify!($name),)*];
     };
@@ -242,7 +242,7 @@ primitives! {
     xml_select,
 }
 
-/// The primitive of that name.
+/// Returns the primitive of that name.
 pub fn find(name: &str) -> Option<&'static Primitive> {
     ALL.binary_search_by(|primitive| primitive.name.cmp(name)).ok().map(|at| ALL[at])
 }
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn each_is_named_as_its_file_and_the_table_is_sorted() {
         let names: Vec<&str> = ALL.iter().map(|primitive| primitive.name).collect();
-        // A name that Rust reserves, as `where`, is written `r#where`.
+        // A name that Rust reserves, such as `where`, is written `r#where`.
         let files: Vec<&str> = FILES.iter().map(|file| file.trim_start_matches("r#")).collect();
         assert_eq!(names, files);
         assert!(names.is_sorted_by(|a, b| a < b), "the table is not sorted: {names:?}");
@@ -298,7 +298,7 @@ mod tests {
             let least = *primitive.arities().start();
             let takes_all = |param: &Param| param.kinds.contains(&Kind::Any) || param.kinds.contains(&Kind::Null);
             if let Some(at) = primitive.positional().take(least).position(|param| !takes_all(param)) {
-                // Any other parameter that must be there takes no null.
+                // No other required parameter accepts null.
                 let wanted = primitive.positional().take(at).map(|_| Value::Bool(true));
                 refused(primitive, wanted.chain(vec![Value::Null; least - at]).collect());
             }

@@ -126,9 +126,9 @@ pub struct Line {
     pub number: usize,
 }
 
-/// Lines of a document, in order. They are not always adjacent, because page headers and footers are left out.
+/// Lines of a document, in order. They are not always adjacent, because page headers and footers are omitted.
 ///
-/// A *break* is a place between two lines that no sentence crosses: the edge of a list item. It is not a line, and
+/// A *break* is a position between two lines that no sentence crosses: the edge of a list item. It is not a line, and
 /// scripts do not see it.
 #[derive(Clone, Debug)]
 pub struct Lines {

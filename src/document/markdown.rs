@@ -49,8 +49,8 @@ pub struct MarkdownOptions {
 ///   heading of any level.
 /// - The title is the visible text of the whole heading: code and emphasis without markers, links by their text, images
 ///   by their alternative text, character references as characters, no HTML; a line end becomes a space. Syntax outside
-///   CommonMark (footnotes, `~~`, formulas) stays as written. The id is made from the title as [`AnchorStyle`] says,
-///   unless an attribute gives one. [`TitleStyle`] can select the source instead.
+///   CommonMark (footnotes, `~~`, formulas) stays as written. The id is made from the title as [`AnchorStyle`]
+///   specifies, unless an attribute sets one. [`TitleStyle`] can select the source instead.
 /// - An id that is taken gets the first free suffix of `-1`, `-2`, …
 /// - The lines are those of the source. There is a break before the first line and after the last line of each list
 ///   item.
@@ -169,7 +169,7 @@ struct MarkdownHeading {
     text: String,
     /// Where its first text begins.
     first: Option<usize>,
-    /// Where its last text, code, link or the like ends.
+    /// The end of its last text, code, link or similar element.
     end: usize,
 }
 

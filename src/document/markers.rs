@@ -50,12 +50,12 @@ impl MarkerBlock<'_> {
 /// current block already has a line with text and a marker that is not in `leads`.
 ///
 /// The language is not known: a marker in a string counts, but one after code does not. An empty marker, or one that
-/// begins with white space, is a fault.
+/// begins with white space, is an error.
 pub fn marker_blocks<'a>(document: &'a Document, markers: &[String], leads: &[usize]) -> Result<Vec<MarkerBlock<'a>>> {
     if let Some(bad) = markers.iter().find(|marker| !marker.starts_with(|letter: char| !letter.is_whitespace())) {
         let message = format!("the marker `{bad}` is empty or begins with white space");
         return Err(
-            Diagnostic::new(Code::ARGUMENTS, message).help("leave out the white space: it is ignored before a marker")
+            Diagnostic::new(Code::ARGUMENTS, message).help("remove the white space: it is ignored before a marker")
         );
     }
     let text = document.text();

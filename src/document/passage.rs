@@ -273,7 +273,7 @@ fn shared<'a>(
     }
     shares.drain(..size);
     shares.iter_mut().for_each(|share| *share = (*share).min(size));
-    debug_assert_eq!(shares.len(), length + 1, "one for every place and one for the end");
+    debug_assert_eq!(shares.len(), length + 1, "one for every position and one for the end");
     Ok(shares)
 }
 

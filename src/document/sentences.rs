@@ -36,8 +36,8 @@ pub struct Sentence {
 /// The maximum total size of overlapping sentences, as a multiple of the size of the text.
 const OVERLAP: usize = 64;
 
-/// The sentences of `lines` that contain a keyword, in the order in which they begin. If two begin at the same place,
-/// the weaker level comes first.
+/// The sentences of `lines` that contain a keyword, in the order in which they begin. If two begin at the same
+/// position, the weaker level comes first.
 ///
 /// - A keyword must not be adjacent to word characters. The longest matching keyword is used.
 /// - A sentence ends with a `.` that is followed by a space, a tab or the end of the line; before an empty line; and
@@ -50,7 +50,7 @@ const OVERLAP: usize = 64;
 /// - Sentences that differ only in white space (see [`super::QuoteTolerance::Letters`]) are merged: the first one is
 ///   kept, with the strongest level.
 ///
-/// Time is linear, except that overlapping sentences are copied. Too much overlap is a fault.
+/// Time is linear, except that overlapping sentences are copied. Too much overlap is an error.
 pub fn keyword_sentences(lines: &Lines, keywords: &Keywords) -> Result<Vec<Sentence>> {
     let finder = KeywordFinder::new(keywords);
     let mut walk = None;
@@ -142,7 +142,7 @@ struct KeywordMatch<'a> {
     word: &'a str,
 }
 
-/// Finds keywords, the longest one at each place.
+/// Finds keywords, the longest one at each position.
 struct KeywordFinder<'a> {
     words: Vec<(&'a str, usize)>,
     definitions: Vec<&'a str>,

@@ -8,7 +8,7 @@ use crate::value::Value;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 
-/// The code of its faults.
+/// The code of its errors.
 const CODE: Code = Code("placeholders");
 
 const OPEN: &str = "{{";
@@ -22,7 +22,7 @@ struct TemplateToken<'a> {
 
 /// The distinct names of the tokens in a text, in the order of their first occurrence.
 ///
-/// A `{{` that does not begin a token is a fault. Names consist of letters, digits, `_` and `-`.
+/// A `{{` that does not begin a token is an error. Names consist of letters, digits, `_` and `-`.
 pub fn token_names<'a>(input: &ParserInput<'a>) -> Result<Vec<&'a str>> {
     let mut names: Vec<&str> = Vec::new();
     let mut known = HashSet::new();
@@ -37,7 +37,7 @@ pub fn token_names<'a>(input: &ParserInput<'a>) -> Result<Vec<&'a str>> {
 
 /// The text with each token replaced by its value. Inserted values are not scanned for tokens.
 ///
-/// A token without a value is a fault, and so is a value without a token unless `spare` names it. All of them are
+/// A token without a value is an error, and so is a value without a token unless `spare` names it. All of them are
 /// reported at once, with the nearest name.
 pub fn fill(input: &ParserInput<'_>, values: &BTreeMap<String, String>, spare: &[String]) -> Result<Value> {
     let found = find_tokens(input)?;
@@ -122,7 +122,7 @@ fn refuse_unused(found: &[TemplateToken<'_>], values: &BTreeMap<String, String>,
     known.dedup();
     Err(match did_you_mean(first, known) {
         Some(help) => fault.help(help),
-        None => fault.help("remove its value, or name it in `spare`"),
+        None => fault.help("remove its value, or name it in `allow_unused`"),
     })
 }
 

@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use style::{YamlStyle, is_bare};
 
-/// The code of its faults.
+/// The code of its errors.
 const CODE: Code = Code("parse.front_matter");
 
 /// How changed values are written.
@@ -39,7 +39,7 @@ pub struct FrontMatterOptions {
 /// order of keys, a byte order mark and line ends are kept. A text without front matter gets one if there is something
 /// to set. A change that cannot be made line by line rewrites whole keys.
 ///
-/// The result is parsed again. Unless it contains exactly the wanted data, the edit is a fault `parse.front_matter`,
+/// The result is parsed again. Unless it contains exactly the wanted data, the edit is an error `parse.front_matter`,
 /// and so is front matter that cannot be read.
 pub fn edit_front_matter(input: &Value, changes: &Json, how: &FrontMatterOptions) -> Result<String> {
     let whole = ParserInput::from_value(input);
@@ -432,7 +432,7 @@ impl YamlChange<'_> {
         let parting = between.map_or(", ", |between| &self.text[between]);
         // A comment in the separator belongs to one item, so the separator cannot be repeated.
         let parting = if parting.contains('#') || !parting.contains(',') { ", " } else { parting };
-        debug_assert!(node.bytes.start <= inner.start && inner.end <= node.bytes.end, "items lie within the node");
+        debug_assert!(node.bytes.start <= inner.start && inner.end <= node.bytes.end, "items are inside the node");
         self.replacements.replace(inner, pieces.join(parting));
     }
 

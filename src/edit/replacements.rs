@@ -19,7 +19,7 @@ pub(super) fn line_end(text: &str) -> &'static str {
     memchr::memchr(b'\n', text.as_bytes()).map_or("\n", |at| end_of(&text[..=at]))
 }
 
-/// How a text ends that ends with a line.
+/// The line ending of a text that ends with a line.
 fn end_of(line: &str) -> &'static str {
     if line.ends_with("\r\n") { "\r\n" } else { "\n" }
 }
@@ -35,13 +35,13 @@ pub(super) fn with_line_end(text: &str, end: &str) -> String {
 pub(super) struct Replacements(Vec<(Range<usize>, String)>);
 
 impl Replacements {
-    /// Replaces these bytes with `text`. An empty range inserts, after anything inserted at that place before.
+    /// Replaces these bytes with `text`. An empty range inserts, after any earlier insertion at that position.
     pub(super) fn replace(&mut self, bytes: Range<usize>, text: impl Into<String>) {
         self.0.push((bytes, text.into()));
     }
 
-    /// The text after all replacements; `None` if two overlap or the call was stopped. A new line ends as the line whose
-    /// place it takes, else as the one before it; with `end` where there is none.
+    /// The text after all replacements; `None` if two overlap or the call was stopped. A new line gets the line ending
+    /// of the line that it replaces, otherwise that of the line before it, otherwise `end`.
     pub(super) fn apply(mut self, text: &str, end: &str) -> Option<String> {
         self.0.sort_by_key(|(bytes, _)| (bytes.start, bytes.end));
         let mut edited = String::with_capacity(text.len());
@@ -59,7 +59,8 @@ impl Replacements {
     }
 }
 
-/// How the lines end that lie in a range; of a range within a line, how that line ends, or the one before it.
+/// The endings of the lines in a range. For a range within a line, the ending of that line, otherwise that of the line
+/// before it.
 fn ends_at<'a>(text: &'a str, bytes: &Range<usize>, end: &'a str) -> Vec<&'a str> {
     let replaced = text.get(bytes.clone()).unwrap_or_default();
     let ends: Vec<&str> = replaced.split_inclusive('\n').filter(|line| line.ends_with('\n')).map(end_of).collect();
@@ -73,7 +74,7 @@ fn ends_at<'a>(text: &'a str, bytes: &Range<usize>, end: &'a str) -> Vec<&'a str
     vec![own.map(end_of).or_else(previous).unwrap_or(end)]
 }
 
-/// Adds lines, each with the end of its number; those beyond have the last one.
+/// Adds lines, each with the ending of the same index, or with the last one.
 fn push_lines(edited: &mut String, lines: &str, ends: &[&str]) {
     for (number, line) in lines.split_inclusive('\n').enumerate() {
         match line.strip_suffix('\n') {
@@ -118,7 +119,7 @@ fn edit_from_value(value: &Value) -> Result<TextEdit> {
 
 /// The text with these lines replaced. The new text becomes whole lines, with the line ends of the document.
 ///
-/// Overlapping edits, and lines that the document does not have, are faults.
+/// Overlapping edits, and lines that the document does not have, are errors.
 pub fn edit_lines(document: &Document, edits: &[TextEdit]) -> Result<String> {
     let text = document.text();
     let lines = document.line_ranges();
@@ -142,7 +143,7 @@ pub fn edit_lines(document: &Document, edits: &[TextEdit]) -> Result<String> {
 
 /// The text with these character ranges replaced, without any further change.
 ///
-/// Overlapping edits, and characters that the document does not have, are faults.
+/// Overlapping edits, and characters that the document does not have, are errors.
 pub fn edit_chars(document: &Document, edits: &[TextEdit]) -> Result<String> {
     let text = document.text();
     guard::reserve_memory(text.len().saturating_mul(size_of::<usize>()))?;
@@ -221,7 +222,7 @@ mod tests {
         assert_eq!(lines(text, &[edit(4, 3, "4\n")]), Ok("1\r\n2\r\n3\r\n4\r\n".into()));
         assert_eq!(lines(text, &[edit(1, 0, "0"), edit(1, 2, "")]), Ok("0\r\n3".into()));
         assert_eq!(lines("", &[edit(1, 0, "a")]), Ok("a\n".into()));
-        // Where line ends are mixed each line keeps its own.
+        // In a text with mixed line endings each line keeps its own.
         let mixed = "1\r\n2\n3\r\n4\n";
         assert_eq!(lines(mixed, &[edit(2, 3, "b\nc\nd")]), Ok("1\r\nb\nc\r\nd\r\n4\n".into()));
         assert_eq!(lines(mixed, &[edit(2, 1, "a"), edit(3, 2, "b")]), Ok("1\r\na\r\n2\nb\n3\r\n4\n".into()));

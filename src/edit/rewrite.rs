@@ -22,12 +22,12 @@ const KEY: usize = 4 << 10;
 /// Unchanged values keep their form: `[…]` and `{…}` stay on their line, block scalars stay block scalars, and numbers,
 /// dates and the order of inner keys stay as written. Block lists are flush with their key, inner blocks are indented
 /// by two, unnecessary quotes are removed, and booleans and null get one spelling. Comments and blank lines within
-/// lists and maps are kept; those beside and between the outermost keys are dropped. The rules are those of ruamel.yaml
-/// when it loads and dumps YAML 1.2 without preserving quotes.
+/// lists and maps are kept; those next to and between the outermost keys are dropped. The rules are those of
+/// ruamel.yaml when it loads and dumps YAML 1.2 without preserving quotes.
 ///
 /// An entry with an anchor, an alias, a tag or a key that is not a text stays as written. If an alias would precede or
-/// lose its anchor, it is replaced by the value it refers to. A rewrite that would lose a tag is a fault. The result is
-/// parsed again and must contain exactly the wanted data, key by key.
+/// lose its anchor, it is replaced by the value it refers to. A rewrite that would lose a tag is an error. The result
+/// is parsed again and must contain exactly the wanted data, key by key.
 pub fn rewrite_yaml(input: &ParserInput<'_>, changes: &Json, order: &[String]) -> Result<String> {
     let (data, is_map) = match parse_yaml(input)? {
         Value::Map(data) => (Value::Map(data).to_json(), true),
@@ -312,7 +312,7 @@ impl EntryWriter<'_> {
     }
 
     /// Writes the line end of a value and the comments and blank lines after it. After an `outermost` value they are
-    /// dropped, except for a comment beside a flow collection.
+    /// dropped, except for a comment next to a flow collection.
     fn end(&mut self, value: &LayoutNode, outermost: bool) -> Result<()> {
         guard::spend(self.stops.len())?;
         let at = value.bytes.end;

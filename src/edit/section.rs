@@ -27,7 +27,7 @@ pub enum SectionEdit<'a> {
 /// too. The first heading with that title is used; headings in code, quotes, lists and front matter are ignored. A
 /// section extends to the next heading of its level or above, so its subsections belong to it; blank lines and `---`
 /// rules at its end do not. The new text gets the line ends of the document, and blank lines separate it from its
-/// heading and from a following heading or rule. A missing section is a fault, or is created at the end of the text if
+/// heading and from a following heading or rule. A missing section is an error, or is created at the end of the text if
 /// `create`.
 pub fn edit_section(input: &ParserInput<'_>, heading: &str, edit: SectionEdit<'_>, create: bool) -> Result<String> {
     let text = input.text();

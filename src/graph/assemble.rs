@@ -106,8 +106,8 @@ impl FragmentAssembly {
         }
     }
 
-    /// Replaces a node with a later definition. `reported` is the fragment of that definition if the duplicate is a
-    /// fault.
+    /// Replaces a node with a later definition. `reported` is the fragment of that definition if the duplicate is an
+    /// error.
     fn replace(&mut self, node: u32, by: NodeSlot, reported: Option<&Fragment>) {
         if let Some(fragment) = reported {
             self.report_duplicate(node, self.data.kind_of[node as usize], fragment, "the last one is kept");

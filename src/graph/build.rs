@@ -35,7 +35,7 @@ struct BuilderState {
     snapshot: Option<Arc<Graph>>,
     /// Whether something was added since. If so, the next snapshot is made from this one.
     is_stale: bool,
-    /// The folders that searches could not look into and that the graph has a fault for.
+    /// The folders that searches could not look into and that the graph has an error for.
     unreadable: BTreeSet<String>,
 }
 
@@ -54,8 +54,9 @@ impl Builder {
         act(&mut self.lock().open)
     }
 
-    /// `scan_files(files, "function", args)`: calls `function(f, doc, args)` for each file, in parallel. It skips a file if
-    /// neither it, the scripts nor the arguments changed since the last build. The results can be read afterwards.
+    /// `scan_files(files, "function", args)`: calls `function(f, doc, args)` for each file, in parallel. It skips a
+    /// file if neither it, the scripts nor the arguments changed since the last build. The results can be read
+    /// afterwards.
     pub fn scan(&self, files: &[String], function: &str, arguments: &Value) -> Result<()> {
         self.scan_each(files, function, std::slice::from_ref(arguments))
     }
@@ -64,7 +65,7 @@ impl Builder {
     pub fn scan_each(&self, files: &[String], function: &str, arguments: &[Value]) -> Result<()> {
         let Some(scan) = &self.scan else {
             let fault = Diagnostic::new(Code::ARGUMENTS, "only the graph of `build` can scan files");
-            return Err(fault.help("read the files, and `add` their contents"));
+            return Err(fault.help("read the files, and add their contents with `add_node`"));
         };
         self.lock().close_fragment();
         let fragments = scan.run(files, function, arguments)?;
@@ -77,7 +78,7 @@ impl Builder {
         Ok(())
     }
 
-    /// `to_set(name, value)`: sets a value of the whole graph, which is read as `graph().name`.
+    /// `set_value(name, value)`: sets a value of the whole graph, which is read as `graph().name`.
     pub fn set_value(&self, name: &str, value: Value) -> Result<()> {
         if let "errors" | "stamp" = name {
             return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{name}` is a reserved name of a graph")));
@@ -178,7 +179,7 @@ impl Builder {
 }
 
 impl BuilderState {
-    /// The files of a folder that cannot be read are missing: each such folder is a fault of the graph.
+    /// The files of a folder that cannot be read are missing: each such folder is an error of the graph.
     fn tell_unreadable_folders(&mut self, folders: Vec<String>) {
         for folder in folders {
             if self.unreadable.insert(folder.clone()) {
@@ -202,7 +203,7 @@ impl Object for Builder {
         Kind::Builder
     }
 
-    /// A value that was `set`, else a property of the graph such as `faults`.
+    /// A value that was set, otherwise a property of the graph such as `errors`.
     fn field(&self, name: &str) -> Result<Value> {
         let set = self.lock().values.get(name).cloned();
         match set {

@@ -125,7 +125,7 @@ impl Graph {
         let pairs = reads.some.iter().map(|(kind, field)| texts(&[kind.clone(), field.clone()]));
         let mut declared = vec![Value::Text(group.function().clone()), texts(group.fields()), texts(&reads.all)];
         declared.extend([Value::list(pairs), texts(&names)]);
-        // A field that only other nodes of the kind have reads as `()`; a field that no node has is a fault.
+        // A field that only other nodes of the kind have reads as `()`; a field that no node has is an error.
         for kind in known(group.kind()).iter().chain(some.iter().map(|(kind, _)| kind)) {
             let kind = &self.data.kinds[usize::from(*kind)];
             declared.extend([Value::Text(kind.name.clone()), texts(&kind.fields)]);
@@ -161,7 +161,7 @@ impl Graph {
 
     /// Adds the kinds on which the derived fields of the read nodes depend.
     ///
-    /// Fields that themselves depend on the kind `own` are left out. A function that derives fields of that kind reads
+    /// Fields that themselves depend on the kind `own` are excluded. A function that derives fields of that kind reads
     /// stored fields there, or names the kinds that these fields need; [`Graph::permit_group`] checks that. Otherwise
     /// two kinds that read each other, such as citations and the requirements they cover, would each need all nodes of
     /// the other.

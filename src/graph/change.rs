@@ -69,7 +69,7 @@ impl ChangeSession {
     ) -> Result<Arc<ChangeEntry>> {
         if self.state().open.is_some() {
             return Err(Diagnostic::new(Code::ARGUMENTS, "another change is already in progress")
-                .help("make one `change` after the other, or do everything in one"));
+                .help("run one `transaction` after the other, or make all changes in one"));
         }
         let known = self.state().pending.clone();
         let pending = match known {

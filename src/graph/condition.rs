@@ -60,10 +60,11 @@ impl FieldCondition {
     /// Parses a condition. A map requires all tests that it names: `equals`; `one_of: [..]`; `none_of: [..]` (for a
     /// list: none of its items is one of these); `starts_with`; `ends_with`; `contains` (a part of a text, or an item
     /// of a list); `words` (each word appears in the text, delimited by characters other than letters, digits and `_`);
-    /// `all_tokens` (each is a token of the text, that is, a run of letters, digits, `_` and `-`, without `-` at the ends
-    /// of the run; case is ignored); `any_token` (at least one of them is); `regex`; `empty` (`()`, no characters, no
-    /// items); `greater_than` and `less_than` (both exclude the bound); `any_of` (an item of a list meets the test); `not` (the value
-    /// does not meet the test); and `ignore_case: true` (case is ignored). Any other value is compared for equality.
+    /// `all_tokens` (each is a token of the text, that is, a run of letters, digits, `_` and `-`, without `-` at the
+    /// ends of the run; case is ignored); `any_token` (at least one of them is); `regex`; `empty` (`()`, no characters,
+    /// no items); `greater_than` and `less_than` (both exclude the bound); `any_of` (an item of a list meets the test);
+    /// `not` (the value does not meet the test); and `ignore_case: true` (case is ignored). Any other value is compared
+    /// for equality.
     pub fn parse(test: &Value) -> Result<Self> {
         let Value::Map(map) = test else {
             return Ok(Self {

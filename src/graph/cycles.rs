@@ -37,7 +37,7 @@ impl Nodes {
     /// order of insertion is kept.
     ///
     /// # Errors
-    /// There is a cycle. The fault lists its nodes.
+    /// There is a cycle. The error lists its nodes.
     pub fn order(&self, kinds: Option<&[String]>) -> Result<Self> {
         let ways = self.step_map(kinds)?;
         let mut waits: FxHashMap<u32, usize> = FxHashMap::default();

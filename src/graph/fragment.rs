@@ -35,7 +35,7 @@ pub(super) struct Fragment {
 }
 
 impl Fragment {
-    /// The fragment of a file that could not be scanned. It holds only the fault.
+    /// The fragment of a file that could not be scanned. It holds only the error.
     pub fn failed(path: Text, fault: Diagnostic) -> Self {
         Self { fault: Some(FileFault { path: path.clone(), fault }), path, ..Self::default() }
     }
@@ -113,11 +113,11 @@ pub(super) struct NodeHead {
 /// What to do with a node whose kind and id are taken.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnDuplicate {
-    /// Report a fault and keep the first node.
+    /// Report an error and keep the first node.
     Reject,
     /// Keep the first node.
     KeepFirst,
-    /// Report a fault and replace the first node with this one. Descendants of the first node that are not added again
+    /// Report an error and replace the first node with this one. Descendants of the first node that are not added again
     /// are removed.
     Replace,
     /// Merge the two nodes, with the rankings of this number.
@@ -165,7 +165,7 @@ pub(super) struct FileFault {
 
 impl FileFault {
     /// The map that scripts see: `path`, `message`, `code`, and, if known, `help`, `line` and `column` in the file, and
-    /// `script`, the place in the script that raised the fault.
+    /// `script`, the location in the script that raised the error.
     pub fn to_value(&self) -> Value {
         let mut map = Map::new();
         let mut put = |name: &str, value: Value| map.insert(name.into(), value);

@@ -42,7 +42,7 @@ impl FragmentBuilder {
         self.remark(path, *Diagnostic::new(Code::ARGUMENTS, message).warning());
     }
 
-    /// Adds a fault, or a warning, of a file.
+    /// Adds an error, or a warning, of a file.
     pub(super) fn remark(&mut self, path: Text, fault: Diagnostic) {
         self.fragment.remarks.push(FileFault { path, fault });
     }
@@ -52,8 +52,8 @@ impl FragmentBuilder {
         self.fragment.tables.iter().any(|table| &*table.kind == kind)
     }
 
-    /// `add_node(kind, id, fields, parent?)`: adds a node. Returns its id, by which other nodes refer to it. If the id is
-    /// taken, that is a fault of the graph.
+    /// `add_node(kind, id, fields, parent?)`: adds a node. Returns its id, by which other nodes refer to it. If the id
+    /// is taken, that is an error of the graph.
     pub fn add(&mut self, kind: &str, id: &Value, fields: &Value, parent: &Value) -> Result<Value> {
         let fields = node_fields(fields)?;
         self.put_node(kind, parse_id(id)?, fields, parent, OnDuplicate::Reject)
@@ -103,8 +103,8 @@ impl FragmentBuilder {
         Ok(Value::List(ids))
     }
 
-    /// `add_edge(from, to, kind, #{ needs, labels })`: adds an edge, which is resolved when the graph is assembled. `to`
-    /// is an id of any kind, or `#{ kind, id }`. The edge is broken while an end, or one of `needs`, is missing.
+    /// `add_edge(from, to, kind, #{ requires, labels })`: adds an edge, which is resolved when the graph is assembled.
+    /// `to` is an id of any kind, or `#{ kind, id }`. The edge is broken while an end, or one of `needs`, is missing.
     pub fn refer(&mut self, from: &Value, to: &Value, kind: &str, needs: &[Value], labels: &[Value]) -> Result<()> {
         let reference = FragmentEdge {
             from: self.localize(node_ref(from)?),
@@ -334,7 +334,7 @@ impl FragmentHandle {
         Self { recording: Mutex::new(Some(FragmentBuilder::new(path.clone()))), path, fault }
     }
 
-    /// Takes the fragment out. Any later addition is a fault.
+    /// Takes the fragment out. Any later addition is an error.
     pub(super) fn close(&self) -> Option<Fragment> {
         self.recording.lock().unwrap_or_else(PoisonError::into_inner).take().map(FragmentBuilder::finish)
     }
@@ -409,7 +409,7 @@ impl BlockMapping {
     /// fields, plus }, references }`.
     ///
     /// # Errors
-    /// A key is unknown, missing or of the wrong type. The fault has the code `arguments`.
+    /// A key is unknown, missing or of the wrong type. The error has the code `arguments`.
     pub fn parse(map: &Map) -> Result<Self> {
         check_keys(map, "nodes", &KEYS)?;
         let whole = NodeMapping::parse(map, "nodes")?;

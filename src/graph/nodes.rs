@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// A node. Its properties are its stored and derived fields, and also `kind`; `key`: its id, unique within its kind;
-/// and `id`: the field `id` if its kind has one, otherwise the key. A field that its kind lacks is a fault; a field of
+/// and `id`: the field `id` if its kind has one, otherwise the key. A field that its kind lacks is an error; a field of
 /// the kind that this node was not given reads as `()`.
 #[derive(Clone)]
 pub struct Node {
@@ -376,7 +376,7 @@ impl Graph {
         Some(Node::new(Arc::clone(self), found))
     }
 
-    /// The nodes of these kinds, or all nodes, in the order of insertion. A kind without nodes is not a fault.
+    /// The nodes of these kinds, or all nodes, in the order of insertion. A kind without nodes is not an error.
     pub fn nodes(self: &Arc<Self>, kinds: &[String]) -> Nodes {
         let mut known: Vec<u16> =
             kinds.iter().filter_map(|kind| self.data.kind_at.get(kind.as_str()).copied()).collect();
@@ -529,7 +529,7 @@ impl<'a> FieldReader<'a> {
         }
     }
 
-    /// The value for one node. A field that its kind lacks is a fault.
+    /// The value for one node. A field that its kind lacks is an error.
     pub fn read_known(&self, node: u32) -> Result<Cow<'a, Value>> {
         let kind = self.graph.data.kind_of[node as usize];
         match self.access[usize::from(kind)] {

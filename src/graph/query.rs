@@ -32,7 +32,7 @@ impl Nodes {
             if hit.as_ref().is_some_and(|(indexed, _)| *indexed == at) {
                 continue;
             }
-            // The name is checked against all nodes, so that a misspelt name is a fault even if no node is left.
+            // The name is checked against all nodes, so that a misspelt name is an error even if no node is left.
             if left.is_empty() && !self.is_empty() && !FieldReader::new(self.graph(), name).is_known_to(self.ids()) {
                 self.reader(name)?;
             }
@@ -233,7 +233,7 @@ impl Nodes {
     }
 
     /// The nodes in sorted order, and whether the snapshot keeps that list. Only lists that outlive the call are looked
-    /// up and kept, and only where the whole graph is visible, since reading a key may be a fault elsewhere.
+    /// up and kept, and only where the whole graph is visible, since reading a key may be an error elsewhere.
     pub(super) fn sort_cached(
         &self,
         keys: &[SortKey],

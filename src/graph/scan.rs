@@ -84,8 +84,8 @@ impl FileScanner {
 
     //= docs/spec.md#scripts
     //# A function that does not exist, and a script that fails for every file, MUST fail the graph.
-    /// The fragments of these files, in their order. Each file has its own arguments, or all files have the same. A
-    /// fault of one file is kept in its fragment; only limits, cancellation and a function that fails for all of them
+    /// The fragments of these files, in their order. Each file has its own arguments, or all files have the same. An
+    /// error of one file is kept in its fragment; only limits, cancellation and a function that fails for all of them
     /// end the scan.
     pub fn run(&self, files: &[String], function: &str, arguments: &[Value]) -> Result<Vec<Arc<Fragment>>> {
         self.functions.require(function, 3)?;
@@ -178,7 +178,7 @@ impl FileScanner {
     fn scan_file(&self, path: &str, scan_call: &ScanCall<'_>) -> Result<ScannedFile> {
         let (bytes, hash) = match self.recorded.read_hashed(path) {
             Ok(read) => read,
-            // A file that is too large is a fault of that file, unless the build was stopped.
+            // A file that is too large is an error of that file, unless the build was stopped.
             Err(fault) => {
                 guard::check()?;
                 let fragment = match scan_call.allow_unreadable {
@@ -219,7 +219,7 @@ impl FileScanner {
     }
 }
 
-/// The fault of a function that fails for every file it is given, which is not a fault of these files.
+/// The error of a function that fails for every file it is given, which is not an error of these files.
 fn fault_of_script(fragments: &[Arc<Fragment>]) -> Option<Box<Diagnostic>> {
     let first = fragments.first()?.fault.as_ref()?;
     let is_of_script = |file: &FileFault| file.fault.code == Code::SCRIPT;
@@ -232,7 +232,7 @@ fn decode_text(path: &str, bytes: Vec<u8>) -> Result<String> {
         .map_err(|fault| fault.help("pass `allow_unreadable: true` in the arguments to accept any bytes"))
 }
 
-/// Whether a fault ends the whole build: the build was stopped, so the file is not merely too large for its function.
+/// Whether an error ends the whole build: the build was stopped, so the file is not merely too large for its function.
 //= docs/spec.md#scripts
 //# A file that cannot be scanned or is too large MUST be an error of that file, and not of the whole graph.
 fn ends_build(fault: &Diagnostic) -> bool {
@@ -278,6 +278,6 @@ pub(super) fn ensure_not_scanning() -> Result<()> {
     }
     let fault = Diagnostic::new(Code::WORLD, "a scan function can read only its own file");
     Err(fault.help(
-        "read the other file in `build` and pass what is needed as an argument of `scan`, or use `derive_fields`",
+        "read the other file in `build` and pass what is needed as an argument of `scan_files`, or use `derive_fields`",
     ))
 }

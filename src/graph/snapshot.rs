@@ -34,7 +34,7 @@ pub trait Functions: Send + Sync {
 static NUMBER: AtomicU64 = AtomicU64::new(1);
 
 /// An immutable snapshot. Nodes are numbered in the order of insertion: the order of scans, of files within a scan, and
-/// of places within a file.
+/// of positions within a file.
 pub struct Graph {
     pub(super) data: GraphData,
     pub(super) groups: Vec<DerivedFields>,
@@ -163,7 +163,7 @@ impl Graph {
         self.data.kinds.iter().map(|kind| (&kind.name, kind.nodes.len())).filter(|(_, count)| *count > 0)
     }
 
-    /// The faults of single files: maps with `path`, `message` and further keys if known.
+    /// The errors of single files: maps with `path`, `message` and further keys if known.
     pub fn faults(&self) -> Value {
         Value::list(self.data.faults.iter().map(FileFault::to_value))
     }
@@ -182,7 +182,7 @@ impl Graph {
 
     //= docs/spec.md#scripts
     //# A graph MUST NOT be used if none of its files could be scanned.
-    /// The fault of a graph for which files were scanned, all in vain.
+    /// The error of a graph for which files were scanned, all in vain.
     pub(super) fn scanned_in_vain(&self) -> Option<Box<Diagnostic>> {
         let mut scanned = self.data.fragments.iter().filter(|fragment| !fragment.path.is_empty()).peekable();
         let first = scanned.peek()?.fault.clone()?;
@@ -202,7 +202,7 @@ impl Graph {
         self.graph_values.keys().chain(derived).map(|name| &**name)
     }
 
-    /// The numbers of these kinds of edges. A kind that no edge has is not a fault.
+    /// The numbers of these kinds of edges. A kind that no edge has is not an error.
     pub(super) fn edge_kinds(&self, kinds: &[String]) -> Vec<u16> {
         let known = self.data.edge_kinds.iter().zip(0..);
         known.filter(|(name, _)| kinds.iter().any(|kind| **kind == ***name)).map(|(_, at)| at).collect()
@@ -214,7 +214,7 @@ impl Object for Graph {
         Kind::Graph
     }
 
-    /// A value that `g.set_value(name, value)` set or `g.derive_values` declared; `faults`: what went wrong in single files;
+    /// A value that `g.set_value(name, value)` set or `g.derive_values` declared; `errors`: the errors of single files;
     /// or `stamp`: a text that no other graph of this process has.
     fn field(&self, name: &str) -> Result<Value> {
         self.permit_whole("a value of the graph", "store it in a field of the node, or leave out `reads`")?;
@@ -287,7 +287,7 @@ pub(super) struct GraphData {
     pub inward: Adjacency,
     /// Field values that result from merging nodes.
     pub merged: FxHashMap<(u32, u16), Value>,
-    /// The faults of files and nodes.
+    /// The errors of files and nodes.
     pub faults: Vec<FileFault>,
     /// The node that each head became, fragment after fragment.
     pub node_of: Vec<u32>,
@@ -302,7 +302,7 @@ pub(super) struct GraphData {
 pub(super) struct ResumePoint {
     /// The number of kinds. Later kinds have derived fields and no nodes.
     pub kinds: usize,
-    /// The number of faults.
+    /// The number of errors.
     pub faults: usize,
 }
 

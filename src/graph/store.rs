@@ -108,7 +108,7 @@ impl ChangeLock {
 }
 
 /// Runs the closure with a host whose `world()` is the given one, within the limits of a build. In that host, `graph()`
-/// is a fault.
+/// is an error.
 pub type BuildScope<'a> = &'a dyn Fn(Arc<SealedWorld>, &mut dyn FnMut() -> Result<()>) -> Result<()>;
 
 /// How to build the graph.

@@ -236,7 +236,7 @@ fn json(text: &str) -> Value {
 fn map(text: &str) -> Map {
     match json(text) {
         Value::Map(map) => map,
-        other => panic!("{other:?} is no map"),
+        other => panic!("{other:?} is not a map"),
     }
 }
 

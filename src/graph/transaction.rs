@@ -73,7 +73,7 @@ impl Transaction {
         })
     }
 
-    /// Adds a node after all others. It is a fault if the id is taken.
+    /// Adds a node after all others. It is an error if the id is taken.
     pub fn add(&self, kind: &str, id: &Value, fields: &Value, parent: &Value) -> Result<Value> {
         let mut fields = node_fields(fields)?;
         fields.retain(|_, value| !value.is_null());

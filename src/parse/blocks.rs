@@ -394,7 +394,7 @@ struct Fences {
 }
 
 impl Fences {
-    /// Whether the next line is a fence or lies within one. A fence that is never closed covers the rest of the text.
+    /// Whether the next line is a fence or inside one. A fence that is never closed covers the rest of the text.
     fn covers(&mut self, line: &str) -> bool {
         let inner = line.trim_start_matches(' ');
         let sign = match inner.as_bytes() {

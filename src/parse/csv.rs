@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::io::Read;
 use std::sync::Arc;
 
-/// The code of faults in the table.
+/// The code of errors in the table.
 const CODE: Code = Code("parse.csv");
 
 /// How a table is written, and how its rows are returned.
@@ -24,10 +24,10 @@ pub struct CsvFormat<'a> {
 }
 
 /// The rows of a table. All cells are texts. With a header, each row is a map with the names of the first row as keys,
-/// and a row with more or fewer cells is a fault `parse.csv`. Without a header, each row is a list of its cells.
+/// and a row with more or fewer cells is an error `parse.csv`. Without a header, each row is a list of its cells.
 ///
 /// A cell that begins with a double quote must end with one, and a quote within it is doubled. A quote that is never
-/// closed, text after a closing quote, and a quote within an unquoted cell are faults, because their intent is
+/// closed, text after a closing quote, and a quote within an unquoted cell are errors, because their intent is
 /// ambiguous. Rows end with `\n`, `\r\n` or `\r`. In a table with one column, an empty line is an empty cell. In other
 /// tables, and before the header, an empty line is skipped.
 pub fn parse_csv(input: &ParserInput<'_>, table: CsvFormat<'_>) -> Result<Value> {

@@ -5,7 +5,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::value::{Map, Value};
 
-/// The code of faults in the output.
+/// The code of errors in the output.
 const CODE: Code = Code("parse.git_status");
 
 /// `#{ branch: #{ head, upstream, ahead, behind, oid }, entries: [#{ state, path, from?, staged, unstaged }] }`.

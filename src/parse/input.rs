@@ -1,4 +1,4 @@
-//! The input of a reader: a text, or a document whose path appears in faults.
+//! The input of a reader: a text, or a document whose path appears in errors.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::Document;
@@ -48,7 +48,7 @@ impl<'a> ParserInput<'a> {
         }
     }
 
-    /// Creates a fault at byte `at` of the text.
+    /// Creates an error at byte `at` of the text.
     pub fn fault(&self, code: Code, at: usize, message: impl Into<String>) -> Box<Diagnostic> {
         let at = at.saturating_add(self.mark);
         Diagnostic::new(code, message).at(self.source().place(at..at))

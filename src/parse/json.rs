@@ -1,4 +1,4 @@
-//! JSON: its value, and faults with line and column. It also finds integers beyond 64 bits, which readers would
+//! JSON: its value, and errors with line and column. It also finds integers beyond 64 bits, which readers would
 //! silently round.
 
 use super::input::ParserInput;
@@ -9,11 +9,11 @@ use crate::value::Value;
 use serde::de::DeserializeSeed;
 use std::cell::Cell;
 
-/// The code of faults in the text.
+/// The code of errors in the text.
 const CODE: Code = Code("parse.json");
 
 /// The value of a JSON text (RFC 8259). If a key appears twice, the last value is used. Integers beyond 64 bits and
-/// nesting deeper than 127 levels are faults `parse.json`.
+/// nesting deeper than 127 levels are errors `parse.json`.
 pub fn parse_json(input: &ParserInput<'_>) -> Result<Value> {
     let mut deserializer = serde_json::Deserializer::from_str(input.text());
     let is_rounded = Cell::new(false);
@@ -60,7 +60,7 @@ pub struct OversizedInteger {
     pub message: String,
 }
 
-/// The help line of a fault about an [`OversizedInteger`].
+/// The help line of an error about an [`OversizedInteger`].
 pub const OVERSIZED_INTEGER_HELP: &str =
     "integers range from -9223372036854775808 to 9223372036854775807; write a larger one as a text, in quotes";
 
@@ -75,7 +75,7 @@ pub fn find_oversized_integer(text: &str) -> Result<Option<OversizedInteger>> {
     JsonScan { text, at: 0, way: Vec::new() }.first()
 }
 
-/// Refuses a JSON text that contains an integer beyond 64 bits, as a fault of the arguments.
+/// Refuses a JSON text that contains an integer beyond 64 bits, as an error of the arguments.
 ///
 /// # Errors
 /// The text contains such an integer, or the running call was stopped.

@@ -69,8 +69,8 @@ impl OutlineEntry {
 /// they begin. `kind` is `class` (also for `struct`, `enum`, `trait`, `impl`, `interface`, `record`, `union`),
 /// `function`, or `method` for a function directly in a class.
 ///
-/// Macros, and code that the preprocessor splits, may be misread. Functions without braces around their body are left
-/// out.
+/// Macros, and code that the preprocessor splits, may be misread. Functions without braces around their body are
+/// omitted.
 pub fn outline(document: &Document, layout: BlockLayout) -> Result<Vec<Value>> {
     let entries = match layout {
         BlockLayout::Indent => indented_entries(document.text())?,
@@ -387,7 +387,7 @@ const STATEMENTS: &[&str] = &[
 /// What a head declares. `bare` says whether a function can be declared there without a keyword, as in C and in
 /// classes. The head contains its brackets but not what is between them.
 fn declared_by_head<'a>(head: &[CodeToken<'a>], receiver: Option<&'a str>, bare: bool) -> Option<Declaration<'a>> {
-    // Type parameters may also contain `=`, and may stand between a name and its bracket.
+    // Type parameters may also contain `=`, and may appear between a name and its bracket.
     let outer = without_angles(head);
     let assigned = outer.iter().position(|token| token.text == "=");
     function(head, receiver).or_else(|| match assigned {

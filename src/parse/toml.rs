@@ -1,4 +1,4 @@
-//! TOML as a tree in which every key and value has its place. Whatever JSON cannot represent is a fault.
+//! TOML as a tree in which every key and value has its location. Whatever JSON cannot represent is an error.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
@@ -23,7 +23,7 @@ const ENTRY: usize = 128;
 /// How a bare date is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dates {
-    /// It is a fault, because JSON cannot represent it.
+    /// It is an error, because JSON cannot represent it.
     Refused,
     /// It is read as text.
     Texts,
@@ -98,7 +98,7 @@ impl TomlNode {
         }
     }
 
-    /// The tree without its places.
+    /// The tree without its locations.
     pub fn to_json(&self) -> Json {
         match &self.item {
             TomlItem::Scalar(value) => value.clone(),
@@ -142,10 +142,10 @@ pub fn parse(source: &Arc<Source>, dates: Dates, faults: &mut Vec<Diagnostic>) -
     tree(source, table.get_ref(), dates, faults)
 }
 
-/// Reads a TOML text up to its first fault. That is cheap even if every line has a fault.
+/// Reads a TOML text up to its first error. That is cheap even if every line has an error.
 ///
 /// # Errors
-/// The first fault; the text is too long to be read without interruption; the call was stopped.
+/// The first error; the text is too long to be read without interruption; the call was stopped.
 pub fn parse_to_fault(source: &Arc<Source>, dates: Dates) -> Result<TomlNode> {
     guard::require_time("the reader of TOML", source.text.len(), READING)?;
     let table =
@@ -164,7 +164,7 @@ fn tree(source: &Arc<Source>, table: &DeTable<'_>, dates: Dates, faults: &mut Ve
     TomlNode { item: TomlItem::Table(reader.table(table)), at: source.place(0..0) }
 }
 
-/// Creates a syntax fault, with a clearer message where the parser's message is hard to understand.
+/// Creates a syntax error, with a clearer message where the parser's message is hard to understand.
 fn syntax(source: &Arc<Source>, message: &str, span: Range<usize>) -> Box<Diagnostic> {
     let message = message.lines().next().unwrap_or_default().trim_end_matches('.');
     let help = if message.contains("duplicate key") {

@@ -16,7 +16,7 @@ pub(super) struct ValueSeed<'a> {
 }
 
 impl ValueSeed<'_> {
-    /// Reports a stopped guard as an error of the format. The caller checks the guard again and returns its fault.
+    /// Reports a stopped guard as an error of the format. The caller checks the guard again and returns its error.
     fn check<E: Error>() -> Result<(), E> {
         guard::check().map_err(|_| E::custom("stopped"))
     }

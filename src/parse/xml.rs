@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The code of faults in the text.
+/// The code of errors in the text.
 const CODE: Code = Code("parse.xml");
 
 /// The maximum number of elements, texts and comments.
@@ -287,8 +287,8 @@ type OutOfBounds = (usize, String, &'static str);
 /// The next step if a limit is exceeded.
 const FLATTER: &str = "split the text, or flatten it";
 
-/// The first place that exceeds a limit, with the reason. The XML library takes quadratic time there. This is one pass
-/// over the tags, which need not be well-formed.
+/// The first position that exceeds a limit, with the reason. The XML library takes quadratic time there. This is one
+/// pass over the tags, which need not be well-formed.
 fn find_out_of_bounds(text: &str) -> Result<Option<OutOfBounds>> {
     //= docs/spec.md#robustness
     //# A parser MUST NOT panic, whatever text it is given.

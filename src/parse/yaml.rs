@@ -21,7 +21,7 @@ use serde_saphyr::{Budget, DuplicateKeyPolicy, MessageFormatter, NonFiniteFloatP
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
-/// The code of faults in the text.
+/// The code of errors in the text.
 const CODE: Code = Code("parse.yaml");
 
 /// The maximum nesting depth of lists and maps.
@@ -46,14 +46,14 @@ pub(super) struct YamlError {
 /// `1_000`, `1:30`, dates and `yes` are texts. Also texts are `.inf`, `.nan` and numbers beyond 1.8e308, which JSON
 /// cannot represent, and integers beyond 64 bits, which would be rounded. Keys are texts as written, and `null` if
 /// empty. Merge keys (`<<`) are merged. A key that appears twice, a second document, aliases that expand to more than a
-/// million nodes, and nesting deeper than 64 levels are faults `parse.yaml`.
+/// million nodes, and nesting deeper than 64 levels are errors `parse.yaml`.
 pub fn parse_yaml(input: &ParserInput<'_>) -> Result<Value> {
     parse_text(input.text())?.map_err(|refused| {
         input.fault(CODE, input.offset(refused.line, refused.column), refused.message).help(refused.help)
     })
 }
 
-/// The value, or the error in the text. The outer fault is that of the guard.
+/// The value, or the error in the text. The outer error is that of the guard.
 pub(super) fn parse_text(text: &str) -> Result<std::result::Result<Value, YamlError>> {
     guard::require_time("a comment of YAML", longest_comment(text)?, COMMENT)?;
     let read = serde_saphyr::with_deserializer_from_str_with_options(text, options(), |deserializer| {

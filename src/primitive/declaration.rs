@@ -1,5 +1,5 @@
-//! The declaration of a primitive, as data and with examples; and the arguments of a call: checked against the declaration,
-//! then read by name.
+//! The declaration of a primitive, as data and with examples, and the arguments of a call, which are checked against it
+//! and read by name.
 
 use super::host::Context;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
@@ -7,25 +7,25 @@ use crate::graph;
 use crate::guard::{self, CheckedIterator};
 use crate::value::{Bytes, Function, Json, Kind, Map, Object, Text, Value};
 
-/// A native verb. From this one declaration come the rhai function, the template helper (if it is pure),
-/// the signature for editors, the documentation, the JSON Schema of a `primitive = "…"` body, the proof of
-/// effects, and the test that runs its examples.
+/// A native function. From this one declaration come the rhai function, the template helper (if it is pure), the
+/// signature for editors, the documentation, the JSON Schema of a `primitive = "…"` body, the proof of effects, and the
+/// test that runs its examples.
 pub struct Primitive {
-    /// Its name: `verb_noun` or a noun, the name of its file, no reserved word of rhai.
+    /// Its name: `verb_noun` or a noun, also the name of its file, and not a reserved word of rhai.
     pub name: &'static str,
-    /// The chapter of the documentation it stands in.
+    /// Its chapter in the documentation.
     pub family: Family,
-    /// What it gives, in one sentence with a full stop; parameters are named in backticks.
+    /// What it returns or does, in sentences with a full stop; parameters are named in backticks.
     pub summary: &'static str,
     /// Its parameters: required ones first. The first one is also the receiver of the method form.
     pub params: &'static [Param],
     /// The kind of its result.
     pub returns: Kind,
-    /// What it does to the world at most.
+    /// Its strongest effect.
     pub effect: Effect,
-    /// How it is used, and what comes out: at least one; run by a test.
+    /// How it is used, with results: at least one, run by a test.
     pub examples: &'static [Example],
-    /// The function. Number and kinds of the arguments were checked at the door.
+    /// The function. The number and kinds of its arguments have been checked.
     pub run: fn(&Context<'_>, Args) -> Result<Value>,
 }
 
@@ -33,22 +33,22 @@ pub struct Primitive {
 pub struct Param {
     /// Its name.
     pub name: &'static str,
-    /// The kinds it takes.
+    /// The kinds it accepts.
     pub kinds: &'static [Kind],
-    /// Whether it may be left out. `()` counts as left out where it may.
+    /// Whether it can be omitted. `()` then counts as omitted.
     pub need: Need,
     /// What it means, in one sentence with a full stop.
     pub doc: &'static str,
 }
 
-/// Whether an argument may be left out.
+/// Whether an argument can be omitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// It must be there.
+    /// It is required.
     Required,
-    /// It may be left out.
+    /// It is optional.
     Optional,
-    /// A key of the options map, which is the last argument and may be left out as a whole.
+    /// A key of the options map, which is the last argument and is optional as a whole.
     Option,
 }
 
@@ -58,20 +58,20 @@ pub struct Example {
     pub script: &'static str,
     /// Files of the workspace it runs in: path and text.
     pub files: &'static [(&'static str, &'static str)],
-    /// What comes out.
+    /// The expected result.
     pub gives: Gives,
 }
 
 /// The result of an example.
 pub enum Gives {
-    /// This JSON.
+    /// This value.
     Json(&'static str),
-    /// A fault whose message contains this.
+    /// An error whose message contains this.
     Fault(&'static str),
 }
 
 impl Example {
-    /// `script` gives `json`.
+    /// `script` returns `json`.
     pub const fn gives(script: &'static str, json: &'static str) -> Self {
         Self { script, files: &[], gives: Gives::Json(json) }
     }
@@ -81,7 +81,7 @@ impl Example {
         Self { script, files: &[], gives: Gives::Fault(message) }
     }
 
-    /// The same, in a workspace with these files.
+    /// The same example, in a workspace with these files.
     #[must_use]
     pub const fn with(mut self, files: &'static [(&'static str, &'static str)]) -> Self {
         self.files = files;
@@ -89,12 +89,12 @@ impl Example {
     }
 }
 
-/// A parameter that must be there.
+/// A required parameter.
 pub const fn required(name: &'static str, kinds: &'static [Kind], doc: &'static str) -> Param {
     Param { name, kinds, need: Need::Required, doc }
 }
 
-/// A parameter that may be left out.
+/// An optional parameter.
 pub const fn optional(name: &'static str, kinds: &'static [Kind], doc: &'static str) -> Param {
     Param { name, kinds, need: Need::Optional, doc }
 }
@@ -104,7 +104,7 @@ pub const fn option(name: &'static str, kinds: &'static [Kind], doc: &'static st
     Param { name, kinds, need: Need::Option, doc }
 }
 
-/// What a primitive, a script or a definition does at most.
+/// The strongest effect of a primitive, a script or a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
     /// Nothing outside its arguments.
@@ -120,10 +120,10 @@ pub enum Effect {
 }
 
 impl Effect {
-    /// All of them, weakest first.
+    /// All effects, weakest first.
     pub const ALL: [Self; 5] = [Self::Pure, Self::Reads, Self::Changes, Self::Writes, Self::Runs];
 
-    /// The word for it in definitions.
+    /// Its name in definitions.
     pub fn name(self) -> &'static str {
         match self {
             Self::Pure => "pure",
@@ -162,7 +162,7 @@ impl Family {
         match self {
             Self::Parse => "parse: a text into its parts",
             Self::Text => "text: find, replace, compare",
-            Self::Edit => "edit: text to text, and nothing else touched",
+            Self::Edit => "edit: change a part of a text",
             Self::List => "list: order, join, pick",
             Self::Hash => "hash and encode",
             Self::Graph => "graph: build, query, walk, draw",
@@ -174,17 +174,17 @@ impl Family {
             Self::Render => "render: templates and formats",
             Self::Content => "content: what a result is made of",
             Self::Outcome => "outcome: how a call ends",
-            Self::Client => "client: what the client is told and asked",
+            Self::Client => "client: notifications, questions, capabilities",
         }
     }
 }
 
 static NULL: Value = Value::Null;
 
-/// The longest path, in bytes: 16 times what Linux takes.
+/// Maximum length of a path, in bytes: 16 times the limit of Linux.
 const LONGEST_PATH: usize = 64 << 10;
 
-/// Checked arguments. Names are those of the declaration; keys of the options map are read the same way.
+/// Checked arguments. They have the names of the declaration; keys of the options map are read in the same way.
 pub struct Args {
     primitive: &'static Primitive,
     values: Vec<Value>,
@@ -196,8 +196,9 @@ impl Primitive {
     pub fn accept(&'static self, mut values: Vec<Value>) -> Result<Args> {
         if self.effect >= Effect::Reads && graph::has_limited_reads() {
             let message = format!("a derived function with `reads` cannot call `{}`", self.name);
-            return Err(Diagnostic::new(Code::SCRIPT, message)
-                .help("it sees nothing but its node and the kinds that `reads` names: let `build` put into fields what it needs"));
+            return Err(Diagnostic::new(Code::SCRIPT, message).help(
+                "it can read only its node and the kinds that `reads` names: store in `build` what it needs as fields",
+            ));
         }
         //= docs/spec.md#primitives
         //# A call with wrong arguments MUST fail with a message that shows the signature of the primitive.
@@ -224,15 +225,15 @@ impl Primitive {
         self.params.iter().filter(|param| param.need == Need::Option)
     }
 
-    /// The numbers of arguments it can be called with, the options map included.
+    /// The numbers of arguments it accepts, including the options map.
     pub fn arities(&self) -> std::ops::RangeInclusive<usize> {
         let least = self.positional().filter(|param| param.need == Need::Required).count();
         let most = self.positional().count() + usize::from(self.options().next().is_some());
         least..=most
     }
 
-    /// Whether a call does nothing if its result is not used. Parsers and decoders are not meant: a script may call them
-    /// to learn whether a text is sound; builders and transactions of a graph change in place.
+    /// Whether a call without use of its result has no effect. Parsers and decoders are excluded, since a script may
+    /// call them to validate a text; builders and transactions of a graph change in place.
     pub fn only_returns(&self) -> bool {
         let families =
             [Family::Text, Family::Edit, Family::List, Family::Graph, Family::Path, Family::Render, Family::Content];
@@ -329,7 +330,7 @@ fn fits(param: &Param, value: &Value) -> bool {
 }
 
 impl Args {
-    /// The argument or option of that name; `()` if it was left out.
+    /// Returns the argument or option of that name, or `()` if it was omitted.
     pub fn value(&self, name: &str) -> &Value {
         let mut index = 0;
         for param in self.primitive.params {
@@ -343,17 +344,17 @@ impl Args {
         unreachable!("`{}` declares no parameter `{name}`", self.primitive.name)
     }
 
-    /// The name of the primitive that was called.
+    /// Returns the name of the called primitive.
     pub fn primitive_name(&self) -> &'static str {
         self.primitive.name
     }
 
-    /// Whether the primitive declares an option of that name.
+    /// Returns whether the primitive declares an option of that name.
     pub fn has_option(&self, name: &str) -> bool {
         self.primitive.options().any(|param| param.name == name)
     }
 
-    /// The argument, moved out; `()` stays in its place.
+    /// Takes the argument and leaves `()`.
     pub fn take(&mut self, name: &str) -> Value {
         let index = self.primitive.positional().position(|param| param.name == name);
         match index.and_then(|index| self.values.get_mut(index)) {
@@ -362,29 +363,29 @@ impl Args {
         }
     }
 
-    /// The argument, if it was given and is not `()`.
+    /// Returns the argument unless it was omitted or is `()`.
     pub fn given(&self, name: &str) -> Option<&Value> {
         let value = self.value(name);
         (!value.is_null()).then_some(value)
     }
 
-    /// A text that must be there.
+    /// Returns a required string.
     pub fn text(&self, name: &str) -> &str {
         self.value(name).as_text().unwrap_or_default()
     }
 
-    /// A text that is a path.
+    /// Returns a required path.
     ///
     /// # Errors
-    /// It is longer than any path: what cleans and resolves it cannot be stopped.
+    /// The path exceeds the limit: the functions that clean and resolve it cannot be interrupted.
     pub fn path(&self, name: &str) -> Result<&str> {
         Ok(self.path_or(name)?.unwrap_or_default())
     }
 
-    /// The same, of a path that may be left out.
+    /// Returns an optional path.
     ///
     /// # Errors
-    /// It is longer than any path.
+    /// The path exceeds the limit.
     pub fn path_or(&self, name: &str) -> Result<Option<&str>> {
         let Some(path) = self.text_or(name) else { return Ok(None) };
         if path.len() <= LONGEST_PATH {
@@ -392,25 +393,25 @@ impl Args {
         }
         let (bytes, most) = (path.len().div_ceil(1 << 10), LONGEST_PATH >> 10);
         let message = format!("`{name}` of `{}` has {bytes} kB; a path has up to {most} kB", self.primitive.name);
-        Err(Diagnostic::new(Code::ARGUMENTS, message).help("is it the text of a file?"))
+        Err(Diagnostic::new(Code::ARGUMENTS, message).help("pass a path, not the text of a file"))
     }
 
-    /// A text that may be left out.
+    /// Returns an optional string.
     pub fn text_or(&self, name: &str) -> Option<&str> {
         self.value(name).as_text()
     }
 
-    /// A whole number that must be there.
+    /// Returns a required integer.
     pub fn integer(&self, name: &str) -> i64 {
         self.value(name).as_integer().unwrap_or_default()
     }
 
-    /// A whole number that may be left out.
+    /// Returns an optional integer.
     pub fn integer_or(&self, name: &str) -> Option<i64> {
         self.value(name).as_integer()
     }
 
-    /// A number, whole or not.
+    /// Returns a number, integer or float.
     pub fn float_or(&self, name: &str) -> Option<f64> {
         match self.value(name) {
             Value::Float(number) => Some(*number),
@@ -420,12 +421,12 @@ impl Args {
         }
     }
 
-    /// A flag; `false` if it was left out.
+    /// Returns a boolean, by default `false`.
     pub fn flag(&self, name: &str) -> bool {
         matches!(self.value(name), Value::Bool(true))
     }
 
-    /// A list, copied if it lies in frozen data; empty if it was left out.
+    /// Returns an array, by default empty. It is copied if it is part of frozen data.
     pub fn list(&self, name: &str) -> Result<Vec<Value>> {
         match self.value(name) {
             Value::List(items) => items.iter().cloned().collect_checked(),
@@ -436,7 +437,7 @@ impl Args {
         }
     }
 
-    /// A map, copied if it lies in frozen data; empty if it was left out.
+    /// Returns a map, by default empty. It is copied if it is part of frozen data.
     pub fn map(&self, name: &str) -> Result<Map> {
         match self.value(name) {
             Value::Map(map) => map.iter().map(|(key, value)| (Text::clone(key), value.clone())).collect_checked(),
@@ -449,7 +450,7 @@ impl Args {
         }
     }
 
-    /// The texts of a list, or one text as a list of one; another item is a fault.
+    /// Returns the strings of an array, or one string as an array of one. Fails for any other item.
     pub fn texts(&self, name: &str) -> Result<Vec<String>> {
         if let Some(text) = self.text_or(name) {
             return Ok(vec![text.to_owned()]);
@@ -466,12 +467,12 @@ impl Args {
             .collect()
     }
 
-    /// The same, of an argument that may be left out.
+    /// The same for an optional argument.
     pub fn texts_or(&self, name: &str) -> Result<Option<Vec<String>>> {
         self.given(name).map(|_| self.texts(name)).transpose()
     }
 
-    /// The bytes of a text, or of bytes; none otherwise.
+    /// Returns the bytes of a string or of bytes; otherwise none.
     pub fn bytes(&self, name: &str) -> &[u8] {
         match self.value(name) {
             Value::Text(text) => text.as_bytes(),
@@ -479,12 +480,12 @@ impl Args {
         }
     }
 
-    /// The object of a handle, if the argument is one of that type.
+    /// Returns the object of a handle, if the argument is of that type.
     pub fn object<T: Object>(&self, name: &str) -> Option<&T> {
         self.value(name).as_object()
     }
 
-    /// A function, if one was given.
+    /// Returns the function, if the argument is one.
     pub fn function(&self, name: &str) -> Option<&Function> {
         match self.value(name) {
             Value::Function(function) => Some(function),
@@ -492,7 +493,7 @@ impl Args {
         }
     }
 
-    /// The argument as JSON.
+    /// Returns the argument as JSON.
     ///
     /// # Errors
     /// See [`Value::json`].

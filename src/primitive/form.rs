@@ -1,14 +1,14 @@
-//! The schemas of forms: the flat subset that elicitation allows, checked key by key; and what a schema does not allow.
+//! The schemas of forms: the flat subset that elicitation allows, checked key by key, and its violations.
 
 use crate::diagnostic::did_you_mean;
 use crate::parse::toml::escape;
 use crate::value::Json;
 use serde_json::{Map, json};
 
-/// One thing that a schema does not allow.
+/// A violation of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SchemaViolation {
-    /// Where in the value: a JSON pointer.
+    /// The location in the value: a JSON pointer.
     pub pointer: String,
     /// What is wrong.
     pub message: String,
@@ -16,10 +16,10 @@ pub struct SchemaViolation {
     pub help: Option<String>,
 }
 
-/// The formats of texts that a form knows.
+/// The string formats that a form supports.
 const FORMATS: [&str; 4] = ["email", "uri", "date", "date-time"];
 
-/// What each type of a field takes besides `type`, `title` and `description`.
+/// The keys that each type of a field allows in addition to `type`, `title` and `description`.
 const KEYS: &[(&str, &[&str])] = &[
     ("string", &["minLength", "maxLength", "format", "enum", "enumNames", "oneOf", "default"]),
     ("number", &["minimum", "maximum", "default"]),
@@ -28,8 +28,7 @@ const KEYS: &[(&str, &[&str])] = &[
     ("array", &["items", "minItems", "maxItems", "default"]),
 ];
 
-/// The schema of a form from what an author wrote: the schema, or only its properties. Its root says that it is an
-/// object.
+/// Completes the schema of a form that an author wrote in full or as its properties only. Its root becomes an object.
 pub fn complete_schema(written: &Json) -> Json {
     let is_schema = written.get("type").is_some_and(Json::is_string)
         || written
@@ -46,7 +45,8 @@ pub fn complete_schema(written: &Json) -> Json {
     Json::Object(schema)
 }
 
-/// What of a schema elicitation does not allow (MCP 2025-11-25, `PrimitiveSchemaDefinition`): each by its JSON pointer.
+/// Returns the parts of a schema that elicitation does not allow (MCP 2025-11-25, `PrimitiveSchemaDefinition`), each
+/// with its JSON pointer.
 pub fn find_violations(schema: &Json) -> Vec<SchemaViolation> {
     let mut found = Vec::new();
     let mut flaw = |pointer: String, message: String, help: String| {
@@ -122,7 +122,7 @@ fn check_field(name: &str, field: &Json, flaw: ReportFlaw<'_>) {
     }
 }
 
-/// What a key takes, if this value is something else.
+/// Returns what a key accepts, if this value is something else.
 fn misfit(key: &str, value: &Json) -> Option<&'static str> {
     let texts = |value: &Json| value.as_array().is_some_and(|all| !all.is_empty() && all.iter().all(Json::is_string));
     let titled = |value: &Json| {
@@ -139,7 +139,7 @@ fn misfit(key: &str, value: &Json) -> Option<&'static str> {
     }
 }
 
-/// The defaults of a form, for the check that each fits its field.
+/// Returns the defaults of a form, to check that each matches its field.
 pub fn defaults(schema: &Json) -> Json {
     let fields = schema["properties"].as_object().into_iter().flatten();
     fields.filter_map(|(name, field)| Some((name.clone(), field.get("default")?.clone()))).collect()

@@ -1,4 +1,4 @@
-//! Git for packs: verbs of one table, in a repository that toolsd chose.
+//! Git for packs: the verbs of one table, in a repository that toolsd chose.
 
 mod answer;
 mod arguments;
@@ -29,11 +29,14 @@ use verb::GitVerb;
 use verbs::VERBS;
 
 /// The parameter `verb` of both primitives.
-pub const VERB: Param = required("verb", &[Kind::Text], "What git is to do: one of the verbs below.");
+pub const VERB: Param = required("verb", &[Kind::Text], "The verb: one of those below.");
 
 /// The parameter `options` of both primitives.
-pub const OPTIONS: Param =
-    optional("options", &[Kind::Map], "The options of the verb; and `folder`, where it runs, and `check`.");
+pub const OPTIONS: Param = optional(
+    "options",
+    &[Kind::Map],
+    "The options of the verb, and also `cwd`, the folder where it runs, and `check`.",
+);
 
 /// The verbs of `git_read`.
 pub fn read_verbs() -> impl Iterator<Item = &'static GitVerb> + Clone {
@@ -63,7 +66,7 @@ pub fn run(context: &Context<'_>, args: &Args, needs: RequiredGrant) -> Result<V
     notices::collect(&mut call, verb, &said, &options)?;
     filters::check(&call, verb, &said, &options)?;
     notices::check_partial_clone(&call, verb, &said)?;
-    // Scripts return only what they think of, so toolsd reports what the user's own git would have done in addition.
+    // Scripts may not pass notices on, so toolsd itself reports what the user's own git would have done in addition.
     if needs == RequiredGrant::WriteGit {
         call.notices.iter().for_each(|notice| context.host.tell_in_result(&format!("git: {notice}")));
     }
@@ -76,7 +79,7 @@ pub fn run(context: &Context<'_>, args: &Args, needs: RequiredGrant) -> Result<V
     }
 }
 
-/// The verb of that name: of `git_read` if nothing may change, otherwise of `git`.
+/// Returns the verb of that name: of `git_read` if nothing may change, otherwise of `git`.
 pub fn find_verb(name: &str, needs: RequiredGrant) -> Result<&'static GitVerb> {
     let (primitive, other) = if needs == RequiredGrant::ReadGit { ("git_read", "git") } else { ("git", "git_read") };
     let is_here = |verb: &&GitVerb| (verb.changes == GitChanges::Nothing) == (needs == RequiredGrant::ReadGit);

@@ -1,4 +1,4 @@
-//! The host of a call: what a running primitive can reach of the world, the graph, the pack and the client.
+//! The host of a call: access of a running primitive to the world, the graph, the pack and the client.
 
 use super::form::SchemaViolation;
 use super::memory::PackMemory;
@@ -9,7 +9,7 @@ use crate::value::{Json, Value};
 use crate::world::World;
 use std::sync::Arc;
 
-/// What a primitive is called with besides its arguments.
+/// The context of a primitive's call, in addition to its arguments.
 pub struct Context<'a> {
     /// The call's host.
     pub host: &'a dyn Host,
@@ -25,115 +25,116 @@ pub trait Host: Send + Sync {
     /// The graph of the pack, as fresh as its `refresh` promises.
     fn graph(&self) -> Result<Arc<Graph>>;
 
-    /// The graph as the files say it, without pending changes.
+    /// The graph of the files, without pending changes.
     fn graph_of_files(&self) -> Result<Arc<Graph>> {
         self.graph()
     }
 
-    /// The changes of the graph that are pending, the oldest first.
+    /// The pending changes of the graph, oldest first.
     fn changes(&self) -> Vec<Arc<ChangeEntry>> {
         Vec::new()
     }
 
-    /// The files that are no longer as they were when the first of the pending changes was made.
+    /// The files that changed since the first of the pending changes was made.
     fn stale_files(&self) -> Result<Vec<String>> {
         Ok(Vec::new())
     }
 
-    /// One transaction: `act` gets it and gives the data of its entry.
+    /// Runs one transaction. `act` receives it and returns the data of its entry.
     ///
     /// # Errors
-    /// What `act` fails with; the call's effect does not let it; there is no graph.
+    /// `act` fails; the call's effect does not allow it; there is no graph.
     fn change(&self, _name: &str, _act: &dyn Fn(Value) -> Result<Value>) -> Result<Arc<ChangeEntry>> {
         Err(no_graph())
     }
 
-    /// Takes back the last change, or all from the last to the one with this id; the last one first. Nothing if there
-    /// is none.
+    /// Undoes the last change, or all changes back to the one with this id, and returns them, the last one first.
+    /// `None` if there are none.
     fn undo(&self, _to: Option<&str>) -> Result<Option<Vec<Arc<ChangeEntry>>>> {
         Err(no_graph())
     }
 
-    /// The graph as the files are now. Pending changes are dropped by `discard`, and otherwise a fault; with `full`
-    /// every file is read again.
+    /// Returns the graph, updated from the current files. Fails while changes are pending, unless `discard` drops them.
+    /// With `full`, every file is read again.
     fn refresh(&self, _discard: bool, _full: bool) -> Result<Arc<Graph>> {
         Err(no_graph())
     }
 
-    /// The configuration of the pack: `[packs.NAME]` of the workspace, defaults filled in.
+    /// The configuration of the pack: `[packs.NAME]` of the workspace, with defaults.
     fn config(&self) -> Value;
 
-    /// A table of `[data]`, or nothing.
+    /// A table of `[data]`, if it exists.
     fn data(&self, name: &str) -> Option<Value>;
 
     /// The names of the tables of `[data]`.
     fn data_names(&self) -> Vec<String>;
 
-    /// A template, by its path from the root, filled with `context`.
+    /// Renders a template, named by its path from the root, with `context`.
     fn render(&self, template: &str, context: &Json) -> Result<String>;
 
     /// An asset of the pack, by its path from the root.
     fn read_pack_file(&self, path: &str) -> Result<PackFile>;
 
-    /// What is wrong with a value by a JSON Schema: every violation at once, none if it fits.
+    /// Returns all violations of a JSON Schema by a value, at once.
     fn validate(&self, value: &Json, schema: &Json) -> Result<Vec<SchemaViolation>>;
 
     /// Milliseconds since 1970-01-01T00:00:00Z, constant within a call.
     fn now_ms(&self) -> i64;
 
-    /// The next random id of the call, in the usual form of a UUID.
+    /// The next random UUID of the call.
     fn uuid(&self) -> String;
 
-    /// Tells the client something.
+    /// Notifies the client.
     fn notify(&self, notice: Notice);
 
-    /// Says something at the end of the result of the call, once, beside what its script returns.
+    /// Appends a notice to the result of the call, once, in addition to what its script returns.
     fn tell_in_result(&self, _notice: &str) {}
 
-    /// Asks the client, all at once: the answers in the order of the questions, as scripts see them; `()` where an
-    /// optional question cannot be asked.
+    /// Asks the client all questions at once. Returns the answers in the order of the questions, as scripts see them;
+    /// `()` for an optional question that cannot be asked.
     ///
     /// # Errors
-    /// There is nobody to ask, here is no place for it, or no answer fits. A call that must end to be answered is
-    /// ended: its guard is stopped.
+    /// There is no client, asking is not allowed here, or an answer is invalid. In stateless mode the call is suspended
+    /// by stopping its guard.
     fn ask(&self, _asked: &[AskedQuestion]) -> Result<Vec<Value>> {
         Err(Diagnostic::new(Code::ASK, "nobody can be asked here").author_help("ask in a tool, a prompt or a read"))
     }
 
-    /// What `once` recorded under a key, in this call or in a run of it before.
+    /// Returns the value that `once` recorded under a key, in this call or an earlier run of it.
     fn recorded(&self, _key: &str) -> Option<Json> {
         None
     }
 
-    /// Keeps a value under a key for the runs of this call to come.
+    /// Records a value under a key for later runs of this call.
     fn record(&self, _key: &str, _value: Json) {}
 
-    /// Whether the client has a capability, named with dots: `elicitation.url`.
+    /// Returns whether the client has a capability, named with dots: `elicitation.url`.
     fn client_supports(&self, _capability: &str) -> bool {
         false
     }
 
-    /// What the pack remembers between calls; `None` where results must depend on files alone.
+    /// The cache of the pack; `None` where results must depend on files alone.
     fn memory(&self) -> Option<&PackMemory> {
         None
     }
 
-    /// How the process serves: what `server()` gives but for the folders.
+    /// The properties of the process: what `server()` returns, without the folders.
     fn server(&self) -> serde_json::Map<String, Json> {
         serde_json::Map::new()
     }
 
-    /// Waits in `job` while another thread works in place of this one.
+    /// Waits in `job` while another thread replaces this one.
     fn aside(&self, job: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         job()
     }
 
-    /// Who calls, and which calls of the pack are at work: what `session()` gives.
+    /// The client and the running calls of the pack: what `session()` returns.
     fn session(&self) -> serde_json::Map<String, Json> {
         serde_json::Map::new()
     }
 
-    /// Waits on the script's time; a call that is stopped meanwhile ends. In cases no time passes.
+    /// Waits, and fails if the call is stopped in the meantime. The time counts as the script's. In cases no time
+    /// passes.
     fn sleep(&self, _ms: u64) -> Result<()> {
         Ok(())
     }
@@ -144,15 +145,15 @@ fn no_graph() -> Box<Diagnostic> {
         .help("change it in a tool of a pack with `[graph]`")
 }
 
-/// The memory of the pack that a call works for.
+/// Returns the cache of the call's pack.
 pub fn memory_of<'a>(context: &Context<'a>) -> Result<&'a PackMemory> {
     context.host.memory().ok_or_else(|| {
         Diagnostic::new(Code::SCRIPT, "nothing is remembered here")
-            .help("remember and recall in tools, prompts and reads; a graph depends on files alone")
+            .help("use the cache in tools, prompts and reads; a graph depends on files alone")
     })
 }
 
-/// A file that came with the pack, or that a layer above put in its place.
+/// A file of the pack, or its replacement in a higher layer.
 pub struct PackFile {
     /// Its text.
     pub text: String,
@@ -162,37 +163,37 @@ pub struct PackFile {
     pub path: String,
 }
 
-/// What a call tells the client while it runs.
+/// A notification to the client during a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Notice {
-    /// How far it has come.
+    /// Progress of the call.
     Progress {
-        /// How much is done.
+        /// The amount that is done.
         done: f64,
-        /// Of so much, if that is known.
+        /// The total amount, if known.
         total: Option<f64>,
-        /// What is being done.
+        /// The current step.
         message: Option<String>,
     },
-    /// What the call is doing, for whoever looks after its task.
+    /// What the call is doing, for the client of its task.
     Status(String),
-    /// A line for the log.
+    /// A log message.
     Log {
-        /// How much it matters.
+        /// Its severity.
         level: LogLevel,
-        /// What to say: a text, or any JSON.
+        /// The message: a string, or any JSON.
         data: Json,
     },
-    /// A list is another one now.
+    /// A list changed.
     Changed(ListKind),
-    /// A resource holds something else now.
+    /// A resource changed.
     Updated {
         /// Its URI.
         uri: String,
     },
 }
 
-/// What is listed.
+/// A kind of list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the words say it")]
 pub enum ListKind {
@@ -205,7 +206,7 @@ impl ListKind {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Tools, Self::Prompts, Self::Resources];
 
-    /// The word for it.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Tools => "tools",
@@ -230,7 +231,7 @@ pub enum LogLevel {
 }
 
 impl LogLevel {
-    /// All of them, the least important first.
+    /// All levels, the least severe first.
     pub const ALL: [Self; 8] = [
         Self::Debug,
         Self::Info,
@@ -242,7 +243,7 @@ impl LogLevel {
         Self::Emergency,
     ];
 
-    /// The word for it.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Debug => "debug",

@@ -1,4 +1,4 @@
-//! What a pack remembers between calls: JSON in the memory of the process, bounded in size.
+//! The cache of a pack between calls: JSON in the memory of the process, bounded in size.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
@@ -7,20 +7,20 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The most bytes of JSON that one pack may remember.
+/// Maximum size of one pack's cache, in bytes of JSON.
 const MOST_BYTES: usize = 4 << 20;
 
-/// The most keys that one pack may remember.
+/// Maximum number of keys of one pack.
 const MOST_KEYS: usize = 10_000;
 
-/// The memory of one pack. It ends with the process.
+/// The cache of one pack. It ends with the process.
 #[derive(Default)]
 pub struct PackMemory(Mutex<MemoryState>);
 
 #[derive(Default)]
 struct MemoryState {
     entries: BTreeMap<String, MemoryEntry>,
-    /// The keys by when they were remembered: the oldest one is forgotten first.
+    /// The keys in the order of their writes: the oldest one is dropped first.
     order: BTreeMap<u64, String>,
     count: u64,
     bytes: usize,
@@ -33,13 +33,13 @@ struct MemoryEntry {
     until_ms: Option<i64>,
 }
 
-/// A writer that counts bytes, and fails when they exceed the memory or the call was stopped.
+/// A writer that counts bytes, and fails when they exceed the cache or the call was stopped.
 struct ByteCounter(usize);
 
 impl io::Write for ByteCounter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0 += bytes.len();
-        // A piece may be as short as one letter: it costs more than its bytes.
+        // A piece may be as short as one character, which costs more than its bytes.
         let is_over = guard::is_over(bytes.len() + guard::ITEM);
         if is_over || self.0 > MOST_BYTES { Err(io::ErrorKind::StorageFull.into()) } else { Ok(bytes.len()) }
     }
@@ -50,17 +50,18 @@ impl io::Write for ByteCounter {
 }
 
 impl PackMemory {
-    /// Remembers a value under a key, for `ttl_ms` milliseconds if given; `null` forgets it. Where there is no
-    /// room, what was remembered longest ago is forgotten.
+    /// Stores a value under a key, for `ttl_ms` milliseconds if given; `null` removes it. If the cache is full, the
+    /// oldest entries are dropped.
     ///
     /// # Errors
-    /// The value alone is larger than the memory, or the call is over.
+    /// The value alone exceeds the cache, or the call was stopped.
     pub fn remember(&self, key: &str, value: Json, now_ms: i64, ttl_ms: Option<i64>) -> Result<()> {
         let mut length = ByteCounter(key.len());
         if serde_json::to_writer(&mut length, &value).is_err() {
             guard::check()?;
-            let message = format!("`{}` cannot be remembered: it has more than {} kB", shorten(key), MOST_BYTES >> 10);
-            return Err(Diagnostic::new(Code::LIMIT, message).help("keep larger things in files"));
+            let message =
+                format!("`{}` cannot be cached: the value is larger than {} kB", shorten(key), MOST_BYTES >> 10);
+            return Err(Diagnostic::new(Code::LIMIT, message).help("store larger values in files"));
         }
         let bytes = length.0;
         let mut state = self.lock();
@@ -83,14 +84,14 @@ impl PackMemory {
         Ok(())
     }
 
-    /// What is remembered under a key.
+    /// Returns the value of a key.
     pub fn recall(&self, key: &str, now_ms: i64) -> Option<Json> {
         let state = self.lock();
         let entry = state.entries.get(key)?;
         entry.holds(now_ms).then(|| entry.value.clone())
     }
 
-    /// All that is remembered under keys that begin so, sorted by key.
+    /// Returns all values whose keys begin with `start`, sorted by key.
     pub fn remembered(&self, start: &str, now_ms: i64) -> Vec<(String, Json)> {
         let state = self.lock();
         let from = state.entries.range(start.to_owned()..).take_while(|(key, _)| key.starts_with(start));

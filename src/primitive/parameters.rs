@@ -1,5 +1,5 @@
-//! Parameters that several primitives share, and what is made of them: of regular expressions, finders of files, drawings
-//! of a graph, and blocks of content.
+//! Parameters that several primitives share, and their use: regular expressions, file searches, drawings of a graph,
+//! and content blocks.
 
 use super::declaration::{Args, Param, option, required};
 use super::host::Context;
@@ -17,7 +17,7 @@ use base64::prelude::BASE64_STANDARD;
 pub const REGEX: Param = required(
     "regex",
     &[Kind::Text],
-    "The regular expression, in the syntax of the Rust crate `regex`; look-around and back references work too. Counts repeat a part up to 1,000 times, nested counts multiplied. With look-around or back references, a text may have up to 20 MB, divided by the number of parts of the pattern.",
+    "The regular expression, in the syntax of the Rust crate `regex`; look-around and back references are supported, too. Counts repeat a part up to 1,000 times, nested counts multiplied. With look-around or back references, a text may be at most 20 MB long, divided by the number of parts of the pattern.",
 );
 
 /// The parameter `globs` of every primitive that finds files.
@@ -28,11 +28,14 @@ pub const GLOBS: Param = required(
 );
 
 /// The parameter `root` of every primitive that finds files.
-pub const ROOT: Param =
-    option("root", &[Kind::Text], "The folder that globs begin at; results still begin at the root of the workspace.");
+pub const ROOT: Param = option(
+    "root",
+    &[Kind::Text],
+    "The folder that globs are relative to; results are still relative to the root of the workspace.",
+);
 
 /// The parameter `exclude` of every primitive that finds files.
-pub const EXCLUDE: Param = option("exclude", &[Kind::Text, Kind::List], "Globs of what is left out.");
+pub const EXCLUDE: Param = option("exclude", &[Kind::Text, Kind::List], "Globs of what to skip.");
 
 /// The parameter `hidden` of every primitive that finds files.
 pub const HIDDEN: Param = option(
@@ -45,25 +48,25 @@ pub const HIDDEN: Param = option(
 pub const IGNORE: Param = option(
     "ignore",
     &[Kind::Bool],
-    "Whether `.git` and what `.gitignore` and `.ignore` files name is left out; true unless told.",
+    "Whether to skip `.git` and what `.gitignore` and `.ignore` files name (default: `true`).",
 );
 
 /// The parameter `follow` of every primitive that finds files.
-pub const FOLLOW: Param =
-    option("follow", &[Kind::Bool], "Whether symlinks are followed to what the pack may read; else they are left out.");
-
-/// The parameter `max_depth` of every primitive that finds files.
-pub const MAX_DEPTH: Param = option(
-    "max_depth",
-    &[Kind::Integer],
-    "How many folders deep to look, at most; 1 = no further than where the wildcards begin.",
+pub const FOLLOW: Param = option(
+    "follow",
+    &[Kind::Bool],
+    "Whether to follow symlinks to what the pack may read; otherwise they are skipped.",
 );
 
-/// What a byte of a glob takes to be compiled at worst, in nanoseconds.
+/// The parameter `max_depth` of every primitive that finds files.
+pub const MAX_DEPTH: Param =
+    option("max_depth", &[Kind::Integer], "Maximum depth of folders; 1 = only the folder where the wildcards begin.");
+
+/// The maximum time to compile a byte of a glob, in nanoseconds.
 const COMPILING: u32 = 1_000;
 
-/// What a finder is asked for, found. The result of the call tells of folders that could not be read: an agent takes
-/// silence for "there is none".
+/// Runs a file search. The result of the call names folders that could not be read, because an agent takes silence to
+/// mean that there are none.
 pub fn find_asked(
     context: &Context<'_>,
     args: &Args,
@@ -76,7 +79,7 @@ pub fn find_asked(
     Ok(found.paths)
 }
 
-/// What a finder is asked for: `globs`, and the options `root`, `exclude`, `hidden`, `ignore`, `follow`, `max_depth`.
+/// Reads a file search: `globs`, and the options `root`, `exclude`, `hidden`, `ignore`, `follow`, `max_depth`.
 fn find_from_args(args: &Args) -> Result<FileSearch> {
     let depth = match args.integer_or("max_depth") {
         Some(depth) => Some(usize::try_from(depth).ok().filter(|depth| *depth > 0).ok_or_else(|| {
@@ -88,7 +91,7 @@ fn find_from_args(args: &Args) -> Result<FileSearch> {
         None => None,
     };
     let (globs, skip) = (args.texts("globs")?, args.texts("exclude")?);
-    // Each glob is compiled behind the root.
+    // Each glob is compiled with the root in front.
     let root = args.path_or("root")?.unwrap_or(".");
     let bytes = globs.iter().chain(&skip).map(|glob| glob.len().saturating_add(root.len()));
     guard::require_time("a set of globs", bytes.fold(0, usize::saturating_add), COMPILING)?;
@@ -106,13 +109,13 @@ fn find_from_args(args: &Args) -> Result<FileSearch> {
 /// The parameters of a primitive that draws.
 pub const DRAWING: &[Param] = &[
     required("nodes", &[Kind::Nodes, Kind::Node, Kind::Graph, Kind::Builder], "The nodes, or one, or all of a graph."),
-    option("direction", &[Kind::Text], "`TB`, as usual, `BT`, `LR` or `RL`."),
-    option("label", &[Kind::Text], "The field to write in a node; its key if left out."),
-    option("class", &[Kind::Text], "The field whose value is the node's class."),
-    option("edges", &[Kind::Text, Kind::List], "The kinds of edges; all if left out; `parent` stands for containment."),
+    option("direction", &[Kind::Text], "`TB` (default), `BT`, `LR` or `RL`."),
+    option("label", &[Kind::Text], "The field that labels a node (default: its key)."),
+    option("class", &[Kind::Text], "The field with the class of a node."),
+    option("edges", &[Kind::Text, Kind::List], "The kinds of edges (default: all). `parent` means containment."),
 ];
 
-/// Draws what the arguments name, as they ask for it.
+/// Draws the nodes that the arguments name, with their options.
 pub fn draw_as_asked(args: &Args, draw: impl FnOnce(Nodes, &DiagramOptions<'_>) -> Result<String>) -> Result<String> {
     let kinds = args.texts_or("edges")?;
     let drawing = DiagramOptions {
@@ -124,15 +127,15 @@ pub fn draw_as_asked(args: &Args, draw: impl FnOnce(Nodes, &DiagramOptions<'_>) 
     draw(Nodes::from_value_with_edges(args.value("nodes"))?, &drawing)
 }
 
-/// The option `annotations` of every primitive that makes a block.
+/// The option `annotations` of every primitive that returns a block.
 pub const ANNOTATIONS: Param =
-    option("annotations", &[Kind::Map], "`audience`, `priority`, `last_modified`, as MCP knows them.");
+    option("annotations", &[Kind::Map], "`audience`, `priority` and `last_modified`, as in MCP.");
 
-/// The option `meta` of every primitive that makes a block.
+/// The option `meta` of every primitive that returns a block.
 pub const META: Param = option("meta", &[Kind::Map], "`_meta` of the block.");
 
-/// The content with what the options `annotations` and `meta` of its primitive say. Keys of annotations are written as in
-/// scripts and sent as MCP writes them: `last_modified` is `lastModified`.
+/// Adds the options `annotations` and `meta` of its primitive to the content. Keys of annotations are written as in
+/// scripts and sent as in MCP: `last_modified` is `lastModified`.
 ///
 /// # Errors
 /// See [`Value::json`].
@@ -153,13 +156,13 @@ fn annotations(map: &Map) -> Result<Json> {
     pairs.collect::<Result<_>>().map(Json::Object)
 }
 
-/// The base64 of an argument that is bytes, or base64 already. Another text is a fault.
+/// Returns the base64 of an argument that is bytes or base64 already. Fails for any other string.
 pub fn base64_from_args(args: &Args, name: &str) -> Result<String> {
     match args.value(name) {
         Value::Text(text) if BASE64_STANDARD.decode(text.as_bytes()).is_ok() => Ok(text.to_string()),
         Value::Text(_) => {
             let message = format!("`{name}` of `{}` is no base64", args.primitive_name());
-            Err(Diagnostic::new(Code::ARGUMENTS, message).help("give bytes, or `to_base64(…)` of a text"))
+            Err(Diagnostic::new(Code::ARGUMENTS, message).help("pass bytes, or `to_base64(…)` of a text"))
         }
         _ => Ok(BASE64_STANDARD.encode(args.bytes(name))),
     }

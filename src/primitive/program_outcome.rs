@@ -1,33 +1,33 @@
-//! The outcome of a program: a map for the script, or a fault with its output; and how output that is not UTF-8 is handled.
+//! The outcome of a program: a map for the script, or an error with its output. Also handles output that is not UTF-8.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::Value;
 use crate::world::run::{ProgramCommand, ProgramOutput};
 use serde_json::json;
 
-/// The notice of an answer whose output is not UTF-8.
-const NO_TEXT: &str = "what is no UTF-8 stands as `\u{fffd}` in `text`; `bytes` has it as it is";
+/// The notice about output that is not UTF-8.
+const NO_TEXT: &str = "output that is not UTF-8 is `\u{fffd}` in `text`; `bytes` has it unchanged";
 
-/// The most bytes of a line in a message.
+/// Maximum length of a line in a message, in bytes.
 const MOST_LINE: usize = 120;
 
-/// The most bytes of output in the message of a fault.
+/// Maximum length of the output in an error message, in bytes.
 const MOST_MESSAGE: usize = 1_500;
 
-/// The most bytes of each stream in the data of a fault.
+/// Maximum length of each stream in the data of an error, in bytes.
 const MOST_DATA: usize = 16 << 10;
 
-/// The outcome of a program as a map.
+/// Returns the outcome of a program as a map.
 ///
 /// # Errors
-/// With `checks`, an exit code other than 0 is a fault of this `code`; the output is not UTF-8.
+/// The exit code is not 0 and `checks` is set, which is an error of this `code`; or the output is not UTF-8.
 pub fn ended(command: &ProgramCommand, ran: ProgramOutput, code: Code, checks: bool) -> Result<Value> {
     let errors = String::from_utf8_lossy(&ran.errors).into_owned();
     if checks && ran.code != 0 {
         return Err(failed(command, ran.code, &String::from_utf8_lossy(&ran.output), &errors, code));
     }
     let Ok(text) = String::from_utf8(ran.output) else {
-        return Err(Diagnostic::new(Code::UTF8, format!("`{}` prints what is no UTF-8", command.line())));
+        return Err(Diagnostic::new(Code::UTF8, format!("the output of `{}` is not UTF-8", command.line())));
     };
     let line = text.lines().next().unwrap_or_default().to_owned();
     Ok(Value::map([
@@ -42,20 +42,20 @@ pub fn ended(command: &ProgramCommand, ran: ProgramOutput, code: Code, checks: b
 //# A verb that fails MUST report the exit code and the output of git, and what to do if git needed a program.
 fn failed(command: &ProgramCommand, ended: i64, output: &str, errors: &str, code: Code) -> Box<Diagnostic> {
     let lines = errors.lines().chain(output.lines()).map(str::trim_end).filter(|line| !line.trim().is_empty());
-    // Which line says it depends on the program: the first of a compiler, the last of an interpreter.
+    // The relevant line depends on the program: the first of a compiler, the last of an interpreter.
     let told = ends(&lines.collect::<Vec<_>>().join("; "), MOST_MESSAGE);
     let message = format!("`{}` ended with {ended}: {told}", command.line());
     let fault = Diagnostic::new(code, message.trim_end_matches(": "))
         .data(json!({ "code": ended, "errors": cut(errors, MOST_DATA), "output": cut(output, MOST_DATA) }));
     match errors.split('\'').find(|part| part.ends_with(".lock")).filter(|_| errors.contains("exists")) {
         Some(lock) => fault.help(format!(
-            "another git is at work here (a person's, an editor's), or one was ended: try again; only if none runs, remove `{lock}`"
+            "another git process holds `{lock}`, or one was killed: retry; if no git process is running, remove the lock file"
         )),
-        None => fault.author_help("`check: false` gives the code instead"),
+        None => fault.author_help("set `check: false` to get the code instead"),
     }
 }
 
-/// The beginning of a text, and how much of it is missing.
+/// Returns the beginning of a text, and the length of the rest.
 fn cut(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
@@ -64,7 +64,7 @@ fn cut(text: &str, most: usize) -> String {
     format!("{}… (cut: {} bytes more)", &text[..end], text.len() - end)
 }
 
-/// The beginning and the end of a text, and how much of it is missing between them.
+/// Returns the beginning and the end of a text, and the length of the part between them.
 fn ends(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
@@ -81,18 +81,17 @@ pub fn let_through(ran: &mut ProgramOutput, bytes: &mut Option<Vec<u8>>) -> Opti
     is_lossy.then(|| NO_TEXT.to_owned())
 }
 
-/// The help where a program prints something that is not UTF-8.
-pub const ANY_BYTES: &str =
-    "`lossy_utf8: true` gives it all the same: `text` with `\u{fffd}` in its place, and `bytes` as it is";
+/// The help for output that is not UTF-8.
+pub const ANY_BYTES: &str = "set `lossy_utf8: true` to get it: `text` with `\u{fffd}` instead, and `bytes` unchanged";
 
-/// The fault of a program whose output is not UTF-8, with the first such line.
+/// Returns the error of a program whose output is not UTF-8, with the first such line.
 pub fn no_text(shown: &ProgramCommand, ran: &ProgramOutput) -> Option<Box<Diagnostic>> {
     let at = std::str::from_utf8(&ran.output).err()?.valid_up_to();
     let begin = ran.output[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let line = ran.output[begin..].split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line = String::from_utf8_lossy(&line[..line.len().min(MOST_LINE)]).into_owned();
     let number = ran.output[..begin].iter().filter(|byte| **byte == b'\n').count() + 1;
-    let message = format!("`{}` prints what is no UTF-8, first in line {number}: `{line}`", shown.line());
+    let message = format!("the output of `{}` is not UTF-8, first in line {number}: `{line}`", shown.line());
     Some(Diagnostic::new(Code::UTF8, message))
 }
 
@@ -102,7 +101,7 @@ mod tests {
     use crate::world::run::{Confinement, RequiredGrant};
     use std::time::Duration;
 
-    /// An interpreter says at the end what is wrong, a compiler at the beginning.
+    /// An interpreter reports the error at the end, a compiler at the beginning.
     #[test]
     fn a_fault_shows_the_beginning_and_the_end_of_what_a_program_said() {
         let said = |errors: &str| {

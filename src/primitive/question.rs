@@ -1,4 +1,4 @@
-//! Questions to the client: what can be asked, how answers are validated, and how scripts see them.
+//! Questions to the client: their kinds, how answers are validated, and how scripts see them.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::value::{Json, Kind, Object, Value, no_field};
@@ -9,25 +9,25 @@ use serde_json::json;
 pub struct Question {
     /// What is asked for.
     pub kind: QuestionKind,
-    /// Whether a client that cannot be asked so is no fault: then the answer is `()`.
+    /// Whether the answer is `()` if the client cannot be asked; otherwise the call fails.
     pub optional: bool,
 }
 
-/// What a question asks for.
+/// A kind of question, with its contents.
 #[derive(Clone, Debug, PartialEq)]
 pub enum QuestionKind {
     /// The user fills in a form: a message and a flat schema.
     Form {
-        /// What the user reads.
+        /// The message for the user.
         message: String,
-        /// The fields: an object of plain values, as elicitation allows it.
+        /// The fields: an object of plain values, as elicitation allows.
         schema: Json,
     },
-    /// The user opens an address.
+    /// The user opens a URL.
     Visit {
-        /// What the user reads.
+        /// The message for the user.
         message: String,
-        /// The address.
+        /// The URL.
         url: String,
     },
     /// The client's model continues: the parameters of `sampling/createMessage`.
@@ -36,17 +36,17 @@ pub enum QuestionKind {
     Roots,
 }
 
-/// A question on its way to the client.
+/// A question to be sent to the client.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AskedQuestion {
     /// Its key, which identifies the answer.
     pub key: String,
-    /// The question; without one it is declared in the definition.
+    /// The question; without one, that of the definition is used.
     pub question: Option<Question>,
 }
 
 impl QuestionKind {
-    /// The capability that a client needs for it, as `client_supports` names it.
+    /// The capability that a client needs to answer it, as `client_supports` names it.
     pub fn capability(&self) -> &'static str {
         match self {
             Self::Form { .. } => "elicitation",
@@ -56,7 +56,7 @@ impl QuestionKind {
         }
     }
 
-    /// What is wrong with an answer of the client, if anything. `fits` validates the content against the schema and returns
+    /// Returns the problem of a client's answer, if any. `fits` validates the content against the schema and returns
     /// the violations.
     pub fn answer_problem(
         &self,
@@ -66,7 +66,7 @@ impl QuestionKind {
         let action = || answer.get("action").and_then(Json::as_str).unwrap_or_default();
         match self {
             Self::Form { .. } | Self::Visit { .. } if !["accept", "decline", "cancel"].contains(&action()) => {
-                Some("its `action` is none of `accept`, `decline`, `cancel`".to_owned())
+                Some("its `action` is not `accept`, `decline` or `cancel`".to_owned())
             }
             //= docs/spec.md#questions
             //# An answer MUST be validated against its schema, and a missing or invalid one MUST be requested
@@ -151,13 +151,14 @@ impl Object for Question {
     }
 }
 
-/// The capabilities that a definition can require and `client_supports` knows, apart from extensions.
+/// The capabilities that a definition can require and `client_supports` can test, apart from extensions.
 pub const CAPABILITIES: [&str; 7] =
     ["elicitation", "elicitation.form", "elicitation.url", "sampling", "sampling.tools", "sampling.context", "roots"];
 
-/// Whether a client has a capability, named with dots, such as `elicitation.url`; an extension by its whole name.
+/// Returns whether a client has a capability, named with dots, such as `elicitation.url`; an extension by its whole
+/// name.
 ///
-/// MCP 2025-11-25: a client with `elicitation: {}` fills in forms; one that names modes has just those.
+/// MCP 2025-11-25: a client with `elicitation: {}` supports forms; one that names modes supports just those.
 pub fn has_capability(capabilities: &Json, name: &str) -> bool {
     let elicitation = capabilities.get("elicitation").and_then(Json::as_object);
     match name {
@@ -172,12 +173,12 @@ pub fn has_capability(capabilities: &Json, name: &str) -> bool {
     }
 }
 
-/// The fault of a client without the capabilities that `what` needs. Its data holds them in the form of the protocol.
+/// The error for a client without the capabilities that `what` needs. Its data has them in the form of the protocol.
 pub fn missing_capability(what: &str, names: &[&str]) -> Box<Diagnostic> {
     let mut required = json!({});
     for name in names {
         let mut within = &mut required;
-        // The name of an extension has dots of its own.
+        // The name of an extension contains dots itself.
         let parts: Vec<&str> = if name.contains('/') { vec!["extensions", name] } else { name.split('.').collect() };
         for part in parts {
             within = &mut within[part];

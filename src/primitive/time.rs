@@ -7,7 +7,7 @@ use jiff::tz::{Offset, TimeZone};
 use jiff::{SignedDuration, Timestamp};
 use std::ops::Range;
 
-/// A time by a format of strftime, or as RFC 3339. `milliseconds` count from 1970-01-01T00:00:00Z.
+/// Formats a time in a strftime format or as RFC 3339. `milliseconds` count from 1970-01-01T00:00:00Z.
 pub fn format(milliseconds: i64, format: Option<&str>) -> Result<String> {
     let Ok(time) = Timestamp::from_millisecond(milliseconds) else { return format_last(milliseconds, format) };
     let Some(format) = format else { return Ok(time.to_string()) };
@@ -15,7 +15,7 @@ pub fn format(milliseconds: i64, format: Option<&str>) -> Result<String> {
         let written = jiff::fmt::strtime::format(part, &time.to_zoned(TimeZone::UTC));
         written.map_err(|error| no_format(format, &error))
     };
-    // The library cuts seconds since 1970 towards zero: before it, `%s` would be a second later than `%S`.
+    // The library truncates seconds since 1970 towards zero: before 1970, `%s` would be a second later than `%S`.
     let begun = Timestamp::from_second(milliseconds.div_euclid(1_000)).unwrap_or(time);
     let mut text = String::new();
     let mut from = 0;
@@ -33,8 +33,8 @@ fn no_format(format: &str, error: &jiff::Error) -> Box<Diagnostic> {
         .help("formats are those of strftime, such as `%Y-%m-%d %H:%M:%S`")
 }
 
-/// The first and the last day of the calendar: no moment of the library's lies there, since one in another time zone would
-/// have another year.
+/// Formats a time on the first or last day of the calendar. The library excludes these days, since in another time zone
+/// they could be in another year.
 fn format_last(milliseconds: i64, format: Option<&str>) -> Result<String> {
     let time = epoch().checked_add(SignedDuration::from_millis(milliseconds)).map_err(|_| {
         Diagnostic::new(Code::ARGUMENTS, format!("{milliseconds} ms is out of the range of times"))
@@ -53,7 +53,7 @@ const fn epoch() -> DateTime {
     DateTime::constant(1970, 1, 1, 0, 0, 0, 0)
 }
 
-/// Where a format of strftime has `%s`, with flags and a width between its letters.
+/// The ranges of `%s` in a strftime format, including flags and a width.
 fn seconds_since_1970(format: &str) -> Vec<Range<usize>> {
     let bytes = format.as_bytes();
     let mut found = Vec::new();
@@ -69,8 +69,9 @@ fn seconds_since_1970(format: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The milliseconds of a time as RFC 3339. Without an offset it is in UTC; a date is its midnight; seconds may be left out.
-/// The reader below knows many more forms, and passes over what it does not look at (zones in brackets): they are refused.
+/// Parses a time as RFC 3339 and returns its milliseconds. Without an offset it is in UTC, a date is its midnight, and
+/// seconds are optional. Fails for all other forms: the parser below accepts many more, and ignores some parts (zones
+/// in brackets).
 pub fn parse(text: &str) -> Result<i64> {
     let refused = |why: &str| {
         let shown = text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default();
@@ -87,22 +88,23 @@ pub fn parse(text: &str) -> Result<i64> {
         _ => time.parse::<DateTime>(),
     };
     let time = time.map_err(|error| refused(&format!(": {error}")))?;
-    // What is finer than a millisecond is cut, before 1970 too.
+    // Fractions of a millisecond are truncated, before 1970, too.
     let milliseconds = time.duration_since(epoch()).as_nanos().div_euclid(1_000_000);
     Ok(i64::try_from(milliseconds).unwrap_or(0) - offset_of(offset))
 }
 
-/// The milliseconds of an offset that has its form: `Z`, `+01:00`, or none.
+/// The milliseconds of a well-formed offset: `Z`, `+01:00`, or empty.
 fn offset_of(offset: &str) -> i64 {
     let number = |range: Range<usize>| offset.get(range).and_then(|digits| digits.parse::<i64>().ok()).unwrap_or(0);
     let minutes = number(1..3) * 60 + number(4..6);
     60_000 * if offset.starts_with('-') { -minutes } else { minutes }
 }
 
-/// Bytes of a time, at most.
+/// Maximum length of a time, in bytes.
 const LONGEST: usize = 40;
 
-/// Whether a text has one of the forms: a date; or a date, `T` or a blank, a time of day, and an offset or none.
+/// Returns whether a text has one of the forms: a date; or a date, `T` or a space, a time of day, and an optional
+/// offset.
 fn has_form(text: &[u8]) -> bool {
     let is_like = |part: &[u8], form: &[u8]| {
         let fits = |(byte, form): (&u8, &u8)| if *form == b'0' { byte.is_ascii_digit() } else { byte == form };

@@ -11,15 +11,15 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "add_blocks",
     family: Family::Graph,
-    summary: "Adds a node for each block of a text, children for its items and sections, and its references, all at once, and gives how many blocks there are. Of several blocks with one id the last counts, where the first one stands.",
+    summary: "Adds a node for each block of a text, with child nodes for its items and sections and edges for its references, and returns the number of blocks. If several blocks have one id, the last one replaces the others at the position of the first.",
     params: &[
         required("f", &[Kind::Fragment, Kind::Builder], "The fragment of a file, or the builder."),
         required("text", TEXT_KINDS, "The text, or a document."),
-        required("rules", &[Kind::Map], "What a block is: the rules of `parse_blocks`."),
+        required("rules", &[Kind::Map], "How to recognize blocks: the rules of `parse_blocks`."),
         required(
             "nodes",
             &[Kind::Map],
-            "What becomes of it: `kind`; `id`, the group or field that tells blocks apart (a block without one is passed over); `fields`, names of groups and fields, `text`, `line`, `end_line`, as `\"field\"` or `\"field as name\"`; `plus`, fields that all have. `items`: `kind`, `key` (the id is `block-key`; of two the last counts), `fields`, `plus`. `sections`: `kind`, `mark` (the id is block, mark and number; the preamble comes first), `without` (titles, in any case), `fields`, `plus`. `references`: by kind of edge a list of the rules, whose group `id`, or else whose text, is what is referred to, and `labels` the items of it, an edge each.",
+            "How blocks become nodes. `kind`. `id`: the group or field that identifies a block (a block without it is skipped). `fields`: names of groups and fields, `text`, `line`, `end_line`, as `\"field\"` or `\"field as name\"`. `plus`: fields that all nodes get. `items`: `kind`, `key` (the id is `block-key`; the last of duplicates wins), `fields`, `plus`. `sections`: `kind`, `mark` (the id is block, mark and number; the preamble is first), `without` (titles to skip, in any case), `fields`, `plus`. `references`: per kind of edge the name of one of the `lists` of the rules. Each record becomes an edge to its group `id` (or its text), or one edge per label in its group `labels`.",
         ),
     ],
     returns: Kind::Integer,

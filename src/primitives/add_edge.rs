@@ -1,4 +1,4 @@
-//! `add_edge`: a reference between nodes.
+//! `add_edge`: an edge between nodes.
 
 use crate::diagnostic::Result;
 use crate::graph::{Transaction, record_into};
@@ -9,22 +9,22 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "add_edge",
     family: Family::Graph,
-    summary: "Makes an edge from one id to another, resolved when the graph is read; while an end, or one of `needs`, is missing, it is broken.",
+    summary: "Adds an edge from one id to another, which is resolved when the graph is read. The edge is broken while either end, or one of `requires`, does not exist.",
     params: &[
         required(
             "f",
             &[Kind::Fragment, Kind::Builder, Kind::Transaction],
             "The fragment of a file, the builder or the transaction.",
         ),
-        required("from", &[Kind::Text, Kind::Integer, Kind::Map, Kind::Node], "The id it comes from."),
+        required("from", &[Kind::Text, Kind::Integer, Kind::Map, Kind::Node], "The id of the source."),
         required(
             "to",
             &[Kind::Text, Kind::Integer, Kind::Map, Kind::Node],
-            "The id it leads to, of any kind, or `#{ kind, id }`.",
+            "The id of the target, of any kind, or `#{ kind, id }`.",
         ),
         required("kind", &[Kind::Text], "The kind of the edge."),
-        option("requires", &[Kind::List], "Ids that must be there too."),
-        option("labels", &[Kind::List], "What the edge carries."),
+        option("requires", &[Kind::List], "Ids that must exist, too."),
+        option("labels", &[Kind::List], "The labels of the edge."),
     ],
     returns: Kind::Null,
     effect: Effect::Pure,

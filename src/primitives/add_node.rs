@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "add_node",
     family: Family::Graph,
-    summary: "Adds a node and gives its id; an id that is taken becomes one of `faults`, and the first node stays; in a transaction it is a fault.",
+    summary: "Adds a node and returns its id. If the id is taken, the first node remains and the graph gets an error in `errors`; in a transaction the call fails.",
     params: &[
         required(
             "f",
@@ -19,7 +19,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         required("kind", &[Kind::Text], "The kind of the node."),
         required("id", &[Kind::Text, Kind::Integer], "Its id, unique in its kind."),
         required("fields", &[Kind::Map, Kind::Null], "Its fields."),
-        optional("parent", &[Kind::Text, Kind::Integer, Kind::Map, Kind::Node], "The id of the node it lies in."),
+        optional("parent", &[Kind::Text, Kind::Integer, Kind::Map, Kind::Node], "The id of its parent node."),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,

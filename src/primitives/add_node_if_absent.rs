@@ -9,13 +9,13 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "add_node_if_absent",
     family: Family::Graph,
-    summary: "Adds a node unless its kind has one of this id, and gives the id.",
+    summary: "Adds a node unless its kind already has one with this id, and returns the id.",
     params: &[
         required("f", &[Kind::Fragment, Kind::Builder], "The fragment of a file, or the builder."),
         required("kind", &[Kind::Text], "The kind of the node."),
         required("id", &[Kind::Text, Kind::Integer], "Its id, unique in its kind."),
         required("fields", &[Kind::Map, Kind::Null], "Its fields."),
-        optional("parent", &[Kind::Text, Kind::Integer, Kind::Map, Kind::Node], "The id of the node it lies in."),
+        optional("parent", &[Kind::Text, Kind::Integer, Kind::Map, Kind::Node], "The id of its parent node."),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,

@@ -1,4 +1,4 @@
-//! `add_warning`: what people should know of a file, though the graph is as it should be.
+//! `add_warning`: a warning about a file, for people.
 
 use crate::diagnostic::Result;
 use crate::graph::record_into;
@@ -9,11 +9,11 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "add_warning",
     family: Family::Graph,
-    summary: "Tells people something about a file, in `toolsd://status`, by `toolsd doctor` and in the log; no result speaks of it. What makes results incomplete is a fault: `throw` in the function that scans the file.",
+    summary: "Adds a warning about a file, which appears in `toolsd://status`, in `toolsd doctor` and in the log, but not in results. If results are incomplete without the file, `throw` an error in the function that scans it instead.",
     params: &[
         required("f", &[Kind::Fragment, Kind::Builder], "The fragment of a file, or the builder."),
-        required("message", &[Kind::Text], "What is to be known, and what to do about it."),
-        optional("path", &[Kind::Text], "The file; if left out, the one that is scanned."),
+        required("message", &[Kind::Text], "The problem, and how to fix it."),
+        optional("path", &[Kind::Text], "The file (default: the file that is being scanned)."),
     ],
     returns: Kind::Null,
     effect: Effect::Pure,

@@ -1,4 +1,4 @@
-//! `ancestors`: all that nodes lie in.
+//! `ancestors`: all nodes that contain others.
 
 use crate::diagnostic::Result;
 use crate::graph::Nodes;
@@ -9,8 +9,8 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "ancestors",
     family: Family::Graph,
-    summary: "The nodes that these lie in, the nearest first.",
-    params: &[required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one.")],
+    summary: "Returns the nodes that contain these, directly or indirectly, the nearest first.",
+    params: &[required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one node.")],
     returns: Kind::Nodes,
     effect: Effect::Pure,
     examples: &[Example::gives(

@@ -8,10 +8,14 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "append_text",
     family: Family::Files,
-    summary: "Adds a text at the end of a file; one that is not there comes into being.",
+    summary: "Appends `text` to a file, which is created if it does not exist.",
     params: &[
-        required("path", &[Kind::Text], "The path of a file, from the root of the workspace, absolute or `~/…`."),
-        required("text", &[Kind::Text], "What is added."),
+        required(
+            "path",
+            &[Kind::Text],
+            "The path of a file: relative to the root of the workspace, absolute, or `~/…`.",
+        ),
+        required("text", &[Kind::Text], "The text to append."),
     ],
     returns: Kind::Null,
     effect: Effect::Writes,

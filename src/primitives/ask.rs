@@ -8,13 +8,13 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "ask",
     family: Family::Client,
-    summary: "Asks the client and gives its answer: of a form `#{ action, content }`, where `action` is `accept`, `decline` or `cancel` and `content` the fields; of `open_url` `#{ action }`; of `sample` `#{ text, content, role, model, stop_reason }`; of `client_roots` a list of `#{ uri, name }`; `()` if the question is optional and the client cannot be asked. In the newest protocol the call ends here and runs again from its top with the answer, so what stands before must be repeatable: see `once`.",
+    summary: "Asks the client and returns its answer: `#{ action, content }` for a form, where `action` is `accept`, `decline` or `cancel` and `content` has the fields; `#{ action }` for `open_url`; `#{ text, content, role, model, stop_reason }` for `sample`; an array of `#{ uri, name }` for `client_roots`. Returns `()` if the question is optional and the client cannot be asked. In the newest protocol revision the call ends here and runs again from its start with the answer, so the code before it must be repeatable: see `once`.",
     params: &[
-        required("key", &[Kind::Text], "The question's name: one declared as `[tool.ask.KEY]`, or a new one."),
+        required("key", &[Kind::Text], "The name of the question: one declared as `[tool.ask.KEY]`, or a new one."),
         optional(
             "question",
             &[Kind::Question],
-            "What is asked, made by `form`, `open_url`, `sample` or `client_roots`; the declared question if it is left out.",
+            "The question, made by `form`, `open_url`, `sample` or `client_roots` (default: the declared one).",
         ),
     ],
     returns: Kind::Any,

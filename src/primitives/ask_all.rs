@@ -9,11 +9,11 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "ask_all",
     family: Family::Client,
-    summary: "Asks the client several `questions` at once, which it may answer in any order, and gives a map from their keys to what `ask` gives for each.",
+    summary: "Asks the client all `questions` at once, and returns a map from each key to what `ask` returns for it. The client may answer in any order.",
     params: &[required(
         "questions",
         &[Kind::List, Kind::Map],
-        "Keys of declared questions, or a map from keys to questions; `()` stands for the declared one.",
+        "Keys of declared questions, or a map from keys to questions, where `()` means the declared one.",
     )],
     returns: Kind::Map,
     effect: Effect::Pure,
@@ -39,9 +39,9 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
 fn question(key: &str, value: &Value) -> Result<AskedQuestion> {
     let question = value.as_object::<Question>().cloned();
     if question.is_none() && !value.is_null() {
-        let message = format!("`{key}` is no question, but {}", value.kind().name());
+        let message = format!("`{key}` is not a question, but {}", value.kind().name());
         return Err(Diagnostic::new(Code::ARGUMENTS, message)
-            .help("make one by `form`, `open_url`, `sample` or `client_roots`; `()` stands for the declared one"));
+            .help("make one with `form`, `open_url`, `sample` or `client_roots`; `()` means the declared one"));
     }
     Ok(AskedQuestion { key: key.to_owned(), question })
 }

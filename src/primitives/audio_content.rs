@@ -1,4 +1,4 @@
-//! `audio_content`: a block with a sound.
+//! `audio_content`: an audio block.
 
 use crate::content::{Content, ContentBody};
 use crate::diagnostic::Result;
@@ -9,10 +9,10 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "audio_content",
     family: Family::Content,
-    summary: "A block with a sound of the type `mime_type`.",
+    summary: "Returns an audio block of the type `mime_type`.",
     params: &[
         required("data", &[Kind::Text, Kind::Bytes], "Base64, or the bytes."),
-        required("mime_type", &[Kind::Text], "Its MIME type, as `audio/wav`."),
+        required("mime_type", &[Kind::Text], "Its MIME type, such as `audio/wav`."),
         parameters::ANNOTATIONS,
         parameters::META,
     ],

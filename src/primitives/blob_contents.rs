@@ -1,4 +1,4 @@
-//! `blob_contents`: a resource's bytes.
+//! `blob_contents`: the contents of a binary resource.
 
 use crate::content::{Content, ContentBody, ResourceBody};
 use crate::diagnostic::Result;
@@ -9,11 +9,11 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "blob_contents",
     family: Family::Content,
-    summary: "A resource of bytes: what `read` of a binary resource returns.",
+    summary: "Returns binary resource contents, the result of `read` for a binary resource.",
     params: &[
         required("data", &[Kind::Text, Kind::Bytes], "Base64, or the bytes."),
-        option("mime_type", &[Kind::Text], "Its MIME type; left out, that of the definition."),
-        option("uri", &[Kind::Text], "Its URI; left out, the one that was asked for."),
+        option("mime_type", &[Kind::Text], "Its MIME type (default: that of the definition)."),
+        option("uri", &[Kind::Text], "Its URI (default: the requested one)."),
         parameters::META,
     ],
     returns: Kind::Content,

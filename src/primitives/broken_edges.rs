@@ -1,4 +1,4 @@
-//! `broken_edges`: edges that lead nowhere.
+//! `broken_edges`: edges that do not resolve.
 
 use crate::diagnostic::Result;
 use crate::graph::Graph;
@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "broken_edges",
     family: Family::Graph,
-    summary: "The edges of which an end, or something they need, is missing.",
+    summary: "Returns the edges whose source, target or one of the required ids does not exist.",
     params: &[required(
         "g",
         &[Kind::Graph, Kind::Builder, Kind::Transaction],

@@ -9,10 +9,10 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "by_ids",
     family: Family::Graph,
-    summary: "The nodes with these ids, in the order of the list; ids that none of them has are left out.",
+    summary: "Returns the nodes with these ids, in the order of `ids`. Ids that none of the nodes has are skipped.",
     params: &[
-        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one."),
-        required("ids", &[Kind::List, Kind::Set], "The ids, as `node.id` gives them."),
+        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one node."),
+        required("ids", &[Kind::List, Kind::Set], "The ids, as in `node.id`."),
     ],
     returns: Kind::Nodes,
     effect: Effect::Pure,

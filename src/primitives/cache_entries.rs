@@ -1,4 +1,4 @@
-//! `cache_entries`: all that was remembered under keys that begin alike.
+//! `cache_entries`: all cached values whose keys have a prefix.
 
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, memory_of, optional};
@@ -8,8 +8,8 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "cache_entries",
     family: Family::Cache,
-    summary: "All that calls of the pack remembered under keys that begin with `prefix`: a map from key to value. One key for each thing of a set loses nothing when calls run at once.",
-    params: &[optional("prefix", &[Kind::Text], "How the keys begin; left out, all of them.")],
+    summary: "Returns all cached values of the pack whose keys begin with `prefix`, as a map from key to value. Concurrent calls lose no updates if each element of a collection has its own key.",
+    params: &[optional("prefix", &[Kind::Text], "The beginning of the keys (default: all keys).")],
     returns: Kind::Map,
     effect: Effect::Pure,
     examples: &[Example::gives(

@@ -1,4 +1,4 @@
-//! `cache_get`: what was remembered.
+//! `cache_get`: a cached value.
 
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, memory_of, required};
@@ -8,8 +8,8 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "cache_get",
     family: Family::Cache,
-    summary: "What a call of the pack remembered under `key`; `()` if nothing is, or no more.",
-    params: &[required("key", &[Kind::Text], "Its name in the pack.")],
+    summary: "Returns the value that a call of the pack cached under `key`, or `()` if there is none or it has expired.",
+    params: &[required("key", &[Kind::Text], "The key, unique in the pack.")],
     returns: Kind::Any,
     effect: Effect::Pure,
     examples: &[

@@ -9,11 +9,11 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "cache_set",
     family: Family::Cache,
-    summary: "Keeps `value` under `key` for later calls of the pack, in the memory of this process: a restart forgets it, and where there is no room (10,000 keys, 4 MB) the oldest is forgotten first. Gives `value`.",
+    summary: "Caches `value` under `key` for later calls of the pack, and returns `value`. The cache is in the memory of this process and is lost at a restart. If it is full (10,000 keys, 4 MB), the oldest entries are dropped first.",
     params: &[
-        required("key", &[Kind::Text], "Its name in the pack."),
-        required("value", &[Kind::Any], "Plain data; `()` forgets the key."),
-        option("ttl_ms", &[Kind::Integer], "After so many milliseconds it is forgotten."),
+        required("key", &[Kind::Text], "The key, unique in the pack."),
+        required("value", &[Kind::Any], "Plain data; `()` removes the key."),
+        option("ttl_ms", &[Kind::Integer], "Lifetime in milliseconds."),
     ],
     returns: Kind::Any,
     effect: Effect::Pure,
@@ -31,12 +31,12 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
         return Err(Diagnostic::new(Code::ARGUMENTS, "`ttl_ms` of `cache_set` is a number of milliseconds, 0 or more"));
     }
     if args.function("value").is_some() {
-        return Err(Diagnostic::new(Code::ARGUMENTS, "a function cannot be remembered").help("give plain data"));
+        return Err(Diagnostic::new(Code::ARGUMENTS, "a function cannot be cached").help("pass plain data"));
     }
     reserve_for(args.value("value"), 3)?;
     let now_ms = context.host.world().now_ms();
     let json = args.json("value")?;
     memory_of(context)?.remember(args.text("key"), json.clone(), now_ms, ttl_ms)?;
-    // As a later call sees it.
+    // The value as a later call sees it.
     Ok(Value::from_json(&json))
 }

@@ -1,4 +1,4 @@
-//! `captures`: The groups of the first match of `regex` in `text`, by number (0 is the whole) and by name, or (); a group that took no part is ().
+//! `captures`: the groups of the first match of a regular expression.
 
 use crate::diagnostic::Result;
 use crate::pattern::Pattern;
@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "captures",
     family: Family::Text,
-    summary: "The groups of the first match of `regex` in `text`, by number (0 is the whole) and by name, or (); a group that took no part is ().",
+    summary: "Returns the groups of the first match of `regex` in `text`, as a map by number (0 is the whole match) and by name, or `()` if nothing matches. A group that did not take part is `()`.",
     params: &[
         required("text", &[Kind::Text], "The text."),
         parameters::REGEX,

@@ -1,4 +1,4 @@
-//! `children`: what lies in nodes.
+//! `children`: the nodes directly inside others.
 
 use crate::diagnostic::Result;
 use crate::graph::Nodes;
@@ -9,10 +9,10 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "children",
     family: Family::Graph,
-    summary: "The nodes that lie directly in these, of one of these kinds if any are named.",
+    summary: "Returns the direct children of these nodes, only of the given kinds if any.",
     params: &[
-        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one."),
-        optional("kinds", &[Kind::Text, Kind::List], "A kind, or a list of kinds."),
+        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one node."),
+        optional("kinds", &[Kind::Text, Kind::List], "A kind, or an array of kinds."),
     ],
     returns: Kind::Nodes,
     effect: Effect::Pure,

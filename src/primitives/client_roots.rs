@@ -8,8 +8,8 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "client_roots",
     family: Family::Client,
-    summary: "A question for `ask`: the folders that the client works in. The newest protocol deprecates it.",
-    params: &[option("optional", &[Kind::Bool], "Whether `ask` gives `()` where the client has no roots.")],
+    summary: "Returns a question for `ask`: the folders that the client works in. The newest protocol revision deprecates it.",
+    params: &[option("optional", &[Kind::Bool], "If true, `ask` returns `()` when the client does not support roots.")],
     returns: Kind::Question,
     effect: Effect::Pure,
     examples: &[Example::gives(r##"ask("folders", client_roots()).len()"##, "0")],

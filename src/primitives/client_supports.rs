@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "client_supports",
     family: Family::Client,
-    summary: "Whether the client has a capability, so that a script can ask another way.",
+    summary: "Returns whether the client has a capability, so that a script can choose another way to ask.",
     params: &[required(
         "capability",
         &[Kind::Text],

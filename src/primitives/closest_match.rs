@@ -1,4 +1,4 @@
-//! `closest_match`: The texts that are most like another.
+//! `closest_match`: the strings that are most similar to another one.
 
 use crate::diagnostic::Result;
 use crate::similarity;
@@ -10,11 +10,11 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "closest_match",
     family: Family::Text,
-    summary: "The text of `list` that is most like `text`, if one is near enough to be meant, or (); with `limit`, the list of so many, nearest first.",
+    summary: "Returns the string in `list` that is most similar to `text`, or `()` if none is close enough. With `limit`, returns an array of at most `limit` strings, the most similar first.",
     params: &[
         required("text", &[Kind::Text], "The text."),
-        required("list", sequence::KINDS, "The texts to choose from; items that are no texts are passed over."),
-        option("limit", &[Kind::Integer], "How many to give, as a list."),
+        required("list", sequence::KINDS, "The strings to choose from; other items are ignored."),
+        option("limit", &[Kind::Integer], "Maximum number of strings to return."),
     ],
     returns: Kind::Any,
     effect: Effect::Pure,

@@ -1,4 +1,4 @@
-//! `collapse_whitespace`: `text` trimmed, each run of white space in it as one blank.
+//! `collapse_whitespace`: text with each run of whitespace as one space.
 
 use crate::letters;
 use crate::primitive::*;
@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "collapse_whitespace",
     family: Family::Text,
-    summary: "`text` trimmed, each run of white space in it as one blank.",
+    summary: "Returns `text` trimmed, with each run of whitespace replaced by one space.",
     params: &[required("text", &[Kind::Text], "The text.")],
     returns: Kind::Text,
     effect: Effect::Pure,

@@ -9,10 +9,10 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "column",
     family: Family::Graph,
-    summary: "The values of a field, one for each node, edge or row, () included.",
+    summary: "Returns the values of a field, one for each node, edge or row, `()` included.",
     params: &[
         required("nodes", &[Kind::Nodes, Kind::Node, Kind::Edges, Kind::Rows], "The nodes, edges or rows."),
-        required("field", &[Kind::Text], "The field, or a dotted way as `from.title`."),
+        required("field", &[Kind::Text], "The field, or a dotted path such as `from.title`."),
     ],
     returns: Kind::List,
     effect: Effect::Pure,

@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "config",
     family: Family::Host,
-    summary: "The configuration of the pack: its table in the workspace's `toolsd.toml`, defaults filled in.",
+    summary: "Returns the configuration of the pack: its table in the workspace's `toolsd.toml`, with defaults filled in.",
     params: &[],
     returns: Kind::Map,
     effect: Effect::Reads,

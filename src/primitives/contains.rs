@@ -1,4 +1,4 @@
-//! `contains`: Whether a text has that part, a list or set that item, a map that key.
+//! `contains`: whether a value contains another one.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
@@ -12,14 +12,14 @@ use crate::value::{Frozen, Kind, Object, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "contains",
     family: Family::Text,
-    summary: "Whether a text has that part, a list or set that item, a map that key.",
+    summary: "Returns whether a string has that part, an array or set that item, or a map that key.",
     params: &[
         required(
             "within",
             &[Kind::Text, Kind::List, Kind::Map, Kind::Set, Kind::Lines, Kind::Nodes, Kind::Edges, Kind::Rows],
-            "Where to look.",
+            "The value to search in.",
         ),
-        required("what", &[Kind::Any], "What to look for."),
+        required("what", &[Kind::Any], "The value to search for."),
     ],
     returns: Kind::Bool,
     effect: Effect::Pure,
@@ -48,7 +48,7 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
         },
         _ => false,
     };
-    // A comparison that was cut short found nothing.
+    // A comparison that was stopped found nothing.
     guard::check().map(|()| found.into())
 }
 
@@ -59,10 +59,10 @@ fn has_key(map: &dyn Object, key: &str) -> bool {
     }
 }
 
-/// A number in a text is no number: looking for one is a mistake.
+/// A number in a string is not a number: searching for one is a mistake.
 fn part(what: &Value) -> Result<&str> {
     what.as_text().ok_or_else(|| {
         let message = format!("`contains` looks for a text in a text or map, got {}", what.kind().name());
-        Diagnostic::new(Code::ARGUMENTS, message).help("`to_string` makes a text of a number")
+        Diagnostic::new(Code::ARGUMENTS, message).help("convert the number with `to_string`")
     })
 }

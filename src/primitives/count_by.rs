@@ -1,4 +1,4 @@
-//! `count_by`: How many items of `list` have each `key`, as a map; items without one are counted under `()`.
+//! `count_by`: the number of items per key.
 
 use crate::diagnostic::Result;
 use crate::guard::{self, ITEM};
@@ -10,13 +10,13 @@ use crate::value::{Kind, Map, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "count_by",
     family: Family::List,
-    summary: "How many items of `list` have each `key`, as a map; items without one are counted under `()`.",
+    summary: "Returns a map from each `key` to the number of items that have it. Items without a key are counted under `()`.",
     params: &[
-        required("list", sequence::KINDS, "The list, or what has items like one."),
+        required("list", sequence::KINDS, "An array, or another value with items."),
         required(
             "key",
             &[Kind::Text, Kind::Function],
-            "The name of a field, or a function that returns a text, number or bool.",
+            "The name of a field, or a function that returns a string, number or boolean.",
         ),
     ],
     returns: Kind::Map,

@@ -1,4 +1,4 @@
-//! `cycles`: chains that bite their tail.
+//! `cycles`: cycles of edges.
 
 use crate::diagnostic::Result;
 use crate::graph::Nodes;
@@ -9,17 +9,17 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "cycles",
     family: Family::Graph,
-    summary: "One shortest cycle for each group of nodes that lead to each other, as a list of sets in the order of the chain; a node that leads to itself is one alone. A group in which four million steps do not settle which is the shortest gives the shortest until then, and the log says so.",
+    summary: "Returns one shortest cycle for each group of nodes that can reach each other, as an array of node sets in the order of the cycle. A node with an edge to itself is a cycle of one. If the shortest cycle of a group is not found within four million steps, the shortest so far is returned and the log reports it.",
     params: &[
         required(
             "nodes",
             &[Kind::Nodes, Kind::Node, Kind::Graph, Kind::Builder],
-            "The nodes, or one, or all of a graph.",
+            "The nodes, one node, or a graph for all of its nodes.",
         ),
         optional(
             "kinds",
             &[Kind::Text, Kind::List],
-            "The kinds of edges to follow, all if left out; `parent` stands for containment, out from a node to what it lies in, and is not among all.",
+            "The kinds of edges to follow (default: all). `parent` means containment, from a node to its parent; it is not part of the default.",
         ),
     ],
     returns: Kind::List,

@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "data",
     family: Family::Host,
-    summary: "A table of `[data]` of the pack.",
+    summary: "Returns a table of `[data]` of the pack.",
     params: &[required("name", &[Kind::Text], "The name of the table.")],
     returns: Kind::Any,
     effect: Effect::Reads,

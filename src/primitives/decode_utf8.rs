@@ -1,4 +1,4 @@
-//! `decode_utf8`: The text that `bytes` are in UTF-8; a text stays.
+//! `decode_utf8`: bytes decoded as UTF-8.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::*;
@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "decode_utf8",
     family: Family::Hash,
-    summary: "The text that `bytes` are in UTF-8; a text stays.",
+    summary: "Returns `bytes` decoded as UTF-8. A string is returned unchanged. Fails with `utf8` if the bytes are not valid UTF-8.",
     params: &[required("bytes", &[Kind::Bytes, Kind::Text], "The bytes.")],
     returns: Kind::Text,
     effect: Effect::Pure,
@@ -22,6 +22,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     std::str::from_utf8(args.bytes("bytes")).map(Value::from).map_err(|error| {
         let message = format!("byte {} is no utf-8", error.valid_up_to());
-        Diagnostic::new(Code::UTF8, message).author_help("`to_base64` makes a text of any bytes")
+        Diagnostic::new(Code::UTF8, message).author_help("encode any bytes as text with `to_base64`")
     })
 }

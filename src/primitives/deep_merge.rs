@@ -1,4 +1,4 @@
-//! `deep_merge`: The fields of `a` and `b`; where both have a map they are merged the same way, else that of `b` counts.
+//! `deep_merge`: two maps, merged recursively.
 
 use crate::bounded::reserve_for;
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -11,7 +11,7 @@ use crate::value::{Kind, Map, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "deep_merge",
     family: Family::List,
-    summary: "The fields of `a` and `b`; where both have a map they are merged the same way, else that of `b` counts.",
+    summary: "Returns the fields of `a` and `b`. Where both have a map, the maps are merged in the same way; otherwise the value of `b` wins.",
     params: &[required("a", &[Kind::Map], "The first map."), required("b", &[Kind::Map], "The second map.")],
     returns: Kind::Map,
     effect: Effect::Pure,
@@ -22,7 +22,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     run,
 };
 
-/// Maps within maps beyond this are refused.
+/// Maximum nesting of maps.
 const DEPTH: usize = 64;
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {

@@ -1,4 +1,4 @@
-//! `dependency_order`: nodes after what they need.
+//! `dependency_order`: nodes after their dependencies.
 
 use crate::diagnostic::Result;
 use crate::graph::Nodes;
@@ -9,17 +9,17 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "dependency_order",
     family: Family::Graph,
-    summary: "The nodes in an order in which each comes after all that its edges lead to; a cycle is a fault that names the chain.",
+    summary: "Returns the nodes in an order where each one comes after all targets of its edges. Fails with the chain in the message if there is a cycle.",
     params: &[
         required(
             "nodes",
             &[Kind::Nodes, Kind::Node, Kind::Graph, Kind::Builder],
-            "The nodes, or one, or all of a graph.",
+            "The nodes, one node, or a graph for all of its nodes.",
         ),
         optional(
             "kinds",
             &[Kind::Text, Kind::List],
-            "The kinds of edges to follow, all if left out; `parent` stands for containment, out from a node to what it lies in, and is not among all.",
+            "The kinds of edges to follow (default: all). `parent` means containment, from a node to its parent; it is not part of the default.",
         ),
     ],
     returns: Kind::Nodes,

@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "derive_fields",
     family: Family::Graph,
-    summary: "Declares fields of a kind that `function(g, node)` computes, as a map, when one of them is first read. With `reads` the function sees only its own node and the nodes named there, and its values are kept for as long as none of these changed; without, until something in the graph changed.",
+    summary: "Declares fields of a kind that `function(g, node)` returns as a map when one of them is first read. With `reads` the function sees only its own node and the nodes named there, and its values are kept until one of these changes. Without it they are kept until anything in the graph changes.",
     params: &[
         required("g", &[Kind::Builder], "The builder."),
         required("kind", &[Kind::Text], "The kind."),
@@ -18,7 +18,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         option(
             "reads",
             &[Kind::Text, Kind::List],
-            "The kinds that the function reads besides its own node: `\"section\"`, or `\"annotation by section\"` for those whose field `section` equals the node's own field `section` (its id, if its kind has no such field). It reads them by `g.nodes(kind)`, `g.get`, `parent`, `children(kind)` and `ancestors`; edges, files and the clock are out of its sight.",
+            "The kinds that the function reads in addition to its own node: `\"section\"`, or `\"annotation by section\"` for those whose field `section` equals the node's own field `section` (its id, if its kind has no such field). It reads them with `g.nodes(kind)`, `g.get`, `parent`, `children(kind)` and `ancestors`; it cannot read edges, files or the clock.",
         ),
     ],
     returns: Kind::Null,

@@ -9,10 +9,10 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "derive_values",
     family: Family::Graph,
-    summary: "Declares values of the whole graph that `function(g)` computes, as a map, when one of them is first read as `g.name`; they are kept until something in the graph changed. Nodes and edges among them stay nodes and edges.",
+    summary: "Declares values of the whole graph that `function(g)` returns as a map when one of them is first read as `g.name`. They are kept until anything in the graph changes. Nodes and edges among them remain nodes and edges.",
     params: &[
         required("g", &[Kind::Builder], "The builder."),
-        required("names", &[Kind::Text, Kind::List], "Their names."),
+        required("names", &[Kind::Text, Kind::List], "The names of the values."),
         required("function", &[Kind::Text], "The name of the function."),
     ],
     returns: Kind::Null,

@@ -1,4 +1,4 @@
-//! `descendants`: all that lies in nodes.
+//! `descendants`: all nodes inside others.
 
 use crate::diagnostic::Result;
 use crate::graph::Nodes;
@@ -9,10 +9,10 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "descendants",
     family: Family::Graph,
-    summary: "The nodes that lie in these, however deep, each before what lies in it; one of these too, if it lies in another of them.",
+    summary: "Returns all descendants in depth-first order, parents first. Includes a start node only if it descends from another one.",
     params: &[
-        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one."),
-        optional("kinds", &[Kind::Text, Kind::List], "A kind, or a list of kinds."),
+        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one node."),
+        optional("kinds", &[Kind::Text, Kind::List], "A kind, or an array of kinds."),
     ],
     returns: Kind::Nodes,
     effect: Effect::Pure,

@@ -1,4 +1,4 @@
-//! `diff`: What changed from text `a` to text `b`, line by line, in the unified format; empty if nothing did.
+//! `diff`: a unified diff of two texts.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::bounded::BoundedText;
@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "diff",
     family: Family::Text,
-    summary: "What changed from text `a` to text `b`, line by line, in the unified format; empty if nothing did.",
+    summary: "Returns the changes from text `a` to text `b`, line by line, in the unified format; empty if there are none.",
     params: &[
         required("a", &[Kind::Text], "The text before."),
         required("b", &[Kind::Text], "The text after."),
-        option("from", &[Kind::Text], "What the first header line calls `a`; `a` if left out."),
-        option("to", &[Kind::Text], "What the second header line calls `b`; `b` if left out."),
-        option("context", &[Kind::Integer], "How many unchanged lines to show around a change; 3 if left out."),
+        option("from", &[Kind::Text], "The name of `a` in the first header line (default: `a`)."),
+        option("to", &[Kind::Text], "The name of `b` in the second header line (default: `b`)."),
+        option("context", &[Kind::Integer], "Number of unchanged lines to show around a change (default: 3)."),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,
@@ -37,13 +37,13 @@ pub const PRIMITIVE: Primitive = Primitive {
     run,
 };
 
-/// More lines than this, of both texts together, are refused: the comparison cannot be interrupted.
+/// Maximum number of lines, of both texts together: the comparison cannot be interrupted.
 const MOST_LINES: usize = 200_000;
 
-/// How long lines are compared at most before the guard is asked again.
+/// Time limit of one comparison, before the guard is checked again.
 const UNSTOPPABLE: Duration = Duration::from_millis(200);
 
-/// What a byte takes to be split into lines and hashed, in nanoseconds.
+/// The time to split a byte into lines and to hash it, in nanoseconds.
 const SPLITTING: u32 = 5;
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
@@ -57,9 +57,9 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let context = args.integer_or("context").map_or(3, |context| usize::try_from(context).unwrap_or(0)).min(MOST_LINES);
     let names = (args.text_or("from").unwrap_or("a"), args.text_or("to").unwrap_or("b"));
     guard::require_time("`diff`", a.len() + b.len(), SPLITTING)?;
-    // A rough diff is found when the time is over; the guard says then that it is.
+    // When the time is over, the diff is rough, and the guard reports that the time is over.
     let rough = Instant::now() + guard::time_left().min(UNSTOPPABLE);
-    // A line ends where `diff` and `patch` see its end, at a line feed: a lone carriage return is a letter.
+    // A line ends at a line feed, as for `diff` and `patch`. A lone carriage return is an ordinary character.
     let (a, b): (Vec<&str>, Vec<&str>) = (a.split_inclusive('\n').collect(), b.split_inclusive('\n').collect());
     let diff = TextDiff::configure().deadline(rough).diff_slices(&a, &b);
     guard::check()?;

@@ -1,4 +1,4 @@
-//! `difference`: a set of nodes, a list or spans, without what another one contains.
+//! `difference`: nodes, an array or spans without those of another one.
 
 use crate::guard::checked;
 use crate::diagnostic::Result;
@@ -15,10 +15,10 @@ const KINDS: &[Kind] = &[Kind::Nodes, Kind::Node, Kind::List, Kind::Set, Kind::L
 pub const PRIMITIVE: Primitive = Primitive {
     name: "difference",
     family: Family::Graph,
-    summary: "The nodes of the first set that are not in the second; of lists, the items of the first that are not in the second, as a list; of spans of one text, what only the first covers.",
+    summary: "Returns the nodes of the first set that are not in the second. For arrays, returns an array of the items that are not in the second; for spans of one text, what only the first covers.",
     params: &[
-        required("nodes", KINDS, "The nodes, or one; or a list."),
-        required("others", KINDS, "The nodes to leave out, or one; or a list of the items to leave out."),
+        required("nodes", KINDS, "The nodes, one node, or an array."),
+        required("others", KINDS, "The nodes to remove, one node, or an array of the items to remove."),
     ],
     returns: Kind::Any,
     effect: Effect::Pure,
@@ -45,7 +45,7 @@ fn run(_context: &Context<'_>, mut args: Args) -> Result<Value> {
     kept.collect::<Result<_>>().map(Value::List)
 }
 
-/// The items of a list, or a node as the only one.
+/// The items of an array, or a node as the only item.
 fn items(args: &mut Args, name: &str) -> Result<Vec<Value>> {
     if args.object::<Node>(name).is_some() { Ok(vec![args.take(name)]) } else { sequence::items(args, name) }
 }

@@ -1,4 +1,4 @@
-//! `discard_writes`: nothing was written.
+//! `discard_writes`: drops staged writes.
 
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive};
@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "discard_writes",
     family: Family::Files,
-    summary: "Drops what the call has staged, and gives what that was, as `staged_files` does: a preview is made by writing, looking and dropping.",
+    summary: "Drops all writes that the call has staged and returns them as `staged_files` does. To make a preview, write, read and then drop.",
     params: &[],
     returns: Kind::List,
     effect: Effect::Reads,

@@ -1,4 +1,4 @@
-//! `distinct`: the values of a field, each once.
+//! `distinct`: the distinct values of a field.
 
 use crate::diagnostic::Result;
 use crate::graph::Nodes;
@@ -9,10 +9,10 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "distinct",
     family: Family::Graph,
-    summary: "The values of a field, each once, sorted, without ().",
+    summary: "Returns the distinct values of a field, sorted, without `()`.",
     params: &[
-        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one."),
-        required("field", &[Kind::Text], "The field, or a dotted way as `parent.key`."),
+        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one node."),
+        required("field", &[Kind::Text], "The field, or a dotted path such as `parent.key`."),
     ],
     returns: Kind::List,
     effect: Effect::Pure,

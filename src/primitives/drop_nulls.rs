@@ -1,4 +1,4 @@
-//! `drop_nulls`: what is there, without what is `()`.
+//! `drop_nulls`: an array or map without `()`.
 
 use crate::guard::CheckedIterator;
 use crate::diagnostic::Result;
@@ -10,8 +10,8 @@ use crate::value::{Kind, Record, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "drop_nulls",
     family: Family::List,
-    summary: "The same list or map without the items that are ().",
-    params: &[required("items", &[Kind::List, Kind::Map], "The list or map.")],
+    summary: "Returns the array or map without the items that are `()`.",
+    params: &[required("items", &[Kind::List, Kind::Map], "The array or map.")],
     returns: Kind::Any,
     effect: Effect::Pure,
     examples: &[

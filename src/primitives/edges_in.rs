@@ -9,10 +9,10 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "edges_in",
     family: Family::Graph,
-    summary: "The edges that reach these nodes, without broken ones, in the order of appearance.",
+    summary: "Returns the edges that end at these nodes, without broken ones, in insertion order.",
     params: &[
-        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one."),
-        optional("kinds", &[Kind::Text, Kind::List], "A kind of edges, or a list of kinds; all if left out."),
+        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one node."),
+        optional("kinds", &[Kind::Text, Kind::List], "A kind of edges, or an array of kinds (default: all)."),
     ],
     returns: Kind::Edges,
     effect: Effect::Pure,

@@ -1,4 +1,4 @@
-//! `edit_chars`: Spans of a text, replaced all at once.
+//! `edit_chars`: spans of a text, replaced all at once.
 
 use crate::diagnostic::Result;
 use crate::document::Document;
@@ -11,13 +11,13 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "edit_chars",
     family: Family::Edit,
-    summary: "`text` with spans of its characters replaced, all at once: places are those before the edit. What comes is put in as it is. Edits that overlap are a fault.",
+    summary: "Returns `text` with spans of its characters replaced, all at once: positions refer to the text before the edit. New text is inserted unchanged. Fails if edits overlap.",
     params: &[
         required("text", TEXT_KINDS, "The text, or a document."),
         required(
             "edits",
             &[Kind::List],
-            "Maps of `from`, `to` and `text`: from which character to which, counted from 1, both of them replaced; `to = from - 1` inserts before `from`.",
+            "Maps of `from`, `to` and `text`: the first and the last character to replace, counted from 1; `to = from - 1` inserts before `from`.",
         ),
     ],
     returns: Kind::Text,

@@ -1,4 +1,4 @@
-//! `edit_front_matter`: keys of a front matter set and removed, and nothing else touched.
+//! `edit_front_matter`: keys of front matter set and removed, with everything else unchanged.
 
 use crate::diagnostic::Result;
 use crate::edit::{self, FrontMatterOptions, QuoteStyle};
@@ -10,17 +10,21 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "edit_front_matter",
     family: Family::Edit,
-    summary: "`text` with the keys of `changes` set in its front matter, those whose value is `()` removed. Only the lines of what changes are touched: comments, quotes, the order of keys, line ends and items that stay are kept; a text without front matter gets one. What is read from the result is exactly what was asked for, or it is a fault `parse.front_matter`.",
+    summary: "Returns `text` with the keys of `changes` set in its front matter; a key whose value is `()` is removed. Only the lines of changed values are edited: comments, quotes, key order, line endings and unchanged items are kept. A text without front matter gets one. Fails with `parse.front_matter` unless the result reads back exactly as requested.",
     params: &[
-        required("text", TEXT_KINDS, "The text, or a document: then faults name its path."),
-        required("changes", &[Kind::Map], "The new value of each key; a list or a map is given as a whole."),
-        option("before", &[Kind::Text], "New keys stand before this one; without it, or if it is not there, last."),
+        required("text", TEXT_KINDS, "The text, or a document, whose path appears in errors."),
+        required("changes", &[Kind::Map], "The new value of each key; an array or a map is replaced as a whole."),
+        option(
+            "before",
+            &[Kind::Text],
+            "The key before which new keys are inserted (default: at the end, also if the key does not exist).",
+        ),
         option(
             "quote",
             &[Kind::Text],
-            "How texts that are set are quoted: `plain` (only where they must be), `single` or `double`; without it as the text before, plain where there was none.",
+            "How strings are quoted: `plain` (quoted only where necessary), `single` or `double` (default: as the old value, `plain` for new ones).",
         ),
-        option("order", &[Kind::List], "The keys that come first in what is new, in this order."),
+        option("order", &[Kind::List], "The keys that come first among new ones, in this order."),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,

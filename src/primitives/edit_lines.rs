@@ -1,4 +1,4 @@
-//! `edit_lines`: Lines of a text, replaced all at once.
+//! `edit_lines`: lines of a text, replaced all at once.
 
 use crate::diagnostic::Result;
 use crate::document::Document;
@@ -11,13 +11,13 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "edit_lines",
     family: Family::Edit,
-    summary: "`text` with lines replaced, all at once: line numbers are those before the edit. What comes is whole lines with the line ends of the text. Edits that overlap are a fault.",
+    summary: "Returns `text` with lines replaced, all at once: line numbers refer to the text before the edit. New text becomes whole lines with the line endings of `text`. Fails if edits overlap.",
     params: &[
         required("text", TEXT_KINDS, "The text, or a document."),
         required(
             "edits",
             &[Kind::List],
-            "Maps of `from`, `to` and `text`: from which line to which, counted from 1, both of them replaced; `to = from - 1` inserts before `from`.",
+            "Maps of `from`, `to` and `text`: the first and the last line to replace, counted from 1; `to = from - 1` inserts before `from`.",
         ),
     ],
     returns: Kind::Text,

@@ -10,24 +10,20 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "edit_section",
     family: Family::Edit,
-    summary: "`text` with one section of it appended to or replaced. A section goes to the next heading of its level or above; blank lines and `---` rules at its end are no part of it; headings in code, quotes and lists are none. Line ends are kept, all else is untouched.",
+    summary: "Returns `text` with one section extended or replaced. A section ends before the next heading of its level or above, without blank lines and `---` rules at its end; headings in code, quotes and lists do not count. Line endings and all other text are kept. Fails if the section does not exist, unless `create` is set.",
     params: &[
-        required("text", TEXT_KINDS, "The Markdown text, or a document: then faults name its path."),
+        required("text", TEXT_KINDS, "The Markdown text, or a document, whose path appears in errors."),
         required(
             "heading",
             &[Kind::Text],
-            "The title without markup; with `#` in front the level counts too. The first such heading is meant.",
+            "The title without markup; with leading `#` the level must match, too. The first such heading is used.",
         ),
-        option(
-            "append",
-            &[Kind::Text],
-            "Lines that come behind the last one; begin with a line break for a blank line.",
-        ),
-        option("replace", &[Kind::Text], "Lines that take the place of all lines of the section."),
+        option("append", &[Kind::Text], "Lines to add after the last one; begin with a line break for a blank line."),
+        option("replace", &[Kind::Text], "Lines that replace all lines of the section."),
         option(
             "create",
             &[Kind::Bool],
-            "Whether a section that is not there is made at the end; at level 2 unless `heading` says another.",
+            "Whether to create a missing section at the end, at level 2 unless `heading` has a level.",
         ),
     ],
     returns: Kind::Text,

@@ -9,12 +9,12 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "embedded_resource",
     family: Family::Content,
-    summary: "A resource with its contents, embedded in a result or a prompt.",
+    summary: "Returns a resource with its contents, embedded in a result or a prompt.",
     params: &[
-        option("uri", &[Kind::Text], "Its URI; it must be there."),
+        option("uri", &[Kind::Text], "Its URI; required."),
         option("mime_type", &[Kind::Text], "Its MIME type."),
-        option("text", &[Kind::Text], "What it holds; either this or `blob`."),
-        option("blob", &[Kind::Text, Kind::Bytes], "What it holds, as base64 or bytes; either this or `text`."),
+        option("text", &[Kind::Text], "Its contents as text; required unless `blob` is set."),
+        option("blob", &[Kind::Text, Kind::Bytes], "Its contents as base64 or bytes; required unless `text` is set."),
         parameters::ANNOTATIONS,
         parameters::META,
     ],

@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "empty_spans",
     family: Family::Parse,
-    summary: "The spans of nothing, to begin a union with. `is_empty` asks whether spans are these.",
+    summary: "Returns spans that cover nothing, to start a union with. To test for them, use `is_empty`.",
     params: &[],
     returns: Kind::Spans,
     effect: Effect::Pure,

@@ -1,4 +1,4 @@
-//! `ends_with`: Whether `text` ends with `part`.
+//! `ends_with`: whether a text ends with a part.
 
 use crate::primitive::*;
 use crate::value::Kind;
@@ -7,8 +7,8 @@ use crate::value::Kind;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "ends_with",
     family: Family::Text,
-    summary: "Whether `text` ends with `part`.",
-    params: &[required("text", &[Kind::Text], "The text."), required("part", &[Kind::Text], "What to look for.")],
+    summary: "Returns whether `text` ends with `part`.",
+    params: &[required("text", &[Kind::Text], "The text."), required("part", &[Kind::Text], "The text to look for.")],
     returns: Kind::Bool,
     effect: Effect::Pure,
     examples: &[

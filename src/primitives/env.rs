@@ -1,4 +1,4 @@
-//! `env`: a variable of the environment.
+//! `env`: an environment variable.
 
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "env",
     family: Family::Host,
-    summary: "The value of a variable of the environment, or `()` if it is not set. The pack must be granted it.",
+    summary: "Returns the value of an environment variable, or `()` if it is not set. The pack needs a grant for it.",
     params: &[required("name", &[Kind::Text], "The name of the variable.")],
     returns: Kind::Text,
     effect: Effect::Reads,

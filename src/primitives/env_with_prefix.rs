@@ -1,4 +1,4 @@
-//! `env_with_prefix`: variables of the environment.
+//! `env_with_prefix`: environment variables with a prefix.
 
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
@@ -8,8 +8,8 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "env_with_prefix",
     family: Family::Host,
-    summary: "The variables of the environment that begin with `prefix` and that the pack is granted, by name.",
-    params: &[required("prefix", &[Kind::Text], "How the names begin.")],
+    summary: "Returns a map of the environment variables that begin with `prefix` and that the pack is granted.",
+    params: &[required("prefix", &[Kind::Text], "The beginning of the names.")],
     returns: Kind::Map,
     effect: Effect::Reads,
     examples: &[Example::gives(r#"env_with_prefix("NOT_SET_ANYWHERE")"#, r#"{}"#)],

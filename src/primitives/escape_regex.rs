@@ -1,4 +1,4 @@
-//! `escape_regex`: A regular expression that means `text` itself.
+//! `escape_regex`: a regular expression for a literal text.
 
 use crate::guard;
 use crate::bounded::BoundedText;
@@ -9,7 +9,7 @@ use crate::value::Kind;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "escape_regex",
     family: Family::Text,
-    summary: "A regular expression that means `text` itself.",
+    summary: "Returns a regular expression that matches `text` literally.",
     params: &[required("text", &[Kind::Text], "The text.")],
     returns: Kind::Text,
     effect: Effect::Pure,

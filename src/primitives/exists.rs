@@ -1,4 +1,4 @@
-//! `exists`: whether something is there.
+//! `exists`: whether a file or folder exists.
 
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
@@ -8,11 +8,11 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "exists",
     family: Family::Files,
-    summary: "Whether there is a file or a folder at `path`. Where a link leads to a place that the pack may not read, it is a fault, whether or not something is there.",
+    summary: "Returns whether `path` exists. Fails if a symlink on the way points to a location that the pack may not read.",
     params: &[required(
         "path",
         &[Kind::Text],
-        "The path of a file, from the root of the workspace, absolute or `~/…`.",
+        "The path of a file: relative to the root of the workspace, absolute, or `~/…`.",
     )],
     returns: Kind::Bool,
     effect: Effect::Reads,

@@ -8,10 +8,10 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "fail",
     family: Family::Outcome,
-    summary: "Ends the call with a tool error that the model reads: `message`, or `data` as JSON.",
+    summary: "Ends the call with a tool error for the model: `message`, or `data` as JSON.",
     params: &[
-        required("message", &[Kind::Text], "What was wrong and what to do about it."),
-        optional("data", &[Kind::Any], "What a program may want to know."),
+        required("message", &[Kind::Text], "The problem, and how to fix it."),
+        optional("data", &[Kind::Any], "Details for programs."),
     ],
     returns: Kind::Null,
     effect: Effect::Pure,

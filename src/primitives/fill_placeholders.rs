@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "fill_placeholders",
     family: Family::Edit,
-    summary: "`text` with each `{{token}}` replaced by the value of that name; values are not looked at again, nothing else is interpreted. A token without a value, a value without a token and a `{{` that begins no token are faults `placeholders`.",
+    summary: "Returns `text` with each `{{token}}` replaced by the value of that name. Values are inserted as they are; nothing else is interpreted. Fails with `placeholders` for a token without a value, a value without a token, or a `{{` that does not begin a token.",
     params: &[
-        required("text", TEXT_KINDS, "The text, or a document: then faults name its path."),
-        required("tokens", &[Kind::Map], "The value of each token: a text, a number or a truth value."),
-        option("allow_unused", &[Kind::List], "Names whose values may be given though the text has no such token."),
+        required("text", TEXT_KINDS, "The text, or a document, whose path appears in errors."),
+        required("tokens", &[Kind::Map], "The value of each token: a string, a number or a boolean."),
+        option("allow_unused", &[Kind::List], "Names of values that the text need not use."),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,
@@ -39,7 +39,7 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
             other => {
                 let message = format!("the value of the token `{name}` is {}", with_article(other.kind().name()));
                 return Err(Diagnostic::new(Code::ARGUMENTS, message).help(
-                    "a value is a text, a number or a truth value; leave the token out to be told where it stands",
+                    "use a string, a number or a boolean; omit the token to see its location",
                 ));
             }
         };

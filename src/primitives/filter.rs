@@ -1,4 +1,4 @@
-//! `filter`: nodes or edges for which a function says yes.
+//! `filter`: nodes or edges that a function accepts.
 
 use crate::diagnostic::Result;
 use crate::graph::{Edges, Nodes};
@@ -9,10 +9,10 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "filter",
     family: Family::Graph,
-    summary: "The nodes or edges for which the function gives true.",
+    summary: "Returns the nodes or edges for which `keep` returns true.",
     params: &[
         required("nodes", &[Kind::Nodes, Kind::Edges], "The nodes or edges."),
-        required("keep", &[Kind::Function], "Gives true for what is kept."),
+        required("keep", &[Kind::Function], "Returns true for what to keep."),
     ],
     returns: Kind::Any,
     effect: Effect::Pure,

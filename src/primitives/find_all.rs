@@ -1,4 +1,4 @@
-//! `find_all`: All matches of `regex` in `text`, none overlapping: the text, its groups by number and name, its line from 1, and its place in characters from 0.
+//! `find_all`: all matches of a regular expression.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::pattern::Pattern;
@@ -10,11 +10,11 @@ use std::ops::ControlFlow;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "find_all",
     family: Family::Text,
-    summary: "All matches of `regex` in `text`, none overlapping: the text, its groups by number and name, its line from 1, and its place in characters from 0.",
+    summary: "Returns all non-overlapping matches of `regex` in `text` as `#{ text, groups, line, at }`: `groups` by number and name, `line` counted from 1, and `at` in characters from 0.",
     params: &[
         required("text", &[Kind::Text], "The text."),
         parameters::REGEX,
-        option("limit", &[Kind::Integer], "At most so many."),
+        option("limit", &[Kind::Integer], "Maximum number of matches."),
     ],
     returns: Kind::List,
     effect: Effect::Pure,
@@ -29,7 +29,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     run,
 };
 
-/// More matches than this are refused: each is a map of a script.
+/// Maximum number of matches: each is a map of a script.
 const MOST: usize = 250_000;
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {

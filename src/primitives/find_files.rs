@@ -9,7 +9,7 @@ use crate::world::glob::FileSearch;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "find_files",
     family: Family::Files,
-    summary: "The paths of the files that match one of `globs`, each once, sorted bytewise, without a leading `./`.",
+    summary: "Returns the paths of the files that match one of `globs`, each once, sorted bytewise, without a leading `./`.",
     params: &[parameters::GLOBS, parameters::ROOT, parameters::EXCLUDE, parameters::HIDDEN, parameters::IGNORE, parameters::FOLLOW, parameters::MAX_DEPTH],
     returns: Kind::List,
     effect: Effect::Reads,

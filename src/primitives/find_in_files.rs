@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "find_in_files",
     family: Family::Files,
-    summary: "Every match of `regex` in the files that match `globs`, in the order of files and places: `path`, `line` from 1, the matched `text`, and its `groups` by number and name. A line that ends in `\\r\\n` is searched without the `\\r`, unless `regex` names it. Files that are no UTF-8 are passed over; any other file that cannot be searched, such as one that is too large, is a fault that names it, or with `include_errors` an item of its own.",
+    summary: "Returns all matches of `regex` in the files that match `globs`, in the order of files and positions, as `#{ path, line, text, groups }`: `line` counted from 1, `groups` by number and name. In a line that ends with `\\r\\n`, the `\\r` is not searched unless `regex` mentions it. Files that are not UTF-8 are skipped. Fails with the path of any other file that cannot be searched, such as one that is too large, unless `include_errors` is set.",
     params: &[
         parameters::GLOBS,
         parameters::REGEX,
@@ -24,11 +24,11 @@ pub const PRIMITIVE: Primitive = Primitive {
         parameters::IGNORE,
         parameters::FOLLOW,
         parameters::MAX_DEPTH,
-        option("limit", &[Kind::Integer], "At most so many matches."),
+        option("limit", &[Kind::Integer], "Maximum number of matches."),
         option(
             "include_errors",
             &[Kind::Bool],
-            "Whether a file that cannot be searched to its end is told as an item, `path` and `fault`, behind what was found in it, and the others are searched.",
+            "Whether a file that cannot be searched to its end becomes an item `#{ path, error }` after its matches, while the search continues with the other files.",
         ),
     ],
     returns: Kind::List,
@@ -74,13 +74,13 @@ pub const PRIMITIVE: Primitive = Primitive {
     run,
 };
 
-/// A text that a pattern with back references does not come to an end with.
+/// A text on which a pattern with back references never finishes.
 const ENDLESS: &[(&str, &str)] = &[("a.md", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"), ("b.md", "tea")];
 
-/// More matches than this are refused: each is a map of a script.
+/// Maximum number of matches: each is a map of a script.
 const MOST: usize = 250_000;
 
-/// How many files one job of a thread reads.
+/// Number of files that one job of a thread reads.
 const SHARE: usize = 32;
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
@@ -107,12 +107,12 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     }
 }
 
-/// What is looked for, and what becomes of it.
+/// A search, and how it reports errors.
 struct Search<'a> {
     world: &'a dyn World,
     pattern: &'a Pattern,
     limit: usize,
-    /// Whether a file that cannot be searched is told beside the matches.
+    /// Whether a file that cannot be searched is reported among the matches.
     tells: bool,
 }
 
@@ -128,7 +128,7 @@ impl Search<'_> {
                     //= docs/spec.md#primitives
                     //# `find_in_files` MUST name a file that it cannot search, and MUST search the others if
                     //# this is requested.
-                    // What ends the call is none of the file.
+                    // What stops the call is not an error of the file.
                     guard::check_stopped()?;
                     let fault = of_file(path, fault);
                     if !self.tells {
@@ -142,7 +142,7 @@ impl Search<'_> {
         Ok(matches)
     }
 
-    /// The text with each `\r\n` as `\n`: `.` matches `\r`, and what is found in a line is not meant to end in it.
+    /// The text with each `\r\n` as `\n`: `.` matches `\r`, but a match in a line should not end with it.
     fn with_line_feeds(&self, text: String) -> String {
         let pattern = self.pattern.text();
         let names_it = pattern.contains('\r') || pattern.contains(r"\r") || pattern.contains(r"\x0");
@@ -169,13 +169,13 @@ impl Search<'_> {
     }
 }
 
-/// A fault that names the file, and how to go on without it.
+/// The error with the path of the file, and how to continue without it.
 fn of_file(path: &str, mut fault: Box<Diagnostic>) -> Box<Diagnostic> {
     if !fault.message.contains(path) {
         fault.message = format!("`{path}`: {}", fault.message);
     }
     let own = fault.help.take().map_or_else(String::new, |help| format!("{help}; "));
-    fault.author_help(format!("{own}`exclude` leaves the file out, `include_errors: true` tells it and searches the others"))
+    fault.author_help(format!("{own}`exclude` skips the file, `include_errors: true` reports it and searches the others"))
 }
 
 #[cfg(test)]
@@ -199,8 +199,8 @@ mod tests {
         let search = |tells| Search { world: &world, pattern: &pattern, limit: 9, tells }.all(&files);
         let fault = search(false).expect_err("one file is too long");
         assert!(fault.message.starts_with("`b.md`: the text has 12288 kB; "), "{fault}");
-        assert!(fault.help.is_some_and(|help| help.contains("; `exclude` leaves the file out")));
-        let told = Value::List(search(true).expect("they are told")).to_json();
+        assert!(fault.help.is_some_and(|help| help.contains("; `exclude` skips the file")));
+        let told = Value::List(search(true).expect("they are reported")).to_json();
         let paths: Vec<_> = told.as_array().expect("a list").iter().map(|one| &one["path"]).collect();
         assert_eq!(paths, ["a.md", "b.md", "d.md", "e.md"]);
         assert!(told[0]["error"].is_null() && told[2]["line"] == 1, "{told}");

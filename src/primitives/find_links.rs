@@ -12,7 +12,7 @@ use std::collections::HashMap;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "find_links",
     family: Family::Parse,
-    summary: "The links of a CommonMark text in the order in which they begin: `#{ kind, text, destination, line, column, end_line, end_column }`. `kind` is `inline`, `reference`, `autolink` or `image`; columns count characters from 1, the end is the place after the last one. What stands in code is no link, nor is a reference without a definition.",
+    summary: "Returns the links of a CommonMark text in order, as `#{ kind, text, destination, line, column, end_line, end_column }`. `kind` is `inline`, `reference`, `autolink` or `image`; columns count characters from 1, and the end is the position after the last one. Links in code and references without a definition are not included.",
     params: &[required("document", &[Kind::Document, Kind::Text], "The text.")],
     returns: Kind::List,
     effect: Effect::Pure,
@@ -49,7 +49,7 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     found.into_iter().map(shown).collect_checked().map(Value::List)
 }
 
-/// The line and the column of bytes, both counted from 1; columns in characters.
+/// The line and the column of each byte, both counted from 1, columns in characters.
 fn places(document: &Document, bytes: impl Iterator<Item = usize>) -> Result<HashMap<usize, (usize, usize)>> {
     let (text, ranges) = (document.text(), document.line_ranges());
     let mut bytes: Vec<usize> = bytes.collect_checked()?;
@@ -62,7 +62,7 @@ fn places(document: &Document, bytes: impl Iterator<Item = usize>) -> Result<Has
         if line != last_line {
             (last_line, seen, column) = (line, ranges.get(line).map_or(0, |range| range.start), 0);
         }
-        // What was counted before on the line is not counted again.
+        // Characters that were counted before on the line are not counted again.
         column += letters::count(text.get(seen..at).unwrap_or_default())?;
         seen = at;
         places.insert(at, (line + 1, column + 1));

@@ -1,4 +1,4 @@
-//! `find_quote`: where a quote stands in a passage.
+//! `find_quote`: the location of a quote in a passage.
 
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::document::{LocatedQuote, Passage, QuoteTolerance};
@@ -9,22 +9,22 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "find_quote",
     family: Family::Parse,
-    summary: "The first place of `quote` in a passage or text, as `#{ spans, how, line, end_line }`, or (): `how` is the way that found it, `line` and `end_line` are those of the document, () for a plain text. A quote of nothing but white space is nowhere.",
+    summary: "Returns the first location of `quote` in a passage or text as `#{ spans, how, line, end_line }`, or `()`. `how` is the method that found it; `line` and `end_line` are those of the document, `()` for a plain text. A quote that is only whitespace is never found.",
     params: &[
         required(
             "passage",
             &[Kind::Passage, Kind::Text],
-            "Where to look; what is compared is kept with a passage, so many quotes cost little.",
+            "Where to search. A passage keeps its prepared text, so searching for many quotes is cheap.",
         ),
         required(
             "quote",
             &[Kind::Text],
-            "What to look for; the lines of a longer quote are joined as those of a passage are.",
+            "The text to search for; the lines of a longer quote are joined like those of a passage.",
         ),
         optional(
             "methods",
             &[Kind::Text, Kind::List],
-            "How the quote may differ, tried in this order: `exact` (not at all), `ignore_whitespace` (white space counts only between letters and digits, there a run of it is its first character), `one_edit` (as `ignore_whitespace`, and one byte more, less or different; of the places that begin first the longest counts); all three if left out.",
+            "The allowed differences, tried in this order: `exact` (none), `ignore_whitespace` (whitespace counts only between letters and digits, where a run equals its first character), `one_edit` (like `ignore_whitespace`, with one byte inserted, deleted or replaced; of the earliest matches the longest wins) (default: all three).",
         ),
     ],
     returns: Kind::Map,

@@ -1,4 +1,4 @@
-//! `first`: The first item of `list`, or ().
+//! `first`: the first item.
 
 use crate::diagnostic::Result;
 use crate::primitive::*;
@@ -9,8 +9,8 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "first",
     family: Family::List,
-    summary: "The first item of `list`, or ().",
-    params: &[required("list", sequence::KINDS, "The list, or what has items like one.")],
+    summary: "Returns the first item of `list`, or `()`.",
+    params: &[required("list", sequence::KINDS, "An array, or another value with items.")],
     returns: Kind::Any,
     effect: Effect::Pure,
     examples: &[Example::gives(r#"[3, 1].first()"#, r#"3"#), Example::gives(r#"first([])"#, r#"null"#)],

@@ -1,4 +1,4 @@
-//! `flatten`: The items of `list`, those that are lists themselves replaced by their items; one level deep.
+//! `flatten`: an array flattened by one level.
 
 use crate::diagnostic::Result;
 use crate::guard::{self, ITEM};
@@ -10,8 +10,8 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "flatten",
     family: Family::List,
-    summary: "The items of `list`, those that are lists themselves replaced by their items; one level deep.",
-    params: &[required("list", sequence::KINDS, "The list, or what has items like one.")],
+    summary: "Returns the items of `list`, with each item that is itself an array replaced by its items, one level deep.",
+    params: &[required("list", sequence::KINDS, "An array, or another value with items.")],
     returns: Kind::List,
     effect: Effect::Pure,
     examples: &[
@@ -48,7 +48,7 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
     Ok(Value::List(flat))
 }
 
-/// Asks for the room of a list that must grow.
+/// Reserves memory for an array that must grow.
 #[allow(clippy::ptr_arg, reason = "its capacity counts")]
 fn room_for(list: &Vec<Value>, more: usize) -> Result<()> {
     let wanted = list.len().saturating_add(more);

@@ -10,15 +10,19 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "form",
     family: Family::Client,
-    summary: "A question for `ask`: the user reads `message` and fills in `fields`. They are shown in the order of their names; a question declared as `[tool.ask.KEY]` keeps the order it is written in.",
+    summary: "Returns a question for `ask`: the user reads `message` and fills in `fields`. They are shown in the order of their names; a question declared as `[tool.ask.KEY]` keeps its written order.",
     params: &[
-        required("message", &[Kind::Text], "What the user reads."),
+        required("message", &[Kind::Text], "The message for the user."),
         required(
             "fields",
             &[Kind::Map],
-            "A JSON Schema of an object with plain fields, or only its `properties`: texts, numbers, booleans, choices (`enum`, `oneOf` of `const` and `title`, an array of `items` with `enum` or `anyOf`), each with `default` if it has one.",
+            "A JSON Schema of an object with plain fields, or only its `properties`: strings, numbers, booleans, choices (`enum`, `oneOf` of `const` and `title`, an array of `items` with `enum` or `anyOf`), each with an optional `default`.",
         ),
-        option("optional", &[Kind::Bool], "Whether `ask` gives `()` where the client cannot show forms."),
+        option(
+            "optional",
+            &[Kind::Bool],
+            "If true, `ask` returns `()` when the client does not support forms; otherwise the call fails.",
+        ),
     ],
     returns: Kind::Question,
     effect: Effect::Pure,
@@ -35,7 +39,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     run,
 };
 
-/// What a byte takes to be checked at worst, in nanoseconds.
+/// The maximum time to check a byte, in nanoseconds.
 const CHECKING: u32 = 20;
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {

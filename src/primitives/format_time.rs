@@ -9,14 +9,14 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "format_time",
     family: Family::Host,
-    summary: "A time in UTC, by a format of strftime, or as RFC 3339.",
+    summary: "Returns a time in UTC, in a strftime format or as RFC 3339.",
     params: &[
         required(
             "time",
             &[Kind::Integer, Kind::Text],
-            "Milliseconds since 1970-01-01T00:00:00Z, or a text that `parse_time` reads.",
+            "Milliseconds since 1970-01-01T00:00:00Z, or a string that `parse_time` reads.",
         ),
-        optional("format", &[Kind::Text], "A format as strftime has it; left out, RFC 3339."),
+        optional("format", &[Kind::Text], "A strftime format (default: RFC 3339)."),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,

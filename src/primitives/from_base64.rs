@@ -1,4 +1,4 @@
-//! `from_base64`: The bytes that `text` encodes in base64 (RFC 4648 §4, with padding); white space in it is passed over.
+//! `from_base64`: bytes from base64.
 
 use crate::guard;
 use crate::bounded;
@@ -12,7 +12,7 @@ use base64::prelude::BASE64_STANDARD;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "from_base64",
     family: Family::Hash,
-    summary: "The bytes that `text` encodes in base64 (RFC 4648 §4, with padding); white space in it is passed over.",
+    summary: "Returns the bytes that `text` encodes in base64 (RFC 4648 §4, with padding). Whitespace in it is ignored. Fails with `parse.base64` if `text` is not valid base64.",
     params: &[required("text", &[Kind::Text], "The encoded text.")],
     returns: Kind::Bytes,
     effect: Effect::Pure,

@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "get",
     family: Family::Graph,
-    summary: "The node of a kind with this id, or ().",
+    summary: "Returns the node of a kind with this id, or `()`.",
     params: &[
         required("g", &[Kind::Graph, Kind::Builder, Kind::Transaction], "The graph, the builder or the transaction."),
         required("kind", &[Kind::Text], "Its kind."),

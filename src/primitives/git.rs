@@ -1,4 +1,4 @@
-//! `git`: git, where it changes something.
+//! `git`: git subcommands that change something.
 
 use crate::diagnostic::Result;
 use crate::primitive::git;
@@ -10,7 +10,7 @@ use crate::world::run::RequiredGrant;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "git",
     family: Family::Run,
-    summary: "Runs git where it changes something: one `verb` with its `options`, in the repository of `folder`. What the call has staged reaches the disk first. A verb that changes files needs a grant to write that covers the working tree; `add` and `commit` read the files that they are given. No hook runs, nothing is signed, and no program is started. Gives `code`, `text`, `line` (the first line), `errors`, and `notices`: what the user's own git would have done besides.",
+    summary: "Runs a git subcommand that changes something: one `verb` with its `options`, in the repository of `cwd`. Returns `#{ code, text, line, errors, notices }`: `line` is the first line of `text`, and `notices` is what the user's own git would have done in addition. Staged writes are written to disk first. A verb that changes files needs a write grant for the working tree; `add` and `commit` read the given files. No hook runs, nothing is signed, and no other program is started.",
     params: &[git::VERB, git::OPTIONS],
     returns: Kind::Map,
     effect: Effect::Runs,

@@ -1,4 +1,4 @@
-//! `git_fingerprint`: whether git could say something else.
+//! `git_fingerprint`: a string that changes when git could report something new.
 
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional};
@@ -8,11 +8,11 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "git_fingerprint",
     family: Family::Run,
-    summary: "A text that stays the same as long as git can say nothing new about the files in `folders` unless these files change: it stands for the commits, the index, branches, the commits of submodules, the configuration, and the ignore and attribute files on the way. `()` where that cannot be told; then ask git. No program is run.",
+    summary: "Returns a string that stays the same as long as git cannot report anything new about the files in `folders` unless these files change. It covers the commits, the index, branches, the commits of submodules, the configuration, and the ignore and attribute files on the way. Returns `()` if that cannot be determined; then ask git. No program is run.",
     params: &[optional(
         "folders",
         &[Kind::Text, Kind::List],
-        "Folders with the files in question, folders within them named by themselves; the root of the workspace if left out.",
+        "Folders with the files. Name their subfolders, too: ignore and attribute files are checked only from the top down to the named folders (default: the root of the workspace).",
     )],
     returns: Kind::Any,
     effect: Effect::Reads,

@@ -1,4 +1,4 @@
-//! `git_read`: what git knows.
+//! `git_read`: git subcommands that only read.
 
 use crate::diagnostic::Result;
 use crate::primitive::git;
@@ -10,7 +10,7 @@ use crate::world::run::RequiredGrant;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "git_read",
     family: Family::Run,
-    summary: "Runs git to look: one `verb` with its `options`, in the repository of `folder`. All of its history can be seen, whatever files the pack may read; a verb that looks at files needs a grant to read that covers the working tree. Nothing is changed, and no program is started. Gives `code`, `text`, `line` (the first line), `errors`, and `notices`: what the user's own git would have done besides.",
+    summary: "Runs a git subcommand that only reads: one `verb` with its `options`, in the repository of `cwd`. Returns `#{ code, text, line, errors, notices }`: `line` is the first line of `text`, and `notices` is what the user's own git would have done in addition. The whole history is visible, whatever files the pack may read; a verb that reads files needs a read grant for the working tree. Nothing is changed, and no other program is started.",
     params: &[git::VERB, git::OPTIONS],
     returns: Kind::Map,
     effect: Effect::Reads,

@@ -8,8 +8,8 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "graph",
     family: Family::Graph,
-    summary: "The graph of the pack, as fresh as its `refresh` promises, with the changes that are pending; inside of `change` with what that did so far.",
-    params: &[option("pending", &[Kind::Bool], "`false` gives what the files say, without pending changes.")],
+    summary: "Returns the graph of the pack, as fresh as its `refresh` promises, with pending changes. Inside `transaction` it includes the changes made so far.",
+    params: &[option("pending", &[Kind::Bool], "If `false`, the graph of the files alone, without pending changes.")],
     returns: Kind::Graph,
     effect: Effect::Reads,
     examples: &[Example::fails(r##"graph()"##, r##"graph"##)],

@@ -1,4 +1,4 @@
-//! `group_by`: The items of `list` by their `key`, as a map of lists in their order; items without one are under `()`.
+//! `group_by`: items grouped by key.
 
 use crate::diagnostic::Result;
 use crate::guard::{self, CheckedIterator, ITEM};
@@ -11,13 +11,13 @@ use std::collections::BTreeMap;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "group_by",
     family: Family::List,
-    summary: "The items of `list` by their `key`, as a map of lists in their order; items without one are under `()`.",
+    summary: "Returns a map from each `key` to an array of the items that have it, in order. Items without a key are under `()`.",
     params: &[
-        required("list", sequence::KINDS, "The list, or what has items like one."),
+        required("list", sequence::KINDS, "An array, or another value with items."),
         required(
             "key",
             &[Kind::Text, Kind::Function],
-            "The name of a field, or a function that returns a text, number or bool.",
+            "The name of a field, or a function that returns a string, number or boolean.",
         ),
     ],
     returns: Kind::Map,

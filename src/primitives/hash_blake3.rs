@@ -1,4 +1,4 @@
-//! `hash_blake3`: The BLAKE3 hash of `data`, a text being its UTF-8, as 64 lower-case hex digits.
+//! `hash_blake3`: a BLAKE3 hash.
 
 use crate::guard;
 use crate::primitive::*;
@@ -8,8 +8,8 @@ use crate::value::Kind;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "hash_blake3",
     family: Family::Hash,
-    summary: "The BLAKE3 hash of `data`, a text being its UTF-8, as 64 lower-case hex digits.",
-    params: &[required("data", &[Kind::Text, Kind::Bytes], "What to hash.")],
+    summary: "Returns the BLAKE3 hash of `data` as 64 lowercase hex digits. A string is hashed as UTF-8.",
+    params: &[required("data", &[Kind::Text, Kind::Bytes], "The data to hash.")],
     returns: Kind::Text,
     effect: Effect::Pure,
     examples: &[

@@ -1,4 +1,4 @@
-//! `hash_sha256`: The SHA-256 hash (FIPS 180-4) of `data`, a text being its UTF-8, as 64 lower-case hex digits.
+//! `hash_sha256`: a SHA-256 hash.
 
 use crate::guard;
 use crate::diagnostic::Result;
@@ -11,8 +11,8 @@ use std::fmt::Write;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "hash_sha256",
     family: Family::Hash,
-    summary: "The SHA-256 hash (FIPS 180-4) of `data`, a text being its UTF-8, as 64 lower-case hex digits.",
-    params: &[required("data", &[Kind::Text, Kind::Bytes], "What to hash.")],
+    summary: "Returns the SHA-256 hash (FIPS 180-4) of `data` as 64 lowercase hex digits. A string is hashed as UTF-8.",
+    params: &[required("data", &[Kind::Text, Kind::Bytes], "The data to hash.")],
     returns: Kind::Text,
     effect: Effect::Pure,
     examples: &[

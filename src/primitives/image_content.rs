@@ -1,4 +1,4 @@
-//! `image_content`: a block with a picture.
+//! `image_content`: an image block.
 
 use crate::content::{Content, ContentBody};
 use crate::diagnostic::Result;
@@ -9,10 +9,10 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "image_content",
     family: Family::Content,
-    summary: "A block with a picture of the type `mime_type`.",
+    summary: "Returns an image block of the type `mime_type`.",
     params: &[
         required("data", &[Kind::Text, Kind::Bytes], "Base64, or the bytes."),
-        required("mime_type", &[Kind::Text], "Its MIME type, as `image/png`."),
+        required("mime_type", &[Kind::Text], "Its MIME type, such as `image/png`."),
         parameters::ANNOTATIONS,
         parameters::META,
     ],

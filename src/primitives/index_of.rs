@@ -1,4 +1,4 @@
-//! `index_of`: The place of the first `part` in `text`, in characters from 0, or -1.
+//! `index_of`: the position of a part in a text.
 
 use crate::diagnostic::Result;
 use crate::letters;
@@ -9,8 +9,8 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "index_of",
     family: Family::Text,
-    summary: "The place of the first `part` in `text`, in characters from 0, or -1.",
-    params: &[required("text", &[Kind::Text], "The text."), required("part", &[Kind::Text], "What to look for.")],
+    summary: "Returns the position of the first `part` in `text`, in characters from 0, or -1 if `text` does not contain it.",
+    params: &[required("text", &[Kind::Text], "The text."), required("part", &[Kind::Text], "The text to look for.")],
     returns: Kind::Integer,
     effect: Effect::Pure,
     examples: &[

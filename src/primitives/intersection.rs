@@ -10,9 +10,9 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "intersection",
     family: Family::Graph,
-    summary: "Returns the nodes that are also in `others`, in the order of `nodes`; of spans of one text, what both cover.",
+    summary: "Returns the nodes that are also in `others`, in the order of `nodes`; for spans of one text, what both cover.",
     params: &[
-        required("nodes", &[Kind::Nodes, Kind::Node, Kind::Spans], "The nodes, or one; or spans."),
+        required("nodes", &[Kind::Nodes, Kind::Node, Kind::Spans], "The nodes, one node, or spans."),
         required("others", &[Kind::Nodes, Kind::Node, Kind::Spans], "Other nodes of the same graph, or spans of the same text."),
     ],
     returns: Kind::Any,

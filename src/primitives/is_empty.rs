@@ -1,4 +1,4 @@
-//! `is_empty`: whether there is nothing in it.
+//! `is_empty`: whether a value is empty.
 
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
@@ -22,8 +22,8 @@ const KINDS: &[Kind] = &[
 pub const PRIMITIVE: Primitive = Primitive {
     name: "is_empty",
     family: Family::List,
-    summary: "Whether a text has no characters, a list, map or set no items, spans no text in them; () is empty too.",
-    params: &[required("value", KINDS, "What to look into.")],
+    summary: "Returns whether a value is empty: a string without characters, an array, map or set without items, spans that cover nothing, or `()`.",
+    params: &[required("value", KINDS, "The value to test.")],
     returns: Kind::Bool,
     effect: Effect::Pure,
     examples: &[

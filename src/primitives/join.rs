@@ -1,4 +1,4 @@
-//! `join`: The items of `list`, which are texts, numbers or bools, as one text with `separator` between them.
+//! `join`: items joined to one text.
 
 use crate::bounded::BoundedText;
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -10,10 +10,10 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "join",
     family: Family::Text,
-    summary: "The items of `list`, which are texts, numbers or bools, as one text with `separator` between them.",
+    summary: "Returns the items of `list` (strings, numbers or booleans) as one string with `separator` between them.",
     params: &[
-        required("list", sequence::KINDS, "What to join."),
-        optional("separator", &[Kind::Text], "What to put between two items; nothing if left out."),
+        required("list", sequence::KINDS, "The items to join."),
+        optional("separator", &[Kind::Text], "The text between two items (default: empty)."),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,
@@ -35,7 +35,7 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
         }
         let word = sequence::scalar_text(item).ok_or_else(|| {
             let message = format!("`join` joins texts, numbers and bools; item {place} is {}", item.kind().name());
-            Diagnostic::new(Code::ARGUMENTS, message).help("`map` the items to texts, `filter` what is ()")
+            Diagnostic::new(Code::ARGUMENTS, message).help("`map` the items to texts, or `filter` out `()`")
         })?;
         joined.push(&word)?;
     }

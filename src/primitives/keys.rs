@@ -1,4 +1,4 @@
-//! `keys`: The keys of `map`, in its order.
+//! `keys`: the keys of a map.
 
 use crate::guard::CheckedIterator;
 use crate::primitive::*;
@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "keys",
     family: Family::List,
-    summary: "The keys of `map`, in its order.",
+    summary: "Returns the keys of `map`, in its order.",
     params: &[required("map", &[Kind::Map], "The map.")],
     returns: Kind::List,
     effect: Effect::Pure,

@@ -1,4 +1,4 @@
-//! `keyword_sentences`: sentences that hold a keyword, as RFC 2119 words are read.
+//! `keyword_sentences`: sentences that contain a keyword, such as those of RFC 2119.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::document::{Keywords, Lines, keyword_sentences};
@@ -9,19 +9,19 @@ use crate::value::{Kind, Map, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "keyword_sentences",
     family: Family::Parse,
-    summary: "The sentences of `lines` that hold a keyword of `table`, in order: a list of `#{ text, level, words, line, end_line }`. A sentence ends with a `.` before a blank, a tab or the line's end, before an empty line, and at the edge of a list item; no other mark ends it and no abbreviation is known. It begins after the last `.` before the keyword that ends one, or, if that dot ends none, after the first before it that does; else on the lines above by the same rule, up to an empty line, an item's edge or the top. `text` is its pieces of each line, trimmed, joined by line feeds. Sentences that differ only in white space are one, with the strongest level.",
+    summary: "Returns the sentences of `lines` that contain a keyword of `table`, in order, as `#{ text, level, words, line, end_line }`. A sentence ends with a `.` before a space, a tab or the end of the line, before an empty line, and at the edge of a list item; no other mark ends it, and abbreviations are not recognized. It begins after the last `.` before the keyword that ends a sentence or, if that dot ends none, after the first one before it that does; otherwise on the lines above by the same rule, up to an empty line, the edge of an item or the top. `text` is its part of each line, trimmed, joined by line feeds. Sentences that differ only in whitespace are merged, with the strongest level.",
     params: &[
-        required("lines", &[Kind::Lines], "The lines, of a section, say."),
+        required("lines", &[Kind::Lines], "The lines to search, for example those of a section."),
         required(
             "table",
             &[Kind::Map],
-            "The words of each level, as a map of lists. A word counts between characters that are no letters, digits or `_`; the longest that fits counts.",
+            "The words of each level, as a map of arrays. A word matches only between characters that are not letters, digits or `_`; the longest match wins.",
         ),
-        option("levels", &[Kind::List], "The levels, strongest first; needed if the table has more than one."),
+        option("levels", &[Kind::List], "The levels, strongest first; required if the table has more than one."),
         option(
             "definitions",
             &[Kind::Text, Kind::List],
-            "Texts that, right after a word, make it a definition, which does not count; the double quote if left out.",
+            "Texts that, directly after a word, mark it as a definition, which does not count (default: the double quote).",
         ),
     ],
     returns: Kind::List,
@@ -61,7 +61,7 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     Ok(Value::list(sentences))
 }
 
-/// The names of the levels, strongest first: each one of the table, once.
+/// The names of the levels, strongest first: each level of the table once.
 fn levels(table: &Map, given: Option<Vec<String>>) -> Result<Vec<String>> {
     let names = table.keys().map(|name| name.to_string());
     let levels = match given {

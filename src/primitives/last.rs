@@ -1,4 +1,4 @@
-//! `last`: The last item of `list`, or ().
+//! `last`: the last item.
 
 use crate::diagnostic::Result;
 use crate::primitive::*;
@@ -9,8 +9,8 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "last",
     family: Family::List,
-    summary: "The last item of `list`, or ().",
-    params: &[required("list", sequence::KINDS, "The list, or what has items like one.")],
+    summary: "Returns the last item of `list`, or `()`.",
+    params: &[required("list", sequence::KINDS, "An array, or another value with items.")],
     returns: Kind::Any,
     effect: Effect::Pure,
     examples: &[Example::gives(r#"[3, 1].last()"#, r#"1"#), Example::gives(r#"last([])"#, r#"null"#)],

@@ -9,11 +9,11 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "lines",
     family: Family::Parse,
-    summary: "The lines `from` to `to` of a document or text, cut at its ends: a sequence of texts, with the fields `text` (joined by line feeds), `from`, `to` (the numbers of the first and last line) and `path`.",
+    summary: "Returns the lines `from` to `to` of a document or text, clipped to its ends: a sequence of strings with the fields `text` (joined by line feeds), `from` and `to` (the numbers of the first and last line) and `path`.",
     params: &[
         required("document", &[Kind::Document, Kind::Text], "The document, or a text."),
-        optional("from", &[Kind::Integer], "The number of the first line, beginning at 1; the first one if left out."),
-        optional("to", &[Kind::Integer], "The number of the last line, which is included; the last one if left out."),
+        optional("from", &[Kind::Integer], "The number of the first line, counted from 1 (default: 1)."),
+        optional("to", &[Kind::Integer], "The number of the last line, inclusive (default: the last line)."),
     ],
     returns: Kind::Lines,
     effect: Effect::Pure,

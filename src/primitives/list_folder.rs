@@ -1,4 +1,4 @@
-//! `list_folder`: what lies in a folder.
+//! `list_folder`: the entries of a folder.
 
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
@@ -9,7 +9,7 @@ use crate::world::EntryKind;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "list_folder",
     family: Family::Files,
-    summary: "What lies in the folder `path`, hidden names included, sorted bytewise: `name` and `kind`, which is `file`, `folder` or `other`; of a symlink also `link`: where it leads, as it says itself.",
+    summary: "Returns the entries of the folder `path`, hidden ones included, sorted bytewise, as `#{ name, kind, link? }`: `kind` is `file`, `folder` or `other`, and `link` is the target of a symlink as the link contains it.",
     params: &[
         required("path", &[Kind::Text], "The path of a folder; `.` is the root of the workspace."),
     ],

@@ -1,4 +1,4 @@
-//! `log`: a line for the client's log.
+//! `log`: a message for the client's log.
 
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
@@ -9,14 +9,14 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "log",
     family: Family::Client,
-    summary: "Writes to the client's log, if it wants lines of that level.",
+    summary: "Writes a message to the client's log, if the client wants messages of that level.",
     params: &[
         required(
             "level",
             &[Kind::Text],
-            "How much it matters: `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert` or `emergency`.",
+            "The severity: `debug`, `info`, `notice`, `warning`, `error`, `critical`, `alert` or `emergency`.",
         ),
-        required("data", &[Kind::Any], "What to say: a text, or any value."),
+        required("data", &[Kind::Any], "The message: a string, or any value."),
     ],
     returns: Kind::Null,
     effect: Effect::Pure,

@@ -9,14 +9,14 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "marker_blocks",
     family: Family::Parse,
-    summary: "The runs of consecutive lines that, after white space, begin with one of `markers`: a list of `#{ line, end_line, parts: [#{ marker, text, line }], raw }`. `marker` is the index of the longest marker that fits, `text` what follows it, trimmed, `raw` the lines from their markers on. Nothing is known of the language: a marker in a string counts, one after code does not.",
+    summary: "Returns the runs of consecutive lines that, after whitespace, begin with one of `markers`, as `#{ line, end_line, parts: [#{ marker, text, line }], raw }`. `marker` is the index of the longest matching marker, `text` is what follows it, trimmed, and `raw` is the lines from their markers on. The syntax of the language is not considered: a marker in a string counts, a marker after code does not.",
     params: &[
-        required("document", &[Kind::Document, Kind::Text], "Where to look."),
-        required("markers", &[Kind::List], "What the lines begin with."),
+        required("document", &[Kind::Document, Kind::Text], "The text to search."),
+        required("markers", &[Kind::List], "The beginnings of the lines."),
         option(
             "leads",
             &[Kind::Integer, Kind::List],
-            "Indexes of markers that begin a new block when a line with text and another marker came before; none if left out.",
+            "Indexes of markers that begin a new block if the block already has a line with text and another marker (default: none).",
         ),
     ],
     returns: Kind::List,

@@ -1,4 +1,4 @@
-//! `matches`: Whether the regular expression `regex` occurs in `text`.
+//! `matches`: whether a regular expression matches.
 
 use crate::pattern::Pattern;
 use crate::primitive::*;
@@ -8,7 +8,7 @@ use crate::value::Kind;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "matches",
     family: Family::Text,
-    summary: "Whether the regular expression `regex` occurs in `text`.",
+    summary: "Returns whether the regular expression `regex` matches anywhere in `text`.",
     params: &[
         required("text", &[Kind::Text], "The text."),
         parameters::REGEX,

@@ -1,4 +1,4 @@
-//! `merge`: The fields of `a` and `b`; where both have one, that of `b` counts. If `a` has an order of fields, as `pick` makes one, it is kept.
+//! `merge`: two maps, merged.
 
 use crate::bounded::reserve_for;
 use crate::primitive::*;
@@ -9,7 +9,7 @@ use crate::value::Kind;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "merge",
     family: Family::List,
-    summary: "The fields of `a` and `b`; where both have one, that of `b` counts. If `a` has an order of fields, as `pick` makes one, it is kept.",
+    summary: "Returns the fields of `a` and `b`; where both have one, the value of `b` wins. If `a` has ordered fields, as `pick` returns them, the order is kept.",
     params: &[required("a", &[Kind::Map], "The first map."), required("b", &[Kind::Map], "The second map.")],
     returns: Kind::Any,
     effect: Effect::Pure,

@@ -1,4 +1,4 @@
-//! `merge_node`: a node, merged with the one there is.
+//! `merge_node`: a node, merged with an existing one.
 
 use crate::diagnostic::Result;
 use crate::graph::record_into;
@@ -9,14 +9,14 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "merge_node",
     family: Family::Graph,
-    summary: "Adds a node, or merges it with the one of this kind and id: the first value of a field stays, but of those in `keep_highest` the highest.",
+    summary: "Adds a node, or merges it into the existing one of this kind and id, and returns the id. The first value of a field is kept, or the highest for the fields in `keep_highest`.",
     params: &[
         required("f", &[Kind::Fragment, Kind::Builder], "The fragment of a file, or the builder."),
         required("kind", &[Kind::Text], "The kind of the node."),
         required("id", &[Kind::Text, Kind::Integer], "Its id, unique in its kind."),
         required("fields", &[Kind::Map, Kind::Null], "Its fields."),
-        option("parent", &[Kind::Text, Kind::Integer, Kind::Map, Kind::Node], "The id of the node it lies in."),
-        option("keep_highest", &[Kind::Map], "Per field, its values from the least to the greatest."),
+        option("parent", &[Kind::Text, Kind::Integer, Kind::Map, Kind::Node], "The id of its parent node."),
+        option("keep_highest", &[Kind::Map], "Per field, its values from the lowest to the highest."),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,

@@ -1,4 +1,4 @@
-//! `min`: The least item of `list` in the order of `sort`, the first of equal ones, or ().
+//! `min`: the least item.
 
 use crate::guard;
 use crate::diagnostic::Result;
@@ -11,8 +11,8 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "min",
     family: Family::List,
-    summary: "The least item of `list` in the order of `sort`, the first of equal ones, or ().",
-    params: &[required("list", sequence::KINDS, "The list, or what has items like one.")],
+    summary: "Returns the least item of `list` in the order of `sort`, the first of equal ones, or `()`.",
+    params: &[required("list", sequence::KINDS, "An array, or another value with items.")],
     returns: Kind::Any,
     effect: Effect::Pure,
     examples: &[

@@ -1,4 +1,4 @@
-//! `move_file`: a file in another place.
+//! `move_file`: a file under a new path.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "move_file",
     family: Family::Files,
-    summary: "Moves a file, its permissions included. What stands at `to` is a fault.",
+    summary: "Moves a file with its permissions. Fails if `to` exists.",
     params: &[required("from", &[Kind::Text], "The path of the file."), required("to", &[Kind::Text], "Its new path.")],
     returns: Kind::Null,
     effect: Effect::Writes,
@@ -28,7 +28,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     }
     let bytes = world.read(from)?;
     match world.staged() {
-        // The staged world knows nothing of grants: they are asked first.
+        // The staged world does not check grants, so they are checked first.
         Some(staged) => {
             world.may_write(from)?;
             world.may_write(to)?;

@@ -1,4 +1,4 @@
-//! `move_node`: another place.
+//! `move_node`: another position or parent of a node.
 
 use crate::diagnostic::Result;
 use crate::graph::Transaction;
@@ -9,18 +9,14 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "move_node",
     family: Family::Graph,
-    summary: "Puts a node right before or after another one in the order of insertion, or into another parent.",
+    summary: "Moves a node directly before or after another one in insertion order, or to another parent.",
     params: &[
         required("tx", &[Kind::Transaction], "The transaction."),
         required("node", &[Kind::Node, Kind::Text, Kind::Integer, Kind::Map], "The node, or its id."),
-        option(
-            "before",
-            &[Kind::Node, Kind::Text, Kind::Integer, Kind::Map],
-            "The node that it comes to stand before.",
-        ),
-        option("after", &[Kind::Node, Kind::Text, Kind::Integer, Kind::Map], "The node that it comes to stand after."),
-        option("parent", &[Kind::Node, Kind::Text, Kind::Integer, Kind::Map], "The node that it comes to lie in."),
-        option("detach", &[Kind::Bool], "`true`: it comes to lie in nothing."),
+        option("before", &[Kind::Node, Kind::Text, Kind::Integer, Kind::Map], "The node that will follow it."),
+        option("after", &[Kind::Node, Kind::Text, Kind::Integer, Kind::Map], "The node that will precede it."),
+        option("parent", &[Kind::Node, Kind::Text, Kind::Integer, Kind::Map], "Its new parent."),
+        option("detach", &[Kind::Bool], "If `true`, the node gets no parent."),
     ],
     returns: Kind::Null,
     effect: Effect::Pure,

@@ -9,14 +9,14 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "neighbors",
     family: Family::Graph,
-    summary: "The nodes that one step along edges leads to, each once, in the order of the edges.",
+    summary: "Returns the nodes that are one step along edges away, each once, in the order of the edges.",
     params: &[
-        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one."),
+        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one node."),
         required("direction", &[Kind::Text], "`in`, `out` or `both`."),
         optional(
             "kinds",
             &[Kind::Text, Kind::List],
-            "The kinds of edges to follow, all if left out; `parent` stands for containment, out from a node to what it lies in, and is not among all.",
+            "The kinds of edges to follow (default: all). `parent` means containment, from a node to its parent; it is not part of the default.",
         ),
     ],
     returns: Kind::Nodes,

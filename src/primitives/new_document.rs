@@ -9,9 +9,9 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "new_document",
     family: Family::Parse,
-    summary: "`text` as a document named `name`.",
+    summary: "Returns `text` as a document named `name`.",
     params: &[
-        required("name", &[Kind::Text], "Its name: what faults call it."),
+        required("name", &[Kind::Text], "Its name, which errors show."),
         required("text", &[Kind::Text], "Its text."),
     ],
     returns: Kind::Document,

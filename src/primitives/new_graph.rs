@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "new_graph",
     family: Family::Graph,
-    summary: "An empty graph to add to and to ask at once, in any script; `freeze` makes it unchangeable.",
+    summary: "Returns an empty graph that any script can extend and query at once. `snapshot` makes an unchangeable graph of it.",
     params: &[],
     returns: Kind::Builder,
     effect: Effect::Pure,

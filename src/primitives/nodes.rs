@@ -9,10 +9,10 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "nodes",
     family: Family::Graph,
-    summary: "The nodes of these kinds, or all, in the order of insertion; a kind without nodes gives none.",
+    summary: "Returns the nodes of these kinds, or all nodes, in insertion order; empty for a kind without nodes.",
     params: &[
         required("g", &[Kind::Graph, Kind::Builder, Kind::Transaction], "The graph, the builder or the transaction."),
-        optional("kinds", &[Kind::Text, Kind::List], "A kind, or a list of kinds."),
+        optional("kinds", &[Kind::Text, Kind::List], "A kind, or an array of kinds."),
     ],
     returns: Kind::Nodes,
     effect: Effect::Pure,

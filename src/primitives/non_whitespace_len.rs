@@ -1,4 +1,4 @@
-//! `non_whitespace_len`: how much of a text spans cover.
+//! `non_whitespace_len`: the number of characters that spans cover.
 
 use crate::diagnostic::Result;
 use crate::document::{Passage, Spans};
@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "non_whitespace_len",
     family: Family::Parse,
-    summary: "How many characters that are no white space lie inside `spans`.",
+    summary: "Returns the number of characters inside `spans` that are not whitespace.",
     params: &[
         required("passage", &[Kind::Passage, Kind::Text], "The passage or text that the spans belong to."),
         required("spans", &[Kind::Spans], "The spans."),

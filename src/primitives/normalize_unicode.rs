@@ -1,4 +1,4 @@
-//! `normalize_unicode`: `text` in a normal form of Unicode (UAX #15), so that equal letters have equal code points.
+//! `normalize_unicode`: a text in a Unicode normal form.
 
 use crate::letters;
 use crate::bounded::BoundedText;
@@ -11,10 +11,10 @@ use unicode_normalization::UnicodeNormalization;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "normalize_unicode",
     family: Family::Text,
-    summary: "`text` in a normal form of Unicode (UAX #15), so that equal letters have equal code points.",
+    summary: "Returns `text` in a Unicode normal form (UAX #15), so that equal characters have equal code points.",
     params: &[
         required("text", &[Kind::Text], "The text."),
-        optional("form", &[Kind::Text], "`NFC` (if left out), `NFD`, `NFKC` or `NFKD`."),
+        optional("form", &[Kind::Text], "`NFC`, `NFD`, `NFKC` or `NFKD` (default: `NFC`)."),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,

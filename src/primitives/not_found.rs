@@ -1,4 +1,4 @@
-//! `not_found`: nothing is there.
+//! `not_found`: a protocol error for something that does not exist.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
@@ -8,10 +8,10 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "not_found",
     family: Family::Outcome,
-    summary: "Ends the call because nothing is there: an error of the protocol, with the code of the revision in use.",
+    summary: "Ends the call with a \"not found\" protocol error, with the code of the revision in use.",
     params: &[
-        required("message", &[Kind::Text], "What was wrong and what to do about it."),
-        optional("data", &[Kind::Any], "What a program may want to know."),
+        required("message", &[Kind::Text], "The problem, and how to fix it."),
+        optional("data", &[Kind::Any], "Details for programs."),
     ],
     returns: Kind::Null,
     effect: Effect::Pure,

@@ -1,4 +1,4 @@
-//! `notify_list_changed`: a list is another one now.
+//! `notify_list_changed`: a notification that a list changed.
 
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::primitive::{Args, Context, Effect, Example, Family, ListKind, Notice, Primitive, required};
@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "notify_list_changed",
     family: Family::Client,
-    summary: "Tells every client that follows it that a list changed. The host does so by itself when definitions change; this is for lists that a script computes.",
+    summary: "Notifies all subscribed clients that a list changed. toolsd does this itself when definitions change; use it for lists that a script computes.",
     params: &[required("list", &[Kind::Text], "`tools`, `prompts` or `resources`.")],
     returns: Kind::Null,
     effect: Effect::Pure,

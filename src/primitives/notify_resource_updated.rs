@@ -1,4 +1,4 @@
-//! `notify_resource_updated`: a resource holds something else now.
+//! `notify_resource_updated`: a notification that a resource changed.
 
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Notice, Primitive, required};
@@ -8,8 +8,8 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "notify_resource_updated",
     family: Family::Client,
-    summary: "Tells every client that subscribed to it that the resource `uri` changed. The host does so by itself for what is made of files; this is for anything else.",
-    params: &[required("uri", &[Kind::Text], "The resource.")],
+    summary: "Notifies all subscribed clients that the resource `uri` changed. toolsd does this itself for resources made from files; use it for all others.",
+    params: &[required("uri", &[Kind::Text], "The URI of the resource.")],
     returns: Kind::Null,
     effect: Effect::Pure,
     examples: &[Example::gives(r#"notify_resource_updated("tea://pot")"#, "null")],

@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "now",
     family: Family::Host,
-    summary: "The time as RFC 3339 in UTC. It stands still while a call runs.",
+    summary: "Returns the time as RFC 3339 in UTC. It does not change during a call.",
     params: &[],
     returns: Kind::Text,
     effect: Effect::Reads,

@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "now_ms",
     family: Family::Host,
-    summary: "The time in milliseconds since 1970-01-01T00:00:00Z. It stands still while a call runs.",
+    summary: "Returns the time in milliseconds since 1970-01-01T00:00:00Z. It does not change during a call.",
     params: &[],
     returns: Kind::Integer,
     effect: Effect::Reads,

@@ -1,4 +1,4 @@
-//! `once`: what is done a single time in a call, however often it runs again for an answer.
+//! `once`: work that is done once per call, even if the call runs again for an answer.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
@@ -8,10 +8,10 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "once",
     family: Family::Client,
-    summary: "Calls `make` the first time and gives its value; when the call runs again for an answer, gives that value without calling it. What it wrote reaches the disk at once. The value is plain data, and is kept, signed but readable, by the client.",
+    summary: "Calls `make` once and returns its value. When the call runs again for an answer, returns the same value without calling `make`. Writes of `make` are written to disk immediately. The value is plain data; the client keeps it, signed but readable.",
     params: &[
-        required("key", &[Kind::Text], "Its name in the call."),
-        required("make", &[Kind::Function], "Makes the value; it takes nothing."),
+        required("key", &[Kind::Text], "Its name, unique in the call."),
+        required("make", &[Kind::Function], "Returns the value; takes no arguments."),
     ],
     returns: Kind::Any,
     effect: Effect::Pure,
@@ -34,13 +34,13 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
         None => make_it()?,
     };
     if matches!(value, Value::Function(_)) {
-        let fault = Diagnostic::new(Code::SCRIPT, format!("`once(\"{key}\", …)` gives a function"));
-        return Err(fault.help("give plain data: it is kept between the runs of a call"));
+        let fault = Diagnostic::new(Code::SCRIPT, format!("`once(\"{key}\", …)` returns a function"));
+        return Err(fault.help("return plain data: it is kept between the runs of a call"));
     }
     //= docs/spec.md#questions
     //# A call that runs again after an answer MUST get the same values from `now()`, `uuid()` and `once`.
     let json = value.json()?;
     context.host.record(key, json.clone());
-    // As a later run sees it.
+    // The value as a later run sees it.
     Ok(Value::from_json(&json))
 }

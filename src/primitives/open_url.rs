@@ -1,4 +1,4 @@
-//! `open_url`: a question that the user answers at an address.
+//! `open_url`: a question that the user answers at a URL.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, Question, QuestionKind, option, required};
@@ -8,11 +8,11 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "open_url",
     family: Family::Client,
-    summary: "A question for `ask`: the user reads `message` and opens `url`, where what must not pass through the client is entered. The answer tells only that it was opened, not what came of it.",
+    summary: "Returns a question for `ask`: the user reads `message` and opens `url`, to enter what must not pass through the client. The answer reports only that it was opened, not the outcome.",
     params: &[
-        required("message", &[Kind::Text], "What the user reads."),
-        required("url", &[Kind::Text], "The address: `https:`, or `http:` on this machine; nothing secret in it."),
-        option("optional", &[Kind::Bool], "Whether `ask` gives `()` where the client cannot open addresses."),
+        required("message", &[Kind::Text], "The message for the user."),
+        required("url", &[Kind::Text], "The URL: `https:`, or `http:` on this machine; it must not contain secrets."),
+        option("optional", &[Kind::Bool], "If true, `ask` returns `()` when the client cannot open URLs."),
     ],
     returns: Kind::Question,
     effect: Effect::Pure,

@@ -1,4 +1,4 @@
-//! `orphans`: nodes that nothing holds and that hold nothing.
+//! `orphans`: nodes without parents and children.
 
 use crate::diagnostic::Result;
 use crate::graph::{Attachment, Nodes};
@@ -9,20 +9,24 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "orphans",
     family: Family::Graph,
-    summary: "The roots that hold nothing either, but for satellites: no children, and no edge of `edges` reaches them.",
+    summary: "Returns the roots without children that no edge of `edges` ends at. Satellites count as neither children nor sources of edges.",
     params: &[
         required(
             "nodes",
             &[Kind::Nodes, Kind::Node, Kind::Graph, Kind::Builder],
-            "The nodes, or one, or all of a graph.",
+            "The nodes, one node, or a graph for all of its nodes.",
         ),
         optional("kinds", &[Kind::Text, Kind::List], "Only nodes of these kinds."),
         option(
             "edges",
             &[Kind::Text, Kind::List],
-            "Kinds of edges that lead up, out from a node to what it belongs to; none if left out.",
+            "Kinds of edges that lead up, from a node to what it belongs to (default: none).",
         ),
-        option("satellites", &[Kind::Text, Kind::List], "Kinds of nodes that do not count as held."),
+        option(
+            "satellites",
+            &[Kind::Text, Kind::List],
+            "Kinds of nodes to ignore as children and as sources of edges.",
+        ),
     ],
     returns: Kind::Nodes,
     effect: Effect::Pure,

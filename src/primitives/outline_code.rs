@@ -10,17 +10,17 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "outline_code",
     family: Family::Parse,
-    summary: "The classes, functions and methods of source code in the order in which they begin: `kind`, `name`, `line`, `end_line` and the `parent` they lie in, its name with those around it, joined by dots. A scanner finds them that knows strings, comments and brackets but no grammar; those without a body are left out.",
+    summary: "Returns the classes, functions and methods of source code in order, as `#{ kind, name, line, end_line, parent }`. `parent` is the enclosing item, its name with those around it, joined by dots. A scanner finds them that knows strings, comments and brackets but no grammar; items without a body are omitted.",
     params: &[
         required(
             "text",
             TEXT_KINDS,
-            "The source code, or a document: `.rs` at the end of its path tells lifetimes from quotes.",
+            "The source code, or a document: a path that ends in `.rs` makes the scanner distinguish lifetimes from quotes.",
         ),
         required(
             "layout",
             &[Kind::Text],
-            "`indent` for Python and its like, `braces` for Rust, JavaScript, TypeScript, Java, Go, C and theirs.",
+            "`indent` for Python and similar languages, `braces` for Rust, JavaScript, TypeScript, Java, Go, C and similar languages.",
         ),
     ],
     returns: Kind::List,

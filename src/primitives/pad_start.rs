@@ -1,4 +1,4 @@
-//! `pad_start`: `text` filled at its start up to `length` characters; a longer one stays.
+//! `pad_start`: a text padded at its start.
 
 use crate::letters;
 use crate::bounded;
@@ -10,11 +10,11 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "pad_start",
     family: Family::Text,
-    summary: "`text` filled at its start up to `length` characters; a longer one stays.",
+    summary: "Returns `text` padded at its start to `length` characters; a longer text is returned unchanged.",
     params: &[
         required("text", &[Kind::Text], "The text."),
-        required("length", &[Kind::Integer], "How many characters it shall have."),
-        optional("by", &[Kind::Text], "What to fill with; a blank if left out."),
+        required("length", &[Kind::Integer], "The minimum number of characters."),
+        optional("by", &[Kind::Text], "The text to pad with (default: a space)."),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,
@@ -29,7 +29,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let (text, by) = (args.text("text"), args.text_or("by").unwrap_or(" "));
     if by.is_empty() {
-        return Err(Diagnostic::new(Code::ARGUMENTS, "`by` of `pad_start` is empty").help("fill with a blank, or a 0"));
+        return Err(Diagnostic::new(Code::ARGUMENTS, "`by` of `pad_start` is empty").help("pad with a space or a `0`"));
     }
     let length = usize::try_from(args.integer("length")).unwrap_or(0);
     let missing = length.saturating_sub(letters::count(text)?);

@@ -1,28 +1,28 @@
-//! `page`: a part of a long list, with what a caller needs to go on.
+//! `page`: one page of a long array, and how to get the next one.
 
 use super::{select, skip};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Map, Value};
 
-/// How many items a page has unless somebody says it.
+/// The default page size.
 const SIZE: i64 = 50;
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
     name: "page",
     family: Family::Graph,
-    summary: "One page of a list as `#{ count, total, next_offset, items }`: how many the page has, how many there are, and the `offset` of the next page, which is left out where nothing follows.",
+    summary: "Returns one page of an array as `#{ count, total, next_offset?, items }`: the number of items on the page, the total number, and the `offset` of the next page, which is omitted on the last page.",
     params: &[
         required(
             "items",
             &[Kind::Nodes, Kind::Edges, Kind::Rows, Kind::Set, Kind::List],
-            "The nodes, edges, rows, set or list.",
+            "The nodes, edges, rows, set or array.",
         ),
-        required("args", &[Kind::Map], "The arguments of the tool: `offset` and `limit`, each of which may be ()."),
-        option("name", &[Kind::Text], "The key of the items; `items` if left out."),
-        option("columns", &[Kind::Text, Kind::List], "The columns of nodes or edges, as `select` takes them."),
-        option("size", &[Kind::Integer], "How many a page has where `limit` is (); 50 if left out."),
+        required("args", &[Kind::Map], "The arguments of the tool: `offset` and `limit`, each of which may be `()`."),
+        option("name", &[Kind::Text], "The key of the items (default: `items`)."),
+        option("columns", &[Kind::Text, Kind::List], "The columns of nodes or edges, as for `select`."),
+        option("size", &[Kind::Integer], "Items per page if `limit` is `()` (default: 50)."),
     ],
     returns: Kind::Map,
     effect: Effect::Pure,
@@ -49,7 +49,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let given = |name: &str| wanted.get(name).filter(|value| !value.is_null()).cloned();
     let offset = given("offset").unwrap_or(Value::Integer(0));
     let limit = given("limit").unwrap_or_else(|| Value::Integer(args.integer_or("size").unwrap_or(SIZE)));
-    // A page without items would have itself as its next page.
+    // The next page of a page without items would be the same page.
     let (offset, limit) = (whole_number("offset", &offset, 0)?, whole_number("limit", &limit, 1)?);
     let items = args.value("items").clone();
     let total = length(&items);
@@ -71,7 +71,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     Ok(Value::Map(page))
 }
 
-/// A number of the caller, at least `min`.
+/// Reads a number of the caller, at least `min`.
 fn whole_number(name: &str, value: &Value, min: i64) -> Result<usize> {
     let Value::Integer(number) = value else {
         let message = format!("`{name}` of `page` takes an integer, got {}", value.kind().name());

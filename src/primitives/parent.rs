@@ -1,4 +1,4 @@
-//! `parent`: what a node lies in.
+//! `parent`: the parent of a node.
 
 use crate::diagnostic::Result;
 use crate::graph::Node;
@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "parent",
     family: Family::Graph,
-    summary: "The node that a node lies in, or ().",
+    summary: "Returns the parent of a node, or `()`.",
     params: &[required("node", &[Kind::Node], "The node.")],
     returns: Kind::Node,
     effect: Effect::Pure,

@@ -10,13 +10,13 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_blocks",
     family: Family::Parse,
-    summary: "The blocks that `rules` find in a text: `line`, `end_line`, the named `groups` of the start and the end line, `fields`, `items`, `sections`, `lists`, the `text` between start and end line, and with sections the `preamble` before the first of them without the lines of fields.",
+    summary: "Returns the blocks that `rules` find in a text, as `#{ line, end_line, groups, fields, items, sections, lists, text, preamble }`. `groups` has the named groups of the start and the end line. `text` is between the start and the end line. `preamble` is what precedes the first section, without the lines of fields, or `()` without sections.",
     params: &[
         required("text", TEXT_KINDS, "The text, or a document."),
         required(
             "rules",
             &[Kind::Map],
-            "Regular expressions for single lines. `start`; `end` (without it a block ends before the next one), `end_takes` (the end line belongs to the block), `tail` (so does the line after it); `fields`: by name, the first line counts, its group `value` or else its first group, or `#{ find, words, otherwise }` with how words are written by their lower case, and what stands where no line says it; `items`: `item`, whose named groups become fields, `after` and `stop` around them, `continues` for lines that go on, `rest: true` if the group `text` is only where the text begins, which goes on to the end of the line; `sections`: group `title`; `beside`: lines that are no part of the preamble, instead of those that gave a field; `lists`: by field, `separator` (a comma if left out), `none` (words for nothing), `item`, `prefix` (what a part gets that `item` does not know without it); `fences`: `opaque`, as if left out, or `plain`.",
+            "Regular expressions for single lines. `start`. `end`: without it a block ends before the next one. `end_takes`: the end line belongs to the block. `tail`: the line after it does, too. `fields`: by name, the first matching line counts, with its group `value` or otherwise its first group; or `#{ find, words, otherwise }`, where `words` maps the lowercase value to the result and `otherwise` is the value if no line matches. `items`: `item`, whose named groups become fields; `after` and `stop`, lines around the items; `continues`, for continuation lines; `rest: true` if the group `text` is only the beginning of a text that extends to the end of the line. `sections`: the group `title`. `beside`: lines to exclude from the preamble, instead of those that matched a field. `lists`: by field, `separator` (default: a comma), `none` (words for an empty value), `item`, `prefix` (added to a part that `item` does not match without it). `fences`: `opaque` (default) or `plain`.",
         ),
     ],
     returns: Kind::List,

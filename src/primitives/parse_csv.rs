@@ -9,12 +9,16 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_csv",
     family: Family::Parse,
-    summary: "The rows of a table (RFC 4180), cells being texts: maps by the names in the first row, or lists. A quote that is not closed, and one that RFC 4180 does not allow, is a fault; an empty line is an empty cell in a table of one column, else no row.",
+    summary: "Returns the rows of a table (RFC 4180) as maps by the names in the first row, or as arrays; all cells are strings. An empty line is an empty cell in a table of one column and is otherwise skipped. Fails with `parse.csv` for a quote that is not closed or that RFC 4180 does not allow, and for a row with more or fewer cells than the header.",
     params: &[
-        required("text", TEXT_KINDS, "The text, or a document: then faults name its path."),
-        option("header", &[Kind::Bool], "Whether the first row names the columns; `true` if left out."),
-        option("quotes", &[Kind::Bool], "Whether double quotes enclose cells; `true` if left out. If `false`, they are letters like others."),
-        option("separator", &[Kind::Text], "One ASCII character between the cells; a comma if left out."),
+        required("text", TEXT_KINDS, "The text, or a document, whose path appears in errors."),
+        option("header", &[Kind::Bool], "Whether the first row has the names of the columns (default: `true`)."),
+        option(
+            "quotes",
+            &[Kind::Bool],
+            "Whether double quotes enclose cells (default: `true`). If `false`, they are ordinary characters.",
+        ),
+        option("separator", &[Kind::Text], "One ASCII character between the cells (default: a comma)."),
     ],
     returns: Kind::List,
     effect: Effect::Pure,

@@ -9,8 +9,8 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_front_matter",
     family: Family::Parse,
-    summary: "The front matter of a text: `data` is its map, `error` says what is wrong, with the line; `from` and `to` are the lines of the fences, 0 if they are not there, `body_line` is the line after it. It never fails.",
-    params: &[required("text", TEXT_KINDS, "The text, or a document: then faults name its path.")],
+    summary: "Returns the front matter of a text as `#{ data, error, from, to, body_line }`: `data` is its map, `error` the problem with its line, or `()`. `from` and `to` are the lines of the fences, 0 if there are none, and `body_line` is the line after them. It never fails.",
+    params: &[required("text", TEXT_KINDS, "The text, or a document, whose path appears in errors.")],
     returns: Kind::Map,
     effect: Effect::Pure,
     examples: &[

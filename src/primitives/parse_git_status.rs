@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_git_status",
     family: Family::Parse,
-    summary: "The branch and the entries in what `git status --porcelain=v2 -z --branch` prints.",
+    summary: "Returns the output of `git status --porcelain=v2 -z --branch` as `#{ branch: #{ head, upstream, ahead, behind, oid }, entries: [#{ state, path, from?, staged, unstaged }] }`. `state` is `modified`, `type_changed`, `added`, `deleted`, `renamed`, `copied`, `unmerged`, `untracked` or `ignored`, `from` is the old path of a renamed or copied file, and what git does not report is `()`. Fails with `parse.git_status` for any other text.",
     params: &[required("text", TEXT_KINDS, "The output of git.")],
     returns: Kind::Map,
     effect: Effect::Pure,

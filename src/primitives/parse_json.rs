@@ -9,8 +9,8 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_json",
     family: Family::Parse,
-    summary: "The value of a JSON text; of a key that stands twice the last value counts; what is no JSON is a fault `parse.json` with its place.",
-    params: &[required("text", TEXT_KINDS, "The text, or a document: then faults name its path.")],
+    summary: "Parses JSON and returns its value. The last of duplicate keys wins. Fails with `parse.json` and the location if the text is not valid JSON.",
+    params: &[required("text", TEXT_KINDS, "The text, or a document, whose path appears in errors.")],
     returns: Kind::Any,
     effect: Effect::Pure,
     examples: &[

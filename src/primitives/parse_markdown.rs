@@ -9,23 +9,23 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_markdown",
     family: Family::Parse,
-    summary: "A CommonMark text in sections: `#{ title, abstract, sections: [#{ id, title, level, line, lines }] }`. A heading of any level begins a section, which ends at the next one; its `title` is what a reader sees of the whole heading (code and emphasis without marks, links and images by their text, character references as characters, HTML not at all; what is no CommonMark stays as written), its `lines` are the source's without blank ones at both ends. The text's `title` is its first heading of level 1, its `abstract` the first paragraph after that one; () if there is none.",
+    summary: "Returns a CommonMark text in sections, as `#{ title, abstract, sections: [#{ id, title, level, line, lines }] }`. A heading of any level begins a section, which ends at the next heading. The `title` of a section is its whole heading as a reader sees it (code and emphasis without marks, links and images by their text, character references as characters, no HTML; what is not CommonMark stays as written). Its `lines` are the source lines without blank ones at both ends. The `title` of the text is its first heading of level 1, and its `abstract` is the first paragraph after that; `()` if there is none.",
     params: &[
         required("document", &[Kind::Document, Kind::Text], "The text."),
         option(
             "slug",
             &[Kind::Text],
-            "How a title becomes an id: `ascii` (if left out) as `slug` does, `github` as GitHub links headings. An id that comes again gets `-1`, `-2`, ….",
+            "How a title becomes an id: `ascii` (default) like `slug`, or `github` as GitHub links headings. Repeated ids get `-1`, `-2`, ….",
         ),
         option(
             "title",
             &[Kind::Text],
-            "What a title is: `plain` (if left out), or `source`, the source from the heading's first text on, which addresses of other programs may be made from.",
+            "The form of titles: `plain` (default), or `source`, the source from the heading's first text on, from which other programs may derive addresses.",
         ),
         option(
             "attributes",
             &[Kind::Bool],
-            "Whether `{#id}` at the end of a heading is its id and no part of its title; not if left out.",
+            "Whether `{#id}` at the end of a heading is its id and not part of its title (default: `false`).",
         ),
     ],
     returns: Kind::Map,
@@ -53,7 +53,7 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     Ok(parse_markdown(&Document::from_value(args.value("document")), how)?.into_value())
 }
 
-/// What an option of words chooses; the first, if it was left out.
+/// Returns the choice that a string option names; the first by default.
 fn chosen<T: Copy>(args: &Args, option: &str, [first, second]: [(&str, T); 2]) -> Result<T> {
     match args.text_or(option) {
         None => Ok(first.1),

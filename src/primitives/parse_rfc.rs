@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_rfc",
     family: Family::Parse,
-    summary: "An RFC or Internet-Draft as plain text, in sections: `#{ title, abstract, sections: [#{ id, title, level, line, lines }] }`. Ids are `section-1.2`, `appendix-A.1`, and `name-abstract` for headings without a number; page headers and footers are no lines, a run of blank lines is one empty line, and an id that comes again replaces the section before. The text's `title` is that of its first page, its `abstract` the first paragraph of the section of that name; () if there is none.",
+    summary: "Returns an RFC or Internet-Draft as plain text in sections: `#{ title, abstract, sections: [#{ id, title, level, line, lines }] }`. Ids are `section-1.2`, `appendix-A.1`, and `name-abstract` for headings without a number; a section with a repeated id replaces the earlier one. Page headers and footers are removed, and a run of blank lines becomes one empty line. The `title` is that of the first page, the `abstract` the first paragraph of the section of that name; `()` if there is none.",
     params: &[required("document", &[Kind::Document, Kind::Text], "The text.")],
     returns: Kind::Map,
     effect: Effect::Pure,

@@ -9,7 +9,7 @@ use semver::Version;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_semver",
     family: Family::Parse,
-    summary: "The parts of a semantic version (semver.org 2.0), or () if `text` is none; one whose `major`, `minor` or `patch` is beyond 64 bits is a fault. `major`, `minor` and `patch` are numbers, `pre` and `build` texts, empty if they are left out.",
+    summary: "Returns a semantic version (semver.org 2.0) as `#{ major, minor, patch, pre, build, text }`, or `()` if `text` is not one. `major`, `minor` and `patch` are numbers; `pre` and `build` are strings, empty if omitted. Fails if a number exceeds 64 bits.",
     params: &[required("text", &[Kind::Text], "The version, without a leading `v`.")],
     returns: Kind::Map,
     effect: Effect::Pure,
@@ -48,11 +48,11 @@ fn parts(text: &str) -> Result<Option<Value>> {
     ])))
 }
 
-/// Digits of a number that are told.
+/// Maximum number of digits of a number in a message.
 const TOLD: usize = 40;
 
-/// The first of the three numbers that no integer holds, and the version with 1 in the place of each such one: what is
-/// a version then was one before, which the reader cannot tell.
+/// The first of the three numbers that exceeds 64 bits, and the version with 1 instead of each such number. The result
+/// is a version if and only if `text` was one, which the reader cannot decide.
 fn beyond(text: &str) -> Option<(&str, String)> {
     let core = text.split(['-', '+']).next().unwrap_or_default();
     let is_beyond = |number: &&str| {
@@ -88,7 +88,7 @@ mod tests {
                 (Err(_), Err(fault)) => prop_assert!(fault.message.contains(&number), "{}", fault),
                 (_, told) => prop_assert!(false, "{}: {:?}", text, told),
             }
-            // What is no version is none, however long its numbers are.
+            // A text that is not a version is refused as such, however long its numbers are.
             for broken in [format!("0{number}1.0.0"), format!("{number}.0"), format!("{text}.")] {
                 prop_assert_eq!(parts(&broken).map(|parts| parts.is_none()).ok(), Some(true), "{}", broken);
             }

@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_time",
     family: Family::Host,
-    summary: "The milliseconds since 1970-01-01T00:00:00Z of a time as RFC 3339 (`2026-01-31T12:00:00.5+01:00`); without an offset it is in UTC, seconds may be left out, second 60 is 59, a blank may stand for the `T`, and a mere date is its midnight. Any other form is a fault `parse.time`.",
+    summary: "Returns the milliseconds since 1970-01-01T00:00:00Z of an RFC 3339 time (`2026-01-31T12:00:00.5+01:00`). Without an offset it is in UTC, seconds are optional, second 60 counts as 59, a space may replace the `T`, and a date alone is its midnight. Fails with `parse.time` for any other form.",
     params: &[required("text", &[Kind::Text], "A time, such as `2026-01-01T12:00:00Z`, or a date.")],
     returns: Kind::Integer,
     effect: Effect::Pure,

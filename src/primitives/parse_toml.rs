@@ -14,18 +14,18 @@ use std::sync::Arc;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_toml",
     family: Family::Parse,
-    summary: "The map of a TOML text; bare dates are texts; what is no TOML, or does not fit `schema`, is a fault `parse.toml` with its place.",
+    summary: "Parses TOML and returns its map. Bare dates become strings. Fails with `parse.toml` and the location if the text is not valid TOML or does not match `schema`.",
     params: &[
-        required("text", TEXT_KINDS, "The text, or a document: then faults name its path."),
+        required("text", TEXT_KINDS, "The text, or a document, whose path appears in errors."),
         option(
             "lines",
             &[Kind::Bool],
-            "Whether every table gets a key `line`: the one-based line of its header, unless it has that key itself.",
+            "Whether every table gets a key `line` with the line of its header, counted from 1, unless it already has that key.",
         ),
         option(
             "schema",
             &[Kind::Map],
-            "A JSON Schema that the map must fit; the first thing that does not is the fault, with what else is wrong in its data.",
+            "A JSON Schema that the map must match. The error is the first mismatch; its data has the others.",
         ),
     ],
     returns: Kind::Map,
@@ -80,7 +80,7 @@ fn value(node: &TomlNode, lines: bool) -> Value {
     }
 }
 
-/// The first violation, at the place of what it is about: a key that is not allowed is pointed at itself.
+/// The first violation, at the location that it is about; for a key that is not allowed, the key itself.
 fn misfit(tree: &TomlNode, violations: Vec<SchemaViolation>) -> Box<Diagnostic> {
     let mut places: HashMap<String, Place> = HashMap::new();
     tree.places("", &mut |pointer, place| {

@@ -9,8 +9,8 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_xml",
     family: Family::Parse,
-    summary: "The root element of an XML text. An element has `name`, `text` (of it and all below), `line` and `attributes`, names without prefix; its items are its child elements. Entities that a text declares itself are refused.",
-    params: &[required("text", TEXT_KINDS, "The text, or a document: then faults name its path.")],
+    summary: "Parses XML and returns its root element. An element has `name`, `text` (of itself and all descendants), `line` and `attributes`, with names without prefix; its items are its child elements. Fails with `parse.xml` if the text is not well-formed, or declares entities or attributes.",
+    params: &[required("text", TEXT_KINDS, "The text, or a document, whose path appears in errors.")],
     returns: Kind::Xml,
     effect: Effect::Pure,
     examples: &[

@@ -9,8 +9,8 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "parse_yaml",
     family: Family::Parse,
-    summary: "The value of a YAML 1.2 text; `yes`, `no`, `on` and `off` are texts, so are dates, `1_000`, what JSON cannot say (`.inf`, `.nan`) and whole numbers beyond 64 bits; `0123` is 123, `0o17` is 15, `0x1F` is 31: the core schema decides. Keys are texts as they are written, a key that stands twice is a fault `parse.yaml`.",
-    params: &[required("text", TEXT_KINDS, "The text, or a document: then faults name its path.")],
+    summary: "Parses YAML 1.2 and returns its value. The core schema decides: `0123` is 123, `0o17` is 15, `0x1F` is 31. Strings are also `yes`, `no`, `on`, `off`, dates, `1_000`, whole numbers beyond 64 bits, and what JSON cannot represent (`.inf`, `.nan`). Keys are strings as written. Fails with `parse.yaml` if the text is not valid YAML or repeats a key.",
+    params: &[required("text", TEXT_KINDS, "The text, or a document, whose path appears in errors.")],
     returns: Kind::Any,
     effect: Effect::Pure,
     examples: &[

@@ -9,8 +9,8 @@ use crate::world::path;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "path_absolute",
     family: Family::Path,
-    summary: "The absolute path of `path`, which begins at the root of the workspace, or at the home folder if it begins with `~/`; nothing needs to be there.",
-    params: &[required("path", &[Kind::Text], "A path; one that is absolute already is only cleaned.")],
+    summary: "Returns the absolute path of `path`, which is relative to the root of the workspace, or to the home folder if it begins with `~/`. The path need not exist.",
+    params: &[required("path", &[Kind::Text], "A path; an absolute one is only cleaned.")],
     returns: Kind::Text,
     effect: Effect::Reads,
     examples: &[

@@ -9,7 +9,7 @@ use crate::world::path;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "path_clean",
     family: Family::Path,
-    summary: "`path` without `.`, doubled `/`, a final `/`, and `..` where a name before it takes it up.",
+    summary: "Returns `path` without `.`, repeated `/`, a final `/`, and any `..` that a preceding name cancels.",
     params: &[required("path", &[Kind::Text], "A path with `/`.")],
     returns: Kind::Text,
     effect: Effect::Pure,

@@ -9,7 +9,7 @@ use crate::world::path;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "path_extension",
     family: Family::Path,
-    summary: "The last extension of `path` without its dot, or the empty text.",
+    summary: "Returns the last extension of `path` without its dot, or an empty string.",
     params: &[required("path", &[Kind::Text], "A path with `/`.")],
     returns: Kind::Text,
     effect: Effect::Pure,

@@ -1,4 +1,4 @@
-//! `path_is_absolute`: whether a path begins at `/`.
+//! `path_is_absolute`: whether a path is absolute.
 
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
@@ -9,7 +9,7 @@ use crate::world::path;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "path_is_absolute",
     family: Family::Path,
-    summary: "Whether `path` begins at `/`.",
+    summary: "Returns whether `path` begins with `/`.",
     params: &[required("path", &[Kind::Text], "A path with `/`.")],
     returns: Kind::Bool,
     effect: Effect::Pure,

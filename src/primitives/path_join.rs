@@ -9,8 +9,8 @@ use crate::world::path;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "path_join",
     family: Family::Path,
-    summary: "`path` as seen from the folder `base`, cleaned; an absolute `path` or one that begins with `~/` stays what it is.",
-    params: &[required("base", &[Kind::Text], "A folder."), required("path", &[Kind::Text], "A path from there.")],
+    summary: "Returns `path` relative to the folder `base`, cleaned. An absolute `path`, or one that begins with `~/`, is returned unchanged.",
+    params: &[required("base", &[Kind::Text], "A folder."), required("path", &[Kind::Text], "A path relative to it.")],
     returns: Kind::Text,
     effect: Effect::Pure,
     examples: &[

@@ -7,7 +7,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "path_name",
     family: Family::Path,
-    summary: "The last part of `path`: the name of the file or folder.",
+    summary: "Returns the last part of `path`: the name of the file or folder.",
     params: &[required("path", &[Kind::Text], "A path with `/`.")],
     returns: Kind::Text,
     effect: Effect::Pure,

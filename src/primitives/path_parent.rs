@@ -9,7 +9,7 @@ use crate::world::path;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "path_parent",
     family: Family::Path,
-    summary: "What is before the last part of `path`: `.` for a bare name, `/` for the root itself.",
+    summary: "Returns the part of `path` before its last part: `.` for a bare name, `/` for the root itself.",
     params: &[required("path", &[Kind::Text], "A path with `/`.")],
     returns: Kind::Text,
     effect: Effect::Pure,
@@ -22,7 +22,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let path = args.path("path")?;
-    // A way up from the root never becomes a relative one.
+    // `..` from the root never becomes a relative path.
     let is_root = path::is_absolute(path) && path.bytes().all(|byte| byte == b'/');
     Ok(if is_root { "/" } else { path::folder(path) }.into())
 }

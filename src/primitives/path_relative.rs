@@ -1,4 +1,4 @@
-//! `path_relative`: the way from a folder to a path.
+//! `path_relative`: the relative path from a folder to a path.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
@@ -9,7 +9,7 @@ use crate::world::path;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "path_relative",
     family: Family::Path,
-    summary: "The way to `path` from the folder `base`, which may begin with `../`. Both are relative or both absolute.",
+    summary: "Returns the relative path from the folder `base` to `path`, which may begin with `../`. Both must be relative or both absolute.",
     params: &[required("path", &[Kind::Text], "A path with `/`."), required("base", &[Kind::Text], "A folder.")],
     returns: Kind::Text,
     effect: Effect::Pure,
@@ -25,7 +25,7 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let (path, base) = (args.path("path")?, args.path("base")?);
     match path::relative(path, base) {
         Some(way) => Ok(way.into()),
-        None => Err(Diagnostic::new(Code::ARGUMENTS, format!("there is no way from `{base}` to `{path}`"))
-            .help("give two absolute paths, or two relative ones that do not begin above the root")),
+        None => Err(Diagnostic::new(Code::ARGUMENTS, format!("there is no relative path from `{base}` to `{path}`"))
+            .help("pass two absolute paths, or two relative ones that do not begin above the root")),
     }
 }

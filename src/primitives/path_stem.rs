@@ -9,7 +9,7 @@ use crate::world::path;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "path_stem",
     family: Family::Path,
-    summary: "The last part of `path` without its last extension.",
+    summary: "Returns the last part of `path` without its last extension.",
     params: &[required("path", &[Kind::Text], "A path with `/`.")],
     returns: Kind::Text,
     effect: Effect::Pure,

@@ -1,4 +1,4 @@
-//! `pending_changes`: the log of changes.
+//! `pending_changes`: pending changes of the graph.
 
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive};
@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "pending_changes",
     family: Family::Graph,
-    summary: "The changes of the graph that are pending, the oldest first: each with `id`, `name`, `at` and `data`.",
+    summary: "Returns the pending changes of the graph, oldest first, as `#{ id, name, at, data }`.",
     params: &[],
     returns: Kind::List,
     effect: Effect::Reads,

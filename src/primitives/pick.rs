@@ -1,4 +1,4 @@
-//! `pick`: The named fields of a map, node or row, in the order of `names`; a field that it may have but has not is ().
+//! `pick`: named fields in an order.
 
 use crate::guard::checked;
 use crate::diagnostic::Result;
@@ -10,9 +10,9 @@ use crate::value::{Kind, Record, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "pick",
     family: Family::List,
-    summary: "The named fields of a map, node or row, in the order of `names`; a field that it may have but has not is ().",
+    summary: "Returns the named fields of a map, node or row, in the order of `names`. A field that it could have but lacks is `()`.",
     params: &[
-        required("from", &[Kind::Map, Kind::Node, Kind::Edge, Kind::Document, Kind::Xml], "Where to pick."),
+        required("from", &[Kind::Map, Kind::Node, Kind::Edge, Kind::Document, Kind::Xml], "The map, node or row."),
         required("names", &[Kind::List], "The names of the fields."),
     ],
     returns: Kind::Frozen,

@@ -10,8 +10,8 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "placeholders",
     family: Family::Edit,
-    summary: "The names of the `{{token}}`s in `text`, each once, in order: the closed set that `fill_placeholders` takes. A `{{` that begins no token is a fault `tokens`.",
-    params: &[required("text", TEXT_KINDS, "The text, or a document: then faults name its path.")],
+    summary: "Returns the names of the `{{token}}`s in `text`, each once, in order: those that `fill_placeholders` needs. Fails with `placeholders` for a `{{` that does not begin a token.",
+    params: &[required("text", TEXT_KINDS, "The text, or a document, whose path appears in errors.")],
     returns: Kind::List,
     effect: Effect::Pure,
     examples: &[

@@ -1,4 +1,4 @@
-//! `progress`: how far the call has come.
+//! `progress`: the progress of the call.
 
 use crate::diagnostic::Result;
 use crate::primitive::Notice;
@@ -9,11 +9,11 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "progress",
     family: Family::Client,
-    summary: "Tells the client how far the call has come, if it asked to be told.",
+    summary: "Reports the progress of the call to the client, if the client requested it.",
     params: &[
-        required("done", &[Kind::Float], "So much is done; it never goes down."),
-        optional("total", &[Kind::Float], "Of so much, if that is known."),
-        optional("message", &[Kind::Text], "What is being done."),
+        required("done", &[Kind::Float], "The amount that is done; it never decreases."),
+        optional("total", &[Kind::Float], "The total amount, if known."),
+        optional("message", &[Kind::Text], "The current step."),
     ],
     returns: Kind::Null,
     effect: Effect::Pure,

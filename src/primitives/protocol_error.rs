@@ -9,11 +9,11 @@ use serde_json::json;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "protocol_error",
     family: Family::Outcome,
-    summary: "Ends the call with an error of the protocol. Codes of JSON-RPC itself, -32768 to -32000, are refused, but for -32602 and -32603.",
+    summary: "Ends the call with a protocol error. Codes that JSON-RPC reserves, -32768 to -32000, are not allowed, except for -32602 and -32603.",
     params: &[
         required("code", &[Kind::Integer], "The number of the error."),
-        required("message", &[Kind::Text], "What was wrong."),
-        optional("data", &[Kind::Any], "What a program may want to know."),
+        required("message", &[Kind::Text], "The problem."),
+        optional("data", &[Kind::Any], "Details for programs."),
     ],
     returns: Kind::Null,
     effect: Effect::Pure,

@@ -8,11 +8,11 @@ use crate::value::{Bytes, Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "read_bytes",
     family: Family::Files,
-    summary: "The bytes of a file. In a result they appear as base64.",
+    summary: "Returns the bytes of a file. In a result they appear as base64.",
     params: &[required(
         "path",
         &[Kind::Text],
-        "The path of a file, from the root of the workspace, absolute or `~/…`.",
+        "The path of a file: relative to the root of the workspace, absolute, or `~/…`.",
     )],
     returns: Kind::Bytes,
     effect: Effect::Reads,

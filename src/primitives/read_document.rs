@@ -1,4 +1,4 @@
-//! `read_document`: a file as a handle.
+//! `read_document`: a file as a document.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::document::Document;
@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "read_document",
     family: Family::Parse,
-    summary: "The file at `path` as a document, with the fields `text` and `path`. A file that is no UTF-8 is a fault `utf8`.",
+    summary: "Returns the file at `path` as a document, with the fields `text` and `path`. Fails with `utf8` if the file is not UTF-8.",
     params: &[required("path", &[Kind::Text], "The path of the file.")],
     returns: Kind::Document,
     effect: Effect::Reads,
@@ -24,7 +24,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let path = args.path("path")?;
     let text = String::from_utf8(context.host.world().read(path)?).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Diagnostic::new(Code::UTF8, format!("`{path}` is no UTF-8 text: byte {at} begins no character"))
+        Diagnostic::new(Code::UTF8, format!("`{path}` is not valid UTF-8 at byte {at}"))
     })?;
     Ok(Value::handle(Document::new(path, text)))
 }

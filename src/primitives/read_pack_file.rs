@@ -8,8 +8,8 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "read_pack_file",
     family: Family::Files,
-    summary: "A file that came with the pack, or that a layer above put in its place: its `text`, the `path` from the root of the layer, and the `origin`: `embedded`, `user`, `workspace`, or a folder.",
-    params: &[required("path", &[Kind::Text], "The path, in full from the root of the layer.")],
+    summary: "Returns a file of the pack, or its replacement in a higher layer, as `#{ text, path, origin }`. `path` is relative to the root of the layer; `origin` is `embedded`, `user`, `workspace`, or a folder.",
+    params: &[required("path", &[Kind::Text], "The full path, relative to the root of the layer.")],
     returns: Kind::Map,
     effect: Effect::Reads,
     examples: &[Example::gives(r#"read_pack_file("templates/tea/pot.hbs").path"#, r#""templates/tea/pot.hbs""#)],

@@ -9,11 +9,11 @@ use crate::world;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "read_text",
     family: Family::Files,
-    summary: "The text of a file. It must be UTF-8; a byte order mark is dropped.",
+    summary: "Returns the text of a file, without a byte order mark. Fails with `utf8` if the file is not UTF-8.",
     params: &[required(
         "path",
         &[Kind::Text],
-        "The path of a file, from the root of the workspace, absolute or `~/…`.",
+        "The path of a file: relative to the root of the workspace, absolute, or `~/…`.",
     )],
     returns: Kind::Text,
     effect: Effect::Reads,

@@ -9,10 +9,14 @@ use crate::world;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "read_text_or",
     family: Family::Files,
-    summary: "The text of a file, or `other` if there is none at `path`. It must be UTF-8; a byte order mark is dropped.",
+    summary: "Returns the text of a file without a byte order mark, or `other` if `path` does not exist. Fails with `utf8` if the file is not UTF-8.",
     params: &[
-        required("path", &[Kind::Text], "The path of a file, from the root of the workspace, absolute or `~/…`."),
-        required("other", &[Kind::Any], "What to give instead, often `()` or an empty text."),
+        required(
+            "path",
+            &[Kind::Text],
+            "The path of a file: relative to the root of the workspace, absolute, or `~/…`.",
+        ),
+        required("other", &[Kind::Any], "The value to return instead, often `()` or an empty string."),
     ],
     returns: Kind::Any,
     effect: Effect::Reads,

@@ -1,4 +1,4 @@
-//! `refresh`: the graph from the files.
+//! `refresh`: the graph, updated from the files.
 
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option};
@@ -8,10 +8,10 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "refresh",
     family: Family::Graph,
-    summary: "The graph as the files are now. While changes are pending it is a fault, unless they are dropped.",
+    summary: "Returns the graph, updated from the current files. Fails while changes are pending, unless they are discarded.",
     params: &[
-        option("discard", &[Kind::Bool], "`true`: pending changes are dropped."),
-        option("full", &[Kind::Bool], "`true`: every file is read again, not only those that changed."),
+        option("discard", &[Kind::Bool], "Whether to discard pending changes."),
+        option("full", &[Kind::Bool], "Whether to read every file again, not only those that changed."),
     ],
     returns: Kind::Graph,
     effect: Effect::Changes,

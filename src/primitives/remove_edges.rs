@@ -1,4 +1,4 @@
-//! `remove_edges`: edges go.
+//! `remove_edges`: the removal of edges.
 
 use crate::diagnostic::Result;
 use crate::graph::Transaction;
@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "remove_edges",
     family: Family::Graph,
-    summary: "Takes edges out of the graph.",
+    summary: "Removes edges from the graph.",
     params: &[
         required("tx", &[Kind::Transaction], "The transaction."),
         required("edges", &[Kind::Edge, Kind::Edges, Kind::List], "An edge, or several."),

@@ -1,4 +1,4 @@
-//! `remove_file`: a file is gone.
+//! `remove_file`: the removal of a file.
 
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
@@ -8,11 +8,11 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "remove_file",
     family: Family::Files,
-    summary: "Removes a file; one that is not there is a fault. Folders stay.",
+    summary: "Removes a file. Fails if it does not exist. Its folder remains.",
     params: &[required(
         "path",
         &[Kind::Text],
-        "The path of a file, from the root of the workspace, absolute or `~/…`.",
+        "The path of a file: relative to the root of the workspace, absolute, or `~/…`.",
     )],
     returns: Kind::Null,
     effect: Effect::Writes,

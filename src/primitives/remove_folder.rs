@@ -1,4 +1,4 @@
-//! `remove_folder`: an empty folder is gone.
+//! `remove_folder`: the removal of an empty folder.
 
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
@@ -8,11 +8,11 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "remove_folder",
     family: Family::Files,
-    summary: "Removes a folder with the folders in it; a file below it, which the call did not remove, is a fault. A file that somebody else puts there meanwhile keeps the folder.",
+    summary: "Removes a folder with its subfolders. Fails if a file is in it that the call did not remove. If another process adds a file in the meantime, the folder remains.",
     params: &[required(
         "path",
         &[Kind::Text],
-        "The path of a folder, from the root of the workspace, absolute or `~/…`.",
+        "The path of a folder: relative to the root of the workspace, absolute, or `~/…`.",
     )],
     returns: Kind::Null,
     effect: Effect::Writes,

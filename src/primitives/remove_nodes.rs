@@ -1,4 +1,4 @@
-//! `remove_nodes`: nodes go.
+//! `remove_nodes`: the removal of nodes.
 
 use crate::diagnostic::Result;
 use crate::graph::Transaction;
@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "remove_nodes",
     family: Family::Graph,
-    summary: "Takes nodes out of the graph, with all that lies in them and the edges that leave them. Edges that reach them stay, broken.",
+    summary: "Removes nodes from the graph, with all their descendants and the edges that start at them. Edges that end at them remain as broken edges.",
     params: &[
         required("tx", &[Kind::Transaction], "The transaction."),
         required(

@@ -1,4 +1,4 @@
-//! `rename_node`: another id.
+//! `rename_node`: another id of a node.
 
 use crate::diagnostic::Result;
 use crate::graph::Transaction;
@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "rename_node",
     family: Family::Graph,
-    summary: "Gives a node another id. Edges follow it, and broken ones that name the new id become whole.",
+    summary: "Changes the id of a node. Its edges follow, and broken edges that name the new id become valid.",
     params: &[
         required("tx", &[Kind::Transaction], "The transaction."),
         required("node", &[Kind::Node, Kind::Text, Kind::Integer, Kind::Map], "The node, or its id."),

@@ -8,10 +8,10 @@ use crate::value::{Json, Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "render",
     family: Family::Render,
-    summary: "The template at the path `template` from the root, filled with `context`.",
+    summary: "Renders the template at the path `template`, relative to the root, with `context`.",
     params: &[
-        required("template", &[Kind::Text], "The path of the template, as `templates/tea/pot.hbs`."),
-        optional("context", &[Kind::Map, Kind::Frozen], "What its names stand for."),
+        required("template", &[Kind::Text], "The path of the template, such as `templates/tea/pot.hbs`."),
+        optional("context", &[Kind::Map, Kind::Frozen], "The values of its names."),
     ],
     returns: Kind::Text,
     effect: Effect::Reads,

@@ -1,4 +1,4 @@
-//! `repeat`: `text`, `count` times.
+//! `repeat`: a text, repeated.
 
 use crate::bounded;
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -9,10 +9,10 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "repeat",
     family: Family::Text,
-    summary: "`text`, `count` times.",
+    summary: "Returns `text` repeated `count` times.",
     params: &[
         required("text", &[Kind::Text], "The text."),
-        required("count", &[Kind::Integer], "How many times, from 0."),
+        required("count", &[Kind::Integer], "Number of repetitions, at least 0."),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,

@@ -1,4 +1,4 @@
-//! `replace`: `text` with each `what` in it replaced by `by`.
+//! `replace`: a text with parts replaced.
 
 use crate::bounded::BoundedText;
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -9,11 +9,11 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "replace",
     family: Family::Text,
-    summary: "`text` with each `what` in it replaced by `by`.",
+    summary: "Returns `text` with each `what` in it replaced by `by`.",
     params: &[
         required("text", &[Kind::Text], "The text."),
-        required("what", &[Kind::Text], "What to look for; not empty."),
-        required("by", &[Kind::Text], "What to put in its place."),
+        required("what", &[Kind::Text], "The text to look for; not empty."),
+        required("by", &[Kind::Text], "The replacement."),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,
@@ -28,7 +28,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let (text, what) = (args.text("text"), args.text("what"));
     if what.is_empty() {
-        return Err(Diagnostic::new(Code::ARGUMENTS, "`what` of `replace` is empty").help("say what to replace"));
+        return Err(Diagnostic::new(Code::ARGUMENTS, "`what` of `replace` is empty").help("pass the text to replace"));
     }
     let mut replaced = BoundedText::default();
     let mut done = 0;

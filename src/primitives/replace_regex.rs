@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "replace_regex",
     family: Family::Text,
-    summary: "`text` with each match of `regex` in it replaced by `by`.",
+    summary: "Returns `text` with each match of `regex` in it replaced by `by`.",
     params: &[
         required("text", &[Kind::Text], "The text."),
         parameters::REGEX,
@@ -19,7 +19,7 @@ pub const PRIMITIVE: Primitive = Primitive {
             "by",
             &[Kind::Text, Kind::Function],
             "A text in which `$1`, `$name` and `${name}` stand for groups and `$$` for a dollar; or a function that \
-             is given the groups of a match, as `captures` gives them, and returns a text.",
+             is given the groups of a match, as `captures` returns them, and returns a text.",
         ),
     ],
     returns: Kind::Text,
@@ -57,7 +57,7 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
 }
 
 fn no_text(by: &Value) -> Box<Diagnostic> {
-    let message = format!("the function of `replace_all` returns a text, got {}", by.kind().name());
+    let message = format!("the function of `replace_regex` must return a text, got {}", by.kind().name());
     Diagnostic::new(Code::ARGUMENTS, message)
 }
 
@@ -78,8 +78,8 @@ fn expand(parts: &[ReplacementPart<'_>], text: &str, found: &Captures, replaced:
     Ok(())
 }
 
-/// Reads `$1`, `$name`, `${name}` and `$$`; a dollar before anything else is one. A group that the pattern does not
-/// have is a fault, where the regex crates silently put nothing.
+/// Reads `$1`, `$name`, `${name}` and `$$`; any other dollar is literal. Fails for a group that the pattern does not
+/// have, which the regex crates silently replace with nothing.
 fn read_replacement<'a>(by: &'a str, pattern: &Pattern) -> Result<Vec<ReplacementPart<'a>>> {
     let mut parts = Vec::new();
     let mut rest = by;
@@ -103,7 +103,8 @@ fn read_replacement<'a>(by: &'a str, pattern: &Pattern) -> Result<Vec<Replacemen
     Ok(parts)
 }
 
-/// The name after a dollar and the bytes it takes: digits, a word that begins with none, or what stands in braces.
+/// The name after a dollar and its length in bytes: digits, a word that does not begin with a digit, or the text in
+/// braces.
 fn group_name(after: &str) -> (&str, usize) {
     if let Some((name, _)) = after.strip_prefix('{').and_then(|inner| inner.split_once('}')) {
         return if name.is_empty() { ("", 0) } else { (name, name.len() + 2) };

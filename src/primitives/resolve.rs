@@ -1,4 +1,4 @@
-//! `resolve`: the node that an argument names, or a failure that tells what there is.
+//! `resolve`: the node that an argument names, or an error with suggestions.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::Graph;
@@ -9,20 +9,20 @@ use crate::value::{Kind, Text, Value};
 use serde_json::json;
 use std::sync::Arc;
 
-/// How many ids are suggested in place of one that no node has.
+/// Number of ids that are suggested for one that does not exist.
 const SUGGESTIONS: usize = 3;
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
     name: "resolve",
     family: Family::Graph,
-    summary: "The node with this id, of the first of these kinds that has one; without one the call fails like `fail`, with `error.data` = `#{ error, id, name, kinds, nearest, hint }`: the three nearest ids, and how to go on.",
+    summary: "Returns the node with this id, of the first of these kinds that has one. Fails like `fail` if there is none, with `error.data` = `#{ error, id, name, kinds, nearest, hint }`: `nearest` has the three nearest ids, and `hint` says how to continue.",
     params: &[
         required("g", &[Kind::Graph, Kind::Builder, Kind::Transaction], "The graph, the builder or the transaction."),
-        required("kinds", &[Kind::Text, Kind::List], "A kind, or a list of kinds."),
+        required("kinds", &[Kind::Text, Kind::List], "A kind, or an array of kinds."),
         required("id", &[Kind::Text, Kind::Integer], "The id."),
-        option("name", &[Kind::Text], "What the message calls the node; its kinds if left out."),
-        option("list", &[Kind::Text], "How to list what there is, such as the name of a tool."),
+        option("name", &[Kind::Text], "The name of the node in the message (default: its kinds)."),
+        option("list", &[Kind::Text], "How to list the existing nodes, such as the name of a tool."),
     ],
     returns: Kind::Node,
     effect: Effect::Pure,
@@ -59,13 +59,13 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     }
 }
 
-/// The failure: what is missing, the nearest ids, and how to list what there is.
+/// The error: what is missing, the nearest ids, and how to list the existing ones.
 fn missing_node(graph: &Arc<Graph>, kinds: &[String], id: &str, args: &Args) -> Result<Box<Diagnostic>> {
     let nodes = graph.nodes(kinds);
     let known: Vec<Text> =
         if kinds.is_empty() { Vec::new() } else { nodes.iter().map(|node| node.key()).collect_checked()? };
     let texts: Vec<&str> = known.iter().map(|key| &**key).collect();
-    // A longer text is compared with nothing, and is no id that somebody misspelt.
+    // A longer text is not a misspelt id, and is not compared.
     let near = if id.len() > similarity::LONGEST { Vec::new() } else { similarity::nearest(id, &texts, SUGGESTIONS)? };
     let nearest: Vec<&str> = near.into_iter().map(|place| texts[place]).collect();
     let name = args.text_or("name").map_or_else(|| kinds.join(" or "), str::to_owned);

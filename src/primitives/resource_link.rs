@@ -1,4 +1,4 @@
-//! `resource_link`: a resource to be read by whoever wants it.
+//! `resource_link`: a link to a resource.
 
 use crate::content::{Content, ContentBody};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -9,14 +9,14 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "resource_link",
     family: Family::Content,
-    summary: "A link to a resource: whoever wants its contents reads it.",
+    summary: "Returns a link to a resource, whose contents the client can read.",
     params: &[
-        option("uri", &[Kind::Text], "Its URI; it must be there."),
-        option("name", &[Kind::Text], "Its name; it must be there."),
+        option("uri", &[Kind::Text], "Its URI; required."),
+        option("name", &[Kind::Text], "Its name; required."),
         option("title", &[Kind::Text], "A title for people."),
-        option("description", &[Kind::Text], "What it holds."),
+        option("description", &[Kind::Text], "A description of its contents."),
         option("mime_type", &[Kind::Text], "Its MIME type."),
-        option("size", &[Kind::Integer], "Its bytes."),
+        option("size", &[Kind::Integer], "Its size in bytes."),
         parameters::ANNOTATIONS,
         parameters::META,
     ],

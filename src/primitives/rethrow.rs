@@ -8,8 +8,12 @@ use crate::value::{Fault, Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "rethrow",
     family: Family::Outcome,
-    summary: "Throws a caught `error` again, with its kind, code, data and place.",
-    params: &[required("error", &[Kind::Fault, Kind::Map, Kind::Text], "What `catch (error)` or `on_error` got.")],
+    summary: "Throws a caught `error` again, with its kind, code, data and location.",
+    params: &[required(
+        "error",
+        &[Kind::Fault, Kind::Map, Kind::Text],
+        "The error from `catch (error)` or `on_error`.",
+    )],
     returns: Kind::Null,
     effect: Effect::Pure,
     examples: &[

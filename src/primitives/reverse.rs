@@ -1,4 +1,4 @@
-//! `reverse`: The items of `list`, the last one first.
+//! `reverse`: items in reverse order.
 
 use crate::diagnostic::Result;
 use crate::primitive::*;
@@ -9,8 +9,8 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "reverse",
     family: Family::List,
-    summary: "The items of `list`, the last one first.",
-    params: &[required("list", sequence::KINDS, "The list, or what has items like one.")],
+    summary: "Returns the items of `list` in reverse order.",
+    params: &[required("list", sequence::KINDS, "An array, or another value with items.")],
     returns: Kind::List,
     effect: Effect::Pure,
     examples: &[

@@ -1,4 +1,4 @@
-//! `rewrite_yaml`: a YAML map with its keys in an order, and its values in the shape they had.
+//! `rewrite_yaml`: a YAML map with ordered keys, and with unchanged values in their form.
 
 use crate::bounded::reserve_for;
 use crate::diagnostic::Result;
@@ -11,11 +11,15 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "rewrite_yaml",
     family: Family::Edit,
-    summary: "The YAML map `text` written anew as the dumpers of Python do, with the keys of `changes` set and those whose value is `()` removed. Values that stay keep their shape (`[…]`, `{…}`, blocks of lines, numbers, inner order); texts lose quotes that they do not need; comments stay only within lists and maps. An entry with an anchor, an alias or a tag stays as it is written; an alias that loses its anchor is written out, and what would lose a tag is a fault `parse.yaml`. To touch nothing but what changes, use `edit_front_matter`.",
+    summary: "Returns the YAML map `text` rewritten in the style of Python's YAML dumpers, with the keys of `changes` set; a key whose value is `()` is removed. Unchanged values keep their form (`[…]`, `{…}`, block scalars, numbers, inner order). Strings lose unnecessary quotes, and comments are kept only inside arrays and maps. An entry with an anchor, an alias or a tag stays as written; an alias that loses its anchor is expanded. Fails with `parse.yaml` if a tag would be lost. To edit only the changed lines, use `edit_front_matter`.",
     params: &[
-        required("text", TEXT_KINDS, "The text, or a document: then faults name its path."),
-        required("changes", &[Kind::Map], "The new value of each key; a list or a map is given as a whole."),
-        option("order", &[Kind::List], "The outermost keys that come first, in this order; the others follow by name."),
+        required("text", TEXT_KINDS, "The text, or a document, whose path appears in errors."),
+        required("changes", &[Kind::Map], "The new value of each key; an array or a map is replaced as a whole."),
+        option(
+            "order",
+            &[Kind::List],
+            "The top-level keys that come first, in this order; the others follow, sorted by name.",
+        ),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,

@@ -1,4 +1,4 @@
-//! `roots`: nodes that hang on nothing.
+//! `roots`: nodes without parents.
 
 use crate::diagnostic::Result;
 use crate::graph::{Attachment, Nodes};
@@ -9,18 +9,18 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "roots",
     family: Family::Graph,
-    summary: "The nodes that lie in nothing and, if `edges` are named, from which none of them leads up.",
+    summary: "Returns the nodes without a parent. If `edges` are named, nodes at which such an edge starts are excluded, too.",
     params: &[
         required(
             "nodes",
             &[Kind::Nodes, Kind::Node, Kind::Graph, Kind::Builder],
-            "The nodes, or one, or all of a graph.",
+            "The nodes, one node, or a graph for all of its nodes.",
         ),
         optional("kinds", &[Kind::Text, Kind::List], "Only nodes of these kinds."),
         option(
             "edges",
             &[Kind::Text, Kind::List],
-            "Kinds of edges that lead up, out from a node to what it belongs to; none if left out.",
+            "Kinds of edges that lead up, from a node to what it belongs to (default: none).",
         ),
     ],
     returns: Kind::Nodes,

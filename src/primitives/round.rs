@@ -1,4 +1,4 @@
-//! `round`: `number` with at most `digits` digits after the point, half away from zero; a whole number stays whole.
+//! `round`: a rounded number.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::*;
@@ -8,10 +8,10 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "round",
     family: Family::List,
-    summary: "`number` with at most `digits` digits after the point, half away from zero of the number as it is shown: 2.675 with 2 digits is 2.68. A whole number stays whole.",
+    summary: "Returns `number` with at most `digits` digits after the point. Halves are rounded away from zero, based on the number as displayed: 2.675 with 2 digits is 2.68. An integer is returned unchanged.",
     params: &[
         required("number", &[Kind::Integer, Kind::Float], "The number."),
-        optional("digits", &[Kind::Integer], "How many digits, 0 to 15; 0 if left out."),
+        optional("digits", &[Kind::Integer], "Number of digits, 0 to 15 (default: 0)."),
     ],
     returns: Kind::Any,
     effect: Effect::Pure,
@@ -38,8 +38,8 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     })
 }
 
-/// The number nearest to the rounded decimal. Decimal digits are rounded, those of the shortest decimal that reads as
-/// this number, which is the one that people see: to scale the number itself would round twice, and miss some.
+/// The float nearest to the rounded decimal. The digits of the shortest decimal that parses as this number are rounded,
+/// since that is what people see. Scaling the float itself would round twice and get some numbers wrong.
 fn rounded(number: f64, digits: usize) -> f64 {
     let shown = number.abs().to_string();
     let Some((whole, fraction)) = shown.split_once('.') else { return number };
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The same by whole numbers: for decimals of up to 17 digits.
+    /// The same with integers, for decimals of at most 17 digits.
     fn by_whole_numbers(units: i64, places: u32, digits: u32) -> f64 {
         let step = 10_i64.pow(places.saturating_sub(digits));
         let steps = (units.abs() + step / 2) / step * units.signum();

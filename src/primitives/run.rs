@@ -12,21 +12,29 @@ use std::time::Duration;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "run",
     family: Family::Run,
-    summary: "Runs a program that the pack was granted, without a shell: each argument arrives as it is. What the call has staged reaches the disk first; the program ends with the call. It is confined to the grants of the pack, and reads and starts what belongs to the installation that it was found in; cargo of rustup needs more: `run = [{ program = \"cargo\", read = [\".\", \"~/.rustup\", \"~/.cargo\"], write = [\"target\"], execute = [\"~/.rustup\", \"target\"], network = true }]`. Gives `code`, `text`, `line` (the first line), `errors`, and `notes`: what the host has to say, such as a folder that it could not write.",
+    summary: "Runs a program that the pack was granted, without a shell: each argument is passed unchanged. Returns `#{ code, text, line, errors, notes, bytes? }`: `line` is the first line of `text`, and `notes` are remarks of toolsd, for example about a folder that it could not write. Staged writes are written to disk first; the program is terminated with the call. It is confined to the grants of the pack, and may read and start what belongs to the installation that it was found in; cargo of rustup needs more: `run = [{ program = \"cargo\", read = [\".\", \"~/.rustup\", \"~/.cargo\"], write = [\"target\"], execute = [\"~/.rustup\", \"target\"], network = true }]`. Fails if the exit code is not 0, unless `check` is `false`, or if the output is not UTF-8, unless `lossy_utf8` is `true`.",
     params: &[
-        required("program", &[Kind::Text], "The program, as `run` of the grants names it."),
+        required("program", &[Kind::Text], "The program, as the `run` grant names it."),
         optional("args", &[Kind::Text, Kind::List], "Its arguments."),
-        option("cwd", &[Kind::Text], "The folder it runs in; the root of the workspace if it is left out."),
-        option("input", &[Kind::Text, Kind::Bytes], "What it reads."),
-        option("env", &[Kind::Map], "Variables that are set for it, besides `PATH`, `HOME` and the language: those that `env` of its grant names."),
+        option("cwd", &[Kind::Text], "The working directory (default: the root of the workspace)."),
+        option("input", &[Kind::Text, Kind::Bytes], "Its standard input."),
+        option(
+            "env",
+            &[Kind::Map],
+            "Environment variables to set in addition to `PATH`, `HOME` and the language: those that `env` of its grant names.",
+        ),
         option(
             "timeout_ms",
             &[Kind::Integer],
-            "After so many milliseconds it is ended, 86,400,000 at most; at the latest when the time of the call is over.",
+            "Timeout in milliseconds (at most 86,400,000); the program never outlives the time limit of the call.",
         ),
-        option("output_kb", &[Kind::Integer], "How much it may print; 4096 if it is left out, 65536 at most."),
-        option("check", &[Kind::Bool], "Whether another exit code than 0 is a fault; `true` if it is left out."),
-        option("lossy_utf8", &[Kind::Bool], "Lets bytes through that are not UTF-8: `text` has `\u{fffd}` for them, and `bytes` is all that it printed."),
+        option("output_kb", &[Kind::Integer], "Maximum size of the output in kB (default: 4096, at most 65536)."),
+        option("check", &[Kind::Bool], "Whether an exit code other than 0 is an error (default: `true`)."),
+        option(
+            "lossy_utf8",
+            &[Kind::Bool],
+            "Whether output that is not UTF-8 is allowed: `text` then has `\u{fffd}` for it, and `bytes` is the unchanged output.",
+        ),
     ],
     returns: Kind::Map,
     effect: Effect::Runs,
@@ -34,11 +42,11 @@ pub const PRIMITIVE: Primitive = Primitive {
     run,
 };
 
-/// How much a program may print if nothing is said, in kB.
+/// Default limit of a program's output, in kB.
 const USUAL_KB: i64 = 4_096;
-/// How much a program may be let print, in kB.
+/// Maximum limit of a program's output, in kB.
 const MOST_KB: usize = 65_536;
-/// The longest time that may be named: a day.
+/// Maximum timeout: one day.
 const MAX_TIMEOUT_MS: i64 = 86_400_000;
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
@@ -52,10 +60,10 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let wrong = |message: String, help: &str| Diagnostic::new(Code::ARGUMENTS, message).help(help);
     let most = args.integer_or("output_kb").unwrap_or(USUAL_KB);
     let most = usize::try_from(most).ok().filter(|most| *most <= MOST_KB);
-    let most = most.ok_or_else(|| wrong("`output_kb` is out of its range".to_owned(), "it lies between 0 and 65536"))?;
+    let most = most.ok_or_else(|| wrong("`output_kb` is out of its range".to_owned(), "use 0 to 65536"))?;
     let timeout_ms = args.integer_or("timeout_ms").unwrap_or(MAX_TIMEOUT_MS);
     let timeout = u64::try_from(timeout_ms).ok().filter(|_| timeout_ms <= MAX_TIMEOUT_MS);
-    let timeout = timeout.ok_or_else(|| wrong(format!("`timeout_ms` is {timeout_ms}"), "it lies between 0 and 86400000"))?;
+    let timeout = timeout.ok_or_else(|| wrong(format!("`timeout_ms` is {timeout_ms}"), "use 0 to 86400000"))?;
     let command = ProgramCommand {
         program: args.text("program").to_owned(),
         arguments: args.texts("args")?,
@@ -84,7 +92,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     with_notes(ended, notes)
 }
 
-/// What the host has to say of a program that ran, beside what that said itself.
+/// Adds the remarks of toolsd about a program that ran to the program's own output.
 fn with_notes(ended: Result<Value>, notes: Vec<String>) -> Result<Value> {
     match ended {
         Ok(Value::Map(mut map)) => {

@@ -6,25 +6,25 @@ use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, Questi
 use crate::value::{Json, Kind, Value};
 use serde_json::json;
 
-/// Tokens, where a script names no number.
+/// Default limit of tokens.
 const MOST_TOKENS: i64 = 1_000;
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
     name: "sample",
     family: Family::Client,
-    summary: "A question for `ask`: the client's model continues `prompt`. The newest protocol deprecates it, and few clients offer it.",
+    summary: "Returns a question for `ask`: the client's model continues `prompt`. The newest protocol revision deprecates it, and few clients support it.",
     params: &[
         required(
             "prompt",
             &[Kind::Text, Kind::List],
-            "What the user says; or messages, each a text of the user or `#{ role, text }`.",
+            "The text of the user; or messages, each a text of the user or `#{ role, text }`.",
         ),
-        option("max_tokens", &[Kind::Integer], "At most so many tokens; 1000 if it is left out."),
+        option("max_tokens", &[Kind::Integer], "Maximum number of tokens (default: 1000)."),
         option("system", &[Kind::Text], "The system prompt."),
-        option("temperature", &[Kind::Float], "How free the model is, 0 to 1."),
+        option("temperature", &[Kind::Float], "The sampling temperature, 0 to 1."),
         option("stop", &[Kind::List], "Texts at which the model stops."),
-        option("optional", &[Kind::Bool], "Whether `ask` gives `()` where the client offers no model."),
+        option("optional", &[Kind::Bool], "If true, `ask` returns `()` when the client does not support sampling."),
     ],
     returns: Kind::Question,
     effect: Effect::Pure,

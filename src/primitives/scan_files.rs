@@ -1,4 +1,4 @@
-//! `scan_files`: files to fragments.
+//! `scan_files`: fragments of the graph from files.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::Builder;
@@ -9,19 +9,19 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "scan_files",
     family: Family::Graph,
-    summary: "Calls `function(f, doc, args)` for each file, in parallel, unless neither the file nor the scripts nor `args` changed; afterwards what they added can be read. The function reads nothing else; its faults become `faults` of the graph.",
+    summary: "Calls `function(f, doc, args)` for each file, in parallel, unless the file, the scripts and `args` are unchanged. Afterwards the graph contains what the calls added. The function can read nothing else; its errors become `errors` of the graph.",
     params: &[
-        required("g", &[Kind::Builder], "The builder that `build` got."),
+        required("g", &[Kind::Builder], "The builder that `build` received."),
         required(
             "files",
             &[Kind::Text, Kind::List],
-            "The paths, in the order in which their nodes shall stand; or `#{ path, args }` of each, for `args` of its own.",
+            "The paths, in the order of their nodes; or `#{ path, args }` for a path with its own `args`.",
         ),
         required("function", &[Kind::Text], "The name of the function."),
         optional(
             "args",
             &[Kind::Any],
-            "What the function gets besides; `allow_unreadable: true` lets files through that cannot be read or are no UTF-8, with `()` as the document, and `f.error` says why.",
+            "Further arguments of the function. `allow_unreadable: true` includes files that cannot be read or are not UTF-8: their document is `()`, and `f.error` has the reason.",
         ),
     ],
     returns: Kind::Null,
@@ -47,15 +47,15 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     Ok(Value::Null)
 }
 
-/// The path of a file, and what its function gets.
+/// The path of a file, and the arguments of its function.
 fn own(file: &Value, shared: &Value) -> Result<(String, Value)> {
     let (path, arguments) = match file {
         Value::Map(file) => (file.get("path").and_then(Value::as_text), file.get("args").unwrap_or(shared)),
         file => (file.as_text(), shared),
     };
     let Some(path) = path else {
-        let fault = Diagnostic::new(Code::ARGUMENTS, "a file of `scan` has no `path`");
-        return Err(fault.help("name it by its path, or by `#{ path, args }`"));
+        let fault = Diagnostic::new(Code::ARGUMENTS, "a file of `scan_files` has no `path`");
+        return Err(fault.help("pass its path, or `#{ path, args }`"));
     };
     Ok((path.to_owned(), arguments.clone()))
 }

@@ -1,4 +1,4 @@
-//! `search`: the items that fit a query, the best first.
+//! `search`: the items that match a query, the best first.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::Nodes;
@@ -15,13 +15,12 @@ use std::collections::HashSet;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "search",
     family: Family::Text,
-    summary: "The items of `list` that fit `query`, upper and lower case being equal: first those with the whole \
-              phrase, then those with all its words, each in the order of the list. Nodes stay nodes.",
+    summary: "Returns the items of `list` that match `query`, ignoring case: first those with the whole phrase, then those with all its words, each in the order of the list. Nodes remain nodes.",
     params: &[
-        required("list", sequence::KINDS, "Texts, maps, nodes or rows."),
-        required("query", &[Kind::Text], "Words, or a \"phrase\" in double quotes, which finds the phrase only."),
-        option("fields", &[Kind::List], "The names of the fields to look in; all texts of an item if left out."),
-        option("limit", &[Kind::Integer], "At most so many."),
+        required("list", sequence::KINDS, "Strings, maps, nodes or rows."),
+        required("query", &[Kind::Text], "Words, or a \"phrase\" in double quotes, which matches only as a whole."),
+        option("fields", &[Kind::List], "The names of the fields to search (default: all strings of an item)."),
+        option("limit", &[Kind::Integer], "Maximum number of items."),
         option("any", &[Kind::Bool], "Whether items with some of the words follow, those with more of them first."),
     ],
     returns: Kind::Any,
@@ -50,7 +49,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     run,
 };
 
-/// The longest query, in bytes.
+/// Maximum length of a query, in bytes.
 const LONGEST: usize = 64 << 10;
 
 fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
@@ -76,7 +75,7 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
     ranked.into_iter().map(|(_, _, item)| item).collect_checked().map(Value::List)
 }
 
-/// The nodes that fit, as nodes: a field is looked up once, not once a node.
+/// The nodes that match, as nodes. A field is looked up once, not once per node.
 fn among_nodes(nodes: &Nodes, query: &Query, fields: Option<&[String]>, limit: Option<usize>) -> Result<Nodes> {
     let columns = fields.map(|fields| fields.iter().map(|name| nodes.folded(name, folded)).collect::<Result<Vec<_>>>());
     let columns = columns.transpose()?;
@@ -98,16 +97,16 @@ fn among_nodes(nodes: &Nodes, query: &Query, fields: Option<&[String]>, limit: O
     nodes.at_places(&places)
 }
 
-/// What to look for, in lower case.
+/// A query, in lower case.
 struct Query {
     phrase: Finder<'static>,
-    /// Each word once; none if only the phrase counts.
+    /// Each word once; empty if only the phrase counts.
     words: Vec<Finder<'static>>,
-    /// Whether some of the words are enough.
+    /// Whether some of the words are sufficient.
     any: bool,
 }
 
-/// How well an item fits: the least comes first.
+/// The rank of an item; the lowest comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum SearchRank {
     Phrase,
@@ -126,7 +125,7 @@ impl Query {
         let quoted = query.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
         let phrase = letters::collapse_whitespace(quoted.unwrap_or(&query))?;
         if phrase.is_empty() {
-            return Err(Diagnostic::new(Code::ARGUMENTS, "the query is empty").help("give a word, or a \"phrase\""));
+            return Err(Diagnostic::new(Code::ARGUMENTS, "the query is empty").help("pass a word, or a \"phrase\""));
         }
         let mut words: Vec<&str> = Vec::new();
         if quoted.is_none() {
@@ -158,7 +157,7 @@ impl Query {
     }
 }
 
-/// The texts of an item to look in: in lower case, white space collapsed, so that a line break hides nothing.
+/// The strings of an item to search, in lower case and with whitespace collapsed, so that line breaks do not matter.
 fn read(item: &Value, fields: Option<&[String]>) -> Result<Vec<String>> {
     let mut texts = Vec::new();
     match (item, fields) {
@@ -182,7 +181,7 @@ fn has(texts: &[String], part: &Finder<'_>) -> Result<bool> {
     Ok(false)
 }
 
-/// Whether one of the answers is yes; those after it are not asked for.
+/// Whether one of the answers is true; later ones are not evaluated.
 fn any(mut answers: impl Iterator<Item = Result<bool>>) -> Result<bool> {
     answers.find(|answer| !matches!(answer, Ok(false))).unwrap_or(Ok(false))
 }

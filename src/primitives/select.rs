@@ -9,13 +9,13 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "select",
     family: Family::Graph,
-    summary: "Rows with these columns, in this order also in results: `field`, `field as name`, `field?`, which is left out where it is unknown or (), and once `field[] as name`, which gives a row for each item of a list (none for an empty one, but `field[]? as name` one without it).",
+    summary: "Returns rows with these columns, whose order results keep: `field`, `field as name`, or `field?`, which is omitted where it is unknown or `()`. One column may be `field[] as name`, which returns a row for each item of an array: none for an empty one, or with `field[]? as name` one row without it.",
     params: &[
         required("nodes", &[Kind::Nodes, Kind::Node, Kind::Edges], "The nodes or edges."),
         required(
             "columns",
             &[Kind::Text, Kind::List],
-            "The columns; dotted ways lead on, as `parent.key` or `from.title`.",
+            "The columns; dotted paths follow references, such as `parent.key` or `from.title`.",
         ),
     ],
     returns: Kind::Rows,

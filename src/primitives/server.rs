@@ -1,4 +1,4 @@
-//! `server`: how this process serves.
+//! `server`: properties of this server process.
 
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive};
@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "server",
     family: Family::Host,
-    summary: "How this process serves: `name`, `version`, `transport` (`stdio`, `http`, or `none` for a command), `address`, `host` and `port` (`()` but for HTTP), `has_token` (whether clients must bring one) and `token` (`\"***\"` then, else `()`), `uptime_s`, `since` (RFC 3339), `root`, and `roots`: the further folders that the user granted.",
+    summary: "Returns `#{ name, version, transport, address, host, port, has_token, token, uptime_s, since, root, roots }`. `transport` is `stdio`, `http`, or `none` for a command; `address`, `host` and `port` are `()` except for HTTP. `has_token` is whether clients need a token, and `token` is then `\"***\"`, otherwise `()`. `since` is in RFC 3339, and `roots` are the additional folders that the user granted.",
     params: &[],
     returns: Kind::Map,
     effect: Effect::Reads,

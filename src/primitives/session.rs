@@ -1,4 +1,4 @@
-//! `session`: who calls, and what is at work.
+//! `session`: the client, and the running calls.
 
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive};
@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "session",
     family: Family::Host,
-    summary: "Who calls, and what is at work: `protocol_version` (the revision that was agreed on) and `client` (its `name` and `version`), both `()` for a command; `calls`, the calls of the pack's tools that have begun and not ended, this one included, the oldest first: `number`, `tool`, `since` (RFC 3339) and the `locks` that each holds.",
+    summary: "Returns `#{ protocol_version, client: #{ name, version }, calls: [#{ number, tool, since, locks }] }`. `protocol_version` (the negotiated revision) and `client` are `()` for a command. `calls` are the running calls of the pack's tools, oldest first, including this one: `since` is in RFC 3339, and `locks` are those that the call holds.",
     params: &[],
     returns: Kind::Map,
     effect: Effect::Reads,

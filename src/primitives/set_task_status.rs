@@ -1,4 +1,4 @@
-//! `set_task_status`: what the task of a call is doing.
+//! `set_task_status`: the status message of a task.
 
 use crate::diagnostic::Result;
 use crate::primitive::Notice;
@@ -9,8 +9,8 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "set_task_status",
     family: Family::Client,
-    summary: "Says what a call is doing, to the client that looks after its task; a call that runs as none says it to nobody.",
-    params: &[required("message", &[Kind::Text], "What is being done, in a few words.")],
+    summary: "Sets the status message that the client of a task sees. It has no effect in a call that does not run as a task.",
+    params: &[required("message", &[Kind::Text], "What the call is doing, in a few words.")],
     returns: Kind::Null,
     effect: Effect::Pure,
     examples: &[Example::gives(r#"set_task_status("counting the cups")"#, "null")],

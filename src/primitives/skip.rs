@@ -6,16 +6,16 @@ use crate::guard::CheckedIterator;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
-/// The kinds of sequences that have parts.
+/// The kinds of sequences that can be sliced.
 pub(super) const KINDS: &[Kind] = &[Kind::Nodes, Kind::Edges, Kind::Rows, Kind::Set, Kind::List];
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
     name: "skip",
     family: Family::Graph,
-    summary: "Returns the items after the first `count`; of fewer items, nothing is left.",
+    summary: "Returns the items after the first `count`, or none if there are fewer.",
     params: &[
-        required("items", KINDS, "The nodes, edges, rows, set or list."),
+        required("items", KINDS, "The nodes, edges, rows, set or array."),
         required("count", &[Kind::Integer, Kind::Null], "Number of items to skip; `()` skips none."),
     ],
     returns: Kind::Any,
@@ -36,7 +36,7 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     part(&args, count, None)
 }
 
-/// The items from `offset` on, at most `limit` of them.
+/// At most `limit` items, beginning at `offset`.
 pub(super) fn part(args: &Args, offset: usize, limit: Option<usize>) -> Result<Value> {
     if let Some(nodes) = args.object::<Nodes>("items") {
         return Ok(Value::handle(nodes.slice(offset, limit)));

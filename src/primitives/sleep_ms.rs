@@ -1,4 +1,4 @@
-//! `sleep_ms`: waits.
+//! `sleep_ms`: a pause.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "sleep_ms",
     family: Family::Client,
-    summary: "Waits for `ms` milliseconds of the call's time; in cases no time passes.",
+    summary: "Waits for `ms` milliseconds, which count towards the time limit of the call. In cases no time passes.",
     params: &[required("ms", &[Kind::Float], "Milliseconds, 0 or more.")],
     returns: Kind::Null,
     effect: Effect::Pure,

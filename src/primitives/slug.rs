@@ -1,4 +1,4 @@
-//! `slug`: `text` as a part of an address.
+//! `slug`: a text as a part of a URL.
 
 use crate::bounded;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
@@ -10,15 +10,15 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "slug",
     family: Family::Text,
-    summary: "`text` as a part of an address.",
+    summary: "Returns `text` as a part of a URL.",
     params: &[
         required("text", &[Kind::Text], "The text."),
         option(
             "style",
             &[Kind::Text],
-            "`ascii` (if left out): transliterated, lower-case letters and digits, every other run one separator. `github`: as headings are linked there. `unicode`: NFKD, case folded, letters and numbers of all scripts, blanks and hyphens one separator, other characters gone.",
+            "`ascii` (default): transliterated to lowercase letters and digits, with each other run as one separator. `github`: as headings are linked on GitHub. `unicode`: NFKD, case folded, letters and numbers of all scripts, with blanks and hyphens as one separator and without other characters.",
         ),
-        option("separator", &[Kind::Text], "What stands for other characters; `-` if left out."),
+        option("separator", &[Kind::Text], "The replacement for other characters (default: `-`)."),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,

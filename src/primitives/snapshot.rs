@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "snapshot",
     family: Family::Graph,
-    summary: "The graph that was built up to now: an unchangeable snapshot.",
+    summary: "Returns the graph that was built so far as an unchangeable snapshot.",
     params: &[required("g", &[Kind::Builder, Kind::Graph], "The builder.")],
     returns: Kind::Graph,
     effect: Effect::Pure,

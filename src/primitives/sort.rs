@@ -1,4 +1,4 @@
-//! `sort`: a list in order, by its items or by keys.
+//! `sort`: items in order, by themselves or by keys.
 
 use crate::diagnostic::Result;
 use crate::guard::{self, CheckedIterator, ITEM};
@@ -11,13 +11,13 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "sort",
     family: Family::List,
-    summary: "The items of `list` in order: (), bools, numbers, texts, lists, maps; equal ones stay as they stood, equal nodes of a graph in the order of insertion.",
+    summary: "Returns the items of `list` in order: `()`, booleans, numbers, strings, arrays, maps. Equal items keep their order, and equal nodes of a graph are in insertion order.",
     params: &[
-        required("list", sequence::KINDS, "The list, or what has items like one."),
+        required("list", sequence::KINDS, "An array, or another value with items."),
         optional(
             "by",
             &[Kind::Text, Kind::List, Kind::Map, Kind::Function],
-            "The name of a field, with `-` before it for the reverse; `#{ by, order, descending }`, where the values in the list `order` come first; a function that returns a key; or a list of such.",
+            "The name of a field, with a leading `-` for descending; `#{ by, order, descending }`, where the values in the array `order` come first; a function that returns a key; or an array of these.",
         ),
     ],
     returns: Kind::List,

@@ -1,4 +1,4 @@
-//! `split`: The parts of `text` between the separators; an empty separator gives the characters.
+//! `split`: the parts of a text between separators.
 
 use crate::guard::{self, ITEM, CheckedIterator};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -9,11 +9,11 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "split",
     family: Family::Text,
-    summary: "The parts of `text` between the separators; an empty separator gives the characters.",
+    summary: "Returns the parts of `text` between the separators, or its characters if the separator is empty.",
     params: &[
         required("text", &[Kind::Text], "The text."),
-        required("separator", &[Kind::Text], "What stands between the parts."),
-        optional("most", &[Kind::Integer], "At most so many parts, at least 1; the last keeps the rest."),
+        required("separator", &[Kind::Text], "The text between the parts."),
+        optional("most", &[Kind::Integer], "Maximum number of parts, at least 1; the last part has the rest."),
     ],
     returns: Kind::List,
     effect: Effect::Pure,
@@ -36,7 +36,7 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     if separator.is_empty() {
         return characters(text, most).map(Value::List);
     }
-    // A part that ends the text is found at the end of it: its bytes count too.
+    // The last part is only found at the end of the text, so its bytes count, too.
     let parts = text.splitn(most, separator).map(|part| guard::spend(part.len()).map(|()| Value::from(part)));
     parts.collect_checked::<Result<Vec<Value>>>()?.map(Value::List)
 }

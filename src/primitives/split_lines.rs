@@ -1,4 +1,4 @@
-//! `split_lines`: The lines of `text` without their ends (LF or CRLF); an end at the very end opens no further line.
+//! `split_lines`: the lines of a text.
 
 use crate::diagnostic::Result;
 use crate::guard::{self, CheckedIterator};
@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "split_lines",
     family: Family::Text,
-    summary: "The lines of `text` without their ends (LF or CRLF); an end at the very end opens no further line.",
+    summary: "Returns the lines of `text` without their line endings (LF or CRLF). A final line ending does not begin another line.",
     params: &[required("text", &[Kind::Text], "The text.")],
     returns: Kind::List,
     effect: Effect::Pure,

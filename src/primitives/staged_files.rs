@@ -1,4 +1,4 @@
-//! `staged_files`: what the call has written so far.
+//! `staged_files`: the staged writes of the call.
 
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive};
@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "staged_files",
     family: Family::Files,
-    summary: "What would change on the disk if the call ended now: maps with `path` and `change` (`created`, `changed` or `removed`), sorted by path. A file that is written as it is does not change.",
+    summary: "Returns what would change on disk if the call ended now, as `#{ path, change }` sorted by path: `change` is `created`, `changed` or `removed`. A file that is written with its current contents does not count.",
     params: &[],
     returns: Kind::List,
     effect: Effect::Reads,

@@ -1,4 +1,4 @@
-//! `stale_files`: files that moved on.
+//! `stale_files`: files that changed after the pending changes.
 
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive};
@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "stale_files",
     family: Family::Graph,
-    summary: "The files of the graph that are no longer as they were when the first of the pending changes was made, sorted; while nothing is pending the graph is always fresh, and there are none.",
+    summary: "Returns the files of the graph that changed since the first of the pending changes, sorted; empty if nothing is pending, since the graph is then always fresh.",
     params: &[],
     returns: Kind::List,
     effect: Effect::Reads,

@@ -1,4 +1,4 @@
-//! `starts_with`: Whether `text` begins with `part`.
+//! `starts_with`: whether a text begins with a part.
 
 use crate::primitive::*;
 use crate::value::Kind;
@@ -7,8 +7,8 @@ use crate::value::Kind;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "starts_with",
     family: Family::Text,
-    summary: "Whether `text` begins with `part`.",
-    params: &[required("text", &[Kind::Text], "The text."), required("part", &[Kind::Text], "What to look for.")],
+    summary: "Returns whether `text` begins with `part`.",
+    params: &[required("text", &[Kind::Text], "The text."), required("part", &[Kind::Text], "The text to look for.")],
     returns: Kind::Bool,
     effect: Effect::Pure,
     examples: &[

@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "strip_markdown",
     family: Family::Parse,
-    summary: "What a reader sees of some inline Markdown, a heading's title, say: no emphasis and code marks, links give their text. Of several blocks each begins a line.",
+    summary: "Returns inline Markdown, such as the title of a heading, as a reader sees it: without emphasis and code marks, with links as their text. Each of several blocks begins a new line.",
     params: &[required("markdown", &[Kind::Text], "The Markdown.")],
     returns: Kind::Text,
     effect: Effect::Pure,

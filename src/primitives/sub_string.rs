@@ -1,4 +1,4 @@
-//! `sub_string`: The `count` characters of `text` that begin at `from`, as far as there are so many.
+//! `sub_string`: a part of a text by position.
 
 use crate::diagnostic::Result;
 use crate::letters;
@@ -9,11 +9,11 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "sub_string",
     family: Family::Text,
-    summary: "The `count` characters of `text` that begin at `from`, as far as there are so many.",
+    summary: "Returns up to `count` characters of `text` from position `from`.",
     params: &[
         required("text", &[Kind::Text], "The text."),
-        required("from", &[Kind::Integer], "The first character, from 0; below 0 it counts from the end."),
-        optional("count", &[Kind::Integer], "How many characters; all the rest if left out."),
+        required("from", &[Kind::Integer], "The first character, from 0; a negative number counts from the end."),
+        optional("count", &[Kind::Integer], "Maximum number of characters (default: the rest)."),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,

@@ -1,4 +1,4 @@
-//! `sum`: The sum of the numbers in `list`, or of what `by` gives for its items: whole if all are.
+//! `sum`: the sum of items.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::Nodes;
@@ -11,9 +11,9 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "sum",
     family: Family::List,
-    summary: "The sum of the numbers in `list`, or of what `by` gives for its items: whole if all are.",
+    summary: "Returns the sum of the numbers in `list`, or of the values of `by` for its items; an integer if all are integers.",
     params: &[
-        required("list", sequence::KINDS, "The list, or what has items like one."),
+        required("list", sequence::KINDS, "An array, or another value with items."),
         optional("by", &[Kind::Text, Kind::Function], "The name of a field, or a function that returns a number."),
     ],
     returns: Kind::Any,
@@ -50,7 +50,7 @@ fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
     Ok(float.map_or(Value::Integer(whole), Value::Float))
 }
 
-/// What is added up. A field of nodes is read as a column, without a handle for each.
+/// The numbers to add. A field of nodes is read as a column, without a handle for each node.
 fn numbers(args: &mut Args) -> Result<Vec<Value>> {
     let by = args.value("by").clone();
     if let (Value::Text(field), Some(nodes)) = (&by, args.value("list").as_object::<Nodes>()) {

@@ -11,7 +11,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     family: Family::Graph,
     summary: "Returns the first `count` items, or all if there are fewer.",
     params: &[
-        required("items", KINDS, "The nodes, edges, rows, set or list."),
+        required("items", KINDS, "The nodes, edges, rows, set or array."),
         required("count", &[Kind::Integer, Kind::Null], "Maximum number of items; `()` takes all."),
     ],
     returns: Kind::Any,

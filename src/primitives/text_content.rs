@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "text_content",
     family: Family::Content,
-    summary: "A block of text for a result or a prompt.",
+    summary: "Returns a text block for a result or a prompt.",
     params: &[required("words", &[Kind::Text], "The text."), parameters::ANNOTATIONS, parameters::META],
     returns: Kind::Content,
     effect: Effect::Pure,

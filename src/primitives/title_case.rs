@@ -1,4 +1,4 @@
-//! `title_case`: `text` with the first letter of each word in upper case; the others stay.
+//! `title_case`: a text with capitalized words.
 
 use crate::diagnostic::Result;
 use crate::guard;
@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "title_case",
     family: Family::Text,
-    summary: "`text` with the first letter of each word in upper case; the others stay.",
+    summary: "Returns `text` with the first letter of each word in upper case; other letters are unchanged.",
     params: &[required("text", &[Kind::Text], "The text.")],
     returns: Kind::Text,
     effect: Effect::Pure,

@@ -1,4 +1,4 @@
-//! `to_base64`: `data`, a text being its UTF-8, in base64 (RFC 4648 §4, with padding).
+//! `to_base64`: data in base64.
 
 use crate::bounded;
 use crate::diagnostic::Result;
@@ -11,8 +11,8 @@ use base64::prelude::BASE64_STANDARD;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "to_base64",
     family: Family::Hash,
-    summary: "`data`, a text being its UTF-8, in base64 (RFC 4648 §4, with padding).",
-    params: &[required("data", &[Kind::Text, Kind::Bytes], "What to encode.")],
+    summary: "Returns `data` in base64 (RFC 4648 §4, with padding). A string is encoded as UTF-8.",
+    params: &[required("data", &[Kind::Text, Kind::Bytes], "The data to encode.")],
     returns: Kind::Text,
     effect: Effect::Pure,
     examples: &[

@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "to_dot",
     family: Family::Graph,
-    summary: "The nodes and the edges between them as a Graphviz digraph.",
+    summary: "Returns the nodes and the edges between them as a Graphviz digraph.",
     params: parameters::DRAWING,
     returns: Kind::Text,
     effect: Effect::Pure,

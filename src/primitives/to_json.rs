@@ -10,16 +10,16 @@ use serde::Serialize;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "to_json",
     family: Family::Render,
-    summary: "`value` as a JSON text.",
+    summary: "Returns `value` as JSON.",
     params: &[
-        required("value", &[Kind::Any], "Any value; handles appear as in a result."),
-        option("indent", &[Kind::Integer], "Blanks per level, at most 8; left out, all is on one line."),
+        required("value", &[Kind::Any], "Any value; handles are written as in a result."),
+        option("indent", &[Kind::Integer], "Spaces per level, at most 8 (default: everything on one line)."),
         option(
             "order",
             &[Kind::List],
-            "The keys that come first in each map, in this order; the others follow as they are.",
+            "The keys that come first in each map, in this order; the others keep their order.",
         ),
-        option("ascii", &[Kind::Bool], "Whether letters beyond ASCII are written as `\\u` escapes."),
+        option("ascii", &[Kind::Bool], "Whether characters beyond ASCII are written as `\\u` escapes."),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,
@@ -58,7 +58,7 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     }
 }
 
-/// A JSON text with what is not ASCII, which stands in strings alone, as escapes.
+/// JSON with characters beyond ASCII, which occur only in strings, as escapes.
 fn escaped(text: &str) -> Result<Value> {
     let mut made = BoundedText::default();
     for letter in text.chars() {

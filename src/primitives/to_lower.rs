@@ -1,4 +1,4 @@
-//! `to_lower`: `text` in lower case.
+//! `to_lower`: a text in lower case.
 
 use crate::letters;
 use crate::primitive::*;
@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "to_lower",
     family: Family::Text,
-    summary: "`text` in lower case.",
+    summary: "Returns `text` in lower case.",
     params: &[required("text", &[Kind::Text], "The text.")],
     returns: Kind::Text,
     effect: Effect::Pure,

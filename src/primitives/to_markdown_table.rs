@@ -11,13 +11,13 @@ use std::collections::HashSet;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "to_markdown_table",
     family: Family::Render,
-    summary: "A Markdown table of `rows`: one line for each, one column for each of `columns`.",
+    summary: "Returns a Markdown table of `rows`, with one line for each row and one column for each of `columns`.",
     params: &[
         required("rows", &[Kind::List, Kind::Rows], "Maps with the same keys."),
         option(
             "columns",
             &[Kind::List],
-            "The keys to show, in this order; left out, those of all rows as they appear.",
+            "The keys to show, in this order (default: those of all rows, in order of appearance).",
         ),
     ],
     returns: Kind::Text,
@@ -65,7 +65,7 @@ fn line(text: &mut BoundedText, cells: impl Iterator<Item = String>) -> Result<(
     text.push(" |\n")
 }
 
-/// A cell holds neither a line break nor a bar.
+/// A cell without line breaks and bars.
 fn cell(value: &Json) -> String {
     let text = match value {
         Json::Null => String::new(),

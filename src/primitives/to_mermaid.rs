@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "to_mermaid",
     family: Family::Graph,
-    summary: "The nodes and the edges between them as a Mermaid flowchart.",
+    summary: "Returns the nodes and the edges between them as a Mermaid flowchart.",
     params: parameters::DRAWING,
     returns: Kind::Text,
     effect: Effect::Pure,

@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "to_passage",
     family: Family::Parse,
-    summary: "The lines that are not blank, trimmed, joined by one blank, as a passage: a text (its field `text`) that remembers which line each part came from, to `find_quote` quotes in.",
+    summary: "Returns the lines that are not blank, trimmed and joined by one space, as a passage for `find_quote`: a text (its field `text`) that records the line of each of its parts.",
     params: &[required("lines", &[Kind::Lines], "The lines.")],
     returns: Kind::Passage,
     effect: Effect::Pure,

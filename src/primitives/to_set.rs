@@ -1,4 +1,4 @@
-//! `to_set`: a list as a set with a fast `contains`.
+//! `to_set`: a set of items, with a fast `contains`.
 
 use crate::diagnostic::Result;
 use crate::order::Set;
@@ -12,7 +12,7 @@ const KINDS: &[Kind] = &[Kind::List, Kind::Set, Kind::Lines, Kind::Nodes, Kind::
 pub const PRIMITIVE: Primitive = Primitive {
     name: "to_set",
     family: Family::List,
-    summary: "Returns the items as a set: sorted, without duplicates, searched fast by `contains` and `in`.",
+    summary: "Returns the items as a set: sorted, without duplicates, with fast lookups by `contains` and `in`.",
     params: &[required("list", KINDS, "The items.")],
     returns: Kind::Set,
     effect: Effect::Pure,

@@ -1,4 +1,4 @@
-//! `to_upper`: `text` in upper case.
+//! `to_upper`: a text in upper case.
 
 use crate::letters;
 use crate::primitive::*;
@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "to_upper",
     family: Family::Text,
-    summary: "`text` in upper case.",
+    summary: "Returns `text` in upper case.",
     params: &[required("text", &[Kind::Text], "The text.")],
     returns: Kind::Text,
     effect: Effect::Pure,

@@ -10,18 +10,18 @@ use crate::value::{Kind, Value, order_keys};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "to_yaml",
     family: Family::Render,
-    summary: "`value` as a YAML text in block style, which ends with a line break; texts are quoted only where they would be read as something else.",
+    summary: "Returns `value` as YAML in block style, with a final line break. Strings are quoted only where they would otherwise be read as another value.",
     params: &[
-        required("value", &[Kind::Any], "Any value; handles appear as in a result."),
+        required("value", &[Kind::Any], "Any value; handles are written as in a result."),
         option(
             "order",
             &[Kind::List],
-            "The keys that come first in each map, in this order; the others follow as they are.",
+            "The keys that come first in each map, in this order; the others keep their order.",
         ),
         option(
             "style",
             &[Kind::Text],
-            "`indented` unless told: list items two blanks to the right of their key, double quotes, blocks of lines. `flush`: items below their key, single quotes, nothing for `()`, line breaks as escapes, as the dumpers of Python write it.",
+            "`indented` (default): array items two spaces to the right of their key, double quotes, block scalars. `flush`: items directly below their key, single quotes, nothing for `()`, line breaks as escapes, as Python's YAML dumpers write it.",
         ),
     ],
     returns: Kind::Text,
@@ -40,11 +40,11 @@ pub const PRIMITIVE: Primitive = Primitive {
     run,
 };
 
-/// What a byte takes to be written at worst, in nanoseconds: the writer cannot be stopped.
+/// The maximum time to write a byte, in nanoseconds: the writer cannot be interrupted.
 const WRITING: u32 = 30;
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    // As JSON, as what is written from it, and as the text that grows.
+    // As JSON, as the serialized value, and as the growing text.
     reserve_for(args.value("value"), 3)?;
     price("the writer of YAML", args.value("value"), WRITING)?;
     let tree = order_keys(args.json("value")?, &args.texts("order")?);

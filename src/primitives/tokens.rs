@@ -1,4 +1,4 @@
-//! `tokens`: the runs of letters in a text, or in a field of nodes.
+//! `tokens`: the tokens of a text, or of a field of nodes.
 
 use crate::guard::CheckedIterator;
 use crate::diagnostic::Result;
@@ -11,7 +11,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "tokens",
     family: Family::Text,
-    summary: "The tokens of a text, or of a field of nodes, in lower case, each once: runs of letters, digits, `_` and `-`, without the `-` at their ends. They are what the tests `tokens` and `some_token` of `where` look for.",
+    summary: "Returns the distinct tokens of a text, or of a field of nodes, in lower case: runs of letters, digits, `_` and `-`, without `-` at their ends. The tests `all_tokens` and `any_token` of `where` search for them.",
     params: &[
         required("of", &[Kind::Text, Kind::Nodes, Kind::Node], "The text, or the nodes."),
         optional("field", &[Kind::Text], "The field of the nodes."),

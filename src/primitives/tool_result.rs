@@ -1,4 +1,4 @@
-//! `tool_result`: a result whose data and words differ.
+//! `tool_result`: a result whose data and content differ.
 
 use crate::guard::checked;
 use crate::content::{Content, Reply};
@@ -10,10 +10,10 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "tool_result",
     family: Family::Outcome,
-    summary: "A result with data for programs and words for the model, where these differ.",
+    summary: "Returns a result with data for programs and content for the model, if these differ.",
     params: &[
         option("structured_content", &[Kind::Any], "The data."),
-        option("content", &[Kind::Any], "The words: a text, a block, or a list of these."),
+        option("content", &[Kind::Any], "The content for the model: a text, a block, or an array of these."),
     ],
     returns: Kind::Reply,
     effect: Effect::Pure,

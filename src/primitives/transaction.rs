@@ -8,13 +8,13 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "transaction",
     family: Family::Graph,
-    summary: "Changes the graph of the pack in one transaction: all that the function does, or nothing if it fails. Gives the entry of the log: `id`, `name`, `at`, and as `data` what the function gives. It counts for other calls when the call ends well, and is pending until it is undone, dropped, or in the files.",
+    summary: "Changes the graph of the pack in one transaction: all changes of `body`, or none if it fails. Returns its log entry `#{ id, name, at, data }`, where `data` is the value that `body` returns. Other calls see the changes when the call succeeds. They are pending until they are undone, discarded, or in the files.",
     params: &[
-        required("name", &[Kind::Text], "What is done."),
+        required("name", &[Kind::Text], "A name for the change."),
         required(
             "body",
             &[Kind::Function],
-            "Gets the transaction, with the verbs `add remove set rename place refer unlink retarget set_edge`.",
+            "Receives the transaction, with the functions `add_node`, `remove_nodes`, `update_node`, `rename_node`, `move_node`, `add_edge`, `remove_edges` and `update_edges`.",
         ),
     ],
     returns: Kind::Map,

@@ -1,4 +1,4 @@
-//! `trim`: `text` without the white space at both ends.
+//! `trim`: a text without whitespace at both ends.
 
 use crate::primitive::*;
 use crate::value::Kind;
@@ -7,7 +7,7 @@ use crate::value::Kind;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "trim",
     family: Family::Text,
-    summary: "`text` without the white space at both ends.",
+    summary: "Returns `text` without whitespace at both ends.",
     params: &[required("text", &[Kind::Text], "The text.")],
     returns: Kind::Text,
     effect: Effect::Pure,

@@ -1,4 +1,4 @@
-//! `trim_end`: `text` without the white space at its end.
+//! `trim_end`: a text without whitespace at its end.
 
 use crate::primitive::*;
 use crate::value::Kind;
@@ -7,7 +7,7 @@ use crate::value::Kind;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "trim_end",
     family: Family::Text,
-    summary: "`text` without the white space at its end.",
+    summary: "Returns `text` without whitespace at its end.",
     params: &[required("text", &[Kind::Text], "The text.")],
     returns: Kind::Text,
     effect: Effect::Pure,

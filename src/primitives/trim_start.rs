@@ -1,4 +1,4 @@
-//! `trim_start`: `text` without the white space at its start.
+//! `trim_start`: a text without whitespace at its start.
 
 use crate::primitive::*;
 use crate::value::Kind;
@@ -7,7 +7,7 @@ use crate::value::Kind;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "trim_start",
     family: Family::Text,
-    summary: "`text` without the white space at its start.",
+    summary: "Returns `text` without whitespace at its start.",
     params: &[required("text", &[Kind::Text], "The text.")],
     returns: Kind::Text,
     effect: Effect::Pure,

@@ -1,4 +1,4 @@
-//! `truncate`: `text` with at most `length` characters; where it is cut, its end is `mark`, which counts.
+//! `truncate`: a text cut to a maximum length.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::letters;
@@ -9,11 +9,11 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "truncate",
     family: Family::Text,
-    summary: "`text` with at most `length` characters; where it is cut, its end is `mark`, which counts, and white space before the mark goes; with an empty mark nothing but the end goes.",
+    summary: "Returns `text` cut to at most `length` characters. A cut text ends with `mark`, which counts, and whitespace before the mark is removed; with an empty mark only the end is removed.",
     params: &[
         required("text", &[Kind::Text], "The text."),
-        required("length", &[Kind::Integer], "How many characters at most, from 0."),
-        optional("mark", &[Kind::Text], "What shows the cut; `…` if left out."),
+        required("length", &[Kind::Integer], "Maximum number of characters, at least 0."),
+        optional("mark", &[Kind::Text], "The text that marks the cut (default: `…`)."),
     ],
     returns: Kind::Text,
     effect: Effect::Pure,
@@ -33,7 +33,7 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     truncated(args.text("text"), length, args.text_or("mark").unwrap_or("…")).map(Value::from)
 }
 
-/// White space before the mark goes: `a …` reads as if a word were left out.
+/// Whitespace before the mark is removed: `a …` looks as if a word were missing.
 fn truncated(text: &str, length: usize, mark: &str) -> Result<String> {
     if letters::byte_index(text, length)? == text.len() {
         return Ok(text.to_owned());

@@ -1,4 +1,4 @@
-//! `undo`: takes back the last change.
+//! `undo`: the reversal of the last change.
 
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive};
@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "undo",
     family: Family::Graph,
-    summary: "Takes back the last change of the graph, exactly, and gives its entry; `()` if there is none.",
+    summary: "Undoes the last change of the graph exactly, and returns its log entry `#{ id, name, at, data }`, or `()` if there is none.",
     params: &[],
     returns: Kind::Map,
     effect: Effect::Changes,

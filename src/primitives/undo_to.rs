@@ -1,4 +1,4 @@
-//! `undo_to`: takes back several changes.
+//! `undo_to`: the reversal of several changes.
 
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
@@ -8,8 +8,8 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "undo_to",
     family: Family::Graph,
-    summary: "Takes back all changes from the last one to the one with this id, that one included, and gives their entries, the last one first; `()` if the log has no such id.",
-    params: &[required("id", &[Kind::Text], "The id of an entry.")],
+    summary: "Undoes all changes from the last one back to the one with this id, inclusive. Returns their log entries `#{ id, name, at, data }`, the last one first, or `()` if the log does not have this id.",
+    params: &[required("id", &[Kind::Text], "The id of a log entry.")],
     returns: Kind::List,
     effect: Effect::Changes,
     examples: &[Example::fails(r##"undo_to("x")"##, "there is no graph to change here")],

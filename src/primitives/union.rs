@@ -1,4 +1,4 @@
-//! `union`: what is in one or both of two sets of nodes or spans.
+//! `union`: the nodes or spans of two sets.
 
 use crate::diagnostic::Result;
 use crate::document::Spans;
@@ -10,10 +10,14 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "union",
     family: Family::Graph,
-    summary: "Returns the nodes of the first set, then those of the second that are not in it; of spans of one text, all that either covers.",
+    summary: "Returns the nodes of the first set, then those of the second that are not in the first; for spans of one text, what either covers.",
     params: &[
-        required("nodes", &[Kind::Nodes, Kind::Node, Kind::Spans], "The nodes, or one; or spans."),
-        required("others", &[Kind::Nodes, Kind::Node, Kind::Spans], "The nodes that follow, or one; or spans of the same text."),
+        required("nodes", &[Kind::Nodes, Kind::Node, Kind::Spans], "The nodes, one node, or spans."),
+        required(
+            "others",
+            &[Kind::Nodes, Kind::Node, Kind::Spans],
+            "The nodes that follow, one node, or spans of the same text.",
+        ),
     ],
     returns: Kind::Any,
     effect: Effect::Pure,

@@ -1,4 +1,4 @@
-//! `unique`: The items of `list`, each once, where it stands first; `1` and `1.0` are equal.
+//! `unique`: items without duplicates.
 
 use crate::diagnostic::Result;
 use crate::guard::{CheckedIterator, checked};
@@ -11,8 +11,8 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "unique",
     family: Family::List,
-    summary: "The items of `list`, each once, where it stands first; `1` and `1.0` are equal.",
-    params: &[required("list", sequence::KINDS, "The list, or what has items like one.")],
+    summary: "Returns the items of `list` without duplicates, in the order of their first occurrence; `1` and `1.0` are equal.",
+    params: &[required("list", sequence::KINDS, "An array, or another value with items.")],
     returns: Kind::List,
     effect: Effect::Pure,
     examples: &[

@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "update_edges",
     family: Family::Graph,
-    summary: "Changes parts of edges in a transaction; parts that are not named stay. An edge whose target does not exist is broken.",
+    summary: "Changes parts of edges in a transaction; other parts are unchanged. An edge whose target does not exist is broken.",
     params: &[
         required("tx", &[Kind::Transaction], "The transaction."),
         required("edges", &[Kind::Edge, Kind::Edges, Kind::List], "An edge, or several."),

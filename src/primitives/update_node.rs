@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "update_node",
     family: Family::Graph,
-    summary: "Sets fields of a node in a transaction; `()` removes a field, and fields that are not named stay.",
+    summary: "Sets fields of a node in a transaction; `()` removes a field, and other fields are unchanged.",
     params: &[
         required("tx", &[Kind::Transaction], "The transaction."),
         required("node", &[Kind::Node, Kind::Text, Kind::Integer, Kind::Map], "The node, or its id."),

@@ -8,7 +8,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "uuid",
     family: Family::Host,
-    summary: "A new random UUID; in cases they count.",
+    summary: "Returns a new random UUID; in cases UUIDs are sequential.",
     params: &[],
     returns: Kind::Text,
     effect: Effect::Reads,

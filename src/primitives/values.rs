@@ -1,4 +1,4 @@
-//! `values`: The values of `map`, in the order of its keys.
+//! `values`: the values of a map.
 
 use crate::guard::CheckedIterator;
 use crate::primitive::*;
@@ -9,7 +9,7 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "values",
     family: Family::List,
-    summary: "The values of `map`, in the order of its keys.",
+    summary: "Returns the values of `map`, in the order of its keys.",
     params: &[required("map", &[Kind::Map], "The map.")],
     returns: Kind::List,
     effect: Effect::Pure,

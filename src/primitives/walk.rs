@@ -1,4 +1,4 @@
-//! `walk`: all that edges lead to.
+//! `walk`: all nodes that edges reach.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::{Direction, Nodes, GraphWalkOptions};
@@ -9,18 +9,18 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "walk",
     family: Family::Graph,
-    summary: "The nodes that steps along edges lead to, each once, without those it began with; cycles end.",
+    summary: "Returns the nodes that one or more steps along edges reach, each once, without the start nodes. Cycles are followed once.",
     params: &[
-        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one."),
+        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one node."),
         required("direction", &[Kind::Text], "`in`, `out` or `both`."),
         option(
             "kinds",
             &[Kind::Text, Kind::List],
-            "The kinds of edges to follow, all if left out; `parent` stands for containment, out from a node to what it lies in, and is not among all.",
+            "The kinds of edges to follow (default: all). `parent` means containment, from a node to its parent; it is not part of the default.",
         ),
-        option("max_depth", &[Kind::Integer], "How many steps at most."),
-        option("include_start", &[Kind::Bool], "Whether those it began with are among them where a cycle leads back."),
-        option("order", &[Kind::Text], "`bfs` (default), near nodes first, or `dfs`."),
+        option("max_depth", &[Kind::Integer], "Maximum number of steps."),
+        option("include_start", &[Kind::Bool], "Whether start nodes that a cycle reaches are included."),
+        option("order", &[Kind::Text], "`bfs` (default), the nearest nodes first, or `dfs`."),
     ],
     returns: Kind::Nodes,
     effect: Effect::Pure,
@@ -47,7 +47,7 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
         None | Some("bfs") => false,
         Some("dfs") => true,
         Some(other) => {
-            let fault = Diagnostic::new(Code::ARGUMENTS, format!("`{other}` is no order of a walk"));
+            let fault = Diagnostic::new(Code::ARGUMENTS, format!("`{other}` is not an order of a walk"));
             return Err(fault.help("known: `bfs`, `dfs`"));
         }
     };

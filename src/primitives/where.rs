@@ -1,4 +1,4 @@
-//! `where`: nodes whose fields meet tests.
+//! `where`: nodes whose fields pass tests.
 
 use crate::diagnostic::Result;
 use crate::graph::{Edges, Nodes};
@@ -9,13 +9,13 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "where",
     family: Family::Graph,
-    summary: "The nodes, or edges, whose fields meet all these tests; over a whole kind of nodes equality, `tokens`, `some_token` and `contains` are looked up and not looked for.",
+    summary: "Returns the nodes or edges whose fields pass all these tests. For a whole kind of nodes, equality, `all_tokens`, `any_token` and `contains` use an index.",
     params: &[
-        required("nodes", &[Kind::Nodes, Kind::Node, Kind::Edges], "The nodes, or one, or edges."),
+        required("nodes", &[Kind::Nodes, Kind::Node, Kind::Edges], "The nodes, one node, or edges."),
         required(
             "tests",
             &[Kind::Map],
-            "Per field a value, or a map of tests: `equals one_of none_of starts_with ends_with contains words tokens some_token regex empty above below any not`, with `fold: true` without regard to case.",
+            "Per field a value, or a map of tests: `equals one_of none_of starts_with ends_with contains words all_tokens any_token regex empty greater_than less_than any_of not`; `ignore_case: true` ignores case.",
         ),
     ],
     returns: Kind::Any,

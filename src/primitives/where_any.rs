@@ -1,4 +1,4 @@
-//! `where_any`: nodes of which some field meets a test.
+//! `where_any`: nodes with a field that passes a test.
 
 use crate::diagnostic::Result;
 use crate::graph::Nodes;
@@ -9,12 +9,12 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "where_any",
     family: Family::Graph,
-    summary: "The nodes of which at least one of these fields meets the test.",
+    summary: "Returns the nodes of which at least one of these fields passes the test.",
     params: &[
-        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one."),
+        required("nodes", &[Kind::Nodes, Kind::Node], "The nodes, or one node."),
         required("fields", &[Kind::Text, Kind::List], "The fields."),
         required("test", &[Kind::Any], "A value or a map of tests, as for `where`."),
-        option("limit", &[Kind::Integer], "The first so many; what comes after them is not looked at."),
+        option("limit", &[Kind::Integer], "Maximum number of nodes; the search stops there."),
     ],
     returns: Kind::Nodes,
     effect: Effect::Pure,

@@ -9,13 +9,13 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "with_changes",
     family: Family::Graph,
-    summary: "Another graph: this one as a transaction changes it. The first one stays as it is.",
+    summary: "Returns another graph: this one as a transaction changes it. The original is unchanged.",
     params: &[
         required("g", &[Kind::Graph, Kind::Builder], "The graph."),
         required(
             "body",
             &[Kind::Function],
-            "Gets the transaction, with the verbs `add remove set rename place refer unlink retarget set_edge`.",
+            "Receives the transaction, with the functions `add_node`, `remove_nodes`, `update_node`, `rename_node`, `move_node`, `add_edge`, `remove_edges` and `update_edges`.",
         ),
     ],
     returns: Kind::Graph,

@@ -1,4 +1,4 @@
-//! `with_lock`: one after the other.
+//! `with_lock`: a function under a lock.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
@@ -14,18 +14,18 @@ use std::time::{Duration, Instant};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "with_lock",
     family: Family::Run,
-    summary: "Runs a function while no other call and no other process holds the lock, and gives what it gives. What it wrote reaches the disk before the lock is let go; if it fails, what it wrote is dropped. A bare name is a lock of the workspace that lies outside of it, a path with `/` is a file of the workspace. Waiting is not the time of the call.",
+    summary: "Runs a function while no other call and no other process holds the lock, and returns its value. Its writes reach the disk before the lock is released; if it fails, they are dropped. A bare name is a lock of the workspace that is stored outside of it; a path with `/` is a file in the workspace. Time spent waiting does not count towards the time limit of the call. Fails with `locked` and the holder after the timeout.",
     params: &[
         required("path", &[Kind::Text], "A name, or a path with `/`."),
         required(
             "options",
             &[Kind::Map, Kind::Function],
-            "`timeout_ms`: how many milliseconds to wait, 10,000 if it is left out; `note`: what those who wait are told, a map's fields beside `pid` and `since`; `pid_key`: a further name of `pid` in it, for who reads it by that. May be left out: then the function is the second argument.",
+            "`timeout_ms`: milliseconds to wait (default: 10,000). `note`: data shown to waiting processes in addition to `pid` and `since`. `pid_key`: a second key for `pid`. Optional: the function can be the second argument.",
         ),
         optional(
             "body",
             &[Kind::Function],
-            "Gets a map: `path`, `waited_ms`, `pid` of this process, and `stale`: the note of a holder that died, with its `pid`, else `()`.",
+            "Receives a map: `path`, `waited_ms`, `pid` of this process, and `stale`: the note of a holder that died, with its `pid`, otherwise `()`.",
         ),
     ],
     returns: Kind::Any,
@@ -41,10 +41,10 @@ pub const PRIMITIVE: Primitive = Primitive {
     run,
 };
 
-/// How long a call waits for a lock if it does not say.
+/// Default time that a call waits for a lock.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The longest wait that may be asked for: a day.
+/// Maximum time to wait: one day.
 const MAX_TIMEOUT_MS: u64 = 86_400_000;
 
 /// The longest pause between two attempts.
@@ -87,8 +87,8 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     run_locked(&**world, body, told)
 }
 
-/// The note of a holder that died: one of another system that lives has let go, whatever it left. A file that holds anything else but
-/// a note is not for locking: that would be lost.
+/// Returns the note of a holder that died. A living holder of another system has released the lock, whatever it left.
+/// Fails for a file with other contents: it is not a lock file, and they would be lost.
 //= docs/spec.md#writes
 //# A lock MUST be released when its function fails and when its process dies, and the dead holder MUST be
 //# reported.
@@ -96,7 +96,7 @@ fn stale(world: &dyn World, path: &str, text: &str) -> Result<Option<Map<String,
     match read_lock_file(text) {
         LockFileContent::Nothing => Ok(None),
         LockFileContent::Note(note) => {
-            // Our own are wiped whenever a lock is let go; and who is just dying still counts as alive.
+            // Our own notes are wiped when a lock is released. A process that is just dying still counts as alive.
             let is_ours = note.contains_key("since");
             let pid = note["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok());
             Ok(pid.is_some_and(|pid| is_ours || !world.is_alive(pid)).then_some(note))
@@ -105,7 +105,7 @@ fn stale(world: &dyn World, path: &str, text: &str) -> Result<Option<Map<String,
         //# Taking a lock twice in one call, or locking a file with other content, MUST be an error.
         LockFileContent::Other => {
             let message = format!("`{path}` cannot be locked: it holds something else than the note of a lock");
-            Err(Diagnostic::new(Code::WORLD, message).author_help("lock a file of its own beside it, such as `.lock-NAME`"))
+            Err(Diagnostic::new(Code::WORLD, message).author_help("lock a separate file next to it, such as `.lock-NAME`"))
         }
     }
 }
@@ -134,8 +134,8 @@ fn milliseconds(given: &Value) -> Result<Duration> {
     })
 }
 
-/// Waits for the lock, while other calls run. The pauses are not the time of the call; a call that is stopped waits
-/// no longer.
+/// Waits for the lock while other calls run. The pauses do not count towards the time of the call; a stopped call stops
+/// waiting.
 fn taken(context: &Context<'_>, path: &str, timeout: Duration) -> Result<(Box<dyn Lock>, Duration)> {
     let world = context.host.world();
     let (began, mut pause) = (Instant::now(), Duration::from_millis(1));
@@ -178,24 +178,24 @@ fn locked(path: &str, note: &str, timeout: Duration) -> Box<Diagnostic> {
     let message = format!("`{path}` is locked{told}");
     Diagnostic::new(Code("locked"), message)
         .data(json!({ "path": path, "holder": holder, "timeout_ms": timeout.as_millis() }))
-        .author_help("try again later, or wait longer by `timeout_ms`")
+        .author_help("retry later, or set a longer `timeout_ms`")
 }
 
 /// The fields in which holders name their process: ours, and those of other systems.
 const PIDS: [&str; 3] = ["pid", "owner_pid", "process_id"];
 
-/// What the file of a lock says.
+/// The contents of a lock file.
 #[derive(Clone, Debug, PartialEq)]
 enum LockFileContent {
-    /// Nothing.
+    /// Empty.
     Nothing,
     /// A note: an object with the process `pid`.
     Note(Map<String, Json>),
-    /// Something else: it is no lock's file.
+    /// Other contents: it is not a lock file.
     Other,
 }
 
-/// Reads what stands in the file of a lock: our note, an object that names a process, or a bare number of one.
+/// Parses the contents of a lock file: our note, an object that names a process, or the bare number of a process.
 fn read_lock_file(text: &str) -> LockFileContent {
     let text = text.trim();
     if text.is_empty() {
@@ -207,7 +207,7 @@ fn read_lock_file(text: &str) -> LockFileContent {
         note.insert("pid".to_owned(), json!(pid));
         return LockFileContent::Note(note);
     }
-    // As daemons write it: the number, and perhaps the host on the next line.
+    // As daemons write it: the number, and optionally the host on the next line.
     match text.lines().next().and_then(|line| line.trim().parse::<u32>().ok()) {
         Some(pid) if text.lines().count() <= 2 => LockFileContent::Note(Map::from_iter([("pid".to_owned(), json!(pid))])),
         _ => LockFileContent::Other,
@@ -221,8 +221,8 @@ fn pid_of(value: &Json) -> Option<u32> {
     }
 }
 
-/// The note of a holder: the process, which may have a further name, since when, and what it says of itself. Fields of a
-/// map stand beside the others.
+/// The note of a holder: the process, optionally under a second name, its start, and its own data. The fields of a map
+/// are merged into the note.
 fn write_note(pid: u32, also: Option<&str>, since: &str, said: &Json) -> String {
     let mut note = Map::from_iter([("pid".to_owned(), json!(pid)), ("since".to_owned(), json!(since))]);
     note.extend(also.map(|name| (name.to_owned(), json!(pid))));

@@ -1,4 +1,4 @@
-//! `words`: The words of `text` in their order: runs of letters, digits and `_` of all scripts.
+//! `words`: the words of a text.
 
 use crate::diagnostic::Result;
 use crate::pattern::Pattern;
@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "words",
     family: Family::Text,
-    summary: "The words of `text` in their order: runs of letters, digits and `_` of all scripts.",
+    summary: "Returns the words of `text` in order: runs of letters, digits and `_` of all scripts.",
     params: &[required("text", &[Kind::Text], "The text.")],
     returns: Kind::List,
     effect: Effect::Pure,

@@ -1,4 +1,4 @@
-//! `wrap`: The lines of `text`, wrapped at blanks so that none has more than `width` characters; a longer word is cut.
+//! `wrap`: a text wrapped to a width.
 
 use crate::letters;
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -10,10 +10,10 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "wrap",
     family: Family::Text,
-    summary: "The lines of `text`, wrapped at blanks so that none has more than `width` characters; a longer word is cut.",
+    summary: "Returns the lines of `text`, wrapped at spaces to at most `width` characters. A longer word is split.",
     params: &[
         required("text", &[Kind::Text], "The text."),
-        required("width", &[Kind::Integer], "How many characters a line has at most, from 1."),
+        required("width", &[Kind::Integer], "Maximum number of characters per line, at least 1."),
     ],
     returns: Kind::List,
     effect: Effect::Pure,

@@ -1,4 +1,4 @@
-//! `write_bytes`: bytes become a file.
+//! `write_bytes`: a file of bytes.
 
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
@@ -8,10 +8,14 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "write_bytes",
     family: Family::Files,
-    summary: "Writes a file of any bytes. Until the call ends well only the call sees it.",
+    summary: "Writes a file of any bytes. Only the call sees it until the call succeeds.",
     params: &[
-        required("path", &[Kind::Text], "The path of a file, from the root of the workspace, absolute or `~/…`."),
-        required("bytes", &[Kind::Bytes, Kind::Text], "Its new bytes."),
+        required(
+            "path",
+            &[Kind::Text],
+            "The path of a file: relative to the root of the workspace, absolute, or `~/…`.",
+        ),
+        required("bytes", &[Kind::Bytes, Kind::Text], "The new contents."),
     ],
     returns: Kind::Null,
     effect: Effect::Writes,

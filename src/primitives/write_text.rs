@@ -1,4 +1,4 @@
-//! `write_text`: a text becomes a file.
+//! `write_text`: a text file.
 
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
@@ -9,10 +9,14 @@ use crate::world::BYTE_ORDER_MARK;
 pub const PRIMITIVE: Primitive = Primitive {
     name: "write_text",
     family: Family::Files,
-    summary: "Writes a file. Until the call ends well only the call sees it; folders come into being with their files.",
+    summary: "Writes a text file and creates missing folders. Only the call sees it until the call succeeds.",
     params: &[
-        required("path", &[Kind::Text], "The path of a file, from the root of the workspace, absolute or `~/…`."),
-        required("text", &[Kind::Text], "Its new text."),
+        required(
+            "path",
+            &[Kind::Text],
+            "The path of a file: relative to the root of the workspace, absolute, or `~/…`.",
+        ),
+        required("text", &[Kind::Text], "The new contents."),
     ],
     returns: Kind::Null,
     effect: Effect::Writes,

@@ -1,4 +1,4 @@
-//! `xml_select`: the elements that a path leads to.
+//! `xml_select`: the XML elements at a path.
 
 use crate::diagnostic::Result;
 use crate::parse::Xml;
@@ -9,13 +9,13 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "xml_select",
     family: Family::Parse,
-    summary: "The elements that `path` leads to from below `xml`, in document order.",
+    summary: "Returns the descendants of `xml` that `path` selects, in document order.",
     params: &[
-        required("xml", &[Kind::Xml], "The element to begin at."),
+        required("xml", &[Kind::Xml], "The element to start from."),
         required(
             "path",
             &[Kind::Text],
-            "Names with `/` between them; `*` is any element, `**` any number of them, none included.",
+            "Names separated by `/`; `*` matches any element, `**` any number of elements, including none.",
         ),
     ],
     returns: Kind::List,

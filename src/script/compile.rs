@@ -18,11 +18,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The maximum number of syntax faults reported for one script.
+/// The maximum number of syntax errors reported for one script.
 const MAX_SYNTAX_FAULTS: usize = 20;
 
-/// Compiles scripts. Returns everything that could be compiled, and all faults. A script with a syntax fault is left
-/// out.
+/// Compiles scripts. Returns everything that could be compiled, and all errors. A script with a syntax error is
+/// omitted.
 pub(super) fn compile(sources: &[Arc<Source>]) -> (Arc<CompiledScripts>, Vec<Diagnostic>) {
     let mut engine = empty_engine();
     let mut faults = Vec::new();
@@ -68,8 +68,8 @@ fn parse_script(engine: &Engine, source: &Arc<Source>) -> std::result::Result<Sc
     Ok(Script::new(Arc::clone(source), ast))
 }
 
-/// Parses a script. If it has faults, reports the first fault of each function. Rhai stops at the first fault, so
-/// parsing resumes at the next `fn` at the start of a line, with empty lines in front so that places stay correct.
+/// Parses a script. If it has errors, reports the first error of each function. Rhai stops at the first error, so
+/// parsing resumes at the next `fn` at the start of a line, with empty lines in front so that positions stay correct.
 fn parse_all_functions(engine: &Engine, source: &Arc<Source>) -> std::result::Result<AST, Vec<Diagnostic>> {
     let mut faults: Vec<Diagnostic> = Vec::new();
     let mut text = source.text.to_string();
@@ -82,7 +82,7 @@ fn parse_all_functions(engine: &Engine, source: &Arc<Source>) -> std::result::Re
         let line = fault.1.line().unwrap_or(usize::MAX);
         let start = source.offset(line, fault.1.position().unwrap_or(1));
         faults.push(*describe_parse_fault(&fault.0).at(source.place(start..start + 1)));
-        // An unterminated text swallows the rest of the script, so no further faults can be found.
+        // An unterminated text swallows the rest of the script, so no further errors can be found.
         let open = matches!(*fault.0, ParseErrorType::BadInput(LexError::UnterminatedString));
         match (open || faults.len() == MAX_SYNTAX_FAULTS, from_next_function(&source.text, line)) {
             (false, Some(rest)) => text = rest,
@@ -101,7 +101,7 @@ fn from_next_function(text: &str, line: usize) -> Option<String> {
 
 //= docs/spec.md#scripts
 //# A name that two scripts of a pack define, one of which all scripts see, MUST be refused.
-/// The faults of names that a script has in common with one that every script sees. Rhai keeps what it found for a name
+/// The errors of names that a script has in common with one that every script sees. Rhai keeps what it found for a name
 /// until the call ends, whichever script asked, so that the name would at times lead to the wrong one.
 fn find_shared_names(scripts: &[Script]) -> Vec<Diagnostic> {
     let mut seen_by_all: HashMap<(String, Option<usize>), Place> = HashMap::new();
@@ -172,7 +172,7 @@ fn evaluate_top_level(engine: &Engine, script: &Script, before: &Constants) -> R
 struct VariableHooks {
     /// Whether a closure captures a variable.
     captures: bool,
-    /// The names of the variables in which faults are caught.
+    /// The names of the variables in which errors are caught.
     caught: Vec<ImmutableString>,
 }
 
@@ -233,7 +233,7 @@ fn hold_variable(name: &str, context: &EvalContext<'_, '_, '_, '_, '_, '_>) {
 
 //= docs/spec.md#scripts
 //# A caught error MUST have a kind, a code and a message, whatever raised it.
-/// When a script catches one of rhai's own faults, rhai passes it to `catch` as a map with rhai's wording. This
+/// When a script catches one of rhai's own errors, rhai passes it to `catch` as a map with rhai's wording. This
 /// replaces the map before the script sees it.
 fn replace_caught_fault(name: &str, context: &mut EvalContext<'_, '_, '_, '_, '_, '_>) {
     let Some(value) = context.scope_mut().get_mut(name) else { return };

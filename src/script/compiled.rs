@@ -74,7 +74,7 @@ impl CompiledScripts {
         self.seen_from(path).find(has).ok_or_else(|| self.missing_function(path, name, arity))
     }
 
-    /// The fault of a call from `path` to a function that does not exist.
+    /// The error of a call from `path` to a function that does not exist.
     pub(super) fn missing_function(&self, path: &str, name: &str, arity: usize) -> Box<Diagnostic> {
         let plural = if arity == 1 { "" } else { "s" };
         let fault =
@@ -157,7 +157,7 @@ pub fn is_shared(path: &str) -> bool {
     matches!(name, "lib.rhai" | "graph.rhai") || folder.split('/').skip(2).any(|part| part == "lib")
 }
 
-/// Whether a name has the form that rhai gives to closures.
+/// Whether a name has the form of rhai's names for closures.
 pub(super) fn is_closure(name: &str) -> bool {
     name.starts_with("anon$")
 }

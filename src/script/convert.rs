@@ -1,4 +1,4 @@
-//! Conversion of values between the host and rhai: small values are copied, handles and functions are wrapped, faults
+//! Conversion of values between the host and rhai: small values are copied, handles and functions are wrapped, errors
 //! are thrown.
 
 use super::execution::{Execution, current};
@@ -28,7 +28,7 @@ pub(super) type ClosureOrigin<'a, 'b> = Option<(&'a NativeCallContext<'b>, &'a A
 /// A function pointer with everything that is needed to call it, on this thread or another one.
 pub(super) struct ScriptClosure {
     pointer: FnPtr,
-    /// The state of the caller, with the source set to the file of the closure, so that its faults name that file.
+    /// The state of the caller, with the source set to the file of the closure, so that its errors name that file.
     pub(super) state: GlobalRuntimeState,
     position: Position,
     pub(super) execution: Arc<Execution>,
@@ -54,7 +54,7 @@ impl ScriptClosure {
         self.pointer.clone()
     }
 
-    /// Calls it from a native verb. Faults stay rhai faults, so that their stack frames are kept.
+    /// Calls it from a native verb. Errors stay rhai errors, so that their stack frames are kept.
     pub(super) fn call_raw(&self, arguments: &mut [Dynamic]) -> RhaiResult {
         self.pointer.call_raw(&self.context(), None, arguments)
     }
@@ -173,7 +173,7 @@ pub(super) fn from_value(value: Value) -> Dynamic {
     }
 }
 
-/// Converts a fault of a primitive to the error that rhai throws. A fault raised by a guard cannot be caught.
+/// Converts an error of a primitive to the error that rhai throws. An error raised by a guard cannot be caught.
 pub(super) fn raise(fault: Box<Diagnostic>, context: &NativeCallContext<'_>) -> Box<EvalAltResult> {
     let position = context.call_position();
     if guard::current().is_some_and(|guard| guard.verdict().is_some()) {
@@ -186,7 +186,7 @@ pub(super) fn raise(fault: Box<Diagnostic>, context: &NativeCallContext<'_>) -> 
         },
         _ => fault,
     };
-    let Value::Handle(handle) = Fault::value(fault) else { unreachable!("a fault is a handle") };
+    let Value::Handle(handle) = Fault::value(fault) else { unreachable!("an error is a handle") };
     EvalAltResult::ErrorRuntime(Dynamic::from(HandleBox(handle)), position).into()
 }
 

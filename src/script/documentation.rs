@@ -49,7 +49,7 @@ fn write_comments(text: &mut String, primitive: &Primitive) {
 pub fn describe_parameter(param: &Param) -> String {
     let need = match param.need {
         Need::Required => "",
-        Need::Optional => ", may be left out",
+        Need::Optional => ", optional",
         Need::Option => ", option",
     };
     format!("`{}` ({}{need}): {}", param.name, join_kinds(param, " or "), param.doc)

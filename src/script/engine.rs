@@ -228,7 +228,7 @@ fn call_sequence_verb(
     Some(verb(context, &handle, &mut arguments[1..]))
 }
 
-/// The names that a script can call, with the accepted numbers of arguments, for rules and faults.
+/// The names that a script can call, with the accepted numbers of arguments, for rules and errors.
 static KNOWN_FUNCTIONS: OnceLock<BTreeMap<String, BTreeSet<usize>>> = OnceLock::new();
 
 fn known_functions() -> &'static BTreeMap<String, BTreeSet<usize>> {

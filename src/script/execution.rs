@@ -42,7 +42,8 @@ pub(super) fn enter(execution: Arc<Execution>) -> ExecutionScope {
     ExecutionScope { previous: CURRENT.with(|current| current.replace(Some(execution))), not_send: PhantomData }
 }
 
-/// The execution of this thread. It is a fault if there is none, which means that the top level of a script is running.
+/// The execution of this thread. It is an error if there is none, which means that the top level of a script is
+/// running.
 pub(super) fn current() -> Result<Arc<Execution>> {
     CURRENT.with(|current| current.borrow().clone()).ok_or_else(|| {
         Diagnostic::new(Code::SCRIPT, "a primitive is used outside a function")

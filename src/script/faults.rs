@@ -1,4 +1,4 @@
-//! Converts rhai's faults to diagnostics, with clear messages, in the right file, and with the calls that led to them.
+//! Converts rhai's errors to diagnostics, with clear messages, in the right file, and with the calls that led to them.
 
 use super::compiled::CompiledScripts;
 use super::convert::{kind_of_type, to_value};
@@ -12,7 +12,7 @@ use rhai::{Dynamic, EvalAltResult, INT, Map, ParseErrorType, Position};
 /// The maximum number of calls in a trace.
 const MAX_FRAMES: usize = 5;
 
-/// The diagnostic of a fault that a function of the script at `path` did not handle.
+/// The diagnostic of an error that a function of the script at `path` did not handle.
 pub(super) fn diagnose(program: &CompiledScripts, fault: EvalAltResult, path: Option<&str>) -> Box<Diagnostic> {
     let mut path = path.unwrap_or_default().to_owned();
     let mut calls = Vec::new();
@@ -69,7 +69,7 @@ fn describe_fault(program: &CompiledScripts, fault: EvalAltResult) -> Box<Diagno
         },
         E::ErrorTerminated(..) => guard::current()
             .and_then(|guard| guard.verdict())
-            .unwrap_or_else(|| Diagnostic::new(Code::CANCELLED, "the call was ended")),
+            .unwrap_or_else(|| Diagnostic::new(Code::CANCELLED, "the call was stopped")),
         E::ErrorStackOverflow(_) => describe_recursion(),
         E::ErrorFunctionNotFound(signature, _) => describe_missing_function(program, &signature),
         E::ErrorVariableNotFound(name, _) => script(format!("there is no variable `{name}`")),
@@ -143,7 +143,7 @@ fn describe_recursion() -> Box<Diagnostic> {
         .author_help("end the recursion, use a loop or a walk of the graph, or raise `call_depth` in `[pack.limits]`")
 }
 
-/// The fault of a script that rhai cannot parse.
+/// The error of a script that rhai cannot parse.
 pub(super) fn describe_parse_fault(kind: &ParseErrorType) -> Box<Diagnostic> {
     let fault = |message: String| Diagnostic::new(Code("script-syntax"), message);
     match kind {
@@ -182,7 +182,7 @@ fn lower_first(message: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
-/// The rhai fault that a map from `catch` stands for; `None` if rhai did not make the map.
+/// The rhai error that a map from `catch` stands for; `None` if rhai did not make the map.
 pub(super) fn fault_from_caught_map(map: &Map) -> Option<EvalAltResult> {
     use EvalAltResult as E;
     let text = |key: &str| map.get(key).and_then(|value| value.clone().into_string().ok());
@@ -207,7 +207,7 @@ pub(super) fn fault_from_caught_map(map: &Map) -> Option<EvalAltResult> {
         "ErrorFor" => E::ErrorFor(at),
         "ErrorUnboundThis" => E::ErrorUnboundThis(at),
         "ErrorStackOverflow" => E::ErrorStackOverflow(at),
-        // Only the message is known: division by zero, overflow, and rare faults.
+        // Only the message is known: division by zero, overflow, and rare errors.
         _ => E::ErrorArithmetic(message, at),
     })
 }

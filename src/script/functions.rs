@@ -70,7 +70,7 @@ pub(super) fn call_function(program: &CompiledScripts, path: &str, name: &str, a
     });
     let result = called.map_err(|fault| {
         let fault = diagnose(program, *fault, Some(&script.source.path));
-        // The fault of a stopped call has lost its position. Only the function that was entered is known.
+        // The error of a stopped call has lost its position. Only the function that was entered is known.
         match script.definitions().find(|it| it.0 == name && it.1 == arity) {
             Some((_, _, at)) if fault.at.is_none() => fault.at(at),
             _ => fault,

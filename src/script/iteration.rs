@@ -1,5 +1,5 @@
 //! Verbs that call a function for each item (`map`, `filter`, `find`, `reduce`, …), for lists and for every sequence
-//! behind a handle. A fault of the function ends them and is passed on unchanged.
+//! behind a handle. An error of the function ends them and is passed on unchanged.
 
 use super::convert::{HandleBox, RhaiResult, ScriptClosure, from_value, kind_of_type, raise};
 use super::execution::current;

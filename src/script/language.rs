@@ -306,8 +306,8 @@ fn read_item(context: NativeCallContext<'_>, handle: &mut HandleBox, index: INT)
     }
 }
 
-/// After `node.list.len()` rhai writes the list back to the node, whether or not it was changed. Only a change is a
-/// fault.
+/// After `node.list.len()` rhai writes the list back to the node, whether or not it was changed. Only a change is an
+/// error.
 fn put_back(context: &NativeCallContext<'_>, handle: &HandleBox, name: &str, value: &Dynamic) -> RhaiResult<()> {
     let kept = handle.0.field(name).map(from_value);
     if kept.is_ok_and(|kept| is_equal(&kept, value)) { Ok(()) } else { refuse_change(context, handle) }

@@ -1,4 +1,4 @@
-//! Values that a script computes and loses: results of calls that stand as statements, and values of `catch` blocks.
+//! Values that a script computes and loses: results of calls that are statements, and values of `catch` blocks.
 
 use super::compiled::Script;
 use crate::source::Source;
@@ -111,7 +111,7 @@ fn last_of(block: &StmtBlock) -> &[Stmt] {
     &statements[statements.len().saturating_sub(1)..]
 }
 
-/// The call that gives an expression its value: the last one of a chain.
+/// The call that produces the value of an expression: the last one of a chain.
 fn last_call(expression: &Expr) -> Option<Position> {
     match expression {
         Expr::FnCall(call, position) if !call.is_operator_call() => Some(*position),

@@ -1,6 +1,6 @@
-//! The script threads, which are separate from the threads of the async runtime. A thread that waits is replaced, and so
-//! is a thread that is held by a call which does not end. Connections take turns, so that none waits for all calls of
-//! another one.
+//! The script threads, which are separate from the threads of the async runtime. A thread that waits is replaced, and
+//! so is a thread that is held by a call which does not end. Connections take turns, so that none waits for all calls
+//! of another one.
 
 mod queue;
 mod pooled_call;
@@ -37,8 +37,8 @@ impl Pool {
     }
 
     /// Runs the call `name` on a script thread when it is the caller's turn, and then calls `done` there with its
-    /// result, or with the fault of its panic. If the call is cancelled or exceeds its limits and does not end, the
-    /// watchdog calls `done` with the fault that stopped it. The later result of the call is dropped.
+    /// result, or with the error of its panic. If the call is cancelled or exceeds its limits and does not end, the
+    /// watchdog calls `done` with the error that stopped it. The later result of the call is dropped.
     ///
     //= docs/spec.md#calls
     //# A call MUST end within 300 ms after its limit or its cancellation, whatever its script does.

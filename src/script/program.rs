@@ -24,14 +24,14 @@ pub struct Program(Arc<DeferredScripts>);
 
 struct DeferredScripts {
     sources: Vec<Arc<Source>>,
-    /// The compiled scripts and their faults.
+    /// The compiled scripts and their errors.
     compiled: OnceLock<(Arc<CompiledScripts>, Vec<Diagnostic>)>,
     surveys: OnceLock<Vec<ScriptSurvey>>,
 }
 
 impl Program {
-    /// Compiles the scripts of a pack, each given as a path and a text. The faults of all files are reported; a file
-    /// with a fault is left out.
+    /// Compiles the scripts of a pack, each passed as a path and a text. The errors of all files are reported; a file
+    /// with an error is omitted.
     pub fn compile<P: AsRef<str>, T: AsRef<str>>(files: &[(P, T)]) -> (Self, Vec<Diagnostic>) {
         let sources: Vec<Arc<Source>> =
             files.iter().map(|(path, text)| Source::new(path.as_ref(), text.as_ref())).collect();
@@ -40,7 +40,7 @@ impl Program {
         (program, faults)
     }
 
-    /// Creates a program whose scripts are compiled when a function or the faults are first needed.
+    /// Creates a program whose scripts are compiled when a function or the errors are first needed.
     pub fn deferred(sources: &[Arc<Source>]) -> Self {
         Self(Arc::new(DeferredScripts {
             sources: sources.to_vec(),
@@ -49,7 +49,7 @@ impl Program {
         }))
     }
 
-    /// The faults of the scripts, which are compiled now if necessary.
+    /// The errors of the scripts, which are compiled now if necessary.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.compiled_with_faults().1
     }
@@ -58,7 +58,7 @@ impl Program {
     /// counts for `guard`. The build of a graph is such a job.
     ///
     /// # Errors
-    /// The fault that the guard raised, otherwise what `job` returned.
+    /// The error that the guard raised, otherwise what `job` returned.
     pub fn run_native<T>(
         &self,
         script: &str,
@@ -99,7 +99,7 @@ impl Program {
     /// Runs a function of a script for a host.
     ///
     /// # Errors
-    /// The fault that the guard raised, whatever the script returned; otherwise the fault of the script.
+    /// The error that the guard raised, whatever the script returned; otherwise the error of the script.
     pub fn run(
         &self,
         script: &str,

@@ -7,7 +7,7 @@ use rhai::{ASTNode, Expr, FnCallExpr, Position, Stmt};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// One script, surveyed by itself before anything is merged, so that every place is in this file.
+/// One script, surveyed by itself before anything is merged, so that every location is in this file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScriptSurvey {
     /// The script.

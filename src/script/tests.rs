@@ -35,10 +35,10 @@ fn run_files(files: &[(&str, &str)], limits: Limits) -> Result<Json> {
     })?
 }
 
-/// The message of the fault with which `main` ends.
+/// The message of the error with which `main` ends.
 fn fault(text: &str) -> String {
     match run(text) {
-        Ok(value) => panic!("no fault, but {value}: {text}"),
+        Ok(value) => panic!("no error, but {value}: {text}"),
         Err(fault) => fault.to_string(),
     }
 }

@@ -24,7 +24,7 @@ pub fn register(engine: &mut Handlebars<'static>) {
     engine.register_helper("with", Box::new(ScopedBlock { name: "with" }));
 }
 
-/// The fault in the use of a helper, if there is one.
+/// The error in the use of a helper, if there is one.
 pub fn check_helper(name: &str, block: bool, arguments: usize) -> Option<Box<Diagnostic>> {
     if block && BLOCKS.contains(&name) {
         let fault = || Diagnostic::new(HELPER, format!("`{name}` takes one argument, got {arguments}"));

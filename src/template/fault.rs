@@ -1,4 +1,4 @@
-//! The faults of templates, with clear messages and places: those found when compiling, and those found when rendering.
+//! The errors of templates, with clear messages and locations, from compiling and from rendering.
 
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::source::{Place, Source};
@@ -15,7 +15,7 @@ pub const HELPER: Code = Code("template-helper");
 /// A partial that does not exist, or that includes itself.
 pub const PARTIAL: Code = Code("template-partial");
 
-/// The text of a template and where it is written. It converts a line and column of the text to a place.
+/// The text of a template and where it is written. It converts a line and column of the text to a location.
 pub struct TemplateSource {
     /// The text itself.
     pub source: Arc<Source>,
@@ -84,7 +84,7 @@ fn tags(text: &str) -> Result<Vec<Tag<'_>>, usize> {
     Ok(found)
 }
 
-/// Requires that a text is not nested too deeply to be parsed. The error is the range and the fault.
+/// Requires that a text is not nested too deeply to be parsed. The `Err` is the range and the error.
 pub fn check_depth(text: &str) -> Result<(), (usize, usize, Box<Diagnostic>)> {
     let (mut blocks, mut tag) = (0_usize, (0_usize, 0_usize));
     let bytes = text.as_bytes();
@@ -115,7 +115,7 @@ pub fn check_depth(text: &str) -> Result<(), (usize, usize, Box<Diagnostic>)> {
     Ok(())
 }
 
-/// The fault for a template that handlebars refuses.
+/// The error for a template that handlebars refuses.
 pub fn syntax_fault(error: &TemplateError, origin: &TemplateSource) -> Box<Diagnostic> {
     let text = &origin.source.text;
     if let Some((start, end, fault)) = unbalanced_tag(text) {
@@ -172,7 +172,7 @@ fn unbalanced_tag(text: &str) -> Option<(usize, usize, Box<Diagnostic>)> {
     Some((tag.start, tag.end, fault))
 }
 
-/// The fault of rendering a template with `context`.
+/// The error of rendering a template with `context`.
 pub fn render_fault(error: &RenderError, origin: Option<&TemplateSource>, context: &Json) -> Box<Diagnostic> {
     let fault = match error.reason() {
         RenderErrorReason::MissingVariable(path) => missing_variable(path.as_deref(), context),

@@ -94,7 +94,7 @@ fn evaluate_variable<'rc>(
     Ok(ScopedJson::Derived(found))
 }
 
-/// A host without a graph, files or other templates. Each access to them is a fault.
+/// A host without a graph, files or other templates. Each access to them is an error.
 struct EmptyHost;
 
 static WORLD: LazyLock<Arc<dyn World>> = LazyLock::new(|| Arc::new(MemoryWorld::new()));

@@ -1,4 +1,4 @@
-//! What a template uses: variables with their scope, helpers and partials, each with its place.
+//! What a template uses: variables with their scope, helpers and partials, each with its location.
 
 use super::fault::{PARTIAL, SYNTAX, TemplateSource};
 use crate::diagnostic::Diagnostic;
@@ -215,7 +215,7 @@ impl UsageWalk<'_> {
             Some(name) if self.within.contains(&name) => {
                 let fault = Diagnostic::new(PARTIAL, format!("the inline partial `{name}` includes itself"));
                 let place = self.place(start, &name);
-                self.facts.faults.push(*fault.at(place).help("let a script make a list of what is nested"));
+                self.facts.faults.push(*fault.at(place).help("build a flat list of the nested items in a script"));
             }
             Some(name) if name == "@partial-block" || self.inline.contains(&name) => {}
             Some(name) => {
@@ -321,7 +321,7 @@ fn block_names(tag: &HelperTemplate) -> Vec<String> {
     }
 }
 
-/// The values of a hash, sorted by name, so that faults always have the same order.
+/// The values of a hash, sorted by name, so that errors always have the same order.
 fn sorted_values(hash: &std::collections::HashMap<String, Parameter>) -> Vec<&Parameter> {
     let mut pairs: Vec<_> = hash.iter().collect();
     pairs.sort_by_key(|(name, _)| name.as_str());

@@ -68,7 +68,7 @@ pub trait Object: Any + Send + Sync {
     /// Which kind of value it is.
     fn kind(&self) -> Kind;
 
-    /// The value of `.name`. An unknown name is a fault that suggests the nearest known one.
+    /// The value of `.name`. An unknown name is an error that suggests the nearest known one.
     fn field(&self, name: &str) -> Result<Value> {
         Err(no_field(self.kind(), name, &[]))
     }
@@ -106,7 +106,7 @@ impl dyn Object {
     }
 }
 
-/// The fault for an unknown field, with the nearest known one.
+/// The error for an unknown field, with the nearest known one.
 pub fn no_field(kind: Kind, name: &str, known: &[&str]) -> Box<Diagnostic> {
     let fault = Diagnostic::new(Code::SCRIPT, format!("{} has no field `{name}`", with_article(kind.name())));
     match crate::diagnostic::did_you_mean(name, known.iter().copied()) {
@@ -613,7 +613,7 @@ mod tests {
         };
         assert_eq!(table.field("a"), Ok("x".into()));
         assert_eq!(table.field("missing"), Ok(Value::Null));
-        let list = table.field("b").expect("it is there");
+        let list = table.field("b").expect("the field exists");
         let frozen: &Frozen = list.as_object().expect("a list stays behind a handle");
         assert_eq!(frozen.length(), Some(2));
         assert_eq!(frozen.item(1).map(|item| item.to_json()), Some(json!({ "c": 2 })));

@@ -1,4 +1,4 @@
-//! The objects that all modules share: bytes, records and caught faults.
+//! The objects that all modules share: bytes, records and caught errors.
 
 use super::model::{Json, Kind, Map, Object, Text, Value, no_field};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -85,18 +85,18 @@ impl Object for Record {
     }
 }
 
-/// A caught fault. Its fields are `kind`, `code`, `message`, `help`, `data` and `at`.
+/// A caught error. Its fields are `kind`, `code`, `message`, `help`, `data` and `at`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault(pub Box<Diagnostic>);
 
 impl Fault {
-    /// Wraps the fault in a value.
+    /// Wraps the error in a value.
     pub fn value(fault: Box<Diagnostic>) -> Value {
         Value::handle(Self(fault))
     }
 
-    /// Converts a thrown value to a fault. A caught fault is returned unchanged. A text becomes the message of a new
-    /// fault. A map becomes its data, with `message` and `help` taken from it.
+    /// Converts a thrown value to an error. A caught error is returned unchanged. A text becomes the message of a new
+    /// error. A map becomes its data, with `message` and `help` taken from it.
     pub fn from_thrown(value: &Value) -> Box<Diagnostic> {
         match value {
             Value::Text(text) => Diagnostic::new(Code::SCRIPT, &**text),

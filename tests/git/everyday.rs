@@ -212,7 +212,7 @@ fn a_git_that_is_cancelled_leaves_no_lock_and_a_stale_one_is_told() {
     let lock = workspace.join(".git/index.lock");
     let is_told = |told: &Value| {
         let told = told.to_string();
-        told.contains("if none runs, remove `") && told.contains("index.lock")
+        told.contains("if no git process is running, remove the lock file") && told.contains("index.lock")
     };
     // No process was killed: the creator of the lock may still be running.
     fs::write(&lock, "").unwrap();

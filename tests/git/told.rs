@@ -147,13 +147,13 @@ fn what_is_no_text_is_told_or_given() {
     ] {
         let refused = yard.look(verb, &options);
         let (error, help) = (refused["error"].to_string(), refused["help"].to_string());
-        assert!(error.contains("no UTF-8, first in line") && error.contains("caf\u{fffd}"), "{verb}: {refused}");
+        assert!(error.contains("not UTF-8, first in line") && error.contains("caf\u{fffd}"), "{verb}: {refused}");
         assert!(help.contains("lossy_utf8: true"), "{verb}: {refused}");
         let mut options = options;
         options["lossy_utf8"] = json!(true);
         let given = yard.look(verb, &options);
         assert!(given["text"].as_str().unwrap().contains("caf\u{fffd}"), "{verb}: {given}");
-        assert!(given["notices"].to_string().contains("`bytes` has it as it is"), "{verb}: {given}");
+        assert!(given["notices"].to_string().contains("`bytes` has it unchanged"), "{verb}: {given}");
     }
     let given = yard.look("show", &json!({ "refs": "HEAD:latin.txt", "lossy_utf8": true }));
     assert_eq!(given["bytes"], "Zmlyc3QKY2Fm6Qo=", "{given}");
@@ -173,5 +173,5 @@ fn what_is_done_is_no_fault_because_of_a_name() {
     yard.git(&["add", "-A"]);
     let told = yard.act("commit", &json!({ "message": "an odd name" }));
     assert_eq!(told["code"], 0, "{told}");
-    assert!(told["notices"].to_string().contains("no UTF-8"), "{told}");
+    assert!(told["notices"].to_string().contains("not UTF-8"), "{told}");
 }

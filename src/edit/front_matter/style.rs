@@ -39,7 +39,7 @@ pub(super) struct YamlStyle {
     /// How texts are quoted.
     pub(super) quote: QuoteStyle,
     /// Whether a text that this program reads as text is written without quotes, even if other programs might read it
-    /// differently: as in `version: 1.2.3`, where the author left out the quotes.
+    /// differently: as in `version: 1.2.3`, where the author omitted the quotes.
     pub(super) bare: bool,
     /// The indentation of list items relative to their key.
     pub(super) item_indent: usize,

@@ -1,4 +1,4 @@
-//! Building: merges, faults, references, derived fields.
+//! Building: merges, errors, references, derived fields.
 
 use super::*;
 use crate::graph::{BuildPlan, GraphStore};

@@ -5,13 +5,13 @@ use crate::graph::{Direction, GraphWalkOptions};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// So many nodes; each lies in one before it, or in nothing.
+/// Number of nodes. Each is the child of an earlier one, or has no parent.
 const NODES: usize = 8;
 
 /// Kinds of edges to follow.
 const KINDS: &[&[&str]] = &[&["uses", "knows"], &["uses"], &["parent"], &["knows", "parent"]];
 
-/// A graph: what each node lies in, and edges from node to node.
+/// A graph: the parent of each node, and the edges between nodes.
 #[derive(Clone, Debug)]
 struct Drawn {
     parents: Vec<Option<usize>>,
@@ -56,7 +56,7 @@ impl Drawn {
         found
     }
 
-    /// All that at most so many steps lead to, step after step.
+    /// All nodes that at most `depth` steps reach, step by step.
     fn walk(
         &self,
         starts: &[usize],
@@ -74,7 +74,7 @@ impl Drawn {
         found.into_iter().filter(|node| back || !starts.contains(node)).map(name).collect()
     }
 
-    /// What a node lies in, the nearest first.
+    /// The ancestors of a node, the nearest first.
     fn above(&self, node: usize) -> Vec<usize> {
         std::iter::successors(self.parents[node], |at| self.parents[*at]).collect()
     }

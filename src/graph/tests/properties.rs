@@ -81,7 +81,7 @@ proptest! {
     //# A refreshed graph MUST be equal to a graph that is built from scratch.
     #[test]
     fn a_rebuild_equals_a_build(rounds in prop::collection::vec(prop::collection::vec(file_edit(), 1..4), 1..6)) {
-        // A graph of which every file has a fault is not built.
+        // A graph of which every file has an error is not built.
         let files = FileTable::with(&[("good", "")]);
         let store = GraphStore::default();
         for edits in rounds {

@@ -181,7 +181,7 @@ impl BlockRules {
     const KEYS: &'static [&'static str] =
         &["start", "end", "end_takes", "tail", "fields", "items", "sections", "beside", "lists", "fences"];
 
-    /// Reads the rules. A key that is unknown, missing or of the wrong type is a fault with the code `arguments`.
+    /// Reads the rules. A key that is unknown, missing or of the wrong type is an error with the code `arguments`.
     pub fn read(value: &Value) -> Result<Self> {
         let rules = RuleReader::new(value, "rules", Self::KEYS)?;
         let opaque = match rules.text("fences")? {
@@ -325,7 +325,7 @@ impl ListRule {
     }
 
     /// The records of a field: the named groups of each part, and its `text`. Parts that are empty or mean "nothing"
-    /// are left out. If the regular expression does not match a part, its groups are `()`.
+    /// are omitted. If the regular expression does not match a part, its groups are `()`.
     pub(super) fn records(&self, text: &str) -> Result<Vec<NamedValues>> {
         let is_none = |part: &str| part.is_empty() || self.none.iter().any(|word| &**word == part);
         let mut records = Vec::new();

@@ -111,7 +111,7 @@ impl PooledCall {
 
     //= docs/spec.md#calls
     //# A call MUST end within 300 ms after its limit or its cancellation, whatever its script does.
-    /// The fault with which the call is to be answered if it is overdue. Its guard has asked it to stop before.
+    /// The error with which the call is to be answered if it is overdue. Its guard has asked it to stop before.
     pub(super) fn overdue_fault(&self, now: Instant) -> Option<Box<Diagnostic>> {
         let mut state = self.state();
         if state.phase != CallPhase::Open || state.answer.is_none() {
@@ -200,7 +200,7 @@ pub fn register_seal(seal: Arc<WriteSeal>) {
 /// nothing else can answer the call.
 ///
 /// # Errors
-/// The fault of `work`, or a fault that the call was already answered.
+/// The error of `work`, or an error that the call was already answered.
 pub fn commit_call<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     let Some(call) = PooledCall::current() else { return work() };
     {

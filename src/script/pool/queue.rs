@@ -122,7 +122,7 @@ impl CallQueue {
     //= docs/spec.md#calls
     //# The calls of one connection MUST NOT occupy all threads, and connections with queued calls MUST be
     //# served in turn.
-    /// The place in the turns of the connection whose call may begin now.
+    /// The position in `turns` of the connection whose call may begin now.
     fn next_turn(&self) -> Option<usize> {
         let may_begin = |caller| self.rows.get(caller).is_some_and(|row| row.running < self.limits.connection);
         let has_room = self.running + self.held < self.limits.all;
@@ -152,8 +152,8 @@ impl CallQueue {
 
     //= docs/spec.md#calls
     //# A running call MUST NOT delay the start of another call while threads are available.
-    /// Whether another thread is to be started: a call may begin, no thread is free for it, and those that are at work
-    /// are too few or take too long.
+    /// Whether to start another thread: a call may begin, no thread is free for it, and the running calls are too few
+    /// or take too long.
     pub(super) fn needs_thread(&self) -> bool {
         let is_stalled = || self.running < self.limits.ready || self.began.elapsed() >= PATIENCE;
         self.free() == 0 && is_stalled() && self.may_begin()
@@ -164,7 +164,7 @@ impl CallQueue {
         self.free() > self.limits.ready
     }
 
-    /// Moves a call to another place.
+    /// Moves a call to another state.
     pub(super) fn put(&mut self, number: u64, place: CallPlace) {
         let Some((call, current)) = self.calls.get_mut(&number) else { return };
         let (caller, before) = (call.caller, std::mem::replace(current, place));

@@ -96,7 +96,7 @@ fn a_call_that_cannot_be_stopped_is_answered_and_its_thread_replaced() {
     until("all are held", || pool.hung_calls().len() == most);
     assert_eq!(pool.hung_calls()[0].name, "late");
     for _ in 0..20 {
-        assert_eq!(pool.run(|| 7), Ok(7), "others of the connection go on");
+        assert_eq!(pool.run(|| 7), Ok(7), "others of the connection continue");
     }
     for call in &late {
         call.free.send(()).expect("it waits");
@@ -199,7 +199,7 @@ fn when_all_threads_are_held_calls_are_told_and_somebody_may_end_the_process() {
     let message = "every script thread is held by calls that cannot be stopped: `late` since ";
     let told = queued.answer().expect_err("no thread will ever take it");
     assert!(told.message.starts_with(message), "{told}");
-    let refused = Stuck::begin(&pool, "next", 20).answers.try_recv().expect("it is told at once");
+    let refused = Stuck::begin(&pool, "next", 20).answers.try_recv().expect("it is refused at once");
     let refused = refused.expect_err("no thread is left");
     assert!(refused.message.starts_with(message) && refused.message.ends_with(", …"), "{refused}");
     let (acted, acts) = channel();
@@ -225,7 +225,7 @@ fn busy_threads_do_not_hold_up_others() {
         assert_eq!(pool.run(|| 7), Ok(7));
     }
     for call in &busy {
-        assert!(call.answers.try_recv().is_err(), "it is within its limits, and nobody answers for it");
+        assert!(call.answers.try_recv().is_err(), "it is within its limits, so the watchdog does not answer for it");
         call.free.send(()).expect("it waits");
         assert_eq!(call.answer(), Ok(7));
     }
@@ -249,7 +249,7 @@ fn a_flood_of_one_connection_does_not_hold_up_another() {
             assert_eq!(other.answer(), Ok(7), "none of the flood has ended");
         }
     }
-    until("no more of the flood are at work than before", || running(&pool) == most);
+    until("no more of the flood are running than before", || running(&pool) == most);
     for call in &flood {
         call.free.send(()).expect("it waits");
         assert_eq!(call.answer(), Ok(7), "the others have their turn");
@@ -329,7 +329,7 @@ fn a_call_that_was_taken_back_is_stopped_before_its_next_effect() {
     call.cancel.cancel();
     assert_eq!(call.answer().expect_err("it was cancelled").code, Code::CANCELLED);
     call.free.send(()).expect("it waits");
-    assert_eq!(tells.recv_timeout(SOON), Ok(true), "it is told at once, not at its next tick");
+    assert_eq!(tells.recv_timeout(SOON), Ok(true), "it is notified at once, not at its next tick");
 }
 
 #[test]

@@ -137,7 +137,7 @@ impl PoolState {
         queue.held >= queue.limits.all
     }
 
-    /// The fault of a call that no thread will ever run.
+    /// The error of a call that no thread will ever run.
     pub(super) fn exhausted_fault(&self) -> Box<Diagnostic> {
         let held = self.hung_calls();
         let named: Vec<String> =

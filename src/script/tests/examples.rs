@@ -27,13 +27,13 @@ fn wrong(primitive: &Primitive, example: &Example) -> Option<String> {
     match (&example.gives, run(example)) {
         (Gives::Json(json), Ok(value)) => match serde_json::from_str::<Json>(json) {
             Ok(expected) if expected == value => None,
-            Ok(expected) => told(format!("gives {value}, not {expected}")),
+            Ok(expected) => told(format!("returns {value}, not {expected}")),
             Err(fault) => told(format!("`{json}` is not JSON: {fault}")),
         },
         (Gives::Fault(part), Err(fault)) if fault.message.contains(part) => None,
         (Gives::Fault(part), Err(fault)) => told(format!("fails with `{fault}`, which has no `{part}`")),
         (Gives::Json(_), Err(fault)) => told(format!("fails: {fault}")),
-        (Gives::Fault(part), Ok(value)) => told(format!("gives {value}, and no fault with `{part}`")),
+        (Gives::Fault(part), Ok(value)) => told(format!("returns {value}, and no error with `{part}`")),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Faults: with clear messages, at the right place, with the calls that led to them; caught and thrown again.
+//! Errors: with clear messages, at the right location, with the calls that led to them; caught and thrown again.
 
 use super::super::Program;
 use super::host::TestHost;
@@ -188,7 +188,7 @@ fn a_closure_cannot_use_the_list_whose_verb_it_is_given_to() {
     assert_eq!(run("fn main() { let a = [1]; map(a, |x| a.len()) }"), Ok(json!([1])));
 }
 
-/// Returns what a script sees of a language fault that it catches: its kind, its code and its message.
+/// Returns what a script sees of a language error that it catches: its kind, its code and its message.
 fn caught(expression: &str) -> serde_json::Value {
     let text = format!(
         "fn total(a) {{ a }}\nfn main() {{\n try {{ {expression} }} catch (error) {{ return [error.kind, error.code, error.message, error.at]; }}\n}}"

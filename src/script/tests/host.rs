@@ -89,7 +89,7 @@ impl Host for TestHost {
         told.as_object().cloned().unwrap_or_default()
     }
 
-    /// The user accepts what is proposed, the model repeats what it is told, and there are no folders.
+    /// The user accepts the defaults, the model repeats its prompt, and there are no folders.
     fn ask(&self, asked: &[AskedQuestion]) -> Result<Vec<Value>> {
         let answer = |asked: &AskedQuestion| {
             let Some(question) = &asked.question else {

@@ -1,4 +1,4 @@
-//! Numbers on their way through every format: what comes out is what went in, or a fault says which number is wrong.
+//! Numbers on their way through every format: what comes out is what went in, or an error says which number is wrong.
 
 use super::run;
 use crate::diagnostic::Code;
@@ -150,7 +150,7 @@ fn what_is_read_is_what_is_written_or_a_fault() {
     for (written, reader) in WRITTEN.iter().flat_map(|written| READERS.iter().map(move |reader| (written, reader))) {
         let expression = reader.replace("NUMBER", written);
         match run(&format!("fn main() {{ {expression} }}")) {
-            Ok(value) => assert!(is_exactly(&value, written), "{expression} gives {value}"),
+            Ok(value) => assert!(is_exactly(&value, written), "{expression} returns {value}"),
             Err(fault) => assert_eq!(fault.code.kind(), "parse", "{expression}: {fault}"),
         }
     }
@@ -170,7 +170,7 @@ fn what_is_not_changed_keeps_its_digits() {
                 run(&format!("fn main() {{ {expression} }}")).unwrap_or_else(|fault| panic!("{expression}: {fault}"));
             let text = text.as_str().unwrap_or_default();
             let words = text.split(|c: char| c.is_whitespace() || "[]{},".contains(c));
-            assert!(words.clone().any(|word| word == *written), "{expression} gives {text}");
+            assert!(words.clone().any(|word| word == *written), "{expression} returns {text}");
         }
     }
 }

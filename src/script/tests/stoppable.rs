@@ -169,7 +169,7 @@ impl Bench {
     }
 }
 
-/// A call that was ended has used its time, even if other threads had the processor meanwhile.
+/// A stopped call has used its time, even if other threads had the processor meanwhile.
 fn whole(worked: Worked, guard: &Guard) -> Worked {
     let least = if guard.verdict().is_some() { TIME } else { Duration::ZERO };
     Worked { whole: worked.whole.max(least), ..worked }
@@ -346,14 +346,14 @@ fn of_all(work: impl Fn(&'static Primitive, &Bench, &Inputs, Duration) -> Vec<St
 #[test]
 fn every_primitive_checks_its_guard_in_a_sample_of_cases() {
     let wrong = of_all(judged_in_sample);
-    assert!(wrong.is_empty(), "{} cases go on for too long:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(wrong.is_empty(), "{} cases run for too long:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
 #[ignore = "a minute: `.ci/long matrices`"]
 fn every_primitive_checks_its_guard_in_every_case() {
     let wrong = of_all(judged);
-    assert!(wrong.is_empty(), "{} cases go on for too long:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(wrong.is_empty(), "{} cases run for too long:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 /// Work that is fast per byte only shows with longer values. This takes minutes.
@@ -361,5 +361,5 @@ fn every_primitive_checks_its_guard_in_every_case() {
 #[ignore = "it takes minutes: for who changes primitives or the guard"]
 fn every_primitive_looks_at_its_guard_on_longer_values() {
     let wrong = of_all(judged_grown);
-    assert!(wrong.is_empty(), "{} cases go on for too long:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(wrong.is_empty(), "{} cases run for too long:\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -213,7 +213,7 @@ fn a_script_that_goes_on_after_its_answer_reaches_nothing() {
     pool.call("spin".to_owned(), CallerId::default(), CancelFlag::default(), job, move |result| {
         drop(answered.send(result))
     });
-    let fault = answers.recv().expect("it is answered").expect_err("in its place");
+    let fault = answers.recv().expect("it is answered").expect_err("the watchdog answered on its behalf");
     assert_eq!((fault.code, fault.message.as_str()), (Code::LIMIT, "the call took longer than 20 ms"));
     assert!(ends.try_recv().is_err(), "its thread works on");
     host.spins.store(false, Ordering::Release);

@@ -29,7 +29,7 @@ fn program() -> Program {
 #[test]
 fn a_survey_tells_definitions_calls_reads_and_assignments() {
     let program = program();
-    let survey = program.survey("p/tool.rhai").expect("it is there");
+    let survey = program.survey("p/tool.rhai").expect("it exists");
     let names: Vec<&str> = survey.functions.iter().map(|function| function.name.as_str()).collect();
     assert_eq!(names, ["show", "inner", "outer", "pointed", "pure_one"]);
     assert_eq!(survey.functions[0].parameters, ["args", "config"]);

@@ -68,7 +68,7 @@ fn jobs_in_parallel_share_guard_host_and_depth() {
         (results.expect("no panic"), kept, notices)
     };
     let (results, guard, notices) = run("main", Limits::default());
-    assert!(results.expect("no fault").iter().all(|result| *result == Ok(1_000_i64.into())));
+    assert!(results.expect("no error").iter().all(|result| *result == Ok(1_000_i64.into())));
     assert!(guard.ticks() > 8 * 1_000, "{}", guard.ticks());
     assert_eq!(notices.len(), 8);
     let (results, ..) = run("endless", Limits { ticks: 100_000, ..Limits::default() });

@@ -99,5 +99,5 @@ fn every_verb_of_the_language_looks_at_its_guard() {
         let worst = |expression: &str| (0..TRIES).map(|_| gap(expression)).all(|gap| gap > most);
         EXPRESSIONS.iter().copied().filter(|expression| worst(expression)).collect::<Vec<_>>()
     });
-    assert_eq!(wrong.expect("no panic"), [""; 0], "these go on for too long");
+    assert_eq!(wrong.expect("no panic"), [""; 0], "these run for too long");
 }

@@ -56,5 +56,5 @@ fn every_call_of_the_guard_is_missed_when_it_is_taken_away() {
     seen.retain(|place, _| !missed.contains(place));
     let idle = seen.iter().map(|((file, line, column), by)| format!("{file}:{line}:{column} by {by:?}"));
     let idle: Vec<String> = idle.collect();
-    assert!(idle.is_empty(), "{} calls of the guard are missed by none:\n{}", idle.len(), idle.join("\n"));
+    assert!(idle.is_empty(), "{} calls of the guard are not missed:\n{}", idle.len(), idle.join("\n"));
 }
