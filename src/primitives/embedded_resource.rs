@@ -26,14 +26,14 @@ pub const PRIMITIVE: Primitive = Primitive {
             r#"{ "type": "resource", "resource": { "uri": "tea://pot", "text": "full" } }"#,
         ),
         Example::fails(r##"embedded_resource(#{ uri: "tea://pot" })"##, "`resource` takes either `text` or `blob`"),
-        Example::fails(r##"embedded_resource(#{ text: "full" })"##, "`resource` needs a `uri`"),
+        Example::fails(r##"embedded_resource(#{ text: "full" })"##, "`embedded_resource` needs a `uri`"),
     ],
     run,
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let Some(uri) = args.text_or("uri") else {
-        return Err(Diagnostic::new(Code::ARGUMENTS, "`resource` needs a `uri`"));
+        return Err(Diagnostic::new(Code::ARGUMENTS, "`embedded_resource` needs a `uri`"));
     };
     let body = match (args.text_or("text"), args.given("blob")) {
         (Some(text), None) => ResourceBody::Text(text.to_owned()),

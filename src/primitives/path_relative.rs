@@ -16,7 +16,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     examples: &[
         Example::gives(r#"path_relative("src/tea/pot.rs", "src/cup")"#, r#""../tea/pot.rs""#),
         Example::gives(r#"path_relative("src", "src")"#, r#"".""#),
-        Example::fails(r#"path_relative("src", "/etc")"#, r#"no way"#),
+        Example::fails(r#"path_relative("src", "/etc")"#, r#"there is no relative path"#),
     ],
     run,
 };

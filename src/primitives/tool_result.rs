@@ -22,7 +22,7 @@ pub const PRIMITIVE: Primitive = Primitive {
             r##"tool_result(#{ structured_content: #{ cups: 2 }, content: ["two cups", text_content("of tea")] })"##,
             r#"{ "structured_content": { "cups": 2 }, "content": [{ "type": "text", "text": "two cups" }, { "type": "text", "text": "of tea" }] }"#,
         ),
-        Example::fails(r##"tool_result(#{ content: 7 })"##, "`content` of `reply` is made of texts and blocks, got integer"),
+        Example::fails(r##"tool_result(#{ content: 7 })"##, "`content` of `tool_result` is made of texts and blocks, got integer"),
     ],
     run,
 };
@@ -41,7 +41,7 @@ fn block(value: &Value) -> Result<Content> {
         (_, Some(content)) => Ok(content.clone()),
         (Value::Text(text), _) => Ok(Content::text(&**text)),
         (other, None) => {
-            let message = format!("`content` of `reply` is made of texts and blocks, got {}", other.kind().name());
+            let message = format!("`content` of `tool_result` is made of texts and blocks, got {}", other.kind().name());
             Err(Diagnostic::new(Code::ARGUMENTS, message))
         }
     }

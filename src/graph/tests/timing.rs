@@ -65,7 +65,7 @@ fn how_fast() {
     println!("where by index {:?}", best(1000, || drop(graph.nodes(&kind).where_(&must))));
     let thousand = graph.nodes(&kind).slice(0, Some(1000));
     let by = By::parse(&"-weight".into()).unwrap();
-    let above = map(r#"{ "weight": { "above": 10 } }"#);
+    let above = map(r#"{ "weight": { "greater_than": 10 } }"#);
     let sum = || {
         let column = thousand.where_(&above).unwrap().sort(&by).unwrap().column("weight").unwrap();
         column.iter().filter_map(Value::as_integer).sum::<i64>()

@@ -189,8 +189,8 @@ mod tests {
         let link = folder.path().join("link");
         symlink(&path, &link).unwrap();
         assert_eq!(read_secret("token", SecretFile::Own(link.to_str().unwrap())).unwrap().as_deref(), Some("s3cret"));
-        assert!(refused(SecretFile::Own(folder.path().to_str().unwrap())).contains("no regular file"));
-        assert!(refused(SecretFile::Own("/dev/null")).contains("no regular file"));
+        assert!(refused(SecretFile::Own(folder.path().to_str().unwrap())).contains("not a regular file"));
+        assert!(refused(SecretFile::Own("/dev/null")).contains("not a regular file"));
         let gone = folder.path().join("gone");
         assert!(refused(SecretFile::Own(gone.to_str().unwrap())).contains("cannot be read"));
         assert_eq!(read_secret("token", SecretFile::Credential(gone.to_str().unwrap())), Ok(None));
