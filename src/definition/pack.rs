@@ -375,7 +375,7 @@ fn read_program(table: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> ProgramGran
             let fault = Diagnostic::new(code::WRONG_VALUE, message).at(name.at);
             faults.push(*fault.help("it chooses other programs or code: name variables that only say how to work"));
         } else if !is_variable(&name.value) {
-            let message = format!("`{}` of `env` is no name of a variable", name.value);
+            let message = format!("`{}` of `env` is not a variable name", name.value);
             let fault = Diagnostic::new(code::WRONG_VALUE, message).at(name.at);
             faults.push(*fault.help("name each variable: letters, digits and `_`, no digit first"));
         }
@@ -407,7 +407,7 @@ fn check_program(program: &Located<String>, others: &[ProgramGrant]) -> Option<B
     let wrong = |message: String| Diagnostic::new(code::WRONG_VALUE, message);
     if name.contains('/') && !path::is_clean_absolute(name) {
         let help = "a program is a name that is looked for in the host's `PATH`, or an absolute path";
-        return Some(wrong(format!("`{name}` is no program that can be granted")).help(help));
+        return Some(wrong(format!("`{name}` is not a program that can be granted")).help(help));
     }
     //= docs/spec.md#git
     //# Git MUST be available only through the `git` grant, with the verbs and options of one table, and no
@@ -417,7 +417,7 @@ fn check_program(program: &Located<String>, others: &[ProgramGrant]) -> Option<B
         return Some(wrong(format!("`{name}` cannot be granted by `run`")).help(help));
     }
     if others.iter().any(|other| other.program == name) {
-        return Some(wrong(format!("`{name}` is granted twice")).help("say in one place what it may do"));
+        return Some(wrong(format!("`{name}` is granted twice")).help("merge the two grants"));
     }
     None
 }

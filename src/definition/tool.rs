@@ -199,7 +199,11 @@ pub static TOOL: Grammar = Grammar {
     name: "[[tool]]",
     doc: "A tool. Its body is one of `fn` (in `script`), `template`, `primitive`, `text`, `file` (default: the function with the tool's name).",
     keys: &[
-        required("name", ValueShape::Text, "Name of the tool: 1 to 128 characters of `A-Za-z0-9_.-`, a verb and a noun."),
+        required(
+            "name",
+            ValueShape::Text,
+            "Name of the tool: 1 to 128 characters of `A-Za-z0-9_.-`, a verb and a noun.",
+        ),
         optional("title", ValueShape::Text, "A title for people."),
         optional(
             "description",
@@ -243,7 +247,11 @@ pub static TOOL: Grammar = Grammar {
         BIND,
         optional("on_error", ValueShape::Text, "A function `fn(error, args)` that receives every error of a call."),
         optional("destructive", ValueShape::Flag, "Whether it may destroy something (default: from the effect)."),
-        optional("idempotent", ValueShape::Flag, "Whether a second call with the same arguments has no further effect."),
+        optional(
+            "idempotent",
+            ValueShape::Flag,
+            "Whether a second call with the same arguments has no further effect.",
+        ),
         optional("open_world", ValueShape::Flag, "Whether it reaches beyond a closed domain (default: `false`)."),
         ASK,
         REQUIRES_CLIENT,
@@ -345,7 +353,7 @@ fn read_effect(fields: &Fields<'_>, body: &Body, reader: &mut DefinitionReader) 
         _ => None,
     };
     if value.is_none() {
-        let words = "what it does at most: pure, reads, changes, writes or runs";
+        let words = "its strongest effect: pure, reads, edits_graph, writes or runs";
         reader.missing(&fields.header, "[[tool]] has no `effect`", words);
     }
     Located { value: value.unwrap_or(Effect::Runs), at: fields.required("name").at }

@@ -105,11 +105,7 @@ pub static WORKSPACE: Grammar = Grammar {
             ValueShape::Table(&SERVER),
             "How the server describes itself. Not used before the file is trusted.",
         ),
-        optional(
-            "http",
-            ValueShape::Table(&HTTP),
-            "Limits of HTTP connections. Not used before the file is trusted.",
-        ),
+        optional("http", ValueShape::Table(&HTTP), "Limits of HTTP connections. Not used before the file is trusted."),
     ],
 };
 
@@ -126,11 +122,7 @@ static HTTP: Grammar = Grammar {
     keys: &[
         optional("max_connections", COUNT, "Maximum number of open connections (default: 1,024)."),
         optional("body_timeout_ms", TIME, "How long the body of a request may take (default: 60,000)."),
-        optional(
-            "write_timeout_ms",
-            TIME,
-            "How long a client may read nothing of a response (default: 20,000).",
-        ),
+        optional("write_timeout_ms", TIME, "How long a client may read nothing of a response (default: 20,000)."),
         optional(
             "keep_alive_timeout_ms",
             TIME,
@@ -169,7 +161,7 @@ static SERVER: Grammar = Grammar {
     keys: &[
         optional("name", ValueShape::Text, "Name of the server (default: `toolsd`)."),
         optional("title", ValueShape::Text, "A title for people (default: the pack's if one pack is active)."),
-        optional("website_url", ValueShape::Text, "URL of a page about the server."),
+        optional("website_url", ValueShape::Text, "Address of a page about the server."),
         optional("icons", ValueShape::Tables(&ICON), "Icons for people."),
         optional(
             "page_size",

@@ -45,7 +45,7 @@ fn one_broken_part_takes_nothing_with_it() {
         ("too strong", "effect = \"pure\"", "fn bad(args) { read_text(\"a\") }", "reads"),
         ("a script of its own", "effect = \"pure\"\nscript = \"tools.d/notes/own.rhai\"", "", "terminate this block"),
         ("a template", "effect = \"pure\"\ntemplate = \"templates/notes/t.hbs\"", "", "not closed"),
-        ("a schema", "effect = \"pure\"\ntext = \"x\"\n[tool.input]\ntype = \"objekt\"", "", "no object"),
+        ("a schema", "effect = \"pure\"\ntext = \"x\"\n[tool.input]\ntype = \"objekt\"", "", "not an object"),
     ] {
         let (broken, script) = (tool("bad", broken), format!("{good}{function}\n"));
         let house = House::new();

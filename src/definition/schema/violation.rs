@@ -142,7 +142,7 @@ fn describe_kind(kind: &Kind, error: &ValidationError<'_>) -> (String, Option<St
         Kind::Custom { keyword, message: pattern } if keyword == "pattern" => {
             (format!("does not match the pattern `{}`", shorten(pattern, 120)), got())
         }
-        Kind::Format { format } => (format!("is no {format}"), got()),
+        Kind::Format { format } => (format!("is not a valid {format}"), got()),
         Kind::FalseSchema => ("is not allowed here".to_owned(), None),
         Kind::OneOfMultipleValid { .. } => ("fits several of the alternatives, exactly one is needed".to_owned(), None),
         Kind::Contains => ("lacks an item that it must contain".to_owned(), None),
