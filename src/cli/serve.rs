@@ -24,10 +24,10 @@ pub struct ServeCommand {
     /// one.
     #[arg(long, value_name = "ADDR")]
     http: Option<String>,
-    /// A name by which clients reach this server, beside those of this machine; repeatable.
+    /// Host name by which clients reach this server, in addition to those of this machine; repeatable.
     #[arg(long = "allow-host", value_name = "HOST", requires = "http")]
     hosts: Vec<String>,
-    /// The origin of web pages that may use this server, beside those of this machine; repeatable.
+    /// Origin of web pages that may use this server, in addition to those of this machine; repeatable.
     #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "http")]
     origins: Vec<String>,
     #[command(flatten)]
@@ -49,7 +49,7 @@ const WATCH_DELAY: Duration = Duration::from_millis(30);
 impl ServeCommand {
     pub(super) fn run(self, context: CommandContext) -> CommandResult {
         world::disk::check_descriptors()?;
-        // Beside the reading of definitions, which needs one core at first.
+        // In parallel with the reading of definitions, which uses only one core at first.
         rayon::spawn(script::prepare_engine);
         let access = self.access_policy(self.secrets.token())?;
         let state_key = self.secrets.state_key();
@@ -96,7 +96,7 @@ impl ServeCommand {
         };
         tracing::info!("shutting down");
         drop(hot_reload);
-        // A script may run without end: nobody waits for it.
+        // Do not wait for scripts: one may never end.
         runtime.shutdown_timeout(Duration::ZERO);
         match ended {
             Ok(()) => Ok(Exit::Success),
@@ -162,8 +162,8 @@ fn script_folders(context: &CommandContext, registry: &Registry) -> Vec<String> 
     context.folders().into_iter().chain(own).collect()
 }
 
-/// What connections may use: `[http]` of `toolsd.toml`, else what is usual.
-/// Nothing while that file cannot be used as it stands.
+/// Returns the limits of connections: `[http]` of `toolsd.toml`, otherwise the defaults. `None` while that file has
+/// errors or is not trusted.
 fn connection_limits(service: &Service) -> Option<mcp::ConnectionLimits> {
     let registry = service.registry();
     if registry.settings.is_cut {
@@ -182,7 +182,8 @@ fn connection_limits(service: &Service) -> Option<mcp::ConnectionLimits> {
     })
 }
 
-/// What the server says of itself: `[server]` of `toolsd.toml`, else its own name and the title of the only pack.
+/// Returns how the server describes itself: `[server]` of `toolsd.toml`, otherwise its own name and the title of the
+/// only pack.
 fn server_settings(service: &Arc<Service>) -> mcp::ServerSettings {
     let registry = service.registry();
     let said = &registry.settings.workspace.server;

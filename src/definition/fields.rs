@@ -1,4 +1,5 @@
-//! Opens a table by its grammar and reports unknown, missing and ill-typed keys, so that lowering can trust what it reads.
+//! Opens a table by its grammar and reports unknown, missing and ill-typed keys, so that lowering can trust what it
+//! reads.
 
 use super::code;
 use super::grammar::{Grammar, GrammarKey, ValueShape};
@@ -56,8 +57,8 @@ impl<T: Clone> Configurable<T> {
 }
 
 impl<'a> Fields<'a> {
-    /// Opens a table by its grammar and reports invalid keys. A node that is not a table has been reported before, and has
-    /// no keys.
+    /// Opens a table by its grammar and reports invalid keys. A node that is not a table has been reported before, and
+    /// has no keys.
     pub fn open(node: &'a TomlNode, grammar: &'static Grammar, faults: &mut Vec<Diagnostic>) -> Self {
         let mut fields = Self { header: node.at.clone(), grammar, found: Vec::new() };
         for entry in node.entries() {
@@ -369,8 +370,8 @@ fn check_value(key: &GrammarKey, node: &TomlNode, faults: &mut Vec<Diagnostic>) 
     faults.push(*fault.at(node.at.clone()));
 }
 
-/// Parses the text of a node as JSON. Locations of syntax errors are exact if the text has no escapes; every part of the
-/// tree has the location of the text.
+/// Parses the text of a node as JSON. Locations of syntax errors are exact if the text has no escapes; every part of
+/// the tree has the location of the text.
 fn read_json(node: &TomlNode) -> Result<TomlNode> {
     let Some(text) = node.text() else {
         let message = format!("JSON is written as a text, got {}", node.kind());
@@ -403,7 +404,8 @@ fn json_tree(json: Json, at: &Place) -> TomlNode {
     TomlNode { item, at: at.clone() }
 }
 
-/// Returns the location of a one-based line and column (in bytes) of a quoted text, exact if the text is written verbatim.
+/// Returns the location of a one-based line and column (in bytes) of a quoted text, exact if the text is written
+/// verbatim.
 fn json_place(at: &Place, text: &str, line: usize, column: usize) -> Place {
     let written = &at.source.text[at.span.clone()];
     let Some(start) = written.find(text).filter(|_| !text.is_empty()) else { return at.clone() };

@@ -63,7 +63,8 @@ impl Definitions {
         self.skills.retain(|skills| is_kept(&skills.at));
     }
 
-    /// Adds the definitions of another file of the pack, except `[pack]` and `[graph]`, which only one file may contain.
+    /// Adds the definitions of another file of the pack, except `[pack]` and `[graph]`, which only one file may
+    /// contain.
     pub fn append(&mut self, more: Self) {
         self.data.extend(more.data);
         self.defs.extend(more.defs);
@@ -75,8 +76,8 @@ impl Definitions {
         self.cases.extend(more.cases);
     }
 
-    /// Returns the part of a new file that can be served despite `faults`: all items without an error. `None` if an error
-    /// affects the whole pack or nothing is left.
+    /// Returns the part of a new file that can be served despite `faults`: all items without an error. `None` if an
+    /// error affects the whole pack or nothing is left.
     #[must_use]
     pub fn sound(mut self, faults: &[Diagnostic]) -> Option<Self> {
         let items: Vec<Place> = self.items().filter(|item| item.name.is_some()).map(|item| item.at.clone()).collect();
@@ -126,10 +127,11 @@ pub static FILE: Grammar = Grammar {
     ],
 };
 
-/// Reads a definition file to its end. Returns what could be read, and all errors. A missing required string is reported,
-/// and empty in the result.
+/// Reads a definition file to its end. Returns what could be read, and all errors. A missing required string is
+/// reported, and empty in the result.
 ///
-/// A file that is [known to be valid](Validation::Skipped) is read without its examples and cases, which only tests run.
+/// A file that is [known to be valid](Validation::Skipped) is read without its examples and cases, which only tests
+/// run.
 pub fn read_definitions(source: &Arc<Source>, validation: Validation) -> (Definitions, Vec<Diagnostic>) {
     let mut faults = Vec::new();
     let tree = parse(source, Dates::Refused, &mut faults);

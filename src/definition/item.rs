@@ -43,8 +43,8 @@ impl ItemKind {
     }
 }
 
-/// A definition of any kind. Rules, compilation and reloads use it without knowing the kind; each kind has one function,
-/// such as `Tool::item`, that returns its parts.
+/// A definition of any kind. Rules, compilation and reloads use it without knowing the kind; each kind has one
+/// function, such as `Tool::item`, that returns its parts.
 pub struct Item<'a> {
     /// Its kind.
     pub kind: ItemKind,

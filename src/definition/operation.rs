@@ -250,8 +250,8 @@ fn operation_schema(
     Schema { json: Json::Object(json).into(), places }
 }
 
-/// Returns the schema that clients see. It is flat, since many clients refuse alternatives at the root. The requirements
-/// of single operations are one chain of `if`, `then` and `else`.
+/// Returns the schema that clients see. It is flat, since many clients refuse alternatives at the root. The
+/// requirements of single operations are one chain of `if`, `then` and `else`.
 //= docs/spec.md#operations
 //# The published schema of a tool MUST be one object, without alternatives, with the arguments of all its
 //# operations.

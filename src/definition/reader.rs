@@ -12,8 +12,8 @@ use crate::source::Place;
 pub enum Validation {
     /// Full: every error is reported with its location.
     Full,
-    /// None, since the file is known to be valid: no locations are kept. Its examples and cases, which only tests run, may
-    /// be missing.
+    /// None, since the file is known to be valid: no locations are kept. Its examples and cases, which only tests run,
+    /// may be missing.
     Skipped,
 }
 

@@ -71,7 +71,7 @@ impl Finding {
         Self { next: Some(next.into()), ..self }
     }
 
-    /// The finding that a fault makes: broken if it is an error.
+    /// Turns a diagnostic into a finding: broken if it is an error.
     pub(super) fn from_fault(about: &'static str, fault: &crate::diagnostic::Diagnostic) -> Self {
         let place = fault.at.as_ref().map_or_else(String::new, |at| format!("{at}: "));
         let state = if fault.is_error() { FindingState::Broken } else { FindingState::Note };
@@ -95,7 +95,7 @@ pub fn workspace(context: &CommandContext) -> Vec<Finding> {
         findings.push(match Disk::new(&folder, []) {
             Ok(_) => Finding::ok("root", folder),
             Err(fault) => Finding::broken("root", fault.message.clone())
-                .next(format!("name a folder that is there, or take it out of `--root` or `{SETTINGS_FILE}`")),
+                .next(format!("name an existing folder, or remove it from `--root` or `{SETTINGS_FILE}`")),
         });
     }
     findings
@@ -106,16 +106,16 @@ pub fn folders(_: &CommandContext) -> Vec<Finding> {
     let is_there = |path: &str| Disk::new("/", []).is_ok_and(|disk| matches!(disk.stat(path), Ok(Some(_))));
     let mut findings = Vec::new();
     for (what, place) in [
-        ("your packs lie in", config_folder()),
+        ("your packs are in", config_folder()),
         ("trust is kept in", trust_record_path()),
-        ("locks and unfinished writes lie in", state_folder()),
+        ("locks and unfinished writes are in", state_folder()),
     ] {
         findings.push(match place {
             Some(place) if is_there(&place) => Finding::ok("files", format!("{what} {place}")),
-            Some(place) => Finding::ok("files", format!("{what} {place} (nothing is there yet)")),
+            Some(place) => Finding::ok("files", format!("{what} {place} (does not exist yet)")),
             None => {
                 let why = environment_variable("HOME")
-                    .map_or("is not set".to_owned(), |home| format!("is `{home}`, which is no absolute path"));
+                    .map_or("is not set".to_owned(), |home| format!("is `{home}`, which is not an absolute path"));
                 Finding::broken("files", format!("{what} no folder: `HOME` {why}"))
                     .next("set `HOME` to your home folder")
             }
@@ -175,7 +175,7 @@ pub fn sandbox(_: &CommandContext) -> Vec<Finding> {
     }]
 }
 
-/// Whether git is there, and which.
+/// Reports whether git is installed, and which version.
 pub fn git(context: &CommandContext) -> Vec<Finding> {
     let command = ProgramCommand {
         program: "git".to_owned(),

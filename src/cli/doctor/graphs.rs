@@ -7,17 +7,17 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::script::STACK_BYTES;
 use crate::value::Json;
 
-/// The number of faults, and of warnings, of one graph that are told one by one.
+/// Maximum number of errors, and of warnings, of one graph that are listed individually.
 const MAX_TOLD: usize = 20;
 
-/// The graph of every pack that is served, built afresh.
+/// Builds the graph of every active pack.
 pub fn graphs(context: &CommandContext) -> Vec<Finding> {
     let Ok(service) = context.service() else { return Vec::new() };
     let registry = service.registry();
     let with_graph = registry.packs.iter().filter(|pack| pack.compiled.graph.is_some());
     with_graph
         .flat_map(|pack| match build(&service, &pack.name) {
-            Ok(None) => vec![Finding::ok("graph", format!("that of `{}` is built without faults", pack.name))],
+            Ok(None) => vec![Finding::ok("graph", format!("that of `{}` is built without errors", pack.name))],
             Ok(Some(state)) => findings(&pack.name, &state),
             Err(fault) => vec![Finding::from_fault("graph", &fault)],
         })

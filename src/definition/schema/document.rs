@@ -1,5 +1,5 @@
-//! A JSON Schema written in TOML, with the location of each part, and its published form: the author's schema in its order,
-//! plus the shared schemas that it refers to and a keyword that closes its root.
+//! A JSON Schema written in TOML, with the location of each part, and its published form: the author's schema in its
+//! order, plus the shared schemas that it refers to and a keyword that closes its root.
 
 use super::keyword::{KEYWORDS, SchemaStep, subschemas};
 use crate::definition::code;
