@@ -1,5 +1,5 @@
 //! The limits of a running call: ticks, time, memory and cancellation. Once a guard has stopped a call, every later
-//! check raises the same fault.
+//! check raises the same error.
 
 mod call_guard;
 mod counters;

@@ -102,7 +102,7 @@ fn first_signal<const COUNT: usize>(kinds: [SignalKind; COUNT]) -> io::Result<im
     Ok(async move { heard.cancelled().await })
 }
 
-/// Serves one connection until its input ends or nobody reads its output any more.
+/// Serves one connection until its input ends or its output is closed.
 pub async fn serve(
     service: Arc<dyn RequestHandler>,
     settings: ServerSettings,
@@ -132,7 +132,7 @@ async fn serve_until(
         writing.write_until_closed(output).await;
         //= docs/spec.md#protocol
         //# The server MUST exit when its client disappears.
-        // Nobody reads any more, or there is nothing more to write.
+        // The output is closed, or there is nothing more to write.
         ending.cancel();
     });
     match Connection::new(server, shutdown).serve(transport).await {

@@ -1,4 +1,4 @@
-//! Readers of formats. Each takes a text and returns values; its faults carry their place in the text.
+//! Readers of formats. Each takes a text and returns values; its errors carry their location in the text.
 
 pub mod blocks;
 mod csv;

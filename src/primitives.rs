@@ -13,7 +13,7 @@ macro_rules! primitives {
         /// All primitives, sorted by name.
         pub const ALL: &[&Primitive] = &[$(&$name::PRIMITIVE,)*];
 
-        /// The files they stand in, for the test that each is named as its file.
+        /// The files that contain them, for the test that each primitive has the name of its file.
         #[cfg(test)]
         const FILES: &[&str] = &[$(stringify!($name),)*];
     };

@@ -36,7 +36,7 @@ pub fn perform_on_receiver(args: &Args, verb: &str, receiver: &str, others: &[&s
 
 /// The key of an item: the field named `by`, or the result of the function `by`.
 ///
-/// A map that lacks the field has the key `()`. A value that cannot have such a field is a fault.
+/// A map that lacks the field has the key `()`. Fails for a value that cannot have such a field.
 pub fn key(item: &Value, by: &Value) -> Result<Value> {
     match by {
         Value::Function(function) => function.call(vec![item.clone()]),

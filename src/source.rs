@@ -1,4 +1,4 @@
-//! Named source texts and places in them.
+//! Named source texts and locations in them.
 
 use std::borrow::Cow;
 use std::fmt;

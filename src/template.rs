@@ -43,7 +43,7 @@ impl Default for Templates {
 }
 
 impl Templates {
-    /// Compiles files. Returns the faults of all files; the files without faults can be used.
+    /// Compiles files. Returns the errors of all files; the files without errors can be used.
     pub fn compile(files: &[Arc<Source>]) -> (Self, Vec<Diagnostic>) {
         let mut templates = Self::default();
         let mut faults = Vec::new();
@@ -156,7 +156,7 @@ impl Templates {
         self.partials(&inline_name(text)).collect()
     }
 
-    /// Renders a file with `context`. A missing value is a fault at its place, in the template that uses it.
+    /// Renders a file with `context`. A missing value is an error at its location, in the template that uses it.
     pub fn render(&self, path: &str, context: &Json) -> Result<String> {
         if !self.has(path) {
             let files: Vec<&str> = self.files().collect();
@@ -193,8 +193,8 @@ impl Templates {
         })
     }
 
-    /// The variables that a file needs, including those of its partials: the path from the root of the context (`*`
-    /// stands for any item of a list) and the place that uses the variable.
+    /// Returns the variables that a file needs, including those of its partials: the path from the root of the context (`*`
+    /// stands for any item of a list) and the location that uses the variable.
     pub fn variables(&self, path: &str) -> Vec<(Vec<String>, Place)> {
         let mut found = Vec::new();
         self.collect(path, &ContextPath::own(), &[], None, 0, &mut found);

@@ -175,7 +175,7 @@ mod tests {
                 _ => {}
             }
         }
-        panic!("nobody told of {}", path.display());
+        panic!("no change of {} was reported", path.display());
     }
 
     #[test]

@@ -49,7 +49,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     faults
 }
 
-/// Whether a schema, or the one it refers to, has a description. A reference that leads nowhere is told elsewhere.
+/// Returns whether a schema, or the one it refers to, has a description. Another rule reports unresolved references.
 fn explained(schema: &Json, tool: &Tool, subject: &Subject<'_>) -> bool {
     if schema.get("description").is_some() {
         return true;

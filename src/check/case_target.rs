@@ -11,7 +11,7 @@ const CODE: Code = Code("case-target");
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A case calls a tool, or gets a prompt, that the pack does not have.",
-    why: "Such a case fails whatever the pack does.",
+    why: "Such a case always fails.",
     run,
     fires: &[(
         "tools.d/a.toml",

@@ -10,7 +10,7 @@ const CODE: Code = Code("data-race");
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A closure names the variable whose method it is passed to.",
-    why: "rhai refuses it as a data race when it runs.",
+    why: "rhai refuses it as a data race at run time.",
     run,
     fires: &[
         (

@@ -21,7 +21,7 @@ pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "The description of a tool with its operations, or the instructions of a pack, have more than 2,048 \
               characters.",
-    why: "Hosts cut them there, and a model does not see the rest. What matters most comes first.",
+    why: "Clients cut them there, and a model does not see the rest. Put the most important part first.",
     run,
     fires: &[(
         "tools.d/a.toml",

@@ -47,7 +47,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let (message, help) = match known.first() {
             Some(function) => (
                 format!("`{}` takes {} parameters", named.function, function.arity),
-                format!("it is called as `{}`; it stands at {}", named.form, function.at),
+                format!("it is called as `{}`; it is defined at {}", named.form, function.at),
             ),
             None => (
                 format!("the script has no function `{}`", named.function),

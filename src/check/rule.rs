@@ -1,4 +1,4 @@
-//! A rule: what it finds, why that is wrong, an example, and how the example is mended.
+//! A rule: what it finds, why that is wrong, an example, and its fix.
 
 use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};

@@ -1,4 +1,4 @@
-//! Finds grants to run programs that run whatever they are told.
+//! Finds grants to run programs that execute their arguments.
 
 use super::rule::{CheckRule, warning_at};
 use super::subject::Subject;
@@ -63,7 +63,7 @@ const INTERPRETERS: &[&str] = &[
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A pack may run a shell or an interpreter, which takes code from its arguments.",
-    why: "Whoever trusts the pack cannot tell from that grant what it runs; only the sandbox holds it. A grant of the program that is meant says it.",
+    why: "Users cannot tell from such a grant what the pack runs, and only the sandbox limits it. Grant the actual program instead.",
     run,
     fires: &[(
         "tools.d/a.toml",

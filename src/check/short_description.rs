@@ -10,7 +10,7 @@ const CODE: Code = Code("short-description");
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "The description of a tool has fewer than four words.",
-    why: "A model chooses a tool by its description: when to use it, when not, what comes back.",
+    why: "A model chooses a tool by its description: when to use it, when not, what it returns.",
     run,
     fires: &[(
         "tools.d/a.toml",

@@ -9,8 +9,8 @@ const CODE: Code = Code("unknown-function");
 /// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
-    summary: "A script calls a function that neither the pack, nor the language, nor a primitive is.",
-    why: "rhai finds out only when the call runs.",
+    summary: "A script calls a function that does not exist in the pack, in rhai, or as a primitive.",
+    why: "rhai detects this only at run time.",
     run,
     fires: &[
         (

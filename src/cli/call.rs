@@ -155,7 +155,7 @@ fn print_fault(context: &CommandContext, fault: &Diagnostic) {
     context.terminal.json(&json!({ "code": code, "message": fault.message, "data": data }));
 }
 
-/// Reads a JSON object, or pairs; `schema` decides which values are not strings. Without words, the object is empty.
+/// Reads a JSON object, or pairs; `schema` decides which values are not strings. No words mean an empty object.
 pub(super) fn read_arguments(words: &[String], schema: Option<&ObjectSchema>) -> Result<Json> {
     if let [word] = words
         && word.trim_start().starts_with('{')

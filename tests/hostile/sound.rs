@@ -61,7 +61,7 @@ fn one_broken_part_takes_nothing_with_it() {
         let read = client.request("resources/read", json!({ "uri": "notes:///note" }));
         assert!(read.to_string().contains("a note"), "{name}: {read}");
         let answer = client.request("tools/call", json!({ "name": "bad", "arguments": {} })).to_string();
-        assert!(answer.contains("is not served, since it is broken") && answer.contains(sign), "{name}: {answer}");
+        assert!(answer.contains("is unavailable: ") && answer.contains(sign), "{name}: {answer}");
         assert!(
             instructions.contains("the tool `bad` of the pack `notes` is broken") && instructions.contains(sign),
             "{name}: {instructions}"
