@@ -1,8 +1,8 @@
 //! The graph of a pack: built from files, kept in fragments, immutable once made.
 //!
-//! `build` records the contents of each file in a [`Fragment`](fragment::Fragment). Assembly puts fragments next to each
-//! other without copying them and numbers the nodes in the order of insertion. Changes copy the arrays of numbers and put
-//! the nodes that they touch into new fragments.
+//! `build` records the contents of each file in a [`Fragment`](fragment::Fragment). Assembly puts fragments next to
+//! each other without copying them and numbers the nodes in the order of insertion. Changes copy the arrays of numbers
+//! and put the nodes that they touch into new fragments.
 //!
 //! The files from the ground up: `text_index`, `fragment`, `derived_fields`, `snapshot`; over a snapshot
 //! `nodes`, `edges`, `columns`, `query`, `walk`, `cycles`, `diagram`; derived fields in `derive_scope`, `cache_key`,

@@ -87,7 +87,7 @@ impl Registry {
         self.packs.iter().any(|pack| !pack.skill_lists.is_empty())
     }
 
-    /// The resource that answers a URI, and the variables in it; a fault if its query is wrong.
+    /// Returns the resource of a URI, and the variables in it. Fails if its query is wrong.
     pub fn route(&self, uri: &str) -> Option<Result<(&Arc<ServedResource>, UriVariables)>> {
         self.routes
             .iter()
@@ -100,7 +100,7 @@ impl Registry {
         self.refused.iter().find(|refused| refused.part == part && refused.name == name)
     }
 
-    /// What is withheld: files of the workspace that nobody trusted.
+    /// Returns the diagnostics of withheld files: files of the workspace that are not trusted.
     pub fn withheld(&self) -> impl Iterator<Item = &Diagnostic> {
         self.faults.iter().filter(|fault| is_withheld(fault))
     }
@@ -215,7 +215,7 @@ impl PackPart {
 }
 
 impl RefusedPart {
-    /// The fault with which a request for it is answered.
+    /// Returns the error for a request of this part.
     //= docs/spec.md#reload
     //# A broken part of a pack MUST NOT disable the other parts, and a call of it MUST return the reason.
     pub fn fault(&self) -> Box<Diagnostic> {
@@ -223,9 +223,8 @@ impl RefusedPart {
             let what = format!("the {} `{}` is not served: {}", self.part.name(), self.name, self.why.message);
             return Diagnostic::new(Code::NOT_FOUND, what).help(self.why.help.clone().unwrap_or_default());
         }
-        let what = format!("the {} `{}` is not served, since it is broken", self.part.name(), self.name);
-        let fault = Diagnostic::new(Code::NOT_FOUND, format!("{what}: {}", self.why.message));
-        fault.help("whoever maintains the pack can mend it; `toolsd check` shows all that is wrong")
+        let message = format!("{} `{}` is unavailable: {}", self.part.name(), self.name, self.why.message);
+        Diagnostic::new(Code::NOT_FOUND, message).help("the pack's author can fix it; `toolsd check` lists all errors")
     }
 }
 
@@ -265,7 +264,7 @@ impl ServedTool {
 #[derive(Clone, Default)]
 pub struct SkillIndex {
     skills: BTreeMap<String, (Arc<Pack>, Arc<Skill>)>,
-    /// Of each file: the URI of its skill, and its place there.
+    /// For each file: the URI of its skill, and its index there.
     files: HashMap<String, (String, usize)>,
 }
 
@@ -330,7 +329,7 @@ pub struct RegistryParts<'a> {
     pub settings: WorkspaceSettings,
 }
 
-/// Assembles a registry. A name or URI that two packs claim is a fault that names both; the first pack keeps it.
+/// Assembles a registry. If two packs claim a name or a URI, an error names both, and the first pack keeps it.
 pub fn assemble(assembly: RegistryParts<'_>) -> Registry {
     let RegistryParts { fresh, kept, previous, settings } = assembly;
     let publish = |(parts, root)| publish(parts, root, &settings);

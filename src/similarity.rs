@@ -13,7 +13,8 @@ pub const LONGEST: usize = 4 << 10;
 /// The units of work to compare two characters.
 const CELL: usize = 2;
 
-/// The optimal string alignment distance: insert, delete, replace, or swap neighbors, where no position is edited twice.
+/// The optimal string alignment distance: insert, delete, replace, or swap neighbors, where no position is edited
+/// twice.
 /// `None` if it is greater than `most`. The time is proportional to length × `most`.
 ///
 /// # Errors

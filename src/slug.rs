@@ -36,7 +36,8 @@ pub fn ascii_slug(text: &str, separator: &str) -> Result<String> {
     Ok(slug)
 }
 
-/// Returns the slug of a heading on GitHub. Letters are converted to lower case, each space becomes a `separator`, `-` and
+/// Returns the slug of a heading on GitHub. Letters are converted to lower case, each space becomes a `separator`, `-`
+/// and
 /// `_` are kept, other punctuation is removed, and letters of all scripts are kept. `4.1 A & B` becomes `41-a--b`.
 pub fn github_slug(text: &str, separator: &str) -> Result<String> {
     let mut slug = String::with_capacity(text.len());

@@ -193,8 +193,8 @@ impl Templates {
         })
     }
 
-    /// Returns the variables that a file needs, including those of its partials: the path from the root of the context (`*`
-    /// stands for any item of a list) and the location that uses the variable.
+    /// Returns the variables that a file needs, including those of its partials: the path from the root of the context
+    /// (`*` stands for any item of a list) and the location that uses the variable.
     pub fn variables(&self, path: &str) -> Vec<(Vec<String>, Place)> {
         let mut found = Vec::new();
         self.collect(path, &ContextPath::own(), &[], None, 0, &mut found);

@@ -9,8 +9,8 @@ use crate::source::Place;
 /// The codes of errors in examples and cases, which only tests run: they prevent nothing from being served.
 const ONLY_TESTS: [&str; 3] = ["case-target", "example-arguments", "tool-example"];
 
-/// Removes each tool, resource and prompt with an error, and returns them with the reasons. An error in what the whole pack
-/// uses, such as its `[pack]` or its graph, removes everything.
+/// Removes each tool, resource and prompt with an error, and returns them with the reasons. An error in what the whole
+/// pack uses, such as its `[pack]` or its graph, removes everything.
 //= docs/spec.md#reload
 //# A broken part of a pack MUST NOT disable the other parts, and a call of it MUST return the reason.
 pub fn refuse_broken_parts(parts: &mut PackParts) -> Vec<RefusedPart> {

@@ -48,7 +48,8 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     told.collect()
 }
 
-/// Returns whether a literal map at this index can only be the options: the last argument, where no parameter takes a map.
+/// Returns whether a literal map at this index can only be the options: the last argument, where no parameter takes a
+/// map.
 fn are_options(primitive: &'static Primitive, call: &CallSite, index: usize) -> bool {
     let needed = primitive.positional().filter(|param| param.need == Need::Required).count();
     let takes_map = |kind: &Kind| matches!(kind, Kind::Map | Kind::Any);

@@ -17,9 +17,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// No such file that a person wrote is larger, in bytes: it is read before anybody trusted it.
+/// Maximum size of the file in bytes: it is read before it is trusted, and files that people write are smaller.
 const MOST_BYTES: u64 = 64 << 10;
-/// So many of its faults are told one by one.
+/// Maximum number of its diagnostics that are listed individually.
 const MOST_FAULTS: usize = 50;
 
 /// What the file says; empty if there is none.
@@ -29,14 +29,15 @@ pub struct WorkspaceSettings {
     pub workspace: WorkspaceDefinition,
     /// Whether a person allowed the file: if not, limits only go down, and paths stay out.
     pub trusted: bool,
-    /// Whether something of it is not used, because it is not trusted or has faults.
+    /// Whether a part of it is not used, because it is not trusted or has errors.
     pub is_cut: bool,
-    /// A hash of all that it says; zeros if there is none.
+    /// A hash of its contents; zeros if there is no file.
     pub hash: [u8; 32],
 }
 
 impl WorkspaceSettings {
-    /// Reads the file of a workspace to its end. What an untrusted file may not say is left out, with a warning.
+    /// Reads the file of a workspace to its end. Settings that an untrusted file may not have are skipped with a
+    /// warning.
     pub fn load(workspace: &dyn Workspace, trust: &WorkspaceTrust) -> (Self, Vec<Diagnostic>) {
         // A broken symlink is read too, so that it is reported.
         let bytes = match workspace.stat(SETTINGS_FILE) {
@@ -108,16 +109,16 @@ impl WorkspaceSettings {
 fn too_large(size: u64) -> Box<Diagnostic> {
     let message =
         format!("`{SETTINGS_FILE}` has {} kB, and is not used: at most {} kB are read", size >> 10, MOST_BYTES >> 10);
-    Diagnostic::new(Code::LIMIT, message).help("take out what is no setting")
+    Diagnostic::new(Code::LIMIT, message).help("remove everything that is not a setting")
 }
 
-/// Leaves the first faults of a file, and says how many more there are.
+/// Keeps the first diagnostics of a file, and adds the number of the others.
 pub fn told_in_part(faults: &mut Vec<Diagnostic>) {
     let more = faults.len().saturating_sub(MOST_FAULTS);
     if more > 1 {
         let last = faults[MOST_FAULTS].clone();
         faults.truncate(MOST_FAULTS);
-        faults.push(Diagnostic { message: format!("and {more} faults more, first of all: {}", last.message), ..last });
+        faults.push(Diagnostic { message: format!("and {more} more errors, first: {}", last.message), ..last });
     }
 }
 
@@ -226,7 +227,7 @@ fn remove_paths(pack: &str, config: &mut Json, definition: &PackDefinition, faul
     }
 }
 
-/// The code of the fault below.
+/// The code of the error below.
 pub const NO_PACK: Code = Code("unknown-pack");
 
 //= docs/spec.md#command-line

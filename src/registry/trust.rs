@@ -10,14 +10,14 @@ use std::time::Duration;
 
 /// The name of the file that holds the records of all workspaces.
 pub const TRUST_RECORD: &str = "trust.json";
-/// The code of what is not used since nobody allowed it.
+/// The code for files that are not used because they are not trusted.
 pub const UNTRUSTED: Code = Code("untrusted");
 
 /// The form of the record that this program writes.
 const FORMAT: u64 = 1;
 /// What is locked while the record is changed.
 const LOCK: &str = "./trust.lock";
-/// How often, and after which pause, a lock that another process holds is tried again.
+/// Number of attempts for a lock that another process holds, and the pause between them.
 const ATTEMPTS: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -65,7 +65,7 @@ impl TrustRecord {
         let shown = crate::world::path::join(folder.root(), TRUST_RECORD);
         let bytes = folder.read(TRUST_RECORD)?;
         let wrong = |why: String| {
-            Diagnostic::new(Code::WORLD, format!("`{shown}` is no record of trust: {why}"))
+            Diagnostic::new(Code::WORLD, format!("`{shown}` is not a record of trust: {why}"))
                 .help("move it elsewhere, then run `toolsd trust` again in your workspaces")
         };
         let record: Self = serde_json::from_slice(&bytes).map_err(|fault| wrong(fault.to_string()))?;
@@ -132,7 +132,7 @@ impl WorkspaceTrust {
         if until <= now_ms {
             return refused(format!("`{path}` has changed, and edits of it are trusted no more"), CHANGED);
         }
-        // The last good state goes on serving, and what is wrong is told as that.
+        // The last good state keeps serving; the errors of the file are reported as such.
         let Some(asks) = Permissions::from_served_file(path, bytes) else { return Ok(()) };
         let beyond = asks.exceeding(&known.permissions);
         if !beyond.is_empty() {

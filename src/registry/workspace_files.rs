@@ -13,13 +13,13 @@ pub const FOLDERS: [&str; 3] = ["tools.d", "prompts", "templates"];
 /// The folder of a workspace that is a layer.
 pub const WORKSPACE_FOLDER: &str = ".toolsd";
 
-/// The most entries of a layer: more than this nobody has read.
+/// Maximum number of entries of a layer: nobody could have reviewed more.
 const MOST_ENTRIES: usize = 10_000;
 
-/// Folders in folders, at most.
+/// Maximum depth of folders.
 const MOST_DEPTH: usize = 32;
 
-/// The sorted paths of the pack files, from the root of the workspace; what cannot be used is reported.
+/// Returns the sorted paths of the pack files, relative to the workspace; reports those that cannot be used.
 pub fn workspace_files(workspace: &dyn Workspace, faults: &mut Vec<Diagnostic>) -> Vec<String> {
     files_below(workspace, WORKSPACE_FOLDER, faults)
 }
@@ -88,12 +88,12 @@ pub fn pack_of_file(path: &str) -> Option<&str> {
     (owner != "shared").then_some(owner)
 }
 
-/// Whether a fault says that a pack file is withheld: those of `toolsd.toml` say what it may not set.
+/// Returns whether a diagnostic reports a withheld pack file; for `toolsd.toml`, it reports what the file may not set.
 pub fn is_withheld_file(fault: &Diagnostic) -> bool {
     is_withheld(fault) && fault.at.as_ref().is_some_and(|at| path::is_below(&at.source.path, WORKSPACE_FOLDER))
 }
 
-/// Whether a fault says that a file of this pack is withheld.
+/// Returns whether a diagnostic reports a withheld file of this pack.
 pub fn is_withheld_of(fault: &Diagnostic, pack: &str) -> bool {
     is_withheld(fault) && fault.at.as_ref().and_then(|at| pack_of_file(&at.source.path)) == Some(pack)
 }
@@ -128,7 +128,7 @@ pub fn withheld_packs(faults: &[Diagnostic], named: &[String]) -> Vec<Diagnostic
     by_pack.into_iter().map(told).collect()
 }
 
-/// Whether a fault says that a file of the workspace is withheld.
+/// Returns whether a diagnostic reports a withheld file of the workspace.
 pub fn is_withheld(fault: &Diagnostic) -> bool {
     fault.code == UNTRUSTED
 }
@@ -173,7 +173,7 @@ fn too_many(message: String) -> Box<Diagnostic> {
         .help("no file of this layer is used; keep files that belong to no pack in another folder")
 }
 
-/// Whether a file is hidden, or what an editor leaves beside another one, and so belongs to no pack. Folders may have such
+/// Returns whether a file is hidden or a leftover of an editor, and therefore belongs to no pack. Folders may have such
 /// names.
 pub fn is_hidden(path: &str) -> bool {
     let name = path::name(path);
