@@ -1,4 +1,4 @@
-//! Runs cases and examples in a world of their own, and reports how the result differs from what was expected.
+//! Runs cases and examples in separate worlds, and reports how the results differ from the expected ones.
 
 mod blessing;
 mod client;
@@ -23,12 +23,12 @@ use stage::{CaseStage, RefreshTimer};
 use std::sync::{Arc, Mutex, PoisonError};
 use variables::CaseVariables;
 
-/// How a case went.
+/// The outcome of a case.
 #[derive(Default)]
 pub struct CaseOutcome {
     /// What went wrong.
     pub faults: Vec<Diagnostic>,
-    /// What came in place of each `expect.result`, if that was asked for: then it is no fault.
+    /// The actual value of each `expect.result` that differs, if requested; the difference is then not an error.
     pub blessings: Vec<Blessing>,
     /// What the scripts logged meanwhile: level and text of each line.
     pub log: Vec<(LogLevel, String)>,
@@ -54,8 +54,8 @@ pub fn run(
         played.log.extend(suspended.log);
         let differ = |(one, other): (&Json, &Json)| difference(one, other);
         if let (true, Some(differs)) = (played.faults.is_empty(), results.iter().zip(&others).find_map(differ)) {
-            let message = format!("suspended for its answers, it gives something else\n{differs}");
-            let help = "what stands before `ask` must be repeatable; put what is not into `once`";
+            let message = format!("suspended for its answers, it returns a different result\n{differs}");
+            let help = "make the code before `ask` repeatable, or put it into `once`";
             let mut fault = unmet_at(&case.title.at, message);
             fault.help = Some(help.to_owned());
             played.faults.push(fault);
@@ -161,7 +161,7 @@ impl<'a> CaseRun<'a> {
         let first = blessings.as_ref().map_or(0, |blessings| blessings.len());
         let mut blessings = blessings;
         let mut faults = check_expectations(&happened, &self.expand_expectations(step), blessings.as_deref_mut());
-        // A result of a graph with faults may differ because of them.
+        // The errors of a graph may be the reason why a result differs.
         if let (Some(Answer::Tool(ToolOutcome { notice: Some(notice), .. })), Some(first)) =
             (&answer, faults.first_mut())
         {

@@ -156,7 +156,7 @@ impl<'a> ActiveRequest<'a> {
         Self { state, registry, cancel, notices, elicitation, peer: Arc::new(peer) }
     }
 
-    /// A request that nobody made: what its scripts log goes to the log, here and of every client.
+    /// Creates a request without a client. The log output of its scripts goes to the server's log and to every client.
     pub(super) fn in_background(state: &'a HostState, registry: &'a Registry, cancel: CancelFlag) -> Self {
         let (changes, log) = (Arc::clone(&state.changes), state.log().cloned());
         let notices = Arc::new(move |notice| {
@@ -177,7 +177,7 @@ impl<'a> ActiveRequest<'a> {
     /// Answers the request.
     ///
     /// # Errors
-    /// Faults of the protocol, and [`Code::SUSPENDED`] where questions are pending.
+    /// Protocol errors, and [`Code::SUSPENDED`] if questions are pending.
     pub(super) fn answer(&self, request: &Request) -> Result<Answer> {
         match request {
             Request::Call { tool, arguments } => self.call(tool, arguments),
@@ -190,7 +190,7 @@ impl<'a> ActiveRequest<'a> {
         }
     }
 
-    /// Begins a call of a pack. `questions` are those of its definition; without them nobody can be asked.
+    /// Begins a call of a pack. `questions` are those of its definition; `None` forbids questions.
     pub(super) fn begin(
         &self,
         pack: &Arc<Pack>,
@@ -377,7 +377,7 @@ impl<'a> ActiveRequest<'a> {
     fn list_resources(&self) -> Result<Answer> {
         let mut invocations = Invocations::new();
         let parts = self.registry.resources.iter().map(|served| {
-            // What does not even begin, because the graph cannot be built, is left out in the same way.
+            // A list that cannot even begin, because the graph cannot be built, is skipped in the same way.
             self.list_part(served, &mut invocations).unwrap_or_else(|fault| {
                 tracing::warn!("the list of `{}` fails: {fault}", served.definition.uri.value);
                 ListedPart::default()
@@ -420,8 +420,8 @@ impl<'a> ActiveRequest<'a> {
             .map_err(Clone::clone)
     }
 
-    /// Lists all skills: those among the files of packs, and those that functions find. What fails is left out, and
-    /// logged.
+    /// Lists all skills: those among the files of packs, and those that functions find. Skills that fail are logged and
+    /// skipped.
     pub(super) fn list_skills(&self) -> Arc<SkillIndex> {
         if !self.registry.finds_skills() {
             return Arc::clone(&self.registry.skills);
@@ -452,7 +452,7 @@ impl<'a> ActiveRequest<'a> {
         let invocation = self.begin(pack, Effect::Reads, limits, false, None)?;
         let listed = invocation.function(script, &list.value, Vec::new())?;
         let Json::Array(items) = listed.to_json() else {
-            let message = format!("`{}` gives {}, not a list", list.value, Value::kind(&listed).name());
+            let message = format!("`{}` returns {}, not a list", list.value, Value::kind(&listed).name());
             return Err(Diagnostic::new(Code::SCRIPT, message).at(list.at.clone()).help(SKILL_LIST_FORM));
         };
         let (found, world) = (&self.state.found_skills, self.readable_world(pack)?);
@@ -494,7 +494,7 @@ impl<'a> ActiveRequest<'a> {
         invocation.host.readable()
     }
 
-    /// Looks at the graph of a pack again and builds it anew if that is due; nothing if it has none.
+    /// Checks the graph of a pack and rebuilds it if that is due. Returns `None` if the pack has no graph.
     pub(super) fn refresh_graph(&self, pack: &Arc<Pack>) -> Result<Option<Arc<Graph>>> {
         let limits = pack.compiled.build_limits;
         let invocation = self.begin(pack, Effect::Reads, limits, false, None)?;

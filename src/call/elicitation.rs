@@ -19,7 +19,7 @@ const MAX_IDS: usize = 1_000;
 /// How a client is asked.
 #[derive(Clone, Default)]
 pub enum AskMode {
-    /// Nobody answers.
+    /// Questions cannot be answered.
     #[default]
     Nobody,
     /// The call waits for the answers.
@@ -54,7 +54,7 @@ pub struct CallRecord {
     now_ms: Option<i64>,
     /// The ids that were drawn.
     ids: Vec<String>,
-    /// How many notices were told.
+    /// Number of notices that were sent.
     told: usize,
     /// The answers, by key.
     answers: BTreeMap<String, Json>,
@@ -64,7 +64,7 @@ pub struct CallRecord {
     tries: BTreeMap<String, u32>,
 }
 
-/// What a call asks before it can go on.
+/// The questions that a call needs answers to before it can continue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PendingQuestions {
     /// Key and question.
@@ -130,7 +130,7 @@ impl Elicitation {
         *self.state().record.now_ms.get_or_insert(now_ms)
     }
 
-    /// The next id: that of the run before, else a new one.
+    /// Returns the next id: that of the previous run, otherwise a new one.
     pub fn next_id(&self, draw: impl FnOnce() -> String) -> String {
         let mut state = self.state();
         state.drawn += 1;
@@ -172,12 +172,12 @@ impl Elicitation {
         record
     }
 
-    /// Takes what the call asks before it can go on, if it was suspended.
+    /// Takes the pending questions of a suspended call.
     pub fn take_pending(&self) -> Option<PendingQuestions> {
         self.state().pending.take()
     }
 
-    /// Asks, and gives the answers as scripts see them: `()` for an optional question that cannot be asked.
+    /// Asks, and returns the answers as scripts see them: `()` for an optional question that cannot be asked.
     pub fn ask(&self, questions: &[(String, Question)]) -> Result<Vec<Value>> {
         let mut open: Vec<(String, QuestionKind)> = Vec::new();
         for (key, question) in questions {
@@ -197,7 +197,7 @@ impl Elicitation {
                 Some(asker) => self.wait(asker.as_ref(), open)?,
                 None if self.suspends => return Err(self.suspend(open)),
                 None => {
-                    let fault = Diagnostic::new(Code::ASK, "nobody is there to be asked");
+                    let fault = Diagnostic::new(Code::ASK, "there is no client to ask");
                     return Err(fault.help("call it from a client"));
                 }
             }
@@ -313,7 +313,7 @@ fn unanswered_fault(open: &[(String, QuestionKind)], why: &str) -> Box<Diagnosti
     Diagnostic::new(Code::ASK, message).help("answer what the form asks for, or decline it")
 }
 
-/// The question of a key: the one given, else the declared one.
+/// Returns the question of a key: the passed one, otherwise the declared one.
 pub fn find_question(asked: &AskedQuestion, declared: &[DeclaredQuestion]) -> Result<(String, Question)> {
     if let Some(question) = &asked.question {
         return Ok((asked.key.clone(), question.clone()));

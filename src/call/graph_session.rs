@@ -18,7 +18,7 @@ pub struct CallGraph {
 struct StagedGraph {
     /// The graph, with the epoch of the staged world that it belongs to.
     graph: Option<(u64, Result<Arc<Graph>>)>,
-    /// A store of the call's own: nobody else sees what it staged.
+    /// A store for this call only, so that no other call sees what it staged.
     own: Option<Arc<GraphStore>>,
 }
 
@@ -170,7 +170,7 @@ impl GraphSession {
         }
     }
 
-    /// Lets the changes count of a call that ended well. Gives whether it changed something.
+    /// Commits the changes of a call that succeeded. Returns whether it changed something.
     pub fn commit(&self) -> bool {
         let changed = self.is_dirty();
         if let Some(changing) = self.taken() {

@@ -1,4 +1,4 @@
-//! `toolsd://status`: what serves, what does not, and what is wrong. Faults as data and in the log.
+//! `toolsd://status`: what serves, what does not, and why. Errors as data and in the log.
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::registry::{RefusedPart, Registry};
@@ -58,7 +58,7 @@ fn describe_refused(registry: &Registry) -> Vec<Json> {
     registry.refused.iter().map(one).collect()
 }
 
-/// A fault as data.
+/// Returns a diagnostic as data.
 pub fn fault_json(fault: &Diagnostic) -> Json {
     let mut json = json!({
         "severity": match fault.severity { Severity::Error => "error", Severity::Warning => "warning" },
@@ -80,7 +80,7 @@ pub(super) fn displaced_roots(workspace: &dyn World) -> Vec<Json> {
     roots.filter_map(|root| workspace.stat(&root).err().map(|wrong| fault_json(&wrong))).collect()
 }
 
-/// Writes a fault to the log.
+/// Writes a diagnostic to the log.
 pub fn log_fault(fault: &Diagnostic) {
     match fault.severity {
         Severity::Error => tracing::error!("{fault}"),

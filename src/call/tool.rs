@@ -75,11 +75,11 @@ fn describe_foreign_argument(problem: &mut SchemaViolation, name: &str, served: 
     }
 }
 
-/// Runs a tool. Its faults, those of its arguments included, go through `on_error` and become its outcome. `prompts`
+/// Runs a tool. Its errors, including those of its arguments, go through `on_error` and become its outcome. `prompts`
 /// answers the tool of the pack's prompts.
 ///
 /// # Errors
-/// Faults of the protocol: `protocol_error`, `not_found`, a call that was cancelled or suspended, a capability that is lacking.
+/// Protocol errors: `protocol_error`, `not_found`, a call that was cancelled or suspended, a missing capability.
 pub(super) fn call_tool(
     served: &ServedTool,
     invocation: &Invocation,
@@ -112,7 +112,7 @@ pub(super) fn call_tool(
                 .and_then(|value| again.guarded(|| ToolOutcome::from_value(&value, served, most)))
                 .and_then(|outcome| commit_writes(&again, outcome))
                 .inspect_err(|_| discard_writes(&again))
-                // Thrown again it is what it was: a fault of the arguments is none of the handler's code.
+                // An error that is thrown again stays what it was: an error of the arguments is not one of the handler.
                 .map_err(|fault| if is_thrown_again(&fault, &first) { first } else { fault })
         }
         _ => Err(fault),
@@ -129,7 +129,8 @@ fn is_thrown_again(fault: &Diagnostic, first: &Diagnostic) -> bool {
     fault.code == first.code && fault.message == first.message
 }
 
-/// `on_error` of the tool, else of the pack: script and function. The script is that of the body, else
+/// Returns `on_error` of the tool, otherwise of the pack: script and function. The script is that of the body,
+/// otherwise
 /// `tools.d/PACK.rhai`.
 fn error_handler(tool: &Tool, invocation: &Invocation) -> Option<(String, String)> {
     let pack = invocation.pack();

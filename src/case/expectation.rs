@@ -27,7 +27,7 @@ pub struct StepOutcome<'a> {
     pub asked: Vec<Json>,
 }
 
-/// The expectations that are not met, each at its place. Where blessings are taken, another result is one.
+/// Returns the expectations that are not met, each at its location. With blessings, a different result becomes one.
 pub fn check_expectations(
     happened: &StepOutcome<'_>,
     step: &CaseStep,
@@ -238,10 +238,10 @@ fn result_of_read(contents: &ResourceAnswer) -> Json {
     }
 }
 
-/// How many differing places are named, before only their number is.
+/// Maximum number of differences that are listed; of more, only the number is shown.
 const NAMED: usize = 8;
 
-/// None if both are equal (the order of keys does not matter), else how they differ.
+/// Returns how two values differ; `None` if they are equal (the order of keys does not matter).
 pub fn difference(expected: &Json, got: &Json) -> Option<String> {
     if is_equal(expected, got) {
         return None;
@@ -249,7 +249,8 @@ pub fn difference(expected: &Json, got: &Json) -> Option<String> {
     Some(diff(&pretty(&sorted(expected)), &pretty(&sorted(got))))
 }
 
-/// None if `expected` is a part of `got`, else how they differ: maps may have more keys, lists have as many items.
+/// Returns how `got` differs from `expected`; `None` if `expected` is a part of it. Maps may have more keys, lists must
+/// have the same number of items.
 fn partial_difference(expected: &Json, got: &Json) -> Option<String> {
     let mut differing = Vec::new();
     compare_part(expected, got, &mut String::new(), &mut differing);
