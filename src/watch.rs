@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long there must be no further change before a change is reported. Editors write, rename and touch in quick
+/// A change is reported after this time without further changes. Editors write, rename and touch in quick
 /// succession.
 const QUIET_TIME: Duration = Duration::from_millis(100);
 /// The time after which a change is reported even if further changes keep coming.

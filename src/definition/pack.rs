@@ -286,7 +286,7 @@ fn check_paths(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) {
             let message = format!("the grant `{}` covers nothing: no path leads out of its root by `..`", grant.value);
             let fault = Diagnostic::new(code::WRONG_VALUE, message).at(grant.at).warning();
             let help =
-                "name the folder by its absolute path or `~/…`; a relative grant holds beneath each further root, too";
+                "name the folder by its absolute path or `~/…`; a relative grant applies to each additional root, too";
             faults.push(*fault.help(help));
         }
     }

@@ -26,7 +26,7 @@ pub(super) struct DefinitionReader {
 }
 
 impl DefinitionReader {
-    #[allow(clippy::boxed_local, reason = "faults are built boxed")]
+    #[allow(clippy::boxed_local, reason = "diagnostics are built boxed")]
     pub(super) fn fault(&mut self, fault: Box<Diagnostic>) {
         self.faults.push(*fault);
     }

@@ -13,7 +13,7 @@ pub const FOLDERS: [&str; 3] = ["tools.d", "prompts", "templates"];
 /// The folder of a workspace that is a layer.
 pub const WORKSPACE_FOLDER: &str = ".toolsd";
 
-/// Maximum number of entries of a layer: nobody could have reviewed more.
+/// Maximum number of entries of a layer: no user can review more.
 const MOST_ENTRIES: usize = 10_000;
 
 /// Maximum depth of folders.
