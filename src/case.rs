@@ -177,7 +177,7 @@ impl<'a> CaseRun<'a> {
                 match result.pointer(pointer) {
                     Some(value) => self.kept.keep(name, value.clone()),
                     None => {
-                        faults.push(unmet_at(at, format!("nothing to keep as `{name}`: the result has no `{pointer}`")))
+                        faults.push(unmet_at(at, format!("cannot capture `{name}`: the result has no `{pointer}`")))
                     }
                 }
             }

@@ -113,7 +113,7 @@ impl Registry {
         }
         let is_stale = self.stale.iter().any(|stale| stale == pack);
         is_stale.then(|| {
-            format!("the pack `{pack}` is stale, its files are broken now: its last good state serves; `toolsd check` says what is wrong")
+            format!("the pack `{pack}` is stale, its files are broken now: its last good state serves; `toolsd check` lists the errors")
         })
     }
 

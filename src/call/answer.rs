@@ -103,8 +103,9 @@ impl ToolOutcome {
                     problems.iter().take(MAX_PROBLEMS).map(|problem| problem.message.as_str()).collect();
                 let message =
                     format!("the result of `{}` does not fit its output schema: {}", tool.name, told.join("; "));
-                return Err(Diagnostic::new(Code("output"), message)
-                    .author_help("correct the script or `[tool.contract.output]`"));
+                return Err(
+                    Diagnostic::new(Code("output"), message).author_help("correct the script or `[tool.output]`")
+                );
             }
         }
         Ok(outcome)

@@ -216,8 +216,8 @@ impl Elicitation {
         if let Some(before) = state.asked.insert(key.to_owned(), wish.clone())
             && before != *wish
         {
-            let fault = Diagnostic::new(Code::ASK, format!("`{key}` was asked already, with another question"));
-            return Err(fault.help("give each question of a call a key of its own"));
+            let fault = Diagnostic::new(Code::ASK, format!("`{key}` was already used for another question"));
+            return Err(fault.help("use a different key for each question of a call"));
         }
         if let Some(answer) = state.record.answers.get(key) {
             if find_problem(wish, answer).is_none() {
@@ -270,7 +270,7 @@ impl Elicitation {
     fn suspend(&self, open: Vec<(String, QuestionKind)>) -> Box<Diagnostic> {
         let mut state = self.state();
         if state.drawn > MAX_IDS {
-            return Diagnostic::new(Code::LIMIT, format!("a call cannot ask after more than {MAX_IDS} ids were drawn"))
+            return Diagnostic::new(Code::LIMIT, format!("a call cannot ask after drawing more than {MAX_IDS} ids"))
                 .help("ask first");
         }
         for (key, _) in &open {

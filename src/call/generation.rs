@@ -110,7 +110,7 @@ fn compute_prompts(state: &HostState, registry: &mut Registry) -> bool {
         });
         for prompt in listed {
             if prompts.iter().any(|other| other.name == prompt.name) {
-                tracing::debug!("there is a prompt `{}` already", prompt.name);
+                tracing::debug!("the prompt `{}` already exists", prompt.name);
                 continue;
             }
             let same = known.iter().find(|known| is_same_prompt(&known.definition, &prompt.definition));
@@ -249,7 +249,7 @@ pub(super) fn announce_differences(changes: &ChangeFeed, before: &Registry, afte
         changes.announce(&HostChange::Log { level, data: fault_json(fault) });
     }
     if after.faults.is_empty() && before.faults.iter().any(Diagnostic::is_error) {
-        tracing::info!("everything is well again");
+        tracing::info!("all errors are fixed");
     }
 }
 

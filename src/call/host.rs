@@ -289,7 +289,7 @@ impl Host for CallHost {
     fn graph(&self) -> Result<Arc<Graph>> {
         if self.builds {
             let fault = Diagnostic::new(Code::SCRIPT, "the graph is being built");
-            return Err(fault.help("in `build` use `g`, in a scan use what the file says"));
+            return Err(fault.help("use `g` in `build`, and the contents of the file in a scan function"));
         }
         if self.graph_session.is_dirty()
             || self.graph_session.taken().is_some_and(|changing| changing.graph().is_some())

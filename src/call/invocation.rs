@@ -115,7 +115,7 @@ impl Invocation {
             }
             Body::Primitive(name) => self.primitive(name, arguments),
             Body::Text(text) => Ok(text.as_str().into()),
-            Body::Prompts => Err(Diagnostic::new(Code::INTERNAL, "the prompts are not asked here")),
+            Body::Prompts => Err(Diagnostic::new(Code::INTERNAL, "prompts are not available here")),
             Body::Operations { .. } => Err(Diagnostic::new(Code::INTERNAL, "no operation was chosen")),
             Body::File(path) => self.host.read_pack_file(path).map(|file| file.text.into()),
         }

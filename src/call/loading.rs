@@ -47,7 +47,7 @@ fn absent_roots(site: &dyn PackSource, settings: &WorkspaceSettings) -> Vec<Diag
     let told = known.filter_map(|known| {
         let folder = path::join(site.workspace().root(), &known.value);
         let fault = site.open(&folder, &[], &[]).err()?;
-        Some(*fault.at(known.at.clone()).warning().help("make the folder, or take it out of `roots`"))
+        Some(*fault.at(known.at.clone()).warning().help("create the folder, or remove it from `roots`"))
     });
     told.collect()
 }
@@ -363,7 +363,7 @@ fn idle_tables(settings: &WorkspaceSettings, names: &[String], faults: &[Diagnos
     let mut faults = idle
         .map(|name| {
             let mut fault = *unknown_pack(&name.value, names, faults).warning().at(name.at.clone());
-            fault.message = format!("`[packs.{}]` sets nothing: {}", name.value, fault.message);
+            fault.message = format!("`[packs.{}]` has no effect: {}", name.value, fault.message);
             fault
         })
         .collect();

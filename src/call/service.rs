@@ -227,7 +227,9 @@ impl Service {
         //= docs/spec.md#reload
         //# An edit of any file of a pack MUST take effect without a restart.
         let Some(mut after) = load_with_retries(site.as_ref(), &before) else {
-            return tracing::warn!("the packs could not be read again, and serve as they were: too many open files");
+            return tracing::warn!(
+                "the packs could not be reloaded and serve their previous state: too many open files"
+            );
         };
         if self.describes.load(Ordering::Relaxed) {
             compute(&self.state, &self.description_sources, &mut after);
@@ -380,5 +382,5 @@ impl RefreshSchedule {
 }
 
 fn ended_early() -> Box<Diagnostic> {
-    Diagnostic::new(Code::INTERNAL, "a script thread ended early")
+    Diagnostic::new(Code::INTERNAL, "a script thread ended unexpectedly")
 }

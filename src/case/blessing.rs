@@ -46,7 +46,7 @@ pub fn bless(text: &str, blessings: &[Blessing]) -> Result<String> {
 }
 
 fn refuse(blessing: &Blessing, why: &str, help: &str) -> Box<Diagnostic> {
-    Diagnostic::new(CASE, format!("what came cannot be written here: {why}")).at(blessing.at.clone()).help(help)
+    Diagnostic::new(CASE, format!("cannot write the actual result here: {why}")).at(blessing.at.clone()).help(help)
 }
 
 /// Returns the span of the value of the key at `key`.

@@ -64,13 +64,13 @@ pub fn check_expectations(
                 continue;
             }
             let what = match &expect.value {
-                Expectation::Result(_) => "the result is another one",
+                Expectation::Result(_) => "the result differs",
                 Expectation::Matches(_) => "the result does not match",
                 Expectation::Contains(_) => "the result does not contain it",
-                Expectation::Error(_) => "it did not fail so",
+                Expectation::Error(_) => "the error differs",
                 Expectation::Files(_) => "other files changed",
-                Expectation::Notifications(_) => "other notices were sent",
-                Expectation::Questions(_) => "other questions were asked",
+                Expectation::Notifications(_) => "the notifications differ",
+                Expectation::Questions(_) => "the questions differ",
             };
             faults.push(unmet_at(&expect.at, format!("{what}\n{differs}")));
         }

@@ -162,7 +162,7 @@ fn lay_out(laid: &FileLayout<'_>, folder: &str, pack: &Pack, folders: &[Arc<dyn 
         return Ok(());
     }
     Err(Diagnostic::new(Code::WORLD, format!("there is no folder `{folder}`"))
-        .help("`files_from` is looked for in each layer, then in the workspace"))
+        .help("`files_from` is searched for in each layer, then in the workspace"))
 }
 
 fn read_config(case: &Case, pack: &Pack) -> Result<Option<Value>> {

@@ -84,10 +84,10 @@ impl CaseVariables {
 
     fn value(&self, name: &str) -> Result<&Json> {
         self.values.get(name).ok_or_else(|| {
-            let fault = Diagnostic::new(CASE, format!("nothing was kept as `{name}`"));
+            let fault = Diagnostic::new(CASE, format!("no value named `{name}` was captured"));
             match did_you_mean(name, self.values.keys().map(String::as_str)) {
                 Some(help) => fault.help(help),
-                None => fault.help("keep it in an earlier step: `keep = { name = \"/json/pointer\" }`"),
+                None => fault.help("capture it in an earlier step: `capture = { name = \"/json/pointer\" }`"),
             }
         })
     }

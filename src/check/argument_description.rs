@@ -12,7 +12,7 @@ const CODE: Code = Code("argument-description");
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "An argument of a tool has no description.",
-    why: "A model knows of an argument only what its schema says.",
+    why: "A model knows only what the schema says about an argument.",
     run,
     fires: &[(
         "tools.d/a.toml",

@@ -39,7 +39,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 CODE,
                 &capture.at,
                 message,
-                format!("take what it needs out first: `let other = {};`", capture.variable),
+                format!("copy what it needs to a variable first: `let other = {};`", capture.variable),
             )
         })
         .collect()

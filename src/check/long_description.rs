@@ -56,7 +56,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         .chain(instructions)
         .filter(|(_, count, _)| *count > MAX_CHARACTERS)
         .map(|(what, count, at)| {
-            let message = format!("{what}: {count} characters, and hosts cut after {MAX_CHARACTERS}");
+            let message = format!("{what}: {count} characters; clients cut after {MAX_CHARACTERS}");
             warning_at(CODE, at, message, "say the essentials first, and move details to the arguments")
         })
         .collect()

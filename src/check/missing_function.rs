@@ -11,7 +11,7 @@ const CODE: Code = Code("missing-function");
 /// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
-    summary: "A definition, or a call such as `scan`, names a function that its script does not have, or that takes other parameters.",
+    summary: "A definition, or a call such as `scan_files`, names a function that its script does not have, or that takes other parameters.",
     why: "The call would fail at once.",
     run,
     fires: &[

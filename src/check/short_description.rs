@@ -38,7 +38,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         .chain(operations.map(|operation| (&operation.name, &operation.description)))
         .map(|(name, description)| {
             let message = format!("the description of `{}` says little", name.value);
-            warning_at(CODE, &description.at, message, "say when to use it, when not, and what comes back")
+            warning_at(CODE, &description.at, message, "say when to use it, when not, and what it returns")
         })
         .collect()
 }

@@ -44,7 +44,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             let words = names.iter().copied().filter(|name| name.starts_with(|letter: char| letter.is_alphabetic()));
             let words: Vec<&str> = words.collect();
             let help = renamed_primitive(name).or_else(|| did_you_mean(name, words));
-            let help = help.unwrap_or_else(|| "run `toolsd docs` for what there is".to_owned());
+            let help = help.unwrap_or_else(|| "run `toolsd docs` to list the primitives".to_owned());
             faults.push(error_at(CODE, at, format!("there is no function `{name}`"), help));
         }
     }

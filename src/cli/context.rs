@@ -141,14 +141,13 @@ impl CommandContext {
             self.workspace.write(&format!("{WORKSPACE_FOLDER}/{}", EJECTED), b"{}\n")?;
         }
         let layer = self.workspace_layer()?;
-        layer.ok_or_else(|| Diagnostic::new(Code::WORLD, format!("`{WORKSPACE_FOLDER}` cannot be made")))
+        layer.ok_or_else(|| Diagnostic::new(Code::WORLD, format!("`{WORKSPACE_FOLDER}` cannot be created")))
     }
 
     /// Notes that a new file of the workspace layer must be trusted before it is used.
     pub fn hint_at_trust(&self, origin: &str) {
         if origin == "workspace" {
-            self.terminal
-                .note("run `toolsd trust` to have it used, `toolsd trust --edits PACK` to have later edits used too");
+            self.terminal.note("run `toolsd trust` to use it, or `toolsd trust --edits PACK` to use later edits, too");
         }
     }
 
@@ -183,7 +182,7 @@ impl CommandContext {
     fn print<'a>(&self, faults: impl Iterator<Item = &'a Diagnostic>) {
         let (untrusted, others): (Vec<_>, Vec<_>) = faults.partition(|fault| fault.code == UNTRUSTED);
         if untrusted.len() > 3 {
-            let message = format!("{} files are not trusted and so not used", untrusted.len());
+            let message = format!("{} files are not trusted and therefore not used", untrusted.len());
             let help = "`toolsd check` lists them; read them, then run `toolsd trust`";
             self.terminal.fault(&Diagnostic::new(UNTRUSTED, message).warning().help(help));
         } else {
@@ -316,7 +315,7 @@ impl PackSource for DiskPackSource {
             let message = format!("the packs in `{folder}` are not used: the folder is in the workspace");
             *Diagnostic::new(UNTRUSTED, message)
                 .warning()
-                .help("let `XDG_CONFIG_HOME` and `HOME` lead out of the workspace")
+                .help("set `XDG_CONFIG_HOME` and `HOME` to folders outside of the workspace")
         });
         let named = self.dirs.iter().cloned().chain(self.user_folder());
         let missed = self.dirs.iter().filter_map(|dir| warn_of_missed_folder(dir));
@@ -361,7 +360,7 @@ fn warn_of_missed_folder(dir: &str) -> Option<Diagnostic> {
             format!("put a pack into `{}`; `toolsd new pack NAME --dir {dir}` writes one", path::join(dir, "tools.d"))
         }
     };
-    let message = format!("`{dir}` has no packs: `--dir` names the folder that holds `tools.d`");
+    let message = format!("`{dir}` has no packs: `--dir` names the folder that contains `tools.d`");
     Some(*Diagnostic::new(MISSED_FOLDER, message).warning().help(help))
 }
 
@@ -444,9 +443,7 @@ fn refuse_misled(folder: &str, workspace: &str) -> Result<()> {
         return Ok(());
     }
     let message = format!("the record of trust is not believed: its folder `{folder}` is in the workspace");
-    let help = format!(
-        "serve a folder below `{workspace}`; where that is not your home folder, let `HOME` name the one that is"
-    );
+    let help = format!("serve a folder below `{workspace}`, or set `HOME` to your home folder");
     Err(Diagnostic::new(Code::WORLD, message).help(help))
 }
 

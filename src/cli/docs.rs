@@ -34,7 +34,7 @@ impl DocsCommand {
 fn unknown_name(name: &str) -> Box<Diagnostic> {
     let message = format!("there is no primitive, family, table or code `{name}`");
     let near = renamed_primitive(name).or_else(|| Some(format!("did you mean `{}`?", nearest_name(name)?)));
-    Diagnostic::new(Code("usage"), message).help(near.unwrap_or_else(|| "`toolsd docs` names all of them".to_owned()))
+    Diagnostic::new(Code("usage"), message).help(near.unwrap_or_else(|| "`toolsd docs` lists all of them".to_owned()))
 }
 
 fn overview(terminal: &Terminal, all: &ManualEntries) {

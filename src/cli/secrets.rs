@@ -77,7 +77,7 @@ impl SecretOptions {
     pub fn fault(&self, is_known: fn(&str) -> bool, handed: impl Fn(&str) -> Option<String>) -> Option<Diagnostic> {
         let SecretKind { what, option, variable, .. } = STATE_KEY;
         if let Some(number) = self.state_key_fd {
-            let message = format!("the descriptor {number} of the {what} is not handed on by a client");
+            let message = format!("clients do not pass on the descriptor {number} of the {what}");
             return Some(*Diagnostic::new(Code("usage"), message).help(format!("name a file by `{option}`")));
         }
         let read = match &self.state_key_file {
@@ -138,7 +138,7 @@ impl SecretKind {
                 tracing::warn!("`{variable}` is not used: the {what} is a credential of the service");
             }
             (None, Some(_)) => tracing::warn!(
-                "the {what} came by `{variable}`, which other programs of the user could read: use `{option}`"
+                "the {what} is in `{variable}`, which other programs of the user can read: use `{option}`"
             ),
             _ => {}
         }

@@ -59,7 +59,7 @@ impl ServeCommand {
         //# With `--exit-when-stuck`, the server MUST exit with code 70 when all threads stay occupied.
         if let Some(seconds) = self.exit_when_stuck {
             service.when_stuck(Duration::from_secs(seconds), move || {
-                tracing::error!("every script thread has been held for {seconds} s: the server ends");
+                tracing::error!("the server stops: every script thread has been held for {seconds} s");
                 world::disk::end_process(STUCK_EXIT_CODE);
             });
         }
@@ -147,8 +147,9 @@ impl ServeCommand {
         Arc::new(move || {
             let token = self.secrets.reread_token()?;
             self.secrets.check_places(&folders)?;
-            let access =
-                self.access_policy(token)?.ok_or_else(|| Diagnostic::new(Code::INTERNAL, "no address is served"))?;
+            let access = self
+                .access_policy(token)?
+                .ok_or_else(|| Diagnostic::new(Code::INTERNAL, "the server has no address"))?;
             service.reload();
             Ok(mcp::HttpSettings { access, limits: connection_limits(&service) })
         })

@@ -113,11 +113,11 @@ fn nothing_to_test(context: &CommandContext) -> Box<Diagnostic> {
 
 /// The error for a pack whose cases cannot be run, since it does not serve.
 fn not_served(service: &Service, name: &str, cases: usize) -> Box<Diagnostic> {
-    let message = format!("the pack `{name}` does not serve, so {cases} case{} of it did not run", plural(cases));
+    let message = format!("the pack `{name}` is not active, so {cases} case{} of it did not run", plural(cases));
     let fault = Diagnostic::new(CASE, message);
     match service.registry().refusal(PackPart::Pack, name).map(RefusedPart::fault) {
         Some(why) => fault.help(format!("{}: {}", why.message, why.help.unwrap_or_default())),
-        None => fault.help("`toolsd check` shows what is wrong with it"),
+        None => fault.help("`toolsd check` lists its errors"),
     }
 }
 
@@ -157,14 +157,10 @@ fn broken_fixture(case: &Case, merged: &MergedDefinitions) -> Option<Diagnostic>
         let known = merged.definitions.fixtures.iter().find(|fixture| fixture.name.value == name.value);
         let why = match known.map(|fixture| &*fixture.name.at.source.path) {
             Some(path) => merged.faults.iter().find(|fault| is_in(fault, path))?.message.clone(),
-            None => "no file that is used defines it".to_owned(),
+            None => "no active file defines it".to_owned(),
         };
         let message = format!("did not run: its fixture `{}` is broken: {why}", name.value);
-        Some(
-            *Diagnostic::new(CASE, message)
-                .at(name.at.clone())
-                .help("`toolsd check` shows all that is wrong with the pack"),
-        )
+        Some(*Diagnostic::new(CASE, message).at(name.at.clone()).help("`toolsd check` lists all errors of the pack"))
     })
 }
 

@@ -92,11 +92,12 @@ impl TrustCommand {
         if let Some(hash) = &self.hash
             && *hash != listing.hash()
         {
-            let fault = Diagnostic::new(Code("usage"), "the files are not those that the hash was made of");
-            return Err(fault.help(format!("read them again; now it is {}", listing.hash())));
+            let fault = Diagnostic::new(Code("usage"), "the listing does not have this hash");
+            return Err(fault.help(format!("read the listing again; its hash is now {}", listing.hash())));
         }
         if self.yes && is_json && self.hash.is_none() {
-            let fault = Diagnostic::new(Code("usage"), "`--yes` of a machine needs the `--hash` of what it looked at");
+            let fault =
+                Diagnostic::new(Code("usage"), "`--yes` with `--format json` requires the `--hash` of the listing");
             return Err(fault.help("`toolsd trust --format json` prints the listing and its hash"));
         }
         if self.yes {
@@ -221,9 +222,7 @@ impl TrustListing {
         for name in names {
             if clean(name) == SETTINGS_FILE {
                 let fault = Diagnostic::new(Code("usage"), format!("edits of `{SETTINGS_FILE}` cannot be trusted"));
-                return Err(
-                    fault.help("it says which packs serve, and where: each change of it is shown and asked for")
-                );
+                return Err(fault.help("it chooses packs and folders: each change must be confirmed"));
             }
             if !self.rows.iter().any(|row| row.is_named_by(name)) {
                 if let Some(unusable) = self.refused.first() {
@@ -453,12 +452,12 @@ fn list_record(context: &CommandContext) -> CommandResult {
     }
     let now = context.workspace.now_ms();
     for (root, trust) in &record.workspaces {
-        let gone = if Disk::new(root, []).is_ok() { "" } else { " (there is no such folder any more)" };
+        let gone = if Disk::new(root, []).is_ok() { "" } else { " (the folder no longer exists)" };
         terminal.line(&format!("{}{gone}", quoted(root)));
         for (path, file) in &trust.files {
             let edits = match file.edits_until {
                 Some(until) if until > now => format!("  edits until {}", format_date(until)),
-                Some(until) => format!("  edits until {}, which is over", format_date(until)),
+                Some(until) => format!("  edits until {}, expired", format_date(until)),
                 None => String::new(),
             };
             let line = format!("  {}  {}{edits}", quoted(path), file.permissions.describe().join("  "));

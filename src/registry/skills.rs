@@ -67,7 +67,7 @@ pub(super) fn pack_skills(
                     faults.extend(more);
                     if let Some(first) = found.insert(skill.uri.clone(), skill) {
                         let message = format!("two skills are `{}`", first.uri);
-                        faults.push(*skill_warning(message, &dir.at, "skills of one folder have names of their own"));
+                        faults.push(*skill_warning(message, &dir.at, "give each skill its own name"));
                     }
                 }
                 //= docs/spec.md#skills
@@ -95,7 +95,7 @@ fn pack_skill(dir: &Located<String>, folder: &str, files: &PackFiles) -> Result<
     let path = format!("{folder}/{SKILL_FILE}");
     let source = files.by_path.get(&path).and_then(|file| file.source.as_ref());
     let Some(source) = source else {
-        return Err(skill_warning(format!("`{path}` is not valid UTF-8"), &dir.at, "a SKILL.md is a text"));
+        return Err(skill_warning(format!("`{path}` is not valid UTF-8"), &dir.at, "save SKILL.md as UTF-8 text"));
     };
     let outer = folder.strip_prefix(dir.value.trim_end_matches('/')).unwrap_or_default();
     let outer = outer.rsplit_once('/').map_or("", |(outer, _)| outer).trim_start_matches('/');
@@ -152,7 +152,8 @@ pub fn read_found_skill(
     let dir = path::clean(dir);
     let file = path::join(&dir, SKILL_FILE);
     let nowhere = Source::new(&file, "").place(0..0);
-    let left_out = |why: &str| skill_warning(format!("`{file}` is skipped: {why}"), &nowhere, "a SKILL.md is a text");
+    let left_out =
+        |why: &str| skill_warning(format!("`{file}` is skipped: {why}"), &nowhere, "save SKILL.md as UTF-8 text");
     let bytes = world.read(&file).map_err(|fault| left_out(&fault.message))?;
     let text = String::from_utf8(bytes).map_err(|_| left_out("it is not valid UTF-8"))?;
     let source = Source::new(&file, &text);

@@ -94,8 +94,11 @@ fn lock(folder: &dyn Workspace) -> Result<Box<dyn crate::world::Lock>> {
         }
         std::thread::sleep(PAUSE);
     }
-    Err(Diagnostic::new(Code("locked"), format!("another process changes the record of trust in `{}`", folder.root()))
-        .help("wait until it ends, then try again"))
+    Err(Diagnostic::new(
+        Code("locked"),
+        format!("another process is changing the record of trust in `{}`", folder.root()),
+    )
+    .help("wait until it ends, then try again"))
 }
 
 impl WorkspaceTrust {
@@ -145,8 +148,7 @@ impl WorkspaceTrust {
 }
 
 const READ_IT: &str = "read it, then run `toolsd trust`";
-const CHANGED: &str =
-    "read it, then run `toolsd trust`; `toolsd trust --edits FILE` has later edits of a file used without asking";
+const CHANGED: &str = "read it, then run `toolsd trust`; `toolsd trust --edits FILE` also trusts later edits of a file";
 
 /// The BLAKE3 of bytes in hexadecimal digits.
 pub fn hash_hex(bytes: &[u8]) -> String {

@@ -143,7 +143,7 @@ struct FolderScan<'a> {
 impl FolderScan<'_> {
     fn folder(&mut self, folder: &str, depth: usize) -> Result<()> {
         if depth > MOST_DEPTH {
-            return Err(too_many(format!("the folder `{folder}` lies more than {MOST_DEPTH} folders deep")));
+            return Err(too_many(format!("the folder `{folder}` is more than {MOST_DEPTH} folders deep")));
         }
         for entry in self.workspace.list(folder)? {
             self.entries += 1;
@@ -165,7 +165,7 @@ impl FolderScan<'_> {
 
 fn no_file(path: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("`{path}` is a symlink that leads to no file or folder, and so is not used"))
-        .help("remove it, or let it lead to a file")
+        .help("fix its target, or check whether the pack needs it")
 }
 
 fn too_many(message: String) -> Box<Diagnostic> {

@@ -407,7 +407,7 @@ fn nothing_is_trusted_unasked() {
     ended(&house, &["trust", "--format", "json", "--yes"], 2);
     house.write(&format!("workspace/{SCRIPT}"), format!("fn say(args) {{ \"{EVIL}\" }}"));
     let hash = listing["hash"].as_str().unwrap();
-    assert!(ended(&house, &["trust", "--yes", "--hash", hash], 2).contains("not those"));
+    assert!(ended(&house, &["trust", "--yes", "--hash", hash], 2).contains("does not have this hash"));
     house.write(&format!("workspace/{SCRIPT}"), format!("fn say(args) {{ \"{GOOD}\" }}"));
     // The hash is of what is agreed to: edits are more.
     ended(&house, &["trust", "--edits", "notes", "--yes", "--hash", hash], 2);

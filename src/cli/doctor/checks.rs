@@ -121,7 +121,7 @@ pub fn folders(_: &CommandContext) -> Vec<Finding> {
             }
         });
     }
-    findings.push(Finding::ok("files", "the log goes to standard error: a client keeps it, or not"));
+    findings.push(Finding::ok("files", "the log is written to standard error; some clients keep it"));
     findings
 }
 
@@ -193,7 +193,7 @@ pub fn git(context: &CommandContext) -> Vec<Finding> {
         Ok(ran) if ran.code == 0 => String::from_utf8_lossy(&ran.output).trim().to_owned(),
         Ok(ran) => return vec![Finding::broken("git", format!("`git --version` ends with code {}", ran.code))],
         Err(fault) => {
-            let next = "install git: packs with a grant of it need it";
+            let next = "install git: packs with a `git` grant need it";
             return vec![Finding::note("git", fault.message.clone()).next(next)];
         }
     };
@@ -237,7 +237,7 @@ pub fn http(_: &CommandContext) -> Vec<Finding> {
     vec![match secret_variable("TOOLSD_HTTP_TOKEN") {
         Some(token) if token.is_empty() => Finding::broken("http", "`TOOLSD_HTTP_TOKEN` is empty")
             .next("set a token, for example the output of `openssl rand -hex 32`, or unset it"),
-        Some(_) => Finding::ok("http", "`TOOLSD_HTTP_TOKEN` is set: clients must bring it"),
+        Some(_) => Finding::ok("http", "`TOOLSD_HTTP_TOKEN` is set: clients must send it"),
         None => Finding::ok("http", "no token is set: `serve --http` serves this machine only"),
     }]
 }
@@ -265,7 +265,7 @@ fn refused_packs(registry: &Registry) -> Vec<Finding> {
         let what = format!("{who} not served: {}", first.why.message);
         let next = match (is_withheld(&first.why), first.part) {
             (true, _) => first.why.help.clone().unwrap_or_default(),
-            (false, PackPart::Pack) => "`toolsd check` shows all that is wrong with it".to_owned(),
+            (false, PackPart::Pack) => "`toolsd check` lists its errors".to_owned(),
             (false, _) => "`toolsd check`".to_owned(),
         };
         Finding::broken("pack", what).next(next)

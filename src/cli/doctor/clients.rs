@@ -62,14 +62,12 @@ pub fn clients(context: &CommandContext) -> Vec<Finding> {
             Ok(tree) => visit_servers(&tree, root, 0, &mut |name, server| {
                 findings.push(check_server(context, &disk, client, &file, name, server))
             }),
-            Err(why) => {
-                findings.push(Finding::note("client", format!("{client}: `{file}` cannot be looked at: {why}")))
-            }
+            Err(why) => findings.push(Finding::note("client", format!("{client}: `{file}` cannot be read: {why}"))),
         }
     }
     if findings.is_empty() {
         let next = "`claude mcp add toolsd -- toolsd serve`, or as the README says for other clients";
-        findings.push(Finding::note("client", "no client is set up to start this server here").next(next));
+        findings.push(Finding::note("client", "no client is configured to start this server here").next(next));
     }
     findings
 }
@@ -181,7 +179,7 @@ fn find_weakness(server: &Json, line: &CommandLine) -> Option<(String, String)> 
     // What a client fills in is known to it alone.
     let mut relative = named(line).filter(|(_, at)| !path::is_absolute(at) && !at.contains("${"));
     if let Some((option, at)) = relative.next() {
-        let next = "name it by its absolute path: clients start servers in a folder of their own choice";
+        let next = "name it by its absolute path: clients choose the folder in which they start servers";
         return Some((format!("names `{option} {at}`"), next.to_owned()));
     }
     is_off(server).then(|| ("is switched off".to_owned(), "the client starts it once that is gone".to_owned()))
@@ -255,10 +253,8 @@ fn is_off(server: &Json) -> bool {
 /// A variable by which the server finds other files of the user's than this command, its value, and what follows.
 fn another_home(server: &Json) -> Option<(&'static str, &str, &'static str)> {
     let own = server.get("env")?;
-    let follows = [
-        ("HOME", "what was trusted here is not trusted there"),
-        ("XDG_CONFIG_HOME", "your own packs are others there"),
-    ];
+    let follows =
+        [("HOME", "trust that was given here does not apply there"), ("XDG_CONFIG_HOME", "it uses other user packs")];
     let mut set = follows.into_iter().filter_map(|(name, what)| Some((name, own.get(name)?.as_str()?, what)));
     set.find(|(name, value, _)| !value.contains("${") && environment_variable(name).as_deref() != Some(*value))
 }

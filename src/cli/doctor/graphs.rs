@@ -31,7 +31,7 @@ fn build(service: &Service, pack: &str) -> Result<Option<Json>> {
         let thread = builder
             .spawn_scoped(scope, || service.graph_state(pack))
             .map_err(|error| broken(format!("no thread for the graph of `{pack}`: {error}")))?;
-        thread.join().unwrap_or_else(|_| Err(broken(format!("the graph of `{pack}` broke off"))))
+        thread.join().unwrap_or_else(|_| Err(broken(format!("the build of the graph of `{pack}` ended unexpectedly"))))
     })
 }
 
