@@ -173,7 +173,7 @@ fn the_doctor_finds_what_is_broken() {
     set_up(&house, &json!({ "args": ["serve"], "env": { "HOME": "/else" } }));
     let (_, found) = doctor(&house, &[]);
     assert!(
-        found.to_string().contains("sets `HOME` to `/else`: what was trusted here is not trusted there"),
+        found.to_string().contains("sets `HOME` to `/else`: trust that was given here does not apply there"),
         "{found}"
     );
     set_up(&house, &json!({ "args": ["serve", "--dir", "team"] }));
