@@ -26,11 +26,11 @@ use variables::CaseVariables;
 /// The outcome of a case.
 #[derive(Default)]
 pub struct CaseOutcome {
-    /// What went wrong.
+    /// The errors.
     pub faults: Vec<Diagnostic>,
     /// The actual value of each `expect.result` that differs, if requested; the difference is then not an error.
     pub blessings: Vec<Blessing>,
-    /// What the scripts logged meanwhile: level and text of each line.
+    /// The log output of the scripts: level and text of each line.
     pub log: Vec<(LogLevel, String)>,
 }
 
@@ -81,7 +81,7 @@ fn run_in_mode(
                 let wrong = playing.step(step, blesses.then_some(&mut played.blessings));
                 let stops = !wrong.is_empty();
                 played.faults.extend(wrong);
-                // What comes later rests on what was kept before.
+                // Later steps depend on captured values.
                 if stops {
                     break;
                 }
@@ -155,7 +155,7 @@ impl<'a> CaseRun<'a> {
         };
         let files = happened.after.iter().map(|(path, bytes)| (path.clone(), json!(String::from_utf8_lossy(bytes))));
         let files: Json = files.collect();
-        // Each answer mode runs in a folder of its own.
+        // Each answer mode runs in its own folder.
         let result = answer.as_ref().map(|answer| self.kept.collapse_workspace(&result_of(answer)));
         self.results.push(json!({ "result": result, "files": self.kept.collapse_workspace(&files) }));
         let first = blessings.as_ref().map_or(0, |blessings| blessings.len());
@@ -185,7 +185,7 @@ impl<'a> CaseRun<'a> {
         faults
     }
 
-    /// What a step expects, with the place of the workspace filled in.
+    /// Returns the expectations of a step, with the path of the workspace filled in.
     fn expand_expectations(&self, step: &CaseStep) -> CaseStep {
         let mut step = step.clone();
         for expect in &mut step.expect {

@@ -68,9 +68,9 @@ pub struct Registry {
     pub dormant: Vec<(String, Vec<String>)>,
     /// The packs whose last good state serves, since their files are broken now.
     pub stale: Vec<String>,
-    /// What is not served since it is broken, while the rest of its pack is.
+    /// Broken parts that are not served, while the rest of their pack is.
     pub refused: Vec<RefusedPart>,
-    /// What is wrong at present: shown by `toolsd://status`.
+    /// The current diagnostics, shown by `toolsd://status`.
     pub faults: Vec<Diagnostic>,
     /// `toolsd.toml`.
     pub settings: WorkspaceSettings,
@@ -181,7 +181,7 @@ impl Registry {
 pub struct RefusedPart {
     /// The pack.
     pub pack: String,
-    /// What of it.
+    /// The part.
     pub part: PackPart,
     /// The name that it would be served by: that of the pack, if all of it is refused.
     pub name: String,
@@ -189,7 +189,7 @@ pub struct RefusedPart {
     pub why: Diagnostic,
 }
 
-/// What a pack is made of, for clients.
+/// The parts of a pack, for clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PackPart {
     /// All of it.
@@ -228,7 +228,7 @@ impl RefusedPart {
     }
 }
 
-/// A definition as it is published.
+/// A published definition.
 #[derive(Clone)]
 pub struct Served<D> {
     /// Its pack.
@@ -243,13 +243,13 @@ pub struct Served<D> {
     pub contract: CallContract,
 }
 
-/// A tool as it is published.
+/// A published tool.
 pub type ServedTool = Served<Tool>;
 
-/// A resource or resource template as it is published.
+/// A published resource or resource template.
 pub type ServedResource = Served<Resource>;
 
-/// A prompt as it is published.
+/// A published prompt.
 pub type ServedPrompt = Served<Prompt>;
 
 impl ServedTool {
@@ -269,7 +269,7 @@ pub struct SkillIndex {
 }
 
 impl SkillIndex {
-    /// Adds a skill. If its URI is taken, the index stays as it is, and the result is the pack that has it.
+    /// Adds a skill. If its URI is taken, does not change the index, and returns the pack that has it.
     pub fn add(&mut self, pack: &Arc<Pack>, skill: &Arc<Skill>) -> Option<&Arc<Pack>> {
         if self.skills.contains_key(&skill.uri) {
             return self.skills.get(&skill.uri).map(|(first, _)| first);

@@ -34,10 +34,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 const SKILL_LIST_FORM: &str = "return a list of folders, or of `#{ dir, path }`";
 
-/// What all requests of a host share, whatever generation of the registry they see.
+/// The state that all requests share, whichever generation of the registry they use.
 pub(super) struct HostState {
     pub(super) changes: Arc<ChangeFeed>,
-    /// Where the packs come from; nothing where the registry never changes.
+    /// The source of the packs; `None` if the registry never changes.
     pub(super) site: Option<Arc<dyn PackSource>>,
     pub(super) pool: Arc<Pool>,
     stores: Mutex<HashMap<String, Arc<GraphStore>>>,
@@ -88,7 +88,7 @@ impl HostState {
         enabled.value(&self.configuration(pack).to_json(), Json::as_bool) == Some(true)
     }
 
-    /// What a pack remembers; it survives reloads.
+    /// Returns the memory of a pack, which survives reloads.
     pub(super) fn memory(&self, pack: &str) -> Arc<PackMemory> {
         let mut memories = self.memories.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(memories.entry(pack.to_owned()).or_default())
@@ -246,7 +246,7 @@ impl<'a> ActiveRequest<'a> {
         })
     }
 
-    /// Refuses what can be refused at once, and asks what is to be asked before a task.
+    /// Refuses calls that can be refused at once, and asks the questions that precede a task.
     fn prepare(&self, name: &str, arguments: &Json) -> Result<Answer> {
         let served = self.find_tool(name)?;
         self.require_capabilities(&served.name, &served.definition.required_capabilities)?;
@@ -289,7 +289,7 @@ impl<'a> ActiveRequest<'a> {
         read_resource(served, &invocation, uri, variables)
     }
 
-    /// What the prompt tool of a pack answers: all its prompts, or the messages of one.
+    /// Returns the result of a pack's prompt tool: all its prompts, or the messages of one.
     fn answer_prompt_tool(&self, pack: &Arc<Pack>, arguments: &Json) -> Result<Value> {
         let mut prompts = self.registry.prompts.iter().filter(|one| Arc::ptr_eq(&one.pack, pack));
         let Some(name) = arguments.get("name").and_then(Json::as_str) else {
@@ -474,7 +474,7 @@ impl<'a> ActiveRequest<'a> {
         Ok(())
     }
 
-    /// A file of a skill, byte for byte; nothing if no skill has this URI.
+    /// Returns a file of a skill, byte for byte; `None` if no skill has this URI.
     fn skill_file(&self, uri: &str) -> Option<Result<ResourceAnswer>> {
         if let Some((pack, _, file)) = self.registry.skills.file(uri) {
             return Some(read_skill_file(pack, file));

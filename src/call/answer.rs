@@ -1,4 +1,4 @@
-//! What the host answers: results of tools and how they are shaped, contents of resources, and the rest.
+//! Answers to requests: results of tools and their form, contents of resources, and others.
 
 use super::caller_fault::for_caller;
 use super::elicitation::{CallRecord, PendingQuestions};
@@ -10,7 +10,7 @@ use crate::value::{Json, Kind, Object, Value};
 use serde_json::{Map, json};
 use std::sync::Arc;
 
-/// The key of `_meta` that holds the data of a failure where `structuredContent` must fit an output schema.
+/// The key of `_meta` with the data of a tool error if `structuredContent` must fit an output schema.
 const FAILURE: &str = "toolsd/failure";
 
 /// Maximum number of problems that are reported of a result.
@@ -22,7 +22,7 @@ const OVERHEAD: usize = 256;
 /// How many references are followed from one schema to the next: a chain that refers to itself ends.
 const MAX_REFERENCES: usize = 32;
 
-/// What the host answers.
+/// The answer to a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// The result of a tool, good or bad.
@@ -58,7 +58,7 @@ pub enum Answer {
 /// The result of a tool.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolOutcome {
-    /// What a model reads.
+    /// The content for the model.
     pub content: Vec<Content>,
     /// The data: any JSON.
     pub structured: Option<Json>,
@@ -154,7 +154,7 @@ impl ToolOutcome {
     }
 }
 
-/// What a resource holds.
+/// The contents of a resource.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResourceAnswer {
     /// Its parts: URI, MIME type, text or blob.

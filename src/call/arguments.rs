@@ -154,7 +154,7 @@ mod tests {
                 json!({ "query": "a", "since": null, "limit": 20 }),
             ),
             (json!({ "query": "a", "page": { "size": null } }), json!({ "query": "a", "page": {}, "limit": 20 })),
-            // What JSON Schema counts as an integer, a script gets as one.
+            // A script receives as an integer what JSON Schema counts as one.
             (
                 json!({ "query": "a", "limit": 3.0, "page": { "size": 4.0 } }),
                 json!({ "query": "a", "limit": 3, "page": { "size": 4 } }),

@@ -1,4 +1,4 @@
-//! The questions of one call: what is asked, what is answered, and what stays the same when the call runs again.
+//! The questions of one call, their answers, and the state that stays the same when the call runs again.
 
 use crate::definition::{Checker, DeclaredQuestion, schema_object};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
@@ -26,12 +26,12 @@ pub enum AskMode {
     Waits {
         /// Who asks.
         asker: Arc<dyn Asker>,
-        /// What was answered before.
+        /// The answers of previous runs.
         record: Box<CallRecord>,
     },
     /// The call ends with [`super::Answer::Asks`] and is made again with the answers.
     Suspends {
-        /// What the runs before kept.
+        /// The record of previous runs.
         record: Box<CallRecord>,
         /// The answers that came with the request, as the protocol brings them.
         answers: BTreeMap<String, Json>,
@@ -43,11 +43,11 @@ pub trait Asker: Send + Sync {
     /// The answers in the order of the questions, as the protocol brings them: `null` where none came.
     ///
     /// # Errors
-    /// The request was taken back, the client is gone, or it does not answer in time.
+    /// The request was cancelled, the client has disconnected, or it does not answer in time.
     fn ask(&self, questions: &[(String, QuestionKind)]) -> Result<Vec<Json>>;
 }
 
-/// What a call keeps from one run to the next: it must pass through the client, who may read it.
+/// The state that a call keeps from one run to the next. It passes through the client, which can read it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CallRecord {
     /// The time of the call, in milliseconds since 1970.
@@ -58,7 +58,7 @@ pub struct CallRecord {
     told: usize,
     /// The answers, by key.
     answers: BTreeMap<String, Json>,
-    /// What `once` made, by key.
+    /// The results of `once`, by key.
     made: BTreeMap<String, Json>,
     /// How often each question was asked that is not answered.
     tries: BTreeMap<String, u32>,
@@ -86,7 +86,7 @@ struct ElicitationState {
     record: CallRecord,
     /// Answers that came with the request and were not asked for yet.
     fresh: BTreeMap<String, Json>,
-    /// What each key asked in this run.
+    /// The question of each key in this run.
     asked: BTreeMap<String, QuestionKind>,
     /// How many ids this run drew.
     drawn: usize,
@@ -145,7 +145,7 @@ impl Elicitation {
         id
     }
 
-    /// Whether the next notice is new, and not one that the run before sent.
+    /// Returns whether the next notice is new, rather than one that the previous run sent.
     pub fn is_new_notice(&self) -> bool {
         let mut state = self.state();
         state.told += 1;
@@ -245,7 +245,7 @@ impl Elicitation {
                 let _pause = outer.as_ref().map(|outer| outer.pause());
                 block_in_place(|| asker.ask(&open))
             };
-            // What ended the call meanwhile is why no answer came.
+            // If the call was stopped meanwhile, that is the reason for the missing answer.
             guard::reserve_memory(0)?;
             let answers = answers??;
             let mut left = Vec::new();

@@ -224,7 +224,7 @@ pub(super) fn next_generation(registry: &Registry) -> Registry {
     Registry { generation: registry.generation + 1, ..registry.clone() }
 }
 
-/// Announces which published lists differ between two generations, and what is newly wrong.
+/// Announces which published lists differ between two generations, and logs new errors.
 pub(super) fn announce_differences(changes: &ChangeFeed, before: &Registry, after: &Registry) {
     //= docs/spec.md#reload
     //# Clients MUST be notified of a list when it has changed, and only then.
@@ -253,7 +253,7 @@ pub(super) fn announce_differences(changes: &ChangeFeed, before: &Registry, afte
     }
 }
 
-/// Whether two lists look different to a client. What is the very same in both is not looked at.
+/// Returns whether two lists differ for a client. Skips items that are identical objects.
 fn lists_differ<T>(before: &[Arc<T>], after: &[Arc<T>], published: fn(&T) -> Json) -> bool {
     let same = |(one, other): (&Arc<T>, &Arc<T>)| Arc::ptr_eq(one, other) || published(one) == published(other);
     before.len() != after.len() || !before.iter().zip(after).all(same)

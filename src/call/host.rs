@@ -48,19 +48,19 @@ pub struct Staging {
     pub log: Option<LogLines>,
 }
 
-/// What a call begins with.
+/// The parameters of a new call.
 pub struct CallSetup<'a> {
     /// The pack.
     pub pack: &'a Arc<Pack>,
-    /// What it does at most.
+    /// Its strongest effect.
     pub effect: Effect,
-    /// What it may use.
+    /// Its limits.
     pub limits: Limits,
     /// The pack's graph.
     pub store: &'a Arc<GraphStore>,
     /// Where changes of the graph are announced.
     pub changes: &'a Arc<ChangeFeed>,
-    /// What the pack remembers.
+    /// The memory of the pack.
     pub memory: &'a Arc<PackMemory>,
     /// The state of the server.
     pub server: &'a Arc<ServerState>,
@@ -84,7 +84,7 @@ pub struct CallSetup<'a> {
 pub struct CallHost {
     /// The pack.
     pub pack: Arc<Pack>,
-    /// What the call does at most.
+    /// The strongest effect of the call.
     effect: Effect,
     /// Ends the call from outside.
     pub cancel: CancelFlag,

@@ -16,7 +16,7 @@ use std::sync::{Arc, Weak};
 pub struct Invocation {
     /// What its scripts can reach.
     pub host: Arc<CallHost>,
-    /// What it may use.
+    /// Its limits.
     pub guard: Arc<Guard>,
     /// Has the watchdog look at that guard.
     _watched: WatchedGuard,
@@ -60,7 +60,7 @@ impl Invocation {
         self.function_of(Arc::clone(&self.host) as Arc<dyn Host>, script, function, arguments)
     }
 
-    /// The same with another host in place of its own.
+    /// Returns the same invocation with another host.
     pub fn function_of(
         &self,
         host: Arc<dyn Host>,

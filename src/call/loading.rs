@@ -26,7 +26,7 @@ pub trait PackSource: WorldOpener + 'static {
     /// The layers, the first one strongest.
     fn layers(&self) -> Result<Vec<Layer>>;
 
-    /// What a person allowed in the workspace.
+    /// Returns the files that the user trusts in the workspace.
     fn trust(&self) -> Result<WorkspaceTrust>;
 
     /// Returns the errors of the sources themselves.

@@ -127,7 +127,7 @@ pub fn resource_entry(served: &ServedResource) -> Json {
     json
 }
 
-/// A skill as it is listed: its `SKILL.md` (SEP-2640).
+/// Returns the list entry of a skill: its `SKILL.md` (SEP-2640).
 pub fn skill_entry(skill: &Skill) -> Json {
     json!({
         "uri": skill.uri,
@@ -244,7 +244,7 @@ impl ResourceListCache {
         is_same.then(|| (known.graph.clone(), Arc::clone(&known.part)))
     }
 
-    /// What a definition lists without a function: itself, or nothing if it is a template.
+    /// Returns the list of a definition without a function: itself, or nothing if it is a template.
     pub(super) fn fixed_part(&self, served: &Arc<ServedResource>) -> ListedPart {
         if let Some((_, part)) = self.get(served) {
             return part;

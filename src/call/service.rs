@@ -29,11 +29,11 @@ use std::time::{Duration, Instant};
 pub struct Service {
     registry: arc_swap::ArcSwap<Registry>,
     state: HostState,
-    /// Held while a generation is made, so that there is one at a time.
+    /// Held while a generation is created, so that there is one at a time.
     making: Mutex<()>,
     /// Whether descriptions are computed: only if clients see them.
     describes: AtomicBool,
-    /// What the descriptions were computed from.
+    /// The inputs of the descriptions.
     description_sources: DescriptionSources,
 }
 

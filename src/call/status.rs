@@ -45,7 +45,7 @@ pub(super) fn registry_status(registry: &Registry) -> Json {
     })
 }
 
-/// What is not served since it is broken, each with its reason.
+/// Returns the broken parts that are not served, each with its reason.
 fn describe_refused(registry: &Registry) -> Vec<Json> {
     let one = |refused: &RefusedPart| {
         json!({
@@ -74,7 +74,7 @@ pub fn fault_json(fault: &Diagnostic) -> Json {
     json
 }
 
-/// What is wrong with the roots of a workspace.
+/// Returns the errors of the roots of a workspace.
 pub(super) fn displaced_roots(workspace: &dyn World) -> Vec<Json> {
     let roots = std::iter::once(".".to_owned()).chain(workspace.granted_roots());
     roots.filter_map(|root| workspace.stat(&root).err().map(|wrong| fault_json(&wrong))).collect()

@@ -103,7 +103,7 @@ pub(super) fn call_tool(
     discard_writes(invocation);
     let handled = match error_handler(&served.definition, invocation) {
         Some((script, function)) if !matches!(fault.code, Code::CANCELLED | Code::SUSPENDED) => {
-            // A call that used up its limits has nothing left: the handler gets limits of its own.
+            // A call may have used up its limits, so the handler gets its own.
             let again = invocation.with_fresh_limits();
             let first = fault.clone();
             let arguments = again.value(arguments).map(|arguments| vec![Fault::value(fault), arguments]);
@@ -167,7 +167,7 @@ fn commit_writes(invocation: &Invocation, mut outcome: ToolOutcome) -> Result<To
     })
 }
 
-/// Drops what is still staged, and the changes of the graph, of a call that failed.
+/// Discards the remaining staged writes and the graph changes of a call that failed.
 ///
 //= docs/spec.md#writes
 //# What a call writes MUST be staged until the call succeeds, and MUST be discarded when it fails or is
@@ -183,7 +183,7 @@ fn discard_writes(invocation: &Invocation) {
     }
 }
 
-/// What a call has changed on the disk, however it ended.
+/// Returns what a call has changed on the disk, whether or not it succeeded.
 fn written_files(invocation: &Invocation) -> Vec<StagedFile> {
     invocation.host.world().staged().and_then(|staged| staged.written().ok()).unwrap_or_default()
 }

@@ -13,7 +13,7 @@ use toml::de::{DeTable, DeValue};
 pub struct Blessing {
     /// The key `result` of `expect`, or `result_json`.
     pub at: Place,
-    /// What came.
+    /// The actual value.
     pub value: Json,
 }
 
@@ -64,7 +64,7 @@ fn span_within(value: &Spanned<DeValue<'_>>, key: &Range<usize>) -> Option<Range
     }
 }
 
-/// The span of a value that is written behind a `=`; a table with a header of its own has none.
+/// Returns the span of a value after a `=`; `None` for a table with its own header.
 fn inline_span(value: &Spanned<DeValue<'_>>) -> Option<Range<usize>> {
     let is_inline = match value.get_ref() {
         DeValue::Table(table) => table.iter().all(|(name, _)| value.span().contains(&name.span().start)),
@@ -74,7 +74,7 @@ fn inline_span(value: &Spanned<DeValue<'_>>) -> Option<Range<usize>> {
     is_inline.then(|| value.span())
 }
 
-/// JSON as an inline TOML value; nothing if a `null` is in it.
+/// Returns JSON as an inline TOML value; `None` if it contains a `null`.
 fn to_inline_toml(value: &Json) -> Option<String> {
     Some(match value {
         Json::Null => return None,

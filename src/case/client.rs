@@ -27,7 +27,7 @@ pub enum AnswerMode {
 pub struct CaseClient {
     answers: Json,
     capabilities: Json,
-    /// What it was asked, in order.
+    /// The questions that it received, in order.
     asked: Mutex<Vec<Json>>,
 }
 
@@ -49,7 +49,7 @@ impl CaseClient {
         std::mem::take(&mut *self.asked())
     }
 
-    /// Makes a request and answers what is asked on the way.
+    /// Makes a request and answers its questions.
     pub fn call(
         self: &Arc<Self>,
         service: &Arc<Service>,

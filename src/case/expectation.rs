@@ -1,4 +1,4 @@
-//! What a step expected, compared with what happened, and readably how they differ.
+//! Compares the expectations of a step with its outcome, and describes the differences.
 
 use super::blessing::Blessing;
 use super::stage::Snapshot;
@@ -13,7 +13,7 @@ use crate::value::{Json, Object};
 use serde_json::json;
 use similar::{ChangeTag, TextDiff};
 
-/// What happened in a step.
+/// The outcome of a step.
 pub struct StepOutcome<'a> {
     /// The answer, if something was asked.
     pub answer: Option<&'a Answer>,
@@ -78,7 +78,7 @@ pub fn check_expectations(
     faults
 }
 
-/// What an answer failed with, if it failed.
+/// Returns the error of an answer, if it failed.
 fn failure(answer: &Answer) -> Option<&Diagnostic> {
     match answer {
         Answer::Fault(fault) => Some(fault),
@@ -141,7 +141,7 @@ fn answer_texts(answer: &Answer) -> Vec<String> {
     }
 }
 
-/// Exactly these files changed: path and text, `null` where one is gone.
+/// Exactly these files changed: path and text, `null` for a removed file.
 fn leaves(expected: &Json, happened: &StepOutcome<'_>) -> Option<String> {
     let (before, after) = (&happened.before, &happened.after);
     let paths = before.keys().chain(after.keys().filter(|path| !before.contains_key(*path)));

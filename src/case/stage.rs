@@ -82,7 +82,7 @@ impl CaseStage {
         matches!(self.ground, StageWorld::Disk(_))
     }
 
-    /// All files as they are now, except those of git.
+    /// Returns all files in their current state, except those of git.
     pub fn snapshot(&self) -> Snapshot {
         match &self.ground {
             StageWorld::Memory(memory) => memory.snapshot(),

@@ -39,7 +39,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             _ => continue,
         };
         let of_kind = || subject.items.iter().filter(|item| item.kind == kind);
-        // What a function lists is known when it runs.
+        // Prompts that a function lists are known only at run time.
         if of_kind().any(|item| item.is_pattern) {
             continue;
         }

@@ -47,7 +47,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     told.collect()
 }
 
-/// What a call does that is not granted, and what to do about it.
+/// Returns what a call does without a grant, and how to fix it.
 fn missing(call: &CallSite, grants: &Grants) -> Option<(String, String)> {
     let granting = |grant: String| format!("allow it in `[pack]` by `grants = {{ {grant} }}`");
     if let Some((needs, verb)) = git_verb(call) {
@@ -84,7 +84,7 @@ fn missing(call: &CallSite, grants: &Grants) -> Option<(String, String)> {
     (!covers(globs, text)).then(|| (format!("{verb} `{text}`"), granting(format!("{verb} = [{text:?}]"))))
 }
 
-/// What a primitive does with the file or folder that its first argument names.
+/// Returns what a primitive does with the file or folder that its first argument names.
 fn takes_a_path(name: &str) -> Option<Effect> {
     // The files of a pack need no grant.
     let mut all = crate::primitives::ALL.iter().filter(|primitive| primitive.name != "read_pack_file");

@@ -1,4 +1,4 @@
-//! Finds arguments whose names a script cannot write behind a dot.
+//! Finds arguments whose names a script cannot write after a dot.
 
 use super::rule::{CheckRule, warning_at};
 use super::subject::Subject;

@@ -47,7 +47,7 @@ impl<'a> Subject<'a> {
         self.program.surveys().iter().flat_map(|survey| &survey.calls)
     }
 
-    /// Every file of the pack that a script asks for by a literal path: what it is, its path, where it is asked for.
+    /// Every file of the pack that a script names by a literal path: its kind, its path, the location of the call.
     pub(super) fn asked_files(&self) -> impl Iterator<Item = (&'static str, &'a str, &'a Place)> + use<'a> {
         self.calls().filter_map(|call| {
             let what = match call.name.as_str() {
@@ -71,7 +71,7 @@ impl<'a> Subject<'a> {
         self.paths.contains(&path)
     }
 
-    /// Every schema of a pack, with a word for what it is of.
+    /// Returns every schema of a pack, with a description of its subject.
     pub(super) fn schemas(&self) -> Vec<(String, &Schema)> {
         let definitions = self.definitions;
         let mut all: Vec<(String, &Schema)> = Vec::new();
@@ -125,7 +125,7 @@ impl<'a> Subject<'a> {
         names
     }
 
-    /// Every file that a definition names: what it is, its path, where it is named.
+    /// Returns every file that a definition names: its kind, its path, where it is named.
     pub(super) fn named_files(&self) -> Vec<(&'static str, &'a str, &'a Place)> {
         let functions = self.named_functions().into_iter();
         let mut files: Vec<(&'static str, &'a str, &'a Place)> =

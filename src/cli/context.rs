@@ -1,4 +1,4 @@
-//! What a command works with: the workspace, the layers of packs, the record of trust, the service.
+//! The context of a command: the workspace, the layers of packs, the record of trust, the service.
 
 use super::options::SharedOptions;
 use super::terminal::{Terminal, print_error_json};
@@ -28,7 +28,7 @@ pub fn environment_variable(name: &str) -> Option<String> {
     Disk::new("/", []).ok()?.env(name)
 }
 
-/// What a command works with.
+/// The context of a command.
 pub struct CommandContext {
     /// The options of all commands.
     pub options: SharedOptions,
@@ -156,7 +156,7 @@ impl CommandContext {
         end_at_signals();
         let caller = Caller {
             cancel: CancelFlag::default(),
-            // What a script logs is in the log already.
+            // The log output of scripts is in the log already.
             notices: Box::new(|notice| match notice {
                 Notice::Log { .. } => {}
                 notice => tracing::info!("{notice:?}"),
@@ -379,7 +379,7 @@ pub(super) fn embedded() -> Result<Arc<dyn World>> {
     Ok(Arc::new(world))
 }
 
-/// The path of the record of trust; nothing if this machine keeps no state.
+/// Returns the path of the record of trust; `None` if this machine keeps no state.
 pub fn trust_record_path() -> Option<String> {
     trust_folder().map(|folder| path::join(&folder, TRUST_RECORD))
 }

@@ -23,7 +23,7 @@ pub struct CostCommand {
     top: Option<usize>,
 }
 
-/// What tools take in `tools/list`, in bytes.
+/// The size of tools in `tools/list`, in bytes.
 #[derive(Clone, Copy, Default)]
 struct Cost {
     tools: usize,

@@ -109,7 +109,7 @@ fn skeleton_pack(name: &str) -> SkeletonFiles {
     ]
 }
 
-/// A tool in a file of its own.
+/// A tool in its own file.
 fn skeleton_tool(pack: &str, name: &str) -> SkeletonFiles {
     vec![
         (format!("tools.d/{pack}/{name}.toml"), tool_text(name)),
@@ -117,7 +117,7 @@ fn skeleton_tool(pack: &str, name: &str) -> SkeletonFiles {
     ]
 }
 
-/// A prompt in a file of its own.
+/// A prompt in its own file.
 fn skeleton_prompt(pack: &str, name: &str) -> SkeletonFiles {
     let title = title(name);
     let definition = format!(

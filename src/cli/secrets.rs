@@ -1,4 +1,4 @@
-//! The secrets of a server: where each comes from, and what is read again later.
+//! The secrets of a server: their sources, and how they are read again.
 
 use super::context::environment_variable;
 use crate::diagnostic::{Code, Diagnostic, Result};

@@ -208,7 +208,7 @@ fn shorten(cell: &str, most: usize) -> String {
     format!("{begin}…{rest}")
 }
 
-/// Moves the column with the longest cell behind all others, where it can be wrapped.
+/// Moves the column with the longest cell to the end, where it can be wrapped.
 pub fn move_widest_last(head: &mut [&str], rows: &mut [Vec<String>]) {
     // What is one word is not wrapped but shortened.
     let width_of = |cell: &String| {

@@ -86,7 +86,7 @@ impl TrustCommand {
             listing.show(&context.terminal);
         }
         if !listing.needs_consent() {
-            // Nothing is left to agree to, but files that are gone are forgotten.
+            // Nothing needs confirmation, but files that no longer exist are removed from the record.
             return Ok(true);
         }
         if let Some(hash) = &self.hash
@@ -146,7 +146,7 @@ fn parse_duration_ms(time: &str) -> Result<i64> {
     Ok(total * HOUR_MS)
 }
 
-/// What there is to trust.
+/// The files that can be trusted.
 pub struct TrustListing {
     rows: Vec<ListedFile>,
     /// Whether only some of the files are meant.
@@ -162,7 +162,7 @@ struct ListedFile {
     bytes: Vec<u8>,
     state: FileState,
     asks: Permissions,
-    /// What it asked for when it was trusted.
+    /// What it requested when it was trusted.
     before: Permissions,
     edits_until: Option<i64>,
     /// Who else can change it, as text: trust in edits includes them.

@@ -441,7 +441,7 @@ fn read_frame(fields: &Fields<'_>, title: Located<String>) -> Case {
     }
 }
 
-/// Reads one table. It may hold several actions: each becomes a step, and the last one has the expectations.
+/// Reads one table. It may contain several actions: each becomes a step, and the last one has the expectations.
 fn read_step(fields: &Fields<'_>, steps: &mut Vec<CaseStep>, reader: &mut DefinitionReader) {
     let mut acts: Vec<Located<CaseAction>> = Vec::new();
     let mut add = |key: &str, value: CaseAction| {
@@ -527,7 +527,7 @@ fn read_expectations(fields: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> Vec<L
     expect
 }
 
-/// TOML has no `null`: `false` says that a file is gone.
+/// TOML has no `null`: `false` means that a file was removed.
 fn false_to_null(mut files: Json) -> Json {
     for (_, text) in files.as_object_mut().into_iter().flatten() {
         if *text == Json::Bool(false) {

@@ -27,7 +27,7 @@ pub struct Fields<'a> {
 pub enum TextOrTable<'a> {
     /// A string and its location.
     Text(Located<String>),
-    /// A table with a grammar of its own.
+    /// A table with its own grammar.
     Table(Fields<'a>),
 }
 

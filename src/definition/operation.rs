@@ -30,13 +30,13 @@ pub struct Operation {
     pub name: Located<String>,
     /// What it does, for the list in the description of the tool.
     pub description: Located<String>,
-    /// What it does at most.
+    /// Its strongest effect.
     pub effect: Located<Effect>,
     /// What it does.
     pub body: Located<Body>,
     /// The schema of its arguments: those of the tool, and its own.
     pub input: Schema,
-    /// What it needs and takes beyond the other operations.
+    /// The arguments that are specific to it.
     pub own: OperationArguments,
     /// Constants merged into the arguments.
     pub bind: Json,

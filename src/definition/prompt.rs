@@ -62,7 +62,7 @@ impl Prompt {
         let script = self.script.as_str();
         let mut arguments: Vec<String> = self.arguments.iter().map(|one| one.name.value.clone()).collect();
         arguments.extend(keys(&self.bind));
-        // What a function lists brings constants of its own.
+        // Prompts that a function lists have their own constants.
         let arguments = self.list.is_none().then_some(arguments);
         let mut body = ItemBody::new(&self.name.value, None, arguments);
         if let Some((function, script)) = &self.context {
@@ -375,7 +375,7 @@ fn located(value: String, at: &Place) -> Located<String> {
     Located { value, at: at.clone() }
 }
 
-/// What the tool is for, and a line for each prompt with its arguments.
+/// Returns the description of the tool, with a line for each prompt and its arguments.
 fn describe_prompts(prompts: &[Prompt]) -> String {
     let mut text = DESCRIPTION.to_owned();
     for prompt in prompts {

@@ -48,7 +48,7 @@ pub struct Resource {
     pub questions: Arc<[DeclaredQuestion]>,
     /// The capabilities without which a client cannot use it.
     pub required_capabilities: Vec<Located<String>>,
-    /// The MIME type of what is read.
+    /// The MIME type of the contents.
     pub mime_type: Option<String>,
     /// Whether a client may subscribe to it.
     pub subscribe: bool,

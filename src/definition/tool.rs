@@ -334,7 +334,7 @@ pub fn read_tool(fields: &Fields<'_>, reader: &mut DefinitionReader) -> (Tool, V
     (tool, shown)
 }
 
-/// What a tool of operations does at most: the strongest of them.
+/// Returns the effect of a tool with operations: the strongest of their effects.
 fn strongest_effect(dispatch: &Dispatch) -> Located<Effect> {
     let strongest = dispatch.operations.iter().map(|operation| &operation.effect).max_by_key(|effect| effect.value);
     strongest.cloned().unwrap_or_else(|| Located { value: Effect::Pure, at: dispatch.argument.at.clone() })

@@ -25,7 +25,7 @@ pub struct Layer {
     /// Its files, with `tools.d` and the others at the root or, if it needs trust, in `.toolsd`; none for the layer inside
     /// the binary.
     pub world: Option<Arc<dyn World>>,
-    /// What a person allowed, if the layer needs it: that of the workspace does.
+    /// The files that the user trusts, if the layer needs trust, as that of the workspace does.
     pub trust: Option<WorkspaceTrust>,
 }
 
@@ -136,7 +136,7 @@ impl PackFiles {
         (files, faults)
     }
 
-    /// The names of the packs: the stems of `tools.d/*.toml` and the folders below `tools.d` that hold such a file.
+    /// Returns the names of the packs: the stems of `tools.d/*.toml` and the folders under `tools.d` with such a file.
     pub fn packs(&self) -> Vec<String> {
         let mut names: Vec<String> = self
             .by_path

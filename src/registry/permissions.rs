@@ -81,7 +81,7 @@ impl Permissions {
         Some(Self::from_definitions(&definitions.sound(&faults)?))
     }
 
-    /// What definitions ask for.
+    /// Returns what definitions request.
     pub fn from_definitions(definitions: &Definitions) -> Self {
         let mut asked = Self::default();
         if let Some(definition) = &definitions.pack {
@@ -97,7 +97,7 @@ impl Permissions {
         asked
     }
 
-    /// What the `[pack]` of a pack asks for.
+    /// Returns what the `[pack]` of a pack requests.
     pub fn from_pack(pack: &PackDefinition) -> Self {
         let mut asked = Self::default();
         asked.add_pack(pack);
@@ -112,7 +112,7 @@ impl Permissions {
         asked
     }
 
-    /// What a `toolsd.toml` asks for.
+    /// Returns what a `toolsd.toml` requests.
     pub fn from_settings(source: &Arc<Source>) -> Self {
         let mut asked = Self::default();
         // Every field is named: a new one has to say whether it lets packs do more.
@@ -400,7 +400,7 @@ const LIMITS: [LimitKind; 5] = [
     ("call_depth", |limits| limits.depth, || Limits::default().depth as u64),
 ];
 
-/// What makes a part of a glob more than a name.
+/// The characters that make a part of a glob more than a name.
 const SPECIAL: [char; 5] = ['*', '?', '[', '{', '\\'];
 
 /// Returns whether the glob `before` covers everything that `after` covers; `false` if their texts do not show it.

@@ -22,12 +22,12 @@ const MOST_BYTES: u64 = 64 << 10;
 /// Maximum number of its diagnostics that are listed individually.
 const MOST_FAULTS: usize = 50;
 
-/// What the file says; empty if there is none.
+/// The contents of the file; empty if there is none.
 #[derive(Clone, Debug, Default)]
 pub struct WorkspaceSettings {
     /// Its contents. If it is not trusted, only `packs` and `limits` are left.
     pub workspace: WorkspaceDefinition,
-    /// Whether a person allowed the file: if not, limits only go down, and paths stay out.
+    /// Whether the file is trusted: if not, it can only lower limits, and its paths are ignored.
     pub trusted: bool,
     /// Whether a part of it is not used, because it is not trusted or has errors.
     pub is_cut: bool,
@@ -74,15 +74,15 @@ impl WorkspaceSettings {
         prefixes.iter().find(|(name, _)| name.value == pack).map_or("", |(_, prefix)| prefix)
     }
 
-    /// The configuration of a pack as it is written; an empty object if there is none.
+    /// Returns the configuration of a pack as written; an empty object if there is none.
     pub fn config(&self, pack: &str) -> Json {
         let packs = &self.workspace.packs;
         let written = packs.iter().find(|(name, _)| name.value == pack);
         written.map_or_else(|| serde_json::json!({}), |(_, written)| (*written.json).clone())
     }
 
-    /// The limits of a call: the first override that says something wins, then the usual ones;
-    /// this file raises them only if it is trusted.
+    /// Returns the limits of a call: for each the first override that sets it, otherwise the default. This file can
+    /// raise them only if it is trusted.
     pub fn limits(&self, overrides: &[LimitsOverride], usual: Limits) -> Limits {
         let of = |field: fn(&LimitsOverride) -> Option<u64>, usual: u64| {
             let below = overrides.iter().find_map(field).unwrap_or(usual);
@@ -122,7 +122,8 @@ pub fn told_in_part(faults: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Removes from an untrusted file all that decides what is served, where, and under which name; each key is reported.
+/// Removes from an untrusted file everything that decides what is served, where, and under which name. Reports each
+/// key.
 //= docs/spec.md#trust
 //# An untrusted `toolsd.toml` MUST NOT choose packs, roots, names or paths, and MUST NOT raise a limit.
 fn remove_powers(file: &mut WorkspaceDefinition, source: &Arc<Source>, why: &Diagnostic) -> Option<Diagnostic> {
@@ -238,14 +239,14 @@ pub const NO_PACK: Code = Code("unknown-pack");
 pub fn unknown_pack(name: &str, known: &[String], found: &[Diagnostic]) -> Box<Diagnostic> {
     let withheld: Vec<&Diagnostic> = found.iter().filter(|fault| is_withheld_of(fault, name)).collect();
     if !withheld.is_empty() {
-        // One that changed, or asks for more, says more than that it is not trusted.
+        // A file that changed or requests more is a more precise reason than one that is not trusted.
         let told = withheld.iter().find(|fault| !fault.message.contains("is not trusted"));
         let why = told.map_or("its files are not trusted", |fault| &*fault.message);
         let help = told.and_then(|fault| fault.help.as_deref()).unwrap_or("read its files, then run `toolsd trust`");
         return Diagnostic::new(NO_PACK, format!("pack `{name}` is not loaded: {why}")).help(help);
     }
     let fault = Diagnostic::new(NO_PACK, format!("there is no pack `{name}`"));
-    // One that is not trusted may be meant, too.
+    // The name may also be a misspelled one of an untrusted pack.
     let withheld = found.iter().filter(|fault| is_withheld(fault)).filter_map(|fault| fault.at.as_ref());
     let withheld = withheld.filter_map(|at| pack_of_file(&at.source.path));
     let known: BTreeSet<&str> = known.iter().map(String::as_str).chain(withheld).collect();

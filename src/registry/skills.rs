@@ -83,7 +83,7 @@ pub(super) fn pack_skills(
     found.into_values().collect()
 }
 
-/// The folders below this one that hold a `SKILL.md`.
+/// Returns the folders under this one that contain a `SKILL.md`.
 fn skill_folders(dir: &str, files: &PackFiles) -> Vec<String> {
     let below = format!("{}/", dir.trim_end_matches('/'));
     let skill_file = |path: &&String| path.starts_with(&below) && path.ends_with(&format!("/{SKILL_FILE}"));
@@ -176,7 +176,7 @@ fn workspace_manifest(world: &dyn Workspace, dir: &str, base: &str, digests: &Fi
     Ok(manifest)
 }
 
-/// A skill that cannot be served as it is.
+/// Creates the warning for a skill that cannot be served.
 const SKILL: Code = Code("skill");
 
 /// Why a skill is skipped: a warning.

@@ -8,20 +8,20 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The name of the file that holds the records of all workspaces.
+/// The name of the file with the records of all workspaces.
 pub const TRUST_RECORD: &str = "trust.json";
 /// The code for files that are not used because they are not trusted.
 pub const UNTRUSTED: Code = Code("untrusted");
 
 /// The form of the record that this program writes.
 const FORMAT: u64 = 1;
-/// What is locked while the record is changed.
+/// The file that is locked while the record is changed.
 const LOCK: &str = "./trust.lock";
 /// Number of attempts for a lock that another process holds, and the pause between them.
 const ATTEMPTS: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What a person allowed in one workspace.
+/// The files that the user trusts in one workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkspaceTrust {
@@ -35,7 +35,7 @@ pub struct WorkspaceTrust {
 pub struct TrustedFile {
     /// The BLAKE3 of its bytes in hexadecimal digits.
     pub hash: String,
-    /// What it asked for when it was shown.
+    /// What it requested when it was confirmed.
     pub permissions: Permissions,
     /// Until when later edits are allowed too, in milliseconds since 1970-01-01T00:00:00Z.
     pub edits_until: Option<i64>,
@@ -107,7 +107,7 @@ impl WorkspaceTrust {
         self.files.contains_key(path)
     }
 
-    /// Trusts a file as it is now; how long edits of it are trusted stays as it was.
+    /// Trusts a file in its current state; the period in which its edits are trusted does not change.
     pub fn allow(&mut self, path: &str, bytes: &[u8], permissions: Permissions) {
         let edits_until = self.files.get(path).and_then(|known| known.edits_until);
         self.files.insert(path.to_owned(), TrustedFile { hash: hash_hex(bytes), permissions, edits_until });

@@ -47,7 +47,7 @@ fn files_below(workspace: &dyn Workspace, layer: &str, faults: &mut Vec<Diagnost
     });
     let mut files = std::mem::take(&mut looking.files);
     if let Err(fault) = found {
-        // What was not looked at to its end is not used in part either.
+        // A layer that was not read to its end is not used at all.
         faults.push(*fault);
         return Vec::new();
     }

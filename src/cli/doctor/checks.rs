@@ -1,4 +1,4 @@
-//! What is checked: the workspace and its folders, trust, packs, the sandbox, git, and HTTP.
+//! The checks of `toolsd doctor`: the workspace and its folders, trust, packs, the sandbox, git, and HTTP.
 
 use crate::cli::context::{
     CommandContext, OPEN_FOLDER, describe_markers, environment_variable, load_trust, trust_record_path,
@@ -87,7 +87,7 @@ impl Finding {
     }
 }
 
-/// The workspace and the further roots.
+/// Checks the workspace and the additional roots.
 pub fn workspace(context: &CommandContext) -> Vec<Finding> {
     let root = context.workspace.root();
     let mut findings = vec![Finding::ok("workspace", root)];
@@ -125,7 +125,7 @@ pub fn folders(_: &CommandContext) -> Vec<Finding> {
     findings
 }
 
-/// What is trusted here, what waits for it, and what cannot be trusted as it is.
+/// Reports what is trusted here, what waits for trust, and what cannot be trusted.
 pub fn trust(context: &CommandContext) -> Vec<Finding> {
     let root = context.workspace.root();
     let trust = match load_trust(root) {
@@ -153,7 +153,7 @@ pub fn trust(context: &CommandContext) -> Vec<Finding> {
     findings
 }
 
-/// What servers that were killed left behind.
+/// Reports what killed servers left behind.
 pub fn leftovers(_: &CommandContext) -> Vec<Finding> {
     recovered().into_iter().map(|told| Finding::note("left", told)).collect()
 }

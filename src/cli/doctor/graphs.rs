@@ -1,4 +1,4 @@
-//! What is wrong with the graphs of packs: files that are missing from answers, and what scripts warn of.
+//! The errors of the graphs of packs: files that are missing from results, and warnings of scripts.
 
 use super::checks::Finding;
 use crate::call::Service;

@@ -153,7 +153,7 @@ fn describe_kind(kind: &Kind, error: &ValidationError<'_>) -> (String, Option<St
     }
 }
 
-/// The schema that holds the keyword an error is about.
+/// Returns the schema that contains the keyword of an error.
 fn parent_schema<'a>(error: &ValidationError<'_>, root: &'a Json) -> Option<&'a Json> {
     let path = error.schema_path().to_string();
     let parent = &path[..path.rfind('/')?];
