@@ -195,8 +195,8 @@ pub fn unmet_at(at: &Place, message: String) -> Diagnostic {
     *Diagnostic::new(CASE, message).at(at.clone())
 }
 
-/// What an answer holds, as `result`, `result_matches` and `capture` see it: data as it is, a single text as a text (as JSON, if
-/// a resource says that it is), several blocks as MCP writes them.
+/// What an answer holds, as `result`, `result_matches` and `capture` see it: data as it is, a single text as a text (as
+/// JSON, if a resource says that it is), several blocks as MCP writes them.
 pub fn result_of(answer: &Answer) -> Json {
     match answer {
         Answer::Tool(outcome) => result_of_tool(outcome),

@@ -93,8 +93,8 @@ fn takes_a_path(name: &str) -> Option<Effect> {
     (primitive.params.first()?.name == "path").then_some(primitive.effect)
 }
 
-/// Whether grants may cover a path, or something below it. What is not known before it runs (the home folder, variables,
-/// where the workspace lies) may.
+/// Whether grants may cover a path, or something below it. What is not known before it runs (the home folder,
+/// variables, where the workspace lies) may.
 fn covers(grants: &[String], asked: &str) -> bool {
     let is_open = |path: &str| path::is_absolute(path) || path.starts_with(['~', '$']) || path.contains("..");
     if is_open(asked) || grants.iter().any(|grant| is_open(grant) || grant.contains('$')) {

@@ -8,7 +8,8 @@ use crate::world::path;
 const CODE: Code = Code("shell-grant");
 
 /// Programs that run what their arguments say: code (`sh -c`, `python3 -c`, `awk`) or another program (`env`, `xargs`).
-/// Those that also read code from files, as `make` does, are not among them: their grants to read and write hold what that is.
+/// Those that also read code from files, as `make` does, are not among them: their grants to read and write hold what
+/// that is.
 const INTERPRETERS: &[&str] = &[
     "ash",
     "awk",

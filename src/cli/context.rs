@@ -364,8 +364,8 @@ fn warn_of_missed_folder(dir: &str) -> Option<Diagnostic> {
     Some(*Diagnostic::new(MISSED_FOLDER, message).warning().help(help))
 }
 
-/// A folder of packs, to be read: links in it are followed wherever they lead, since what is read is trusted by its bytes,
-/// or needs no trust.
+/// A folder of packs, to be read: links in it are followed wherever they lead, since what is read is trusted by its
+/// bytes, or needs no trust.
 pub(super) fn open_layer(folder: &str) -> Result<Arc<dyn World>> {
     Ok(Arc::new(Disk::new(folder, ["/"])?))
 }
@@ -450,8 +450,8 @@ fn refuse_misled(folder: &str, workspace: &str) -> Result<()> {
 /// What a shell adds to the number of the signal that ended a program.
 const SIGNAL_EXIT_BASE: i32 = 128;
 
-/// Has SIGINT and SIGTERM end this process in good order from now on. If that cannot be set up, they end it at once, and the
-/// next command cleans up. SIGHUP is left alone: `nohup` ignores it.
+/// Has SIGINT and SIGTERM end this process in good order from now on. If that cannot be set up, they end it at once,
+/// and the next command cleans up. SIGHUP is left alone: `nohup` ignores it.
 //= docs/spec.md#programs
 //# When the server ends, for whatever reason, its programs and everything that they started MUST end.
 pub(super) fn end_at_signals() {

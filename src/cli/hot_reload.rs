@@ -24,8 +24,8 @@ pub struct HotReload {
 }
 
 impl HotReload {
-    /// Watches the layers of packs, and the workspace if subscriptions or descriptions depend on it. What cannot be watched is
-    /// logged: packs then stay as they are, while graphs and files are fresh all the same.
+    /// Watches the layers of packs, and the workspace if subscriptions or descriptions depend on it. What cannot be
+    /// watched is logged: packs then stay as they are, while graphs and files are fresh all the same.
     pub fn start(context: &CommandContext, service: &Arc<Service>) -> Self {
         let mut watchers = Vec::new();
         let reloading = Arc::clone(service);

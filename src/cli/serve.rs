@@ -118,8 +118,8 @@ impl ServeCommand {
         self.http.is_some()
     }
 
-    /// What is wrong with its secrets where it starts with the variables `handed`, and nothing else was handed on to it.
-    /// Files for which `is_known` does not hold are passed over.
+    /// What is wrong with its secrets where it starts with the variables `handed`, and nothing else was handed on to
+    /// it. Files for which `is_known` does not hold are passed over.
     pub(super) fn fault_of_secrets(
         &self,
         is_known: fn(&str) -> bool,

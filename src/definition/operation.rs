@@ -179,8 +179,8 @@ fn read_operation(
     }
 }
 
-/// Reads what the operation adds to the arguments. An argument is declared either by the tool or by operations, and every
-/// required one must be declared.
+/// Reads what the operation adds to the arguments. An argument is declared either by the tool or by operations, and
+/// every required one must be declared.
 fn read_arguments(
     fields: &Fields<'_>,
     schema: Option<&Schema>,

@@ -22,8 +22,8 @@ pub const EJECTED: &str = "ejected.json";
 pub struct Layer {
     /// `embedded`, `user`, `workspace`, or the folder named by `--dir`.
     pub origin: String,
-    /// Its files, with `tools.d` and the others at the root or, if it needs trust, in `.toolsd`; none for the layer inside
-    /// the binary.
+    /// Its files, with `tools.d` and the others at the root or, if it needs trust, in `.toolsd`; none for the layer
+    /// inside the binary.
     pub world: Option<Arc<dyn World>>,
     /// The files that the user trusts, if the layer needs trust, as that of the workspace does.
     pub trust: Option<WorkspaceTrust>,
@@ -195,8 +195,8 @@ impl PackFiles {
         self.texts("tools.d/", ".toml").map(|source| source.text.len()).sum()
     }
 
-    /// How closely they must be validated. A test ensures that the files inside the binary are sound; that holds as long as no
-    /// other layer adds or removes one.
+    /// How closely they must be validated. A test ensures that the files inside the binary are sound; that holds as
+    /// long as no other layer adds or removes one.
     pub fn validation(&self) -> Validation {
         let embedded = self.removed.is_empty() && self.by_path.values().all(|file| file.origin == EMBEDDED);
         if embedded { Validation::Skipped } else { Validation::Full }

@@ -148,8 +148,8 @@ pub struct PackParts {
     pub faults: Vec<Diagnostic>,
 }
 
-/// Compiles a pack whose definitions are read. If it is known to be sound, what is not needed at the start is compiled when
-/// it is first called.
+/// Compiles a pack whose definitions are read. If it is known to be sound, what is not needed at the start is compiled
+/// when it is first called.
 pub fn compile_pack(
     name: &str,
     hash: [u8; 32],
@@ -240,7 +240,8 @@ impl PackParts {
         !self.faults.iter().any(Diagnostic::is_error)
     }
 
-    /// The pack, to be served in `root`; the definitions that clients ask for; and the contracts of those, in their order.
+    /// The pack, to be served in `root`; the definitions that clients ask for; and the contracts of those, in their
+    /// order.
     pub(super) fn into_pack(
         self,
         root: Option<Arc<dyn World>>,
@@ -291,8 +292,8 @@ pub struct MergedDefinitions {
     pub validation: Validation,
 }
 
-/// Reads every definition file of a pack, in the order of their paths. A table that occurs twice is reported, and the first
-/// one counts.
+/// Reads every definition file of a pack, in the order of their paths. A table that occurs twice is reported, and the
+/// first one counts.
 pub fn merge_definitions(name: &str, files: &PackFiles, validation: Validation) -> MergedDefinitions {
     let mut all = Definitions::default();
     let mut faults = Vec::new();

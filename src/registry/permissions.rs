@@ -338,7 +338,8 @@ impl Permissions {
         self.describe_within(self)
     }
 
-    /// The same for a part of the permissions `whole`: what a program may touch is described relative to what its pack may.
+    /// The same for a part of the permissions `whole`: what a program may touch is described relative to what its pack
+    /// may.
     pub fn describe_within(&self, whole: &Self) -> Vec<String> {
         let mut words = Vec::new();
         for (kind, word) in LISTS {

@@ -155,7 +155,8 @@ fn remove_powers(file: &mut WorkspaceDefinition, source: &Arc<Source>, why: &Dia
     Some(*fault.warning().at(source.place(0..0)).help("read the file, then run `toolsd trust`"))
 }
 
-/// The configuration, its checker, and what is wrong with it. Of an untrusted file nothing that is a path (`format = "path"`) is used.
+/// The configuration, its checker, and what is wrong with it. Of an untrusted file nothing that is a path (`format =
+/// "path"`) is used.
 pub fn configure(
     name: &str,
     pack: &PackDefinition,

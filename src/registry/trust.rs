@@ -116,8 +116,8 @@ impl WorkspaceTrust {
     /// Checks whether a file may be used.
     ///
     /// # Errors
-    /// Its bytes are not those that were trusted, and either edits of it are not trusted at `now_ms`, or it asks for more than
-    /// before.
+    /// Its bytes are not those that were trusted, and either edits of it are not trusted at `now_ms`, or it asks for
+    /// more than before.
     //= docs/spec.md#trust
     //# A file of the workspace MUST NOT be used unless its content was trusted, or edits of it were trusted
     //# and have not expired.

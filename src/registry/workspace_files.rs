@@ -55,7 +55,8 @@ fn files_below(workspace: &dyn Workspace, layer: &str, faults: &mut Vec<Diagnost
     files
 }
 
-/// The bytes of the trusted pack files, by their path from the root of the workspace; why others are not used is reported.
+/// The bytes of the trusted pack files, by their path from the root of the workspace; why others are not used is
+/// reported.
 pub(super) fn trusted_files(
     workspace: &dyn Workspace,
     trust: &WorkspaceTrust,
@@ -98,8 +99,8 @@ pub fn is_withheld_of(fault: &Diagnostic, pack: &str) -> bool {
     is_withheld(fault) && fault.at.as_ref().and_then(|at| pack_of_file(&at.source.path)) == Some(pack)
 }
 
-/// The packs of the workspace of which a file is withheld, each as one error; of `named` only, if any are named. Files that
-/// all packs share count for each choice.
+/// The packs of the workspace of which a file is withheld, each as one error; of `named` only, if any are named. Files
+/// that all packs share count for each choice.
 //= docs/spec.md#command-line
 //# `toolsd test` and `toolsd check` MUST exit with 1 if a pack has a file that is not trusted, and MUST
 //# report the reason and the next step.

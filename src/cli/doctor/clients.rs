@@ -203,8 +203,8 @@ fn named(line: &CommandLine) -> impl Iterator<Item = (&'static str, &str)> {
     workspace.chain(further).chain(packs).chain(secrets.into_iter().flatten())
 }
 
-/// What keeps the server from starting, or from serving a pack that it names, as it would find it itself. Where folders are
-/// relative or filled in by the client, it is not known.
+/// What keeps the server from starting, or from serving a pack that it names, as it would find it itself. Where folders
+/// are relative or filled in by the client, it is not known.
 fn fault_of_start(context: &CommandContext, server: &Json, line: &CommandLine) -> Option<Diagnostic> {
     let mut options = line.options.clone();
     if !options.dirs.iter().chain(&options.roots).chain(&options.workspace).all(|at| is_absolute(at)) {
@@ -234,7 +234,8 @@ fn told(fault: &Diagnostic, what: &str) -> Diagnostic {
     Diagnostic { message: format!("{what}: {}", fault.message), ..fault.clone() }
 }
 
-/// Whether a path is the same for the client as for us: one that is relative, or filled in by the client, is known to it alone.
+/// Whether a path is the same for the client as for us: one that is relative, or filled in by the client, is known to
+/// it alone.
 fn is_absolute(at: &str) -> bool {
     path::is_absolute(at) && !at.contains("${")
 }

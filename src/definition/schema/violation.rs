@@ -66,7 +66,8 @@ fn unknown_names(pointer: &str, unexpected: &[&str], known: &[&str]) -> Vec<Sche
     unexpected.iter().take(20).map(problem).collect()
 }
 
-/// The distance of a value from an alternative. One that a constant rules out is further away than one that lacks a key.
+/// The distance of a value from an alternative. One that a constant rules out is further away than one that lacks a
+/// key.
 fn distance(errors: &[ValidationError<'_>]) -> (bool, usize) {
     let ruled_out = errors.iter().any(|error| is_choice(error) || matches!(error.kind(), Kind::Type { .. }));
     (ruled_out, errors.len())
@@ -76,7 +77,8 @@ fn is_choice(error: &ValidationError<'_>) -> bool {
     matches!(error.kind(), Kind::Constant { .. } | Kind::Enum { .. })
 }
 
-/// The violation for alternatives with a discriminator, such as `op`, whose value fits none of them: it lists all values.
+/// The violation for alternatives with a discriminator, such as `op`, whose value fits none of them: it lists all
+/// values.
 fn discriminator_violation(alternatives: &[Vec<ValidationError<'_>>]) -> Option<SchemaViolation> {
     let choices: Vec<_> =
         alternatives.iter().map(|errors| errors.iter().find(|e| is_choice(e))).collect::<Option<_>>()?;
