@@ -1,4 +1,4 @@
-//! Runs cases and examples in a world of their own, and reports how the result differs from what was expected.
+//! Runs cases and examples in separate worlds, and reports how the results differ from the expected ones.
 
 mod blessing;
 mod client;
@@ -23,14 +23,14 @@ use stage::{CaseStage, RefreshTimer};
 use std::sync::{Arc, Mutex, PoisonError};
 use variables::CaseVariables;
 
-/// How a case went.
+/// The outcome of a case.
 #[derive(Default)]
 pub struct CaseOutcome {
-    /// What went wrong.
+    /// The errors.
     pub faults: Vec<Diagnostic>,
-    /// What came in place of each `expect.result`, if that was asked for: then it is no fault.
+    /// The actual value of each `expect.result` that differs, if requested; the difference is then not an error.
     pub blessings: Vec<Blessing>,
-    /// What the scripts logged meanwhile: level and text of each line.
+    /// The log output of the scripts: level and text of each line.
     pub log: Vec<(LogLevel, String)>,
 }
 
@@ -54,8 +54,8 @@ pub fn run(
         played.log.extend(suspended.log);
         let differ = |(one, other): (&Json, &Json)| difference(one, other);
         if let (true, Some(differs)) = (played.faults.is_empty(), results.iter().zip(&others).find_map(differ)) {
-            let message = format!("suspended for its answers, it gives something else\n{differs}");
-            let help = "what stands before `ask` must be repeatable; put what is not into `once`";
+            let message = format!("suspended for its answers, it returns a different result\n{differs}");
+            let help = "make the code before `ask` repeatable, or put it into `once`";
             let mut fault = unmet_at(&case.title.at, message);
             fault.help = Some(help.to_owned());
             played.faults.push(fault);
@@ -81,7 +81,7 @@ fn run_in_mode(
                 let wrong = playing.step(step, blesses.then_some(&mut played.blessings));
                 let stops = !wrong.is_empty();
                 played.faults.extend(wrong);
-                // What comes later rests on what was kept before.
+                // Later steps depend on captured values.
                 if stops {
                     break;
                 }
@@ -155,13 +155,13 @@ impl<'a> CaseRun<'a> {
         };
         let files = happened.after.iter().map(|(path, bytes)| (path.clone(), json!(String::from_utf8_lossy(bytes))));
         let files: Json = files.collect();
-        // Each answer mode runs in a folder of its own.
+        // Each answer mode runs in its own folder.
         let result = answer.as_ref().map(|answer| self.kept.collapse_workspace(&result_of(answer)));
         self.results.push(json!({ "result": result, "files": self.kept.collapse_workspace(&files) }));
         let first = blessings.as_ref().map_or(0, |blessings| blessings.len());
         let mut blessings = blessings;
         let mut faults = check_expectations(&happened, &self.expand_expectations(step), blessings.as_deref_mut());
-        // A result of a graph with faults may differ because of them.
+        // The errors of a graph may be the reason why a result differs.
         if let (Some(Answer::Tool(ToolOutcome { notice: Some(notice), .. })), Some(first)) =
             (&answer, faults.first_mut())
         {
@@ -177,7 +177,7 @@ impl<'a> CaseRun<'a> {
                 match result.pointer(pointer) {
                     Some(value) => self.kept.keep(name, value.clone()),
                     None => {
-                        faults.push(unmet_at(at, format!("nothing to keep as `{name}`: the result has no `{pointer}`")))
+                        faults.push(unmet_at(at, format!("cannot capture `{name}`: the result has no `{pointer}`")))
                     }
                 }
             }
@@ -185,7 +185,7 @@ impl<'a> CaseRun<'a> {
         faults
     }
 
-    /// What a step expects, with the place of the workspace filled in.
+    /// Returns the expectations of a step, with the path of the workspace filled in.
     fn expand_expectations(&self, step: &CaseStep) -> CaseStep {
         let mut step = step.clone();
         for expect in &mut step.expect {

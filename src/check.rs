@@ -90,7 +90,7 @@ pub const ALL: &[&CheckRule] = &[
     &wrong_arity::RULE,
 ];
 
-/// Everything that the rules find in a pack and that is not yet among its faults, in the order of files and places.
+/// Returns the diagnostics of all rules that are not yet among those of the pack, in the order of files and locations.
 pub fn check(parts: &PackParts) -> Vec<Diagnostic> {
     check_among(parts, &[])
 }
@@ -117,7 +117,7 @@ pub fn check_among(parts: &PackParts, others: &[&PackParts]) -> Vec<Diagnostic> 
     found
 }
 
-/// Sorts diagnostics by file, place and code; those without a place come first.
+/// Sorts diagnostics by file, location and code; those without a location come first.
 pub fn sort_by_place(faults: &mut [Diagnostic]) {
     let key = |fault: &Diagnostic| {
         let place = fault.at.as_ref().map(|at| (at.source.path.clone(), at.span.start));
@@ -146,13 +146,13 @@ mod tests {
                 let times: usize =
                     rule.fires.iter().filter(|file| file.0 == *path).map(|file| file.1.matches(find).count()).sum();
                 if times != usize::from(!find.is_empty()) {
-                    wrong.push(format!("`{find}` stands {times} times in `{path}` of `{}`", rule.code));
+                    wrong.push(format!("`{find}` appears {times} times in `{path}` of `{}`", rule.code));
                 }
             }
             let mended = rule.mended_files();
             let mended: Vec<(&str, &str)> = mended.iter().map(|(path, text)| (*path, text.as_str())).collect();
             for fault in codes(&mended).iter().filter(|fault| fault.code == rule.code) {
-                wrong.push(format!("`{}` is not mended: {fault}", rule.code));
+                wrong.push(format!("`{}` is not fixed: {fault}", rule.code));
             }
             for files in [rule.fires, &mended] {
                 for fault in read_packs(files).0.faults {

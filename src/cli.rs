@@ -1,4 +1,4 @@
-//! The command line: one file a command, one way in.
+//! The command line: one file per command, one entry point.
 
 mod call;
 mod check;
@@ -36,14 +36,14 @@ use tracing_subscriber::fmt::format::{Writer, debug_fn};
 /// The log filter if `TOOLSD_LOG` is not set.
 const DEFAULT_FILTER: &str = "warn,toolsd=info";
 
-/// Runs the command that the arguments of the process name; returns the exit code: 0 success, 1 faults, 2 usage.
+/// Runs the command that the arguments of the process name. Returns the exit code: 0 success, 1 errors, 2 usage.
 pub fn run() -> u8 {
     hide_process();
     let line = CommandLine::parse();
     let terminal = open_terminal();
     start_log(line.options.log_format, terminal.colours_errors());
     let ended = execute(line, terminal);
-    // A call that was answered at its limit may leave a git behind that still takes its lock away.
+    // A call that was answered at its limit may leave behind a git process that still has to remove its lock.
     end_programs();
     match ended {
         Ok(exit) => exit.into(),
@@ -69,7 +69,7 @@ fn execute(line: CommandLine, terminal: Terminal) -> CommandResult {
     }
 }
 
-/// The terminal of the process, without colour if the environment says so.
+/// Opens the terminal of the process, without color if the environment disables it.
 fn open_terminal() -> Terminal {
     Terminal::new(environment_variable("NO_COLOR").is_some_and(|value| !value.is_empty()))
 }
@@ -95,8 +95,8 @@ fn run_command(command: CliCommand, context: CommandContext) -> CommandResult {
     }
 }
 
-/// Starts logging to standard error: `TOOLSD_LOG` says what, `--log-format` says how. A filter that cannot be read falls
-/// back to the default, and the log says so.
+/// Starts logging to standard error: `TOOLSD_LOG` is the filter, `--log-format` the format. An invalid filter is
+/// logged, and the default is used.
 fn start_log(format: LogFormat, colour: bool) {
     let wanted = environment_variable("TOOLSD_LOG").filter(|wanted| !wanted.is_empty());
     let filter = wanted.as_deref().map(EnvFilter::try_new);
@@ -108,11 +108,11 @@ fn start_log(format: LogFormat, colour: bool) {
         LogFormat::Json => lines.json().try_init(),
     };
     if refused && begun.is_ok() {
-        tracing::warn!("`TOOLSD_LOG` is no filter such as `warn,toolsd=debug`; using `{DEFAULT_FILTER}`");
+        tracing::warn!("`TOOLSD_LOG` is not a filter such as `warn,toolsd=debug`; using `{DEFAULT_FILTER}`");
     }
 }
 
-/// Writes a field of a log line. Log lines name files and repeat what scripts say: none of it may begin a line of its own.
+/// Writes a field of a log line. Log lines contain file names and texts of scripts, which must not begin a new line.
 fn write_field(writer: &mut Writer<'_>, field: &Field, value: &dyn Debug) -> fmt::Result {
     let shown = printable(&format!("{value:?}"));
     match field.name() {

@@ -1,6 +1,6 @@
-//! What a pack's TOML files say, lowered: every required thing is there, and every part knows its place.
+//! The contents of a pack's TOML files, lowered: every required key is present, and every part has its location.
 //!
-//! Each kind of table has one file: its type, its keys, and how it is read. `file` puts them together.
+//! Each kind of table has one file: its type, its keys, and its reader. `file` combines them.
 
 mod body;
 mod case;

@@ -18,13 +18,13 @@ const LONGEST: usize = 16 << 10;
 /// of [`Diagnostic`]s.
 pub type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 
-/// A stable name of a fault, such as `toml-syntax` or `parse.yaml`.
+/// A stable name of an error, such as `toml-syntax` or `parse.yaml`.
 ///
 /// The part before the first dot is what a script sees as `error.kind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Code(pub &'static str);
 
-/// The codes of run-time faults, which `on_error` distinguishes. Rules of `check` define their own codes.
+/// The codes of run-time errors, which `on_error` distinguishes. Rules of `check` define their own codes.
 impl Code {
     /// Arguments that the schema, or a primitive, does not accept.
     pub const ARGUMENTS: Self = Self("arguments");
@@ -52,9 +52,9 @@ impl Code {
     pub const SUSPENDED: Self = Self("suspended");
     /// A cycle where none is allowed.
     pub const CYCLE: Self = Self("cycle");
-    /// A fault of a script: an unknown function, a wrong type.
+    /// An error of a script: an unknown function, a wrong type.
     pub const SCRIPT: Self = Self("script");
-    /// A fault of a template.
+    /// An error of a template.
     pub const TEMPLATE: Self = Self("template");
     /// A bug in toolsd.
     pub const INTERNAL: Self = Self("internal");
@@ -80,7 +80,7 @@ pub enum Severity {
     Error,
 }
 
-/// One fault, written for the person, or the model, who can fix it.
+/// One error or warning, written for the person or the model that can fix it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Diagnostic {
     /// Its stable name.
@@ -89,20 +89,20 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// What was wrong: lower case, names in backticks, no full stop.
     pub message: String,
-    /// Its place, if it refers to a text.
+    /// Its location, if it refers to a text.
     pub at: Option<Place>,
     /// What is allowed, the nearest match, or the next step.
     pub help: Option<String>,
-    /// Whether the help speaks to the author of the pack, in words of scripts and definitions.
+    /// Whether the help is for the author of the pack, in terms of scripts and definitions.
     pub is_for_author: bool,
-    /// The calls that led to the fault, innermost first, at most five.
+    /// The calls that led to the error, innermost first, at most five.
     pub trace: Vec<Place>,
     /// Data for programs: the `data` of `fail` and `protocol_error`, or the problems of arguments.
     pub data: Option<Box<Json>>,
 }
 
 impl Diagnostic {
-    /// An error without a place yet.
+    /// Creates an error without a location.
     pub fn new(code: Code, message: impl Into<String>) -> Box<Self> {
         Box::new(Self {
             code,
@@ -123,7 +123,7 @@ impl Diagnostic {
         self
     }
 
-    /// Sets the place, unless it already has one.
+    /// Sets the location, unless it already has one.
     #[must_use]
     pub fn at(mut self: Box<Self>, place: Place) -> Box<Self> {
         self.at.get_or_insert(place);
@@ -138,7 +138,7 @@ impl Diagnostic {
         self
     }
 
-    /// Sets a help line for the author of the pack, which whoever calls its tools does not see.
+    /// Sets a help line for the author of the pack, which callers of its tools do not see.
     #[must_use]
     pub fn author_help(self: Box<Self>, help: impl Into<String>) -> Box<Self> {
         let mut told = self.help(help);
@@ -186,7 +186,7 @@ impl Diagnostic {
     }
 }
 
-/// One line: place, message and help.
+/// One line: location, message and help.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(place) = &self.at {

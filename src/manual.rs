@@ -27,7 +27,7 @@ pub struct ManualEntries {
     pub tables: Vec<&'static Grammar>,
     /// Rules of `check`, sorted by code.
     pub rules: Vec<&'static CheckRule>,
-    /// Fault codes that no rule explains.
+    /// Error codes that no rule explains.
     pub faults: Vec<&'static ErrorCode>,
 }
 

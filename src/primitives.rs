@@ -14,6 +14,7 @@ macro_rules! primitives {
         pub const ALL: &[&Primitive] = &[$(&$name::PRIMITIVE,)*];
 
         /// Their files, for the test that each has the name of its file.
+        /// The files that contain them, for the test that each primitive has the name of its file.
         #[cfg(test)]
         const FILES: &[&str] = &[$(stringify!($name),)*];
     };

@@ -68,9 +68,9 @@ pub struct Registry {
     pub dormant: Vec<(String, Vec<String>)>,
     /// The packs whose last good state serves, since their files are broken now.
     pub stale: Vec<String>,
-    /// What is not served since it is broken, while the rest of its pack is.
+    /// Broken parts that are not served, while the rest of their pack is.
     pub refused: Vec<RefusedPart>,
-    /// What is wrong at present: shown by `toolsd://status`.
+    /// The current diagnostics, shown by `toolsd://status`.
     pub faults: Vec<Diagnostic>,
     /// `toolsd.toml`.
     pub settings: WorkspaceSettings,
@@ -87,7 +87,7 @@ impl Registry {
         self.packs.iter().any(|pack| !pack.skill_lists.is_empty())
     }
 
-    /// The resource that answers a URI, and the variables in it; a fault if its query is wrong.
+    /// Returns the resource of a URI, and the variables in it. Fails if its query is wrong.
     pub fn route(&self, uri: &str) -> Option<Result<(&Arc<ServedResource>, UriVariables)>> {
         self.routes
             .iter()
@@ -100,7 +100,7 @@ impl Registry {
         self.refused.iter().find(|refused| refused.part == part && refused.name == name)
     }
 
-    /// What is withheld: files of the workspace that nobody trusted.
+    /// Returns the diagnostics of withheld files: files of the workspace that are not trusted.
     pub fn withheld(&self) -> impl Iterator<Item = &Diagnostic> {
         self.faults.iter().filter(|fault| is_withheld(fault))
     }
@@ -113,7 +113,7 @@ impl Registry {
         }
         let is_stale = self.stale.iter().any(|stale| stale == pack);
         is_stale.then(|| {
-            format!("the pack `{pack}` is stale, its files are broken now: its last good state serves; `toolsd check` says what is wrong")
+            format!("the pack `{pack}` is stale, its files are broken now: its last good state serves; `toolsd check` lists the errors")
         })
     }
 
@@ -181,7 +181,7 @@ impl Registry {
 pub struct RefusedPart {
     /// The pack.
     pub pack: String,
-    /// What of it.
+    /// The part.
     pub part: PackPart,
     /// The name that it would be served by: that of the pack, if all of it is refused.
     pub name: String,
@@ -189,7 +189,7 @@ pub struct RefusedPart {
     pub why: Diagnostic,
 }
 
-/// What a pack is made of, for clients.
+/// The parts of a pack, for clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PackPart {
     /// All of it.
@@ -215,7 +215,7 @@ impl PackPart {
 }
 
 impl RefusedPart {
-    /// The fault with which a request for it is answered.
+    /// Returns the error for a request of this part.
     //= docs/spec.md#reload
     //# A broken part of a pack MUST NOT disable the other parts, and a call of it MUST return the reason.
     pub fn fault(&self) -> Box<Diagnostic> {
@@ -223,13 +223,12 @@ impl RefusedPart {
             let what = format!("the {} `{}` is not served: {}", self.part.name(), self.name, self.why.message);
             return Diagnostic::new(Code::NOT_FOUND, what).help(self.why.help.clone().unwrap_or_default());
         }
-        let what = format!("the {} `{}` is not served, since it is broken", self.part.name(), self.name);
-        let fault = Diagnostic::new(Code::NOT_FOUND, format!("{what}: {}", self.why.message));
-        fault.help("whoever maintains the pack can mend it; `toolsd check` shows all that is wrong")
+        let message = format!("{} `{}` is unavailable: {}", self.part.name(), self.name, self.why.message);
+        Diagnostic::new(Code::NOT_FOUND, message).help("the pack's author can fix it; `toolsd check` lists all errors")
     }
 }
 
-/// A definition as it is published.
+/// A published definition.
 #[derive(Clone)]
 pub struct Served<D> {
     /// Its pack.
@@ -244,13 +243,13 @@ pub struct Served<D> {
     pub contract: CallContract,
 }
 
-/// A tool as it is published.
+/// A published tool.
 pub type ServedTool = Served<Tool>;
 
-/// A resource or resource template as it is published.
+/// A published resource or resource template.
 pub type ServedResource = Served<Resource>;
 
-/// A prompt as it is published.
+/// A published prompt.
 pub type ServedPrompt = Served<Prompt>;
 
 impl ServedTool {
@@ -265,12 +264,12 @@ impl ServedTool {
 #[derive(Clone, Default)]
 pub struct SkillIndex {
     skills: BTreeMap<String, (Arc<Pack>, Arc<Skill>)>,
-    /// Of each file: the URI of its skill, and its place there.
+    /// For each file: the URI of its skill, and its index there.
     files: HashMap<String, (String, usize)>,
 }
 
 impl SkillIndex {
-    /// Adds a skill. If its URI is taken, the index stays as it is, and the result is the pack that has it.
+    /// Adds a skill. If its URI is taken, does not change the index, and returns the pack that has it.
     pub fn add(&mut self, pack: &Arc<Pack>, skill: &Arc<Skill>) -> Option<&Arc<Pack>> {
         if self.skills.contains_key(&skill.uri) {
             return self.skills.get(&skill.uri).map(|(first, _)| first);
@@ -330,7 +329,7 @@ pub struct RegistryParts<'a> {
     pub settings: WorkspaceSettings,
 }
 
-/// Assembles a registry. A name or URI that two packs claim is a fault that names both; the first pack keeps it.
+/// Assembles a registry. If two packs claim a name or a URI, an error names both, and the first pack keeps it.
 pub fn assemble(assembly: RegistryParts<'_>) -> Registry {
     let RegistryParts { fresh, kept, previous, settings } = assembly;
     let publish = |(parts, root)| publish(parts, root, &settings);

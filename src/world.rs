@@ -1,8 +1,8 @@
 //! Every effect of toolsd: files, the clock, random ids, the environment, programs.
 //!
-//! `World` is the trait that they go through. `disk` is the real world and the only place that names `std::fs`,
+//! `World` is the trait that they go through. `disk` is the real world and the only module that names `std::fs`,
 //! processes and the wall clock; `memory` is that of examples and cases. The others are views over a world: `granted`
-//! limits it to grants, `staged` keeps what a call writes until it ends well, `recorded` remembers what was read,
+//! limits it to grants, `staged` keeps the writes of a call until it succeeds, `recorded` remembers what was read,
 //! `sealed` refuses to read at times.
 
 pub mod disk;

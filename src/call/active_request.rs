@@ -34,10 +34,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 const SKILL_LIST_FORM: &str = "return a list of folders, or of `#{ dir, path }`";
 
-/// What all requests of a host share, whatever generation of the registry they see.
+/// The state that all requests share, whichever generation of the registry they use.
 pub(super) struct HostState {
     pub(super) changes: Arc<ChangeFeed>,
-    /// Where the packs come from; nothing where the registry never changes.
+    /// The source of the packs; `None` if the registry never changes.
     pub(super) site: Option<Arc<dyn PackSource>>,
     pub(super) pool: Arc<Pool>,
     stores: Mutex<HashMap<String, Arc<GraphStore>>>,
@@ -88,7 +88,7 @@ impl HostState {
         enabled.value(&self.configuration(pack).to_json(), Json::as_bool) == Some(true)
     }
 
-    /// What a pack remembers; it survives reloads.
+    /// Returns the memory of a pack, which survives reloads.
     pub(super) fn memory(&self, pack: &str) -> Arc<PackMemory> {
         let mut memories = self.memories.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(memories.entry(pack.to_owned()).or_default())
@@ -156,7 +156,7 @@ impl<'a> ActiveRequest<'a> {
         Self { state, registry, cancel, notices, elicitation, peer: Arc::new(peer) }
     }
 
-    /// A request that nobody made: what its scripts log goes to the log, here and of every client.
+    /// Creates a request without a client. The log output of its scripts goes to the server's log and to every client.
     pub(super) fn in_background(state: &'a HostState, registry: &'a Registry, cancel: CancelFlag) -> Self {
         let (changes, log) = (Arc::clone(&state.changes), state.log().cloned());
         let notices = Arc::new(move |notice| {
@@ -177,7 +177,7 @@ impl<'a> ActiveRequest<'a> {
     /// Answers the request.
     ///
     /// # Errors
-    /// Faults of the protocol, and [`Code::SUSPENDED`] where questions are pending.
+    /// Protocol errors, and [`Code::SUSPENDED`] if questions are pending.
     pub(super) fn answer(&self, request: &Request) -> Result<Answer> {
         match request {
             Request::Call { tool, arguments } => self.call(tool, arguments),
@@ -190,7 +190,7 @@ impl<'a> ActiveRequest<'a> {
         }
     }
 
-    /// Begins a call of a pack. `questions` are those of its definition; without them nobody can be asked.
+    /// Begins a call of a pack. `questions` are those of its definition; `None` forbids questions.
     pub(super) fn begin(
         &self,
         pack: &Arc<Pack>,
@@ -246,7 +246,7 @@ impl<'a> ActiveRequest<'a> {
         })
     }
 
-    /// Refuses what can be refused at once, and asks what is to be asked before a task.
+    /// Refuses calls that can be refused at once, and asks the questions that precede a task.
     fn prepare(&self, name: &str, arguments: &Json) -> Result<Answer> {
         let served = self.find_tool(name)?;
         self.require_capabilities(&served.name, &served.definition.required_capabilities)?;
@@ -289,7 +289,7 @@ impl<'a> ActiveRequest<'a> {
         read_resource(served, &invocation, uri, variables)
     }
 
-    /// What the prompt tool of a pack answers: all its prompts, or the messages of one.
+    /// Returns the result of a pack's prompt tool: all its prompts, or the messages of one.
     fn answer_prompt_tool(&self, pack: &Arc<Pack>, arguments: &Json) -> Result<Value> {
         let mut prompts = self.registry.prompts.iter().filter(|one| Arc::ptr_eq(&one.pack, pack));
         let Some(name) = arguments.get("name").and_then(Json::as_str) else {
@@ -377,7 +377,7 @@ impl<'a> ActiveRequest<'a> {
     fn list_resources(&self) -> Result<Answer> {
         let mut invocations = Invocations::new();
         let parts = self.registry.resources.iter().map(|served| {
-            // What does not even begin, because the graph cannot be built, is left out in the same way.
+            // A list that cannot even begin, because the graph cannot be built, is skipped in the same way.
             self.list_part(served, &mut invocations).unwrap_or_else(|fault| {
                 tracing::warn!("the list of `{}` fails: {fault}", served.definition.uri.value);
                 ListedPart::default()
@@ -420,8 +420,8 @@ impl<'a> ActiveRequest<'a> {
             .map_err(Clone::clone)
     }
 
-    /// Lists all skills: those among the files of packs, and those that functions find. What fails is left out, and
-    /// logged.
+    /// Lists all skills: those among the files of packs, and those that functions find. Skills that fail are logged and
+    /// skipped.
     pub(super) fn list_skills(&self) -> Arc<SkillIndex> {
         if !self.registry.finds_skills() {
             return Arc::clone(&self.registry.skills);
@@ -452,7 +452,7 @@ impl<'a> ActiveRequest<'a> {
         let invocation = self.begin(pack, Effect::Reads, limits, false, None)?;
         let listed = invocation.function(script, &list.value, Vec::new())?;
         let Json::Array(items) = listed.to_json() else {
-            let message = format!("`{}` gives {}, not a list", list.value, Value::kind(&listed).name());
+            let message = format!("`{}` returns {}, not a list", list.value, Value::kind(&listed).name());
             return Err(Diagnostic::new(Code::SCRIPT, message).at(list.at.clone()).help(SKILL_LIST_FORM));
         };
         let (found, world) = (&self.state.found_skills, self.readable_world(pack)?);
@@ -474,7 +474,7 @@ impl<'a> ActiveRequest<'a> {
         Ok(())
     }
 
-    /// A file of a skill, byte for byte; nothing if no skill has this URI.
+    /// Returns a file of a skill, byte for byte; `None` if no skill has this URI.
     fn skill_file(&self, uri: &str) -> Option<Result<ResourceAnswer>> {
         if let Some((pack, _, file)) = self.registry.skills.file(uri) {
             return Some(read_skill_file(pack, file));
@@ -494,7 +494,7 @@ impl<'a> ActiveRequest<'a> {
         invocation.host.readable()
     }
 
-    /// Looks at the graph of a pack again and builds it anew if that is due; nothing if it has none.
+    /// Checks the graph of a pack and rebuilds it if that is due. Returns `None` if the pack has no graph.
     pub(super) fn refresh_graph(&self, pack: &Arc<Pack>) -> Result<Option<Arc<Graph>>> {
         let limits = pack.compiled.build_limits;
         let invocation = self.begin(pack, Effect::Reads, limits, false, None)?;

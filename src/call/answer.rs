@@ -1,4 +1,4 @@
-//! What the host answers: results of tools and how they are shaped, contents of resources, and the rest.
+//! Answers to requests: results of tools and their form, contents of resources, and others.
 
 use super::caller_fault::for_caller;
 use super::elicitation::{CallRecord, PendingQuestions};
@@ -10,19 +10,19 @@ use crate::value::{Json, Kind, Object, Value};
 use serde_json::{Map, json};
 use std::sync::Arc;
 
-/// The key of `_meta` that holds the data of a failure where `structuredContent` must fit an output schema.
+/// The key of `_meta` with the data of a tool error if `structuredContent` must fit an output schema.
 const FAILURE: &str = "toolsd/failure";
 
-/// How many problems of a result are told.
+/// Maximum number of problems that are reported of a result.
 const MAX_PROBLEMS: usize = 5;
 
-/// Bytes of an answer beside its content, about.
+/// Approximate size of an answer in bytes, without its content.
 const OVERHEAD: usize = 256;
 
 /// How many references are followed from one schema to the next: a chain that refers to itself ends.
 const MAX_REFERENCES: usize = 32;
 
-/// What the host answers.
+/// The answer to a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// The result of a tool, good or bad.
@@ -49,16 +49,16 @@ pub enum Answer {
     Skills(Arc<SkillIndex>),
     /// The call may begin, with what was asked beforehand.
     Ready(Box<CallRecord>),
-    /// The call cannot go on without answers: make it again with them. Only where [`AskMode::Suspends`].
+    /// The call needs answers to continue: repeat it with them. Only with [`AskMode::Suspends`].
     Asks(Box<PendingQuestions>),
-    /// An error of the protocol: not found, rejected, a fault of the host.
+    /// A protocol error: not found, rejected, an internal error.
     Fault(Box<Diagnostic>),
 }
 
 /// The result of a tool.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolOutcome {
-    /// What a model reads.
+    /// The content for the model.
     pub content: Vec<Content>,
     /// The data: any JSON.
     pub structured: Option<Json>,
@@ -66,17 +66,17 @@ pub struct ToolOutcome {
     pub failed: bool,
     /// `_meta`.
     pub meta: Option<Json>,
-    /// What the result says at its end, beside the tool's own words.
+    /// A notice at the end of the result, in addition to the tool's own text.
     pub notice: Option<String>,
-    /// What the failure came from.
+    /// The cause of the failure.
     pub fault: Option<Box<Diagnostic>>,
     /// The files that the call changed, or would have changed if it was dry.
     pub changes: Vec<crate::world::staging::StagedFile>,
 }
 
 impl ToolOutcome {
-    /// The result of a tool that ended well. Its data is put into the order of the output schema and checked against
-    /// it; a result above the limit is a fault that names what narrows it.
+    /// Returns the result of a tool that succeeded. Its data is ordered by the output schema and validated with it.
+    /// Fails for a result above the limit, and names the argument that narrows it.
     pub(super) fn from_value(value: &Value, tool: &ServedTool, most: usize) -> Result<Self> {
         let mut outcome = Self::from_parts(value, tool.contract.output.is_some())?;
         if let Some(data) = &mut outcome.structured {
@@ -103,8 +103,9 @@ impl ToolOutcome {
                     problems.iter().take(MAX_PROBLEMS).map(|problem| problem.message.as_str()).collect();
                 let message =
                     format!("the result of `{}` does not fit its output schema: {}", tool.name, told.join("; "));
-                return Err(Diagnostic::new(Code("output"), message)
-                    .author_help("correct the script or `[tool.contract.output]`"));
+                return Err(
+                    Diagnostic::new(Code("output"), message).author_help("correct the script or `[tool.output]`")
+                );
             }
         }
         Ok(outcome)
@@ -140,7 +141,7 @@ impl ToolOutcome {
         })
     }
 
-    /// Bytes of it as an answer, about: its data are told as a text, too.
+    /// Returns its approximate size as an answer in bytes, including the data repeated as text.
     pub fn bytes(&self) -> usize {
         let size = |content: &Content| match &content.block {
             ContentBody::Text(text) => text.len(),
@@ -153,7 +154,7 @@ impl ToolOutcome {
     }
 }
 
-/// What a resource holds.
+/// The contents of a resource.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResourceAnswer {
     /// Its parts: URI, MIME type, text or blob.
@@ -177,8 +178,8 @@ impl ResourceAnswer {
     }
 }
 
-/// A fault as the data of a failed result: those of `fail` and of wrong arguments, else `error`, and what there is of `at`,
-/// `help` and `data`.
+/// Returns an error as the data of a failed result: those of `fail` and of invalid arguments, otherwise `error` and, if
+/// present, `at`, `help` and `data`.
 pub fn fault_data(fault: &Diagnostic) -> Json {
     match (fault.code, &fault.data) {
         (Code::FAIL | Code::ARGUMENTS, Some(data)) => return (**data).clone(),
@@ -237,7 +238,7 @@ fn check_size(bytes: usize, tool: &ServedTool, most: usize) -> Result<()> {
     }))
 }
 
-/// The argument that bounds the size of a result: a whole number whose name says so.
+/// Returns the argument that limits the size of a result: an integer with a name such as `limit`.
 fn narrowing_argument(input: &ObjectSchema) -> Option<&str> {
     let properties = input.get("properties")?.as_object()?;
     let is_whole = |schema: &Json| schema.get("type").is_some_and(|kind| kind == "integer");
@@ -285,7 +286,7 @@ fn order_value(value: &mut Json, schema: &Json, root: &Json) {
     }
 }
 
-/// The properties that a schema names, its parts' included; a name counts where it stands first.
+/// Collects the properties of a schema and its parts; only the first occurrence of a name counts.
 fn collect_properties<'a>(schema: &'a Json, root: &'a Json, chain: usize, into: &mut Vec<(&'a str, &'a Json)>) {
     if chain == 0 {
         return;

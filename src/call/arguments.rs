@@ -91,7 +91,7 @@ pub fn merge_constants(arguments: &mut Json, with: &Json) {
     }
 }
 
-/// The fault of arguments that do not fit `what`, for a model to repair: `{ "error", "problems" }`.
+/// Returns the error for arguments that do not fit `what`, for a model to fix: `{ "error", "problems" }`.
 pub fn arguments_fault(what: &str, problems: &[SchemaViolation]) -> Box<Diagnostic> {
     //= docs/spec.md#calls
     //# All violations of an input schema MUST be reported at once, in a tool error that a model can correct.
@@ -104,7 +104,7 @@ pub fn arguments_fault(what: &str, problems: &[SchemaViolation]) -> Box<Diagnost
 /// A problem as one sentence.
 fn describe_problem(problem: &SchemaViolation) -> String {
     match &problem.help {
-        // What is missing is told with what it stands for.
+        // The message for a missing argument includes its description.
         Some(help) if problem.message.ends_with(" is missing") => format!("{} ({help})", problem.message),
         Some(help) => format!("{}; {help}", problem.message),
         None => problem.message.clone(),
@@ -154,7 +154,7 @@ mod tests {
                 json!({ "query": "a", "since": null, "limit": 20 }),
             ),
             (json!({ "query": "a", "page": { "size": null } }), json!({ "query": "a", "page": {}, "limit": 20 })),
-            // What JSON Schema counts as an integer, a script gets as one.
+            // A script receives as an integer what JSON Schema counts as one.
             (
                 json!({ "query": "a", "limit": 3.0, "page": { "size": 4.0 } }),
                 json!({ "query": "a", "limit": 3, "page": { "size": 4 } }),

@@ -1,15 +1,15 @@
-//! A fault in words for whoever called: without places and advice that only the author of the pack can use.
+//! An error as callers see it: without locations and help that only the author of the pack can use.
 
 use crate::diagnostic::{Code, Diagnostic};
 use crate::registry::FOLDERS;
 
-/// What a caller can do about a fault of the pack's own code.
-const ADVICE: &str = "other arguments may avoid it; otherwise report it to the maintainer of the pack: the log of the server names the place";
+/// What a caller can do about an error in the pack's own code.
+const ADVICE: &str = "try other arguments, or report it to the pack's author: the server's log has the location";
 
 //= docs/spec.md#calls
 //# The answer to a caller MUST NOT hold places or advice that only the author of the pack can use; the log MUST
 //# hold them.
-/// The fault as a caller sees it, who asked for `what`: the name of a tool, or a URI.
+/// Returns the error as a caller sees it that requested `what`: the name of a tool, or a URI.
 pub fn for_caller(fault: &Diagnostic, what: Option<&str>) -> Diagnostic {
     let is_in_pack = fault.at.as_ref().is_some_and(|at| is_pack_file(&at.source.path));
     let mut told = fault.clone();
@@ -25,7 +25,7 @@ pub fn for_caller(fault: &Diagnostic, what: Option<&str>) -> Diagnostic {
     }
     told.at = None;
     if [Code::SCRIPT.0, Code::ARGUMENTS.0, Code::TEMPLATE.0].contains(&fault.code.kind()) {
-        // The data of a script's own arguments would be taken for those of the caller.
+        // The data of a script's own arguments would be mistaken for those of the caller.
         told.data = None;
         let what = what.map_or_else(|| "the pack".to_owned(), |what| format!("`{what}`"));
         told.message = format!("the code of {what} failed: {}", fault.message);
@@ -34,7 +34,7 @@ pub fn for_caller(fault: &Diagnostic, what: Option<&str>) -> Diagnostic {
     told
 }
 
-/// Whether a path is that of a script, a definition or a template of a pack.
+/// Returns whether a path belongs to a script, a definition or a template of a pack.
 fn is_pack_file(path: &str) -> bool {
     path.ends_with(".rhai") || path.split_once('/').is_some_and(|(folder, _)| FOLDERS.contains(&folder))
 }

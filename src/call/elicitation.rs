@@ -1,4 +1,4 @@
-//! The questions of one call: what is asked, what is answered, and what stays the same when the call runs again.
+//! The questions of one call, their answers, and the state that stays the same when the call runs again.
 
 use crate::definition::{Checker, DeclaredQuestion, schema_object};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
@@ -19,19 +19,19 @@ const MAX_IDS: usize = 1_000;
 /// How a client is asked.
 #[derive(Clone, Default)]
 pub enum AskMode {
-    /// Nobody answers.
+    /// Questions cannot be answered.
     #[default]
     Nobody,
     /// The call waits for the answers.
     Waits {
         /// Who asks.
         asker: Arc<dyn Asker>,
-        /// What was answered before.
+        /// The answers of previous runs.
         record: Box<CallRecord>,
     },
     /// The call ends with [`super::Answer::Asks`] and is made again with the answers.
     Suspends {
-        /// What the runs before kept.
+        /// The record of previous runs.
         record: Box<CallRecord>,
         /// The answers that came with the request, as the protocol brings them.
         answers: BTreeMap<String, Json>,
@@ -43,28 +43,28 @@ pub trait Asker: Send + Sync {
     /// The answers in the order of the questions, as the protocol brings them: `null` where none came.
     ///
     /// # Errors
-    /// The request was taken back, the client is gone, or it does not answer in time.
+    /// The request was cancelled, the client has disconnected, or it does not answer in time.
     fn ask(&self, questions: &[(String, QuestionKind)]) -> Result<Vec<Json>>;
 }
 
-/// What a call keeps from one run to the next: it must pass through the client, who may read it.
+/// The state that a call keeps from one run to the next. It passes through the client, which can read it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CallRecord {
     /// The time of the call, in milliseconds since 1970.
     now_ms: Option<i64>,
     /// The ids that were drawn.
     ids: Vec<String>,
-    /// How many notices were told.
+    /// Number of notices that were sent.
     told: usize,
     /// The answers, by key.
     answers: BTreeMap<String, Json>,
-    /// What `once` made, by key.
+    /// The results of `once`, by key.
     made: BTreeMap<String, Json>,
     /// How often each question was asked that is not answered.
     tries: BTreeMap<String, u32>,
 }
 
-/// What a call asks before it can go on.
+/// The questions that a call needs answers to before it can continue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PendingQuestions {
     /// Key and question.
@@ -86,7 +86,7 @@ struct ElicitationState {
     record: CallRecord,
     /// Answers that came with the request and were not asked for yet.
     fresh: BTreeMap<String, Json>,
-    /// What each key asked in this run.
+    /// The question of each key in this run.
     asked: BTreeMap<String, QuestionKind>,
     /// How many ids this run drew.
     drawn: usize,
@@ -130,7 +130,7 @@ impl Elicitation {
         *self.state().record.now_ms.get_or_insert(now_ms)
     }
 
-    /// The next id: that of the run before, else a new one.
+    /// Returns the next id: that of the previous run, otherwise a new one.
     pub fn next_id(&self, draw: impl FnOnce() -> String) -> String {
         let mut state = self.state();
         state.drawn += 1;
@@ -145,7 +145,7 @@ impl Elicitation {
         id
     }
 
-    /// Whether the next notice is new, and not one that the run before sent.
+    /// Returns whether the next notice is new, rather than one that the previous run sent.
     pub fn is_new_notice(&self) -> bool {
         let mut state = self.state();
         state.told += 1;
@@ -172,12 +172,12 @@ impl Elicitation {
         record
     }
 
-    /// Takes what the call asks before it can go on, if it was suspended.
+    /// Takes the pending questions of a suspended call.
     pub fn take_pending(&self) -> Option<PendingQuestions> {
         self.state().pending.take()
     }
 
-    /// Asks, and gives the answers as scripts see them: `()` for an optional question that cannot be asked.
+    /// Asks, and returns the answers as scripts see them: `()` for an optional question that cannot be asked.
     pub fn ask(&self, questions: &[(String, Question)]) -> Result<Vec<Value>> {
         let mut open: Vec<(String, QuestionKind)> = Vec::new();
         for (key, question) in questions {
@@ -197,7 +197,7 @@ impl Elicitation {
                 Some(asker) => self.wait(asker.as_ref(), open)?,
                 None if self.suspends => return Err(self.suspend(open)),
                 None => {
-                    let fault = Diagnostic::new(Code::ASK, "nobody is there to be asked");
+                    let fault = Diagnostic::new(Code::ASK, "there is no client to ask");
                     return Err(fault.help("call it from a client"));
                 }
             }
@@ -216,8 +216,8 @@ impl Elicitation {
         if let Some(before) = state.asked.insert(key.to_owned(), wish.clone())
             && before != *wish
         {
-            let fault = Diagnostic::new(Code::ASK, format!("`{key}` was asked already, with another question"));
-            return Err(fault.help("give each question of a call a key of its own"));
+            let fault = Diagnostic::new(Code::ASK, format!("`{key}` was already used for another question"));
+            return Err(fault.help("use a different key for each question of a call"));
         }
         if let Some(answer) = state.record.answers.get(key) {
             if find_problem(wish, answer).is_none() {
@@ -245,7 +245,7 @@ impl Elicitation {
                 let _pause = outer.as_ref().map(|outer| outer.pause());
                 block_in_place(|| asker.ask(&open))
             };
-            // What ended the call meanwhile is why no answer came.
+            // If the call was stopped meanwhile, that is the reason for the missing answer.
             guard::reserve_memory(0)?;
             let answers = answers??;
             let mut left = Vec::new();
@@ -270,7 +270,7 @@ impl Elicitation {
     fn suspend(&self, open: Vec<(String, QuestionKind)>) -> Box<Diagnostic> {
         let mut state = self.state();
         if state.drawn > MAX_IDS {
-            return Diagnostic::new(Code::LIMIT, format!("a call cannot ask after more than {MAX_IDS} ids were drawn"))
+            return Diagnostic::new(Code::LIMIT, format!("a call cannot ask after drawing more than {MAX_IDS} ids"))
                 .help("ask first");
         }
         for (key, _) in &open {
@@ -313,7 +313,7 @@ fn unanswered_fault(open: &[(String, QuestionKind)], why: &str) -> Box<Diagnosti
     Diagnostic::new(Code::ASK, message).help("answer what the form asks for, or decline it")
 }
 
-/// The question of a key: the one given, else the declared one.
+/// Returns the question of a key: the passed one, otherwise the declared one.
 pub fn find_question(asked: &AskedQuestion, declared: &[DeclaredQuestion]) -> Result<(String, Question)> {
     if let Some(question) = &asked.question {
         return Ok((asked.key.clone(), question.clone()));

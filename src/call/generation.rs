@@ -1,4 +1,4 @@
-//! Generations of the registry: what packs compute for one, whether two differ, and what clients are told of that.
+//! Generations of the registry: what packs compute for one, whether two differ, and how clients are notified of that.
 
 use super::active_request::{ActiveRequest, HostState};
 use super::change_feed::{ChangeFeed, HostChange};
@@ -42,8 +42,8 @@ pub(super) fn has_computed_parts(registry: &Registry) -> bool {
         || registry.packs.iter().any(|pack| pack.definition.context.is_some())
 }
 
-/// Computes what packs compute for clients, as the workspace is now: descriptions of tools, prompts that functions
-/// list, instructions. Gives whether something changed.
+/// Computes the texts that packs compute for clients, from the current workspace: descriptions of tools, prompts that
+/// functions list, instructions. Returns whether something changed.
 pub(super) fn compute(state: &HostState, sources: &DescriptionSources, registry: &mut Registry) -> bool {
     let described = compute_descriptions(state, sources, registry);
     let prompts = compute_prompts(state, registry);
@@ -51,7 +51,7 @@ pub(super) fn compute(state: &HostState, sources: &DescriptionSources, registry:
     described || prompts || instructions
 }
 
-/// Gives whether a description changed.
+/// Computes descriptions. Returns whether one changed.
 fn compute_descriptions(state: &HostState, sources: &DescriptionSources, registry: &mut Registry) -> bool {
     let mut tools = registry.tools.clone();
     let mut differs = false;
@@ -92,8 +92,8 @@ fn compute_description(
     }
 }
 
-/// Puts the prompts in place that functions list; a function that fails leaves those that it listed before. Gives
-/// whether one changed.
+/// Computes the prompts that functions list; a function that fails keeps those that it listed before. Returns whether
+/// one changed.
 fn compute_prompts(state: &HostState, registry: &mut Registry) -> bool {
     let before = std::mem::take(&mut registry.prompts);
     let mut prompts: Vec<Arc<ServedPrompt>> =
@@ -110,7 +110,7 @@ fn compute_prompts(state: &HostState, registry: &mut Registry) -> bool {
         });
         for prompt in listed {
             if prompts.iter().any(|other| other.name == prompt.name) {
-                tracing::debug!("there is a prompt `{}` already", prompt.name);
+                tracing::debug!("the prompt `{}` already exists", prompt.name);
                 continue;
             }
             let same = known.iter().find(|known| is_same_prompt(&known.definition, &prompt.definition));
@@ -128,7 +128,7 @@ fn list_prompts_of(state: &HostState, registry: &Registry, pattern: &ServedPromp
     let invocation = begin_reading(state, registry, pattern)?;
     let items = invocation.function(&pattern.definition.script, &list.value, Vec::new())?.json()?;
     let fault = || {
-        let message = format!("`{}` gives no list of prompts", list.value);
+        let message = format!("`{}` does not return a list of prompts", list.value);
         Diagnostic::new(Code::SCRIPT, message)
             .at(list.at.clone())
             .help("return a list of `#{ name, description, bind }`")
@@ -139,7 +139,7 @@ fn list_prompts_of(state: &HostState, registry: &Registry, pattern: &ServedPromp
         let name = text("name").ok_or_else(fault)?;
         if item.get("with").is_some() {
             let help = renamed_key("with", |key| key == "bind").unwrap_or_default();
-            let message = format!("`{}` gives the prompt `{name}` with a key `with`", list.value);
+            let message = format!("`{}` returns the prompt `{name}` with a key `with`", list.value);
             return Err(Diagnostic::new(Code::SCRIPT, message).at(list.at.clone()).help(help));
         }
         let base = pattern.definition.clone();
@@ -160,8 +160,8 @@ fn begin_reading(state: &HostState, registry: &Registry, pattern: &ServedPrompt)
     background.begin(&pattern.pack, Effect::Reads, pattern.contract.limits, false, None)
 }
 
-/// Fills the instructions of packs with what a function gives; one that fails leaves them as they were. Gives whether
-/// one changed.
+/// Renders the instructions of packs with the results of functions; a function that fails keeps them as they were.
+/// Returns whether one changed.
 fn compute_instructions(state: &HostState, registry: &mut Registry) -> bool {
     let mut instructions = registry.instructions.clone();
     for pack in &registry.packs {
@@ -224,7 +224,7 @@ pub(super) fn next_generation(registry: &Registry) -> Registry {
     Registry { generation: registry.generation + 1, ..registry.clone() }
 }
 
-/// Announces which published lists differ between two generations, and what is newly wrong.
+/// Announces which published lists differ between two generations, and logs new errors.
 pub(super) fn announce_differences(changes: &ChangeFeed, before: &Registry, after: &Registry) {
     //= docs/spec.md#reload
     //# Clients MUST be notified of a list when it has changed, and only then.
@@ -249,11 +249,11 @@ pub(super) fn announce_differences(changes: &ChangeFeed, before: &Registry, afte
         changes.announce(&HostChange::Log { level, data: fault_json(fault) });
     }
     if after.faults.is_empty() && before.faults.iter().any(Diagnostic::is_error) {
-        tracing::info!("everything is well again");
+        tracing::info!("all errors are fixed");
     }
 }
 
-/// Whether two lists look different to a client. What is the very same in both is not looked at.
+/// Returns whether two lists differ for a client. Skips items that are identical objects.
 fn lists_differ<T>(before: &[Arc<T>], after: &[Arc<T>], published: fn(&T) -> Json) -> bool {
     let same = |(one, other): (&Arc<T>, &Arc<T>)| Arc::ptr_eq(one, other) || published(one) == published(other);
     before.len() != after.len() || !before.iter().zip(after).all(same)

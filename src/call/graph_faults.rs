@@ -1,4 +1,4 @@
-//! The faults of a graph, told to whom they concern: in the results that come from it, in the log, in `toolsd://status`.
+//! Reports the errors of a graph in the results that are based on it, in the log, and in `toolsd://status`.
 
 use crate::diagnostic::Diagnostic;
 use crate::graph::Graph;
@@ -6,28 +6,28 @@ use crate::primitive::{LogLevel, Notice};
 use crate::value::Json;
 use serde_json::json;
 
-/// The number of faults that a result tells.
+/// Maximum number of errors in a result.
 const MAX_IN_RESULT: usize = 3;
 
-/// The number of faults that one line of the log tells.
+/// Maximum number of errors in one line of the log.
 const MAX_IN_LOG: usize = 20;
 
-/// The number of faults that `toolsd://status` tells.
+/// Maximum number of errors in `toolsd://status`.
 const MAX_IN_STATUS: usize = 100;
 
 //= docs/spec.md#scripts
 //# A result whose graph has faults MUST say so, and `toolsd://status` and the log MUST name them.
-/// What a result from this graph says at its end; nothing if the graph has no faults.
+/// Returns the notice at the end of a result from this graph; `None` if the graph has no errors.
 pub fn describe(graph: &Graph) -> Option<String> {
     first_faults(graph, MAX_IN_RESULT).map(|(what, first)| {
         format!(
-            "{what} in the files that this comes from, so that something may be missing: {first} \
+            "{what} in the source files of this result, which may be incomplete: {first} \
              (`toolsd://status` lists them)"
         )
     })
 }
 
-/// What the log says of the graph of a pack when it was built; nothing if the graph has neither faults nor warnings.
+/// Returns the log line after the build of a pack's graph; `None` if the graph has neither errors nor warnings.
 pub fn log_line(pack: &str, graph: &Graph) -> Option<Notice> {
     let faults = first_faults(graph, MAX_IN_LOG);
     let told: Vec<String> = [faults, first_warnings(graph)]
@@ -39,9 +39,9 @@ pub fn log_line(pack: &str, graph: &Graph) -> Option<Notice> {
     (!told.is_empty()).then_some(Notice::Log { level: LogLevel::Warning, data })
 }
 
-/// The number of faults, in words, and the first of them.
+/// Returns the number of errors as text, and the first of them.
 fn first_faults(graph: &Graph, max: usize) -> Option<(String, String)> {
-    first_of(graph.file_faults(), graph.file_faults().len(), "fault", max)
+    first_of(graph.file_faults(), graph.file_faults().len(), "error", max)
 }
 
 fn first_warnings(graph: &Graph) -> Option<(String, String)> {
@@ -64,7 +64,7 @@ fn first_of<'a>(
     (count > 0).then(|| (what, format!("{first}{rest}")))
 }
 
-/// The state of the graph of a pack, for `toolsd://status`; nothing if there is nothing wrong with it.
+/// Returns the state of a pack's graph for `toolsd://status`; `None` if it has neither errors nor warnings.
 pub fn status(pack: &str, graph: &Graph) -> Option<Json> {
     let faults: Vec<Json> = graph
         .file_faults()

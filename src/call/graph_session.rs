@@ -6,7 +6,7 @@ use crate::primitive::Effect;
 use crate::value::Value;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// The graph that a call sees: looked at once, and again when the call changed what it is made of.
+/// The graph that a call sees: refreshed once, and again when the call has changed its inputs.
 #[derive(Default)]
 pub struct CallGraph {
     /// Of a call that writes nothing.
@@ -18,7 +18,7 @@ pub struct CallGraph {
 struct StagedGraph {
     /// The graph, with the epoch of the staged world that it belongs to.
     graph: Option<(u64, Result<Arc<Graph>>)>,
-    /// A store of the call's own: nobody else sees what it staged.
+    /// A store for this call only, so that no other call sees what it staged.
     own: Option<Arc<GraphStore>>,
 }
 
@@ -74,7 +74,7 @@ pub struct GraphSession {
     changing: OnceLock<ChangeSession>,
     /// Held while it is taken.
     taking: Mutex<()>,
-    /// What the files say, while changes are pending.
+    /// The graph of the files, while changes are pending.
     pub files: CallGraph,
     /// The graph after the changes were dropped.
     pub after: CallGraph,
@@ -146,7 +146,7 @@ impl GraphSession {
         Ok(())
     }
 
-    /// Checks whether a question may be asked now: it may end the call, which then runs again from the top.
+    /// Checks whether a question may be asked now: it may end the call, which then runs again from the start.
     ///
     //= docs/spec.md#questions
     //# A question MUST be refused inside a lock, after a change of the graph, or after a write that reached
@@ -170,7 +170,7 @@ impl GraphSession {
         }
     }
 
-    /// Lets the changes count of a call that ended well. Gives whether it changed something.
+    /// Commits the changes of a call that succeeded. Returns whether it changed something.
     pub fn commit(&self) -> bool {
         let changed = self.is_dirty();
         if let Some(changing) = self.taken() {
@@ -179,7 +179,7 @@ impl GraphSession {
         changed
     }
 
-    /// The graph with pending changes, those of the call included; nothing if there are none.
+    /// Returns the graph with pending changes, including those of the call; `None` if there are none.
     pub fn graph(&self, store: &GraphStore) -> Option<Result<Arc<Graph>>> {
         match self.taken() {
             Some(changing) => changing.graph(),

@@ -48,19 +48,19 @@ pub struct Staging {
     pub log: Option<LogLines>,
 }
 
-/// What a call begins with.
+/// The parameters of a new call.
 pub struct CallSetup<'a> {
     /// The pack.
     pub pack: &'a Arc<Pack>,
-    /// What it does at most.
+    /// Its strongest effect.
     pub effect: Effect,
-    /// What it may use.
+    /// Its limits.
     pub limits: Limits,
     /// The pack's graph.
     pub store: &'a Arc<GraphStore>,
     /// Where changes of the graph are announced.
     pub changes: &'a Arc<ChangeFeed>,
-    /// What the pack remembers.
+    /// The memory of the pack.
     pub memory: &'a Arc<PackMemory>,
     /// The state of the server.
     pub server: &'a Arc<ServerState>,
@@ -72,11 +72,11 @@ pub struct CallSetup<'a> {
     pub cancel: CancelFlag,
     /// Takes what it tells the client.
     pub notices: Notices,
-    /// Whether somebody wants to know what it read.
+    /// Whether its reads are recorded.
     pub records: bool,
     /// The questions of the call.
     pub elicitation: &'a Arc<Elicitation>,
-    /// The questions that its definition declares; nothing where nobody may be asked.
+    /// The questions that its definition declares; `None` if questions are not allowed.
     pub questions: Option<Arc<[DeclaredQuestion]>>,
 }
 
@@ -84,7 +84,7 @@ pub struct CallSetup<'a> {
 pub struct CallHost {
     /// The pack.
     pub pack: Arc<Pack>,
-    /// What the call does at most.
+    /// The strongest effect of the call.
     effect: Effect,
     /// Ends the call from outside.
     pub cancel: CancelFlag,
@@ -94,7 +94,7 @@ pub struct CallHost {
     stage: Option<Arc<dyn World>>,
     /// The world with what the call writes, if it may write.
     overlay: Option<Arc<dyn World>>,
-    /// The same, recorded if somebody wants to know what was read.
+    /// The same, recorded if requested.
     world: Arc<dyn World>,
     recorded: Option<Arc<RecordedWorld>>,
     store: Arc<GraphStore>,
@@ -108,7 +108,7 @@ pub struct CallHost {
     elicitation: Arc<Elicitation>,
     questions: Option<Arc<[DeclaredQuestion]>>,
     graph: CallGraph,
-    /// What the result of the call says beside the words of its script.
+    /// The notices of the result, in addition to the text of its script.
     said_in_result: Mutex<Vec<String>>,
     graph_session: GraphSession,
     /// Whether it is the host of a build, in which there is no graph yet.
@@ -235,8 +235,8 @@ impl CallHost {
         }
     }
 
-    /// What the result of the call says beside the words of its script: what the host did differently, and what is
-    /// wrong with the graph that it comes from.
+    /// Returns the notices of the result, in addition to the text of its script: what toolsd did differently, and the
+    /// errors of the graph that it is based on.
     pub fn result_notices(&self) -> Vec<String> {
         let mut said = self.said_in_result.lock().unwrap_or_else(PoisonError::into_inner).clone();
         said.extend(self.graph.current().as_deref().and_then(graph_faults::describe));
@@ -271,7 +271,7 @@ impl CallHost {
         current_graph(&host, store, graph)
     }
 
-    /// Looks at the graph of the pack again and builds it anew if that is due; nothing if it has none.
+    /// Checks the graph of the pack and rebuilds it if that is due. Returns `None` if the pack has no graph.
     pub fn refresh(self: &Arc<Self>) -> Result<Option<Arc<Graph>>> {
         let graph = self.pack.compiled.graph.as_ref();
         let fresh = |graph| fresh_graph(self, &self.store, graph).map(|origin| Arc::clone(origin.graph()));
@@ -289,7 +289,7 @@ impl Host for CallHost {
     fn graph(&self) -> Result<Arc<Graph>> {
         if self.builds {
             let fault = Diagnostic::new(Code::SCRIPT, "the graph is being built");
-            return Err(fault.help("in `build` use `g`, in a scan use what the file says"));
+            return Err(fault.help("use `g` in `build`, and the contents of the file in a scan function"));
         }
         if self.graph_session.is_dirty()
             || self.graph_session.taken().is_some_and(|changing| changing.graph().is_some())
@@ -359,7 +359,7 @@ impl Host for CallHost {
     fn read_pack_file(&self, path: &str) -> Result<PackFile> {
         let file = self.pack.compiled.files.by_path.get(path).ok_or_else(|| self.missing_file(path))?;
         let Some(source) = &file.source else {
-            return Err(Diagnostic::new(Code::UTF8, format!("`{path}` is no UTF-8")));
+            return Err(Diagnostic::new(Code::UTF8, format!("`{path}` is not valid UTF-8")));
         };
         Ok(PackFile { text: source.text.to_string(), origin: file.origin.clone(), path: path.to_owned() })
     }
@@ -393,7 +393,7 @@ impl Host for CallHost {
         let Some(declared) = &self.questions else {
             //= docs/spec.md#questions
             //# A question MUST be refused while a graph, a list, a completion or a description is computed.
-            let fault = Diagnostic::new(Code::ASK, "nobody can be asked here");
+            let fault = Diagnostic::new(Code::ASK, "questions are not allowed here");
             return Err(fault.help("ask in a tool, in a prompt or in the read of a resource"));
         };
         self.graph_session.may_wait(self.world.staged())?;
@@ -452,7 +452,7 @@ impl Host for CallHost {
                 std::thread::sleep(left.min(SLEEP_STEP));
             }
         };
-        // Where too many wait already, this one sleeps in the place of another that could run: slower, and no fault.
+        // If too many calls wait already, this one sleeps on its script thread: slower, but not an error.
         block_in_place(sleep).unwrap_or_else(|_| sleep())
     }
 }
@@ -460,8 +460,8 @@ impl Host for CallHost {
 /// How a graph is looked up: [`GraphStore::origin`], or [`GraphStore::latest_origin`].
 type GraphLookup = fn(&GraphStore, &BuildPlan<'_>) -> Result<GraphOrigin>;
 
-/// The graph as the pack refreshes it: as the files are now, or as the last refresh beside the calls left it. What the
-/// call itself wrote is always in it.
+/// Returns the graph as the pack refreshes it: from the current files, or from the last refresh in the background. It
+/// always includes the writes of the call itself.
 fn current_graph(host: &Arc<CallHost>, store: &Arc<GraphStore>, graph: &GraphDefinition) -> Result<GraphOrigin> {
     let wrote = host.world().staged().is_some_and(|staged| !staged.is_empty());
     match graph.refresh {

@@ -1,4 +1,4 @@
-//! One call of a pack at work: its host, its guard, and the body that answers it.
+//! A running call of a pack: its host, its guard, and the body that answers it.
 
 use super::host::{CallHost, CallSetup};
 use crate::definition::Body;
@@ -12,11 +12,11 @@ use crate::script::{WatchedGuard, register_seal, watch_guard};
 use crate::value::{Json, Map, Value};
 use std::sync::{Arc, Weak};
 
-/// One call of a pack at work: its host, and what limits it.
+/// A running call of a pack: its host and its limits.
 pub struct Invocation {
     /// What its scripts can reach.
     pub host: Arc<CallHost>,
-    /// What it may use.
+    /// Its limits.
     pub guard: Arc<Guard>,
     /// Has the watchdog look at that guard.
     _watched: WatchedGuard,
@@ -60,7 +60,7 @@ impl Invocation {
         self.function_of(Arc::clone(&self.host) as Arc<dyn Host>, script, function, arguments)
     }
 
-    /// The same with another host in place of its own.
+    /// Returns the same invocation with another host.
     pub fn function_of(
         &self,
         host: Arc<dyn Host>,
@@ -85,7 +85,7 @@ impl Invocation {
     /// Runs `work`, which checks, shows or converts a value, within the limits of the call.
     ///
     /// # Errors
-    /// The fault of `work`, or what stopped the call meanwhile.
+    /// The error of `work`, or what stopped the call meanwhile.
     pub fn guarded<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
         let guarded = self.guard.enter();
         let done = work();
@@ -101,7 +101,7 @@ impl Invocation {
         self.guarded(|| Ok(Value::from_json(arguments)))
     }
 
-    /// Runs a body. `declared` are the names of the arguments: those that were left out are null in a template.
+    /// Runs a body. `declared` are the names of the arguments: omitted ones are null in a template.
     pub fn body(&self, body: &Body, arguments: &Json, declared: &[&str]) -> Result<Value> {
         match body {
             Body::Script { script, function } => self.call(script, function, vec![self.value(arguments)?]),
@@ -115,13 +115,13 @@ impl Invocation {
             }
             Body::Primitive(name) => self.primitive(name, arguments),
             Body::Text(text) => Ok(text.as_str().into()),
-            Body::Prompts => Err(Diagnostic::new(Code::INTERNAL, "the prompts are not asked here")),
+            Body::Prompts => Err(Diagnostic::new(Code::INTERNAL, "prompts are not available here")),
             Body::Operations { .. } => Err(Diagnostic::new(Code::INTERNAL, "no operation was chosen")),
             Body::File(path) => self.host.read_pack_file(path).map(|file| file.text.into()),
         }
     }
 
-    /// What templates are filled with: what the function gives, else the arguments.
+    /// Returns the context of templates: the result of the function, otherwise the arguments.
     pub fn context(&self, function: Option<&(String, String)>, arguments: &Json, declared: &[&str]) -> Result<Json> {
         if let Some((function, script)) = function {
             let context = self.function(script, function, vec![self.value(arguments)?])?;

@@ -26,10 +26,10 @@ pub trait PackSource: WorldOpener + 'static {
     /// The layers, the first one strongest.
     fn layers(&self) -> Result<Vec<Layer>>;
 
-    /// What a person allowed in the workspace.
+    /// Returns the files that the user trusts in the workspace.
     fn trust(&self) -> Result<WorkspaceTrust>;
 
-    /// What is wrong with the places themselves.
+    /// Returns the errors of the sources themselves.
     fn faults(&self) -> Vec<Diagnostic> {
         Vec::new()
     }
@@ -41,13 +41,13 @@ pub trait PackSource: WorldOpener + 'static {
     fn roots(&self) -> Vec<String>;
 }
 
-/// A fault for each further root of a `toolsd.toml` that is no folder: grants in it cover nothing.
+/// Returns an error for each additional root of a `toolsd.toml` that is not a folder: grants in it cover nothing.
 fn absent_roots(site: &dyn PackSource, settings: &WorkspaceSettings) -> Vec<Diagnostic> {
     let known = settings.workspace.roots.iter();
     let told = known.filter_map(|known| {
         let folder = path::join(site.workspace().root(), &known.value);
         let fault = site.open(&folder, &[], &[]).err()?;
-        Some(*fault.at(known.at.clone()).warning().help("make the folder, or take it out of `roots`"))
+        Some(*fault.at(known.at.clone()).warning().help("create the folder, or remove it from `roots`"))
     });
     told.collect()
 }
@@ -55,7 +55,7 @@ fn absent_roots(site: &dyn PackSource, settings: &WorkspaceSettings) -> Vec<Diag
 /// How often a site that could not be read is read again, and after how long.
 const RETRIES: (usize, Duration) = (100, Duration::from_millis(100));
 
-/// Makes the next generation. All faults are in its `faults`: none ends the loading.
+/// Creates the next generation. All errors are in its `faults`; none of them stops the loading.
 pub fn load_registry(site: &dyn PackSource, previous: &Registry) -> Registry {
     let mut faults = site.faults();
     let trust = or_record(site.trust(), &mut faults);
@@ -118,8 +118,8 @@ pub fn load_registry(site: &dyn PackSource, previous: &Registry) -> Registry {
 //= docs/spec.md#reload
 //# Until a changed file is trusted again, the trusted version of its pack MUST stay active, and its results
 //# MUST say so with the next step.
-/// The packs that served and of which no definition is let in any more, since a file has changed that was trusted. A pack
-/// whose trust was taken back is not among them.
+/// The packs that served and of which no definition is let in any more, since a file has changed that was trusted. A
+/// pack whose trust was taken back is not among them.
 fn changed_packs(
     names: &[String],
     faults: &[Diagnostic],
@@ -190,7 +190,7 @@ pub fn load_packs(site: &dyn PackSource) -> (Vec<PackParts>, Vec<Diagnostic>) {
     (all, faults)
 }
 
-/// The faults of a registry that no pack has by itself: names that two of them claim.
+/// Returns the errors of a registry that do not belong to a single pack: names that two packs claim.
 pub fn name_clashes(registry: &Registry) -> impl Iterator<Item = Diagnostic> {
     registry.faults.iter().filter(|fault| fault.code == NAME_CLASH).cloned()
 }
@@ -215,13 +215,13 @@ enum PackState {
     New(Box<PackParts>, Arc<dyn World>),
     /// As before.
     Same,
-    /// With a fault; whether it served before it had one.
+    /// With an error; whether it served before.
     Broken { last_good: bool },
     /// It does not serve here; the markers that it looked for.
     Dormant(Vec<String>),
 }
 
-/// The first fault of each pack that says that a file of it is withheld.
+/// Returns the first diagnostic of each pack that reports a withheld file.
 fn withheld_by_pack(faults: &[Diagnostic]) -> BTreeMap<String, Diagnostic> {
     let mut found = BTreeMap::new();
     for fault in faults.iter().filter(|fault| is_withheld(fault)) {
@@ -233,7 +233,7 @@ fn withheld_by_pack(faults: &[Diagnostic]) -> BTreeMap<String, Diagnostic> {
 }
 
 impl LoadedPack {
-    /// Reports the withheld file as the only cause: all other faults of the pack follow from it.
+    /// Reports the withheld file as the only cause: all other errors of the pack follow from it.
     fn attribute_to(&mut self, why: &Diagnostic) {
         self.faults.retain(|fault| !fault.is_error());
         self.refused.iter_mut().for_each(|refused| refused.why = why.clone());
@@ -263,7 +263,7 @@ impl PackLoader<'_> {
 
     fn load_pack(&self, name: &str, files: PackFiles, choice: &PackChoice) -> LoadedPack {
         let hash = self.hash(&files);
-        // A clash dropped names of unchanged packs: they are put together anew.
+        // A clash dropped names of unchanged packs, which are assembled again.
         let clashed = self.previous.faults.iter().any(|fault| fault.code == NAME_CLASH);
         let known = self.previous.packs.iter().find(|pack| pack.name == name);
         // One that was never sound as a whole has no last good state, and is looked at again.
@@ -290,7 +290,7 @@ impl PackLoader<'_> {
         }
     }
 
-    /// The root of a pack that serves here; else the pack as it is.
+    /// Returns the root of a pack that serves here; otherwise the pack unchanged.
     fn locate(
         &self,
         name: &str,
@@ -355,7 +355,7 @@ fn judge_pack(mut parts: PackParts, root: Arc<dyn World>, known: bool) -> Loaded
     LoadedPack { found, faults, refused }
 }
 
-/// A fault for each table `[packs.NAME]` that sets nothing: its pack is neither there nor withheld.
+/// Returns an error for each table `[packs.NAME]` without effect: its pack neither exists nor is withheld.
 fn idle_tables(settings: &WorkspaceSettings, names: &[String], faults: &[Diagnostic]) -> Vec<Diagnostic> {
     let withheld = withheld_by_pack(faults);
     let tables = settings.workspace.packs.iter().map(|(name, _)| name);
@@ -363,7 +363,7 @@ fn idle_tables(settings: &WorkspaceSettings, names: &[String], faults: &[Diagnos
     let mut faults = idle
         .map(|name| {
             let mut fault = *unknown_pack(&name.value, names, faults).warning().at(name.at.clone());
-            fault.message = format!("`[packs.{}]` sets nothing: {}", name.value, fault.message);
+            fault.message = format!("`[packs.{}]` has no effect: {}", name.value, fault.message);
             fault
         })
         .collect();
@@ -378,7 +378,7 @@ fn absent_packs(settings: &WorkspaceSettings, names: &[String], found: &[Diagnos
     wanted.map(|name| *unknown_pack(&name.value, names, found).at(name.at.clone())).collect()
 }
 
-/// The packs that the command line chooses, else `toolsd.toml`; names of packs that are not there become faults.
+/// Returns the packs that the command line chooses, otherwise `toolsd.toml`. Names of unknown packs become errors.
 fn choose_packs(
     line: PackChoice,
     settings: &WorkspaceSettings,

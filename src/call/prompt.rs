@@ -79,7 +79,7 @@ pub fn prompt_reply(prompt: &Prompt, messages: Vec<(String, Content)>) -> Value 
     Value::handle(Reply { structured, content: messages.into_iter().map(|(_, content)| content).collect() })
 }
 
-/// What a function gives, as content: content, texts, or anything else as JSON.
+/// Converts the result of a function to content: content, strings, or anything else as JSON.
 fn contents_of_function(value: &Value) -> Result<Vec<Content>> {
     Ok(match (contents_of(value), value) {
         (Some(content), _) => content,
@@ -120,7 +120,8 @@ pub fn complete_argument(
                 Json::Array(items) => items.iter().map(to_text).collect(),
                 _ => {
                     let kind = value.kind().name();
-                    let fault = Diagnostic::new(Code::SCRIPT, format!("`{}` gives {kind}, not a list", function.value));
+                    let fault =
+                        Diagnostic::new(Code::SCRIPT, format!("`{}` returns {kind}, not a list", function.value));
                     return Err(fault.at(function.at.clone()).help("return a list of texts"));
                 }
             }

@@ -1,4 +1,4 @@
-//! What is asked of the host: requests, and what comes with them.
+//! Requests, and the data that comes with them.
 
 use super::elicitation::AskMode;
 use super::status::STATUS;
@@ -7,7 +7,7 @@ use crate::primitive::Notice;
 use crate::script::CallerId;
 use crate::value::Json;
 
-/// What is asked of the host.
+/// A request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
     /// Call a tool.
@@ -17,7 +17,7 @@ pub enum Request {
         /// Its arguments: an object.
         arguments: Json,
     },
-    /// Do what comes before a call of a tool becomes a task: refuse it, or ask what is asked beforehand.
+    /// Prepares a tool call that becomes a task: refuses it, or asks the questions that precede it.
     Prepare {
         /// Its public name.
         tool: String,
@@ -54,7 +54,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// What it is about, as its caller calls it.
+    /// Returns its subject, as the caller names it.
     pub(super) fn subject(&self) -> String {
         match self {
             Self::Call { tool: name, .. }
@@ -84,7 +84,7 @@ pub enum CompletionTarget {
     Resource(String),
 }
 
-/// What comes with a request.
+/// The data that comes with a request.
 pub struct Caller {
     /// Ends the call from outside.
     pub cancel: CancelFlag,

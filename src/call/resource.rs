@@ -127,7 +127,7 @@ pub fn resource_entry(served: &ServedResource) -> Json {
     json
 }
 
-/// A skill as it is listed: its `SKILL.md` (SEP-2640).
+/// Returns the list entry of a skill: its `SKILL.md` (SEP-2640).
 pub fn skill_entry(skill: &Skill) -> Json {
     json!({
         "uri": skill.uri,
@@ -184,7 +184,7 @@ pub fn call_list_function(served: &ServedResource, invocation: &Invocation, host
     let value = invocation.function_of(host, &resource.script, &list.value, arguments)?;
     let Json::Array(items) = value.json()? else {
         let fault =
-            Diagnostic::new(Code::SCRIPT, format!("`{}` gives {}, not a list", list.value, value.kind().name()));
+            Diagnostic::new(Code::SCRIPT, format!("`{}` returns {}, not a list", list.value, value.kind().name()));
         return Err(fault.at(list.at.clone()).help("return a list of `#{ uri, name }`"));
     };
     let complete = |item: Json| {
@@ -244,7 +244,7 @@ impl ResourceListCache {
         is_same.then(|| (known.graph.clone(), Arc::clone(&known.part)))
     }
 
-    /// What a definition lists without a function: itself, or nothing if it is a template.
+    /// Returns the list of a definition without a function: itself, or nothing if it is a template.
     pub(super) fn fixed_part(&self, served: &Arc<ServedResource>) -> ListedPart {
         if let Some((_, part)) = self.get(served) {
             return part;
@@ -304,12 +304,12 @@ impl FoundSkills {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The entries of the last list; nothing if nobody asked for it yet.
+    /// Returns the entries of the last list; `None` if it was never requested.
     pub(super) fn last_entries(&self) -> Option<Vec<Json>> {
         self.last().map(|skills| skill_entries(&skills))
     }
 
-    /// Logs a fault unless it was logged before.
+    /// Logs an error unless it was logged before.
     pub(super) fn log_once(&self, fault: &Diagnostic) {
         let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
         if logged.insert(fault.message.clone()) {

@@ -29,15 +29,15 @@ use std::time::{Duration, Instant};
 pub struct Service {
     registry: arc_swap::ArcSwap<Registry>,
     state: HostState,
-    /// Held while a generation is made, so that there is one at a time.
+    /// Held while a generation is created, so that there is one at a time.
     making: Mutex<()>,
-    /// Whether descriptions are computed: only where somebody sees them.
+    /// Whether descriptions are computed: only if clients see them.
     describes: AtomicBool,
-    /// What the descriptions were computed from.
+    /// The inputs of the descriptions.
     description_sources: DescriptionSources,
 }
 
-/// How the graph of a pack is refreshed beside the calls.
+/// How the graph of a pack is refreshed in the background.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefreshSchedule {
     /// The pack.
@@ -121,10 +121,10 @@ impl Service {
         &self.state.changes
     }
 
-    /// Answers a request on a script thread and hands the answer to `done`, there. A panic becomes a fault.
+    /// Answers a request on a script thread and passes the answer to `done`, there. A panic becomes an error.
     pub fn submit(self: &Arc<Self>, request: Request, caller: Caller, done: impl FnOnce(Answer) + Send + 'static) {
         if request.reads_status() && !self.state.pool.hung_calls().is_empty() {
-            // All threads may be held: whoever asks why must not wait for one.
+            // All threads may be held: a request for the reason must not wait for one.
             return done(self.run(&request, caller));
         }
         let after = Arc::clone(self);
@@ -161,7 +161,7 @@ impl Service {
     //# A call MUST end within 300 ms after its limit or its cancellation, whatever its script does.
     pub fn wait(self: &Arc<Self>, request: Request, caller: Caller) -> Answer {
         let (sender, receiver) = channel();
-        // Whoever waits does so until there is an answer.
+        // Waits without a timeout.
         self.submit_watched(request, caller, move |answer, _| drop(sender.send(answer)));
         receiver.recv().unwrap_or_else(|_| Answer::Fault(ended_early()))
     }
@@ -201,14 +201,14 @@ impl Service {
         self.state.forget();
     }
 
-    /// Has `line` called with one object for each call of a tool, on the thread of the call: `tool`, `operation`,
-    /// `pack`, `workspace` (the root of the pack), `effect`, `ended` (`well`, else the kind of the fault), `ms`,
+    /// Calls `line` with one object for each tool call, on the thread of the call: `tool`, `operation`, `pack`,
+    /// `workspace` (the root of the pack), `effect`, `ended` (`well`, otherwise the kind of the error), `ms`,
     /// `changes`.
     pub fn audit(&self, line: impl Fn(&Json) + Send + Sync + 'static) {
         self.state.audit.set_writer(Box::new(line));
     }
 
-    /// Has `act` run when every script thread has been held for so long by calls that cannot be stopped.
+    /// Runs `act` when every script thread has been held for the time `after` by calls that cannot be stopped.
     pub fn when_stuck(&self, after: Duration, act: impl Fn() + Send + 'static) {
         self.state.pool.when_stuck(after, act);
     }
@@ -227,7 +227,9 @@ impl Service {
         //= docs/spec.md#reload
         //# An edit of any file of a pack MUST take effect without a restart.
         let Some(mut after) = load_with_retries(site.as_ref(), &before) else {
-            return tracing::warn!("the packs could not be read again, and serve as they were: too many open files");
+            return tracing::warn!(
+                "the packs could not be reloaded and serve their previous state: too many open files"
+            );
         };
         if self.describes.load(Ordering::Relaxed) {
             compute(&self.state, &self.description_sources, &mut after);
@@ -259,7 +261,7 @@ impl Service {
         }
     }
 
-    /// The packs whose graphs are refreshed beside the calls, and how.
+    /// Returns the packs whose graphs are refreshed in the background, and how.
     pub fn refresh_schedules(&self) -> Vec<RefreshSchedule> {
         let registry = self.registry();
         registry
@@ -269,10 +271,10 @@ impl Service {
             .collect()
     }
 
-    /// Looks at the graph of a pack again, and builds it aside if something that it was made of changed; calls go on
-    /// with the last one. Then computes what follows from it, and announces the lists that differ. The fault of a graph
-    /// that cannot be built goes to the log. Runs on this thread, whose stack must be as large as that of a script
-    /// thread. Gives whether the graph changed.
+    /// Refreshes a pack's graph: rebuilds it if an input changed, while calls keep using the previous snapshot. Then
+    /// computes what depends on it, and announces the lists that differ. Logs the error of a graph that cannot be
+    /// built. Runs on this thread, whose stack must be as large as that of a script thread. Returns whether the graph
+    /// changed.
     pub fn refresh(&self, pack: &str, cancel: CancelFlag) -> bool {
         let registry = self.registry();
         let Some(pack) = registry.packs.iter().find(|known| known.name == pack) else { return false };
@@ -349,7 +351,7 @@ impl Service {
     }
 }
 
-/// The tool that a request calls, for the answer in its place.
+/// The tool that a request calls, for an answer on its behalf.
 struct CalledTool(Option<Arc<ServedTool>>);
 
 impl CalledTool {
@@ -368,7 +370,7 @@ impl CalledTool {
 }
 
 impl RefreshSchedule {
-    /// How a pack is refreshed, if it is refreshed beside the calls.
+    /// Returns the schedule of a pack, if it is refreshed in the background.
     fn of_pack(pack: &Pack, config: &Value) -> Option<Self> {
         let Refresh::Beside { interval_ms, watch } = &pack.compiled.graph.as_ref()?.refresh else { return None };
         let config = config.to_json();
@@ -380,5 +382,5 @@ impl RefreshSchedule {
 }
 
 fn ended_early() -> Box<Diagnostic> {
-    Diagnostic::new(Code::INTERNAL, "a script thread ended early")
+    Diagnostic::new(Code::INTERNAL, "a script thread ended unexpectedly")
 }

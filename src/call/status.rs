@@ -1,4 +1,4 @@
-//! `toolsd://status`: what serves, what does not, and what is wrong. Faults as data and in the log.
+//! `toolsd://status`: what serves, what does not, and why. Errors as data and in the log.
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::registry::{RefusedPart, Registry};
@@ -45,7 +45,7 @@ pub(super) fn registry_status(registry: &Registry) -> Json {
     })
 }
 
-/// What is not served since it is broken, each with its reason.
+/// Returns the broken parts that are not served, each with its reason.
 fn describe_refused(registry: &Registry) -> Vec<Json> {
     let one = |refused: &RefusedPart| {
         json!({
@@ -58,7 +58,7 @@ fn describe_refused(registry: &Registry) -> Vec<Json> {
     registry.refused.iter().map(one).collect()
 }
 
-/// A fault as data.
+/// Returns a diagnostic as data.
 pub fn fault_json(fault: &Diagnostic) -> Json {
     let mut json = json!({
         "severity": match fault.severity { Severity::Error => "error", Severity::Warning => "warning" },
@@ -74,13 +74,13 @@ pub fn fault_json(fault: &Diagnostic) -> Json {
     json
 }
 
-/// What is wrong with the roots of a workspace.
+/// Returns the errors of the roots of a workspace.
 pub(super) fn displaced_roots(workspace: &dyn World) -> Vec<Json> {
     let roots = std::iter::once(".".to_owned()).chain(workspace.granted_roots());
     roots.filter_map(|root| workspace.stat(&root).err().map(|wrong| fault_json(&wrong))).collect()
 }
 
-/// Writes a fault to the log.
+/// Writes a diagnostic to the log.
 pub fn log_fault(fault: &Diagnostic) {
     match fault.severity {
         Severity::Error => tracing::error!("{fault}"),

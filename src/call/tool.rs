@@ -75,11 +75,11 @@ fn describe_foreign_argument(problem: &mut SchemaViolation, name: &str, served: 
     }
 }
 
-/// Runs a tool. Its faults, those of its arguments included, go through `on_error` and become its outcome. `prompts`
+/// Runs a tool. Its errors, including those of its arguments, go through `on_error` and become its outcome. `prompts`
 /// answers the tool of the pack's prompts.
 ///
 /// # Errors
-/// Faults of the protocol: `protocol_error`, `not_found`, a call that was cancelled or suspended, a capability that is lacking.
+/// Protocol errors: `protocol_error`, `not_found`, a call that was cancelled or suspended, a missing capability.
 pub(super) fn call_tool(
     served: &ServedTool,
     invocation: &Invocation,
@@ -103,7 +103,7 @@ pub(super) fn call_tool(
     discard_writes(invocation);
     let handled = match error_handler(&served.definition, invocation) {
         Some((script, function)) if !matches!(fault.code, Code::CANCELLED | Code::SUSPENDED) => {
-            // A call that used up its limits has nothing left: the handler gets limits of its own.
+            // A call may have used up its limits, so the handler gets its own.
             let again = invocation.with_fresh_limits();
             let first = fault.clone();
             let arguments = again.value(arguments).map(|arguments| vec![Fault::value(fault), arguments]);
@@ -112,7 +112,7 @@ pub(super) fn call_tool(
                 .and_then(|value| again.guarded(|| ToolOutcome::from_value(&value, served, most)))
                 .and_then(|outcome| commit_writes(&again, outcome))
                 .inspect_err(|_| discard_writes(&again))
-                // Thrown again it is what it was: a fault of the arguments is none of the handler's code.
+                // An error that is thrown again stays what it was: an error of the arguments is not one of the handler.
                 .map_err(|fault| if is_thrown_again(&fault, &first) { first } else { fault })
         }
         _ => Err(fault),
@@ -129,7 +129,8 @@ fn is_thrown_again(fault: &Diagnostic, first: &Diagnostic) -> bool {
     fault.code == first.code && fault.message == first.message
 }
 
-/// `on_error` of the tool, else of the pack: script and function. The script is that of the body, else
+/// Returns `on_error` of the tool, otherwise of the pack: script and function. The script is that of the body,
+/// otherwise
 /// `tools.d/PACK.rhai`.
 fn error_handler(tool: &Tool, invocation: &Invocation) -> Option<(String, String)> {
     let pack = invocation.pack();
@@ -166,7 +167,7 @@ fn commit_writes(invocation: &Invocation, mut outcome: ToolOutcome) -> Result<To
     })
 }
 
-/// Drops what is still staged, and the changes of the graph, of a call that failed.
+/// Discards the remaining staged writes and the graph changes of a call that failed.
 ///
 //= docs/spec.md#writes
 //# What a call writes MUST be staged until the call succeeds, and MUST be discarded when it fails or is
@@ -182,7 +183,7 @@ fn discard_writes(invocation: &Invocation) {
     }
 }
 
-/// What a call has changed on the disk, however it ended.
+/// Returns what a call has changed on the disk, whether or not it succeeded.
 fn written_files(invocation: &Invocation) -> Vec<StagedFile> {
     invocation.host.world().staged().and_then(|staged| staged.written().ok()).unwrap_or_default()
 }

@@ -13,11 +13,12 @@ use toml::de::{DeTable, DeValue};
 pub struct Blessing {
     /// The key `result` of `expect`, or `result_json`.
     pub at: Place,
-    /// What came.
+    /// The actual value.
     pub value: Json,
 }
 
-/// The text of a definition file with new values. All blessings are of this file; one that cannot be written is a fault.
+/// Returns the text of a definition file with new values. All blessings are of this file. Fails if one cannot be
+/// written.
 //= docs/spec.md#definitions
 //# `toolsd test --bless` MUST change only the expected values in a definition file.
 pub fn bless(text: &str, blessings: &[Blessing]) -> Result<String> {
@@ -25,11 +26,7 @@ pub fn bless(text: &str, blessings: &[Blessing]) -> Result<String> {
     let mut replaced: Vec<(Range<usize>, String)> = Vec::new();
     for blessing in blessings {
         let span = value_span(table.get_ref(), blessing.at.span.clone()).ok_or_else(|| {
-            refuse(
-                blessing,
-                "it stands in a table of its own",
-                "write it as `expect.result = …` on one line, then bless again",
-            )
+            refuse(blessing, "it is a separate table", "write it as `expect.result = …` on one line, then bless again")
         })?;
         let is_json = text[blessing.at.span.clone()].ends_with("_json");
         let written = if is_json {
@@ -49,10 +46,10 @@ pub fn bless(text: &str, blessings: &[Blessing]) -> Result<String> {
 }
 
 fn refuse(blessing: &Blessing, why: &str, help: &str) -> Box<Diagnostic> {
-    Diagnostic::new(CASE, format!("what came cannot be written here: {why}")).at(blessing.at.clone()).help(help)
+    Diagnostic::new(CASE, format!("cannot write the actual result here: {why}")).at(blessing.at.clone()).help(help)
 }
 
-/// The span of the value behind the key that stands at `key`.
+/// Returns the span of the value of the key at `key`.
 fn value_span(table: &DeTable<'_>, key: Range<usize>) -> Option<Range<usize>> {
     table
         .iter()
@@ -67,7 +64,7 @@ fn span_within(value: &Spanned<DeValue<'_>>, key: &Range<usize>) -> Option<Range
     }
 }
 
-/// The span of a value that is written behind a `=`; a table with a header of its own has none.
+/// Returns the span of a value after a `=`; `None` for a table with its own header.
 fn inline_span(value: &Spanned<DeValue<'_>>) -> Option<Range<usize>> {
     let is_inline = match value.get_ref() {
         DeValue::Table(table) => table.iter().all(|(name, _)| value.span().contains(&name.span().start)),
@@ -77,7 +74,7 @@ fn inline_span(value: &Spanned<DeValue<'_>>) -> Option<Range<usize>> {
     is_inline.then(|| value.span())
 }
 
-/// JSON as an inline TOML value; nothing if a `null` is in it.
+/// Returns JSON as an inline TOML value; `None` if it contains a `null`.
 fn to_inline_toml(value: &Json) -> Option<String> {
     Some(match value {
         Json::Null => return None,
@@ -101,7 +98,7 @@ fn to_key(key: &str) -> String {
     if plain { key.to_owned() } else { to_basic_string(key) }
 }
 
-/// A basic string of TOML. JSON escapes what TOML escapes, but for DEL.
+/// Returns a basic string of TOML. JSON escapes the same characters as TOML, except for DEL.
 fn to_basic_string(text: &str) -> String {
     Json::from(text).to_string().replace('\u{7f}', "\\u007f")
 }

@@ -27,7 +27,7 @@ pub enum AnswerMode {
 pub struct CaseClient {
     answers: Json,
     capabilities: Json,
-    /// What it was asked, in order.
+    /// The questions that it received, in order.
     asked: Mutex<Vec<Json>>,
 }
 
@@ -49,7 +49,7 @@ impl CaseClient {
         std::mem::take(&mut *self.asked())
     }
 
-    /// Makes a request and answers what is asked on the way.
+    /// Makes a request and answers its questions.
     pub fn call(
         self: &Arc<Self>,
         service: &Arc<Service>,
@@ -84,13 +84,15 @@ impl CaseClient {
             answers = asks.questions.into_iter().map(|(key, _)| key).zip(given).collect();
             // Through the client and back, as on the wire.
             let sent = serde_json::to_value(&asks.record).and_then(serde_json::from_value);
-            record = sent.map_err(|error| Diagnostic::new(CASE, format!("the call keeps what is no JSON: {error}")))?;
+            record = sent.map_err(|error| {
+                Diagnostic::new(CASE, format!("the call keeps a value that JSON cannot represent: {error}"))
+            })?;
         }
         Err(Diagnostic::new(CASE, format!("the call asks more than {ROUNDS} times")))
     }
 }
 
-/// Whether a case is played in both eras.
+/// Returns whether a case runs in both answer modes.
 pub fn has_answers(case: &Case) -> bool {
     case.setup.answers.as_object().is_some_and(|answers| !answers.is_empty())
 }

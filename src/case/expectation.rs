@@ -1,4 +1,4 @@
-//! What a step expected, compared with what happened, and readably how they differ.
+//! Compares the expectations of a step with its outcome, and describes the differences.
 
 use super::blessing::Blessing;
 use super::stage::Snapshot;
@@ -13,7 +13,7 @@ use crate::value::{Json, Object};
 use serde_json::json;
 use similar::{ChangeTag, TextDiff};
 
-/// What happened in a step.
+/// The outcome of a step.
 pub struct StepOutcome<'a> {
     /// The answer, if something was asked.
     pub answer: Option<&'a Answer>,
@@ -27,7 +27,7 @@ pub struct StepOutcome<'a> {
     pub asked: Vec<Json>,
 }
 
-/// The expectations that are not met, each at its place. Where blessings are taken, another result is one.
+/// Returns the expectations that are not met, each at its location. With blessings, a different result becomes one.
 pub fn check_expectations(
     happened: &StepOutcome<'_>,
     step: &CaseStep,
@@ -64,13 +64,13 @@ pub fn check_expectations(
                 continue;
             }
             let what = match &expect.value {
-                Expectation::Result(_) => "the result is another one",
+                Expectation::Result(_) => "the result differs",
                 Expectation::Matches(_) => "the result does not match",
                 Expectation::Contains(_) => "the result does not contain it",
-                Expectation::Error(_) => "it did not fail so",
+                Expectation::Error(_) => "the error differs",
                 Expectation::Files(_) => "other files changed",
-                Expectation::Notifications(_) => "other notices were sent",
-                Expectation::Questions(_) => "other questions were asked",
+                Expectation::Notifications(_) => "the notifications differ",
+                Expectation::Questions(_) => "the questions differ",
             };
             faults.push(unmet_at(&expect.at, format!("{what}\n{differs}")));
         }
@@ -78,7 +78,7 @@ pub fn check_expectations(
     faults
 }
 
-/// What an answer failed with, if it failed.
+/// Returns the error of an answer, if it failed.
 fn failure(answer: &Answer) -> Option<&Diagnostic> {
     match answer {
         Answer::Fault(fault) => Some(fault),
@@ -141,7 +141,7 @@ fn answer_texts(answer: &Answer) -> Vec<String> {
     }
 }
 
-/// Exactly these files changed: path and text, `null` where one is gone.
+/// Exactly these files changed: path and text, `null` for a removed file.
 fn leaves(expected: &Json, happened: &StepOutcome<'_>) -> Option<String> {
     let (before, after) = (&happened.before, &happened.after);
     let paths = before.keys().chain(after.keys().filter(|path| !before.contains_key(*path)));
@@ -195,8 +195,8 @@ pub fn unmet_at(at: &Place, message: String) -> Diagnostic {
     *Diagnostic::new(CASE, message).at(at.clone())
 }
 
-/// What an answer holds, as `result`, `result_matches` and `capture` see it: data as it is, a single text as a text (as JSON, if
-/// a resource says that it is), several blocks as MCP writes them.
+/// What an answer holds, as `result`, `result_matches` and `capture` see it: data as it is, a single text as a text (as
+/// JSON, if a resource says that it is), several blocks as MCP writes them.
 pub fn result_of(answer: &Answer) -> Json {
     match answer {
         Answer::Tool(outcome) => result_of_tool(outcome),
@@ -238,10 +238,10 @@ fn result_of_read(contents: &ResourceAnswer) -> Json {
     }
 }
 
-/// How many differing places are named, before only their number is.
+/// Maximum number of differences that are listed; of more, only the number is shown.
 const NAMED: usize = 8;
 
-/// None if both are equal (the order of keys does not matter), else how they differ.
+/// Returns how two values differ; `None` if they are equal (the order of keys does not matter).
 pub fn difference(expected: &Json, got: &Json) -> Option<String> {
     if is_equal(expected, got) {
         return None;
@@ -249,7 +249,8 @@ pub fn difference(expected: &Json, got: &Json) -> Option<String> {
     Some(diff(&pretty(&sorted(expected)), &pretty(&sorted(got))))
 }
 
-/// None if `expected` is a part of `got`, else how they differ: maps may have more keys, lists have as many items.
+/// Returns how `got` differs from `expected`; `None` if `expected` is a part of it. Maps may have more keys, lists must
+/// have the same number of items.
 fn partial_difference(expected: &Json, got: &Json) -> Option<String> {
     let mut differing = Vec::new();
     compare_part(expected, got, &mut String::new(), &mut differing);

@@ -22,11 +22,11 @@ pub struct CaseStage {
     ground: StageWorld,
     /// The configuration of the pack, if the case has one.
     pub config: Option<Value>,
-    /// The locks that somebody else holds.
+    /// The locks that another process holds.
     _locked: Vec<LockAttempt>,
 }
 
-/// Where a case plays.
+/// The world that a case runs in.
 enum StageWorld {
     Memory(Arc<MemoryWorld>),
     Disk(ScratchWorld),
@@ -40,7 +40,7 @@ impl CaseStage {
     pub fn new(case: &Case, pack: &Pack, folders: &[Arc<dyn World>]) -> Result<Self> {
         let now_ms = case.setup.now.as_ref().map(|now| {
             now.parse::<jiff::Timestamp>().map(jiff::Timestamp::as_millisecond).map_err(|_| {
-                Diagnostic::new(CASE, format!("`{now}` is no time")).help("write it as `2026-01-31T12:00:00Z`")
+                Diagnostic::new(CASE, format!("`{now}` is not a valid time")).help("write it as `2026-01-31T12:00:00Z`")
             })
         });
         let now_ms = now_ms.transpose()?;
@@ -82,7 +82,7 @@ impl CaseStage {
         matches!(self.ground, StageWorld::Disk(_))
     }
 
-    /// All files as they are now, except those of git.
+    /// Returns all files in their current state, except those of git.
     pub fn snapshot(&self) -> Snapshot {
         match &self.ground {
             StageWorld::Memory(memory) => memory.snapshot(),
@@ -121,7 +121,7 @@ struct FileLayout<'a> {
 }
 
 impl FileLayout<'_> {
-    /// Writes a file. If the case names its workspace, files outside of it and of the home folder are left out.
+    /// Writes a file. If the case names its workspace, files outside of it and of the home folder are skipped.
     fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
         let below = |folder: &Option<String>| {
             let folder = folder.as_deref()?.trim_end_matches('/');
@@ -136,7 +136,7 @@ impl FileLayout<'_> {
     }
 }
 
-/// Lays out the files of one folder: that of the pack, else that of the first of `folders` that has it.
+/// Copies the files of one folder: that of the pack, otherwise that of the first of `folders` that has it.
 fn lay_out(laid: &FileLayout<'_>, folder: &str, pack: &Pack, folders: &[Arc<dyn World>]) -> Result<()> {
     let prefix = format!("{}/", folder.trim_end_matches('/'));
     let mut found = false;
@@ -162,7 +162,7 @@ fn lay_out(laid: &FileLayout<'_>, folder: &str, pack: &Pack, folders: &[Arc<dyn 
         return Ok(());
     }
     Err(Diagnostic::new(Code::WORLD, format!("there is no folder `{folder}`"))
-        .help("`files_from` is looked for in each layer, then in the workspace"))
+        .help("`files_from` is searched for in each layer, then in the workspace"))
 }
 
 fn read_config(case: &Case, pack: &Pack) -> Result<Option<Value>> {
@@ -183,7 +183,7 @@ fn read_config(case: &Case, pack: &Pack) -> Result<Option<Value>> {
     Ok(Some(Value::from_json(&config)))
 }
 
-/// The timer of a pack whose graph is refreshed beside the calls.
+/// The timer of a pack whose graph is refreshed in the background.
 pub struct RefreshTimer {
     every: Option<Duration>,
     /// When it is due next, in milliseconds.

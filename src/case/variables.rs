@@ -1,4 +1,5 @@
-//! What a step kept, and where later steps name it: `${name}`, or `$name` as a whole text; `$workspace` anywhere.
+//! Values that steps captured, and their use in later steps: `${name}`, or `$name` as a whole text; `$workspace`
+//! anywhere.
 
 use crate::definition::code::CASE;
 use crate::diagnostic::{Diagnostic, Result, did_you_mean};
@@ -61,7 +62,7 @@ impl CaseVariables {
         })
     }
 
-    /// The same text with each `${name}` filled in. As long as no value was kept, a text stays as it is.
+    /// Replaces each `${name}` in a text. If no value was captured, the text stays unchanged.
     pub fn fill_text(&self, text: &str) -> Result<String> {
         let text = &self.expand_workspace_in_text(text);
         if self.values.is_empty() {
@@ -84,10 +85,10 @@ impl CaseVariables {
 
     fn value(&self, name: &str) -> Result<&Json> {
         self.values.get(name).ok_or_else(|| {
-            let fault = Diagnostic::new(CASE, format!("nothing was kept as `{name}`"));
+            let fault = Diagnostic::new(CASE, format!("no value named `{name}` was captured"));
             match did_you_mean(name, self.values.keys().map(String::as_str)) {
                 Some(help) => fault.help(help),
-                None => fault.help("keep it in an earlier step: `keep = { name = \"/json/pointer\" }`"),
+                None => fault.help("capture it in an earlier step: `capture = { name = \"/json/pointer\" }`"),
             }
         })
     }

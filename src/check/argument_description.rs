@@ -12,7 +12,7 @@ const CODE: Code = Code("argument-description");
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "An argument of a tool has no description.",
-    why: "A model knows of an argument only what its schema says.",
+    why: "A model knows only what the schema says about an argument.",
     run,
     fires: &[(
         "tools.d/a.toml",
@@ -49,7 +49,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     faults
 }
 
-/// Whether a schema, or the one it refers to, has a description. A reference that leads nowhere is told elsewhere.
+/// Returns whether a schema, or the one it refers to, has a description. Another rule reports unresolved references.
 fn explained(schema: &Json, tool: &Tool, subject: &Subject<'_>) -> bool {
     if schema.get("description").is_some() {
         return true;

@@ -1,4 +1,4 @@
-//! Finds questions that are asked where nobody can answer.
+//! Finds questions in functions that run without a client to answer them.
 
 use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
@@ -12,8 +12,8 @@ const ASKING: &[&str] = &["ask", "ask_all"];
 /// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
-    summary: "A build of the graph, a list, a completion or a description asks the client.",
-    why: "They run when nobody is there to answer; the call would fail when it runs.",
+    summary: "A graph build, a list, a completion or a description asks the client.",
+    why: "They run without a client to answer, so the call would fail at run time.",
     run,
     fires: &[
         (
@@ -46,7 +46,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     for named in subject.background_functions() {
         let Some(calls) = subject.program.find_calls_to(named.script, named.function, ASKING) else { continue };
         let steps: Vec<String> = calls.iter().map(|(name, at)| format!("`{name}` at {at}")).collect();
-        let message = format!("`{}` asks the client, and nobody can answer there", named.function);
+        let message = format!("`{}` asks the client, but runs without one", named.function);
         let help = format!("ask in a tool, a prompt or a read; here it is {}", steps.join(", then "));
         faults.push(error_at(CODE, named.at, message, help));
     }

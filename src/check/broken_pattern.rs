@@ -1,4 +1,4 @@
-//! Finds regular expressions and globs that are none.
+//! Finds invalid regular expressions and globs.
 
 use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
@@ -12,8 +12,8 @@ const CODE: Code = Code("broken-pattern");
 /// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
-    summary: "A script gives a primitive a regular expression or a glob that cannot be read.",
-    why: "The call would fail when it runs.",
+    summary: "A script passes an invalid regular expression or glob to a primitive.",
+    why: "The call would fail at run time.",
     run,
     fires: &[
         (
@@ -34,7 +34,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     for call in subject.calls() {
         let Some(primitive) = primitives::find(&call.name) else { continue };
         for (index, text) in &call.texts {
-            // What a parameter takes is told by its name alone; a test holds that no other name is used for these.
+            // The kind of a parameter follows from its name; a test checks that no other names are used for these.
             let read = match primitive.positional().nth(*index).map(|param| param.name) {
                 Some("regex") => Pattern::compile_cached(text).map(drop),
                 Some("globs") => Globs::new(&[text], ".").map(drop),

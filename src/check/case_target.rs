@@ -11,7 +11,7 @@ const CODE: Code = Code("case-target");
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A case calls a tool, or gets a prompt, that the pack does not have.",
-    why: "Such a case fails whatever the pack does.",
+    why: "Such a case always fails.",
     run,
     fires: &[(
         "tools.d/a.toml",
@@ -39,7 +39,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             _ => continue,
         };
         let of_kind = || subject.items.iter().filter(|item| item.kind == kind);
-        // What a function lists is known when it runs.
+        // Prompts that a function lists are known only at run time.
         if of_kind().any(|item| item.is_pattern) {
             continue;
         }

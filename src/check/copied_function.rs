@@ -1,4 +1,4 @@
-//! Finds functions that stand in two packs.
+//! Finds functions that two packs contain.
 
 use super::rule::{CheckRule, warning_at};
 use super::subject::Subject;
@@ -16,8 +16,8 @@ const LINES: usize = 5;
 /// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
-    summary: "A function of five lines or more stands in another pack, too, under whatever name.",
-    why: "What two packs need belongs to neither: each copy is mended alone.",
+    summary: "Another pack contains the same function of five lines or more, under any name.",
+    why: "A fix to one copy would miss the other.",
     run,
     fires: &[
         (
@@ -32,7 +32,7 @@ pub const RULE: CheckRule = CheckRule {
         ),
         (
             "other/tools.d/b.rhai",
-            r##"// The same, but for what it is called and how it is laid out.
+            r##"// The same, except for its names and its layout.
 fn steep(args) {
   let pots = [];
   for pot in args.pots {
@@ -61,7 +61,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     for (_, function) in functions(subject.program) {
         let known = text_of(function).and_then(|text| elsewhere.get(&text));
         if let Some((pack, name, at)) = known {
-            let message = format!("`{}` stands in the pack `{pack}`, too: `{name}` at {at}", function.name);
+            let message = format!("`{}` is also in the pack `{pack}`: `{name}` at {at}", function.name);
             let help = "make it a primitive, or something that a primitive takes as an option";
             faults.push(warning_at(CODE, &function.body, message, help));
         }

@@ -10,7 +10,7 @@ const CODE: Code = Code("data-race");
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A closure names the variable whose method it is passed to.",
-    why: "rhai refuses it as a data race when it runs.",
+    why: "rhai refuses it as a data race at run time.",
     run,
     fires: &[
         (
@@ -39,7 +39,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 CODE,
                 &capture.at,
                 message,
-                format!("take what it needs out first: `let other = {};`", capture.variable),
+                format!("copy what it needs to a variable first: `let other = {};`", capture.variable),
             )
         })
         .collect()

@@ -14,7 +14,7 @@ const CODE: Code = Code("effect");
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script can reach a primitive whose effect is stronger than the declared one.",
-    why: "The effect is what clients and people trust; the call would be refused when it runs.",
+    why: "Clients and users rely on the effect; the call would be refused at run time.",
     run,
     fires: &[
         (

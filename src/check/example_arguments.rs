@@ -11,7 +11,7 @@ const CODE: Code = Code("example-arguments");
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "The arguments of an example, or of a step, do not fit the schema of the tool.",
-    why: "An example is documentation: what it shows must be allowed.",
+    why: "An example is documentation, so its arguments must be valid.",
     run,
     fires: &[(
         "tools.d/a.toml",
@@ -47,7 +47,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             CaseAction::Call { tool: name, arguments } if *name == tool.name.value => Some((step, arguments)),
             _ => None,
         });
-        // A handler of faults may make a result of arguments that do not fit.
+        // An error handler may return a result for invalid arguments.
         let handled =
             tool.on_error.is_some() || subject.definitions.pack.as_ref().is_some_and(|pack| pack.on_error.is_some());
         for (step, arguments) in steps {
@@ -68,7 +68,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     faults
 }
 
-/// The checker of a tool's arguments; what is wrong with the schema itself is told by other rules.
+/// Returns the checker of a tool's arguments; other rules report errors of the schema itself.
 fn compile(input: &Schema, subject: &Subject<'_>) -> Option<Checker> {
     let json = input.publish(&subject.definitions.defs).ok()?;
     Checker::new(json).ok()

@@ -21,7 +21,7 @@ pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "The description of a tool with its operations, or the instructions of a pack, have more than 2,048 \
               characters.",
-    why: "Hosts cut them there, and a model does not see the rest. What matters most comes first.",
+    why: "Clients cut them there, and a model does not see the rest. Put the most important part first.",
     run,
     fires: &[(
         "tools.d/a.toml",
@@ -56,7 +56,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         .chain(instructions)
         .filter(|(_, count, _)| *count > MAX_CHARACTERS)
         .map(|(what, count, at)| {
-            let message = format!("{what}: {count} characters, and hosts cut after {MAX_CHARACTERS}");
+            let message = format!("{what}: {count} characters; clients cut after {MAX_CHARACTERS}");
             warning_at(CODE, at, message, "say the essentials first, and move details to the arguments")
         })
         .collect()

@@ -9,8 +9,8 @@ const CODE: Code = Code("missing-file");
 /// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
-    summary: "A definition or a script names a script, a template or another file that is not there.",
-    why: "What it names cannot be run, filled or read.",
+    summary: "A definition or a script names a script, a template or another file that does not exist.",
+    why: "The file could not be run, rendered or read.",
     run,
     fires: &[
         (
@@ -26,8 +26,8 @@ template = "templates/a/bew.hbs"
     mended: &[("tools.d/a.toml", r##"template = "templates/a/bew.hbs""##, r##"template = "templates/a/brew.hbs""##)],
 };
 
-/// Which files a pack has: another one may be there, and belong to another pack.
-const OWN: &str = "a pack `a` has `tools.d/a.rhai` and what lies in the folders `tools.d/a` and `templates/a`";
+/// The files that belong to a pack: the named file may exist, but belong to another pack.
+const OWN: &str = "a pack `a` has `tools.d/a.rhai` and the files of the folders `tools.d/a` and `templates/a`";
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut faults = Vec::new();

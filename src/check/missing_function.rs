@@ -11,7 +11,7 @@ const CODE: Code = Code("missing-function");
 /// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
-    summary: "A definition, or a call such as `scan`, names a function that its script does not have, or that takes other parameters.",
+    summary: "A definition, or a call such as `scan_files`, names a function that its script does not have, or that takes other parameters.",
     why: "The call would fail at once.",
     run,
     fires: &[
@@ -47,7 +47,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let (message, help) = match known.first() {
             Some(function) => (
                 format!("`{}` takes {} parameters", named.function, function.arity),
-                format!("it is called as `{}`; it stands at {}", named.form, function.at),
+                format!("it is called as `{}`; it is defined at {}", named.form, function.at),
             ),
             None => (
                 format!("the script has no function `{}`", named.function),

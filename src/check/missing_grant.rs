@@ -16,7 +16,7 @@ const CODE: Code = Code("missing-grant");
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script names a program, a verb of git or a path that the grants of its pack do not cover.",
-    why: "The call is refused when it runs: nothing is granted that the pack does not ask for.",
+    why: "The call would be refused at run time, since a pack may only do what its grants cover.",
     run,
     fires: &[
         (
@@ -37,7 +37,7 @@ effect = "reads"
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    // What is no pack yet has no grants to be compared with.
+    // Without `[pack]` there are no grants to compare with.
     let Some(pack) = &subject.definitions.pack else { return Vec::new() };
     let calls = subject.calls();
     let told = calls.filter_map(|call| {
@@ -47,7 +47,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     told.collect()
 }
 
-/// What a call does that is not granted, and what to do about it.
+/// Returns what a call does without a grant, and how to fix it.
 fn missing(call: &CallSite, grants: &Grants) -> Option<(String, String)> {
     let granting = |grant: String| format!("allow it in `[pack]` by `grants = {{ {grant} }}`");
     if let Some((needs, verb)) = git_verb(call) {
@@ -63,10 +63,10 @@ fn missing(call: &CallSite, grants: &Grants) -> Option<(String, String)> {
     if call.name == "run" {
         let is_granted = grants.run.iter().any(|grant| grant.program == *text);
         let help = match text.split_once(char::is_whitespace) {
-            // No name of a program has arguments in it: granting that would help nobody.
+            // A program name never contains arguments, so granting it would not help.
             Some((program, rest)) if !path::is_absolute(text) => {
                 let words: Vec<&str> = rest.split_whitespace().collect();
-                format!("a program and its arguments stand apart: `run({program:?}, {words:?})`")
+                format!("pass the arguments separately: `run({program:?}, {words:?})`")
             }
             // A grant names no relative path.
             None if text.contains('/') && !path::is_absolute(text) => {
@@ -84,7 +84,7 @@ fn missing(call: &CallSite, grants: &Grants) -> Option<(String, String)> {
     (!covers(globs, text)).then(|| (format!("{verb} `{text}`"), granting(format!("{verb} = [{text:?}]"))))
 }
 
-/// What a primitive does with the file or folder that its first argument names.
+/// Returns what a primitive does with the file or folder that its first argument names.
 fn takes_a_path(name: &str) -> Option<Effect> {
     // The files of a pack need no grant.
     let mut all = crate::primitives::ALL.iter().filter(|primitive| primitive.name != "read_pack_file");
@@ -93,15 +93,15 @@ fn takes_a_path(name: &str) -> Option<Effect> {
     (primitive.params.first()?.name == "path").then_some(primitive.effect)
 }
 
-/// Whether grants may cover a path, or something below it. What is not known before it runs (the home folder, variables,
-/// where the workspace lies) may.
+/// Whether grants may cover a path, or something below it. What is not known before it runs (the home folder,
+/// variables, where the workspace lies) may.
 fn covers(grants: &[String], asked: &str) -> bool {
     let is_open = |path: &str| path::is_absolute(path) || path.starts_with(['~', '$']) || path.contains("..");
     if is_open(asked) || grants.iter().any(|grant| is_open(grant) || grant.contains('$')) {
         return true;
     }
     let globs: Vec<String> = grants.iter().map(|grant| path::clean(grant)).collect();
-    // One without wildcards covers what lies below, too.
+    // A glob without wildcards covers everything under it, too.
     let is_plain = |glob: &&String| !glob.contains(['*', '?', '[', '{', '\\']);
     let below = globs.iter().filter(is_plain).map(|glob| format!("{glob}/**"));
     let all: Vec<String> = globs.iter().cloned().chain(below).collect();

@@ -1,4 +1,4 @@
-//! Finds names that stand twice in one pack.
+//! Finds names that one pack defines twice.
 
 use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
@@ -55,7 +55,7 @@ fn clashes<'a>(what: &str, names: impl Iterator<Item = &'a Located<String>>, fau
         match seen.iter().find(|known| known.value == name.value) {
             Some(first) => {
                 let message = format!("the {what} `{}` is defined twice", name.value);
-                faults.push(error_at(CODE, &name.at, message, format!("the first one stands at {}", first.at)));
+                faults.push(error_at(CODE, &name.at, message, format!("the first one is at {}", first.at)));
             }
             None => seen.push(name),
         }

@@ -1,4 +1,4 @@
-//! Removes from a broken pack the parts that its faults affect, so that the sound rest can be served.
+//! Removes the parts of a broken pack that have errors, so that the rest can be served.
 
 use crate::definition::{Item, NamedFunction, Owner, TemplateText};
 use crate::diagnostic::Diagnostic;
@@ -6,10 +6,10 @@ use crate::registry::{PackPart, PackParts, RefusedPart};
 use crate::script::is_shared;
 use crate::source::Place;
 
-/// The codes of faults in examples and cases, which only tests run: they prevent nothing from being served.
+/// The codes of errors in examples and cases, which only tests run: they prevent nothing from being served.
 const ONLY_TESTS: [&str; 3] = ["case-target", "example-arguments", "tool-example"];
 
-/// Removes each tool, resource and prompt that a fault affects, and returns them with the reasons. A fault of what the whole
+/// Removes each tool, resource and prompt with an error, and returns them with the reasons. An error in what the whole
 /// pack uses, such as its `[pack]` or its graph, removes everything.
 //= docs/spec.md#reload
 //# A broken part of a pack MUST NOT disable the other parts, and a call of it MUST return the reason.
@@ -52,7 +52,7 @@ pub fn refuse_broken_parts(parts: &mut PackParts) -> Vec<RefusedPart> {
     refused
 }
 
-/// What a fault affects.
+/// What an error affects.
 enum FaultReach {
     Everything,
     /// By their indexes among all items.

@@ -1,4 +1,4 @@
-//! Finds arguments whose names a script cannot write behind a dot.
+//! Finds arguments whose names a script cannot write after a dot.
 
 use super::rule::{CheckRule, warning_at};
 use super::subject::Subject;
@@ -109,7 +109,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         for (name, _) in properties.into_iter().flatten().filter(|(name, _)| RESERVED.contains(&name.as_str())) {
             let at = tool.input.place(&format!("/properties/{name}")).unwrap_or(&tool.name.at);
             let message = format!("`args.{name}` cannot be written in a script: `{name}` is a reserved word");
-            faults.push(warning_at(CODE, at, message, format!("name it otherwise, or write `args[\"{name}\"]`")));
+            faults.push(warning_at(CODE, at, message, format!("rename it, or write `args[\"{name}\"]`")));
         }
     }
     faults

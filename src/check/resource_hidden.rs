@@ -44,7 +44,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             match seen.iter().find(|(known, ..)| *known == shape) {
                 Some((_, other, at)) => {
                     let message = format!("`{}` answers to the same URIs as the resource `{other}`", spelling.value);
-                    faults.push(error_at(CODE, &spelling.at, message, format!("that one stands at {at}")));
+                    faults.push(error_at(CODE, &spelling.at, message, format!("that resource is at {at}")));
                 }
                 None => seen.push((shape, &resource.name.value, &spelling.at)),
             }

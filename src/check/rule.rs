@@ -1,4 +1,4 @@
-//! A rule: what it finds, why that is wrong, an example, and how the example is mended.
+//! A rule: what it finds, why that is wrong, an example, and its fix.
 
 use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic};
@@ -36,8 +36,8 @@ impl CheckRule {
     }
 }
 
-/// A change that fixes an example: path, text, replacement. The text occurs in the file once; it is empty for a new file. An
-/// empty replacement removes the file.
+/// A change that fixes an example: path, text, replacement. The text occurs in the file once; it is empty for a new
+/// file. An empty replacement removes the file.
 pub type ExampleFix = (&'static str, &'static str, &'static str);
 
 /// A change as removed and added lines.

@@ -1,4 +1,4 @@
-//! Finds references of schemas that lead nowhere.
+//! Finds references of schemas that do not resolve.
 
 use super::rule::CheckRule;
 use super::subject::Subject;
@@ -11,7 +11,7 @@ const CODE: Code = code::SCHEMA_REFERENCE;
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A `$ref` names a schema that neither the schema nor `[defs]` has.",
-    why: "Nothing can be checked by it, and clients could not resolve it.",
+    why: "The schema cannot be used, and clients could not resolve the reference.",
     run,
     fires: &[(
         "tools.d/a.toml",

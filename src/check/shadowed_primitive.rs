@@ -45,7 +45,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             let start = function.body.span.start;
             let at = survey.source.text[..start].rfind(name).map(|at| survey.source.place(at..at + name.len()));
             let message = format!("`{name}` is the name of a {what}");
-            faults.push(error_at(CODE, at.as_ref().unwrap_or(&function.body), message, "name the function otherwise"));
+            faults.push(error_at(CODE, at.as_ref().unwrap_or(&function.body), message, "rename the function"));
         }
     }
     faults

@@ -1,4 +1,4 @@
-//! Finds grants to run programs that run whatever they are told.
+//! Finds grants to run programs that execute their arguments.
 
 use super::rule::{CheckRule, warning_at};
 use super::subject::Subject;
@@ -8,7 +8,8 @@ use crate::world::path;
 const CODE: Code = Code("shell-grant");
 
 /// Programs that run what their arguments say: code (`sh -c`, `python3 -c`, `awk`) or another program (`env`, `xargs`).
-/// Those that also read code from files, as `make` does, are not among them: their grants to read and write hold what that is.
+/// Those that also read code from files, as `make` does, are not among them: their grants to read and write hold what
+/// that is.
 const INTERPRETERS: &[&str] = &[
     "ash",
     "awk",
@@ -63,7 +64,7 @@ const INTERPRETERS: &[&str] = &[
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A pack may run a shell or an interpreter, which takes code from its arguments.",
-    why: "Whoever trusts the pack cannot tell from that grant what it runs; only the sandbox holds it. A grant of the program that is meant says it.",
+    why: "Users cannot tell from such a grant what the pack runs, and only the sandbox limits it. Grant the actual program instead.",
     run,
     fires: &[(
         "tools.d/a.toml",
@@ -94,7 +95,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         pack.grants.run.iter().zip(&pack.run_at).filter(|(grant, _)| INTERPRETERS.contains(&&*stem(&grant.program)));
     let told = named.map(|(grant, at)| {
         let program = &grant.program;
-        let message = format!("the pack may run `{program}`, which runs whatever its arguments say");
+        let message = format!("the pack may run `{program}`, which runs any code in its arguments");
         let help = "grant the program itself that the scripts need; a script of your own runs by its absolute path, if the pack may not write it";
         warning_at(CODE, at, message, help)
     });

@@ -10,7 +10,7 @@ const CODE: Code = Code("short-description");
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "The description of a tool has fewer than four words.",
-    why: "A model chooses a tool by its description: when to use it, when not, what comes back.",
+    why: "A model chooses a tool by its description: when to use it, when not, what it returns.",
     run,
     fires: &[(
         "tools.d/a.toml",
@@ -38,7 +38,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         .chain(operations.map(|operation| (&operation.name, &operation.description)))
         .map(|(name, description)| {
             let message = format!("the description of `{}` says little", name.value);
-            warning_at(CODE, &description.at, message, "say when to use it, when not, and what comes back")
+            warning_at(CODE, &description.at, message, "say when to use it, when not, and what it returns")
         })
         .collect()
 }

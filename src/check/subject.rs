@@ -47,7 +47,7 @@ impl<'a> Subject<'a> {
         self.program.surveys().iter().flat_map(|survey| &survey.calls)
     }
 
-    /// Every file of the pack that a script asks for by a literal path: what it is, its path, where it is asked for.
+    /// Every file of the pack that a script names by a literal path: its kind, its path, the location of the call.
     pub(super) fn asked_files(&self) -> impl Iterator<Item = (&'static str, &'a str, &'a Place)> + use<'a> {
         self.calls().filter_map(|call| {
             let what = match call.name.as_str() {
@@ -71,7 +71,7 @@ impl<'a> Subject<'a> {
         self.paths.contains(&path)
     }
 
-    /// Every schema of a pack, with a word for what it is of.
+    /// Returns every schema of a pack, with a description of its subject.
     pub(super) fn schemas(&self) -> Vec<(String, &Schema)> {
         let definitions = self.definitions;
         let mut all: Vec<(String, &Schema)> = Vec::new();
@@ -83,7 +83,7 @@ impl<'a> Subject<'a> {
         all
     }
 
-    /// Every function that a definition names, but the handlers of faults.
+    /// Returns every function that a definition names, except error handlers.
     pub(super) fn named_functions(&self) -> Vec<NamedFunction<'a>> {
         let of_bodies = self.items.iter().flat_map(|item| &item.bodies).flat_map(|body| &body.functions);
         let mut all: Vec<NamedFunction<'a>> = of_bodies.cloned().collect();
@@ -91,7 +91,7 @@ impl<'a> Subject<'a> {
         all
     }
 
-    /// The functions that run when nobody has called: they build the graph, or compute what lists and descriptions show.
+    /// Returns the functions that run without a call: they build the graph, or compute lists and descriptions.
     pub(super) fn background_functions(&self) -> Vec<NamedFunction<'a>> {
         let definitions = self.definitions;
         let of_items = self.items.iter().flat_map(|item| item.listing.iter().chain(&item.completing));
@@ -125,7 +125,7 @@ impl<'a> Subject<'a> {
         names
     }
 
-    /// Every file that a definition names: what it is, its path, where it is named.
+    /// Returns every file that a definition names: its kind, its path, where it is named.
     pub(super) fn named_files(&self) -> Vec<(&'static str, &'a str, &'a Place)> {
         let functions = self.named_functions().into_iter();
         let mut files: Vec<(&'static str, &'a str, &'a Place)> =
@@ -153,7 +153,7 @@ pub(super) fn git_verb(call: &CallSite) -> Option<(RequiredGrant, &str)> {
     call.text(0).map(|verb| (needs, verb))
 }
 
-/// Reads and compiles the packs of an example in memory: what lies below `other/` is another pack, if there is any.
+/// Reads and compiles the packs of an example in memory: files under `other/`, if any, are a second pack.
 pub fn read_packs<P: AsRef<str>, T: AsRef<str>>(files: &[(P, T)]) -> (PackParts, Option<PackParts>) {
     let (mut own, mut others) = (Vec::new(), Vec::new());
     for (path, text) in files {

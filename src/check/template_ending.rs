@@ -10,7 +10,7 @@ const CODE: Code = Code("template-ending");
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A definition or script uses a file of `templates/` as a template whose name does not end in `.hbs`.",
-    why: "Only files that end in `.hbs` are templates there: a call would find none.",
+    why: "Only files that end in `.hbs` are templates there, so a call would not find it.",
     run,
     fires: &[
         (

@@ -11,8 +11,8 @@ const CODE: Code = Code("template-variable");
 /// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
-    summary: "A template that is filled with the arguments asks for a variable that is none of them.",
-    why: "Filling it would fail.",
+    summary: "A template that is filled with the arguments uses a variable that is not one of them.",
+    why: "Rendering the template would fail.",
     run,
     fires: &[
         (

@@ -11,7 +11,7 @@ const CODE: Code = Code("tool-example");
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A tool has no example.",
-    why: "An example is documentation and test at once.",
+    why: "An example is both documentation and a test.",
     run,
     fires: &[(
         "tools.d/a.toml",

@@ -11,7 +11,7 @@ const CODE: Code = Code("unknown-argument");
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A function reads `args.x`, but the definition declares no `x`.",
-    why: "It is always `()` there: a typing error, or a forgotten argument.",
+    why: "The value is always `()`: a typing error, or a forgotten argument.",
     run,
     fires: &[
         (

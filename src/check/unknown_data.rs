@@ -10,7 +10,7 @@ const CODE: Code = Code("unknown-data");
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script calls `data(\"x\")`, but there is no `[data.x]`.",
-    why: "The call would fail when it runs.",
+    why: "The call would fail at run time.",
     run,
     fires: &[
         (

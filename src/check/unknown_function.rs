@@ -9,8 +9,8 @@ const CODE: Code = Code("unknown-function");
 /// The rule.
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
-    summary: "A script calls a function that neither the pack, nor the language, nor a primitive is.",
-    why: "rhai finds out only when the call runs.",
+    summary: "A script calls a function that does not exist in the pack, in rhai, or as a primitive.",
+    why: "rhai detects this only at run time.",
     run,
     fires: &[
         (
@@ -44,7 +44,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             let words = names.iter().copied().filter(|name| name.starts_with(|letter: char| letter.is_alphabetic()));
             let words: Vec<&str> = words.collect();
             let help = renamed_primitive(name).or_else(|| did_you_mean(name, words));
-            let help = help.unwrap_or_else(|| "run `toolsd docs` for what there is".to_owned());
+            let help = help.unwrap_or_else(|| "run `toolsd docs` to list the primitives".to_owned());
             faults.push(error_at(CODE, at, format!("there is no function `{name}`"), help));
         }
     }

@@ -11,7 +11,7 @@ const CODE: Code = Code("unknown-git");
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script calls `git` or `git_read` with a verb or an option that it does not have.",
-    why: "The call would fail when it runs.",
+    why: "The call would fail at run time.",
     run,
     fires: &[
         (

@@ -1,4 +1,4 @@
-//! Finds kinds and fields that a script asks the graph for and nothing in the pack gives it.
+//! Finds kinds and fields that a script queries but that nothing in the pack adds to the graph.
 
 use super::rule::{CheckRule, warning_at};
 use super::subject::Subject;
@@ -13,7 +13,7 @@ const CODE: Code = Code("unknown-graph-name");
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A query names a kind of the graph that nothing else in the pack names, or a field that is one letter off.",
-    why: "There are no such nodes: the answer is empty, or the call fails as soon as there is a node.",
+    why: "There are no such nodes: the result is empty, or the call fails as soon as there is a node.",
     run,
     fires: &[
         (
@@ -42,7 +42,7 @@ const KINDS: [&str; 3] = ["kind", "kinds", "edges"];
 /// Parameters of queries that name fields.
 const FIELDS: [&str; 3] = ["field", "fields", "columns"];
 
-/// What builds and changes a graph: it gives names, and asks for none.
+/// The primitives that build and change a graph: they define names instead of querying them.
 const GIVING: [&str; 8] = [
     "add_blocks",
     "add_edge",
@@ -77,7 +77,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             (false, Some(nearest)) => ("field", nearest),
             (false, None) => return None,
         };
-        Some(warning_at(CODE, &call.at, format!("nothing gives the graph a {what} `{name}`"), help))
+        Some(warning_at(CODE, &call.at, format!("nothing adds a {what} `{name}` to the graph"), help))
     });
     faults.collect()
 }

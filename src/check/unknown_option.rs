@@ -14,7 +14,7 @@ const CODE: Code = Code("unknown-option");
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script calls a primitive with an option that it does not have.",
-    why: "The call would fail when it runs.",
+    why: "The call would fail at run time.",
     run,
     fires: &[
         (
@@ -48,7 +48,8 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     told.collect()
 }
 
-/// Whether a literal map in this place can be nothing but the options: the last argument, where no parameter takes a map.
+/// Returns whether a literal map at this index can only be the options: the last argument, where no parameter takes a
+/// map.
 fn are_options(primitive: &'static Primitive, call: &CallSite, index: usize) -> bool {
     let needed = primitive.positional().filter(|param| param.need == Need::Required).count();
     let takes_map = |kind: &Kind| matches!(kind, Kind::Map | Kind::Any);

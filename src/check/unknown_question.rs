@@ -10,7 +10,7 @@ const CODE: Code = Code("unknown-question");
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script calls `ask(\"x\")`, but no definition of the pack declares `ask.x`.",
-    why: "The call would fail when it runs.",
+    why: "The call would fail at run time.",
     run,
     fires: &[
         (

@@ -11,7 +11,7 @@ const CODE: Code = Code("unknown-setting");
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A definition takes a value from `config.KEY`, but `[pack.config_schema]` has no such property.",
-    why: "The value would be nothing: what it switches stays off.",
+    why: "The value would be missing, so whatever it enables stays disabled.",
     run,
     fires: &[
         (

@@ -12,7 +12,7 @@ const CODE: Code = Code("unused-file");
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "No definition, script or template names the file.",
-    why: "It is dead, or something that should name it is misspelt.",
+    why: "The file is unused, or a reference to it is misspelled.",
     run,
     fires: &[
         (

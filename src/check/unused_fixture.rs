@@ -10,7 +10,7 @@ const CODE: Code = Code("unused-fixture");
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "No example and no case names the fixture.",
-    why: "It is dead, or an example that should name it runs in another setup than its author meant.",
+    why: "The fixture is unused, or an example that should name it runs in the wrong setup.",
     run,
     fires: &[(
         "tools.d/a.toml",

@@ -12,7 +12,7 @@ const CODE: Code = Code("unused-result");
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script calls a primitive that only returns a value, and does not use the value.",
-    why: "The call changes nothing: primitives return a new value and leave their arguments as they are.",
+    why: "The call has no effect: primitives return a new value and do not change their arguments.",
     run,
     fires: &[
         (

@@ -12,7 +12,7 @@ const CODE: Code = Code("wrong-arity");
 pub const RULE: CheckRule = CheckRule {
     code: CODE,
     summary: "A script calls a function with too many or too few arguments.",
-    why: "rhai finds out only when the call runs, and says that there is no such function.",
+    why: "rhai detects this only at run time, and then reports that there is no such function.",
     run,
     fires: &[
         (

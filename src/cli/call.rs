@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// JSON-RPC: the parameters are wrong. Since 2026-07-28 also: there is no such resource.
 const INVALID_PARAMS: i64 = -32602;
 
-/// JSON-RPC: the server is at fault.
+/// JSON-RPC: internal error of the server.
 const INTERNAL_ERROR: i64 = -32603;
 
 /// Call a tool.
@@ -49,7 +49,7 @@ impl CallCommand {
         } else {
             service
         };
-        // The process ends with the answer: to take down all that a graph holds would be work for nobody.
+        // The process ends with the answer, so freeing the graph would be wasted work.
         std::mem::forget(Arc::clone(&service));
         let pack = tool.pack.name.clone();
         let answer = context.answer(&service, Request::Call { tool: self.tool, arguments });
@@ -68,7 +68,7 @@ impl CallCommand {
     }
 }
 
-/// What a dry run would have changed; for machines `{ "changes", "result" }`.
+/// Prints what a dry run would have changed; for machines `{ "changes", "result" }`.
 fn print_changes(context: &CommandContext, outcome: &ToolOutcome) -> Exit {
     let terminal = &context.terminal;
     let changes = outcome.changes.iter();
@@ -115,7 +115,8 @@ fn print_outcome(context: &CommandContext, outcome: &ToolOutcome) -> Exit {
     exit
 }
 
-/// The data of a result without structure: the text of one text, else all blocks as MCP writes them.
+/// Returns the data of a result without structured content: the text of a single text block, otherwise all blocks as in
+/// MCP.
 fn bare_data(content: &[Content]) -> Json {
     match content {
         [Content { block: ContentBody::Text(text), .. }] => Json::from(text.as_str()),
@@ -123,7 +124,7 @@ fn bare_data(content: &[Content]) -> Json {
     }
 }
 
-/// What a person reads of a block.
+/// Returns the readable form of a block.
 pub(super) fn readable_text(content: &Content) -> String {
     match &content.block {
         ContentBody::Text(text) => text.clone(),
@@ -132,7 +133,7 @@ pub(super) fn readable_text(content: &Content) -> String {
     }
 }
 
-/// Tells a fault of the protocol, on standard output for machines.
+/// Prints a protocol error, on standard output for machines.
 pub(super) fn print_unexpected(context: &CommandContext, answer: Answer) -> Exit {
     if let Answer::Fault(fault) = answer {
         print_fault(context, &fault);
@@ -154,20 +155,20 @@ fn print_fault(context: &CommandContext, fault: &Diagnostic) {
     context.terminal.json(&json!({ "code": code, "message": fault.message, "data": data }));
 }
 
-/// Reads a JSON object, or pairs; `schema` says which values are not texts. No words are no arguments.
+/// Reads a JSON object, or pairs; `schema` decides which values are not strings. No words mean an empty object.
 pub(super) fn read_arguments(words: &[String], schema: Option<&ObjectSchema>) -> Result<Json> {
     if let [word] = words
         && word.trim_start().starts_with('{')
     {
         let read = serde_json::from_str(word).map_err(|fault| {
-            usage(format!("the arguments are no JSON: {fault}"), "write a JSON object, or `key=value` pairs")
+            usage(format!("the arguments are not valid JSON: {fault}"), "write a JSON object, or `key=value` pairs")
         })?;
         return refuse_oversized_integers(word).map(|()| read);
     }
     let mut map = Map::new();
     for word in words {
         let Some((key, value)) = word.split_once('=') else {
-            return Err(usage(format!("`{word}` is no argument"), "write a JSON object, or `key=value` pairs"));
+            return Err(usage(format!("`{word}` is not an argument"), "write a JSON object, or `key=value` pairs"));
         };
         let property = schema.and_then(|schema| schema.get("properties")?.get(key));
         map.insert(key.to_owned(), typed_value(value, property)?);
@@ -175,7 +176,7 @@ pub(super) fn read_arguments(words: &[String], schema: Option<&ObjectSchema>) ->
     Ok(Json::Object(map))
 }
 
-/// A text, or the JSON that it spells where the schema asks for something else than a text.
+/// Returns a string, or the JSON that it contains if the schema does not allow a string.
 fn typed_value(value: &str, schema: Option<&Json>) -> Result<Json> {
     let takes_text = |schema: &Json| match schema.get("type") {
         Some(Json::String(one)) => one == "string",
@@ -192,11 +193,11 @@ fn usage(message: String, help: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code("usage"), message).help(help)
 }
 
-/// How many columns a table has at most: more do not fit a screen.
+/// Maximum number of columns of a table: more do not fit on a screen.
 const MAX_COLUMNS: usize = 8;
 
-/// Writes a result for people: a list of records as a table, an object that holds one as its other fields and a table.
-/// False if it is neither.
+/// Prints a result for people: a list of records as a table, an object that contains one as its other fields and a
+/// table. Returns `false` if it is neither.
 fn print_records(terminal: &Terminal, data: &Json) -> bool {
     if let Some(rows) = rows_of(data) {
         print_table(terminal, &rows);
@@ -213,7 +214,7 @@ fn print_records(terminal: &Terminal, data: &Json) -> bool {
     true
 }
 
-/// What stands in one cell: a text bare, nothing for `null`, else JSON.
+/// Returns the text of a cell: a string without quotes, nothing for `null`, otherwise JSON.
 fn cell(value: &Json) -> String {
     match value {
         Json::Null => String::new(),
@@ -243,7 +244,7 @@ fn print_table(terminal: &Terminal, rows: &[&Map<String, Json>]) {
         columns.iter().map(|column| row.get(*column).map(cell).unwrap_or_default()).collect::<Vec<_>>()
     };
     let mut rows: Vec<Vec<String>> = rows.iter().map(line).collect();
-    // In a pipe the order of the columns is that of the fields, whatever stands in them.
+    // In a pipe the columns are in the order of the fields, whatever they contain.
     if terminal.person {
         move_widest_last(&mut columns, &mut rows);
     }

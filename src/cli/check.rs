@@ -1,4 +1,4 @@
-//! `toolsd check`: every fault of every pack at once.
+//! `toolsd check`: all diagnostics of all packs at once.
 
 use super::context::CommandContext;
 use super::options::{CommandResult, Exit, OutputFormat};

@@ -41,13 +41,13 @@ pub(super) enum CliCommand {
     Prompt(PromptCommand),
     /// List packs, tools, resources and prompts.
     List(ListCommand),
-    /// Show what the lists of tools take of a model's context.
+    /// Show how much of a model's context the tool lists take.
     Cost(CostCommand),
     /// Explain primitives, tables of definitions, and check rules.
     Docs(DocsCommand),
     /// Write a working skeleton.
     New(NewCommand),
-    /// Copy a file of a pack out of the binary, to change it here.
+    /// Copy a pack, or one of its files, out of the binary to change it here.
     Eject(EjectCommand),
     /// Allow the pack files of this workspace to be used.
     Trust(TrustCommand),

@@ -1,4 +1,4 @@
-//! What a command works with: the workspace, the layers of packs, the record of trust, the service.
+//! The context of a command: the workspace, the layers of packs, the record of trust, the service.
 
 use super::options::SharedOptions;
 use super::terminal::{Terminal, print_error_json};
@@ -18,19 +18,19 @@ use serde_json::json;
 use std::sync::{Arc, Once};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// The markers of a pack, in words.
+/// Describes the markers of a pack.
 pub(super) fn describe_markers(markers: &[String]) -> String {
     if markers.is_empty() { "nothing: it serves by `--pack` only".to_owned() } else { markers.join(", ") }
 }
 
-/// A variable of the environment.
+/// Returns an environment variable.
 pub fn environment_variable(name: &str) -> Option<String> {
     Disk::new("/", []).ok()?.env(name)
 }
 
-/// What a command works with.
+/// The context of a command.
 pub struct CommandContext {
-    /// The options that every command takes.
+    /// The options of all commands.
     pub options: SharedOptions,
     /// The terminal that it writes to.
     pub terminal: Terminal,
@@ -39,7 +39,7 @@ pub struct CommandContext {
 }
 
 impl CommandContext {
-    /// Opens the workspace that the options name. A folder that is not there is a fault.
+    /// Opens the workspace that the options name. Fails if a folder does not exist.
     pub fn open(mut options: SharedOptions, terminal: Terminal) -> Result<Self> {
         disk::fail_at_largest_file();
         disk::check_threads()?;
@@ -56,7 +56,7 @@ impl CommandContext {
         Ok(Self { options, terminal, workspace })
     }
 
-    /// The service of this workspace.
+    /// Opens the service of this workspace.
     pub fn service(&self) -> Result<Arc<Service>> {
         disk::sweep();
         let site = self.pack_source(match self.options.packs.as_slice() {
@@ -68,16 +68,16 @@ impl CommandContext {
         Ok(service)
     }
 
-    /// Has the calls of a service audited on standard error, if that was asked for.
+    /// Audits the calls of a service on standard error, if the options ask for it.
     pub fn audit(&self, service: &Service) {
         if self.options.audit {
             service.audit(print_error_json);
         }
     }
 
-    /// The packs and the workspace on the disk, with this choice of packs.
+    /// Returns the packs and the workspace on the disk, with this choice of packs.
     pub fn pack_source(&self, choice: PackChoice) -> Result<DiskPackSource> {
-        // A folder that was named must be there from the beginning.
+        // A named folder must exist from the start.
         for dir in self.options.dirs.iter().chain(&self.options.roots) {
             Disk::new(dir, [])?;
         }
@@ -89,7 +89,7 @@ impl CommandContext {
         })
     }
 
-    /// The further roots: those of the command line, and those that a trusted `toolsd.toml` names.
+    /// Returns the additional roots: those of the command line, and those that a trusted `toolsd.toml` names.
     pub fn further_roots(&self) -> Vec<String> {
         let root = self.workspace.root();
         let trust = load_trust(root).unwrap_or_default();
@@ -98,13 +98,13 @@ impl CommandContext {
         self.options.roots.iter().cloned().chain(written).collect()
     }
 
-    /// The folders that scripts may be let into: the workspace, further roots, folders of packs.
+    /// Returns the folders that scripts may be granted: the workspace, additional roots, folders of packs.
     pub fn folders(&self) -> Vec<String> {
         let workspace = self.workspace.root().to_owned();
         [&[workspace], self.further_roots().as_slice(), &self.options.dirs].concat()
     }
 
-    /// The layers, the first one strongest.
+    /// Returns the layers in order of precedence.
     pub fn layers(&self) -> Result<Vec<Layer>> {
         self.pack_source(PackChoice::ByMarkers)?.layers()
     }
@@ -117,7 +117,7 @@ impl CommandContext {
         unknown.map_or(Ok(()), |name| Err(unknown_pack(name, &known, &found)))
     }
 
-    /// The layer of the workspace, if it has one.
+    /// Returns the layer of the workspace, if it has one.
     pub fn workspace_layer(&self) -> Result<Option<Arc<dyn World>>> {
         if self.workspace.stat(WORKSPACE_FOLDER)?.is_none() {
             return Ok(None);
@@ -126,29 +126,28 @@ impl CommandContext {
         Ok(Some(Arc::new(Disk::new(&folder, [])?)))
     }
 
-    /// The origin of the layer that `new` and `eject` write to: the first `--dir`, else that of the workspace.
+    /// Returns the origin of the layer that `new` and `eject` write to: the first `--dir`, otherwise the workspace.
     pub fn target_origin(&self) -> String {
         self.options.dirs.first().cloned().unwrap_or_else(|| "workspace".to_owned())
     }
 
-    /// The layer that `new` and `eject` write to; that of the workspace is made.
+    /// Returns the layer that `new` and `eject` write to; that of the workspace is created if necessary.
     pub fn target_layer(&self) -> Result<Arc<dyn World>> {
         if let Some(dir) = self.options.dirs.first() {
             return Ok(Arc::new(Disk::new(dir, [])?));
         }
         if self.workspace.stat(WORKSPACE_FOLDER)?.is_none() {
-            // Files of a layer are text that people keep in their repository: an empty note marks the folder.
+            // Files of a layer are text that people commit to their repository: an empty record marks the folder.
             self.workspace.write(&format!("{WORKSPACE_FOLDER}/{}", EJECTED), b"{}\n")?;
         }
         let layer = self.workspace_layer()?;
-        layer.ok_or_else(|| Diagnostic::new(Code::WORLD, format!("`{WORKSPACE_FOLDER}` cannot be made")))
+        layer.ok_or_else(|| Diagnostic::new(Code::WORLD, format!("`{WORKSPACE_FOLDER}` cannot be created")))
     }
 
     /// Notes that a new file of the workspace layer must be trusted before it is used.
     pub fn hint_at_trust(&self, origin: &str) {
         if origin == "workspace" {
-            self.terminal
-                .note("run `toolsd trust` to have it used, `toolsd trust --edits PACK` to have later edits used too");
+            self.terminal.note("run `toolsd trust` to use it, or `toolsd trust --edits PACK` to use later edits, too");
         }
     }
 
@@ -157,7 +156,7 @@ impl CommandContext {
         end_at_signals();
         let caller = Caller {
             cancel: CancelFlag::default(),
-            // What a script logs is in the log already.
+            // The log output of scripts is in the log already.
             notices: Box::new(|notice| match notice {
                 Notice::Log { .. } => {}
                 notice => tracing::info!("{notice:?}"),
@@ -169,12 +168,12 @@ impl CommandContext {
         service.wait(request, caller)
     }
 
-    /// Prints what is wrong with the packs on standard error. Many untrusted files are one line.
+    /// Prints the diagnostics of the packs on standard error. Many untrusted files are one line.
     pub fn print_faults(&self, registry: &Registry) {
         self.print(registry.faults.iter());
     }
 
-    /// The same without the warnings of rules: those are for `toolsd check`, not for whoever calls.
+    /// The same without the warnings of rules, which are for `toolsd check` and not for callers.
     pub fn print_faults_of_use(&self, registry: &Registry) {
         let is_of_rule = |fault: &Diagnostic| check::ALL.iter().any(|rule| rule.code == fault.code);
         self.print(registry.faults.iter().filter(|fault| fault.is_error() || !is_of_rule(fault)));
@@ -183,13 +182,13 @@ impl CommandContext {
     fn print<'a>(&self, faults: impl Iterator<Item = &'a Diagnostic>) {
         let (untrusted, others): (Vec<_>, Vec<_>) = faults.partition(|fault| fault.code == UNTRUSTED);
         if untrusted.len() > 3 {
-            let message = format!("{} files are not trusted and so not used", untrusted.len());
+            let message = format!("{} files are not trusted and therefore not used", untrusted.len());
             let help = "`toolsd check` lists them; read them, then run `toolsd trust`";
             self.terminal.fault(&Diagnostic::new(UNTRUSTED, message).warning().help(help));
         } else {
             untrusted.iter().for_each(|fault| self.terminal.fault(fault));
         }
-        // The same fault of many parts is one line.
+        // Print a diagnostic that many parts share only once.
         let mut seen: Vec<&Diagnostic> = Vec::new();
         for fault in others {
             if seen.iter().all(|known| known.message != fault.message || known.help != fault.help) {
@@ -199,7 +198,7 @@ impl CommandContext {
         }
     }
 
-    /// The fault for a name that nothing here has.
+    /// Returns the error for an unknown name.
     pub fn unknown_name<'a>(
         &self,
         what: &str,
@@ -211,7 +210,7 @@ impl CommandContext {
             return self.no_pack_serves(registry);
         }
         let refused = registry.refused.iter().find(|refused| refused.name == name);
-        // A reason that is told with the refusal is not told before it, too.
+        // The refusal includes its reason, which is therefore not printed separately.
         let told = refused.map(|refused| refused.why.message.as_str());
         self.print(registry.faults.iter().filter(|fault| told != Some(fault.message.as_str())));
         if let Some(refused) = refused {
@@ -224,7 +223,7 @@ impl CommandContext {
         }
     }
 
-    /// The fault for a workspace in which no pack serves: it names the markers that each pack looked for.
+    /// Returns the error for a workspace without an active pack. It names the markers that each pack looked for.
     pub fn no_pack_serves(&self, registry: &Registry) -> Box<Diagnostic> {
         if let Some(unknown) = registry.faults.iter().find(|fault| fault.code == NO_PACK && fault.is_error()) {
             self.print(registry.faults.iter().filter(|fault| *fault != unknown));
@@ -239,7 +238,8 @@ impl CommandContext {
             .collect();
         let help = match dormant.is_empty() {
             _ if registry.withheld().next().is_some() => {
-                "its files are not trusted, as told above: read them, then run `toolsd trust`; `toolsd doctor` says more".to_owned()
+                "its files are not trusted (see above): read them, then run `toolsd trust`; `toolsd doctor` shows more"
+                    .to_owned()
             }
             true => "there are no packs; `toolsd new pack NAME` writes one".to_owned(),
             false => dormant.join("; "),
@@ -251,7 +251,7 @@ impl CommandContext {
 /// The code of a warning for a folder of packs that everybody can change.
 pub(super) const OPEN_FOLDER: Code = Code("open-folder");
 
-/// The code of a warning for a folder of `--dir` that holds no packs.
+/// The code of a warning for a folder of `--dir` that contains no packs.
 const MISSED_FOLDER: Code = Code("missed-folder");
 
 /// The packs and the workspace on the disk.
@@ -263,12 +263,12 @@ pub struct DiskPackSource {
 }
 
 impl DiskPackSource {
-    /// Whether the folder of the user's packs is the workspace's.
+    /// Returns whether the folder of the user's packs is in the workspace.
     fn is_misled(&self, folder: &str) -> bool {
         disk::is_misled(folder, self.workspace.root(), disk::CONFIG_BELOW_HOME)
     }
 
-    /// The folder of the user's packs, if it is not the workspace's.
+    /// Returns the folder of the user's packs, unless it is in the workspace.
     fn user_folder(&self) -> Option<String> {
         config_folder().filter(|folder| !self.is_misled(folder))
     }
@@ -291,7 +291,7 @@ impl PackSource for DiskPackSource {
         for dir in &self.dirs {
             layers.push(Layer { origin: dir.clone(), world: Some(open_layer(dir)?), trust: None });
         }
-        // What is wrong with the record is told where it is asked for; then nothing is trusted.
+        // Errors of the record are reported where it is requested; nothing is trusted then.
         let trust = Some(self.trust().unwrap_or_default());
         let workspace = Some(open_layer(self.workspace.root())?);
         layers.push(Layer { origin: "workspace".to_owned(), world: workspace, trust });
@@ -312,10 +312,10 @@ impl PackSource for DiskPackSource {
         //# be ignored.
         let misled = config_folder().filter(|folder| self.is_misled(folder) && Disk::new(folder, []).is_ok());
         let fault = misled.map(|folder| {
-            let message = format!("the packs in `{folder}` are not used: the folder lies in the workspace");
+            let message = format!("the packs in `{folder}` are not used: the folder is in the workspace");
             *Diagnostic::new(UNTRUSTED, message)
                 .warning()
-                .help("let `XDG_CONFIG_HOME` and `HOME` lead out of the workspace")
+                .help("set `XDG_CONFIG_HOME` and `HOME` to folders outside of the workspace")
         });
         let named = self.dirs.iter().cloned().chain(self.user_folder());
         let missed = self.dirs.iter().filter_map(|dir| warn_of_missed_folder(dir));
@@ -360,12 +360,12 @@ fn warn_of_missed_folder(dir: &str) -> Option<Diagnostic> {
             format!("put a pack into `{}`; `toolsd new pack NAME --dir {dir}` writes one", path::join(dir, "tools.d"))
         }
     };
-    let message = format!("`{dir}` has no packs: `--dir` names the folder that holds `tools.d`");
+    let message = format!("`{dir}` has no packs: `--dir` names the folder that contains `tools.d`");
     Some(*Diagnostic::new(MISSED_FOLDER, message).warning().help(help))
 }
 
-/// A folder of packs, to be read: links in it are followed wherever they lead, since what is read is trusted by its bytes,
-/// or needs no trust.
+/// A folder of packs, to be read: links in it are followed wherever they lead, since what is read is trusted by its
+/// bytes, or needs no trust.
 pub(super) fn open_layer(folder: &str) -> Result<Arc<dyn World>> {
     Ok(Arc::new(Disk::new(folder, ["/"])?))
 }
@@ -379,7 +379,7 @@ pub(super) fn embedded() -> Result<Arc<dyn World>> {
     Ok(Arc::new(world))
 }
 
-/// The path of the record of trust; nothing if this machine keeps no state.
+/// Returns the path of the record of trust; `None` if this machine keeps no state.
 pub fn trust_record_path() -> Option<String> {
     trust_folder().map(|folder| path::join(&folder, TRUST_RECORD))
 }
@@ -389,10 +389,10 @@ pub fn load_trust(workspace: &str) -> Result<WorkspaceTrust> {
     Ok(load_trust_record(workspace)?.workspaces.remove(workspace).unwrap_or_default())
 }
 
-/// The record of trust of all workspaces.
+/// Reads the record of trust of all workspaces.
 ///
 /// # Errors
-/// The record lies in this workspace, or cannot be read or believed.
+/// The record is in this workspace, cannot be read, or can be written by other users.
 pub fn load_trust_record(workspace: &str) -> Result<TrustRecord> {
     let Some(folder) = trust_folder() else { return Ok(TrustRecord::default()) };
     refuse_misled(&folder, workspace)?;
@@ -405,7 +405,7 @@ pub fn load_trust_record(workspace: &str) -> Result<TrustRecord> {
 //= docs/spec.md#trust
 //# Trust records and user packs inside the workspace, and trust records that others can change, MUST be
 //# ignored.
-/// Whether there is a record in this folder; one that others may have written is a fault.
+/// Returns whether this folder has a record. Fails if other users may have written it.
 fn is_record_there(folder: &str) -> Result<bool> {
     let record = path::join(folder, TRUST_RECORD);
     if Disk::new("/", [])?.stat(&record)?.is_none() {
@@ -421,10 +421,10 @@ fn is_record_there(folder: &str) -> Result<bool> {
 /// Changes the record of trust.
 ///
 /// # Errors
-/// The record lies in this workspace, or cannot be written.
+/// The record is in this workspace, or cannot be written.
 pub fn change_trust_record(workspace: &str, change: impl FnOnce(&mut TrustRecord)) -> Result<()> {
     let Some(folder) = trust_folder() else {
-        let fault = Diagnostic::new(Code::WORLD, "there is no place to keep trust in");
+        let fault = Diagnostic::new(Code::WORLD, "there is no folder for the record of trust");
         return Err(fault.help("set `HOME`"));
     };
     refuse_misled(&folder, workspace)?;
@@ -442,18 +442,16 @@ fn refuse_misled(folder: &str, workspace: &str) -> Result<()> {
     if !disk::is_misled(folder, workspace, TRUST_BELOW_HOME) {
         return Ok(());
     }
-    let message = format!("the record of trust would lie in the workspace, in `{folder}`: it is not believed");
-    let help = format!(
-        "serve a folder below `{workspace}`; where that is not your home folder, let `HOME` name the one that is"
-    );
+    let message = format!("the record of trust is not believed: its folder `{folder}` is in the workspace");
+    let help = format!("serve a folder below `{workspace}`, or set `HOME` to your home folder");
     Err(Diagnostic::new(Code::WORLD, message).help(help))
 }
 
 /// What a shell adds to the number of the signal that ended a program.
 const SIGNAL_EXIT_BASE: i32 = 128;
 
-/// Has SIGINT and SIGTERM end this process in good order from now on. If that cannot be set up, they end it at once, and the
-/// next command cleans up. SIGHUP is left alone: `nohup` ignores it.
+/// Has SIGINT and SIGTERM end this process in good order from now on. If that cannot be set up, they end it at once,
+/// and the next command cleans up. SIGHUP is left alone: `nohup` ignores it.
 //= docs/spec.md#programs
 //# When the server ends, for whatever reason, its programs and everything that they started MUST end.
 pub(super) fn end_at_signals() {

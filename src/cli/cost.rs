@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::json;
 use std::ops::AddAssign;
 
-/// A token of English and JSON takes about so many bytes; models differ.
+/// Approximate size of a token of English or JSON; models differ.
 const BYTES_PER_TOKEN: usize = 4;
 
 /// Show what the lists of tools take of a model's context.
@@ -23,7 +23,7 @@ pub struct CostCommand {
     top: Option<usize>,
 }
 
-/// What tools take in `tools/list`, in bytes.
+/// The size of tools in `tools/list`, in bytes.
 #[derive(Clone, Copy, Default)]
 struct Cost {
     tools: usize,

@@ -1,4 +1,4 @@
-//! `toolsd docs`: primitives, tables of definitions, rules and fault codes, each from the table it is declared in.
+//! `toolsd docs`: primitives, tables of definitions, rules and error codes, each from the table that declares it.
 
 use super::options::{CommandResult, Exit, OutputFormat, SharedOptions};
 use super::terminal::{Terminal, TextStyle};
@@ -13,7 +13,7 @@ use clap::Args;
 /// Explain primitives, tables of definitions, and check rules.
 #[derive(Args)]
 pub struct DocsCommand {
-    /// A primitive, a family of them, a table such as `tool`, or the code of a fault [default: an overview].
+    /// A primitive, a family of primitives, a table such as `tool`, or an error code [default: an overview].
     #[arg(value_name = "PRIMITIVE | FAMILY | TABLE | CODE")]
     name: Option<String>,
 }
@@ -34,7 +34,7 @@ impl DocsCommand {
 fn unknown_name(name: &str) -> Box<Diagnostic> {
     let message = format!("there is no primitive, family, table or code `{name}`");
     let near = renamed_primitive(name).or_else(|| Some(format!("did you mean `{}`?", nearest_name(name)?)));
-    Diagnostic::new(Code("usage"), message).help(near.unwrap_or_else(|| "`toolsd docs` names all of them".to_owned()))
+    Diagnostic::new(Code("usage"), message).help(near.unwrap_or_else(|| "`toolsd docs` lists all of them".to_owned()))
 }
 
 fn overview(terminal: &Terminal, all: &ManualEntries) {
@@ -50,7 +50,7 @@ fn overview(terminal: &Terminal, all: &ManualEntries) {
     terminal.styled(&[(TextStyle::Bold, "Rules of `toolsd check`")]);
     let row = |rule: &&CheckRule| vec![rule.code.0.to_owned(), rule.summary.to_owned()];
     terminal.table(&["code", "what it finds"], all.rules.iter().map(row).collect());
-    terminal.styled(&[(TextStyle::Bold, "Other codes of faults")]);
+    terminal.styled(&[(TextStyle::Bold, "Other error codes")]);
     let rows = all.faults.iter().map(|fault| vec![fault.code.to_owned(), fault.summary.to_owned()]);
     terminal.table(&["code", "what it means"], rows.collect());
     terminal.note("`toolsd docs NAME` explains one of them");
@@ -91,7 +91,7 @@ fn explain(terminal: &Terminal, primitive: &Primitive) {
 fn print_family(terminal: &Terminal, family: Family) {
     terminal.styled(&[(TextStyle::Bold, family.title())]);
     let row = |one: &Primitive| vec![one.signature(), one.effect.name().to_owned(), one.summary.to_owned()];
-    terminal.table(&["primitive", "effect", "what it gives"], family_primitives(family).map(row).collect());
+    terminal.table(&["primitive", "effect", "what it returns or does"], family_primitives(family).map(row).collect());
 }
 
 fn print_table(terminal: &Terminal, table: &Grammar) {
@@ -112,9 +112,9 @@ fn print_rule(terminal: &Terminal, rule: &CheckRule) {
         lines.for_each(|line| terminal.line(&format!("  {line}")));
     };
     terminal.line("");
-    terminal.line("It fires on:");
+    terminal.line("Example:");
     rule.fires.iter().for_each(|(path, text)| file(path, &mut text.lines().map(str::to_owned)));
     terminal.line("");
-    terminal.line("It is mended by:");
+    terminal.line("Fix:");
     rule.mended.iter().for_each(|mend| file(mend.0, &mut diff_lines(mend)));
 }

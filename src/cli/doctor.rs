@@ -1,4 +1,4 @@
-//! `toolsd doctor`: checks the set-up, says what is broken, and what to do about it.
+//! `toolsd doctor`: checks the set-up, and reports problems and their fixes.
 
 mod checks;
 mod clients;

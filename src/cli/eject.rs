@@ -14,7 +14,7 @@ pub struct EjectCommand {
     /// Paths as `toolsd list --where` shows them, or names of packs.
     #[arg(required = true, value_name = "PATH | PACK")]
     what: Vec<String>,
-    /// Overwrite what is already there.
+    /// Overwrite existing files.
     #[arg(long)]
     force: bool,
 }
@@ -34,7 +34,7 @@ impl EjectCommand {
         //# `toolsd eject` MUST write all files or none.
         for path in &paths {
             if target.stat(path)?.is_some() && !self.force {
-                let fault = Diagnostic::new(Code("usage"), format!("`{}/{path}` is already there", target.root()));
+                let fault = Diagnostic::new(Code("usage"), format!("`{}/{path}` already exists", target.root()));
                 return Err(fault.help("nothing was written; use `--force` to overwrite it"));
             }
             let Some(file) = files.by_path.get(path) else { continue };

@@ -1,5 +1,5 @@
-//! Hot reload of a running server: what is watched and what a change of it leads to, and graphs that are refreshed beside
-//! the calls.
+//! Hot reload of a running server: the watched files and the effects of a change, and graphs that are refreshed in the
+//! background.
 
 use super::context::{CommandContext, trust_record_path};
 use crate::call::{HostChange, RefreshSchedule, Service};
@@ -24,8 +24,8 @@ pub struct HotReload {
 }
 
 impl HotReload {
-    /// Watches the layers of packs, and the workspace if subscriptions or descriptions depend on it. What cannot be watched is
-    /// logged: packs then stay as they are, while graphs and files are fresh all the same.
+    /// Watches the layers of packs, and the workspace if subscriptions or descriptions depend on it. What cannot be
+    /// watched is logged: packs then stay as they are, while graphs and files are fresh all the same.
     pub fn start(context: &CommandContext, service: &Arc<Service>) -> Self {
         let mut watchers = Vec::new();
         let reloading = Arc::clone(service);
@@ -88,7 +88,8 @@ fn with_parent_folders(paths: &BTreeSet<PathBuf>) -> Vec<String> {
 /// How long the thread waits for a message when no graph is due.
 const IDLE_WAIT: Duration = Duration::from_secs(3_600);
 
-/// The thread that refreshes graphs beside the calls: by the clock, and when files change. It ends when this is dropped.
+/// The thread that refreshes graphs in the background: at intervals, and when files change. It ends when this is
+/// dropped.
 pub struct GraphRefresher {
     sender: Sender<RefreshMessage>,
     cancel: CancelFlag,
@@ -106,7 +107,7 @@ pub enum RefreshMessage {
 }
 
 impl GraphRefresher {
-    /// Starts the thread. If that fails, graphs stay as they were first built, and the log says so.
+    /// Starts the thread. If that fails, graphs keep their first build, and an error is logged.
     pub fn start(service: &Arc<Service>) -> Self {
         let (sender, messages) = channel();
         let cancel = CancelFlag::default();
@@ -220,7 +221,7 @@ fn refresh(service: &Arc<Service>, cancel: &CancelFlag, sender: &Sender<RefreshM
     service.refresh(&graph.pace.pack, cancel.clone());
 }
 
-/// The paths that lie below no other: a folder is watched with all that is in it.
+/// Returns the paths that are not inside another one, since a folder is watched with everything in it.
 fn outermost(paths: Vec<String>) -> BTreeSet<PathBuf> {
     let mut outermost: BTreeSet<PathBuf> = BTreeSet::new();
     for path in paths.into_iter().map(PathBuf::from).collect::<BTreeSet<_>>() {

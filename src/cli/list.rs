@@ -38,7 +38,7 @@ impl ListCommand {
             context.print_faults(&registry);
             print_registry(&context.terminal, &registry);
         }
-        // What is wrong inside a pack is told, not an error of the list; a pack that there is not is one.
+        // Errors inside a pack are printed, but do not make the list fail; an unknown pack does.
         let unknown = registry.faults.iter().any(|fault| fault.code == NO_PACK);
         Ok(if unknown { Exit::Usage } else { Exit::Success })
     }
@@ -68,7 +68,7 @@ fn print_grants(context: &CommandContext, registry: &Registry) {
     let further = context.further_roots();
     if !further.is_empty() {
         let root = context.workspace.root();
-        terminal.line(&format!("relative paths are meant beneath each root: {root}, {}", further.join(", ")));
+        terminal.line(&format!("relative paths apply to each root: {root}, {}", further.join(", ")));
     }
 }
 

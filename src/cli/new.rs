@@ -44,7 +44,7 @@ impl NewCommand {
         let (target, origin) = (context.target_layer()?, context.target_origin());
         for (path, _) in &files {
             if target.stat(path)?.is_some() {
-                let fault = Diagnostic::new(Code("usage"), format!("`{}/{path}` is already there", target.root()));
+                let fault = Diagnostic::new(Code("usage"), format!("`{}/{path}` already exists", target.root()));
                 return Err(fault.help("choose another name"));
             }
         }
@@ -64,7 +64,7 @@ impl NewCommand {
         Ok(Exit::Success)
     }
 
-    /// The pack that the new thing belongs to: the one named by `--pack`, else the only one of the layer.
+    /// Returns the pack of the new item: the one named by `--pack`, otherwise the only one of the layer.
     fn pack_of(&self, context: &CommandContext) -> Result<String, Box<Diagnostic>> {
         let wrong = |message: String, help: &str| Err(Diagnostic::new(Code("usage"), message).help(help));
         match context.options.packs.as_slice() {
@@ -109,7 +109,7 @@ fn skeleton_pack(name: &str) -> SkeletonFiles {
     ]
 }
 
-/// A tool in a file of its own.
+/// A tool in its own file.
 fn skeleton_tool(pack: &str, name: &str) -> SkeletonFiles {
     vec![
         (format!("tools.d/{pack}/{name}.toml"), tool_text(name)),
@@ -117,7 +117,7 @@ fn skeleton_tool(pack: &str, name: &str) -> SkeletonFiles {
     ]
 }
 
-/// A prompt in a file of its own.
+/// A prompt in its own file.
 fn skeleton_prompt(pack: &str, name: &str) -> SkeletonFiles {
     let title = title(name);
     let definition = format!(

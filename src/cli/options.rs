@@ -4,31 +4,31 @@ use crate::diagnostic::Diagnostic;
 use crate::world::disk::Sandbox;
 use clap::{Args, ValueEnum};
 
-/// Where to work, with which packs, and how to write.
+/// The options of all commands: workspace, packs, output.
 #[derive(Args, Clone, Debug)]
 pub struct SharedOptions {
     /// The workspace [default: the working directory].
     #[arg(long, global = true, value_name = "DIR")]
     pub workspace: Option<String>,
-    /// A further folder that packs may be granted; repeatable.
+    /// Additional folder that packs may be granted; repeatable.
     #[arg(long = "root", global = true, value_name = "DIR")]
     pub roots: Vec<String>,
-    /// A folder of packs that comes before all others; repeatable.
+    /// Folder of packs that takes precedence over all others; repeatable.
     #[arg(long = "dir", global = true, value_name = "DIR")]
     pub dirs: Vec<String>,
     /// Serve exactly this pack; repeatable.
     #[arg(long = "pack", global = true, value_name = "NAME")]
     pub packs: Vec<String>,
-    /// How results are written.
+    /// Format of results.
     #[arg(long, global = true, value_enum, default_value_t)]
     pub format: OutputFormat,
-    /// How log lines are written.
+    /// Format of log lines.
     #[arg(long, global = true, value_enum, default_value_t)]
     pub log_format: LogFormat,
-    /// What happens where the system cannot confine the programs that packs start.
+    /// What to do if the system cannot confine the programs that packs start.
     #[arg(long, global = true, value_enum, default_value_t)]
     pub sandbox: SandboxChoice,
-    /// One JSON object on standard error for each call of a tool.
+    /// Log each tool call as a JSON object on standard error.
     #[arg(long, global = true)]
     pub audit: bool,
 }
@@ -36,12 +36,12 @@ pub struct SharedOptions {
 /// What happens where the system cannot confine the programs that packs start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum SandboxChoice {
-    /// `run`, and git where it writes, are refused.
+    /// Refuse `run`, and git verbs that write.
     #[default]
     Require,
-    /// They are confined as far as the system can.
+    /// Confine them as far as the system can.
     BestEffort,
-    /// They are never confined.
+    /// Never confine them.
     Off,
 }
 
@@ -80,11 +80,11 @@ pub enum LogFormat {
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Nothing is wrong.
+    /// No errors.
     Success,
-    /// Something is wrong with what was looked at, or a call failed.
+    /// Errors were found, or a call failed.
     Faults,
-    /// The command line itself is wrong, or nothing here answers it.
+    /// The command line is wrong, or names something that does not exist.
     Usage,
 }
 
@@ -98,5 +98,5 @@ impl From<Exit> for u8 {
     }
 }
 
-/// The result of a command. An error is one of usage: it is printed on standard error, and the exit code is 2.
+/// The result of a command. `Err` is a usage error: it is printed on standard error, and the exit code is 2.
 pub type CommandResult = Result<Exit, Box<Diagnostic>>;

@@ -1,4 +1,4 @@
-//! The secrets of a server: where each comes from, and what is read again later.
+//! The secrets of a server: their sources, and how they are read again.
 
 use super::context::environment_variable;
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -10,17 +10,17 @@ use clap::Args;
 /// Where secrets come from.
 #[derive(Args, Clone, Debug)]
 pub struct SecretOptions {
-    /// The file with the bearer token that clients must bring over HTTP, in one line; only its user should be able to read it. Without
-    /// a token only this machine is served.
+    /// File with the bearer token that HTTP clients must send, in one line; only its owner should be able to read it.
+    /// Without a token only this machine is served.
     #[arg(long, value_name = "FILE", requires = "http", conflicts_with = "token_fd")]
     token_file: Option<String>,
-    /// The number of an open descriptor that gives the token.
+    /// Number of an open descriptor to read the token from.
     #[arg(long, value_name = "N", requires = "http")]
     token_fd: Option<u32>,
-    /// The file with the key that several processes share, so that one goes on with what another began.
+    /// File with the key shared by several server processes, so that any of them can resume a request.
     #[arg(long, value_name = "FILE", conflicts_with = "state_key_fd")]
     state_key_file: Option<String>,
-    /// The number of an open descriptor that gives this key.
+    /// Number of an open descriptor to read this key from.
     #[arg(long, value_name = "N")]
     state_key_fd: Option<u32>,
 }
@@ -31,7 +31,7 @@ struct SecretKind {
     option: &'static str,
     credential: &'static str,
     variable: &'static str,
-    /// The least number of bytes: a shorter secret can be guessed.
+    /// Minimum number of bytes: a shorter secret can be guessed.
     least: usize,
 }
 
@@ -66,18 +66,18 @@ pub struct Secrets {
 }
 
 impl SecretOptions {
-    /// The files that are named, with the options that name them.
+    /// Returns the named files, with the options that name them.
     pub fn files(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let files = [(TOKEN.option, &self.token_file), (STATE_KEY.option, &self.state_key_file)];
         files.into_iter().filter_map(|(option, file)| Some((option, file.as_deref()?)))
     }
 
-    /// What is wrong with the state key of a server that is started with the variables `handed`, and no open descriptors.
-    /// Its file is passed over unless `is_known` holds for it.
+    /// Returns the error of the state key of a server that is started with the variables `handed`, and no open
+    /// descriptors. Its file is ignored unless `is_known` returns `true` for it.
     pub fn fault(&self, is_known: fn(&str) -> bool, handed: impl Fn(&str) -> Option<String>) -> Option<Diagnostic> {
         let SecretKind { what, option, variable, .. } = STATE_KEY;
         if let Some(number) = self.state_key_fd {
-            let message = format!("the descriptor {number} of the {what} is not handed on by a client");
+            let message = format!("clients do not pass on the descriptor {number} of the {what}");
             return Some(*Diagnostic::new(Code("usage"), message).help(format!("name a file by `{option}`")));
         }
         let read = match &self.state_key_file {
@@ -138,7 +138,7 @@ impl SecretKind {
                 tracing::warn!("`{variable}` is not used: the {what} is a credential of the service");
             }
             (None, Some(_)) => tracing::warn!(
-                "the {what} came by `{variable}`, which other programs of the user could read: use `{option}`"
+                "the {what} is in `{variable}`, which other programs of the user can read: use `{option}`"
             ),
             _ => {}
         }
@@ -172,7 +172,7 @@ impl SecretKind {
 }
 
 impl Secrets {
-    /// Checks that no file with a secret lies in one of these folders, which scripts may be let into.
+    /// Checks that no file with a secret is in one of these folders, which scripts may be granted.
     pub fn check_places(&self, folders: &[String]) -> Result<()> {
         for (kind, found) in [(&TOKEN, &self.token), (&STATE_KEY, &self.state_key)] {
             if let Some((path, _)) = found.as_ref().and_then(|found| found.file.as_ref()) {

@@ -24,10 +24,10 @@ pub struct ServeCommand {
     /// one.
     #[arg(long, value_name = "ADDR")]
     http: Option<String>,
-    /// A name by which clients reach this server, beside those of this machine; repeatable.
+    /// Host name by which clients reach this server, in addition to those of this machine; repeatable.
     #[arg(long = "allow-host", value_name = "HOST", requires = "http")]
     hosts: Vec<String>,
-    /// The origin of web pages that may use this server, beside those of this machine; repeatable.
+    /// Origin of web pages that may use this server, in addition to those of this machine; repeatable.
     #[arg(long = "allow-origin", value_name = "ORIGIN", requires = "http")]
     origins: Vec<String>,
     #[command(flatten)]
@@ -49,7 +49,7 @@ const WATCH_DELAY: Duration = Duration::from_millis(30);
 impl ServeCommand {
     pub(super) fn run(self, context: CommandContext) -> CommandResult {
         world::disk::check_descriptors()?;
-        // Beside the reading of definitions, which needs one core at first.
+        // In parallel with the reading of definitions, which uses only one core at first.
         rayon::spawn(script::prepare_engine);
         let access = self.access_policy(self.secrets.token())?;
         let state_key = self.secrets.state_key();
@@ -59,7 +59,7 @@ impl ServeCommand {
         //# With `--exit-when-stuck`, the server MUST exit with code 70 when all threads stay occupied.
         if let Some(seconds) = self.exit_when_stuck {
             service.when_stuck(Duration::from_secs(seconds), move || {
-                tracing::error!("every script thread has been held for {seconds} s: the server ends");
+                tracing::error!("the server stops: every script thread has been held for {seconds} s");
                 world::disk::end_process(STUCK_EXIT_CODE);
             });
         }
@@ -96,7 +96,7 @@ impl ServeCommand {
         };
         tracing::info!("shutting down");
         drop(hot_reload);
-        // A script may run without end: nobody waits for it.
+        // Do not wait for scripts: one may never end.
         runtime.shutdown_timeout(Duration::ZERO);
         match ended {
             Ok(()) => Ok(Exit::Success),
@@ -118,8 +118,8 @@ impl ServeCommand {
         self.http.is_some()
     }
 
-    /// What is wrong with its secrets where it starts with the variables `handed`, and nothing else was handed on to it.
-    /// Files for which `is_known` does not hold are passed over.
+    /// What is wrong with its secrets where it starts with the variables `handed`, and nothing else was handed on to
+    /// it. Files for which `is_known` does not hold are passed over.
     pub(super) fn fault_of_secrets(
         &self,
         is_known: fn(&str) -> bool,
@@ -147,8 +147,9 @@ impl ServeCommand {
         Arc::new(move || {
             let token = self.secrets.reread_token()?;
             self.secrets.check_places(&folders)?;
-            let access =
-                self.access_policy(token)?.ok_or_else(|| Diagnostic::new(Code::INTERNAL, "no address is served"))?;
+            let access = self
+                .access_policy(token)?
+                .ok_or_else(|| Diagnostic::new(Code::INTERNAL, "the server has no address"))?;
             service.reload();
             Ok(mcp::HttpSettings { access, limits: connection_limits(&service) })
         })
@@ -162,8 +163,8 @@ fn script_folders(context: &CommandContext, registry: &Registry) -> Vec<String> 
     context.folders().into_iter().chain(own).collect()
 }
 
-/// What connections may use: `[http]` of `toolsd.toml`, else what is usual.
-/// Nothing while that file cannot be used as it stands.
+/// Returns the limits of connections: `[http]` of `toolsd.toml`, otherwise the defaults. `None` while that file has
+/// errors or is not trusted.
 fn connection_limits(service: &Service) -> Option<mcp::ConnectionLimits> {
     let registry = service.registry();
     if registry.settings.is_cut {
@@ -182,7 +183,8 @@ fn connection_limits(service: &Service) -> Option<mcp::ConnectionLimits> {
     })
 }
 
-/// What the server says of itself: `[server]` of `toolsd.toml`, else its own name and the title of the only pack.
+/// Returns how the server describes itself: `[server]` of `toolsd.toml`, otherwise its own name and the title of the
+/// only pack.
 fn server_settings(service: &Arc<Service>) -> mcp::ServerSettings {
     let registry = service.registry();
     let said = &registry.settings.workspace.server;

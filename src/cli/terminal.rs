@@ -1,4 +1,5 @@
-//! The one place that writes to standard output and standard error: plain for machines, with colour and tables for people.
+//! The only module that writes to standard output and standard error: plain for machines, with color and tables for
+//! people.
 
 use crate::diagnostic::{Diagnostic, Severity, printable, printable_json, printable_lines, render};
 use crate::value::Json;
@@ -46,7 +47,7 @@ impl TextStyle {
     }
 }
 
-/// A line of JSON on standard error, whoever reads it.
+/// Prints a line of JSON to standard error, for people and machines alike.
 pub fn print_error_json(json: &Json) {
     let _ = writeln!(std::io::stderr().lock(), "{}", printable_json(&json.to_string()));
 }
@@ -65,7 +66,7 @@ impl Terminal {
         self.error_colour
     }
 
-    /// Writes one line to standard output, whatever is in it. A reader that went away is no fault.
+    /// Writes one line to standard output, whatever it contains. Ignores a closed pipe.
     pub fn line(&self, text: &str) {
         self.styled(&[(TextStyle::Plain, text)]);
     }
@@ -87,7 +88,7 @@ impl Terminal {
         if self.person { write_line(&printable_lines(text)) } else { write_line(text) }
     }
 
-    /// Writes faults with excerpts of their texts to standard output.
+    /// Writes diagnostics with excerpts of their texts to standard output.
     pub fn excerpts(&self, faults: &[Diagnostic]) {
         let drawn = render::text(faults, self.colour);
         write_line(drawn.strip_suffix('\n').unwrap_or(&drawn));
@@ -104,7 +105,7 @@ impl Terminal {
         let _ = writeln!(std::io::stderr().lock(), "{}", printable(text));
     }
 
-    /// Asks a person whether to go on, and waits: everything but a yes is a no. Nothing where nobody can be asked.
+    /// Asks the user for confirmation, and waits: everything except a yes is a no. `None` if there is no user to ask.
     pub fn confirm(&self, question: &str) -> Option<bool> {
         if !self.person || !std::io::stdin().is_terminal() {
             return None;
@@ -131,7 +132,7 @@ impl Terminal {
         write_line(&layout_table(head, shown, self.colour, None).to_string());
     }
 
-    /// Writes one fault to standard error.
+    /// Writes one diagnostic to standard error.
     pub fn fault(&self, fault: &Diagnostic) {
         let (word, style) = match fault.severity {
             Severity::Error => ("error", TextStyle::Red),
@@ -157,10 +158,10 @@ const LAST_COLUMN_PERCENT: usize = 35;
 /// The width where a terminal does not tell one.
 const DEFAULT_WIDTH: u16 = 100;
 
-/// A word longer than this share of the width, in percent, is shortened in its middle: a pipe gets it whole.
+/// A word longer than this share of the width, in percent, is shortened in the middle; in a pipe it is complete.
 const LONGEST_WORD_PERCENT: usize = 25;
 
-/// A word of so many characters is never shortened: names fit.
+/// Words up to this length are never shortened, so that names fit.
 const MIN_WORD_WIDTH: usize = 32;
 
 /// A table of these rows, at most `width` columns wide; without a width, as wide as the terminal.
@@ -180,7 +181,7 @@ pub fn layout_table(head: &[&str], rows: Vec<Vec<String>>, bold: bool, width: Op
     table.add_rows(rows);
     let widths: Vec<usize> = table.column_max_content_widths().into_iter().map(usize::from).collect();
     let Some((last, narrow)) = widths.split_last() else { return table };
-    // A blank stands on each side of a cell.
+    // Each cell has a space on both sides.
     let taken: usize = narrow.iter().map(|width| width + 2).sum();
     if taken * 100 <= all * (100 - LAST_COLUMN_PERCENT) {
         for column in table.column_iter_mut().take(narrow.len()) {
@@ -195,7 +196,7 @@ pub fn layout_table(head: &[&str], rows: Vec<Vec<String>>, bold: bool, width: Op
     table
 }
 
-/// A cell of a single word, such as a path or a hash, in at most so many characters: its beginning and its end.
+/// Shortens a cell of a single word, such as a path or a hash, to `most` characters: its beginning and its end.
 fn shorten(cell: &str, most: usize) -> String {
     let count = cell.chars().count();
     if count <= most || cell.contains(char::is_whitespace) {
@@ -207,7 +208,7 @@ fn shorten(cell: &str, most: usize) -> String {
     format!("{begin}…{rest}")
 }
 
-/// Moves the column with the longest cell behind all others, where it can be wrapped.
+/// Moves the column with the longest cell to the end, where it can be wrapped.
 pub fn move_widest_last(head: &mut [&str], rows: &mut [Vec<String>]) {
     // What is one word is not wrapped but shortened.
     let width_of = |cell: &String| {

@@ -32,7 +32,7 @@ pub struct TestCommand {
     /// Write what came in place of each `expect.result` that was not met.
     #[arg(long)]
     bless: bool,
-    /// Say what the scripts told, not only those of a case that failed.
+    /// Show log output of passing cases, too.
     #[arg(short, long)]
     verbose: bool,
 }
@@ -113,11 +113,11 @@ fn nothing_to_test(context: &CommandContext) -> Box<Diagnostic> {
 
 /// The error for a pack whose cases cannot be run, since it does not serve.
 fn not_served(service: &Service, name: &str, cases: usize) -> Box<Diagnostic> {
-    let message = format!("the pack `{name}` does not serve, so {cases} case{} of it did not run", plural(cases));
+    let message = format!("the pack `{name}` is not active, so {cases} case{} of it did not run", plural(cases));
     let fault = Diagnostic::new(CASE, message);
     match service.registry().refusal(PackPart::Pack, name).map(RefusedPart::fault) {
         Some(why) => fault.help(format!("{}: {}", why.message, why.help.unwrap_or_default())),
-        None => fault.help("`toolsd check` shows what is wrong with it"),
+        None => fault.help("`toolsd check` lists its errors"),
     }
 }
 
@@ -147,8 +147,8 @@ fn run_pack(
 
 //= docs/spec.md#command-line
 //# `toolsd test` MUST exit with 1 if nothing was tested, or if a fixture is missing or broken.
-/// The error for a case of which a fixture is not there, or stands in a file with an error: what it would run in is not
-/// what was written.
+/// Returns the error for a case whose fixture is missing or in a file with an error: its setup would differ from the
+/// definition.
 fn broken_fixture(case: &Case, merged: &MergedDefinitions) -> Option<Diagnostic> {
     let is_in = |fault: &&Diagnostic, path: &str| {
         fault.is_error() && fault.at.as_ref().is_some_and(|at| at.source.path == path)
@@ -157,28 +157,24 @@ fn broken_fixture(case: &Case, merged: &MergedDefinitions) -> Option<Diagnostic>
         let known = merged.definitions.fixtures.iter().find(|fixture| fixture.name.value == name.value);
         let why = match known.map(|fixture| &*fixture.name.at.source.path) {
             Some(path) => merged.faults.iter().find(|fault| is_in(fault, path))?.message.clone(),
-            None => "no file that is used defines it".to_owned(),
+            None => "no active file defines it".to_owned(),
         };
         let message = format!("did not run: its fixture `{}` is broken: {why}", name.value);
-        Some(
-            *Diagnostic::new(CASE, message)
-                .at(name.at.clone())
-                .help("`toolsd check` shows all that is wrong with the pack"),
-        )
+        Some(*Diagnostic::new(CASE, message).at(name.at.clone()).help("`toolsd check` lists all errors of the pack"))
     })
 }
 
-/// The folder in which `tools.d` and the other folders of a layer lie, if it has one.
+/// Returns the folder that contains `tools.d` and the other folders of a layer, if it has one.
 fn folder_of(context: &CommandContext, layer: &Layer) -> Result<Option<Arc<dyn World>>> {
-    // That of the workspace lies in a folder there.
+    // The layer of the workspace is in a subfolder.
     if layer.trust.is_some() {
         return context.workspace_layer();
     }
-    // The world of a layer follows links wherever they lead; a case does not.
+    // The world of a layer follows symlinks to any target; a case does not.
     layer.world.as_ref().map(|world| Ok(Arc::new(Disk::new(world.root(), [])?) as Arc<dyn World>)).transpose()
 }
 
-/// Writes the blessings into the files of the layers that hold them. What is inside the binary is refused.
+/// Writes the blessings into the files of their layers. Files inside the binary are refused.
 fn write_blessings(context: &CommandContext, layers: &[Layer], files: &PackFiles, ran: &[CaseRun]) -> Vec<Diagnostic> {
     let mut by_path: BTreeMap<&str, Vec<Blessing>> = BTreeMap::new();
     for blessing in ran.iter().flat_map(|ran| &ran.blessings) {
@@ -204,7 +200,7 @@ fn write_blessings(context: &CommandContext, layers: &[Layer], files: &PackFiles
     faults
 }
 
-/// A progress bar for a person at a terminal, nothing for anybody else.
+/// Returns a progress bar, hidden unless a person at a terminal sees it.
 fn progress(context: &CommandContext, name: &str, cases: usize) -> ProgressBar {
     let seen = context.terminal.person && context.options.format == OutputFormat::Text;
     let target = if seen { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
@@ -214,7 +210,7 @@ fn progress(context: &CommandContext, name: &str, cases: usize) -> ProgressBar {
     bar
 }
 
-/// What the scripts told, on standard error: of every case, or of those that failed.
+/// Prints the log output of scripts on standard error: of every case, or of those that failed.
 fn print_logs(context: &CommandContext, ran: &[CaseRun], verbose: bool) {
     for ran in ran.iter().filter(|ran| verbose || !ran.faults.is_empty()) {
         for (level, text) in &ran.log {

@@ -28,7 +28,7 @@ pub struct TrustCommand {
     /// Do not ask.
     #[arg(long)]
     yes: bool,
-    /// Refuse if the listing is no longer the one with this hash; needed beside `--yes` with `--format json`.
+    /// Refuse if the listing no longer has this hash; required with `--yes` and `--format json`.
     #[arg(long, value_name = "HASH", requires = "yes")]
     hash: Option<String>,
     /// List what is trusted on this machine.
@@ -39,10 +39,10 @@ pub struct TrustCommand {
     revoke: Vec<String>,
 }
 
-/// For how long edits are trusted if nobody says, in words and in milliseconds.
+/// How long edits are trusted by default.
 const DEFAULT_TIME: &str = "30d";
 
-/// … and at most.
+/// How long edits can be trusted at most.
 const MOST_DAYS: i64 = 366;
 
 const HOUR_MS: i64 = 3_600_000;
@@ -86,18 +86,19 @@ impl TrustCommand {
             listing.show(&context.terminal);
         }
         if !listing.needs_consent() {
-            // Nothing is left to agree to, but files that are gone are forgotten.
+            // Nothing needs confirmation, but files that no longer exist are removed from the record.
             return Ok(true);
         }
         if let Some(hash) = &self.hash
             && *hash != listing.hash()
         {
-            let fault = Diagnostic::new(Code("usage"), "the files are not those that the hash was made of");
-            return Err(fault.help(format!("read them again; now it is {}", listing.hash())));
+            let fault = Diagnostic::new(Code("usage"), "the listing does not have this hash");
+            return Err(fault.help(format!("read the listing again; its hash is now {}", listing.hash())));
         }
         if self.yes && is_json && self.hash.is_none() {
-            let fault = Diagnostic::new(Code("usage"), "`--yes` of a machine needs the `--hash` of what it looked at");
-            return Err(fault.help("`toolsd trust --format json` gives the listing and its hash"));
+            let fault =
+                Diagnostic::new(Code("usage"), "`--yes` with `--format json` requires the `--hash` of the listing");
+            return Err(fault.help("`toolsd trust --format json` prints the listing and its hash"));
         }
         if self.yes {
             return Ok(true);
@@ -122,17 +123,15 @@ impl TrustCommand {
             }
             (true, true) => terminal.line(&format!("trusted {}", listing.file_count())),
             (true, false) => {}
-            (false, _) => {
-                terminal.note("nothing was trusted; where nobody can be asked, `--yes` agrees to this listing")
-            }
+            (false, _) => terminal.note("nothing was trusted; without a terminal, `--yes` accepts this listing"),
         }
     }
 }
 
-/// `12h`, `30d`, `8w` in milliseconds.
+/// Parses `12h`, `30d`, `8w` into milliseconds.
 fn parse_duration_ms(time: &str) -> Result<i64> {
     let wrong = || {
-        let fault = Diagnostic::new(Code("usage"), format!("`{time}` is no time for edits"));
+        let fault = Diagnostic::new(Code("usage"), format!("`{time}` is not a valid duration"));
         fault.help(format!("a number and `h`, `d` or `w`, as in `30d`; {MOST_DAYS}d at most"))
     };
     let (number, unit) = time.split_at(time.len() - time.chars().next_back().map_or(0, char::len_utf8));
@@ -147,12 +146,12 @@ fn parse_duration_ms(time: &str) -> Result<i64> {
     Ok(total * HOUR_MS)
 }
 
-/// What there is to trust.
+/// The files that can be trusted.
 pub struct TrustListing {
     rows: Vec<ListedFile>,
     /// Whether only some of the files are meant.
     is_partial: bool,
-    /// The edits that are asked for, in words: they belong to what the hash is of.
+    /// The requested duration of trust in edits, as text; a part of the hash.
     edits: String,
     /// The files that cannot be trusted as they are.
     pub refused: Vec<Diagnostic>,
@@ -163,10 +162,10 @@ struct ListedFile {
     bytes: Vec<u8>,
     state: FileState,
     asks: Permissions,
-    /// What it asked for when it was trusted.
+    /// What it requested when it was trusted.
     before: Permissions,
     edits_until: Option<i64>,
-    /// Who else can change it, in words: whoever trusts edits trusts them.
+    /// Who else can change it, as text: trust in edits includes them.
     other_writers: Vec<String>,
     /// Whether edits are asked for, or trust of them is to be renewed.
     wants_edits: bool,
@@ -190,7 +189,7 @@ impl FileState {
 }
 
 impl TrustListing {
-    /// Everything in a workspace that needs trust, as it is now.
+    /// Lists everything in a workspace that needs trust, in its current state.
     fn collect(workspace: &dyn World, trust: &WorkspaceTrust) -> Result<Self> {
         let mut refused = Vec::new();
         let mut paths = workspace_files(workspace, &mut refused);
@@ -212,7 +211,7 @@ impl TrustListing {
         Ok(Self { rows, is_partial: false, edits: String::new(), refused })
     }
 
-    /// Leaves only the files that are named by their paths or by their packs, for edits of them.
+    /// Keeps only the files that are named by their paths or by their packs, to trust their edits.
     pub fn restrict_to(&mut self, names: &[String]) -> Result<()> {
         let packs: BTreeSet<&str> = self.rows.iter().filter_map(|row| pack_of_file(&row.path)).collect();
         if names.is_empty() {
@@ -223,9 +222,7 @@ impl TrustListing {
         for name in names {
             if clean(name) == SETTINGS_FILE {
                 let fault = Diagnostic::new(Code("usage"), format!("edits of `{SETTINGS_FILE}` cannot be trusted"));
-                return Err(
-                    fault.help("it says which packs serve, and where: each change of it is shown and asked for")
-                );
+                return Err(fault.help("it chooses packs and folders: each change must be confirmed"));
             }
             if !self.rows.iter().any(|row| row.is_named_by(name)) {
                 if let Some(unusable) = self.refused.first() {
@@ -247,12 +244,12 @@ impl TrustListing {
         Ok(())
     }
 
-    /// Notes for how long edits are asked for.
+    /// Sets how long edits are to be trusted.
     pub fn note_edits(&mut self, time: &str) {
         self.edits = time.to_owned();
     }
 
-    /// Whether there is something to agree to.
+    /// Returns whether there is something to confirm.
     pub fn needs_consent(&self) -> bool {
         self.rows.iter().any(ListedFile::needs_consent)
     }
@@ -267,7 +264,7 @@ impl TrustListing {
         format!("{count} file{}", if count == 1 { "" } else { "s" })
     }
 
-    /// What a person is asked.
+    /// Returns the question to the user.
     pub fn question(&self) -> String {
         let (these, them) = match self.rows.len() {
             1 => ("this file as it is", "it"),
@@ -280,16 +277,16 @@ impl TrustListing {
         format!("Trust {these} now{edits}? [y/N] ")
     }
 
-    /// The BLAKE3 of all that is agreed to: files, their bytes, edits.
+    /// Returns the BLAKE3 hash of everything that is confirmed: files, their bytes, edits.
     pub fn hash(&self) -> String {
         let mut parts = vec![json!(self.edits)];
         parts.extend(self.rows.iter().map(|row| json!([row.path, hash_hex(&row.bytes), row.told_writers()])));
         hash_hex(json!(parts).to_string().as_bytes())
     }
 
-    /// Notes that everything here is allowed; what is no longer there is forgotten.
+    /// Trusts everything in the listing; removes files that no longer exist from the record.
     pub fn allow(&self, trust: &mut WorkspaceTrust, until: Option<i64>) {
-        // One that cannot be used as it is may be mended: its trust stays.
+        // Keep the trust in a file that currently cannot be used, since it may be fixed.
         if !self.is_partial && self.refused.is_empty() {
             trust.files.retain(|path, _| self.rows.iter().any(|row| row.path == *path));
         }
@@ -301,7 +298,7 @@ impl TrustListing {
         }
     }
 
-    /// Writes a line for each file that is new, changed, or to be trusted further; the others are counted.
+    /// Prints a line for each file that is new, changed, or whose trust is extended, and the number of the others.
     pub fn show(&self, terminal: &Terminal) {
         let rows: Vec<(&ListedFile, String)> =
             self.rows.iter().filter(|row| row.is_shown()).map(|row| (row, quoted(&row.path))).collect();
@@ -317,7 +314,7 @@ impl TrustListing {
         }
     }
 
-    /// The listing for machines.
+    /// Returns the listing for machines.
     pub fn json(&self) -> Json {
         let files = self.rows.iter().map(|row| {
             json!({
@@ -337,7 +334,8 @@ impl TrustListing {
 
 //= docs/spec.md#trust
 //# A file MUST NOT be trusted before what it requests was shown and confirmed.
-/// The bytes, unless they are settings that cannot be read: what those ask for nobody can show, and nobody can agree to.
+/// Returns the bytes. Fails for settings that cannot be parsed: their requests cannot be shown, so they cannot be
+/// confirmed.
 fn refuse_unreadable(path: &str, bytes: Vec<u8>) -> Result<Vec<u8>> {
     if path != SETTINGS_FILE {
         return Ok(bytes);
@@ -346,8 +344,9 @@ fn refuse_unreadable(path: &str, bytes: Vec<u8>) -> Result<Vec<u8>> {
     match text.and_then(|text| text.parse::<toml::Table>().map_err(|fault| fault.message().to_owned())) {
         Ok(_) => Ok(bytes),
         Err(why) => {
-            let message = format!("`{path}` cannot be trusted: it is no TOML, so what it asks for is not known: {why}");
-            Err(Diagnostic::new(Code("usage"), message).help("`toolsd check` says where; mend it, then trust it"))
+            let message = format!("cannot trust `{path}`: invalid TOML: {why}");
+            let help = "fix the file (`toolsd check` shows the location), then run `toolsd trust` again";
+            Err(Diagnostic::new(Code("usage"), message).help(help))
         }
     }
 }
@@ -373,7 +372,7 @@ impl ListedFile {
         self.state != FileState::Same || self.wants_edits
     }
 
-    /// Whether a person has something to see that was not seen before.
+    /// Returns whether it contains something that the user has not seen before.
     fn is_shown(&self) -> bool {
         let has_others = !self.other_writers.is_empty();
         self.state != FileState::Same || (self.wants_edits && (self.edits_until.is_none() || has_others))
@@ -381,7 +380,7 @@ impl ListedFile {
 
     //= docs/spec.md#trust
     //# Where edits are to be trusted, the listing MUST name who else can change the file.
-    /// Who else edits it, if edits of it are asked for.
+    /// Returns who else can edit it, if its edits are to be trusted.
     fn told_writers(&self) -> Option<&[String]> {
         self.wants_edits.then_some(self.other_writers.as_slice())
     }
@@ -390,7 +389,7 @@ impl ListedFile {
         self.path == clean(name) || pack_of_file(&self.path) == Some(name)
     }
 
-    /// What a changed file asks for beyond what it was trusted with.
+    /// Returns what a changed file requests beyond what it was trusted with.
     fn widened_permissions(&self) -> Vec<String> {
         if self.state == FileState::Changed {
             self.asks.exceeding(&self.before).describe_within(&self.asks)
@@ -424,7 +423,7 @@ fn clean(name: &str) -> String {
     crate::world::path::clean(name)
 }
 
-/// The day of a time in milliseconds.
+/// Returns the day of a time in milliseconds.
 fn format_date(ms: i64) -> String {
     jiff::Timestamp::from_millisecond(ms).map_or_else(|_| ms.to_string(), |time| time.strftime("%Y-%m-%d").to_string())
 }
@@ -453,12 +452,12 @@ fn list_record(context: &CommandContext) -> CommandResult {
     }
     let now = context.workspace.now_ms();
     for (root, trust) in &record.workspaces {
-        let gone = if Disk::new(root, []).is_ok() { "" } else { " (there is no such folder any more)" };
+        let gone = if Disk::new(root, []).is_ok() { "" } else { " (the folder no longer exists)" };
         terminal.line(&format!("{}{gone}", quoted(root)));
         for (path, file) in &trust.files {
             let edits = match file.edits_until {
                 Some(until) if until > now => format!("  edits until {}", format_date(until)),
-                Some(until) => format!("  edits until {}, which is over", format_date(until)),
+                Some(until) => format!("  edits until {}, expired", format_date(until)),
                 None => String::new(),
             };
             let line = format!("  {}  {}{edits}", quoted(path), file.permissions.describe().join("  "));
@@ -471,7 +470,7 @@ fn list_record(context: &CommandContext) -> CommandResult {
     Ok(Exit::Success)
 }
 
-/// Takes trust back from files, packs, this workspace, or another one.
+/// Revokes trust in files, packs, this workspace, or another one.
 fn revoke(context: &CommandContext, names: &[String]) -> CommandResult {
     let root = context.workspace.root();
     let mut record = load_trust_record(root)?;
@@ -481,7 +480,7 @@ fn revoke(context: &CommandContext, names: &[String]) -> CommandResult {
     }
     change_trust_record(root, |record| {
         for name in names {
-            // What is not there any more was taken back by somebody else meanwhile.
+            // Ignore what another process has revoked meanwhile.
             let _ = remove_trusted(record, root, name);
         }
     })?;
@@ -493,7 +492,7 @@ fn revoke(context: &CommandContext, names: &[String]) -> CommandResult {
     Ok(Exit::Success)
 }
 
-/// Removes what a name means from the record: the paths that it meant.
+/// Removes the files that a name refers to from the record, and returns their paths.
 fn remove_trusted(record: &mut TrustRecord, root: &str, name: &str) -> Result<Vec<String>> {
     if let Some(other) = record.workspaces.get_mut(name) {
         return Ok(std::mem::take(&mut other.files).into_keys().map(|path| format!("{name}/{path}")).collect());

@@ -19,27 +19,27 @@ pub enum Body {
     },
     /// A template, filled with the arguments or with what `context` returns.
     Template {
-        /// The path of the template, from the root.
+        /// The path of the template, relative to the root.
         template: String,
-        /// The function that gives the context, and its script.
+        /// The function that returns the context, and its script.
         context: Option<(String, String)>,
     },
     /// A template written in the definition.
     Inline {
         /// The text of the template.
         text: String,
-        /// The function that gives the context, and its script.
+        /// The function that returns the context, and its script.
         context: Option<(String, String)>,
     },
-    /// A primitive, exposed as it is.
+    /// A primitive, exposed unchanged.
     Primitive(String),
     /// A constant text.
     Text(String),
-    /// A file of the pack, from the root.
+    /// A file of the pack, relative to the root.
     File(String),
     /// The prompts of the pack: listed, or one of them.
     Prompts,
-    /// The operation that the arguments mean; `script` is that of the tool's own functions.
+    /// The operation that the arguments select; `script` contains the tool's own functions.
     Operations {
         /// The path of the script, from the root.
         script: String,
@@ -80,7 +80,7 @@ pub(super) fn read_body(
     };
     if let (Some(key), false) = (fields.key_place("context"), matches!(kind, Some("template" | "text"))) {
         let fault = Diagnostic::new(code::CONFLICTING_KEYS, "`context` without a template");
-        reader.fault(fault.at(key.clone()).help("`context` gives what a `template` is filled with"));
+        reader.fault(fault.at(key.clone()).help("add a `template`: `context` returns its data"));
     }
     Located { value, at: at(kind.unwrap_or(if fields.has(function) { function } else { "script" })) }
 }

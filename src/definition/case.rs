@@ -77,9 +77,9 @@ pub enum CaseAction {
         /// Path and text.
         files: Vec<(String, String)>,
     },
-    /// Moves the clock on.
+    /// Advances the clock.
     Advance {
-        /// The milliseconds to move it by.
+        /// The milliseconds to advance it by.
         ms: i64,
     },
     /// Forgets everything that is kept in memory.
@@ -100,15 +100,15 @@ pub enum CompletedItem {
 pub enum Expectation {
     /// Exactly this result.
     Result(Json),
-    /// A result that has this part: maps may have more keys, lists are compared item by item.
+    /// A result that contains this part: maps may have more keys, arrays are compared item by item.
     Matches(Json),
-    /// A failure: `code`, `message` (a part of it), `data` (a part of it).
+    /// An error: `code`, `message` (a part of it), `data` (a part of it).
     Error(Json),
     /// A text in the result.
     Contains(String),
-    /// Exactly these files changed: path to text, or to `null` where one is gone.
+    /// Exactly these files changed: path to text, or to `null` for a removed file.
     Files(Json),
-    /// These notices were sent, in order.
+    /// These notifications were sent, in order.
     Notifications(Json),
     /// These questions were asked, in order.
     Questions(Json),
@@ -117,39 +117,40 @@ pub enum Expectation {
 /// `[case.expect]`, and of examples.
 pub static EXPECT_TABLE: Grammar = Grammar {
     name: "[case.expect]",
-    doc: "What comes out of a step, an example or a case: everything that is named here must hold.",
+    doc: "What a step, an example or a case is expected to return and do; all of it must match.",
     keys: &[RESULT, MATCHES, CONTAINS, ERROR, FILES_AFTER, NOTIFICATIONS, QUESTIONS],
 };
 
-const EXPECT: GrammarKey = optional("expect", ValueShape::Table(&EXPECT_TABLE), "What comes out of it.");
+const EXPECT: GrammarKey = optional("expect", ValueShape::Table(&EXPECT_TABLE), "The expected outcome.");
 
 const RESULT: GrammarKey = optional("result", ValueShape::Any, "Exactly this result.");
 
 const MATCHES: GrammarKey = optional(
     "result_matches",
     ValueShape::Any,
-    "A part of the result: maps may have more keys, lists are compared item by item.",
+    "A part of the result: maps may have more keys, arrays are compared item by item.",
 );
 
-const ERROR: GrammarKey = optional("error", ValueShape::Table(&ERROR_TABLE), "A failure.");
+const ERROR: GrammarKey = optional("error", ValueShape::Table(&ERROR_TABLE), "The expected error.");
 
 /// `[case.expect.error]`.
 static ERROR_TABLE: Grammar = Grammar {
     name: "[case.expect.error]",
-    doc: "A failure: what is named here must hold of it.",
+    doc: "An expected error; all of it must match.",
     keys: &[
-        optional("code", ValueShape::Any, "Its code: a text, or the number of a protocol error."),
-        optional("message", ValueShape::Text, "A part of its message."),
-        optional("data", ValueShape::Any, "A part of its data."),
+        optional("code", ValueShape::Any, "The code: a string, or the number of a protocol error."),
+        optional("message", ValueShape::Text, "A part of the message."),
+        optional("data", ValueShape::Any, "A part of the data."),
     ],
 };
 
 const CONTAINS: GrammarKey = optional("text_contains", ValueShape::TextOrTexts, "Texts in the result.");
 
 const FILES_AFTER: GrammarKey =
-    optional("files", ValueShape::Object, "Exactly these files changed: path and text, `false` where one is gone.");
+    optional("files", ValueShape::Object, "Exactly these files changed: path and text, `false` for a removed file.");
 
-const NOTIFICATIONS: GrammarKey = optional("notifications", ValueShape::Any, "The notices that were sent, in order.");
+const NOTIFICATIONS: GrammarKey =
+    optional("notifications", ValueShape::Any, "The notifications that were sent, in order.");
 
 const QUESTIONS: GrammarKey = optional(
     "questions",
@@ -162,7 +163,7 @@ const ARGUMENTS: GrammarKey = optional("arguments", ValueShape::Object, "The arg
 /// `[[tool.example]]`.
 pub static TOOL_EXAMPLE: Grammar = Grammar {
     name: "[[tool.example]]",
-    doc: "A call and what comes out of it.",
+    doc: "A call and its expected outcome.",
     keys: &[
         optional("title", ValueShape::Text, "What it shows."),
         FIXTURE_NAMES,
@@ -186,10 +187,10 @@ pub static TOOL_EXAMPLE: Grammar = Grammar {
 /// `[[resource.example]]`.
 pub static RESOURCE_EXAMPLE: Grammar = Grammar {
     name: "[[resource.example]]",
-    doc: "A read and what comes out of it.",
+    doc: "A read and its expected outcome.",
     keys: &[
         optional("title", ValueShape::Text, "What it shows."),
-        optional("uri", ValueShape::Text, "What is read; needed where the resource is a template."),
+        optional("uri", ValueShape::Text, "The URI to read; required if the resource is a template."),
         FIXTURE_NAMES,
         WORLD,
         GIT,
@@ -210,7 +211,7 @@ pub static RESOURCE_EXAMPLE: Grammar = Grammar {
 /// `[[prompt.example]]`.
 pub static PROMPT_EXAMPLE: Grammar = Grammar {
     name: "[[prompt.example]]",
-    doc: "A prompt and what it says.",
+    doc: "A prompt and its expected messages.",
     keys: &[
         optional("title", ValueShape::Text, "What it shows."),
         FIXTURE_NAMES,
@@ -234,7 +235,7 @@ pub static PROMPT_EXAMPLE: Grammar = Grammar {
 /// `[[case]]`.
 pub static CASE: Grammar = Grammar {
     name: "[[case]]",
-    doc: "A test of one or several steps. A case of one step may hold the step's keys itself.",
+    doc: "A test of one or several steps. A case of one step may contain the step's keys itself.",
     keys: &[
         required("title", ValueShape::Text, "What it shows."),
         FIXTURE_NAMES,
@@ -250,7 +251,7 @@ pub static CASE: Grammar = Grammar {
         NOW,
         CLIENT,
         ANSWERS,
-        optional("step", ValueShape::Tables(&STEP), "What happens, in order."),
+        optional("step", ValueShape::Tables(&STEP), "The steps, in order."),
         CALL,
         READ,
         PROMPT,
@@ -264,42 +265,45 @@ pub static CASE: Grammar = Grammar {
     ],
 };
 
-const CALL: GrammarKey = optional("call", ValueShape::Text, "The tool that is called.");
+const CALL: GrammarKey = optional("call", ValueShape::Text, "The tool to call.");
 
-const READ: GrammarKey = optional("read", ValueShape::Text, "The URI that is read.");
+const READ: GrammarKey = optional("read", ValueShape::Text, "The URI to read.");
 
-const PROMPT: GrammarKey = optional("prompt", ValueShape::Text, "The prompt that is got.");
+const PROMPT: GrammarKey = optional("prompt", ValueShape::Text, "The prompt to get.");
 
 /// `complete` of a step.
 static COMPLETE_TABLE: Grammar = Grammar {
     name: "[case.complete]",
-    doc: "A completion, whose result is the list of texts that are offered.",
+    doc: "A completion, whose result is the array of offered values.",
     keys: &[
         optional("prompt", ValueShape::Text, "The prompt whose argument is completed."),
         optional("resource", ValueShape::Text, "The URI template whose variable is completed."),
         required("argument", ValueShape::Text, "The argument or variable."),
-        optional("value", ValueShape::Any, "What was typed so far, a text; empty if left out."),
+        optional("value", ValueShape::Any, "The text typed so far (default: empty)."),
     ],
 };
 
 const COMPLETE: GrammarKey = optional(
     "complete",
     ValueShape::Table(&COMPLETE_TABLE),
-    "The argument that is completed; `arguments` are the others that are known.",
+    "The argument to complete; `arguments` are the other known arguments.",
 );
 
-const WRITE: GrammarKey =
-    optional("write_files", ValueShape::TextMap, "Files that are written first: path and text; an empty text removes.");
+const WRITE: GrammarKey = optional(
+    "write_files",
+    ValueShape::TextMap,
+    "Files to write first: path and text; an empty text removes the file.",
+);
 
 const ADVANCE: GrammarKey =
-    optional("advance_ms", ValueShape::Integer(0), "Moves the clock on first, by so many milliseconds.");
+    optional("advance_ms", ValueShape::Integer(0), "Milliseconds to advance the clock by first.");
 
-const RESTART: GrammarKey = optional("restart", ValueShape::Flag, "Forgets first what is kept in memory.");
+const RESTART: GrammarKey = optional("restart", ValueShape::Flag, "Whether to discard everything in memory first.");
 
 const KEEP: GrammarKey = optional(
     "capture",
     ValueShape::TextMap,
-    "Names for later steps, `$NAME` in their arguments: name and JSON pointer into the result.",
+    "Values for later steps, `$NAME` in their arguments: name and JSON pointer into the result.",
 );
 
 /// `[[case.step]]`.
@@ -410,11 +414,11 @@ pub fn read_case(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Case {
     Case { steps, ..read_frame(fields, fields.required("title")) }
 }
 
-/// What a step does and expects stands in its own table: beside `step` it would have no effect.
+/// The keys of a step belong in its own table: next to `step` they would have no effect.
 fn refuse_keys_beside_steps(fields: &Fields<'_>, faults: &mut Vec<Diagnostic>) {
     for key in STEP.keys.iter().map(|key| key.name).filter(|key| fields.has(key)) {
         let at = fields.key_place(key).unwrap_or(&fields.header).clone();
-        let help = "write it in a `[[case.step]]`; `files` are there before the first step";
+        let help = "write it in a `[[case.step]]`; `files` exist before the first step";
         let message = format!("`{key}` and `step` exclude each other");
         faults.push(*Diagnostic::new(code::CONFLICTING_KEYS, message).at(at).help(help));
     }
@@ -437,7 +441,7 @@ fn read_frame(fields: &Fields<'_>, title: Located<String>) -> Case {
     }
 }
 
-/// Reads one table. It may hold several actions: each becomes a step, and the last one has the expectations.
+/// Reads one table. It may contain several actions: each becomes a step, and the last one has the expectations.
 fn read_step(fields: &Fields<'_>, steps: &mut Vec<CaseStep>, reader: &mut DefinitionReader) {
     let mut acts: Vec<Located<CaseAction>> = Vec::new();
     let mut add = |key: &str, value: CaseAction| {
@@ -523,7 +527,7 @@ fn read_expectations(fields: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> Vec<L
     expect
 }
 
-/// TOML has no `null`: `false` says that a file is gone.
+/// TOML has no `null`: `false` means that a file was removed.
 fn false_to_null(mut files: Json) -> Json {
     for (_, text) in files.as_object_mut().into_iter().flatten() {
         if *text == Json::Bool(false) {

@@ -1,4 +1,4 @@
-//! The codes of faults in definitions, each with what it means.
+//! The codes of diagnostics about definitions, and their meaning.
 
 use crate::diagnostic::Code;
 
@@ -8,7 +8,7 @@ pub use crate::parse::toml::{TOML_SYNTAX, TOML_VALUE};
 pub const JSON_SYNTAX: Code = Code("json-syntax");
 /// A key that the table does not have.
 pub const UNKNOWN_KEY: Code = Code("unknown-key");
-/// A key that must be there.
+/// A required key is missing.
 pub const MISSING_KEY: Code = Code("missing-key");
 /// A value of the wrong kind.
 pub const WRONG_TYPE: Code = Code("wrong-type");
@@ -26,31 +26,31 @@ pub const SCHEMA_KEYWORD: Code = Code("schema-keyword");
 pub const SCHEMA_FORMAT: Code = Code("schema-format");
 /// A pattern that the linear engine does not take.
 pub const SCHEMA_PATTERN: Code = Code("schema-pattern");
-/// A reference that leads out of the pack, or nowhere.
+/// A reference that leaves the pack or does not resolve.
 pub const SCHEMA_REFERENCE: Code = Code("schema-reference");
 /// A form that elicitation does not allow.
 pub const FORM: Code = Code("form");
-/// A root that is no object where one is needed.
+/// A root that must be an object, but is not.
 pub const SCHEMA_ROOT: Code = Code("schema-root");
 /// An expectation of a case that was not met, or a step that could not be done: of a run, so not in [`ALL`].
 pub const CASE: Code = Code("case");
 
-/// All of them, for the documentation.
+/// All codes, for the documentation.
 pub const ALL: &[(Code, &str)] = &[
     (TOML_SYNTAX, "The file is not TOML."),
     (TOML_VALUE, "A bare date, `nan`, `inf` or an integer out of range: JSON has no form for it."),
     (JSON_SYNTAX, "The text of a `…_json` key is not JSON."),
     (UNKNOWN_KEY, "The table has no such key."),
-    (MISSING_KEY, "A key that must be there is not."),
-    (WRONG_TYPE, "The value is of another kind than the key takes."),
-    (WRONG_VALUE, "The value is not among those the key takes."),
-    (CONFLICTING_KEYS, "Keys that exclude each other stand together."),
-    (URI_TEMPLATE, "The URI template is not of RFC 6570, levels 1 and 2, `{+rest}`, `{?query}`."),
-    (SCHEMA_VALUE, "A keyword of the schema has a value that it does not take."),
-    (SCHEMA_KEYWORD, "JSON Schema 2020-12 has no such keyword; keywords of one's own begin with `x-`."),
-    (SCHEMA_FORMAT, "No such format is checked."),
+    (MISSING_KEY, "A required key is missing."),
+    (WRONG_TYPE, "The value has the wrong type for the key."),
+    (WRONG_VALUE, "The key does not allow this value."),
+    (CONFLICTING_KEYS, "Keys that exclude each other are both present."),
+    (URI_TEMPLATE, "The URI template is not valid: RFC 6570, levels 1 and 2, `{+rest}`, `{?query}`."),
+    (SCHEMA_VALUE, "A keyword of the schema has a value that it does not allow."),
+    (SCHEMA_KEYWORD, "JSON Schema 2020-12 has no such keyword; custom keywords begin with `x-`."),
+    (SCHEMA_FORMAT, "toolsd does not know this format."),
     (SCHEMA_PATTERN, "The pattern is not a regular expression that can be matched in linear time."),
-    (SCHEMA_REFERENCE, "The `$ref` leads out of the pack, or nowhere."),
-    (FORM, "The form has a field that a client cannot show: elicitation takes texts, numbers, booleans and choices."),
-    (SCHEMA_ROOT, "The root of an input schema is `type = \"object\"`."),
+    (SCHEMA_REFERENCE, "The `$ref` leaves the pack or does not resolve."),
+    (FORM, "A client cannot show a field of the form: elicitation allows strings, numbers, booleans and choices."),
+    (SCHEMA_ROOT, "The root of an input schema must be `type = \"object\"`."),
 ];

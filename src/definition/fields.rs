@@ -1,4 +1,5 @@
-//! Opens a table by its grammar: unknown, missing and ill-typed keys are reported here, so that lowering can trust what it reads.
+//! Opens a table by its grammar and reports unknown, missing and ill-typed keys, so that lowering can trust what it
+//! reads.
 
 use super::code;
 use super::grammar::{Grammar, GrammarKey, ValueShape};
@@ -16,17 +17,17 @@ const CONFIG: &str = "config.";
 
 /// The keys of one table that are what its grammar says.
 pub struct Fields<'a> {
-    /// The place of the table's header, for what is missing.
+    /// The location of the table's header, for missing keys.
     pub header: Place,
     grammar: &'static Grammar,
     found: Vec<FieldEntry<'a>>,
 }
 
-/// An item of a list that takes both.
+/// An item of a list that allows both.
 pub enum TextOrTable<'a> {
-    /// A text and its place.
+    /// A string and its location.
     Text(Located<String>),
-    /// A table with a grammar of its own.
+    /// A table with its own grammar.
     Table(Fields<'a>),
 }
 
@@ -46,7 +47,7 @@ pub enum Configurable<T> {
 }
 
 impl<T: Clone> Configurable<T> {
-    /// The value, given the configuration of the pack; `of` converts a value of the configuration.
+    /// Returns the value, given the configuration of the pack; `of` converts a value of the configuration.
     pub fn value(&self, config: &Json, of: impl Fn(&Json) -> Option<T>) -> Option<T> {
         match self {
             Self::Fixed(value) => Some(value.clone()),
@@ -56,8 +57,8 @@ impl<T: Clone> Configurable<T> {
 }
 
 impl<'a> Fields<'a> {
-    /// Opens a table by its grammar and reports what is wrong with its keys. A node that is no table has been refused before,
-    /// and has no keys.
+    /// Opens a table by its grammar and reports invalid keys. A node that is not a table has been reported before, and
+    /// has no keys.
     pub fn open(node: &'a TomlNode, grammar: &'static Grammar, faults: &mut Vec<Diagnostic>) -> Self {
         let mut fields = Self { header: node.at.clone(), grammar, found: Vec::new() };
         for entry in node.entries() {
@@ -96,9 +97,10 @@ impl<'a> Fields<'a> {
         faults: &mut Vec<Diagnostic>,
     ) {
         if let Some(other) = self.field(key.name) {
-            let fault = Diagnostic::new(code::CONFLICTING_KEYS, format!("`{}` stands twice", key.name));
+            let fault = Diagnostic::new(code::CONFLICTING_KEYS, format!("`{}` appears twice", key.name));
             let line = other.at.line_column().0;
-            return faults.push(*fault.at(entry.at.clone()).help(format!("it is given in line {line} already")));
+            return faults
+                .push(*fault.at(entry.at.clone()).help(format!("remove one: it is already set in line {line}")));
         }
         if check_shape(key, &node, faults) {
             self.found.push(FieldEntry { key, at: entry.at.clone(), node });
@@ -110,43 +112,43 @@ impl<'a> Fields<'a> {
         self.found.iter().find(|field| field.key.name == name)
     }
 
-    /// The tree of a key.
+    /// Returns the tree of a key.
     pub fn node(&self, name: &str) -> Option<&TomlNode> {
         self.field(name).map(|field| field.node.as_ref())
     }
 
-    /// The place of a key, if it was written.
+    /// Returns the location of a key, if it is present.
     pub fn key_place(&self, name: &str) -> Option<&Place> {
         self.field(name).map(|field| &field.at)
     }
 
-    /// Whether the key was written.
+    /// Returns whether the key is present.
     pub fn has(&self, name: &str) -> bool {
         self.field(name).is_some()
     }
 
-    /// A text.
+    /// Returns a string.
     pub fn text(&self, name: &str) -> Option<String> {
         self.node(name).and_then(TomlNode::text).map(str::to_owned)
     }
 
-    /// A text and its place.
+    /// Returns a string and its location.
     pub fn located(&self, name: &str) -> Option<Located<String>> {
         let node = self.node(name)?;
         Some(Located { value: node.text()?.to_owned(), at: node.at.clone() })
     }
 
-    /// A required text. If it is missing, which has been reported, an empty one at the header.
+    /// Returns a required string, or an empty one at the header if it is missing, which has been reported.
     pub fn required(&self, name: &str) -> Located<String> {
         self.located(name).unwrap_or_else(|| Located { value: String::new(), at: self.header.clone() })
     }
 
-    /// A list of texts, or one text as a list of one.
+    /// Returns a list of strings; a single string is a list of one.
     pub fn texts(&self, name: &str) -> Vec<String> {
         self.located_texts(name).into_iter().map(|text| text.value).collect()
     }
 
-    /// The same, each with its place.
+    /// Like [`Fields::texts`], with locations.
     pub fn located_texts(&self, name: &str) -> Vec<Located<String>> {
         let Some(node) = self.node(name) else { return Vec::new() };
         let one = node.text().map(|_| node);
@@ -156,7 +158,7 @@ impl<'a> Fields<'a> {
             .collect()
     }
 
-    /// A flag.
+    /// Returns a flag.
     pub fn flag(&self, name: &str) -> Option<bool> {
         match self.node(name)?.item {
             TomlItem::Scalar(Json::Bool(flag)) => Some(flag),
@@ -164,18 +166,18 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The name in `config.NAME`, and its place.
+    /// Returns the name in `config.NAME`, and its location.
     pub fn config_key(&self, name: &str) -> Option<Located<String>> {
         let node = self.node(name)?;
         Some(Located { value: node.text()?.strip_prefix(CONFIG)?.to_owned(), at: node.at.clone() })
     }
 
-    /// What is written under a key, or `config.KEY`.
+    /// Returns the value of a key, or `config.KEY`.
     pub fn setting<T>(&self, name: &str, written: T) -> Configurable<T> {
         self.config_key(name).map_or(Configurable::Fixed(written), Configurable::FromConfig)
     }
 
-    /// A whole number.
+    /// Returns an integer.
     pub fn integer(&self, name: &str) -> Option<u64> {
         match &self.node(name)?.item {
             TomlItem::Scalar(Json::Number(number)) => number.as_u64(),
@@ -183,28 +185,28 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Any value.
+    /// Returns any value.
     pub fn json(&self, name: &str) -> Option<Json> {
         self.node(name).map(TomlNode::to_json)
     }
 
-    /// A table of any keys; an empty one if it was left out.
+    /// Returns a table of any keys; an empty one if it is absent.
     pub fn object(&self, name: &str) -> Json {
         self.json(name).unwrap_or_else(|| Json::Object(serde_json::Map::new()))
     }
 
-    /// A schema with its places.
+    /// Returns a schema with its locations.
     pub fn schema(&self, name: &str) -> Option<Schema> {
         self.node(name).map(Schema::from_node)
     }
 
-    /// A table from names to texts.
+    /// Returns a table from names to strings.
     pub fn text_map(&self, name: &str) -> Vec<(String, String)> {
         let entries = self.node(name).map(TomlNode::entries).unwrap_or_default();
         entries.iter().filter_map(|entry| Some((entry.key.clone(), entry.node.text()?.to_owned()))).collect()
     }
 
-    /// A table with a grammar of its own.
+    /// Returns a table with its own grammar.
     pub fn table(&self, name: &str, faults: &mut Vec<Diagnostic>) -> Option<Fields<'_>> {
         let field = self.field(name)?;
         match field.key.shape {
@@ -216,14 +218,14 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Tables with a grammar of their own.
+    /// Returns tables with their own grammar.
     pub fn tables(&self, name: &str, faults: &mut Vec<Diagnostic>) -> Vec<Fields<'_>> {
         let Some(field) = self.field(name) else { return Vec::new() };
         let ValueShape::Tables(grammar) = field.key.shape else { return Vec::new() };
         field.node.items().iter().map(|item| Fields::open(item, grammar, faults)).collect()
     }
 
-    /// The items of a list of texts and tables.
+    /// Returns the items of a list of strings and tables.
     pub fn texts_or_tables(&self, name: &str, faults: &mut Vec<Diagnostic>) -> Vec<TextOrTable<'_>> {
         let Some(field) = self.field(name) else { return Vec::new() };
         let ValueShape::TextsOrTables(grammar) = field.key.shape else { return Vec::new() };
@@ -234,7 +236,7 @@ impl<'a> Fields<'a> {
         field.node.items().iter().map(&mut item).collect()
     }
 
-    /// A table from names to tables with a grammar of their own: each name with its place.
+    /// Returns the tables of a table, with their names and the locations of the names.
     pub fn named_tables(&self, name: &str, faults: &mut Vec<Diagnostic>) -> Vec<(Located<String>, Fields<'_>)> {
         let Some(field) = self.field(name) else { return Vec::new() };
         let ValueShape::NamedTables(grammar) = field.key.shape else { return Vec::new() };
@@ -242,7 +244,7 @@ impl<'a> Fields<'a> {
         field.node.entries().iter().map(|entry| (open(entry), Fields::open(&entry.node, grammar, faults))).collect()
     }
 
-    /// Which of these keys were written; more than one is a fault at the second, `what` says of what.
+    /// Returns which of these keys is present. Reports each further one as an error; `what` names what they belong to.
     pub fn one_of(&self, names: &[&'static str], what: &str, faults: &mut Vec<Diagnostic>) -> Option<&'static str> {
         let mut written = names.iter().copied().filter(|name| self.has(name));
         let first = written.next();
@@ -261,7 +263,7 @@ fn is_table(node: &TomlNode) -> bool {
     matches!(node.item, TomlItem::Table(_))
 }
 
-/// A sentence as a part of a help line.
+/// Turns a sentence into a part of a help line.
 fn as_clause(doc: &str) -> String {
     let doc = doc.trim_end_matches('.');
     let mut letters = doc.chars();
@@ -280,7 +282,7 @@ fn unknown_key(grammar: &'static Grammar, entry: &TomlEntry) -> Box<Diagnostic> 
     fault.help(help)
 }
 
-/// Whether a value has the shape that its key takes; if not, the wrong part is reported.
+/// Returns whether a value has the shape that its key takes; if not, reports the wrong part.
 fn check_shape(key: &GrammarKey, node: &TomlNode, faults: &mut Vec<Diagnostic>) -> bool {
     let before = faults.len();
     let mut wrong = |part: &TomlNode, wanted: &str| {
@@ -368,8 +370,8 @@ fn check_value(key: &GrammarKey, node: &TomlNode, faults: &mut Vec<Diagnostic>) 
     faults.push(*fault.at(node.at.clone()));
 }
 
-/// Reads the text of a node as JSON. Syntax faults are placed exactly where the text has no escapes;
-/// every part of the tree is placed at the text.
+/// Parses the text of a node as JSON. Locations of syntax errors are exact if the text has no escapes; every part of
+/// the tree has the location of the text.
 fn read_json(node: &TomlNode) -> Result<TomlNode> {
     let Some(text) = node.text() else {
         let message = format!("JSON is written as a text, got {}", node.kind());
@@ -402,7 +404,8 @@ fn json_tree(json: Json, at: &Place) -> TomlNode {
     TomlNode { item, at: at.clone() }
 }
 
-/// The place of a one-based line and column (in bytes) of the text inside its quotes, if it stands there verbatim.
+/// Returns the location of a one-based line and column (in bytes) of a quoted text, exact if the text is written
+/// verbatim.
 fn json_place(at: &Place, text: &str, line: usize, column: usize) -> Place {
     let written = &at.source.text[at.span.clone()];
     let Some(start) = written.find(text).filter(|_| !text.is_empty()) else { return at.clone() };

@@ -1,4 +1,4 @@
-//! A definition file below `tools.d`, read to its end: every fault is reported, nothing else is touched.
+//! A definition file under `tools.d`, read to its end with every error reported; no other file is read.
 
 use super::case::{CASE, Case, ExampleTarget, read_case, read_examples};
 use super::fields::Fields;
@@ -21,7 +21,7 @@ use crate::source::{Place, Source};
 use crate::value::Json;
 use std::sync::Arc;
 
-/// Everything that one TOML file below `tools.d` defines.
+/// Everything that one TOML file under `tools.d` defines.
 #[derive(Debug, Default)]
 pub struct Definitions {
     /// `[pack]`, with `[graph]`, `[data.*]` and `[defs.*]` of any file of the pack.
@@ -47,7 +47,7 @@ pub struct Definitions {
 }
 
 impl Definitions {
-    /// Its definitions of every kind, in the order tools, resources, prompts, skills.
+    /// Returns its definitions of every kind, in the order tools, resources, prompts, skills.
     pub fn items(&self) -> impl Iterator<Item = Item<'_>> {
         let tools = self.tools.iter().map(Tool::item);
         let resources = self.resources.iter().map(Resource::item);
@@ -55,7 +55,7 @@ impl Definitions {
         tools.chain(resources).chain(prompts).chain(self.skills.iter().map(SkillsDefinition::item))
     }
 
-    /// Keeps the items whose tables begin where `is_kept` says so.
+    /// Keeps the items for whose location `is_kept` returns `true`.
     pub fn retain(&mut self, is_kept: impl Fn(&Place) -> bool) {
         self.tools.retain(|tool| is_kept(&tool.at));
         self.resources.retain(|resource| is_kept(&resource.at));
@@ -63,7 +63,8 @@ impl Definitions {
         self.skills.retain(|skills| is_kept(&skills.at));
     }
 
-    /// Adds what another file of the pack defines, but `[pack]` and `[graph]`, which stand in one file.
+    /// Adds the definitions of another file of the pack, except `[pack]` and `[graph]`, which only one file may
+    /// contain.
     pub fn append(&mut self, more: Self) {
         self.data.extend(more.data);
         self.defs.extend(more.defs);
@@ -75,8 +76,8 @@ impl Definitions {
         self.cases.extend(more.cases);
     }
 
-    /// What of a file is served while it has these faults, if it was not served before it had them: no item that a fault
-    /// touches; `None` if a fault touches the pack as a whole, or nothing is defined.
+    /// Returns the part of a new file that can be served despite `faults`: all items without an error. `None` if an
+    /// error affects the whole pack or nothing is left.
     #[must_use]
     pub fn sound(mut self, faults: &[Diagnostic]) -> Option<Self> {
         let items: Vec<Place> = self.items().filter(|item| item.name.is_some()).map(|item| item.at.clone()).collect();
@@ -92,12 +93,12 @@ impl Definitions {
         (self.pack.is_some() || self.graph.is_some() || has_items).then_some(self)
     }
 
-    /// Whether functions make something of what clients see: descriptions, prompts, instructions.
+    /// Returns whether functions compute texts that clients see: descriptions, prompts, instructions.
     pub fn has_computed_texts(&self) -> bool {
         self.items().any(|item| item.is_computed) || self.pack.as_ref().is_some_and(|pack| pack.context.is_some())
     }
 
-    /// The text and the place of every template that is written in a definition.
+    /// Returns the text and the location of every template that is written in a definition.
     pub fn inline_templates(&self) -> Vec<(String, Place)> {
         let items: Vec<Item<'_>> = self.items().collect();
         let inline = items.iter().flat_map(Item::templates).filter_map(|template| match template.text {
@@ -108,12 +109,12 @@ impl Definitions {
     }
 }
 
-/// A `.toml` file below `tools.d`.
+/// A `.toml` file under `tools.d`.
 pub static FILE: Grammar = Grammar {
     name: "tools.d/*.toml",
-    doc: "A file of a pack holds any of these tables.",
+    doc: "A file of a pack contains any of these tables.",
     keys: &[
-        optional("pack", ValueShape::Table(&PACK), "The pack itself; it stands in one of its files."),
+        optional("pack", ValueShape::Table(&PACK), "The pack itself; only one of its files contains it."),
         optional("graph", ValueShape::Table(&GRAPH), "The graph that the pack builds from files."),
         optional("data", ValueShape::Named, "Tables of the pack, read by `data(\"NAME\")`."),
         optional("defs", ValueShape::Named, "Schemas that others refer to: `{ \"$ref\" = \"#/$defs/NAME\" }`."),
@@ -126,10 +127,11 @@ pub static FILE: Grammar = Grammar {
     ],
 };
 
-/// Reads a definition file to its end. Returns what could be read, and every fault; a required text that is missing is
+/// Reads a definition file to its end. Returns what could be read, and all errors. A missing required string is
 /// reported, and empty in the result.
 ///
-/// One that is [known to be sound](Validation::Skipped) is read without its examples and cases, which only tests run.
+/// A file that is [known to be valid](Validation::Skipped) is read without its examples and cases, which only tests
+/// run.
 pub fn read_definitions(source: &Arc<Source>, validation: Validation) -> (Definitions, Vec<Diagnostic>) {
     let mut faults = Vec::new();
     let tree = parse(source, Dates::Refused, &mut faults);
@@ -199,7 +201,7 @@ fn read_tables(file: &Fields<'_>, reader: &mut DefinitionReader) -> Definitions 
     definitions
 }
 
-/// The sibling of a definition file: the same path, ending in `.rhai`.
+/// Returns the script next to a definition file: the same path, ending in `.rhai`.
 fn sibling_script(path: &str) -> String {
     format!("{}.rhai", path.strip_suffix(".toml").unwrap_or(path))
 }

@@ -1,4 +1,4 @@
-//! `[fixture.NAME]`: what examples and cases run in, under a name; and how it combines with what they set up themselves.
+//! `[fixture.NAME]`: a named setup of examples and cases, and how it combines with their own.
 
 use super::code;
 use super::fields::Fields;
@@ -14,30 +14,30 @@ pub struct CaseSetup {
     pub world: Option<String>,
     /// Whether the workspace is a repository with one commit.
     pub git: bool,
-    /// Locks that somebody else holds.
+    /// Locks that another process holds.
     pub locked: Vec<String>,
-    /// The folder, among the files below, that is the workspace; without it they lie in the workspace themselves.
+    /// The folder, among the files below, that is the workspace; if absent, the files are in the workspace itself.
     pub workspace: Option<String>,
     /// The folder, among the files below, that is the home folder.
     pub home: Option<String>,
     /// The files of the workspace.
     pub files: Vec<(String, String)>,
-    /// Folders whose files are laid into the workspace: paths from the root.
+    /// Folders whose files are copied into the workspace: paths relative to the root.
     pub files_from: Vec<String>,
-    /// Variables of the environment.
+    /// Environment variables.
     pub env: Vec<(String, String)>,
     /// The configuration of the pack.
     pub config: Json,
     /// The clock, as RFC 3339.
     pub now: Option<String>,
-    /// The capabilities of the client; if absent, those that its answers need.
+    /// The capabilities of the client; if absent, those that its answers require.
     pub client: Option<Json>,
     /// What the client answers, by key: an object.
     pub answers: Json,
 }
 
 impl CaseSetup {
-    /// This setup on top of another one: what both have, this one decides. Tables are merged by key, lists are not.
+    /// Puts this setup on top of another one, which it overrides. Tables are merged by key, lists are not.
     fn on_top_of(self, base: &Self) -> Self {
         let list = |own: Vec<String>, base: &[String]| if own.is_empty() { base.to_vec() } else { own };
         Self {
@@ -60,7 +60,7 @@ impl CaseSetup {
     }
 }
 
-/// The entries of both, those of the base first; an entry of `own` replaces that of the same name.
+/// Returns the entries of both, those of the base first; an entry of `own` replaces the one of the same name.
 fn merge_texts(own: Vec<(String, String)>, base: &[(String, String)]) -> Vec<(String, String)> {
     let kept = base.iter().filter(|(name, _)| !own.iter().any(|(known, _)| known == name));
     kept.cloned().chain(own.iter().cloned()).collect()
@@ -88,15 +88,18 @@ pub struct Fixture {
 pub(super) const FIXTURE_NAMES: GrammarKey = optional(
     "fixture",
     ValueShape::TextOrTexts,
-    "Fixtures of the pack, by name. Where several set the same key, the later one counts, and the keys beside it count most; tables are merged by key.",
+    "Fixtures of the pack, by name. Later fixtures override earlier ones, and the keys next to `fixture` override all; tables are merged by key.",
 );
 
 pub(super) const FILES: GrammarKey = optional("files", ValueShape::TextMap, "Files of the workspace: path and text.");
 
-pub(super) const FILES_FROM: GrammarKey =
-    optional("files_from", ValueShape::TextOrTexts, "Folders, from the root, whose files are laid into the workspace.");
+pub(super) const FILES_FROM: GrammarKey = optional(
+    "files_from",
+    ValueShape::TextOrTexts,
+    "Folders, relative to the root, whose files are copied into the workspace.",
+);
 
-pub(super) const ENV: GrammarKey = optional("env", ValueShape::TextMap, "Variables of the environment.");
+pub(super) const ENV: GrammarKey = optional("env", ValueShape::TextMap, "Environment variables.");
 
 pub(super) const CONFIG: GrammarKey = optional("config", ValueShape::Object, "The configuration of the pack.");
 
@@ -106,27 +109,27 @@ pub(super) const CLIENT: GrammarKey =
     optional("client_capabilities", ValueShape::Object, "The capabilities of the client.");
 
 pub(super) const WORLD: GrammarKey =
-    optional("filesystem", ValueShape::OneOf(&["memory", "disk"]), "Where it plays; `memory` if it is left out.");
+    optional("filesystem", ValueShape::OneOf(&["memory", "disk"]), "Where the case runs (default: `memory`).");
 
 pub(super) const LOCKED: GrammarKey =
-    optional("held_locks", ValueShape::TextOrTexts, "Locks that somebody else holds.");
+    optional("held_locks", ValueShape::TextOrTexts, "Locks that another process holds.");
 
 pub(super) const GIT: GrammarKey = optional(
     "git",
     ValueShape::OneOf(&["init"]),
-    "The workspace is a repository whose one commit holds its files; needs `filesystem = \"disk\"`.",
+    "Makes the workspace a repository with one commit of its files; requires `filesystem = \"disk\"`.",
 );
 
 pub(super) const ANSWERS: GrammarKey = optional(
     "answers",
     ValueShape::Object,
-    "What the client answers, by key: a form's fields, or `\"decline\"` or `\"cancel\"`; a text of the model; a list of roots; or the answer as MCP writes it. A case with answers is played twice, as a call that waits and as one that is suspended.",
+    "Answers of the client, by key: a form's fields, `\"decline\"` or `\"cancel\"`; a text of the model; a list of roots; or the answer as in MCP. A case with answers runs twice: with a call that waits, and with a call that is suspended.",
 );
 
 pub(super) const WORKSPACE: GrammarKey = optional(
     "workspace",
     ValueShape::Text,
-    "The folder among the files that is the workspace; without it they lie in the workspace themselves.",
+    "The folder among the files that is the workspace (default: the files are in the workspace itself).",
 );
 
 pub(super) const HOME: GrammarKey =
@@ -135,16 +138,16 @@ pub(super) const HOME: GrammarKey =
 /// `[fixture.NAME]`.
 pub static FIXTURE: Grammar = Grammar {
     name: "[fixture.NAME]",
-    doc: "What examples and cases of any file of the pack run in, if they name it: `fixture = \"NAME\"`.",
+    doc: "A named setup that examples and cases of any file of the pack can use: `fixture = \"NAME\"`.",
     keys: &[WORLD, GIT, LOCKED, FILES, FILES_FROM, WORKSPACE, HOME, ENV, CONFIG, NOW, CLIENT, ANSWERS],
 };
 
-/// `[fixture.NAME]`.
+/// Reads `[fixture.NAME]`.
 pub fn read_fixture(name: Located<String>, fields: &Fields<'_>) -> Fixture {
     Fixture { name, setup: read_setup(fields) }
 }
 
-/// What a fixture, an example or a case sets up.
+/// Reads the setup of a fixture, an example or a case.
 pub fn read_setup(fields: &Fields<'_>) -> CaseSetup {
     CaseSetup {
         world: fields.text("filesystem"),
@@ -162,7 +165,7 @@ pub fn read_setup(fields: &Fields<'_>) -> CaseSetup {
     }
 }
 
-/// Puts a setup on top of the fixtures that are named beside it. A name that the pack does not have is reported.
+/// Puts a setup on top of the fixtures that it names. Reports names that the pack does not have.
 //= docs/spec.md#definitions
 //# Later fixtures of a case MUST override earlier ones, and the keys of the case MUST override all fixtures.
 pub fn apply_fixtures(
@@ -171,7 +174,7 @@ pub fn apply_fixtures(
     fixtures: &[Fixture],
     faults: &mut Vec<Diagnostic>,
 ) {
-    // From the last one to the first: what is set already stays.
+    // From the last one to the first, since values that are set are kept.
     for name in names.iter().rev() {
         match fixtures.iter().find(|fixture| fixture.name.value == name.value) {
             Some(fixture) => *setup = setup.clone().on_top_of(&fixture.setup),

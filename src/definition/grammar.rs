@@ -1,4 +1,4 @@
-//! How the keys of a table are declared, once for parsing, “did you mean” and documentation; the keys that many tables share.
+//! The declaration of a table's keys, once for parsing, “did you mean” and documentation; keys that many tables share.
 
 /// A kind of table: `[pack]`, `[[tool]]`, …
 pub struct Grammar {
@@ -14,15 +14,15 @@ pub struct Grammar {
 pub struct GrammarKey {
     /// The key.
     pub name: &'static str,
-    /// What it holds.
+    /// The shape of its value.
     pub shape: ValueShape,
-    /// Whether it must be there.
+    /// Whether it is required.
     pub required: bool,
     /// What it means, in one sentence with a full stop.
     pub doc: &'static str,
 }
 
-/// What a key holds.
+/// The shape of a key's value.
 #[derive(Clone, Copy)]
 pub enum ValueShape {
     /// A text that is not empty.
@@ -72,7 +72,7 @@ pub enum ValueShape {
 }
 
 impl ValueShape {
-    /// What it takes, as documentation and messages say it.
+    /// Describes the shape, for documentation and messages.
     pub fn describe(self) -> String {
         match self {
             Self::Text => "a string".to_owned(),
@@ -104,36 +104,39 @@ impl ValueShape {
         }
     }
 
-    /// Whether the key may also be written as JSON, under its name with `_json` behind it.
+    /// Returns whether the key may also be written as JSON, under its name with the suffix `_json`.
     pub fn has_json_form(self) -> bool {
         matches!(self, Self::Object | Self::Any | Self::Schema)
     }
 }
 
-/// A key that must be there.
+/// Declares a required key.
 pub(super) const fn required(name: &'static str, shape: ValueShape, doc: &'static str) -> GrammarKey {
     GrammarKey { name, shape, required: true, doc }
 }
 
-/// A key that may be left out.
+/// Declares an optional key.
 pub(super) const fn optional(name: &'static str, shape: ValueShape, doc: &'static str) -> GrammarKey {
     GrammarKey { name, shape, required: false, doc }
 }
 
 /// The script of a definition.
-pub const SCRIPT: GrammarKey =
-    optional("script", ValueShape::Text, "The script, from the root; the sibling `<stem>.rhai` if it is left out.");
+pub const SCRIPT: GrammarKey = optional(
+    "script",
+    ValueShape::Text,
+    "Path of the script, relative to the root (default: `<stem>.rhai` next to it).",
+);
 
 /// The constants of a definition.
 pub const BIND: GrammarKey = optional(
     "bind",
     ValueShape::Object,
-    "Constants merged into the arguments, so several definitions share one function.",
+    "Constants merged into the arguments, so that several definitions can share one function.",
 );
 
 /// Whether a definition is served.
 pub const ENABLED: GrammarKey =
-    optional("enabled", ValueShape::FlagOrKey, "Whether it is served; `true` if it is left out.");
+    optional("enabled", ValueShape::FlagOrKey, "Whether the definition is served (default: `true`).");
 
 /// A constant that several kinds of definitions share.
 pub const META: GrammarKey = optional("meta", ValueShape::Object, "`_meta`, passed through.");

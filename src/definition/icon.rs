@@ -22,7 +22,7 @@ pub static ICON: Grammar = Grammar {
 /// The icons of a definition.
 pub const ICONS: GrammarKey = optional("icons", ValueShape::Tables(&ICON), "Icons for people.");
 
-/// Reads icons into the form of the protocol. One with `file` keeps that key: the registry puts the content in its place.
+/// Reads icons into the form of the protocol. One with `file` keeps that key: the registry replaces it by the content.
 pub(super) fn read_icons(fields: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> Vec<Json> {
     let mut icons = Vec::new();
     for icon in fields.tables("icons", faults) {

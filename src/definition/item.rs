@@ -24,10 +24,10 @@ pub enum ItemKind {
 }
 
 impl ItemKind {
-    /// All of them, in the order of [`Definitions::items`](super::Definitions::items).
+    /// All kinds, in the order of [`Definitions::items`](super::Definitions::items).
     pub const ALL: [Self; 4] = [Self::Tool, Self::Resource, Self::Prompt, Self::Skills];
 
-    /// The word for it, which is also the name of its table.
+    /// Returns its name, which is also the name of its table.
     pub fn name(self) -> &'static str {
         match self {
             Self::Tool => "tool",
@@ -37,14 +37,14 @@ impl ItemKind {
         }
     }
 
-    /// Whether clients ask for it by its name, before which a workspace can put a prefix; a resource has a URI.
+    /// Returns whether clients request it by its name, to which a workspace can add a prefix; a resource has a URI.
     pub fn has_prefix(self) -> bool {
         matches!(self, Self::Tool | Self::Prompt)
     }
 }
 
-/// A definition of any kind. Rules, compilation and reloads look at it without knowing the kind; each kind has one
-/// function, such as `Tool::item`, that says what it consists of.
+/// A definition of any kind. Rules, compilation and reloads use it without knowing the kind; each kind has one
+/// function, such as `Tool::item`, that returns its parts.
 pub struct Item<'a> {
     /// Its kind.
     pub kind: ItemKind,
@@ -52,23 +52,23 @@ pub struct Item<'a> {
     pub at: &'a Place,
     /// Its name; `[[skills]]` has none.
     pub name: Option<&'a Located<String>>,
-    /// What clients ask for: the name, or the URI of a resource.
+    /// What clients request: the name, or the URI of a resource.
     pub address: Option<&'a str>,
     /// Whether it is served.
     pub enabled: Option<&'a Configurable<bool>>,
-    /// Whether a function lists what is served in its place.
+    /// Whether a function lists the items that are served instead.
     pub is_pattern: bool,
-    /// Whether clients see something of it that a function computes.
+    /// Whether a function computes something that clients see.
     pub is_computed: bool,
     /// The questions that its scripts may ask by their keys.
     pub questions: &'a [DeclaredQuestion],
     /// What answers a request: one body, or one for each operation.
     pub bodies: Vec<ItemBody<'a>>,
-    /// The functions that compute what clients see in lists, when nobody has called.
+    /// The functions that compute what clients see in lists, without a call.
     pub listing: Vec<NamedFunction<'a>>,
     /// The functions that complete arguments.
     pub completing: Vec<NamedFunction<'a>>,
-    /// Its schemas, each with a word for what it is of.
+    /// Its schemas, each with a description of its subject.
     pub schemas: Vec<(String, &'a Schema)>,
 }
 
@@ -76,17 +76,17 @@ pub struct Item<'a> {
 pub struct ItemBody<'a> {
     /// The name of the item, or of the operation.
     pub name: &'a str,
-    /// What it does at most, as declared; what declares nothing reads.
+    /// Its strongest effect, as declared; if absent, it reads.
     pub effect: Option<&'a Located<Effect>>,
-    /// The names of the arguments that it receives; none if it takes any.
+    /// The names of the arguments that it receives; `None` if it accepts any.
     pub arguments: Option<Vec<String>>,
-    /// The primitive that is exposed as it is.
+    /// The primitive that is exposed unchanged.
     pub primitive: Option<&'a str>,
     /// Its functions.
     pub functions: Vec<NamedFunction<'a>>,
     /// Its templates.
     pub templates: Vec<NamedTemplate<'a>>,
-    /// The files of the pack that it shows: a word for what each is, its path, where it is named.
+    /// The files of the pack that it shows: the kind of each, its path, where it is named.
     pub files: Vec<(&'static str, &'a str, &'a Place)>,
 }
 
@@ -101,24 +101,24 @@ pub struct NamedFunction<'a> {
     pub at: &'a Place,
     /// How many parameters it may have.
     pub parameters: RangeInclusive<usize>,
-    /// What they are, for the help line.
+    /// The signature, for the help line.
     pub form: &'static str,
 }
 
-/// A template that a definition names or holds.
+/// A template that a definition names or contains.
 pub struct NamedTemplate<'a> {
     /// Its path, or its text.
     pub text: TemplateText<'a>,
     /// Where it is named or written.
     pub at: &'a Place,
-    /// Whether the arguments alone fill it, and no function.
+    /// Whether it is filled with the arguments only, without a function.
     pub takes_arguments: bool,
 }
 
 /// Where the text of a template is.
 #[derive(Clone, Copy)]
 pub enum TemplateText<'a> {
-    /// In a file of the pack, at this path from the root.
+    /// In a file of the pack, at this path relative to the root.
     File(&'a str),
     /// In the definition.
     Inline(&'a str),
@@ -159,7 +159,7 @@ impl<'a> ItemBody<'a> {
         Self { name, effect, arguments, primitive: None, functions, templates, files }
     }
 
-    /// It, with what a body of a definition consists of.
+    /// Adds the parts of a definition's body.
     pub(super) fn with(mut self, body: &'a Located<Body>, form: &'static str) -> Self {
         let at = &body.at;
         match &body.value {

@@ -15,20 +15,20 @@ pub struct LimitsOverride {
     pub memory_mb: Option<u64>,
     /// Size of the result in kB.
     pub output_kb: Option<u64>,
-    /// Calls of functions within functions.
+    /// Depth of nested function calls.
     pub depth: Option<u64>,
 }
 
 /// `limits` of a pack, a tool, a graph or a workspace.
 pub static LIMITS: Grammar = Grammar {
     name: "limits",
-    doc: "What a call, or a build of the graph, may use; what is left out is as above it.",
+    doc: "Limits of a call or a graph build. Omitted limits are inherited.",
     keys: &[
         optional("time_ms", ValueShape::Integer(1), "Wall time in milliseconds."),
-        optional("steps", ValueShape::Integer(1), "Steps of the scripts."),
+        optional("steps", ValueShape::Integer(1), "Number of script steps."),
         optional("memory_mb", ValueShape::Integer(1), "Memory in MB."),
         optional("output_kb", ValueShape::Integer(1), "Size of the result in kB."),
-        optional("call_depth", ValueShape::Integer(1), "Calls of functions within functions."),
+        optional("call_depth", ValueShape::Integer(1), "Depth of nested function calls."),
     ],
 };
 

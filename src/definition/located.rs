@@ -1,4 +1,4 @@
-//! A value of a definition and the place where it was written.
+//! A value of a definition and its location.
 
 use crate::source::Place;
 

@@ -30,13 +30,13 @@ pub struct Operation {
     pub name: Located<String>,
     /// What it does, for the list in the description of the tool.
     pub description: Located<String>,
-    /// What it does at most.
+    /// Its strongest effect.
     pub effect: Located<Effect>,
     /// What it does.
     pub body: Located<Body>,
     /// The schema of its arguments: those of the tool, and its own.
     pub input: Schema,
-    /// What it needs and takes beyond the other operations.
+    /// The arguments that are specific to it.
     pub own: OperationArguments,
     /// Constants merged into the arguments.
     pub bind: Json,
@@ -49,7 +49,7 @@ pub struct Operation {
 pub struct OperationArguments {
     /// Its own schema, as it is written: an object.
     pub schema: Map<String, Json>,
-    /// The arguments that it needs, besides those that every operation needs.
+    /// Its required arguments, in addition to those that every operation requires.
     pub required: Vec<String>,
 }
 
@@ -58,7 +58,7 @@ impl OperationArguments {
         self.schema.get("properties").and_then(Json::as_object).into_iter().flatten()
     }
 
-    /// What its schema says besides the properties: alternatives, dependencies and the like.
+    /// Returns the keywords of its schema other than properties: alternatives, dependencies and similar ones.
     fn rest(&self) -> impl Iterator<Item = (&String, &Json)> {
         const KNOWN: [&str; 7] =
             ["type", "properties", "required", "$defs", "title", "description", "additionalProperties"];
@@ -69,24 +69,24 @@ impl OperationArguments {
 /// `[tool.operations.NAME]`.
 pub static OPERATION: Grammar = Grammar {
     name: "[tool.operations.NAME]",
-    doc: "An operation of a tool with `dispatch`: its body is a function, of its own name if none is given.",
+    doc: "An operation of a tool with `dispatch`; its body is a function (default: the one with the operation's name).",
     keys: &[
-        required("description", ValueShape::Text, "What it does; listed behind the description of the tool."),
+        required("description", ValueShape::Text, "What the operation does; listed after the description of the tool."),
         required(
             "effect",
             ValueShape::OneOf(&["pure", "reads", "edits_graph", "writes", "runs"]),
-            "What it does at most; a call of it is held to that.",
+            "The strongest effect of the operation; its calls are limited to it.",
         ),
-        optional("required", ValueShape::Texts, "Arguments of the tool that it needs."),
-        optional("input", ValueShape::Schema, "The schema of arguments that no other operation has to know."),
+        optional("required", ValueShape::Texts, "Arguments of the tool that the operation requires."),
+        optional("input", ValueShape::Schema, "Schema of the arguments that are specific to this operation."),
         SCRIPT,
-        optional("fn", ValueShape::Text, "The function; the operation's name if it is left out."),
+        optional("fn", ValueShape::Text, "The function that implements it (default: the operation's name)."),
         BIND,
-        optional("limits", ValueShape::Table(&LIMITS), "The limits of a call, where they differ from the tool's."),
+        optional("limits", ValueShape::Table(&LIMITS), "Limits of a call that differ from the tool's."),
         optional(
             "example",
             ValueShape::Tables(&TOOL_EXAMPLE),
-            "Examples: the argument that chooses the operation is filled in.",
+            "Examples; the argument that selects the operation is filled in.",
         ),
     ],
 };
@@ -94,7 +94,7 @@ pub static OPERATION: Grammar = Grammar {
 /// The keys that a tool with operations may not have, since each operation has its own.
 const PER_OPERATION: [&str; 7] = ["effect", "fn", "template", "context", "primitive", "text", "file"];
 
-/// An operation that is read, but not yet combined with its tool.
+/// An operation before it is combined with its tool.
 struct OperationDraft {
     name: Located<String>,
     description: Located<String>,
@@ -106,7 +106,7 @@ struct OperationDraft {
     limits: LimitsOverride,
 }
 
-/// The operations of a tool, the schema that clients see, and the examples of the operations.
+/// Reads the operations of a tool, the schema that clients see, and the examples of the operations.
 pub fn read_dispatch(
     fields: &Fields<'_>,
     common: &Schema,
@@ -127,7 +127,7 @@ pub fn read_dispatch(
     }
     for key in PER_OPERATION {
         if let Some(at) = fields.key_place(key) {
-            let fault = Diagnostic::new(code::CONFLICTING_KEYS, format!("`{key}` beside `dispatch`"));
+            let fault = Diagnostic::new(code::CONFLICTING_KEYS, format!("`{key}` and `dispatch` exclude each other"));
             reader.fault(fault.at(at.clone()).help("each operation has its own: `[tool.operations.NAME]`"));
         }
     }
@@ -179,8 +179,8 @@ fn read_operation(
     }
 }
 
-/// Reads what the operation adds to the arguments. An argument is declared either by the tool or by operations, and every
-/// required one must be declared.
+/// Reads what the operation adds to the arguments. An argument is declared either by the tool or by operations, and
+/// every required one must be declared.
 fn read_arguments(
     fields: &Fields<'_>,
     schema: Option<&Schema>,
@@ -250,8 +250,8 @@ fn operation_schema(
     Schema { json: Json::Object(json).into(), places }
 }
 
-/// The schema that clients see: flat, since many of them refuse alternatives at the root. What single operations
-/// need is said by one chain of `if`, `then` and `else`.
+/// Returns the schema that clients see. It is flat, since many clients refuse alternatives at the root. The
+/// requirements of single operations are one chain of `if`, `then` and `else`.
 //= docs/spec.md#operations
 //# The published schema of a tool MUST be one object, without alternatives, with the arguments of all its
 //# operations.

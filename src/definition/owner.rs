@@ -1,24 +1,24 @@
-//! Which part of a definition file a fault is in: an item, its cases, or what all of a pack uses.
+//! Which part of a definition file a diagnostic is about: an item, its cases, or what the whole pack uses.
 
 use crate::diagnostic::Diagnostic;
 use crate::parse::toml::TOML_SYNTAX;
 use crate::source::Place;
 
-/// Whose a fault in a definition file is.
+/// The part of a definition file that a diagnostic is about.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Owner {
-    /// The tool, resource or prompt whose table begins there.
+    /// The tool, resource or prompt whose table begins at this location.
     Item(Place),
-    /// Every item of this file: it is known in part only.
+    /// Every item of this file, since only a part of it could be read.
     File,
-    /// A case or a fixture: it keeps nothing from being served.
+    /// A case or a fixture, which does not prevent anything from being served.
     Case,
-    /// All of the pack.
+    /// The whole pack.
     Pack,
 }
 
 impl Owner {
-    /// Whose `fault` is, among the items of its pack, which are given by where their tables begin.
+    /// Returns the owner of `fault` among the items of its pack, which are passed as the locations of their tables.
     pub fn of<'a>(fault: &Diagnostic, items: impl Iterator<Item = &'a Place>) -> Self {
         let Some(at) = &fault.at else { return Self::Pack };
         if fault.code == TOML_SYNTAX {
@@ -32,7 +32,7 @@ impl Owner {
     }
 }
 
-/// Whose a place is that lies behind the beginning of an item: what begins between the two belongs to another table.
+/// Decides which table owns a location after an item's header: a header in between means another table.
 fn within(item: &Place, at: &Place) -> Owner {
     let text = &at.source.text;
     let first = text[..item.span.start].rfind('\n').map_or(0, |at| at + 1);

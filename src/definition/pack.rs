@@ -1,4 +1,4 @@
-//! `[pack]`, `[graph]` and `[[skills]]`: when a pack serves, what it may touch, how its graph is kept, where its skills are.
+//! `[pack]`, `[graph]` and `[[skills]]`: when a pack is active, its grants, the refresh of its graph, its skills.
 
 use super::code;
 use super::fields::{Configurable, Fields, TextOrTable};
@@ -24,15 +24,16 @@ pub struct PackDefinition {
     pub title: Located<String>,
     /// Its version.
     pub version: String,
-    /// Served by default only where one of these paths exists; absent = always, empty = only by name.
+    /// Active by default only if one of these paths exists. `None`: always; empty: only by name.
     pub activate_if_exists: Option<Vec<String>>,
-    /// The root is the nearest ancestor holding the first entry, else the second …; `.` is the workspace itself.
+    /// The root is the nearest ancestor that contains the first entry, otherwise the second, and so on; `.` is the
+    /// workspace itself.
     pub root: Vec<String>,
-    /// The path of the template that tells a model about the pack.
+    /// The path of the template that describes the pack to a model.
     pub instructions: Option<Located<String>>,
     /// The function that returns the context of the instructions, and its script.
     pub context: Option<(Located<String>, String)>,
-    /// What it may touch.
+    /// What it may access.
     pub grants: Grants,
     /// Where each program of the grants is named.
     pub run_at: Vec<Place>,
@@ -40,16 +41,16 @@ pub struct PackDefinition {
     pub config: Option<Schema>,
     /// The limits of its calls.
     pub limits: LimitsOverride,
-    /// The tool that lists and gives its prompts.
+    /// The tool that lists and returns its prompts.
     pub prompt_tool: Option<PromptTool>,
-    /// A function that sees every fault of its calls.
+    /// A function that receives every error of its calls.
     pub on_error: Option<Located<String>>,
     /// Icons.
     pub icons: Vec<Json>,
 }
 
 impl PackDefinition {
-    /// The properties of its configuration that are paths (`format = "path"`) or lists of paths: name and schema.
+    /// Returns the configuration properties that are paths (`format = "path"`) or arrays of paths: name and schema.
     pub fn path_properties(&self) -> impl Iterator<Item = (&String, &Json)> {
         let is_path = |schema: &Json| schema.get("format").is_some_and(|format| format == "path");
         let holds_path = move |schema: &Json| is_path(schema) || schema.get("items").is_some_and(is_path);
@@ -57,8 +58,8 @@ impl PackDefinition {
         properties.into_iter().flatten().filter(move |(_, schema)| holds_path(schema))
     }
 
-    /// The paths in `written`, a configuration, and the defaults of those that it does not name. Relative ones that
-    /// leave the workspace begin at `workspace`.
+    /// Returns the paths in `written`, a configuration, and the defaults of those that it does not set. Relative paths
+    /// that leave the workspace are joined to `workspace`.
     pub fn config_paths(&self, written: &Json, workspace: &str) -> Vec<String> {
         let mut paths = Vec::new();
         for (key, schema) in self.path_properties() {
@@ -74,18 +75,18 @@ impl PackDefinition {
     }
 }
 
-/// What a pack may touch. Globs are relative to its root; `~` and `$VAR` are filled in.
+/// What a pack may access. Globs are relative to its root; `~` and `$VAR` are expanded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Grants {
     /// Files it may read.
     pub read: Vec<String>,
     /// Files it may write.
     pub write: Vec<String>,
-    /// Variables of the environment; `*` at the end stands for any rest.
+    /// Environment variables; a `*` at the end matches any suffix.
     pub env: Vec<String>,
     /// Programs it may run.
     pub run: Vec<ProgramGrant>,
-    /// How far git goes.
+    /// The level of git access.
     pub git: GitAccess,
 }
 
@@ -105,11 +106,11 @@ pub struct GraphDefinition {
 pub enum Refresh {
     /// Before each call.
     Call,
-    /// Beside the calls, which see the last graph that was built.
+    /// In the background; calls use the last graph that was built.
     Beside {
-        /// Milliseconds between two refreshes; 0 = the clock causes none.
+        /// Interval between refreshes in milliseconds; 0: no periodic refresh.
         interval_ms: Configurable<u64>,
-        /// Whether a change of a file that it was made of causes a refresh.
+        /// Whether a change of an input file causes a refresh.
         watch: Configurable<bool>,
     },
 }
@@ -119,7 +120,7 @@ pub enum Refresh {
 pub struct SkillsDefinition {
     /// Where its table begins.
     pub at: Place,
-    /// Folders, from the root: each folder below them that has a `SKILL.md` is a skill.
+    /// Folders, relative to the root: each folder under them that contains a `SKILL.md` is a skill.
     pub dirs: Vec<Located<String>>,
     /// A function that lists folders of the workspace, each with a `SKILL.md`.
     pub list: Option<Located<String>>,
@@ -138,43 +139,43 @@ impl SkillsDefinition {
 /// `[pack]`.
 pub static PACK: Grammar = Grammar {
     name: "[pack]",
-    doc: "When a pack serves, what it may touch, how it is configured.",
+    doc: "When a pack is active, what it may access, how it is configured.",
     keys: &[
         required("title", ValueShape::Text, "A title for people."),
-        optional("version", ValueShape::Text, "Its version; `0.0.0` if it is left out."),
+        optional("version", ValueShape::Text, "Version of the pack (default: `0.0.0`)."),
         optional(
             "activate_if_exists",
             ValueShape::Texts,
-            "Served by default only where one of these paths exists; left out = always, `[]` = only by name.",
+            "Active only if one of these paths exists, or if named (default: always; `[]`: only if named).",
         ),
         optional(
             "root_markers",
             ValueShape::TextOrTexts,
-            "The root is the nearest ancestor holding the first entry, else the second …; `.` is the workspace itself.",
+            "The root is the nearest ancestor that contains the first entry, otherwise the second, and so on; `.` is the workspace itself.",
         ),
-        optional("instructions", ValueShape::Text, "The path of the template that tells a model about the pack."),
+        optional("instructions", ValueShape::Text, "Path of the template that describes the pack to a model."),
         optional(
             "context",
             ValueShape::Text,
-            "A function of `script` that gives what the instructions are filled with, again when the graph changed.",
+            "A function of `script` that returns the data for the instructions; called again when the graph has changed.",
         ),
         SCRIPT,
-        optional("grants", ValueShape::Table(&GRANTS), "What it may touch; nothing if it is left out."),
+        optional("grants", ValueShape::Table(&GRANTS), "What the pack may access (default: nothing)."),
         optional(
             "config_schema",
             ValueShape::Schema,
             "JSON Schema of `[packs.NAME]` in the workspace's `toolsd.toml`.",
         ),
-        optional("limits", ValueShape::Table(&LIMITS), "The limits of its calls."),
+        optional("limits", ValueShape::Table(&LIMITS), "Limits of the pack's calls."),
         optional(
             "prompt_tool",
             ValueShape::Table(&PROMPT_TOOL),
-            "Offers the pack's prompts by a tool too, for clients without prompts: `prompt_tool = {}` is enough.",
+            "Also serves the pack's prompts as a tool, for clients without prompts: `prompt_tool = {}` is enough.",
         ),
         optional(
             "on_error",
             ValueShape::Text,
-            "A function `fn(error, args)` of `lib.rhai` that sees every fault of its calls.",
+            "A function `fn(error, args)` of `lib.rhai` that receives every error of the pack's calls.",
         ),
         optional("icons", ValueShape::Tables(&ICON), "Icons for people."),
     ],
@@ -183,20 +184,20 @@ pub static PACK: Grammar = Grammar {
 /// `[pack.grants]`.
 static GRANTS: Grammar = Grammar {
     name: "[pack.grants]",
-    doc: "What a pack may touch. A relative glob holds beneath the root of the pack and beneath each further root (`--root`, `roots`), so `.` is all of all of them; an absolute one, or one that begins with `~` or `$VAR`, names one place. None leads out of a root by `..`.",
+    doc: "What a pack may access. Relative globs apply to the pack's root and to each additional root (`--root`, `roots`), so `.` grants all of them; a glob that is absolute, or begins with `~` or `$VAR`, applies once. Globs cannot leave a root with `..`.",
     keys: &[
         optional("read", ValueShape::Texts, "Files it may read."),
         optional("write", ValueShape::Texts, "Files it may write."),
-        optional("env", ValueShape::Texts, "Variables of the environment; `*` at the end stands for any rest."),
+        optional("env", ValueShape::Texts, "Environment variables; a `*` at the end matches any suffix."),
         optional(
             "run",
             ValueShape::TextsOrTables(&PROGRAM),
-            "Programs it may run: names that are looked for in the host's `PATH`, or absolute paths; with more to say, tables.",
+            "Programs it may run: names that are searched for in the `PATH` of toolsd, or absolute paths; tables to set more.",
         ),
         optional(
             "git",
             ValueShape::OneOf(&["none", "read", "write", "fetch"]),
-            "How far git goes, each step with those before it: `read` inspects, `write` changes repositories and files, `fetch` asks remotes; `none` if it is left out.",
+            "Level of git access, each including the previous ones: `read` inspects, `write` changes repositories and files, `fetch` contacts remotes (default: `none`).",
         ),
     ],
 };
@@ -204,22 +205,18 @@ static GRANTS: Grammar = Grammar {
 /// A program of `run` in `[pack.grants]`.
 static PROGRAM: Grammar = Grammar {
     name: "[[pack.grants.run]]",
-    doc: "A program that a pack may run, and what it may touch meanwhile: the system confines it to that.",
+    doc: "A program that a pack may run, and what the program may access; the system confines it.",
     keys: &[
         required("program", ValueShape::Text, "Its name, or its absolute path."),
-        optional("network", ValueShape::Flag, "Whether it may use the network; `false` if it is left out."),
-        optional("read", ValueShape::Texts, "Files and folders it may read; what the pack may read if it is left out."),
-        optional(
-            "write",
-            ValueShape::Texts,
-            "Folders and files it may write; what the pack may write if it is left out.",
-        ),
+        optional("network", ValueShape::Flag, "Whether it may use the network (default: `false`)."),
+        optional("read", ValueShape::Texts, "Files and folders it may read (default: what the pack may read)."),
+        optional("write", ValueShape::Texts, "Folders and files it may write (default: what the pack may write)."),
         optional(
             "execute",
             ValueShape::Texts,
-            "Files and folders it may start as programs in turn, and read: `node_modules`, `scripts`; only programs of the system and itself if it is left out.",
+            "Files and folders that it may read and start as programs, such as `node_modules` (default: only itself and programs of the system).",
         ),
-        optional("env", ValueShape::Texts, "Variables that `env` of `run` may set for it; none if it is left out."),
+        optional("env", ValueShape::Texts, "Variables that `env` of `run` may set for it (default: none)."),
     ],
 };
 
@@ -231,31 +228,31 @@ pub static GRAPH: Grammar = Grammar {
         optional(
             "script",
             ValueShape::Text,
-            "The script that has `fn build(g, config)`; the sibling `<stem>.rhai` if it is left out.",
+            "The script that contains `fn build(g, config)` (default: `<stem>.rhai` next to the definition file).",
         ),
         optional(
             "refresh",
             ValueShape::WordOrTable(&["call"], &REFRESH),
-            "When it is looked at again; `call`, as if it is left out: before each call.",
+            "When the graph is refreshed (default: `call`, before each call).",
         ),
-        optional("limits", ValueShape::Table(&LIMITS), "The limits of a build."),
+        optional("limits", ValueShape::Table(&LIMITS), "Limits of a build."),
     ],
 };
 
 /// `[graph.refresh]`.
 static REFRESH: Grammar = Grammar {
     name: "[graph.refresh]",
-    doc: "A graph that is looked at again beside the calls: they see the last one that was built, and never wait.",
+    doc: "Refreshes the graph in the background. Calls use the last graph that was built, and never wait.",
     keys: &[
         optional(
             "interval_ms",
             ValueShape::IntegerOrKey(0),
-            "So many milliseconds lie between two looks; 0, as if it is left out: no look by the clock.",
+            "Interval between refreshes in milliseconds (default: 0, no periodic refresh).",
         ),
         optional(
             "watch",
             ValueShape::FlagOrKey,
-            "Whether it is also looked at when a file that it was made of changes.",
+            "Whether a change of an input file also causes a refresh (default: `false`).",
         ),
     ],
 };
@@ -263,24 +260,24 @@ static REFRESH: Grammar = Grammar {
 /// `[[skills]]`.
 pub static SKILLS: Grammar = Grammar {
     name: "[[skills]]",
-    doc: "Skills (MCP Skills extension, SEP-2640): folders with a `SKILL.md` and whatever lies beside it; either `dirs` or `list`.",
+    doc: "Skills (MCP Skills extension, SEP-2640): folders that contain a `SKILL.md` and other files; either `dirs` or `list`.",
     keys: &[
         optional(
             "dirs",
             ValueShape::Texts,
-            "Folders among the pack's files, from the root: each folder below them that has a `SKILL.md` is a skill.",
+            "Folders among the pack's files, relative to the root: each folder under them that contains a `SKILL.md` is a skill.",
         ),
         optional(
             "list",
             ValueShape::Text,
-            "A function `fn()` that lists folders of the workspace, or `#{ dir, path }` of each: the skill is then `skill://PATH/SKILL.md`.",
+            "A function `fn()` that returns folders of the workspace, or `#{ dir, path }` for each, whose skill is then `skill://PATH/SKILL.md`.",
         ),
         SCRIPT,
     ],
 };
 
-/// Reports grants that are not a glob or lie in a folder that no grant covers, and warns of those that cover nothing,
-/// since no path may lead out of its root.
+/// Reports grants that are not valid globs or that are in a forbidden folder, and warns about those that match nothing
+/// because they leave their root with `..`.
 fn check_paths(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) {
     for grant in ["read", "write"].into_iter().flat_map(|name| grants.located_texts(name)) {
         if let Err(fault) = check_grant(&grant.value) {
@@ -289,13 +286,13 @@ fn check_paths(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) {
             let message = format!("the grant `{}` covers nothing: no path leads out of its root by `..`", grant.value);
             let fault = Diagnostic::new(code::WRONG_VALUE, message).at(grant.at).warning();
             let help =
-                "name the folder by its absolute path or `~/…`; a relative grant holds beneath each further root, too";
+                "name the folder by its absolute path or `~/…`; a relative grant applies to each additional root, too";
             faults.push(*fault.help(help));
         }
     }
 }
 
-/// `[pack]`.
+/// Reads `[pack]`.
 pub fn read_pack(fields: &Fields<'_>, reader: &mut DefinitionReader) -> PackDefinition {
     let mut run_at = Vec::new();
     let grants = fields.table("grants", &mut reader.faults).map(|grants| Grants {
@@ -339,7 +336,7 @@ pub fn read_pack(fields: &Fields<'_>, reader: &mut DefinitionReader) -> PackDefi
     }
 }
 
-/// `[graph]`.
+/// Reads `[graph]`.
 pub fn read_graph(fields: &Fields<'_>, reader: &mut DefinitionReader) -> GraphDefinition {
     let script =
         fields.located("script").unwrap_or_else(|| Located { value: reader.script.clone(), at: fields.header.clone() });
@@ -350,7 +347,7 @@ pub fn read_graph(fields: &Fields<'_>, reader: &mut DefinitionReader) -> GraphDe
     GraphDefinition { script, refresh, limits: read_limits(fields, &mut reader.faults) }
 }
 
-/// Reads the granted programs, each once, with the place where each is named. Programs that cannot be granted are reported.
+/// Reads the granted programs, each once, with their locations. Reports programs that cannot be granted.
 pub fn read_programs(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> (Vec<ProgramGrant>, Vec<Place>) {
     let (mut found, mut places): (Vec<ProgramGrant>, _) = (Vec::new(), Vec::new());
     for item in grants.texts_or_tables("run", faults) {
@@ -378,7 +375,7 @@ fn read_program(table: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> ProgramGran
             let fault = Diagnostic::new(code::WRONG_VALUE, message).at(name.at);
             faults.push(*fault.help("it chooses other programs or code: name variables that only say how to work"));
         } else if !is_variable(&name.value) {
-            let message = format!("`{}` of `env` is no name of a variable", name.value);
+            let message = format!("`{}` of `env` is not a variable name", name.value);
             let fault = Diagnostic::new(code::WRONG_VALUE, message).at(name.at);
             faults.push(*fault.help("name each variable: letters, digits and `_`, no digit first"));
         }
@@ -394,14 +391,14 @@ fn read_program(table: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> ProgramGran
     }
 }
 
-/// Whether a text is the name of a variable (POSIX.1-2017, 8.1): a shell takes functions from others.
+/// Returns whether `name` is a valid variable name (POSIX.1-2017, 8.1): shells import functions from others.
 fn is_variable(name: &str) -> bool {
     !name.starts_with(|letter: char| letter.is_ascii_digit())
         && !name.is_empty()
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// The fault of a program that cannot be granted.
+/// Returns the error for a program that cannot be granted.
 //= docs/spec.md#programs
 //# A program MUST be found in the server's own `PATH`, at a location that only root and the user can write,
 //# and never by a relative path.
@@ -410,7 +407,7 @@ fn check_program(program: &Located<String>, others: &[ProgramGrant]) -> Option<B
     let wrong = |message: String| Diagnostic::new(code::WRONG_VALUE, message);
     if name.contains('/') && !path::is_clean_absolute(name) {
         let help = "a program is a name that is looked for in the host's `PATH`, or an absolute path";
-        return Some(wrong(format!("`{name}` is no program that can be granted")).help(help));
+        return Some(wrong(format!("`{name}` is not a program that can be granted")).help(help));
     }
     //= docs/spec.md#git
     //# Git MUST be available only through the `git` grant, with the verbs and options of one table, and no
@@ -420,7 +417,7 @@ fn check_program(program: &Located<String>, others: &[ProgramGrant]) -> Option<B
         return Some(wrong(format!("`{name}` cannot be granted by `run`")).help(help));
     }
     if others.iter().any(|other| other.program == name) {
-        return Some(wrong(format!("`{name}` is granted twice")).help("say in one place what it may do"));
+        return Some(wrong(format!("`{name}` is granted twice")).help("merge the two grants"));
     }
     None
 }

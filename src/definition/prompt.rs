@@ -40,7 +40,7 @@ pub struct Prompt {
     pub arguments: Vec<PromptArgument>,
     /// Its messages: at least one.
     pub messages: Vec<PromptMessage>,
-    /// The function that gives the context of its templates, and its script.
+    /// The function that returns the context of its templates, and its script.
     pub context: Option<(String, String)>,
     /// The script of `context`, `complete` and message functions.
     pub script: String,
@@ -62,7 +62,7 @@ impl Prompt {
         let script = self.script.as_str();
         let mut arguments: Vec<String> = self.arguments.iter().map(|one| one.name.value.clone()).collect();
         arguments.extend(keys(&self.bind));
-        // What a function lists brings constants of its own.
+        // Prompts that a function lists have their own constants.
         let arguments = self.list.is_none().then_some(arguments);
         let mut body = ItemBody::new(&self.name.value, None, arguments);
         if let Some((function, script)) = &self.context {
@@ -148,7 +148,7 @@ pub enum MessagePart {
 /// `[[prompt]]`.
 pub static PROMPT: Grammar = Grammar {
     name: "[[prompt]]",
-    doc: "A prompt. It says one thing (`template`, `text` or `fn`), or several: `[[prompt.message]]`.",
+    doc: "A prompt, with one message (`template`, `text` or `fn`) or several (`[[prompt.message]]`).",
     keys: &[
         required("name", ValueShape::Text, "Its name."),
         optional("title", ValueShape::Text, "A title for people."),
@@ -157,47 +157,43 @@ pub static PROMPT: Grammar = Grammar {
         optional(
             "list",
             ValueShape::Text,
-            "A function `fn()` that lists prompts, `#{ name, title, description, bind: #{ … } }` of each: they are like this one, which is not served itself.",
+            "A function `fn()` that returns an array of `#{ name, title, description, bind: #{ … } }`. Each becomes a prompt like this one, which is not served itself.",
         ),
         optional("argument", ValueShape::Tables(&ARGUMENT), "Its arguments."),
-        optional("template", ValueShape::Text, "A template, from the root: one message of the user."),
-        optional("text", ValueShape::Text, "A template written here: one message of the user."),
+        optional("template", ValueShape::Text, "Path of a template, relative to the root: one message of the user."),
+        optional("text", ValueShape::Text, "An inline template: one message of the user."),
         optional(
             "fn",
             ValueShape::Text,
-            "A function that returns a text, content, or a list of content: one message of the user.",
+            "A function that returns a string, content, or an array of content: one message of the user.",
         ),
         optional("message", ValueShape::Tables(&MESSAGE), "Its messages."),
-        optional(
-            "context",
-            ValueShape::Text,
-            "A function of the script that gives what the templates are filled with.",
-        ),
+        optional("context", ValueShape::Text, "A function of the script that returns the data for the templates."),
         SCRIPT,
         ASK,
         REQUIRES_CLIENT,
         BIND,
         ICONS,
         META,
-        optional("example", ValueShape::Tables(&PROMPT_EXAMPLE), "Examples: documentation and test at once."),
+        optional("example", ValueShape::Tables(&PROMPT_EXAMPLE), "Examples, which are documentation and tests."),
     ],
 };
 
 /// An argument of a prompt.
 static ARGUMENT: Grammar = Grammar {
     name: "[[prompt.argument]]",
-    doc: "An argument of a prompt. On the wire each is a text.",
+    doc: "An argument of a prompt. MCP transmits each as a string.",
     keys: &[
         required("name", ValueShape::Text, "Its name."),
         optional("title", ValueShape::Text, "A title for people."),
         optional("description", ValueShape::Text, "What it means."),
-        optional("required", ValueShape::Flag, "Whether it must be given."),
+        optional("required", ValueShape::Flag, "Whether the argument is required."),
         optional(
             "schema",
             ValueShape::Schema,
-            "What the text must be: it becomes a number or a boolean where this asks for one.",
+            "Schema of the argument; the string is converted to a number or a boolean if the schema requires one.",
         ),
-        optional("complete", ValueShape::Completion, "How it is completed: a function's name or a list of texts."),
+        optional("complete", ValueShape::Completion, "Its completions: a function's name or an array of strings."),
     ],
 };
 
@@ -206,21 +202,13 @@ static MESSAGE: Grammar = Grammar {
     name: "[[prompt.message]]",
     doc: "A message: one of `template`, `text`, `fn`, `resource`, `image`.",
     keys: &[
-        optional("role", ValueShape::OneOf(&["user", "assistant"]), "Who says it; `user` if it is left out."),
-        optional("template", ValueShape::Text, "A template, from the root."),
-        optional("text", ValueShape::Text, "A template written here."),
-        optional("fn", ValueShape::Text, "A function that returns a text, content, or a list of content."),
-        optional(
-            "resource",
-            ValueShape::Text,
-            "A resource that is embedded: its URI, a template filled with the arguments.",
-        ),
-        optional("image", ValueShape::Text, "A picture: a file of the pack, from the root."),
-        optional(
-            "mime_type",
-            ValueShape::Text,
-            "The MIME type of the picture; it follows from the file's ending if it is left out.",
-        ),
+        optional("role", ValueShape::OneOf(&["user", "assistant"]), "Role of the message (default: `user`)."),
+        optional("template", ValueShape::Text, "Path of a template, relative to the root."),
+        optional("text", ValueShape::Text, "An inline template."),
+        optional("fn", ValueShape::Text, "A function that returns a string, content, or an array of content."),
+        optional("resource", ValueShape::Text, "The URI of a resource to embed, a template filled with the arguments."),
+        optional("image", ValueShape::Text, "Path of an image file of the pack, relative to the root."),
+        optional("mime_type", ValueShape::Text, "The MIME type of the image (default: from the file name extension)."),
     ],
 };
 
@@ -251,8 +239,8 @@ fn read_arguments(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Vec<Pro
     for argument in fields.tables("argument", &mut reader.faults) {
         let name = argument.required("name");
         if arguments.iter().any(|other| other.name.value == name.value) {
-            let fault = Diagnostic::new(code::CONFLICTING_KEYS, format!("the argument `{}` stands twice", name.value));
-            reader.fault(fault.at(name.at.clone()).help("names of arguments differ"));
+            let fault = Diagnostic::new(code::CONFLICTING_KEYS, format!("the argument `{}` appears twice", name.value));
+            reader.fault(fault.at(name.at.clone()).help("rename one of them"));
         }
         arguments.push(PromptArgument {
             name,
@@ -343,16 +331,16 @@ pub struct PromptTool {
 /// `[pack.prompt_tool]`.
 pub static PROMPT_TOOL: Grammar = Grammar {
     name: "[pack.prompt_tool]",
-    doc: "One tool that lists the prompts of the pack and gives the messages of each; it is made from them.",
-    keys: &[optional("name", ValueShape::Text, "Its name; `get_prompt` if it is left out."), META],
+    doc: "A generated tool that lists the prompts of the pack and returns their messages.",
+    keys: &[optional("name", ValueShape::Text, "Name of the tool (default: `get_prompt`)."), META],
 };
 
-const DESCRIPTION: &str = "Lists the prompts of this server or, with `name`, gives one: the words for a piece of work, with the present state of the workspace filled in. For clients that do not offer prompts themselves; do then as the words say. The prompts:";
+const DESCRIPTION: &str = "Lists the prompts of this server or, with `name`, returns one: instructions for a task, filled in with the current state of the workspace. For clients that do not offer prompts themselves. Follow the returned instructions. The prompts:";
 
 impl PromptTool {
     //= docs/spec.md#prompts
     //# A pack with `prompt_tool` MUST have a tool that lists its prompts and returns their messages.
-    /// The tool for these prompts.
+    /// Returns the tool for these prompts.
     pub fn tool(&self, prompts: &[Prompt]) -> Tool {
         let at = &self.name.at;
         Tool {
@@ -387,7 +375,7 @@ fn located(value: String, at: &Place) -> Located<String> {
     Located { value, at: at.clone() }
 }
 
-/// What the tool is for, and a line for each prompt with its arguments.
+/// Returns the description of the tool, with a line for each prompt and its arguments.
 fn describe_prompts(prompts: &[Prompt]) -> String {
     let mut text = DESCRIPTION.to_owned();
     for prompt in prompts {

@@ -1,4 +1,4 @@
-//! `[tool.ask.KEY]` and `required_capabilities`: the questions that a definition declares, and what it needs of the client.
+//! `[tool.ask.KEY]` and `required_capabilities`: declared questions, and the capabilities that a client must have.
 
 use super::code;
 use super::fields::Fields;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub struct DeclaredQuestion {
     /// Its key.
     pub key: Located<String>,
-    /// What is asked.
+    /// The question.
     pub question: Question,
     /// Whether it is asked before the call becomes a task.
     pub before_task: bool,
@@ -33,40 +33,40 @@ pub const ASK: GrammarKey = optional(
 pub const REQUIRES_CLIENT: GrammarKey = optional(
     "required_capabilities",
     ValueShape::Texts,
-    "Capabilities without which it cannot be used: `elicitation`, `elicitation.url`, `sampling`, `sampling.tools`, `sampling.context`, `roots`, or an extension.",
+    "Capabilities that a client must have to use it: `elicitation`, `elicitation.url`, `sampling`, `sampling.tools`, `sampling.context`, `roots`, or an extension.",
 );
 
 /// `[tool.ask.KEY]`.
 static QUESTION: Grammar = Grammar {
     name: "[tool.ask.KEY]",
-    doc: "A question for the user: a form that the client shows. It stands so in resources and prompts too.",
+    doc: "A question for the user: a form that the client shows. Resources and prompts can declare questions, too.",
     keys: &[
         required("message", ValueShape::Text, "What the user reads."),
         required(
             "schema",
             ValueShape::Object,
-            "The fields: an object of texts, numbers, booleans and choices, each with `default` if it has one; or its `properties` alone.",
+            "The schema of the form: an object of strings, numbers, booleans and choices, optionally with `default`; or only its `properties`.",
         ),
         optional(
             "optional",
             ValueShape::Flag,
-            "Whether `ask` gives `()` where the client cannot show forms; else that is a fault.",
+            "If true, `ask` returns `()` when the client does not support forms; otherwise the call fails.",
         ),
         optional(
             "before_task",
             ValueShape::Flag,
-            "Whether it is asked before the call becomes a task, and not within it; only in a tool with `task`.",
+            "Whether to ask before the call becomes a task instead of during it; only in a tool with `task`.",
         ),
     ],
 };
 
-/// The questions that a definition declares. `tasks` says whether its calls may run as tasks.
+/// Reads the questions that a definition declares. `tasks`: whether its calls may run as tasks.
 pub fn read_questions(fields: &Fields<'_>, reader: &mut DefinitionReader, tasks: bool) -> Arc<[DeclaredQuestion]> {
     let mut declared = Vec::new();
     for (key, question) in fields.named_tables("ask", &mut reader.faults) {
         let schema = question.schema("schema").unwrap_or_else(|| Schema::without_properties(&question.header));
         let form = form::complete_schema(&schema.json);
-        // An author may write the properties alone: then they stand where the schema says `properties`.
+        // An author may write only the properties; locations then have no `/properties`.
         let is_whole = form.get("properties") == schema.json.get("properties");
         let place = |pointer: &str| {
             let within = if is_whole { pointer } else { pointer.strip_prefix("/properties").unwrap_or(pointer) };
@@ -79,8 +79,9 @@ pub fn read_questions(fields: &Fields<'_>, reader: &mut DefinitionReader, tasks:
         let optional = question.flag("optional").unwrap_or(false);
         let before_task = question.flag("before_task").unwrap_or(false);
         if let (true, false, Some(at)) = (before_task, tasks, question.key_place("before_task")) {
-            let fault = Diagnostic::new(code::WRONG_VALUE, "there is no task that it could come before");
-            reader.fault(fault.at(at.clone()).help("give the tool `task = \"optional\"` or `\"required\"`"));
+            let fault =
+                Diagnostic::new(code::WRONG_VALUE, "`before_task` has no effect: the tool never runs as a task");
+            reader.fault(fault.at(at.clone()).help("set `task = \"optional\"` or `task = \"required\"`"));
         }
         declared.push(DeclaredQuestion { key, question: Question { kind: wish, optional }, before_task });
     }
@@ -115,7 +116,7 @@ fn check_form(form: &crate::value::Json, place: &dyn Fn(&str) -> Place, reader: 
     }
 }
 
-/// The capabilities that a client must have.
+/// Reads the capabilities that a client must have.
 pub fn read_requires_client(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Vec<Located<String>> {
     let names = fields.located_texts("required_capabilities");
     for name in &names {

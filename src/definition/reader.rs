@@ -1,4 +1,4 @@
-//! What the readers of all tables of one file share: its faults, its script, and how closely it is validated.
+//! The state that the readers of one file's tables share: its errors, its script, and how closely it is validated.
 
 use super::code;
 use super::fields::Fields;
@@ -10,10 +10,10 @@ use crate::source::Place;
 /// How closely a definition file is validated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Validation {
-    /// In full: every fault is reported, at its place.
+    /// Full: every error is reported with its location.
     Full,
-    /// Not at all, since the file is known to be sound: no places are kept. Its examples and cases, which only tests run, may
-    /// be missing.
+    /// None, since the file is known to be valid: no locations are kept. Its examples and cases, which only tests run,
+    /// may be missing.
     Skipped,
 }
 
@@ -26,17 +26,17 @@ pub(super) struct DefinitionReader {
 }
 
 impl DefinitionReader {
-    #[allow(clippy::boxed_local, reason = "faults are built boxed")]
+    #[allow(clippy::boxed_local, reason = "diagnostics are built boxed")]
     pub(super) fn fault(&mut self, fault: Box<Diagnostic>) {
         self.faults.push(*fault);
     }
 
-    /// A schema, linted.
+    /// Reads and lints a schema.
     pub(super) fn schema(&mut self, fields: &Fields<'_>, name: &str, role: SchemaRole) -> Option<Schema> {
         fields.node(name).map(|node| self.schema_of(node, role))
     }
 
-    /// The schema in a tree, linted.
+    /// Reads and lints the schema in a tree.
     pub(super) fn schema_of(&mut self, node: &TomlNode, role: SchemaRole) -> Schema {
         if self.validation == Validation::Skipped {
             return Schema::from_node_without_places(node);
@@ -46,7 +46,7 @@ impl DefinitionReader {
         schema
     }
 
-    /// The script that a definition names, or its sibling.
+    /// Returns the script that a definition names, or the one next to its file.
     pub(super) fn script_of(&self, fields: &Fields<'_>) -> String {
         fields.text("script").unwrap_or_else(|| self.script.clone())
     }

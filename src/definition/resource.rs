@@ -17,7 +17,7 @@ use crate::source::Place;
 use crate::value::Json;
 use std::sync::Arc;
 
-/// A resource, or a family of them.
+/// A resource, or a resource template.
 #[derive(Clone, Debug)]
 pub struct Resource {
     /// Where its table begins.
@@ -26,7 +26,7 @@ pub struct Resource {
     pub name: Located<String>,
     /// A title for people.
     pub title: Option<String>,
-    /// What it holds.
+    /// What it contains.
     pub description: Option<String>,
     /// A URI, or a URI template (RFC 6570, levels 1 and 2, and `{?query}`).
     pub uri: Located<String>,
@@ -38,21 +38,21 @@ pub struct Resource {
     pub aliases: Vec<Located<String>>,
     /// What answers a read.
     pub body: Located<Body>,
-    /// The function that lists what a template stands for.
+    /// The function that lists the resources of a template.
     pub list: Option<Located<String>>,
     /// Completion of the variables.
     pub complete: Vec<(String, Completion)>,
-    /// The script of `list`, `complete` and the like.
+    /// The script of `list`, `complete` and similar functions.
     pub script: String,
     /// The questions that its script may ask by their keys.
     pub questions: Arc<[DeclaredQuestion]>,
     /// The capabilities without which a client cannot use it.
     pub required_capabilities: Vec<Located<String>>,
-    /// The MIME type of what is read.
+    /// The MIME type of the contents.
     pub mime_type: Option<String>,
     /// Whether a client may subscribe to it.
     pub subscribe: bool,
-    /// For how long a client may keep it, in milliseconds.
+    /// How long a client may cache it, in milliseconds.
     pub ttl_ms: Option<u64>,
     /// `public` or `private`.
     pub cache_scope: Option<String>,
@@ -90,11 +90,11 @@ impl Resource {
 /// `[[resource]]`.
 pub static RESOURCE: Grammar = Grammar {
     name: "[[resource]]",
-    doc: "A resource, or a family of them. Its body is one of `read` (in `script`), `template`, `text`, `file`; a function of its own name if none is given.",
+    doc: "A resource, or a resource template. Its body is one of `fn` (in `script`), `template`, `text`, `file` (default: the function with the resource's name).",
     keys: &[
         required("name", ValueShape::Text, "Its name."),
         optional("title", ValueShape::Text, "A title for people."),
-        optional("description", ValueShape::Text, "What it holds."),
+        optional("description", ValueShape::Text, "What it contains."),
         optional("uri", ValueShape::Text, "Its URI; either this or `uri_template`."),
         optional(
             "uri_template",
@@ -104,36 +104,36 @@ pub static RESOURCE: Grammar = Grammar {
         optional("variables", ValueShape::Named, "A JSON Schema for each variable."),
         optional("aliases", ValueShape::Texts, "Other spellings of the URI."),
         SCRIPT,
-        optional("fn", ValueShape::Text, "The function that answers a read; the resource's name if it is left out."),
+        optional("fn", ValueShape::Text, "The function that returns the contents (default: the resource's name)."),
         optional(
             "template",
             ValueShape::Text,
-            "A template, from the root, filled with the variables or with what `context` returns.",
+            "Path of a template, relative to the root, filled with the variables or with the result of `context`.",
         ),
-        optional("context", ValueShape::Text, "A function of the script that gives what the template is filled with."),
-        optional("text", ValueShape::Text, "A constant text; with `{{` in it, a template."),
-        optional("file", ValueShape::Text, "A file of the pack, from the root."),
-        optional("list", ValueShape::Text, "A function that lists what a template stands for."),
+        optional("context", ValueShape::Text, "A function of the script that returns the data for the template."),
+        optional("text", ValueShape::Text, "A constant text, or a template if it contains `{{`."),
+        optional("file", ValueShape::Text, "Path of a file of the pack, relative to the root."),
+        optional("list", ValueShape::Text, "A function that returns the resources of a URI template."),
         optional(
             "complete",
             ValueShape::Completions,
-            "How each variable is completed: a function's name or a list of texts.",
+            "Completions of each variable: a function's name or an array of strings.",
         ),
-        optional("mime_type", ValueShape::Text, "The MIME type of what is read."),
+        optional("mime_type", ValueShape::Text, "The MIME type of the contents."),
         optional("subscribe", ValueShape::Flag, "Whether a client may subscribe to it."),
-        optional("ttl_ms", ValueShape::Integer(0), "For how long a client may keep it, in milliseconds."),
-        optional("cache_scope", ValueShape::OneOf(&["public", "private"]), "Who may share what a client keeps."),
+        optional("ttl_ms", ValueShape::Integer(0), "How long a client may cache it, in milliseconds."),
+        optional("cache_scope", ValueShape::OneOf(&["public", "private"]), "Who may share the client's cached copy."),
         ASK,
         REQUIRES_CLIENT,
         BIND,
         ICONS,
         optional("annotations", ValueShape::Object, "`audience`, `priority`, `lastModified`."),
         META,
-        optional("example", ValueShape::Tables(&RESOURCE_EXAMPLE), "Examples: documentation and test at once."),
+        optional("example", ValueShape::Tables(&RESOURCE_EXAMPLE), "Examples, which are documentation and tests."),
     ],
 };
 
-/// `[[resource]]`.
+/// Reads `[[resource]]`.
 pub fn read_resource(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Resource {
     let is_template = match fields.one_of(&["uri", "uri_template"], "a resource", &mut reader.faults) {
         Some(key) => key == "uri_template",
@@ -190,7 +190,7 @@ fn read_completions(fields: &Fields<'_>) -> Vec<(String, Completion)> {
     entries.iter().map(|entry| (entry.key.clone(), read_completion(&entry.node))).collect()
 }
 
-/// The URI, its aliases and the names of its variables.
+/// Checks the URI, its aliases and the names of its variables.
 fn check_uris(address: &Located<String>, is_template: bool, fields: &Fields<'_>, reader: &mut DefinitionReader) {
     if address.value.is_empty() {
         return;
@@ -241,7 +241,7 @@ fn sorted(names: &[String]) -> Vec<&str> {
     names
 }
 
-/// The variables of a template in the order they stand, or what is wrong with it.
+/// Returns the variables of a template in order of appearance, or an error message.
 pub fn uri_variables(template: &str) -> Result<Vec<String>, String> {
     let mut names: Vec<String> = Vec::new();
     let mut rest = template;
@@ -257,10 +257,10 @@ pub fn uri_variables(template: &str) -> Result<Vec<String>, String> {
         for name in list.split(',') {
             let legal = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
             if !legal {
-                return Err(format!("`{{{expression}}}` is no expression of `{template}`"));
+                return Err(format!("`{{{expression}}}` in `{template}` is not a valid expression"));
             }
             if names.iter().any(|known| known == name) {
-                return Err(format!("the variable `{name}` stands twice in `{template}`"));
+                return Err(format!("the variable `{name}` appears twice in `{template}`"));
             }
             names.push(name.to_owned());
         }

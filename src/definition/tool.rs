@@ -24,17 +24,17 @@ use std::sync::Arc;
 pub struct Tool {
     /// Where its table begins.
     pub at: Place,
-    /// Its name, as the pack says it; a prefix may be put before it.
+    /// Its name in the pack; a prefix may be added to it.
     pub name: Located<String>,
     /// A title for people.
     pub title: Option<String>,
-    /// When to use it, when not, and what comes back.
+    /// When to use it, when not, and what it returns.
     pub description: Located<String>,
     /// A function that computes the description.
     pub describe: Option<Located<String>>,
     /// Whether it is served.
     pub enabled: Configurable<bool>,
-    /// What it does at most.
+    /// Its strongest effect.
     pub effect: Located<Effect>,
     /// The schema of its arguments, as the author wrote it.
     pub input: Schema,
@@ -46,7 +46,7 @@ pub struct Tool {
     pub dispatch: Option<Dispatch>,
     /// Constants merged into the arguments.
     pub bind: Json,
-    /// A function that sees every fault of a call.
+    /// A function that receives every error of a call.
     pub on_error: Option<Located<String>>,
     /// The questions that its script may ask by their keys.
     pub questions: Arc<[DeclaredQuestion]>,
@@ -60,7 +60,7 @@ pub struct Tool {
     pub icons: Vec<Json>,
     /// `_meta`.
     pub meta: Option<Json>,
-    /// The limits of a call, where they differ from the pack's.
+    /// Limits of a call that differ from the pack's.
     pub limits: LimitsOverride,
 }
 
@@ -101,19 +101,19 @@ impl Tool {
         }
     }
 
-    /// The operation that arguments choose, and its index; none if the tool has no such operation.
+    /// Returns the operation that the arguments select, and its index. `None` if the tool has no such operation.
     pub fn operation(&self, arguments: &Json) -> Option<(usize, &Operation)> {
         let dispatch = self.dispatch.as_ref()?;
         let name = arguments.get(&dispatch.argument.value)?.as_str()?;
         dispatch.operations.iter().enumerate().find(|(_, operation)| operation.name.value == name)
     }
 
-    /// The schema by which arguments are validated: that of the chosen operation, else that of the tool.
+    /// Returns the schema that validates arguments: that of the selected operation, otherwise that of the tool.
     pub fn input_for(&self, arguments: &Json) -> &Schema {
         self.operation(arguments).map_or(&self.input, |(_, operation)| &operation.input)
     }
 
-    /// The description, followed by the list of the operations.
+    /// Returns the description, followed by the list of operations.
     pub fn describe_with_operations(&self, description: &str) -> String {
         //= docs/spec.md#operations
         //# The description of a tool MUST list its operations, with what each of them does and requires.
@@ -145,14 +145,14 @@ fn quoted(name: &str) -> String {
 pub struct TaskPolicy {
     /// Whether they may, or must.
     pub task: TaskSupport,
-    /// For how long a task is kept from its beginning, in milliseconds.
+    /// Lifetime of a task in milliseconds, from its start.
     pub ttl_ms: u64,
-    /// How often a client should look after it, in milliseconds.
+    /// Suggested poll interval of clients, in milliseconds.
     pub poll_ms: u64,
 }
 
 impl Default for TaskPolicy {
-    /// No tasks; else kept for five minutes, and looked at every second.
+    /// No tasks. If a tool allows them: a lifetime of five minutes, and a poll interval of a second.
     fn default() -> Self {
         Self { task: TaskSupport::Never, ttl_ms: 300_000, poll_ms: 1_000 }
     }
@@ -161,16 +161,16 @@ impl Default for TaskPolicy {
 /// Whether a call may run as a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskSupport {
-    /// It never does.
+    /// Never.
     Never,
-    /// It does for clients that know tasks; others wait for the result.
+    /// For clients that support tasks; others wait for the result.
     Optional,
-    /// It always does: clients that do not know tasks cannot use the tool.
+    /// Always: clients that do not support tasks cannot use the tool.
     Required,
 }
 
 impl TaskSupport {
-    /// All of them.
+    /// All values.
     pub const ALL: [Self; 3] = [Self::Never, Self::Optional, Self::Required];
 
     /// The word for it in definitions.
@@ -197,90 +197,94 @@ pub struct ToolHints {
 /// `[[tool]]`.
 pub static TOOL: Grammar = Grammar {
     name: "[[tool]]",
-    doc: "A tool. Its body is one of `fn` (in `script`), `template`, `primitive`, `text`, `file`; a function of its own name if none is given.",
+    doc: "A tool. Its body is one of `fn` (in `script`), `template`, `primitive`, `text`, `file` (default: the function with the tool's name).",
     keys: &[
-        required("name", ValueShape::Text, "Its name: 1 to 128 of `A-Za-z0-9_.-`, a verb and a noun."),
+        required(
+            "name",
+            ValueShape::Text,
+            "Name of the tool: 1 to 128 characters of `A-Za-z0-9_.-`, a verb and a noun.",
+        ),
         optional("title", ValueShape::Text, "A title for people."),
         optional(
             "description",
             ValueShape::Text,
-            "When to use it, when not, and what comes back; needed unless `describe` gives it.",
+            "When to use the tool, when not, and what it returns; required unless `describe` is set.",
         ),
         optional(
             "describe",
             ValueShape::Text,
-            "A function that computes the description, again when the graph changed.",
+            "A function that returns the description; called again when the graph has changed.",
         ),
         ENABLED,
         optional(
             "effect",
             ValueShape::OneOf(&["pure", "reads", "edits_graph", "writes", "runs"]),
-            "What it does at most; only `text`, `file`, `primitive` and a `template` without `context` may leave it out.",
+            "The strongest effect of the tool; optional only with `text`, `file`, `primitive` or a `template` without `context`.",
         ),
-        optional("input", ValueShape::Schema, "The schema of its arguments; without it there are none."),
-        optional("output", ValueShape::Schema, "The schema of its result: results are checked and ordered by it."),
+        optional("input", ValueShape::Schema, "Schema of the arguments (default: no arguments)."),
+        optional("output", ValueShape::Schema, "Schema of the result, which is validated and ordered by it."),
         SCRIPT,
-        optional("fn", ValueShape::Text, "The function; the tool's name if it is left out."),
+        optional("fn", ValueShape::Text, "The function that implements the tool (default: the tool's name)."),
         optional(
             "template",
             ValueShape::Text,
-            "A template, from the root, filled with the arguments or with what `context` returns.",
+            "Path of a template, relative to the root, filled with the arguments or with the result of `context`.",
         ),
-        optional("context", ValueShape::Text, "A function of the script that gives what the template is filled with."),
-        optional("primitive", ValueShape::Text, "A primitive, exposed as it is."),
-        optional("text", ValueShape::Text, "A constant text; with `{{` in it, a template."),
-        optional("file", ValueShape::Text, "A file of the pack, from the root."),
+        optional("context", ValueShape::Text, "A function of the script that returns the data for the template."),
+        optional("primitive", ValueShape::Text, "A primitive, exposed unchanged."),
+        optional("text", ValueShape::Text, "A constant text, or a template if it contains `{{`."),
+        optional("file", ValueShape::Text, "Path of a file of the pack, relative to the root."),
         optional(
             "dispatch",
             ValueShape::Text,
-            "The argument that says which operation is meant: one tool of many operations, each in `[tool.operations.NAME]`.",
+            "The argument that selects the operation, for a tool of several operations, each in `[tool.operations.NAME]`.",
         ),
         optional(
             "operations",
             ValueShape::NamedTables(&OPERATION),
-            "The operations; `input` holds what all of them take.",
+            "The operations; `input` contains their common arguments.",
         ),
         BIND,
-        optional("on_error", ValueShape::Text, "A function `fn(error, args)` that sees every fault of a call."),
-        optional("destructive", ValueShape::Flag, "Whether it may destroy something; follows from the effect."),
-        optional("idempotent", ValueShape::Flag, "Whether a second call with the same arguments changes nothing more."),
+        optional("on_error", ValueShape::Text, "A function `fn(error, args)` that receives every error of a call."),
+        optional("destructive", ValueShape::Flag, "Whether it may destroy something (default: from the effect)."),
         optional(
-            "open_world",
+            "idempotent",
             ValueShape::Flag,
-            "Whether it reaches beyond a closed domain; `false` if it is left out.",
+            "Whether a second call with the same arguments has no further effect.",
         ),
+        optional("open_world", ValueShape::Flag, "Whether it reaches beyond a closed domain (default: `false`)."),
         ASK,
         REQUIRES_CLIENT,
         optional(
             "task",
             ValueShape::OneOf(&["never", "optional", "required"]),
-            "Whether a call runs as a task, whose result is fetched later: `optional` does for clients that know tasks and lets others wait, `required` refuses others; `never` if it is left out. Its `limits` are those of any call: `time_ms` above all.",
+            "Whether a call runs as a task, whose result is fetched later (default: `never`). With `optional`, clients that do not support tasks wait; with `required`, they are refused. `limits` apply as to any call; raise `time_ms` for long tasks.",
         ),
         optional(
             "task_ttl_ms",
             ValueShape::Integer(1),
-            "For how long a task is kept from its beginning, in milliseconds; then it is ended. Five minutes if it is left out.",
+            "Lifetime of a task in milliseconds, from its start (default: 300,000). Then it is cancelled and removed.",
         ),
         optional(
             "task_poll_interval_ms",
             ValueShape::Integer(1),
-            "How often a client should look after a task, in milliseconds; a second if it is left out.",
+            "Suggested poll interval of clients in milliseconds (default: 1,000).",
         ),
         ICONS,
         META,
-        optional("limits", ValueShape::Table(&LIMITS), "The limits of a call, where they differ from the pack's."),
+        optional("limits", ValueShape::Table(&LIMITS), "Limits of a call that differ from the pack's."),
         optional(
             "example",
             ValueShape::Tables(&TOOL_EXAMPLE),
-            "Examples: documentation and test at once; at least one.",
+            "Examples, which are documentation and tests; at least one.",
         ),
     ],
 };
 
-/// No task is kept for longer than a week, in milliseconds.
+/// Maximum lifetime of a task: a week, in milliseconds.
 const LONGEST_MS: u64 = 7 * 24 * 3_600_000;
 
-/// `[[tool]]`, and the examples of its operations.
+/// Reads `[[tool]]`, and the examples of its operations.
 pub fn read_tool(fields: &Fields<'_>, reader: &mut DefinitionReader) -> (Tool, Vec<Case>) {
     let mut body = read_body(reader, fields, "fn", &["fn", "template", "primitive", "text", "file"], "a tool");
     if !fields.has("description") && !fields.has("describe") {
@@ -330,7 +334,7 @@ pub fn read_tool(fields: &Fields<'_>, reader: &mut DefinitionReader) -> (Tool, V
     (tool, shown)
 }
 
-/// What a tool of operations does at most: the strongest of them.
+/// Returns the effect of a tool with operations: the strongest of their effects.
 fn strongest_effect(dispatch: &Dispatch) -> Located<Effect> {
     let strongest = dispatch.operations.iter().map(|operation| &operation.effect).max_by_key(|effect| effect.value);
     strongest.cloned().unwrap_or_else(|| Located { value: Effect::Pure, at: dispatch.argument.at.clone() })
@@ -349,7 +353,7 @@ fn read_effect(fields: &Fields<'_>, body: &Body, reader: &mut DefinitionReader) 
         _ => None,
     };
     if value.is_none() {
-        let words = "what it does at most: pure, reads, changes, writes or runs";
+        let words = "its strongest effect: pure, reads, edits_graph, writes or runs";
         reader.missing(&fields.header, "[[tool]] has no `effect`", words);
     }
     Located { value: value.unwrap_or(Effect::Runs), at: fields.required("name").at }

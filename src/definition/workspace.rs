@@ -1,4 +1,4 @@
-//! `toolsd.toml`: what a workspace says about the packs that serve it, its keys, and how it is read.
+//! `toolsd.toml`: the settings of a workspace for its packs, its keys, and its reader.
 
 use super::fields::Fields;
 use super::grammar::{Grammar, ValueShape, optional};
@@ -18,19 +18,19 @@ pub const SETTINGS_FILE: &str = "toolsd.toml";
 /// `toolsd.toml`.
 #[derive(Clone, Debug, Default)]
 pub struct WorkspaceDefinition {
-    /// The packs that serve, exactly these; if absent, those whose `activate_if_exists` fits.
+    /// The packs that are active, exactly these; if absent, those whose `activate_if_exists` matches.
     pub serve: Option<Vec<Located<String>>>,
-    /// `[packs.NAME]`: the configuration of each pack. The registry checks it by the schema of the pack.
+    /// `[packs.NAME]`: the configuration of each pack. The registry validates it with the schema of the pack.
     pub packs: Vec<(Located<String>, Schema)>,
-    /// What is put before the names of a pack's tools, resources and prompts.
+    /// Prefixes for the names of a pack's tools, resources and prompts.
     pub prefixes: Vec<(Located<String>, String)>,
-    /// Further folders that packs may be granted.
+    /// Additional folders that packs may be granted.
     pub roots: Vec<Located<String>>,
     /// The limits of every call.
     pub limits: LimitsOverride,
-    /// What the server says of itself.
+    /// How the server describes itself.
     pub server: ServerDefinition,
-    /// What connections over HTTP may use.
+    /// Limits of HTTP connections.
     pub http: HttpOverride,
 }
 
@@ -45,26 +45,26 @@ pub struct ServerDefinition {
     pub website_url: Option<String>,
     /// Icons.
     pub icons: Vec<Json>,
-    /// How many entries a page of a list has; if absent, all.
+    /// Number of entries on a page of a list; if absent, all.
     pub page_size: Option<u64>,
-    /// For how long a client may keep the lists, in milliseconds.
+    /// How long a client may cache the lists, in milliseconds.
     pub lists_ttl_ms: Option<u64>,
-    /// `full` or `lean`: what the list of tools says of each.
+    /// `full` or `lean`: how much the list of tools contains of each.
     pub lists: Option<String>,
-    /// `whole` or `short`: how much of data a result repeats as text.
+    /// `whole` or `short`: how much of its data a result repeats as text.
     pub result_text: Option<String>,
 }
 
-/// `[http]`: an absent value leaves the default. Times are in milliseconds.
+/// `[http]`: an absent value means the default. Times are in milliseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HttpOverride {
     /// Connections.
     pub connections: Option<u64>,
     /// How long a body may take.
     pub body_ms: Option<u64>,
-    /// How long a client may take nothing.
+    /// How long a client may read nothing.
     pub write_ms: Option<u64>,
-    /// How long a connection may take for the head of its next request.
+    /// How long a connection may take until the head of its next request is complete.
     pub idle_ms: Option<u64>,
     /// Sessions.
     pub sessions: Option<u64>,
@@ -73,43 +73,39 @@ pub struct HttpOverride {
 /// `toolsd.toml`.
 pub static WORKSPACE: Grammar = Grammar {
     name: "toolsd.toml",
-    doc: "What a workspace says about the packs that serve it. Until `toolsd trust` has shown it to a person, only `packs` and `limits` count, and these not in full.",
+    doc: "Settings of a workspace for its packs. Until a user confirms the file with `toolsd trust`, only `packs` and `limits` are used, and these in part.",
     keys: &[
         optional(
             "serve",
             ValueShape::Texts,
-            "The packs that serve, exactly these; left out = those whose `activate_if_exists` fits. Not used before the file is trusted.",
+            "The packs that are active, exactly these (default: those whose `activate_if_exists` matches). Not used before the file is trusted.",
         ),
         optional(
             "packs",
             ValueShape::Named,
-            "The configuration of each pack: `[packs.NAME]`, checked by the pack's schema. Paths (`format = \"path\"`) are not used before the file is trusted.",
+            "The configuration of each pack: `[packs.NAME]`, validated with the pack's schema. Paths (`format = \"path\"`) are not used before the file is trusted.",
         ),
         optional(
             "prefixes",
             ValueShape::TextMap,
-            "What is put before the names of a pack's tools, resources and prompts. Not used before the file is trusted.",
+            "Prefixes for the names of a pack's tools, resources and prompts. Not used before the file is trusted.",
         ),
         optional(
             "roots",
             ValueShape::Texts,
-            "Further folders that packs may be granted. Not used before the file is trusted.",
+            "Additional folders that packs may be granted. Not used before the file is trusted.",
         ),
         optional(
             "limits",
             ValueShape::Table(&LIMITS),
-            "The limits of every call. Before the file is trusted they only lower what holds without it.",
+            "Limits of every call. Before the file is trusted, they can only lower the limits.",
         ),
         optional(
             "server",
             ValueShape::Table(&SERVER),
-            "What the server says of itself. Not used before the file is trusted.",
+            "How the server describes itself. Not used before the file is trusted.",
         ),
-        optional(
-            "http",
-            ValueShape::Table(&HTTP),
-            "What connections over HTTP may use. Not used before the file is trusted.",
-        ),
+        optional("http", ValueShape::Table(&HTTP), "Limits of HTTP connections. Not used before the file is trusted."),
     ],
 };
 
@@ -122,41 +118,37 @@ const TIME: ValueShape = ValueShape::IntegerWithin(1, 86_400_000);
 /// `[http]`.
 static HTTP: Grammar = Grammar {
     name: "[http]",
-    doc: "What connections over HTTP may use; read from a trusted file, and again at SIGHUP.",
+    doc: "Limits of HTTP connections; read from a trusted file, and again on SIGHUP.",
     keys: &[
-        optional("max_connections", COUNT, "Connections that are open; 1,024 if it is left out."),
-        optional("body_timeout_ms", TIME, "How long the body of a request may take; 60,000 if it is left out."),
-        optional(
-            "write_timeout_ms",
-            TIME,
-            "How long a client may take nothing of what is sent to it; 20,000 if it is left out.",
-        ),
+        optional("max_connections", COUNT, "Maximum number of open connections (default: 1,024)."),
+        optional("body_timeout_ms", TIME, "How long the body of a request may take (default: 60,000)."),
+        optional("write_timeout_ms", TIME, "How long a client may read nothing of a response (default: 20,000)."),
         optional(
             "keep_alive_timeout_ms",
             TIME,
-            "How long a connection may take for the head of its next request, silence included; 75,000 if it is left out.",
+            "How long a connection may take until the head of its next request is complete, idle time included (default: 75,000).",
         ),
         optional(
             "max_sessions",
             COUNT,
-            "Sessions of clients of the revisions that have them; 1,000 if it is left out.",
+            "Maximum number of sessions, which only clients of older revisions have (default: 1,000).",
         ),
     ],
 };
 
-/// The value of `lists` that leaves out what a model does not need.
+/// The value of `lists` that omits what a model does not need.
 const LEAN: &str = "lean";
 
 /// The value of `result_text` that cuts the text of data.
 const SHORT: &str = "short";
 
 impl ServerDefinition {
-    /// Whether the list of tools leaves out what a model does not need.
+    /// Returns whether the list of tools omits what a model does not need.
     pub fn has_lean_lists(&self) -> bool {
         self.lists.as_deref() == Some(LEAN)
     }
 
-    /// Whether a result repeats only the beginning of its data as text.
+    /// Returns whether a result repeats only the beginning of its data as text.
     pub fn has_short_text(&self) -> bool {
         self.result_text.as_deref() == Some(SHORT)
     }
@@ -165,32 +157,32 @@ impl ServerDefinition {
 /// `[server]`.
 static SERVER: Grammar = Grammar {
     name: "[server]",
-    doc: "What the server says of itself.",
+    doc: "How the server describes itself.",
     keys: &[
-        optional("name", ValueShape::Text, "Its name; `toolsd` if it is left out."),
-        optional("title", ValueShape::Text, "A title for people; the pack's if one serves."),
-        optional("website_url", ValueShape::Text, "Where to read about it."),
+        optional("name", ValueShape::Text, "Name of the server (default: `toolsd`)."),
+        optional("title", ValueShape::Text, "A title for people (default: the pack's if one pack is active)."),
+        optional("website_url", ValueShape::Text, "Address of a page about the server."),
         optional("icons", ValueShape::Tables(&ICON), "Icons for people."),
         optional(
             "page_size",
             ValueShape::Integer(1),
-            "How many entries a page of a list has; left out = 100 resources or skills, all others.",
+            "Number of entries on a page of a list (default: 100 for resources and skills, otherwise all).",
         ),
-        optional("lists_ttl_ms", ValueShape::Integer(0), "For how long a client may keep the lists, in milliseconds."),
+        optional("lists_ttl_ms", ValueShape::Integer(0), "How long a client may cache the lists, in milliseconds."),
         optional(
             "lists",
             ValueShape::OneOf(&["full", LEAN]),
-            "`lean` lists tools without titles, output schemas, `_meta`, `additionalProperties: false`, and of annotations only that a tool reads or destroys nothing; `full` if it is left out; `toolsd cost` shows what either takes.",
+            "`lean` lists tools without titles, output schemas, `_meta`, `additionalProperties: false`, and with only the annotations that a tool is read-only or not destructive (default: `full`). `toolsd cost` compares both.",
         ),
         optional(
             "result_text",
             ValueShape::OneOf(&["whole", SHORT]),
-            "`short` repeats only the first 50 lines of `structuredContent` as text, for clients that show both to the model; `whole` if it is left out.",
+            "`short` repeats only the first 50 lines of `structuredContent` as text, for clients that show both to the model (default: `whole`).",
         ),
     ],
 };
 
-/// Reads a `toolsd.toml` to its end. Returns what could be read, and every fault.
+/// Reads a `toolsd.toml` to its end. Returns what could be read, and all errors.
 pub fn read_workspace(source: &Arc<Source>) -> (WorkspaceDefinition, Vec<Diagnostic>) {
     let mut faults = Vec::new();
     let tree = parse(source, Dates::Refused, &mut faults);

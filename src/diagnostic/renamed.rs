@@ -1,5 +1,5 @@
 //! Words of earlier versions that authors of packs may still write, and their names now. One table serves the messages of
-//! `check`, the faults at run time and `docs/renamed.md`.
+//! `check`, the errors at run time and `docs/renamed.md`.
 
 /// A word and its name now.
 pub struct RenamedWord {
@@ -138,7 +138,7 @@ pub const RENAMED_KEYS: &[RenamedWord] = &[
     renamed("write_ms", "write_timeout_ms"),
 ];
 
-/// Codes of faults, as `error.kind` gives them.
+/// Error codes, as `error.kind` returns them.
 pub const RENAMED_CODES: &[RenamedWord] = &[
     renamed("not_found", "not-found"),
     renamed("protocol_error", "protocol-error"),

@@ -83,7 +83,7 @@ fn severity(severity: Severity) -> &'static str {
     }
 }
 
-/// The line and column after the last character of a place.
+/// Returns the line and column after the last character of a location.
 fn end(place: &Place) -> (usize, usize) {
     place.source.place(place.span.end..place.span.end).line_column()
 }

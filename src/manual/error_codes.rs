@@ -1,10 +1,10 @@
-//! The fault codes that no rule of `check` explains.
+//! The error codes that no rule of `check` explains.
 
 use crate::check::ALL as RULES;
 use crate::definition::code;
 use std::sync::LazyLock;
 
-/// A fault code that no rule explains.
+/// An error code that no rule explains.
 pub struct ErrorCode {
     /// Its stable name.
     pub code: &'static str,
@@ -27,8 +27,8 @@ const ALONE: &[(&str, &str)] = &[
     ("git", "A git command failed, or scripts may not run it."),
     ("internal", "A bug in toolsd."),
     ("limit", "A call took too many steps, too much time, memory or depth, or its result is too large."),
-    ("locked", "A lock could not be acquired in time; the fault names its holder."),
-    ("missed-folder", "A folder of `--dir` has no packs; it must be the folder that holds `tools.d`."),
+    ("locked", "A lock could not be acquired in time; the error names its holder."),
+    ("missed-folder", "A folder of `--dir` has no packs; it must be the folder that contains `tools.d`."),
     ("not-found", "Something does not exist, or no resource matches the URI."),
     ("open-folder", "Everybody on this machine can change a folder whose packs are used without trust."),
     ("output", "The result of a tool does not match `[tool.output]`."),
@@ -39,8 +39,8 @@ const ALONE: &[(&str, &str)] = &[
     ("run", "A program failed, or the pack may not run it."),
     ("script", "A script failed, for instance because of a wrong type or a missing value."),
     ("script-syntax", "The script cannot be compiled."),
-    ("skill", "A skill was left out, or clients may refuse it, because of its front matter, its name or its size."),
-    ("suspended", "A call is waiting for answers from the client; this is not a fault."),
+    ("skill", "A skill was skipped, or clients may refuse it, because of its front matter, its name or its size."),
+    ("suspended", "A call is waiting for answers from the client; this is not an error."),
     ("template", "A template could not be rendered."),
     ("template-helper", "The template calls a helper that does not exist or is not pure."),
     ("template-partial", "The template includes a partial that does not exist."),

@@ -183,7 +183,7 @@ pub fn renamed_page() -> String {
     push_renamed(&mut text, "Keys of definitions, also as `KEY_json`", RENAMED_KEYS);
     push_renamed(
         &mut text,
-        "Codes of faults (`error.kind`); a script that compares one is not found by `check`",
+        "Error codes (`error.kind`); `check` does not find scripts that compare them",
         RENAMED_CODES,
     );
     text
@@ -213,13 +213,13 @@ pub fn table_to_json(table: &Grammar) -> Json {
 pub fn checks_page() -> String {
     let mut text = format!("{HEAD}\n# Checks\n\n");
     text.push_str(
-        "What `toolsd check` finds: first the rules that apply to a whole pack, then all other fault codes.\n",
+        "What `toolsd check` finds: first the rules that apply to a whole pack, then all other error codes.\n",
     );
     text.push_str("`toolsd docs CODE` shows one of them.\n\n## Rules\n");
     for rule in RULES {
-        text.push_str(&format!("\n### {}\n\n{} {}\n\nIt fires on:\n", rule.code, rule.summary, rule.why));
+        text.push_str(&format!("\n### {}\n\n{} {}\n\nExample:\n", rule.code, rule.summary, rule.why));
         rule.fires.iter().for_each(|file| push_fenced(&mut text, file));
-        text.push_str("\nIt is fixed by:\n");
+        text.push_str("\nFix:\n");
         for mend in rule.mended {
             let lines: Vec<String> = diff_lines(mend).collect();
             text.push_str(&format!("\n`{}`\n\n```diff\n{}\n```\n", mend.0, lines.join("\n")));

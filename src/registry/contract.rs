@@ -123,7 +123,7 @@ impl ContractCompiler<'_> {
         self.settings.limits(&[self.pack.limits], Limits::default())
     }
 
-    /// The schema in its final form, and its checker; what is wrong with it is reported.
+    /// Returns the schema in its final form, and its checker; reports its errors.
     fn checker(
         &self,
         schema: &Schema,

@@ -22,10 +22,10 @@ pub const EJECTED: &str = "ejected.json";
 pub struct Layer {
     /// `embedded`, `user`, `workspace`, or the folder named by `--dir`.
     pub origin: String,
-    /// Its files, with `tools.d` and the others at the root or, if it needs trust, in `.toolsd`; none for the layer inside
-    /// the binary.
+    /// Its files, with `tools.d` and the others at the root or, if it needs trust, in `.toolsd`; none for the layer
+    /// inside the binary.
     pub world: Option<Arc<dyn World>>,
-    /// What a person allowed, if the layer needs it: that of the workspace does.
+    /// The files that the user trusts, if the layer needs trust, as that of the workspace does.
     pub trust: Option<WorkspaceTrust>,
 }
 
@@ -38,7 +38,7 @@ pub struct LayerFile {
     pub source: Option<Arc<Source>>,
     /// Its bytes, if they are not those of its text.
     binary: Arc<[u8]>,
-    /// The BLAKE3 of its bytes, once somebody asked.
+    /// The BLAKE3 hash of its bytes, computed on first use.
     hash: OnceLock<[u8; 32]>,
 }
 
@@ -113,7 +113,7 @@ impl PackFiles {
         Self { by_path: texts.into_iter().map(file).collect(), removed: Vec::new() }
     }
 
-    /// Reads all layers, the first one strongest, to the end: what cannot be read is in the list of faults.
+    /// Reads all layers to the end, in order of precedence. Files that cannot be read are in the list of diagnostics.
     pub fn collect(layers: &[Layer]) -> (Self, Vec<Diagnostic>) {
         let mut files = Self::default();
         let mut faults = Vec::new();
@@ -136,7 +136,7 @@ impl PackFiles {
         (files, faults)
     }
 
-    /// The names of the packs: the stems of `tools.d/*.toml` and the folders below `tools.d` that hold such a file.
+    /// Returns the names of the packs: the stems of `tools.d/*.toml` and the folders under `tools.d` with such a file.
     pub fn packs(&self) -> Vec<String> {
         let mut names: Vec<String> = self
             .by_path
@@ -195,14 +195,15 @@ impl PackFiles {
         self.texts("tools.d/", ".toml").map(|source| source.text.len()).sum()
     }
 
-    /// How closely they must be validated. A test ensures that the files inside the binary are sound; that holds as long as no
-    /// other layer adds or removes one.
+    /// How closely they must be validated. A test ensures that the files inside the binary are sound; that holds as
+    /// long as no other layer adds or removes one.
     pub fn validation(&self) -> Validation {
         let embedded = self.removed.is_empty() && self.by_path.values().all(|file| file.origin == EMBEDDED);
         if embedded { Validation::Skipped } else { Validation::Full }
     }
 
-    /// One hash of all paths, layers and contents. Contents inside the binary are left out: they do not change while it runs.
+    /// Returns one hash of all paths, layers and contents. Contents inside the binary are omitted, since they do not
+    /// change while it runs.
     pub fn hash(&self) -> [u8; 32] {
         let mut hasher = blake3::Hasher::new();
         for (path, file) in &self.by_path {
@@ -223,7 +224,7 @@ impl PackFiles {
         matching.filter_map(|(_, file)| file.source.as_ref())
     }
 
-    /// A fault for each definition, script and template that is not UTF-8, and so is not read.
+    /// Returns an error for each definition, script and template that is not UTF-8, and is therefore not read.
     pub fn encoding_faults(&self) -> Vec<Diagnostic> {
         let is_read = |path: &str| match path.split_once('/') {
             Some(("tools.d", rest)) => rest.ends_with(".toml") || rest.ends_with(".rhai"),
@@ -259,7 +260,7 @@ impl PackFiles {
     }
 }
 
-/// The fault of a file that is not UTF-8, at its first wrong byte.
+/// Returns the error of a file that is not UTF-8, at its first wrong byte.
 fn encoding_fault(path: &str, bytes: &[u8]) -> Option<Diagnostic> {
     let offset = std::str::from_utf8(bytes).err()?.valid_up_to();
     // The text before the wrong byte stays as it is, so the offset holds in it too.
@@ -304,7 +305,7 @@ mod tests {
         let files = PackFiles { by_path: paths.map(file).into(), removed: Vec::new() };
         let told: Vec<String> = files.encoding_faults().iter().map(|fault| fault.to_string()).collect();
         assert_eq!(told.len(), 4, "{told:?}");
-        let script = told.iter().find(|told| told.contains("a.rhai")).expect("it is told");
+        let script = told.iter().find(|told| told.contains("a.rhai")).expect("it is reported");
         let wrong =
             "tools.d/a.rhai:2:14: `tools.d/a.rhai` is not UTF-8: the byte 0xE9 at offset 19 begins no character";
         assert!(script.contains(wrong), "{script}");

@@ -120,7 +120,7 @@ impl Default for CompiledPack {
     }
 }
 
-/// A compiled pack with all its faults: what `check` examines.
+/// A compiled pack with all its diagnostics: the input of `check`.
 pub struct PackParts {
     /// Its name.
     pub name: String,
@@ -148,8 +148,8 @@ pub struct PackParts {
     pub faults: Vec<Diagnostic>,
 }
 
-/// Compiles a pack whose definitions are read. If it is known to be sound, what is not needed at the start is compiled when
-/// it is first called.
+/// Compiles a pack whose definitions are read. If it is known to be sound, what is not needed at the start is compiled
+/// when it is first called.
 pub fn compile_pack(
     name: &str,
     hash: [u8; 32],
@@ -186,7 +186,7 @@ pub fn compile_pack(
     }
 }
 
-/// What of a pack is compiled beside its scripts.
+/// The compiled parts of a pack other than its scripts.
 struct CompiledParts {
     templates: LazyTemplates,
     config: Json,
@@ -226,7 +226,7 @@ impl PackParts {
         rendered.map_err(|fault| tracing::warn!("the instructions of `{}`: {fault}", self.name)).ok()
     }
 
-    /// Keeps the definitions whose tables begin where `is_kept` says so.
+    /// Keeps the definitions for whose location `is_kept` returns `true`.
     pub fn retain(&mut self, is_kept: impl Fn(&Place) -> bool) {
         let requested = self.definitions.items().filter(|item| item.address.is_some());
         let kept: Vec<bool> = requested.map(|item| is_kept(item.at)).collect();
@@ -240,7 +240,8 @@ impl PackParts {
         !self.faults.iter().any(Diagnostic::is_error)
     }
 
-    /// The pack, to be served in `root`; the definitions that clients ask for; and the contracts of those, in their order.
+    /// The pack, to be served in `root`; the definitions that clients ask for; and the contracts of those, in their
+    /// order.
     pub(super) fn into_pack(
         self,
         root: Option<Arc<dyn World>>,
@@ -276,7 +277,7 @@ impl PackParts {
     }
 }
 
-/// A name, or a table, that stands twice.
+/// A name or a table that appears twice.
 pub const NAME_CLASH: Code = Code("name-clash");
 
 /// The definitions of a pack, read.
@@ -291,8 +292,8 @@ pub struct MergedDefinitions {
     pub validation: Validation,
 }
 
-/// Reads every definition file of a pack, in the order of their paths. A table that occurs twice is reported, and the first
-/// one counts.
+/// Reads every definition file of a pack, in the order of their paths. A table that occurs twice is reported, and the
+/// first one counts.
 pub fn merge_definitions(name: &str, files: &PackFiles, validation: Validation) -> MergedDefinitions {
     let mut all = Definitions::default();
     let mut faults = Vec::new();
@@ -301,7 +302,7 @@ pub fn merge_definitions(name: &str, files: &PackFiles, validation: Validation) 
     let read = |file: &LayerFile| file.source.as_ref().map(|source| read_definitions(source, validation));
     let found: Vec<_> = written.par_iter().map(|(_, file)| read(file)).collect();
     for ((path, file), found) in written.into_iter().zip(found) {
-        // What is not UTF-8 is told for all files of the pack at once.
+        // Files that are not UTF-8 are reported for the whole pack at once.
         let (Some(source), Some((definitions, broken))) = (&file.source, found) else { continue };
         faults.extend(broken);
         // One that removes a file below is not here. An editor may just be about to write it.
@@ -337,13 +338,15 @@ fn add_definitions(all: &mut Definitions, more: Definitions, source: &Arc<Source
     let head = source.place(0..0);
     if let Some(pack) = more.pack {
         match &all.pack {
-            Some(first) => faults.push(duplicate("`[pack]` stands twice in one pack", &pack.title.at, &first.title.at)),
+            Some(first) => {
+                faults.push(duplicate("`[pack]` appears twice in one pack", &pack.title.at, &first.title.at))
+            }
             None => all.pack = Some(pack),
         }
     }
     if let Some(graph) = more.graph {
         match &all.graph {
-            Some(first) => faults.push(duplicate("`[graph]` stands twice in one pack", &head, &first.script.at)),
+            Some(first) => faults.push(duplicate("`[graph]` appears twice in one pack", &head, &first.script.at)),
             None => all.graph = Some(graph),
         }
     }
@@ -351,7 +354,7 @@ fn add_definitions(all: &mut Definitions, more: Definitions, source: &Arc<Source
 }
 
 fn duplicate(message: &str, at: &Place, first: &Place) -> Diagnostic {
-    *Diagnostic::new(NAME_CLASH, message).at(at.clone()).help(format!("the first one stands at {first}"))
+    *Diagnostic::new(NAME_CLASH, message).at(at.clone()).help(format!("the first one is at {first}"))
 }
 
 /// The definition of a pack without `[pack]`: it always serves, and has no grants.

@@ -61,12 +61,12 @@ const LIMIT: &str = "limit ";
 /// Who has the limits of a build; no tool has such a name.
 const GRAPH: &str = "[graph]";
 
-/// How long the build of a graph may take where nobody says, in milliseconds.
+/// Default time limit of a graph build, in milliseconds.
 const BUILD_MS: u64 = 60_000;
 
 impl Permissions {
-    /// What a file of a pack asks for: a definition; anything else asks for nothing, and neither does what is not served
-    /// because of a fault.
+    /// Returns what a file of a pack requests. Only definitions request something, and only those without an error that
+    /// prevents them from being served.
     pub fn from_file(path: &str, bytes: &[u8]) -> Self {
         Self::from_served_file(path, bytes).unwrap_or_default()
     }
@@ -81,7 +81,7 @@ impl Permissions {
         Some(Self::from_definitions(&definitions.sound(&faults)?))
     }
 
-    /// What definitions ask for.
+    /// Returns what definitions request.
     pub fn from_definitions(definitions: &Definitions) -> Self {
         let mut asked = Self::default();
         if let Some(definition) = &definitions.pack {
@@ -97,7 +97,7 @@ impl Permissions {
         asked
     }
 
-    /// What the `[pack]` of a pack asks for.
+    /// Returns what the `[pack]` of a pack requests.
     pub fn from_pack(pack: &PackDefinition) -> Self {
         let mut asked = Self::default();
         asked.add_pack(pack);
@@ -112,7 +112,7 @@ impl Permissions {
         asked
     }
 
-    /// What a `toolsd.toml` asks for.
+    /// Returns what a `toolsd.toml` requests.
     pub fn from_settings(source: &Arc<Source>) -> Self {
         let mut asked = Self::default();
         // Every field is named: a new one has to say whether it lets packs do more.
@@ -257,7 +257,7 @@ impl Permissions {
         Self(wider.map(|key| (key.clone(), self.level(key))).collect())
     }
 
-    /// Whether what a limit is one of is still there: a tool or a graph that is gone uses nothing.
+    /// Returns whether the owner of a limit still exists: a removed tool or graph uses nothing.
     fn has_owner(&self, limit: &str) -> bool {
         match limit.strip_prefix(LIMIT).and_then(|limit| limit.rsplit_once(' ')) {
             None => true,
@@ -286,7 +286,7 @@ impl Permissions {
         self.0.is_empty()
     }
 
-    /// What a program may, in words: what it may read and write only where that is not what the pack may in all.
+    /// Describes what a program may do. Includes what it may read and write only if that differs from the whole pack.
     fn describe_program(&self, program: &str, whole: &Self) -> String {
         let of = |kind: &str| -> Vec<&str> {
             let values = self.0.keys().filter_map(|key| key.strip_prefix(kind)?.split_once('\t'));
@@ -333,12 +333,13 @@ impl Permissions {
         here.map(|program| format!("{program:?}{}", self.describe_program(&program, whole))).collect()
     }
 
-    /// Describes them in words, one entry for each kind: `reads "."`, `git: write`.
+    /// Describes them as text, one entry for each kind: `reads "."`, `git: write`.
     pub fn describe(&self) -> Vec<String> {
         self.describe_within(self)
     }
 
-    /// The same for a part of the permissions `whole`: what a program may touch is described relative to what its pack may.
+    /// The same for a part of the permissions `whole`: what a program may touch is described relative to what its pack
+    /// may.
     pub fn describe_within(&self, whole: &Self) -> Vec<String> {
         let mut words = Vec::new();
         for (kind, word) in LISTS {
@@ -391,7 +392,7 @@ fn limit_key(owner: &str, name: &str) -> String {
 
 type LimitKind = (&'static str, fn(&LimitsOverride) -> Option<u64>, fn() -> u64);
 
-/// Each limit: its key, its value, and what it is where nobody sets it.
+/// Each limit: its key, its value, and its default.
 const LIMITS: [LimitKind; 5] = [
     ("time_ms", |limits| limits.time_ms, || u64::try_from(Limits::default().time.as_millis()).unwrap_or(u64::MAX)),
     ("steps", |limits| limits.steps, || Limits::default().ticks),
@@ -400,10 +401,10 @@ const LIMITS: [LimitKind; 5] = [
     ("call_depth", |limits| limits.depth, || Limits::default().depth as u64),
 ];
 
-/// What makes a part of a glob more than a name.
+/// The characters that make a part of a glob more than a name.
 const SPECIAL: [char; 5] = ['*', '?', '[', '{', '\\'];
 
-/// Whether the glob `before` covers all that `after` covers. If their texts do not show it, the answer is no.
+/// Returns whether the glob `before` covers everything that `after` covers; `false` if their texts do not show it.
 fn covers_glob(before: &str, after: &str) -> bool {
     // Braces of `${NAME}` are not those of a glob.
     let (before, after) = (normalize_glob(before), normalize_glob(after));
@@ -425,7 +426,7 @@ fn covers_glob(before: &str, after: &str) -> bool {
         "." => !start.starts_with(['/', '~', '$']),
         folder => path::is_below(&start, folder),
     };
-    // `a/**` is what lies below `a`, and not what `a` itself may be.
+    // `a/**` covers everything under `a`, but not `a` itself.
     is_within && (is_glob || !only_below || start != folder)
 }
 

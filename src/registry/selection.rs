@@ -22,8 +22,8 @@ pub enum PackChoice {
     Named(Vec<String>),
 }
 
-/// The root of a pack: the nearest folder, from the workspace upwards, that holds the first entry of `root`,
-/// else the second, and so on; the workspace if none is found or none is asked for. An absolute path.
+/// Returns the root of a pack as an absolute path: the nearest folder, from the workspace upwards, that contains the
+/// first entry of `root`, otherwise the second, and so on; the workspace if there is none.
 //= docs/spec.md#definitions
 //# An `activate_if_exists` path MUST also be found in a parent folder, which is then the root of the pack.
 pub fn find_root(pack: &PackDefinition, workspace: &dyn Workspace, worlds: &dyn WorldOpener) -> Result<String> {

@@ -17,26 +17,27 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// No such file that a person wrote is larger, in bytes: it is read before anybody trusted it.
+/// Maximum size of the file in bytes: it is read before it is trusted, and files that people write are smaller.
 const MOST_BYTES: u64 = 64 << 10;
-/// So many of its faults are told one by one.
+/// Maximum number of its diagnostics that are listed individually.
 const MOST_FAULTS: usize = 50;
 
-/// What the file says; empty if there is none.
+/// The contents of the file; empty if there is none.
 #[derive(Clone, Debug, Default)]
 pub struct WorkspaceSettings {
     /// Its contents. If it is not trusted, only `packs` and `limits` are left.
     pub workspace: WorkspaceDefinition,
-    /// Whether a person allowed the file: if not, limits only go down, and paths stay out.
+    /// Whether the file is trusted: if not, it can only lower limits, and its paths are ignored.
     pub trusted: bool,
-    /// Whether something of it is not used, because it is not trusted or has faults.
+    /// Whether a part of it is not used, because it is not trusted or has errors.
     pub is_cut: bool,
-    /// A hash of all that it says; zeros if there is none.
+    /// A hash of its contents; zeros if there is no file.
     pub hash: [u8; 32],
 }
 
 impl WorkspaceSettings {
-    /// Reads the file of a workspace to its end. What an untrusted file may not say is left out, with a warning.
+    /// Reads the file of a workspace to its end. Settings that an untrusted file may not have are skipped with a
+    /// warning.
     pub fn load(workspace: &dyn Workspace, trust: &WorkspaceTrust) -> (Self, Vec<Diagnostic>) {
         // A broken symlink is read too, so that it is reported.
         let bytes = match workspace.stat(SETTINGS_FILE) {
@@ -73,15 +74,15 @@ impl WorkspaceSettings {
         prefixes.iter().find(|(name, _)| name.value == pack).map_or("", |(_, prefix)| prefix)
     }
 
-    /// The configuration of a pack as it is written; an empty object if there is none.
+    /// Returns the configuration of a pack as written; an empty object if there is none.
     pub fn config(&self, pack: &str) -> Json {
         let packs = &self.workspace.packs;
         let written = packs.iter().find(|(name, _)| name.value == pack);
         written.map_or_else(|| serde_json::json!({}), |(_, written)| (*written.json).clone())
     }
 
-    /// The limits of a call: the first override that says something wins, then the usual ones;
-    /// this file raises them only if it is trusted.
+    /// Returns the limits of a call: for each the first override that sets it, otherwise the default. This file can
+    /// raise them only if it is trusted.
     pub fn limits(&self, overrides: &[LimitsOverride], usual: Limits) -> Limits {
         let of = |field: fn(&LimitsOverride) -> Option<u64>, usual: u64| {
             let below = overrides.iter().find_map(field).unwrap_or(usual);
@@ -108,20 +109,21 @@ impl WorkspaceSettings {
 fn too_large(size: u64) -> Box<Diagnostic> {
     let message =
         format!("`{SETTINGS_FILE}` has {} kB, and is not used: at most {} kB are read", size >> 10, MOST_BYTES >> 10);
-    Diagnostic::new(Code::LIMIT, message).help("take out what is no setting")
+    Diagnostic::new(Code::LIMIT, message).help("remove everything that is not a setting")
 }
 
-/// Leaves the first faults of a file, and says how many more there are.
+/// Keeps the first diagnostics of a file, and adds the number of the others.
 pub fn told_in_part(faults: &mut Vec<Diagnostic>) {
     let more = faults.len().saturating_sub(MOST_FAULTS);
     if more > 1 {
         let last = faults[MOST_FAULTS].clone();
         faults.truncate(MOST_FAULTS);
-        faults.push(Diagnostic { message: format!("and {more} faults more, first of all: {}", last.message), ..last });
+        faults.push(Diagnostic { message: format!("and {more} more errors, first: {}", last.message), ..last });
     }
 }
 
-/// Removes from an untrusted file all that decides what is served, where, and under which name; each key is reported.
+/// Removes from an untrusted file everything that decides what is served, where, and under which name. Reports each
+/// key.
 //= docs/spec.md#trust
 //# An untrusted `toolsd.toml` MUST NOT choose packs, roots, names or paths, and MUST NOT raise a limit.
 fn remove_powers(file: &mut WorkspaceDefinition, source: &Arc<Source>, why: &Diagnostic) -> Option<Diagnostic> {
@@ -153,7 +155,8 @@ fn remove_powers(file: &mut WorkspaceDefinition, source: &Arc<Source>, why: &Dia
     Some(*fault.warning().at(source.place(0..0)).help("read the file, then run `toolsd trust`"))
 }
 
-/// The configuration, its checker, and what is wrong with it. Of an untrusted file nothing that is a path (`format = "path"`) is used.
+/// The configuration, its checker, and what is wrong with it. Of an untrusted file nothing that is a path (`format =
+/// "path"`) is used.
 pub fn configure(
     name: &str,
     pack: &PackDefinition,
@@ -226,7 +229,7 @@ fn remove_paths(pack: &str, config: &mut Json, definition: &PackDefinition, faul
     }
 }
 
-/// The code of the fault below.
+/// The code of the error below.
 pub const NO_PACK: Code = Code("unknown-pack");
 
 //= docs/spec.md#command-line
@@ -237,14 +240,14 @@ pub const NO_PACK: Code = Code("unknown-pack");
 pub fn unknown_pack(name: &str, known: &[String], found: &[Diagnostic]) -> Box<Diagnostic> {
     let withheld: Vec<&Diagnostic> = found.iter().filter(|fault| is_withheld_of(fault, name)).collect();
     if !withheld.is_empty() {
-        // One that changed, or asks for more, says more than that it is not trusted.
+        // A file that changed or requests more is a more precise reason than one that is not trusted.
         let told = withheld.iter().find(|fault| !fault.message.contains("is not trusted"));
         let why = told.map_or("its files are not trusted", |fault| &*fault.message);
         let help = told.and_then(|fault| fault.help.as_deref()).unwrap_or("read its files, then run `toolsd trust`");
         return Diagnostic::new(NO_PACK, format!("pack `{name}` is not loaded: {why}")).help(help);
     }
     let fault = Diagnostic::new(NO_PACK, format!("there is no pack `{name}`"));
-    // One that is not trusted may be meant, too.
+    // The name may also be a misspelled one of an untrusted pack.
     let withheld = found.iter().filter(|fault| is_withheld(fault)).filter_map(|fault| fault.at.as_ref());
     let withheld = withheld.filter_map(|at| pack_of_file(&at.source.path));
     let known: BTreeSet<&str> = known.iter().map(String::as_str).chain(withheld).collect();

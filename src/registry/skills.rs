@@ -26,7 +26,7 @@ pub struct Skill {
     pub frontmatter: Json,
     /// All its files, `SKILL.md` among them, in the order of their URIs.
     pub files: Vec<SkillFile>,
-    /// Whether its files are the workspace's, found by a script; else they are the pack's.
+    /// Whether its files are in the workspace, found by a script; otherwise they belong to the pack.
     pub is_found: bool,
 }
 
@@ -50,8 +50,8 @@ impl Skill {
     }
 }
 
-/// The skills in the folders that a pack names, in the order of their URIs. One that is broken is left out, with a
-/// warning: it never takes the others with it.
+/// Returns the skills in the folders that a pack names, in the order of their URIs. A broken skill is skipped with a
+/// warning and does not affect the others.
 pub(super) fn pack_skills(
     definitions: &[SkillsDefinition],
     files: &PackFiles,
@@ -67,7 +67,7 @@ pub(super) fn pack_skills(
                     faults.extend(more);
                     if let Some(first) = found.insert(skill.uri.clone(), skill) {
                         let message = format!("two skills are `{}`", first.uri);
-                        faults.push(*skill_warning(message, &dir.at, "skills of one folder have names of their own"));
+                        faults.push(*skill_warning(message, &dir.at, "give each skill its own name"));
                     }
                 }
                 //= docs/spec.md#skills
@@ -83,7 +83,7 @@ pub(super) fn pack_skills(
     found.into_values().collect()
 }
 
-/// The folders below this one that hold a `SKILL.md`.
+/// Returns the folders under this one that contain a `SKILL.md`.
 fn skill_folders(dir: &str, files: &PackFiles) -> Vec<String> {
     let below = format!("{}/", dir.trim_end_matches('/'));
     let skill_file = |path: &&String| path.starts_with(&below) && path.ends_with(&format!("/{SKILL_FILE}"));
@@ -95,7 +95,7 @@ fn pack_skill(dir: &Located<String>, folder: &str, files: &PackFiles) -> Result<
     let path = format!("{folder}/{SKILL_FILE}");
     let source = files.by_path.get(&path).and_then(|file| file.source.as_ref());
     let Some(source) = source else {
-        return Err(skill_warning(format!("`{path}` is no UTF-8"), &dir.at, "a SKILL.md is a text"));
+        return Err(skill_warning(format!("`{path}` is not valid UTF-8"), &dir.at, "save SKILL.md as UTF-8 text"));
     };
     let outer = folder.strip_prefix(dir.value.trim_end_matches('/')).unwrap_or_default();
     let outer = outer.rsplit_once('/').map_or("", |(outer, _)| outer).trim_start_matches('/');
@@ -141,8 +141,8 @@ impl FileDigests {
     }
 }
 
-/// The skill in a folder of a world, and what should be better about it. Its URIs begin with `skill://` and `at`, or
-/// its name if that is not given. Links within it are left out.
+/// Reads the skill in a folder of a world. Returns it with its warnings. Its URIs begin with `skill://` and `at`, or
+/// its name if that is not set. Symlinks in it are skipped.
 pub fn read_found_skill(
     world: &dyn Workspace,
     dir: &str,
@@ -152,9 +152,10 @@ pub fn read_found_skill(
     let dir = path::clean(dir);
     let file = path::join(&dir, SKILL_FILE);
     let nowhere = Source::new(&file, "").place(0..0);
-    let left_out = |why: &str| skill_warning(format!("`{file}` is left out: {why}"), &nowhere, "a SKILL.md is a text");
+    let left_out =
+        |why: &str| skill_warning(format!("`{file}` is skipped: {why}"), &nowhere, "save SKILL.md as UTF-8 text");
     let bytes = world.read(&file).map_err(|fault| left_out(&fault.message))?;
-    let text = String::from_utf8(bytes).map_err(|_| left_out("it is no UTF-8"))?;
+    let text = String::from_utf8(bytes).map_err(|_| left_out("it is not valid UTF-8"))?;
     let source = Source::new(&file, &text);
     let origin = SkillSource { path: &file, text: &text, at: &source.place(0..0), is_found: true };
     let base = |name: &str| at.map_or_else(|| name.to_owned(), |at| at.trim_matches('/').to_owned());
@@ -175,18 +176,18 @@ fn workspace_manifest(world: &dyn Workspace, dir: &str, base: &str, digests: &Fi
     Ok(manifest)
 }
 
-/// A skill that cannot be served as it is.
+/// Creates the warning for a skill that cannot be served.
 const SKILL: Code = Code("skill");
 
-/// Why a skill is left out: a warning.
+/// Why a skill is skipped: a warning.
 pub type SkillRejection = Box<Diagnostic>;
 
-/// What one skill should hold at most (SEP-2640).
+/// Recommended maximum size of a skill (SEP-2640).
 const MOST_FILES: usize = 512;
 
 const MOST_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The longest description, in characters (Agent Skills).
+/// Maximum length of a description, in characters (Agent Skills).
 const LONGEST: usize = 1_024;
 
 const RULES: &str = "it needs `name`, of at most 64 lower-case letters, digits and single hyphens, and `description`, \
@@ -207,7 +208,7 @@ fn read_skill(
     base: impl FnOnce(&str) -> String,
     manifest: impl FnOnce(&str) -> Result<Vec<SkillFile>>,
 ) -> std::result::Result<(Skill, Vec<Diagnostic>), SkillRejection> {
-    let refused = |message: &str| skill_warning(format!("`{}` is left out: {message}", origin.path), origin.at, RULES);
+    let refused = |message: &str| skill_warning(format!("`{}` is skipped: {message}", origin.path), origin.at, RULES);
     let read =
         parse_front_matter(&ParserInput::from_value(&origin.text.into())).map_err(|fault| refused(&fault.message))?;
     let read = read.to_json();
@@ -217,7 +218,7 @@ fn read_skill(
     let frontmatter = read["data"].clone();
     let name = frontmatter["name"].as_str().unwrap_or_default();
     if !is_name(name) {
-        return Err(refused(&format!("`{name}` is no name of a skill")));
+        return Err(refused(&format!("`{name}` is not a valid skill name")));
     }
     match frontmatter["description"].as_str().map(|text| text.trim().chars().count()) {
         None | Some(0) => return Err(refused("it has no `description`")),
@@ -359,10 +360,10 @@ mod tests {
         assert_eq!(told("a", None).unwrap(), "skill://brew/SKILL.md");
         assert_eq!(
             told("a", Some("x/pot")).unwrap_err(),
-            "`a/SKILL.md` is left out: its path `x/pot` does not end in its name `brew`"
+            "`a/SKILL.md` is skipped: its path `x/pot` does not end in its name `brew`"
         );
-        assert_eq!(told("b", None).unwrap_err(), "`b/SKILL.md` is left out: `` is no name of a skill");
-        assert_eq!(told("c", None).unwrap_err(), "`c/SKILL.md` is left out: its `description` has 1025 characters");
-        assert_eq!(told("d", None).unwrap_err(), "`d/SKILL.md` is left out: there is no file `d/SKILL.md`");
+        assert_eq!(told("b", None).unwrap_err(), "`b/SKILL.md` is skipped: `` is not a valid skill name");
+        assert_eq!(told("c", None).unwrap_err(), "`c/SKILL.md` is skipped: its `description` has 1025 characters");
+        assert_eq!(told("d", None).unwrap_err(), "`d/SKILL.md` is skipped: there is no file `d/SKILL.md`");
     }
 }

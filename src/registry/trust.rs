@@ -8,20 +8,20 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The name of the file that holds the records of all workspaces.
+/// The name of the file with the records of all workspaces.
 pub const TRUST_RECORD: &str = "trust.json";
-/// The code of what is not used since nobody allowed it.
+/// The code for files that are not used because they are not trusted.
 pub const UNTRUSTED: Code = Code("untrusted");
 
 /// The form of the record that this program writes.
 const FORMAT: u64 = 1;
-/// What is locked while the record is changed.
+/// The file that is locked while the record is changed.
 const LOCK: &str = "./trust.lock";
-/// How often, and after which pause, a lock that another process holds is tried again.
+/// Number of attempts for a lock that another process holds, and the pause between them.
 const ATTEMPTS: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What a person allowed in one workspace.
+/// The files that the user trusts in one workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkspaceTrust {
@@ -35,7 +35,7 @@ pub struct WorkspaceTrust {
 pub struct TrustedFile {
     /// The BLAKE3 of its bytes in hexadecimal digits.
     pub hash: String,
-    /// What it asked for when it was shown.
+    /// What it requested when it was confirmed.
     pub permissions: Permissions,
     /// Until when later edits are allowed too, in milliseconds since 1970-01-01T00:00:00Z.
     pub edits_until: Option<i64>,
@@ -65,7 +65,7 @@ impl TrustRecord {
         let shown = crate::world::path::join(folder.root(), TRUST_RECORD);
         let bytes = folder.read(TRUST_RECORD)?;
         let wrong = |why: String| {
-            Diagnostic::new(Code::WORLD, format!("`{shown}` is no record of trust: {why}"))
+            Diagnostic::new(Code::WORLD, format!("`{shown}` is not a record of trust: {why}"))
                 .help("move it elsewhere, then run `toolsd trust` again in your workspaces")
         };
         let record: Self = serde_json::from_slice(&bytes).map_err(|fault| wrong(fault.to_string()))?;
@@ -94,8 +94,11 @@ fn lock(folder: &dyn Workspace) -> Result<Box<dyn crate::world::Lock>> {
         }
         std::thread::sleep(PAUSE);
     }
-    Err(Diagnostic::new(Code("locked"), format!("another process changes the record of trust in `{}`", folder.root()))
-        .help("wait until it ends, then try again"))
+    Err(Diagnostic::new(
+        Code("locked"),
+        format!("another process is changing the record of trust in `{}`", folder.root()),
+    )
+    .help("wait until it ends, then try again"))
 }
 
 impl WorkspaceTrust {
@@ -104,7 +107,7 @@ impl WorkspaceTrust {
         self.files.contains_key(path)
     }
 
-    /// Trusts a file as it is now; how long edits of it are trusted stays as it was.
+    /// Trusts a file in its current state; the period in which its edits are trusted does not change.
     pub fn allow(&mut self, path: &str, bytes: &[u8], permissions: Permissions) {
         let edits_until = self.files.get(path).and_then(|known| known.edits_until);
         self.files.insert(path.to_owned(), TrustedFile { hash: hash_hex(bytes), permissions, edits_until });
@@ -113,8 +116,8 @@ impl WorkspaceTrust {
     /// Checks whether a file may be used.
     ///
     /// # Errors
-    /// Its bytes are not those that were trusted, and either edits of it are not trusted at `now_ms`, or it asks for more than
-    /// before.
+    /// Its bytes are not those that were trusted, and either edits of it are not trusted at `now_ms`, or it asks for
+    /// more than before.
     //= docs/spec.md#trust
     //# A file of the workspace MUST NOT be used unless its content was trusted, or edits of it were trusted
     //# and have not expired.
@@ -132,7 +135,7 @@ impl WorkspaceTrust {
         if until <= now_ms {
             return refused(format!("`{path}` has changed, and edits of it are trusted no more"), CHANGED);
         }
-        // The last good state goes on serving, and what is wrong is told as that.
+        // The last good state keeps serving; the errors of the file are reported as such.
         let Some(asks) = Permissions::from_served_file(path, bytes) else { return Ok(()) };
         let beyond = asks.exceeding(&known.permissions);
         if !beyond.is_empty() {
@@ -145,8 +148,7 @@ impl WorkspaceTrust {
 }
 
 const READ_IT: &str = "read it, then run `toolsd trust`";
-const CHANGED: &str =
-    "read it, then run `toolsd trust`; `toolsd trust --edits FILE` has later edits of a file used without asking";
+const CHANGED: &str = "read it, then run `toolsd trust`; `toolsd trust --edits FILE` also trusts later edits of a file";
 
 /// The BLAKE3 of bytes in hexadecimal digits.
 pub fn hash_hex(bytes: &[u8]) -> String {

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 
 /// All but the unreserved characters of RFC 3986.
 const SIMPLE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-/// The same, with the reserved characters let through, but for those that end a path.
+/// The same, but reserved characters are allowed, except for those that end a path.
 const RESERVED: &AsciiSet = &SIMPLE
     .remove(b':')
     .remove(b'/')
@@ -30,11 +30,11 @@ const RESERVED: &AsciiSet = &SIMPLE
     .remove(b';')
     .remove(b'=');
 
-/// The longest template, in bytes: so that its regular expression always stays small.
+/// Maximum length of a template in bytes, so that its regular expression stays small.
 const LONGEST: usize = 2_048;
-/// The longest URI, in bytes: it is matched before there is a call that could be stopped.
+/// Maximum length of a URI in bytes: it is matched before there is a call that could be stopped.
 pub const LONGEST_URI: usize = 8_192;
-/// The most variables in the path of one.
+/// Maximum number of variables in the path of a template.
 const MOST_VARIABLES: usize = 32;
 
 /// A URI template, ready to match.
@@ -90,7 +90,7 @@ impl UriTemplate {
         let mut names: Vec<&str> = template.variables().collect();
         names.sort_unstable();
         match names.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => Err(template_fault(text, &format!("`{}` stands in it twice", pair[0]))),
+            Some(pair) => Err(template_fault(text, &format!("`{}` appears twice", pair[0]))),
             None => Ok(template),
         }
     }
@@ -105,15 +105,15 @@ impl UriTemplate {
         self.parts.iter().filter_map(UriPart::name).chain(self.query.iter().map(String::as_str))
     }
 
-    /// The names of the variables of its query: each may be left out.
+    /// Returns the names of its query variables, which are optional.
     pub fn query(&self) -> &[String] {
         &self.query
     }
 
-    /// The variables of a URI, if it is one of this template.
+    /// Returns the variables of a URI, if it matches this template.
     ///
-    /// A query is matched only if the template has one; names in it that the template does not have are a
-    /// fault, with the nearest one.
+    /// A query is matched only if the template has one. Fails for names in it that the template does not have, with the
+    /// nearest known name.
     pub fn matches(&self, uri: &str) -> Option<Result<UriVariables>> {
         let (path, query) = match uri.split_once('?') {
             Some((path, query)) if !self.query.is_empty() => (path, Some(query)),
@@ -160,7 +160,7 @@ impl UriTemplate {
                 return Err(fault(format!("`{name}` is given twice")));
             }
             let value = percent_decode(&value.replace('+', " "))
-                .ok_or_else(|| fault(format!("`{name}` holds percent triplets that are no UTF-8")))?;
+                .ok_or_else(|| fault(format!("the percent triplets of `{name}` are not valid UTF-8")))?;
             variables.push((name.to_owned(), value));
         }
         Ok(())
@@ -214,7 +214,7 @@ impl UriPart {
 }
 
 fn template_fault(template: &str, why: &str) -> Box<Diagnostic> {
-    Diagnostic::new(Code("uri-template"), format!("`{template}` is no URI template: {why}"))
+    Diagnostic::new(Code("uri-template"), format!("`{template}` is not a URI template: {why}"))
         .help("use `{name}`, `{+rest}`, and `{?a,b}` at the end")
 }
 
@@ -230,7 +230,7 @@ fn parse_expression(template: &str, inner: &str, parts: &mut Vec<UriPart>, query
         if sound {
             Ok(name.to_owned())
         } else {
-            Err(template_fault(template, &format!("`{name}` is no name of a variable")))
+            Err(template_fault(template, &format!("`{name}` is not a variable name")))
         }
     };
     if let Some(names) = inner.strip_prefix('?') {
@@ -318,7 +318,7 @@ mod tests {
     fn what_is_no_template_says_why() {
         for text in ["x{", "x}", "{}", "{?a}/b", "{a}{a}", "{a b}", "{/a}"] {
             let fault = UriTemplate::parse(text).unwrap_err();
-            assert!(fault.message.contains("is no URI template"), "{text}: {fault}");
+            assert!(fault.message.contains("is not a URI template"), "{text}: {fault}");
         }
     }
 

@@ -13,13 +13,13 @@ pub const FOLDERS: [&str; 3] = ["tools.d", "prompts", "templates"];
 /// The folder of a workspace that is a layer.
 pub const WORKSPACE_FOLDER: &str = ".toolsd";
 
-/// The most entries of a layer: more than this nobody has read.
+/// Maximum number of entries of a layer: no user can review more.
 const MOST_ENTRIES: usize = 10_000;
 
-/// Folders in folders, at most.
+/// Maximum depth of folders.
 const MOST_DEPTH: usize = 32;
 
-/// The sorted paths of the pack files, from the root of the workspace; what cannot be used is reported.
+/// Returns the sorted paths of the pack files, relative to the workspace; reports those that cannot be used.
 pub fn workspace_files(workspace: &dyn Workspace, faults: &mut Vec<Diagnostic>) -> Vec<String> {
     files_below(workspace, WORKSPACE_FOLDER, faults)
 }
@@ -47,7 +47,7 @@ fn files_below(workspace: &dyn Workspace, layer: &str, faults: &mut Vec<Diagnost
     });
     let mut files = std::mem::take(&mut looking.files);
     if let Err(fault) = found {
-        // What was not looked at to its end is not used in part either.
+        // A layer that was not read to its end is not used at all.
         faults.push(*fault);
         return Vec::new();
     }
@@ -55,7 +55,8 @@ fn files_below(workspace: &dyn Workspace, layer: &str, faults: &mut Vec<Diagnost
     files
 }
 
-/// The bytes of the trusted pack files, by their path from the root of the workspace; why others are not used is reported.
+/// The bytes of the trusted pack files, by their path from the root of the workspace; why others are not used is
+/// reported.
 pub(super) fn trusted_files(
     workspace: &dyn Workspace,
     trust: &WorkspaceTrust,
@@ -88,18 +89,18 @@ pub fn pack_of_file(path: &str) -> Option<&str> {
     (owner != "shared").then_some(owner)
 }
 
-/// Whether a fault says that a pack file is withheld: those of `toolsd.toml` say what it may not set.
+/// Returns whether a diagnostic reports a withheld pack file; for `toolsd.toml`, it reports what the file may not set.
 pub fn is_withheld_file(fault: &Diagnostic) -> bool {
     is_withheld(fault) && fault.at.as_ref().is_some_and(|at| path::is_below(&at.source.path, WORKSPACE_FOLDER))
 }
 
-/// Whether a fault says that a file of this pack is withheld.
+/// Returns whether a diagnostic reports a withheld file of this pack.
 pub fn is_withheld_of(fault: &Diagnostic, pack: &str) -> bool {
     is_withheld(fault) && fault.at.as_ref().and_then(|at| pack_of_file(&at.source.path)) == Some(pack)
 }
 
-/// The packs of the workspace of which a file is withheld, each as one error; of `named` only, if any are named. Files that
-/// all packs share count for each choice.
+/// The packs of the workspace of which a file is withheld, each as one error; of `named` only, if any are named. Files
+/// that all packs share count for each choice.
 //= docs/spec.md#command-line
 //# `toolsd test` and `toolsd check` MUST exit with 1 if a pack has a file that is not trusted, and MUST
 //# report the reason and the next step.
@@ -128,7 +129,7 @@ pub fn withheld_packs(faults: &[Diagnostic], named: &[String]) -> Vec<Diagnostic
     by_pack.into_iter().map(told).collect()
 }
 
-/// Whether a fault says that a file of the workspace is withheld.
+/// Returns whether a diagnostic reports a withheld file of the workspace.
 pub fn is_withheld(fault: &Diagnostic) -> bool {
     fault.code == UNTRUSTED
 }
@@ -143,7 +144,7 @@ struct FolderScan<'a> {
 impl FolderScan<'_> {
     fn folder(&mut self, folder: &str, depth: usize) -> Result<()> {
         if depth > MOST_DEPTH {
-            return Err(too_many(format!("the folder `{folder}` lies more than {MOST_DEPTH} folders deep")));
+            return Err(too_many(format!("the folder `{folder}` is more than {MOST_DEPTH} folders deep")));
         }
         for entry in self.workspace.list(folder)? {
             self.entries += 1;
@@ -165,7 +166,7 @@ impl FolderScan<'_> {
 
 fn no_file(path: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("`{path}` is a symlink that leads to no file or folder, and so is not used"))
-        .help("remove it, or let it lead to a file")
+        .help("fix its target, or check whether the pack needs it")
 }
 
 fn too_many(message: String) -> Box<Diagnostic> {
@@ -173,7 +174,7 @@ fn too_many(message: String) -> Box<Diagnostic> {
         .help("no file of this layer is used; keep files that belong to no pack in another folder")
 }
 
-/// Whether a file is hidden, or what an editor leaves beside another one, and so belongs to no pack. Folders may have such
+/// Returns whether a file is hidden or a leftover of an editor, and therefore belongs to no pack. Folders may have such
 /// names.
 pub fn is_hidden(path: &str) -> bool {
     let name = path::name(path);

@@ -97,7 +97,7 @@ fn words_that_look_like_options_are_not_taken_for_some() {
         (&["call", "--", "--help"], 2, "no tool `--help`"),
         (&["call", "--", "-x"], 2, "no tool `-x`"),
         (&["call", "echo", "--", "--text=x"], 1, "there is no `--text`"),
-        (&["call", "echo", "--", "-x"], 2, "`-x` is no argument"),
+        (&["call", "echo", "--", "-x"], 2, "`-x` is not an argument"),
         (&["call", "echo", "--text=x"], 2, "--text"),
         (&["read", "--", "--help"], 1, "--help"),
         (&["prompt", "--", "--help"], 2, "--help"),

@@ -45,7 +45,7 @@ fn one_broken_part_takes_nothing_with_it() {
         ("too strong", "effect = \"pure\"", "fn bad(args) { read_text(\"a\") }", "reads"),
         ("a script of its own", "effect = \"pure\"\nscript = \"tools.d/notes/own.rhai\"", "", "terminate this block"),
         ("a template", "effect = \"pure\"\ntemplate = \"templates/notes/t.hbs\"", "", "not closed"),
-        ("a schema", "effect = \"pure\"\ntext = \"x\"\n[tool.input]\ntype = \"objekt\"", "", "no object"),
+        ("a schema", "effect = \"pure\"\ntext = \"x\"\n[tool.input]\ntype = \"objekt\"", "", "not an object"),
     ] {
         let (broken, script) = (tool("bad", broken), format!("{good}{function}\n"));
         let house = House::new();
@@ -61,7 +61,7 @@ fn one_broken_part_takes_nothing_with_it() {
         let read = client.request("resources/read", json!({ "uri": "notes:///note" }));
         assert!(read.to_string().contains("a note"), "{name}: {read}");
         let answer = client.request("tools/call", json!({ "name": "bad", "arguments": {} })).to_string();
-        assert!(answer.contains("is not served, since it is broken") && answer.contains(sign), "{name}: {answer}");
+        assert!(answer.contains("is unavailable: ") && answer.contains(sign), "{name}: {answer}");
         assert!(
             instructions.contains("the tool `bad` of the pack `notes` is broken") && instructions.contains(sign),
             "{name}: {instructions}"
@@ -173,7 +173,7 @@ fn the_doctor_finds_what_is_broken() {
     set_up(&house, &json!({ "args": ["serve"], "env": { "HOME": "/else" } }));
     let (_, found) = doctor(&house, &[]);
     assert!(
-        found.to_string().contains("sets `HOME` to `/else`: what was trusted here is not trusted there"),
+        found.to_string().contains("sets `HOME` to `/else`: trust that was given here does not apply there"),
         "{found}"
     );
     set_up(&house, &json!({ "args": ["serve", "--dir", "team"] }));

@@ -360,7 +360,7 @@ fn packs_of_the_user_do_not_lie_in_the_workspace() {
     };
     for (variable, place) in [("XDG_CONFIG_HOME", "conf"), ("XDG_CONFIG_HOME", "./conf"), ("HOME", ".")] {
         let said = run(variable, at(&house, place));
-        assert!(!said.contains(EVIL) && said.contains("lies in the workspace"), "{variable}={place}: {said}");
+        assert!(!said.contains(EVIL) && said.contains("is in the workspace"), "{variable}={place}: {said}");
     }
     fs::rename(at(&house, "conf"), house.parent().join("conf")).unwrap();
     assert!(run("XDG_CONFIG_HOME", house.parent().join("conf")).contains(EVIL), "it is void");
@@ -408,7 +408,7 @@ fn nothing_is_trusted_unasked() {
     ended(&house, &["trust", "--format", "json", "--yes"], 2);
     house.write(&format!("workspace/{SCRIPT}"), format!("fn say(args) {{ \"{EVIL}\" }}"));
     let hash = listing["hash"].as_str().unwrap();
-    assert!(ended(&house, &["trust", "--yes", "--hash", hash], 2).contains("not those"));
+    assert!(ended(&house, &["trust", "--yes", "--hash", hash], 2).contains("does not have this hash"));
     house.write(&format!("workspace/{SCRIPT}"), format!("fn say(args) {{ \"{GOOD}\" }}"));
     // The hash is of what is agreed to: edits are more.
     ended(&house, &["trust", "--edits", "notes", "--yes", "--hash", hash], 2);

@@ -46,7 +46,7 @@ fn faults_of_a_graph_are_said_with_each_result() {
     for _ in 0..2 {
         let (texts, failed) = list_notes(&mut server);
         assert_eq!((texts[0].as_str(), failed), (r#"["one"]"#, false));
-        assert!(texts[1].contains("1 fault in the files") && texts[1].contains("`notes/b.md`: "), "{texts:?}");
+        assert!(texts[1].contains("1 error in the source files") && texts[1].contains("`notes/b.md`: "), "{texts:?}");
     }
     let graphs = &server.read("toolsd://status")["graphs"];
     assert_eq!((&graphs[0]["pack"], &graphs[0]["total"]), (&json!("notes"), &json!(1)), "{graphs}");
@@ -55,7 +55,7 @@ fn faults_of_a_graph_are_said_with_each_result() {
     assert_eq!(list_notes(&mut server), (vec![r#"["one","two"]"#.to_owned()], false));
     assert_eq!(server.read("toolsd://status")["graphs"], Value::Null);
     let said = fs::read_to_string(home.log()).unwrap();
-    assert_eq!(said.matches("the graph of `notes` has 1 fault: `notes/b.md`").count(), 1, "{said}");
+    assert_eq!(said.matches("the graph of `notes` has 1 error: `notes/b.md`").count(), 1, "{said}");
 }
 
 /// Files of a folder that cannot be read are missing, from a graph and from a search, and both report it.
@@ -138,7 +138,7 @@ fn a_failing_example_names_the_faults_of_its_graph() {
         ("packs/tools.d/notes/notes.rhai", SCRIPT),
     ]);
     let told = home.run(&["test", "notes", "--dir", "packs"]).ended(1);
-    assert!(told.out.contains("1 fault in the files") && told.out.contains("`notes/b.md`"), "{}", told.out);
+    assert!(told.out.contains("1 error in the source files") && told.out.contains("`notes/b.md`"), "{}", told.out);
 }
 
 /// What check cannot know, because the name is put together. Each row: the text in the script, its replacement, and

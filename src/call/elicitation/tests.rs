@@ -49,7 +49,7 @@ fn what_a_run_drew_made_and_told_the_next_one_has_again() {
     let second = suspending(record_of(&first), &[("who", accept("Ada")), ("stray", json!(1))]);
     assert_eq!(second.now_ms(99), 7);
     assert_eq!(second.next_id(|| "two".to_owned()), "one");
-    assert!(!second.is_new_notice() && second.is_new_notice(), "only what is new is told");
+    assert!(!second.is_new_notice() && second.is_new_notice(), "only new notices are sent");
     assert_eq!(second.kept_value("pot"), Some(json!({ "cups": 4 })));
     assert_eq!(ask(&second, "who"), Ok(accept("Ada")));
     assert_eq!(second.next_id(|| "two".to_owned()), "two");
@@ -128,7 +128,7 @@ fn a_call_that_waits_goes_on_where_one_that_was_suspended_stood() {
     assert_eq!(ask(&after, "who"), Ok(accept("Ada")), "answered before it was asked");
     assert_eq!(says.1.load(Ordering::Relaxed), 0);
     assert_eq!(after.next_id(|| "drawn again".to_owned()), id);
-    assert_eq!(after.next_id(|| "drawn anew".to_owned()), "drawn anew");
+    assert_eq!(after.next_id(|| "drawn twice".to_owned()), "drawn twice");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What is checked: the workspace and its folders, trust, packs, the sandbox, git, and HTTP.
+//! The checks of `toolsd doctor`: the workspace and its folders, trust, packs, the sandbox, git, and HTTP.
 
 use crate::cli::context::{
     CommandContext, OPEN_FOLDER, describe_markers, environment_variable, load_trust, trust_record_path,
@@ -71,7 +71,7 @@ impl Finding {
         Self { next: Some(next.into()), ..self }
     }
 
-    /// The finding that a fault makes: broken if it is an error.
+    /// Turns a diagnostic into a finding: broken if it is an error.
     pub(super) fn from_fault(about: &'static str, fault: &crate::diagnostic::Diagnostic) -> Self {
         let place = fault.at.as_ref().map_or_else(String::new, |at| format!("{at}: "));
         let state = if fault.is_error() { FindingState::Broken } else { FindingState::Note };
@@ -87,7 +87,7 @@ impl Finding {
     }
 }
 
-/// The workspace and the further roots.
+/// Checks the workspace and the additional roots.
 pub fn workspace(context: &CommandContext) -> Vec<Finding> {
     let root = context.workspace.root();
     let mut findings = vec![Finding::ok("workspace", root)];
@@ -95,7 +95,7 @@ pub fn workspace(context: &CommandContext) -> Vec<Finding> {
         findings.push(match Disk::new(&folder, []) {
             Ok(_) => Finding::ok("root", folder),
             Err(fault) => Finding::broken("root", fault.message.clone())
-                .next(format!("name a folder that is there, or take it out of `--root` or `{SETTINGS_FILE}`")),
+                .next(format!("name an existing folder, or remove it from `--root` or `{SETTINGS_FILE}`")),
         });
     }
     findings
@@ -106,26 +106,26 @@ pub fn folders(_: &CommandContext) -> Vec<Finding> {
     let is_there = |path: &str| Disk::new("/", []).is_ok_and(|disk| matches!(disk.stat(path), Ok(Some(_))));
     let mut findings = Vec::new();
     for (what, place) in [
-        ("your packs lie in", config_folder()),
+        ("your packs are in", config_folder()),
         ("trust is kept in", trust_record_path()),
-        ("locks and unfinished writes lie in", state_folder()),
+        ("locks and unfinished writes are in", state_folder()),
     ] {
         findings.push(match place {
             Some(place) if is_there(&place) => Finding::ok("files", format!("{what} {place}")),
-            Some(place) => Finding::ok("files", format!("{what} {place} (nothing is there yet)")),
+            Some(place) => Finding::ok("files", format!("{what} {place} (does not exist yet)")),
             None => {
                 let why = environment_variable("HOME")
-                    .map_or("is not set".to_owned(), |home| format!("is `{home}`, which is no absolute path"));
+                    .map_or("is not set".to_owned(), |home| format!("is `{home}`, which is not an absolute path"));
                 Finding::broken("files", format!("{what} no folder: `HOME` {why}"))
                     .next("set `HOME` to your home folder")
             }
         });
     }
-    findings.push(Finding::ok("files", "the log goes to standard error: a client keeps it, or not"));
+    findings.push(Finding::ok("files", "the log is written to standard error; some clients keep it"));
     findings
 }
 
-/// What is trusted here, what waits for it, and what cannot be trusted as it is.
+/// Reports what is trusted here, what waits for trust, and what cannot be trusted.
 pub fn trust(context: &CommandContext) -> Vec<Finding> {
     let root = context.workspace.root();
     let trust = match load_trust(root) {
@@ -153,7 +153,7 @@ pub fn trust(context: &CommandContext) -> Vec<Finding> {
     findings
 }
 
-/// What servers that were killed left behind.
+/// Reports what killed servers left behind.
 pub fn leftovers(_: &CommandContext) -> Vec<Finding> {
     recovered().into_iter().map(|told| Finding::note("left", told)).collect()
 }
@@ -175,7 +175,7 @@ pub fn sandbox(_: &CommandContext) -> Vec<Finding> {
     }]
 }
 
-/// Whether git is there, and which.
+/// Reports whether git is installed, and which version.
 pub fn git(context: &CommandContext) -> Vec<Finding> {
     let command = ProgramCommand {
         program: "git".to_owned(),
@@ -193,7 +193,7 @@ pub fn git(context: &CommandContext) -> Vec<Finding> {
         Ok(ran) if ran.code == 0 => String::from_utf8_lossy(&ran.output).trim().to_owned(),
         Ok(ran) => return vec![Finding::broken("git", format!("`git --version` ends with code {}", ran.code))],
         Err(fault) => {
-            let next = "install git: packs with a grant of it need it";
+            let next = "install git: packs with a `git` grant need it";
             return vec![Finding::note("git", fault.message.clone()).next(next)];
         }
     };
@@ -237,7 +237,7 @@ pub fn http(_: &CommandContext) -> Vec<Finding> {
     vec![match secret_variable("TOOLSD_HTTP_TOKEN") {
         Some(token) if token.is_empty() => Finding::broken("http", "`TOOLSD_HTTP_TOKEN` is empty")
             .next("set a token, for example the output of `openssl rand -hex 32`, or unset it"),
-        Some(_) => Finding::ok("http", "`TOOLSD_HTTP_TOKEN` is set: clients must bring it"),
+        Some(_) => Finding::ok("http", "`TOOLSD_HTTP_TOKEN` is set: clients must send it"),
         None => Finding::ok("http", "no token is set: `serve --http` serves this machine only"),
     }]
 }
@@ -265,7 +265,7 @@ fn refused_packs(registry: &Registry) -> Vec<Finding> {
         let what = format!("{who} not served: {}", first.why.message);
         let next = match (is_withheld(&first.why), first.part) {
             (true, _) => first.why.help.clone().unwrap_or_default(),
-            (false, PackPart::Pack) => "`toolsd check` shows all that is wrong with it".to_owned(),
+            (false, PackPart::Pack) => "`toolsd check` lists its errors".to_owned(),
             (false, _) => "`toolsd check`".to_owned(),
         };
         Finding::broken("pack", what).next(next)

@@ -1,4 +1,4 @@
-//! The configurations of clients that name this server: whether the program and the workspace that they name are there.
+//! The configurations of clients that name this server: whether the program and the workspace in them exist.
 
 use super::checks::Finding;
 use crate::cli::command_line::{CliCommand, CommandLine};
@@ -34,7 +34,7 @@ const HOME_CONFIGS: [(&str, &str); 9] = [
     ("VS Code", "Library/Application Support/Code/User/mcp.json"),
 ];
 
-/// Deeper tables are no servers.
+/// Deeper tables are not servers.
 const MAX_DEPTH: usize = 8;
 
 /// Every server of ours in a configuration that is found.
@@ -62,14 +62,12 @@ pub fn clients(context: &CommandContext) -> Vec<Finding> {
             Ok(tree) => visit_servers(&tree, root, 0, &mut |name, server| {
                 findings.push(check_server(context, &disk, client, &file, name, server))
             }),
-            Err(why) => {
-                findings.push(Finding::note("client", format!("{client}: `{file}` cannot be looked at: {why}")))
-            }
+            Err(why) => findings.push(Finding::note("client", format!("{client}: `{file}` cannot be read: {why}"))),
         }
     }
     if findings.is_empty() {
         let next = "`claude mcp add toolsd -- toolsd serve`, or as the README says for other clients";
-        findings.push(Finding::note("client", "no client is set up to start this server here").next(next));
+        findings.push(Finding::note("client", "no client is configured to start this server here").next(next));
     }
     findings
 }
@@ -86,8 +84,8 @@ fn parse_config(file: &str, bytes: &[u8]) -> Result<Json, String> {
     }
 }
 
-/// Visits every server that is ours and of this workspace: a table of servers may lie below each project, which is named
-/// by its folder.
+/// Visits every entry that starts toolsd for this workspace. Each project, named by its folder, may have its own table
+/// of servers.
 fn visit_servers(tree: &Json, workspace: &str, depth: usize, visit: &mut impl FnMut(&str, &Json)) {
     if depth > MAX_DEPTH {
         return;
@@ -109,7 +107,7 @@ fn is_ours(server: &Json) -> bool {
 fn check_server(context: &CommandContext, disk: &Disk, client: &str, file: &str, name: &str, server: &Json) -> Finding {
     let says = |what: String| format!("{client}, `{file}`: the server `{name}` {what}");
     let command = server.get("command").and_then(Json::as_str).unwrap_or_default();
-    // The client finds it in a `PATH` of its own; which that is, nobody else knows.
+    // The client searches its own `PATH`, which only the client knows.
     let program = match disk.program(command) {
         Ok(program) => program.path,
         Err(fault) => {
@@ -181,14 +179,14 @@ fn find_weakness(server: &Json, line: &CommandLine) -> Option<(String, String)> 
     // What a client fills in is known to it alone.
     let mut relative = named(line).filter(|(_, at)| !path::is_absolute(at) && !at.contains("${"));
     if let Some((option, at)) = relative.next() {
-        let next = "name it by its absolute path: clients start servers in a folder of their own choice";
+        let next = "name it by its absolute path: clients choose the folder in which they start servers";
         return Some((format!("names `{option} {at}`"), next.to_owned()));
     }
     is_off(server).then(|| ("is switched off".to_owned(), "the client starts it once that is gone".to_owned()))
 }
 
-/// The first option that names what is not there, without which the server does not start. What is relative, or filled in
-/// by the client, is known to it alone.
+/// Returns the first option that names a missing path, without which the server does not start. Paths that are relative
+/// or filled in by the client are skipped, since only the client can resolve them.
 fn missing_path<'a>(disk: &Disk, line: &'a CommandLine) -> Option<(&'static str, &'a str)> {
     named(line).filter(|(_, at)| is_absolute(at)).find(|(_, at)| matches!(disk.stat(at), Ok(None)))
 }
@@ -205,8 +203,8 @@ fn named(line: &CommandLine) -> impl Iterator<Item = (&'static str, &str)> {
     workspace.chain(further).chain(packs).chain(secrets.into_iter().flatten())
 }
 
-/// What keeps the server from starting, or from serving a pack that it names, as it would find it itself. Where folders are
-/// relative or filled in by the client, it is not known.
+/// What keeps the server from starting, or from serving a pack that it names, as it would find it itself. Where folders
+/// are relative or filled in by the client, it is not known.
 fn fault_of_start(context: &CommandContext, server: &Json, line: &CommandLine) -> Option<Diagnostic> {
     let mut options = line.options.clone();
     if !options.dirs.iter().chain(&options.roots).chain(&options.workspace).all(|at| is_absolute(at)) {
@@ -231,17 +229,18 @@ fn fault_of_start(context: &CommandContext, server: &Json, line: &CommandLine) -
     unknown.map(|fault| told(fault, "names a pack by `--pack`"))
 }
 
-/// A fault in words that go on after the name of a server.
+/// Puts the subject before the message of a diagnostic, which follows the name of a server.
 fn told(fault: &Diagnostic, what: &str) -> Diagnostic {
     Diagnostic { message: format!("{what}: {}", fault.message), ..fault.clone() }
 }
 
-/// Whether a path is the same for the client as for us: one that is relative, or filled in by the client, is known to it alone.
+/// Whether a path is the same for the client as for us: one that is relative, or filled in by the client, is known to
+/// it alone.
 fn is_absolute(at: &str) -> bool {
     path::is_absolute(at) && !at.contains("${")
 }
 
-/// The folder in which a client starts it, if it says so.
+/// Returns the folder in which a client starts it, if configured.
 fn working_folder(server: &Json) -> Option<&str> {
     server.get("cwd").and_then(Json::as_str).filter(|folder| is_absolute(folder))
 }
@@ -255,15 +254,13 @@ fn is_off(server: &Json) -> bool {
 /// A variable by which the server finds other files of the user's than this command, its value, and what follows.
 fn another_home(server: &Json) -> Option<(&'static str, &str, &'static str)> {
     let own = server.get("env")?;
-    let follows = [
-        ("HOME", "what was trusted here is not trusted there"),
-        ("XDG_CONFIG_HOME", "your own packs are others there"),
-    ];
+    let follows =
+        [("HOME", "trust that was given here does not apply there"), ("XDG_CONFIG_HOME", "it uses other user packs")];
     let mut set = follows.into_iter().filter_map(|(name, what)| Some((name, own.get(name)?.as_str()?, what)));
     set.find(|(name, value, _)| !value.contains("${") && environment_variable(name).as_deref() != Some(*value))
 }
 
-/// The command line that a client's arguments make, if it serves; else what is wrong with it.
+/// Returns the command line of a client's arguments, if it serves; otherwise an error message.
 fn parse_arguments<'a>(words: impl Iterator<Item = &'a str>) -> Result<CommandLine, String> {
     let read = CommandLine::try_parse_from(std::iter::once("toolsd").chain(words));
     let line = read.map_err(|error| {
@@ -277,7 +274,7 @@ fn parse_arguments<'a>(words: impl Iterator<Item = &'a str>) -> Result<CommandLi
     }
 }
 
-/// The same text with blanks in the place of comments and of such commas: everything else stands where it stood.
+/// Replaces comments and such commas by spaces, so that all other locations stay the same.
 fn strip_comments(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;

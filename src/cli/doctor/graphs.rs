@@ -1,4 +1,4 @@
-//! What is wrong with the graphs of packs: files that are missing from answers, and what scripts warn of.
+//! The errors of the graphs of packs: files that are missing from results, and warnings of scripts.
 
 use super::checks::Finding;
 use crate::call::Service;
@@ -7,17 +7,17 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::script::STACK_BYTES;
 use crate::value::Json;
 
-/// The number of faults, and of warnings, of one graph that are told one by one.
+/// Maximum number of errors, and of warnings, of one graph that are listed individually.
 const MAX_TOLD: usize = 20;
 
-/// The graph of every pack that is served, built afresh.
+/// Builds the graph of every active pack.
 pub fn graphs(context: &CommandContext) -> Vec<Finding> {
     let Ok(service) = context.service() else { return Vec::new() };
     let registry = service.registry();
     let with_graph = registry.packs.iter().filter(|pack| pack.compiled.graph.is_some());
     with_graph
         .flat_map(|pack| match build(&service, &pack.name) {
-            Ok(None) => vec![Finding::ok("graph", format!("that of `{}` is built without faults", pack.name))],
+            Ok(None) => vec![Finding::ok("graph", format!("that of `{}` is built without errors", pack.name))],
             Ok(Some(state)) => findings(&pack.name, &state),
             Err(fault) => vec![Finding::from_fault("graph", &fault)],
         })
@@ -31,14 +31,14 @@ fn build(service: &Service, pack: &str) -> Result<Option<Json>> {
         let thread = builder
             .spawn_scoped(scope, || service.graph_state(pack))
             .map_err(|error| broken(format!("no thread for the graph of `{pack}`: {error}")))?;
-        thread.join().unwrap_or_else(|_| Err(broken(format!("the graph of `{pack}` broke off"))))
+        thread.join().unwrap_or_else(|_| Err(broken(format!("the build of the graph of `{pack}` ended unexpectedly"))))
     })
 }
 
 fn findings(pack: &str, state: &Json) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (list, total, what) in
-        [("faults", "total", "is left out of answers"), ("warnings", "warnings_total", "is warned of")]
+        [("faults", "total", "is excluded from results"), ("warnings", "warnings_total", "is warned of")]
     {
         let all = state[list].as_array().map_or(&[][..], Vec::as_slice);
         for told in all.iter().take(MAX_TOLD) {

@@ -1,4 +1,4 @@
-//! Reading as a whole: what a good file gives, and that a bad one tells all its faults with their places.
+//! Reading whole files: the definitions of a valid file, and all errors of an invalid one with their locations.
 
 use super::*;
 use crate::definition::{Body, CaseAction, Expectation, MessagePart, apply_fixtures};

@@ -90,14 +90,14 @@ impl Checker {
         problems
     }
 
-    /// Fills in the defaults of the root and of nested objects that are there, behind what is there.
+    /// Fills in the defaults of the root and of existing nested objects, after the existing keys.
     //= docs/spec.md#definitions
     //# The defaults of an input schema MUST be filled in, also in nested objects that are present.
     pub fn fill_defaults(&self, value: &mut Json) {
         self.plan.get_or_init(|| DefaultsPlan::from_schema(self.schema())).fill(value);
     }
 
-    /// Makes integers of whole numbers such as `3.0` where the schema asks for an integer.
+    /// Converts whole numbers such as `3.0` to integers where the schema requires an integer.
     pub fn settle_integers(&self, value: &mut Json) {
         integers::settle_integers(self.schema(), value);
     }
@@ -125,8 +125,8 @@ fn compile(schema: &Json) -> Result<CompiledSchema> {
     })
 }
 
-/// The sizes of all patterns for names, times the bytes of all names of a value: the validator matches names itself, and
-/// cannot be asked meanwhile.
+/// Maximum product of the sizes of all patterns for names and the bytes of all names of a value: the validator matches
+/// names itself, and cannot be interrupted.
 const MOST: u64 = 20_000_000;
 
 /// Compiles a pattern of a schema: look-around and back-references are refused.
@@ -195,7 +195,7 @@ fn name_pattern_sizes(schema: &Json) -> Result<u64> {
     Ok(size)
 }
 
-/// Says so if a value has more names than patterns of this size can be matched with.
+/// Returns a message if a value has more names than patterns of this size may be matched with.
 fn too_many_names(value: &Json, size: u64) -> Option<String> {
     let (mut bytes, mut open) = (0_u64, vec![value]);
     while let Some(part) = open.pop().filter(|_| size > 0) {
@@ -219,11 +219,11 @@ struct DefaultsPlan {
     nested: Vec<(String, DefaultsPlan)>,
 }
 
-/// Definitions that refer to themselves are followed this far.
+/// Recursive definitions are followed to this depth.
 const DEPTH: usize = 8;
 
 impl DefaultsPlan {
-    /// The plan of a schema whose references are resolved.
+    /// Creates the plan of a schema whose references are resolved.
     fn from_schema(root: &Json) -> Self {
         let mut plan = Self::default();
         plan.add(root, root, DEPTH);
@@ -254,7 +254,7 @@ impl DefaultsPlan {
         }
     }
 
-    /// Fills in what is missing, behind what is there.
+    /// Fills in missing values, after the existing keys.
     fn fill(&self, json: &mut Json) {
         let Some(map) = json.as_object_mut() else { return };
         for (name, default) in &self.defaults {

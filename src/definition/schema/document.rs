@@ -1,5 +1,5 @@
-//! A JSON Schema written in TOML, with the place of each part, and its published form: the author's text in its order, plus
-//! the shared schemas that it refers to and a keyword that closes its root.
+//! A JSON Schema written in TOML, with the location of each part, and its published form: the author's schema in its
+//! order, plus the shared schemas that it refers to and a keyword that closes its root.
 
 use super::keyword::{KEYWORDS, SchemaStep, subschemas};
 use crate::definition::code;
@@ -20,12 +20,12 @@ pub type ObjectSchema = Arc<serde_json::Map<String, Json>>;
 pub struct Schema {
     /// The schema, keys in the order they were written.
     pub json: Arc<Json>,
-    /// The place of each part, by JSON pointer; of the root alone where nobody will ask for more.
+    /// The location of each part, by JSON pointer; only of the root if the schema is not validated.
     pub places: HashMap<String, Place>,
 }
 
 impl Schema {
-    /// The schema in a tree, with the place of each part.
+    /// Returns the schema in a tree, with the location of each part.
     pub(in crate::definition) fn from_node(node: &TomlNode) -> Self {
         let mut places = HashMap::new();
         node.places("", &mut |pointer, place| {
@@ -34,18 +34,18 @@ impl Schema {
         Self { json: node.to_json().into(), places }
     }
 
-    /// The schema in a tree, with the place of its root only: for a schema that is not validated.
+    /// Returns the schema in a tree, with the location of its root only, for a schema that is not validated.
     pub(in crate::definition) fn from_node_without_places(node: &TomlNode) -> Self {
         Self { json: node.to_json().into(), places: HashMap::from([(String::new(), node.at.clone())]) }
     }
 
-    /// The schema of an object without properties, placed at the definition that has no schema.
+    /// Returns the schema of an object without properties, with the location of the definition that has no schema.
     pub(in crate::definition) fn without_properties(at: &Place) -> Self {
         let json = serde_json::json!({ "type": "object", "additionalProperties": false });
         Self { json: json.into(), places: HashMap::from([(String::new(), at.clone())]) }
     }
 
-    /// An object of name to schema (the `variables` of a resource) as the schema of an object.
+    /// Turns a map of names to schemas (the `variables` of a resource) into the schema of an object.
     pub fn as_properties(&self) -> Self {
         let json = serde_json::json!({ "type": "object", "properties": self.json });
         let places = self.places.iter().map(|(pointer, place)| (format!("/properties{pointer}"), place.clone()));
@@ -53,7 +53,7 @@ impl Schema {
         Self { json: json.into(), places: places.chain(root).collect() }
     }
 
-    /// The place of a part, or of the nearest part around it that has one.
+    /// Returns the location of a part, or of the nearest enclosing part that has one.
     pub fn place(&self, pointer: &str) -> Option<&Place> {
         let mut pointer = pointer;
         loop {
@@ -64,15 +64,15 @@ impl Schema {
         }
     }
 
-    /// The schema of arguments or of a configuration: [`Schema::resolve`], and where the root says nothing of further
-    /// properties it is closed: `additionalProperties = false`, or `unevaluatedProperties = false` beside keywords that
-    /// bring properties of their own.
+    /// Returns the schema of arguments or of a configuration: [`Schema::resolve`], with a closed root unless the author
+    /// decides on further properties. `additionalProperties = false` closes it, or `unevaluatedProperties = false` if
+    /// other keywords add properties.
     pub fn publish(&self, defs: &[(Located<String>, Schema)]) -> Result<ObjectSchema> {
         //= docs/spec.md#definitions
         //# A schema MUST be published as written, except for its shared definitions, `properties` and a closing
         //# keyword at its root, and `items` of arrays.
         let mut root = with_shared(self, defs)?;
-        // Some hosts refuse an object without `properties`, and with it all tools of the server.
+        // Some clients refuse an object without `properties`, and with it all tools of the server.
         if root.get("type").is_some_and(|kind| kind == "object") {
             root.entry("properties").or_insert_with(|| Json::Object(Map::new()));
         }
@@ -91,20 +91,20 @@ impl Schema {
         Ok(root.into())
     }
 
-    /// The schema with the shared schemas it refers to, and those they refer to, in its `$defs`; the first reference
-    /// that leads nowhere is an error.
+    /// Returns the schema with the shared schemas that it refers to, directly or through others, in its `$defs`. Fails
+    /// at the first reference that does not resolve.
     pub fn resolve(&self, defs: &[(Located<String>, Schema)]) -> Result<ObjectSchema> {
         with_shared(self, defs).map(ObjectSchema::from)
     }
 
-    /// The references of a schema that lead nowhere, each at its place.
+    /// Reports the references of a schema that do not resolve, each at its location.
     pub fn missing_references(&self, defs: &[(Located<String>, Schema)]) -> Vec<Diagnostic> {
         let mut faults = Vec::new();
         visit_references(&self.json, &mut Vec::new(), &mut |way, reference| {
             if resolves(&self.json, reference, defs) {
                 return;
             }
-            let fault = Diagnostic::new(code::SCHEMA_REFERENCE, format!("`{reference}` leads nowhere"));
+            let fault = Diagnostic::new(code::SCHEMA_REFERENCE, format!("`{reference}` does not resolve"));
             let own = self.json.get("$defs").and_then(Json::as_object);
             let names = defs
                 .iter()
@@ -125,7 +125,7 @@ impl Schema {
     }
 }
 
-/// Gives each array `items`: some hosts refuse one without, and with it all tools of the server.
+/// Adds `items` to each array without them: some clients refuse such an array, and with it all tools of the server.
 fn give_items(schema: &mut Json) {
     match schema {
         Json::Object(map) => {
@@ -158,19 +158,19 @@ fn with_shared(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<Ma
     Ok(root)
 }
 
-/// A schema as an object: `true` is the empty one, `false` its opposite (JSON Schema 2020-12, core §4.3.2). Anything else
-/// is none.
+/// Returns a schema as an object: `true` is the empty schema, `false` its negation (JSON Schema 2020-12, core §4.3.2).
+/// Fails for any other value.
 pub fn schema_object(schema: Json) -> Result<Map<String, Json>> {
     match schema {
         Json::Object(map) => Ok(map),
         Json::Bool(true) => Ok(Map::new()),
         Json::Bool(false) => Ok(Map::from_iter([("not".to_owned(), Json::Object(Map::new()))])),
-        _ => Err(Diagnostic::new(code::SCHEMA_VALUE, "the schema cannot be used: it is no object")
+        _ => Err(Diagnostic::new(code::SCHEMA_VALUE, "the schema cannot be used: it is not an object")
             .help("JSON Schema 2020-12")),
     }
 }
 
-/// Whether a reference inside a schema resolves. Anchors are checked when the schema is compiled.
+/// Returns whether a reference inside a schema resolves. Anchors are checked when the schema is compiled.
 fn resolves(root: &Json, reference: &str, defs: &[(Located<String>, Schema)]) -> bool {
     let Some(pointer) = reference.strip_prefix('#') else { return true };
     if !pointer.starts_with('/') {
@@ -186,7 +186,7 @@ fn resolves(root: &Json, reference: &str, defs: &[(Located<String>, Schema)]) ->
     shared.is_some_and(|(_, schema)| schema.json.pointer(&rest).is_some())
 }
 
-/// The names of the shared schemas that a schema uses, directly or through others.
+/// Returns the names of the shared schemas that a schema uses, directly or through others.
 fn shared_names<'a>(json: &Json, defs: &'a [(Located<String>, Schema)]) -> Vec<&'a str> {
     let mut used: Vec<&str> = Vec::new();
     let mut waiting: Vec<&Json> = vec![json];
@@ -216,7 +216,7 @@ fn visit_references<'a>(
         if let ("$ref", Some(reference)) = (keyword.as_str(), value.as_str()) {
             found(way, reference);
         }
-        // Most values cannot hold a schema, and checking the value is cheaper than searching the table.
+        // Most values cannot contain a schema, and checking the value is cheaper than searching the table.
         if !(value.is_object() || value.is_array()) {
             continue;
         }

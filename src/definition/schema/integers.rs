@@ -3,13 +3,13 @@
 use super::keyword::follow_reference;
 use crate::value::Json;
 
-/// Schemas that nest or refer to themselves are followed this far.
+/// Nested and recursive schemas are followed to this depth.
 const DEPTH: usize = 32;
 
-/// From here on, a number with a fraction cannot tell neighboring integers apart: it stays as it was sent.
+/// From this value on, a float cannot distinguish neighboring integers; it is left as it was sent.
 const MOST: f64 = 9_007_199_254_740_992.0;
 
-/// Makes integers of the whole numbers that are written as `3.0`, where `schema` asks for an integer.
+/// Converts whole numbers written as `3.0` to integers, where `schema` requires an integer.
 pub(super) fn settle_integers(schema: &Json, value: &mut Json) {
     if has_whole_float(value) {
         settle(&[schema], schema, value, DEPTH);

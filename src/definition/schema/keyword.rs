@@ -42,7 +42,7 @@ pub enum KeywordValue {
 }
 
 impl KeywordValue {
-    /// What it takes, in words.
+    /// Describes the allowed values, for messages.
     pub fn describe(self) -> &'static str {
         match self {
             Self::Schema => "a schema",

@@ -1,4 +1,4 @@
-//! Lints a schema as it was written; each fault has its place.
+//! Lints a schema as it was written; each diagnostic has a location.
 
 use super::checker::linear_pattern;
 use super::document::Schema;
@@ -21,7 +21,7 @@ pub enum SchemaRole {
     Shared,
 }
 
-/// Reports every fault of a schema: keywords, their values, formats, patterns, references that lead out of the pack.
+/// Reports every error of a schema: keywords, their values, formats, patterns, references that leave the pack.
 //= docs/spec.md#definitions
 //# A schema that toolsd cannot use MUST be reported at the position of the keyword.
 pub fn lint_schema(schema: &Schema, role: SchemaRole) -> Vec<Diagnostic> {
@@ -33,7 +33,7 @@ pub fn lint_schema(schema: &Schema, role: SchemaRole) -> Vec<Diagnostic> {
     linter.faults
 }
 
-/// The deepest nesting that is accepted: walking a schema uses stack.
+/// Maximum nesting: walking a schema uses stack.
 const DEPTH: usize = 64;
 
 struct Linter<'a> {
@@ -57,7 +57,7 @@ impl Linter<'_> {
             Some(_) => self.fault(
                 code::SCHEMA_ROOT,
                 "/type",
-                format!("{what} are no object"),
+                format!("{what} are not an object"),
                 "`type = \"object\"` at the root",
             ),
             None => self.fault(

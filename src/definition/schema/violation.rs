@@ -66,7 +66,8 @@ fn unknown_names(pointer: &str, unexpected: &[&str], known: &[&str]) -> Vec<Sche
     unexpected.iter().take(20).map(problem).collect()
 }
 
-/// The distance of a value from an alternative. One that a constant rules out is further away than one that lacks a key.
+/// The distance of a value from an alternative. One that a constant rules out is further away than one that lacks a
+/// key.
 fn distance(errors: &[ValidationError<'_>]) -> (bool, usize) {
     let ruled_out = errors.iter().any(|error| is_choice(error) || matches!(error.kind(), Kind::Type { .. }));
     (ruled_out, errors.len())
@@ -76,7 +77,8 @@ fn is_choice(error: &ValidationError<'_>) -> bool {
     matches!(error.kind(), Kind::Constant { .. } | Kind::Enum { .. })
 }
 
-/// The violation for alternatives with a discriminator, such as `op`, whose value fits none of them: it lists all values.
+/// The violation for alternatives with a discriminator, such as `op`, whose value fits none of them: it lists all
+/// values.
 fn discriminator_violation(alternatives: &[Vec<ValidationError<'_>>]) -> Option<SchemaViolation> {
     let choices: Vec<_> =
         alternatives.iter().map(|errors| errors.iter().find(|e| is_choice(e))).collect::<Option<_>>()?;
@@ -142,7 +144,7 @@ fn describe_kind(kind: &Kind, error: &ValidationError<'_>) -> (String, Option<St
         Kind::Custom { keyword, message: pattern } if keyword == "pattern" => {
             (format!("does not match the pattern `{}`", shorten(pattern, 120)), got())
         }
-        Kind::Format { format } => (format!("is no {format}"), got()),
+        Kind::Format { format } => (format!("is not a valid {format}"), got()),
         Kind::FalseSchema => ("is not allowed here".to_owned(), None),
         Kind::OneOfMultipleValid { .. } => ("fits several of the alternatives, exactly one is needed".to_owned(), None),
         Kind::Contains => ("lacks an item that it must contain".to_owned(), None),
@@ -153,7 +155,7 @@ fn describe_kind(kind: &Kind, error: &ValidationError<'_>) -> (String, Option<St
     }
 }
 
-/// The schema that holds the keyword an error is about.
+/// Returns the schema that contains the keyword of an error.
 fn parent_schema<'a>(error: &ValidationError<'_>, root: &'a Json) -> Option<&'a Json> {
     let path = error.schema_path().to_string();
     let parent = &path[..path.rfind('/')?];

@@ -14,7 +14,7 @@ fn of(text: &str) -> Permissions {
 const PACK: &str = "[pack]\ntitle = \"A\"\n";
 const TOOL: &str = "[[tool]]\nname = \"a\"\ndescription = \"x\"\n";
 
-/// Where a key stands, and what is around it.
+/// Puts a key into its table, with the text around it.
 fn within(table: &str, line: &str) -> String {
     match table {
         "[pack]" => format!("{PACK}{line}\n"),
@@ -119,7 +119,7 @@ const ROWS: &[PermissionRow] = &[
     ("[graph]", "limits = { time_ms = 5 }", "limits = { time_ms = 6 }", true),
     ("[graph]", "limits = { time_ms = 5 }", "", true),
     ("[graph]", "limits = { time_ms = 5 }", "limits = { time_ms = 4 }", false),
-    // A build beside the calls has the limits of every build.
+    // A build in the background has the limits of every build.
     ("[graph]", "", "refresh = { interval_ms = 1 }", false),
     ("[graph.refresh]", "interval_ms = 1000", "interval_ms = 1", false),
     ("[graph.refresh]", "watch = false", "watch = true", false),
@@ -197,13 +197,13 @@ fn only_what_is_wider_asks_again() {
         assert_eq!(
             beyond.describe().is_empty(),
             beyond.is_empty(),
-            "what asks is told: {table}: `{before}` to `{after}`"
+            "every request is described: {table}: `{before}` to `{after}`"
         );
         assert!(one.exceeding(&one).is_empty() && other.exceeding(&other).is_empty(), "{table}: `{before}`, `{after}`");
     }
 }
 
-/// What is new of a program is told alone: what it could do before is not told as nothing.
+/// Only new permissions of a program are described; permissions that it had before are not described as nothing.
 #[test]
 fn what_is_new_of_a_program_is_told_without_what_is_not() {
     for (before, after, told) in [

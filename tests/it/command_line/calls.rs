@@ -320,7 +320,7 @@ fn it_is_told_where_relative_grants_hold_and_which_cover_nothing() {
     home.write("further/notes/a.md", "a");
     let words = ["list", "--grants", "--dir", "dir", "--pack", "a", "--root", "further"];
     let said = home.run(&words).ended(0);
-    assert!(said.out.contains("beneath each root: ") && said.out.contains("/further"), "{}", said.out);
+    assert!(said.out.contains("apply to each root: ") && said.out.contains("/further"), "{}", said.out);
     assert!(said.err.contains("the grant `../other` covers nothing"), "{}", said.err);
     let said = home.run(&[&words[..], &["--format", "json"]].concat()).ended(0).json();
     assert_eq!(said["roots"].as_array().map(Vec::len), Some(2), "{said}");

@@ -9,7 +9,7 @@ fn a_folder_that_holds_no_packs_is_told_with_the_one_that_does() {
     let home = Home::with(&[("dir/tools.d/a/b.toml", PACK), ("other/.toolsd/tools.d/a.toml", PACK), ("bare/x", "")]);
     for (given, used) in [("dir/tools.d", "dir`"), ("dir/tools.d/a", "dir`"), ("other", "other/.toolsd`")] {
         let told = home.run(&["check", "--dir", given]).ended(0);
-        assert!(told.out.contains("has no packs: `--dir` names the folder that holds `tools.d`"), "{}", told.out);
+        assert!(told.out.contains("has no packs: `--dir` names the folder that contains `tools.d`"), "{}", told.out);
         let help = told.out.lines().find(|line| line.contains("use `--dir /")).unwrap_or_default();
         assert!(help.ends_with(used), "{}", told.out);
     }

@@ -143,7 +143,7 @@ fn an_eject_over_a_file_that_is_there_changes_nothing() {
     others.iter().for_each(|file| std::fs::remove_file(file).unwrap());
     let ejected = home.workspace().join(".toolsd/ejected.json");
     std::fs::write(&ejected, "{}\n").unwrap();
-    assert!(home.run(&["eject", "duvet"]).ended(2).err.contains("is already there"));
+    assert!(home.run(&["eject", "duvet"]).ended(2).err.contains("already exists"));
     assert!(others.iter().all(|file| !std::path::Path::new(file).exists()));
     assert_eq!(std::fs::read_to_string(&ejected).unwrap(), "{}\n");
     home.run(&["eject", "duvet", "--force"]).ended(0);

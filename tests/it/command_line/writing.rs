@@ -25,7 +25,7 @@ fn what_new_writes_passes_check_and_test() {
 fn new_overwrites_nothing_and_takes_sound_names_only() {
     let home = Home::with(&[]);
     home.run(&["new", "pack", "notes"]).ended(0);
-    assert!(home.run(&["new", "pack", "notes"]).ended(2).err.contains("is already there"));
+    assert!(home.run(&["new", "pack", "notes"]).ended(2).err.contains("already exists"));
     for name in ["Notes", "no-tes", "../notes", "1notes", ""] {
         assert!(home.run(&["new", "pack", name]).ended(2).err.contains("cannot be a name"), "{name}");
     }

@@ -79,7 +79,7 @@ fn every_skill_of_the_corpus_is_right_to_the_byte() {
     }
     server.end();
     let log = corpus.log();
-    assert_eq!(log.matches("`Mixed-Case` is no name of a skill").count(), 1, "{log}");
+    assert_eq!(log.matches("`Mixed-Case` is not a valid skill name").count(), 1, "{log}");
 }
 
 //= docs/spec.md#skills
