@@ -14,7 +14,7 @@ const WORDS: &str = r"\.rhai|tools\.d/|\[\[?(pack|tool|prompt|resource)|toolsd d
 /// More errors of toolsd: the body of a function, and a part of the message.
 const MORE: &[(&str, &str)] = &[
     ("let a = (); a.trim()", "the code of `"),
-    ("no_such_function(1)", "is broken: there is no function"),
+    ("no_such_function(1)", "is unavailable: there is no function"),
     ("let a = #{}; a.b.c", "the code of `"),
     ("read_text(\"/etc/passwd\")", "may not read"),
     ("write_text(\"a.md\", \"x\")", "may not write"),

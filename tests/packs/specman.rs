@@ -162,7 +162,10 @@ fn what_cannot_be_read_is_told_by_the_report_of_compliance() {
     assert!(whole.contains("concept-pot.brew") && !whole.contains("1 error in the source files"), "{whole}");
     write("src/latin.rs", b"// caf\xe9 [ENSURES: concept-pot.brew:CHECK]\n");
     let told_of_code = told();
-    assert!(told_of_code.contains("1 error in the source files") && told_of_code.contains("src/latin.rs"), "{told_of_code}");
+    assert!(
+        told_of_code.contains("1 error in the source files") && told_of_code.contains("src/latin.rs"),
+        "{told_of_code}"
+    );
     write("spec/tea/spec.md", &[spec.as_bytes(), b"\xe9"].concat());
     let told_of_spec = told();
     assert!(told_of_spec.contains("its constraint groups are not known"), "{told_of_spec}");
