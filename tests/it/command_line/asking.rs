@@ -111,7 +111,7 @@ fn a_user_is_sent_to_an_address_in_both_eras() {
     // It is optional: a client that shows forms alone is not asked.
     let forms =
         ask(&mut server, "tools/call", &json!({ "name": "test_elicitation_url" }), &json!({ "elicitation": {} }));
-    assert_eq!(forms["result"]["content"][0]["text"], "nobody can be sent there");
+    assert_eq!(forms["result"]["content"][0]["text"], "the client cannot open URLs");
 }
 
 //= docs/spec.md#questions
