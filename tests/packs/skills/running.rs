@@ -135,7 +135,7 @@ fn the_description(corpus: &Corpus) -> Vec<String> {
 /// The time between looks is that of the seed unless it is set.
 fn refreshed_by_the_clock(corpus: &Corpus) -> Vec<String> {
     let pack: toml::Table = include_str!("../../../tools.d/skills.toml").parse().unwrap();
-    let usual = pack["pack"]["config"]["properties"]["refresh_ms"]["default"].as_integer();
+    let usual = pack["pack"]["config_schema"]["properties"]["refresh_ms"]["default"].as_integer();
     let server = corpus.serve();
     let looked = corpus.logged("`skills` is refreshed", 2);
     server.end();
