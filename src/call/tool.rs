@@ -126,12 +126,12 @@ pub(super) fn call_tool(
 }
 
 fn is_thrown_again(fault: &Diagnostic, first: &Diagnostic) -> bool {
-    fault.code == first.code && fault.message == first.message
+    let has_more = fault.data.is_some() && fault.data != first.data;
+    fault.code == first.code && fault.message == first.message && !has_more
 }
 
 /// Returns `on_error` of the tool, otherwise of the pack: script and function. The script is that of the body,
-/// otherwise
-/// `tools.d/PACK.rhai`.
+/// otherwise `tools.d/PACK.rhai`.
 fn error_handler(tool: &Tool, invocation: &Invocation) -> Option<(String, String)> {
     let pack = invocation.pack();
     let script = |name: &Located<String>| {

@@ -164,7 +164,7 @@ pub static PACK: Grammar = Grammar {
         optional(
             "config_schema",
             ValueShape::Schema,
-            "JSON Schema of `[packs.NAME]` in the workspace's `toolsd.toml`.",
+            "The JSON Schema of `[packs.NAME]` in the workspace's `toolsd.toml`.",
         ),
         optional("limits", ValueShape::Table(&LIMITS), "Limits of the pack's calls."),
         optional(

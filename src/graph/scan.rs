@@ -229,7 +229,7 @@ fn fault_of_script(fragments: &[Arc<Fragment>]) -> Option<Box<Diagnostic>> {
 
 fn decode_text(path: &str, bytes: Vec<u8>) -> Result<String> {
     text_from_bytes(path, bytes)
-        .map_err(|fault| fault.help("pass `allow_unreadable: true` in the arguments to accept any bytes"))
+        .map_err(|fault| fault.author_help("pass `allow_unreadable: true` in the arguments to accept any bytes"))
 }
 
 /// Whether an error ends the whole build: the build was stopped, so the file is not merely too large for its function.

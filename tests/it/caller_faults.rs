@@ -85,7 +85,8 @@ fn a_fault_that_is_thrown_again_stays_what_it_was() {
     let pack = "[pack]\ntitle = \"Pots\"\nversion = \"1.0.0\"\nactivate_if_exists = []\non_error = \"explain\"\n\
         [[tool]]\nname = \"brew\"\ndescription = \"Brews.\"\neffect = \"pure\"\nscript = \"tools.d/pots/lib.rhai\"\nfn = \"brew\"\n\
         [tool.input]\ntype = \"object\"\nrequired = [\"pot\"]\nproperties.pot = { type = \"string\", description = \"The pot\" }\n";
-    let script = "fn brew(args) { args.pot }\nfn explain(error, args) { error.rethrow(); }\n";
+    let script = "fn brew(args) { if args.pot == \"cold\" { fail(\"no tea\"); } args.pot }\n\
+        fn explain(error, args) { if error.kind == \"fail\" { fail(error.message, #{ next: \"boil\" }); } error.rethrow(); }\n";
     let home = Home::with(&[("packs/tools.d/pots.toml", pack), ("packs/tools.d/pots/lib.rhai", script)]);
     let mut command = home.command();
     command.args(["serve", "--dir", "packs", "--pack", "pots"]).stderr(std::fs::File::create(home.log()).unwrap());
@@ -94,4 +95,7 @@ fn a_fault_that_is_thrown_again_stays_what_it_was() {
     let told: serde_json::Value = serde_json::from_str(&told).unwrap();
     assert!(failed && told["error"] == "the arguments of `brew` do not fit", "{told}");
     assert_eq!(told["problems"], json!(["`pot` is missing (the pot)"]));
+    // One with data of its own is another error, though its message is the same.
+    let (told, failed) = server.said("brew", json!({ "pot": "cold" }));
+    assert_eq!((&*told, failed), (r#"{"next":"boil"}"#, true));
 }
