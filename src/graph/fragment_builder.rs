@@ -65,13 +65,15 @@ impl FragmentBuilder {
         self.put_node(kind, parse_id(id)?, fields, parent, OnDuplicate::KeepFirst)
     }
 
-    /// `merge_node(kind, id, fields, #{ parent, max })`: adds a node, or merges it with the existing one. The first
-    /// value of a field is kept, except that the fields in `max` keep their greatest value: `max` lists the values of
-    /// each field from the least to the greatest. Values that are not listed rank below all others.
+    /// `merge_node(kind, id, fields, #{ parent, keep_highest })`: adds a node, or merges it with the existing one. The
+    /// first value of a field is kept, except that the fields in `max` (`keep_highest`) keep the highest: it lists the
+    /// values of each field from the least to the greatest. Values that are not listed rank below all others.
     pub fn merge_into(&mut self, kind: &str, id: &Value, fields: &Value, parent: &Value, max: &Map) -> Result<Value> {
         let fields = node_fields(fields)?;
-        let maxima: Vec<(Text, Vec<Value>)> =
-            max.iter().map(|(field, order)| Ok((field.clone(), parse_list(order, "max")?))).collect::<Result<_>>()?;
+        let maxima: Vec<(Text, Vec<Value>)> = max
+            .iter()
+            .map(|(field, order)| Ok((field.clone(), parse_list(order, "keep_highest")?)))
+            .collect::<Result<_>>()?;
         let known = self.fragment.maxima.iter().position(|known| **known == *maxima);
         let at = known.unwrap_or_else(|| {
             self.fragment.maxima.push(maxima.into());
@@ -80,31 +82,8 @@ impl FragmentBuilder {
         self.put_node(kind, parse_id(id)?, fields, parent, OnDuplicate::Merge(index_u32(at)?))
     }
 
-    /// `add_all(kind, parent, records, key)`: adds a child for each record, whose id is `parent-` followed by
-    /// `record[key]`. Returns the list of ids.
-    pub fn add_all(&mut self, kind: &str, parent: &Value, records: &[Value], key: &str) -> Result<Value> {
-        let NodeRef::Id { id: stem, .. } = node_ref(parent)? else {
-            return Err(Diagnostic::new(Code::INTERNAL, "a parent is referred to by its id"));
-        };
-        let mut ids = Vec::with_capacity(records.len());
-        for entry in records {
-            guard::spend(ITEM)?;
-            let fields = node_fields(entry)?;
-            let own = match fields.get(key) {
-                Some(own) if !own.is_null() => parse_id(own)?,
-                _ => {
-                    let fault = Diagnostic::new(Code::ARGUMENTS, format!("a record of `add_all` has no field `{key}`"));
-                    return Err(fault.help("the last argument names the field that identifies a record"));
-                }
-            };
-            let id = format!("{stem}-{own}");
-            ids.push(self.put_node(kind, id.into(), fields, parent, OnDuplicate::Reject)?);
-        }
-        Ok(Value::List(ids))
-    }
-
     /// `add_edge(from, to, kind, #{ requires, labels })`: adds an edge, which is resolved when the graph is assembled.
-    /// `to` is an id of any kind, or `#{ kind, id }`. The edge is broken while an end, or one of `needs`, is missing.
+    /// `to` is an id of any kind, or `#{ kind, id }`. The edge is broken while an end, or one of `requires`, is missing.
     pub fn refer(&mut self, from: &Value, to: &Value, kind: &str, needs: &[Value], labels: &[Value]) -> Result<()> {
         let reference = FragmentEdge {
             from: self.localize(node_ref(from)?),

@@ -16,7 +16,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     params: &[
         required(
             "items",
-            &[Kind::Nodes, Kind::Edges, Kind::Rows, Kind::Set, Kind::List],
+            skip::KINDS,
             "The nodes, edges, rows, set or array.",
         ),
         required("args", &[Kind::Map], "The arguments of the tool: `offset` and `limit`, each of which may be `()`."),

@@ -233,18 +233,3 @@ fn derived_fields_are_checked() {
 fn map_value(name: &str) -> Value {
     Value::map([(name, 1_i64.into())])
 }
-
-#[test]
-fn many_children_are_added_at_once() {
-    let builder = Builder::new(Fake::default().shared());
-    let records = [json(r#"{ "label": "A", "text": "one" }"#), json(r#"{ "label": "B", "text": "two" }"#)];
-    let ids = builder.record(|recording| {
-        let parent = recording.add("r", &"R1".into(), &Value::Null, &Value::Null)?;
-        recording.add_all("a", &parent, &records, "label")
-    });
-    assert_eq!(ids.unwrap(), json(r#"["R1-A", "R1-B"]"#));
-    let graph = builder.finish().unwrap();
-    assert_eq!(keys(&graph.get("r", "R1").unwrap().alone().children(None).unwrap()), ["R1-A", "R1-B"]);
-    let fault = builder.record(|recording| recording.add_all("a", &"R1".into(), &records, "lable"));
-    assert_eq!(fault.unwrap_err().message, "a record of `add_all` has no field `lable`");
-}

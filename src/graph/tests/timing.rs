@@ -31,11 +31,11 @@ fn fragments() -> Vec<Arc<crate::graph::fragment::Fragment>> {
             ]);
             let parent =
                 recording.add("requirement", &format!("REQ-{number:06}").into(), &fields, &Value::Null).unwrap();
-            let records: Vec<Value> = ["A", "B", "C"]
-                .iter()
-                .map(|label| Value::map([("label", (*label).into()), ("text", "x".into())]))
-                .collect();
-            recording.add_all("assertion", &parent, &records, "label").unwrap();
+            for label in ["A", "B", "C"] {
+                let fields = Value::map([("label", label.into()), ("text", "x".into())]);
+                let id = format!("REQ-{number:06}-{label}").into();
+                recording.add("assertion", &id, &fields, &parent).unwrap();
+            }
             if at % 2 == 0 {
                 for step in 1..4 {
                     let to = format!("REQ-{:06}", (number * 31 + step * 977) % 40_100);
