@@ -1,7 +1,7 @@
 //! Fields of many nodes or edges at once: single columns, counts, and rows of selected columns. Of all results, only
 //! rows keep the order of their keys.
 
-use super::edges::Edges;
+use super::edges::{EdgeReader, Edges};
 use super::nodes::{FieldReader, Node, Nodes, dedup};
 use super::snapshot::{FoldedField, FoldedTexts, Graph, ScalarKey, TextFold};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -245,13 +245,15 @@ impl Rows {
     /// The selected columns of a set of edges.
     pub(super) fn from_edges(edges: &Edges, columns: &[String]) -> Result<Self> {
         let columns = Selection::parse(columns)?;
+        let readers: Vec<(EdgeReader<'_>, bool)> =
+            columns.iter().map(|column| (EdgeReader::new(edges.graph(), &column.field), column.optional)).collect();
         let mut cells = Vec::new();
         let mut length = 0;
         for edge in edges.iter() {
             let start = cells.len();
-            for column in columns.iter() {
+            for (reader, optional) in &readers {
                 guard::spend(ITEM)?;
-                cells.push(edge.read(&column.field, column.optional)?);
+                cells.push(reader.read(&edge, *optional)?);
             }
             length += columns.spread(&mut cells, start);
         }
@@ -304,6 +306,24 @@ impl Rows {
         }
     }
 
+    /// The rows without duplicates, in the order of their first occurrence; `None` if a cell is not a scalar, because then
+    /// rows can be compared but not hashed.
+    fn unique(&self) -> Option<Result<Value>> {
+        let width = self.columns.len();
+        let mut known: FxHashSet<Vec<ScalarKey>> = FxHashSet::default();
+        let (mut cells, mut length) = (Vec::new(), 0);
+        for row in self.cells.chunks_exact(width) {
+            if let Err(stopped) = guard::spend(ITEM * width) {
+                return Some(Err(stopped));
+            }
+            if known.insert(row.iter().map(ScalarKey::from_value).collect::<Option<_>>()?) {
+                cells.extend_from_slice(row);
+                length += 1;
+            }
+        }
+        Some(Ok(Value::handle(Self { columns: Arc::clone(&self.columns), cells, length })))
+    }
+
     fn pairs(&self, index: usize) -> impl Iterator<Item = (&Text, &Value)> {
         let width = self.columns.len();
         let cells = self.cells.get(index * width..(index + 1) * width).unwrap_or(&[]);
@@ -335,5 +355,9 @@ impl Object for Rows {
 
     fn item(&self, index: usize) -> Option<Value> {
         (index < self.length).then(|| Value::Map(self.row(index)))
+    }
+
+    fn perform(&self, verb: &str, _arguments: &[Value]) -> Option<Result<Value>> {
+        if verb == "unique" && !self.columns.is_empty() { self.unique() } else { None }
     }
 }

@@ -2,11 +2,12 @@
 
 use super::condition::FieldCondition;
 use super::fragment::{FragmentEdge, NodeRef};
-use super::nodes::{Node, Nodes, dedup, follow_path};
+use super::nodes::{FieldReader, Node, Nodes, dedup, follow_path};
 use super::snapshot::{EdgeRow, Graph, NONE};
 use crate::diagnostic::Result;
 use crate::guard::{self, BYTE, ITEM};
 use crate::value::{Function, Json, Kind, Map, Object, Text, Value, no_field};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The properties of an edge.
@@ -61,15 +62,41 @@ impl Edge {
             (node, _) => self.graph.data.head(node).id.clone(),
         }
     }
+}
 
-    /// Reads a property or a dotted path such as `from.title`. If `lenient`, a field that an end lacks reads as `()`.
-    pub(super) fn read(&self, way: &str, lenient: bool) -> Result<Value> {
-        let Some((first, rest)) = way.split_once('.') else { return self.field(way) };
-        match self.field(first)? {
-            Value::Handle(handle) if lenient && handle.kind() == Kind::Node => {
-                Ok(follow_path(Value::Handle(handle), rest).unwrap_or(Value::Null))
-            }
-            value => follow_path(value, rest),
+/// Reads a property of many edges, or a dotted path such as `from.title`. The field of an end is looked up once per kind
+/// of nodes, not once per edge.
+pub(super) enum EdgeReader<'a> {
+    /// A property of the edge, and the rest of the path.
+    Own(&'a str, Option<&'a str>),
+    /// A field or path of the node that the edge starts at.
+    From(FieldReader<'a>),
+    /// A field or path of the node that the edge ends at.
+    To(FieldReader<'a>),
+}
+
+impl<'a> EdgeReader<'a> {
+    pub fn new(graph: &'a Arc<Graph>, path: &'a str) -> Self {
+        match path.split_once('.') {
+            Some(("from", rest)) => Self::From(FieldReader::new(graph, rest)),
+            Some(("to", rest)) => Self::To(FieldReader::new(graph, rest)),
+            Some((first, rest)) => Self::Own(first, Some(rest)),
+            None => Self::Own(path, None),
+        }
+    }
+
+    /// The value for one edge; `()` if the end does not exist. If `lenient`, a field that an end lacks reads as `()`.
+    pub fn read(&self, edge: &Edge, lenient: bool) -> Result<Value> {
+        let (node, reader) = match self {
+            Self::Own(first, None) => return edge.field(first),
+            Self::Own(first, Some(rest)) => return follow_path(edge.field(first)?, rest),
+            Self::From(reader) => (edge.row().from, reader),
+            Self::To(reader) => (edge.row().to, reader),
+        };
+        match (node, lenient) {
+            (NONE, _) => Ok(Value::Null),
+            (node, true) => Ok(reader.read(node).map_or(Value::Null, Cow::into_owned)),
+            (node, false) => reader.read_known(node).map(Cow::into_owned),
         }
     }
 }
@@ -157,7 +184,8 @@ impl Edges {
 
     /// The values of a property or dotted path, one per edge.
     pub fn column(&self, field: &str) -> Result<Vec<Value>> {
-        self.iter().map(|edge| edge.read(field, false)).collect()
+        let reader = EdgeReader::new(&self.graph, field);
+        self.iter().map(|edge| reader.read(&edge, false)).collect()
     }
 
     /// The edges for which `keep` returns `true`.
@@ -174,14 +202,16 @@ impl Edges {
 
     /// The edges whose properties or dotted paths meet all these tests. A field that an end lacks reads as `()`.
     pub fn where_(&self, tests: &Map) -> Result<Self> {
-        let tests: Vec<(&str, FieldCondition)> =
-            tests.iter().map(|(name, test)| Ok((&**name, FieldCondition::parse(test)?))).collect::<Result<_>>()?;
+        let tests: Vec<(EdgeReader<'_>, FieldCondition)> = tests
+            .iter()
+            .map(|(name, test)| Ok((EdgeReader::new(&self.graph, name), FieldCondition::parse(test)?)))
+            .collect::<Result<_>>()?;
         let mut kept = Vec::new();
         for (edge, number) in self.iter().zip(self.ids.iter()) {
             guard::spend(ITEM)?;
             let mut meets = true;
-            for (name, condition) in &tests {
-                meets = meets && condition.matches(&edge.read(name, true)?)?;
+            for (reader, condition) in &tests {
+                meets = meets && condition.matches(&reader.read(&edge, true)?)?;
             }
             kept.extend(meets.then_some(*number));
         }

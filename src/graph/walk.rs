@@ -42,6 +42,8 @@ pub struct GraphWalkOptions<'a> {
     /// The kinds of edges to follow; all of them if `None`. `parent` stands for containment and is not included in
     /// "all".
     pub kinds: Option<&'a [String]>,
+    /// The kinds of nodes to follow and to return; all of them if `None`.
+    pub node_kinds: Option<&'a [String]>,
     /// The maximum number of steps.
     pub depth: Option<usize>,
     /// Whether to walk depth first instead of breadth first.
@@ -123,6 +125,8 @@ impl Nodes {
     /// All nodes that can be reached from these nodes, without the start nodes themselves.
     pub fn walk(&self, walking: &GraphWalkOptions<'_>) -> Result<Self> {
         let steps = EdgeSteps::new(self.graph(), walking.direction, walking.kinds);
+        let node_kinds = walking.node_kinds.map(|kinds| self.graph().node_kinds(kinds)).transpose()?;
+        let kind_of = &self.graph().data.kind_of;
         let mut queue: VecDeque<(u32, usize)> = self.ids().iter().map(|node| (*node, 0)).collect();
         if walking.depth_first {
             queue.make_contiguous().reverse();
@@ -154,6 +158,9 @@ impl Nodes {
             }
             let mut reached = steps.next_nodes(node);
             guard::spend(reached.len() * ITEM)?;
+            if let Some(kinds) = &node_kinds {
+                reached.retain(|node| kinds.contains(&kind_of[*node as usize]));
+            }
             if walking.depth_first {
                 reached.reverse();
             } else {
@@ -211,6 +218,7 @@ impl Nodes {
         let walking = GraphWalkOptions {
             direction: Direction::In,
             kinds: Some(&contained),
+            node_kinds: None,
             depth: None,
             depth_first: true,
             back: false,
@@ -253,12 +261,18 @@ impl Nodes {
     pub(super) fn of_kinds(&self, mut ids: Vec<u32>, kinds: Option<&[String]>) -> Result<Self> {
         if let Some(kinds) = kinds {
             let data = &self.graph().data;
-            let wanted = kinds.iter().filter_map(|kind| data.kind_at.get(kind.as_str()).copied());
-            let wanted: FxHashSet<u16> = wanted.collect_checked()?;
+            let wanted = self.graph().node_kinds(kinds)?;
             guard::spend(ids.len() * ITEM)?;
             ids.retain(|node| wanted.contains(&data.kind_of[*node as usize]));
         }
         Ok(self.with_ids(ids))
+    }
+}
+
+impl Graph {
+    /// The numbers of the kinds of nodes with these names. Unknown names are skipped.
+    fn node_kinds(&self, names: &[String]) -> Result<FxHashSet<u16>> {
+        names.iter().filter_map(|name| self.data.kind_at.get(name.as_str()).copied()).collect_checked()
     }
 }
 

@@ -11,13 +11,17 @@ use crate::value::{Kind, Value};
 pub const PRIMITIVE: Primitive = Primitive {
     name: "unique",
     family: Family::List,
-    summary: "Returns the items of `list` without duplicates, in the order of their first occurrence; `1` and `1.0` are equal.",
+    summary: "Returns the items of `list` without duplicates, in the order of their first occurrence; `1` and `1.0` are equal. Nodes and rows remain nodes and rows.",
     params: &[required("list", sequence::KINDS, "An array, or another value with items.")],
     returns: Kind::List,
     effect: Effect::Pure,
     examples: &[
         Example::gives(r#"["b", "a", "b"].unique()"#, r#"["b", "a"]"#),
         Example::gives(r#"[#{ a: 1 }, #{ a: 1 }].unique().len()"#, r#"1"#),
+        Example::gives(
+            r##"let g = new_graph(); g.add_node("tea", "oolong", #{ price: 7 }); g.add_node("tea", "mate", #{ price: 7 }); g.add_node("tea", "sencha", #{ price: 9.0 }); g.nodes("tea").select(["price"]).unique()"##,
+            r##"[{"price": 7}, {"price": 9.0}]"##,
+        ),
     ],
     run,
 };

@@ -18,6 +18,7 @@ pub const PRIMITIVE: Primitive = Primitive {
             &[Kind::Text, Kind::List],
             "The kinds of edges to follow (default: all). `parent` means containment, from a node to its parent; it is not part of the default.",
         ),
+        option("node_kinds", &[Kind::Text, Kind::List], "The kinds of nodes to follow and to return (default: all)."),
         option("max_depth", &[Kind::Integer], "Maximum number of steps."),
         option("include_start", &[Kind::Bool], "Whether start nodes that a cycle reaches are included."),
         option("order", &[Kind::Text], "`bfs` (default), the nearest nodes first, or `dfs`."),
@@ -37,12 +38,17 @@ pub const PRIMITIVE: Primitive = Primitive {
             r##"let g = new_graph(); g.add_node("step", "fill", #{}); g.add_node("step", "boil", #{}); g.add_edge("boil", "fill", "needs"); g.add_edge("fill", "boil", "needs"); [true, false].map(|back| g.get("step", "boil").walk("out", #{ include_start: back }).column("key"))"##,
             r##"[["fill", "boil"], ["fill"]]"##,
         ),
+        Example::gives(
+            r##"let g = new_graph(); g.add_node("step", "fill", #{}); g.add_node("break", "rest", #{}); g.add_node("step", "pour", #{}); g.add_edge("pour", "rest", "after"); g.add_edge("rest", "fill", "after"); g.get("step", "pour").walk("out", #{ node_kinds: "step" })"##,
+            r##"[]"##,
+        ),
     ],
     run,
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let kinds = args.texts_or("kinds")?;
+    let node_kinds = args.texts_or("node_kinds")?;
     let depth_first = match args.text_or("order") {
         None | Some("bfs") => false,
         Some("dfs") => true,
@@ -54,6 +60,7 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let walking = GraphWalkOptions {
         direction: Direction::parse(args.text("direction"))?,
         kinds: kinds.as_deref(),
+        node_kinds: node_kinds.as_deref(),
         depth: args.integer_or("max_depth").map(|depth| usize::try_from(depth).unwrap_or(0)),
         depth_first,
         back: args.flag("include_start"),

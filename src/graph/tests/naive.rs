@@ -24,6 +24,11 @@ fn drawn() -> impl Strategy<Value = Drawn> {
     (parents.collect::<Vec<_>>(), edges).prop_map(|(parents, edges)| Drawn { parents, edges })
 }
 
+/// Every third node is of another kind.
+fn kind(at: usize) -> &'static str {
+    if at % 3 == 2 { "m" } else { "n" }
+}
+
 fn name(at: usize) -> String {
     format!("n{at}")
 }
@@ -32,7 +37,8 @@ impl Drawn {
     fn graph(&self) -> Arc<Graph> {
         let parent = |at: usize| self.parents[at].map_or_else(String::new, name);
         let nodes: Vec<(String, String)> = (0..NODES).map(|at| (name(at), parent(at))).collect();
-        let nodes: Vec<_> = nodes.iter().map(|(id, parent)| ("n", id.as_str(), parent.as_str(), "{}")).collect();
+        let nodes: Vec<_> =
+            nodes.iter().zip(0..).map(|((id, parent), at)| (kind(at), id.as_str(), parent.as_str(), "{}")).collect();
         let edges: Vec<_> = self.edges.iter().map(|(from, to, _)| (name(*from), name(*to))).collect();
         let kinds = self.edges.iter().map(|(.., is_use)| if *is_use { "uses" } else { "knows" });
         let edges: Vec<_> = edges.iter().zip(kinds).map(|((a, b), kind)| (a.as_str(), b.as_str(), kind)).collect();
@@ -62,6 +68,7 @@ impl Drawn {
         starts: &[usize],
         direction: Direction,
         kinds: &[&str],
+        node_kinds: Option<&[String]>,
         depth: usize,
         back: bool,
     ) -> BTreeSet<String> {
@@ -69,6 +76,7 @@ impl Drawn {
         let mut found = BTreeSet::new();
         for _ in 0..depth {
             at = at.iter().flat_map(|node| self.step(*node, direction, kinds)).collect();
+            at.retain(|node| node_kinds.is_none_or(|kinds| kinds.iter().any(|named| named == kind(*node))));
             found.extend(at.iter().copied());
         }
         found.into_iter().filter(|node| back || !starts.contains(node)).map(name).collect()
@@ -88,6 +96,7 @@ proptest! {
         depth in prop::option::of(0..5_usize),
         direction in prop::sample::select(&[Direction::In, Direction::Out, Direction::Both][..]),
         kinds in prop::sample::select(KINDS),
+        node_kinds in prop::option::of(prop::sample::select(vec![vec![], names(&["n"]), names(&["m", "x"])])),
         depth_first in any::<bool>(),
         back in any::<bool>(),
     ) {
@@ -96,9 +105,11 @@ proptest! {
         let ids: Vec<Value> = starts.iter().map(|at| name(*at).into()).collect();
         let begun = graph.nodes(&[]).among(&ids).unwrap();
         let named = names(kinds);
-        let found = keys(&begun.walk(&GraphWalkOptions { direction, kinds: Some(&named), depth, depth_first, back }).unwrap());
+        let node_kinds = node_kinds.as_deref();
+        let options = GraphWalkOptions { direction, kinds: Some(&named), node_kinds, depth, depth_first, back };
+        let found = keys(&begun.walk(&options).unwrap());
         // No way without a circle is longer than there are nodes.
-        let expected = drawn.walk(&starts, direction, kinds, depth.unwrap_or(2 * NODES), back);
+        let expected = drawn.walk(&starts, direction, kinds, node_kinds, depth.unwrap_or(2 * NODES), back);
         prop_assert_eq!(found.iter().cloned().collect::<BTreeSet<_>>(), expected);
         prop_assert_eq!(found.iter().collect::<BTreeSet<_>>().len(), found.len(), "each once");
     }

@@ -141,7 +141,7 @@ proptest! {
         for kinds in [None, Some(names(&["uses", "parent"]))] {
             for direction in [Direction::In, Direction::Out, Direction::Both] {
                 for depth_first in [false, true] {
-                    let walking = GraphWalkOptions { direction, kinds: kinds.as_deref(), depth: None, depth_first, back: false };
+                    let walking = GraphWalkOptions { direction, kinds: kinds.as_deref(), node_kinds: None, depth: None, depth_first, back: false };
                     for node in all.iter() {
                         let mut met = keys_with_kind(&node.alone().walk(&walking).unwrap());
                         let count = met.len();

@@ -26,7 +26,7 @@ fn ring() -> Arc<Graph> {
 }
 
 fn walking(direction: Direction, kinds: Option<&[String]>) -> GraphWalkOptions<'_> {
-    GraphWalkOptions { direction, kinds, depth: None, depth_first: false, back: false }
+    GraphWalkOptions { direction, kinds, node_kinds: None, depth: None, depth_first: false, back: false }
 }
 
 #[test]
