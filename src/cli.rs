@@ -3,6 +3,7 @@
 mod call;
 mod check;
 mod command_line;
+mod completions;
 mod context;
 mod cost;
 mod docs;
@@ -10,6 +11,7 @@ mod doctor;
 mod eject;
 mod hot_reload;
 mod list;
+mod man;
 mod new;
 mod options;
 mod prompt;
@@ -22,7 +24,7 @@ mod trust;
 
 use crate::diagnostic::printable;
 use crate::world::disk::{end_programs, hide_process};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use command_line::{CliCommand, CommandLine};
 use context::{CommandContext, environment_variable};
 use options::{CommandResult, Exit, LogFormat};
@@ -76,6 +78,8 @@ fn open_terminal() -> Terminal {
 
 fn run_command(command: CliCommand, context: CommandContext) -> CommandResult {
     match command {
+        CliCommand::Completions(completions) => completions.run(CommandLine::command(), &context.terminal),
+        CliCommand::Man(man) => man.run(CommandLine::command(), &context.terminal),
         CliCommand::Serve(serve) => serve.run(context),
         CliCommand::Check(check) => check.run(&context),
         CliCommand::Test(test) => test.run(&context),

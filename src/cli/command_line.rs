@@ -2,10 +2,12 @@
 
 use super::call::CallCommand;
 use super::check::CheckCommand;
+use super::completions::CompletionsCommand;
 use super::cost::CostCommand;
 use super::docs::DocsCommand;
 use super::eject::EjectCommand;
 use super::list::ListCommand;
+use super::man::ManCommand;
 use super::new::NewCommand;
 use super::options::SharedOptions;
 use super::prompt::PromptCommand;
@@ -17,7 +19,7 @@ use clap::{Parser, Subcommand};
 
 /// Serves MCP tools, resources and prompts that are defined in TOML files, rhai scripts and handlebars templates.
 #[derive(Parser)]
-#[command(name = "toolsd", version, max_term_width = 100)]
+#[command(name = "toolsd", version, long_version = env!("TOOLSD_LONG_VERSION"), max_term_width = 100)]
 pub(super) struct CommandLine {
     #[command(flatten)]
     pub(super) options: SharedOptions,
@@ -53,4 +55,9 @@ pub(super) enum CliCommand {
     Trust(TrustCommand),
     /// Check the set-up: files, trust, packs, git, clients.
     Doctor,
+    /// Print the completion script of a shell.
+    Completions(CompletionsCommand),
+    /// Write the manual pages into a folder.
+    #[command(hide = true)]
+    Man(ManCommand),
 }

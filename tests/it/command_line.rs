@@ -3,6 +3,7 @@
 mod asking;
 mod calls;
 mod first_steps;
+mod installing;
 mod layers;
 mod reload;
 mod tasks;
