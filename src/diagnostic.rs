@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use std::fmt;
 
 /// The maximum length of a message or a help line in bytes, however large an answer may be.
-const LONGEST: usize = 16 << 10;
+const MAX_MESSAGE_BYTES: usize = 16 << 10;
 
 /// The result of an operation. Readers of definitions do not use it: they return everything they could read and a list
 /// of [`Diagnostic`]s.
@@ -162,7 +162,7 @@ impl Diagnostic {
     /// replaced by a note.
     #[must_use]
     pub fn bounded(mut self: Box<Self>, most: usize) -> Box<Self> {
-        let longest = LONGEST.min(most);
+        let longest = MAX_MESSAGE_BYTES.min(most);
         cut(&mut self.message, longest);
         if let Some(help) = &mut self.help {
             cut(help, longest);
@@ -208,16 +208,16 @@ impl std::error::Error for Diagnostic {}
 /// of the other and has at least three letters. Long names, and candidates after the first few thousand, are skipped
 /// because the comparison cannot be interrupted.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    const LONGEST: usize = 128;
-    const MOST: usize = 4_096;
-    if name.len() > LONGEST {
+    const MAX_NAME_BYTES: usize = 128;
+    const MAX_CANDIDATES: usize = 4_096;
+    if name.len() > MAX_NAME_BYTES {
         return None;
     }
     let folded = name.to_lowercase();
     candidates
         .into_iter()
-        .take(MOST)
-        .filter(|candidate| candidate.len() <= LONGEST)
+        .take(MAX_CANDIDATES)
+        .filter(|candidate| candidate.len() <= MAX_NAME_BYTES)
         .filter_map(|candidate| {
             let other = candidate.to_lowercase();
             let distance = strsim::damerau_levenshtein(&folded, &other);
@@ -234,9 +234,10 @@ pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str
     if let Some(found) = nearest(name, candidates.clone()) {
         return Some(format!("did you mean `{found}`?"));
     }
-    const MOST: usize = 12;
-    let known: Vec<String> = candidates.into_iter().take(MOST + 1).map(|candidate| format!("`{candidate}`")).collect();
-    (!known.is_empty() && known.len() <= MOST).then(|| format!("known: {}", known.join(", ")))
+    const MAX_LISTED_NAMES: usize = 12;
+    let known: Vec<String> =
+        candidates.into_iter().take(MAX_LISTED_NAMES + 1).map(|candidate| format!("`{candidate}`")).collect();
+    (!known.is_empty() && known.len() <= MAX_LISTED_NAMES).then(|| format!("known: {}", known.join(", ")))
 }
 
 fn cut(text: &mut String, longest: usize) {

@@ -24,7 +24,7 @@ pub use selection::{PackChoice, PackSelection, WorldOpener, find_root, roots_out
 pub use settings::{NO_PACK, WorkspaceSettings, granted_paths, told_in_part, unknown_pack};
 pub use skills::{FileDigests, SKILL_FILE, Skill, SkillFile, SkillRejection, read_found_skill};
 pub use trust::{TRUST_RECORD, TrustRecord, TrustedFile, UNTRUSTED, WorkspaceTrust, hash_hex};
-pub use uri_template::{LONGEST_URI, UriTemplate, UriVariables};
+pub use uri_template::{MAX_URI_BYTES, UriTemplate, UriVariables};
 pub use workspace_files::{
     FOLDERS, WORKSPACE_FOLDER, is_hidden, is_withheld, is_withheld_file, is_withheld_of, pack_of_file, withheld_packs,
     workspace_files,

@@ -24,7 +24,7 @@ const MAY_SURVIVE: usize = 5;
 /// A test that reads the sources of the tree says nothing about a mutant.
 const READS_SOURCES: &str = "house";
 /// Most mutants of a sample; the switch has room for them, and for those that do not compile.
-const MOST: usize = 1000;
+const MAX_MUTANTS: usize = 1000;
 const USAGE: &str = "mutants ROOM [--seed N] [--count N] [--tests lib,NAME,…] [--through COMMAND] [--list]";
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -67,8 +67,8 @@ fn wishes() -> Outcome<Wishes> {
     if wishes.room.is_empty() {
         return Err(format!("which room? {USAGE}").into());
     }
-    if wishes.count == 0 || wishes.count > MOST {
-        return Err(format!("--count is from 1 to {MOST}").into());
+    if wishes.count == 0 || wishes.count > MAX_MUTANTS {
+        return Err(format!("--count is from 1 to {MAX_MUTANTS}").into());
     }
     Ok(wishes)
 }

@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 /// No answer takes longer, if the program is not stuck.
-const PATIENCE: Duration = Duration::from_secs(60);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A folder with an environment of Python in which these packages are installed, made when it is first asked for.
 pub fn python_environment(folder: &Path, packages: &[&str]) -> Outcome<PathBuf> {
@@ -84,7 +84,8 @@ impl LineProgram {
 
     /// The next line.
     pub fn hear(&mut self) -> Outcome<Value> {
-        let line = self.lines.recv_timeout(PATIENCE).map_err(|error| format!("a program does not answer: {error}"))?;
+        let line =
+            self.lines.recv_timeout(ANSWER_TIMEOUT).map_err(|error| format!("a program does not answer: {error}"))?;
         Ok(serde_json::from_str(&line).map_err(|error| format!("no JSON ({error}): {line}"))?)
     }
 }

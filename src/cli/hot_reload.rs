@@ -86,7 +86,7 @@ fn with_parent_folders(paths: &BTreeSet<PathBuf>) -> Vec<String> {
 }
 
 /// How long the thread waits for a message when no graph is due.
-const IDLE_WAIT: Duration = Duration::from_secs(3_600);
+const MAX_MESSAGE_WAIT: Duration = Duration::from_secs(3_600);
 
 /// The thread that refreshes graphs in the background: at intervals, and when files change. It ends when this is
 /// dropped.
@@ -162,7 +162,7 @@ impl RefreshWorker {
         self.update_packs();
         loop {
             let next = self.graphs.iter().filter_map(|graph| graph.due).min();
-            let wait = next.map_or(IDLE_WAIT, |due| due.saturating_duration_since(Instant::now()));
+            let wait = next.map_or(MAX_MESSAGE_WAIT, |due| due.saturating_duration_since(Instant::now()));
             match messages.recv_timeout(wait) {
                 Ok(RefreshMessage::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                 Ok(RefreshMessage::Packs) => self.update_packs(),

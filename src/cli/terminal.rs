@@ -159,7 +159,7 @@ const LAST_COLUMN_PERCENT: usize = 35;
 const DEFAULT_WIDTH: u16 = 100;
 
 /// A word longer than this share of the width, in percent, is shortened in the middle; in a pipe it is complete.
-const LONGEST_WORD_PERCENT: usize = 25;
+const MAX_WORD_PERCENT: usize = 25;
 
 /// Words up to this length are never shortened, so that names fit.
 const MIN_WORD_WIDTH: usize = 32;
@@ -170,7 +170,7 @@ pub fn layout_table(head: &[&str], rows: Vec<Vec<String>>, bold: bool, width: Op
     table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
     table.set_width(width.or(table.width()).filter(|width| *width > 0).unwrap_or(DEFAULT_WIDTH));
     let all = usize::from(table.width().unwrap_or(DEFAULT_WIDTH));
-    let most = MIN_WORD_WIDTH.max(all * LONGEST_WORD_PERCENT / 100);
+    let most = MIN_WORD_WIDTH.max(all * MAX_WORD_PERCENT / 100);
     let rows: Vec<Vec<String>> =
         rows.into_iter().map(|row| row.iter().map(|cell| shorten(cell, most)).collect()).collect();
     table.set_header(head.iter().map(|text| {

@@ -43,7 +43,7 @@ pub struct TrustCommand {
 const DEFAULT_TIME: &str = "30d";
 
 /// How long edits can be trusted at most.
-const MOST_DAYS: i64 = 366;
+const MAX_TRUST_DAYS: i64 = 366;
 
 const HOUR_MS: i64 = 3_600_000;
 
@@ -132,7 +132,7 @@ impl TrustCommand {
 fn parse_duration_ms(time: &str) -> Result<i64> {
     let wrong = || {
         let fault = Diagnostic::new(Code("usage"), format!("`{time}` is not a valid duration"));
-        fault.help(format!("a number and `h`, `d` or `w`, as in `30d`; {MOST_DAYS}d at most"))
+        fault.help(format!("a number and `h`, `d` or `w`, as in `30d`; {MAX_TRUST_DAYS}d at most"))
     };
     let (number, unit) = time.split_at(time.len() - time.chars().next_back().map_or(0, char::len_utf8));
     let hours = match unit {
@@ -142,7 +142,8 @@ fn parse_duration_ms(time: &str) -> Result<i64> {
         _ => return Err(wrong()),
     };
     let number: i64 = number.parse().map_err(|_| wrong())?;
-    let total = number.checked_mul(hours).filter(|hours| (1..=MOST_DAYS * 24).contains(hours)).ok_or_else(wrong)?;
+    let total =
+        number.checked_mul(hours).filter(|hours| (1..=MAX_TRUST_DAYS * 24).contains(hours)).ok_or_else(wrong)?;
     Ok(total * HOUR_MS)
 }
 

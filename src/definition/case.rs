@@ -118,7 +118,7 @@ pub enum Expectation {
 pub static EXPECT_TABLE: Grammar = Grammar {
     name: "[case.expect]",
     doc: "What a step, an example or a case is expected to return and do; all of it must match.",
-    keys: &[RESULT, MATCHES, CONTAINS, ERROR, FILES_AFTER, NOTIFICATIONS, QUESTIONS],
+    keys: &[RESULT, MATCHES, CONTAINS, ERROR, EXPECTED_FILES, NOTIFICATIONS, QUESTIONS],
 };
 
 const EXPECT: GrammarKey = optional("expect", ValueShape::Table(&EXPECT_TABLE), "The expected outcome.");
@@ -146,7 +146,7 @@ static ERROR_TABLE: Grammar = Grammar {
 
 const CONTAINS: GrammarKey = optional("text_contains", ValueShape::TextOrTexts, "Texts in the result.");
 
-const FILES_AFTER: GrammarKey =
+const EXPECTED_FILES: GrammarKey =
     optional("files", ValueShape::Object, "Exactly these files changed: path and text, `false` for a removed file.");
 
 const NOTIFICATIONS: GrammarKey =

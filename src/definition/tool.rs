@@ -282,7 +282,7 @@ pub static TOOL: Grammar = Grammar {
 };
 
 /// Maximum lifetime of a task: a week, in milliseconds.
-const LONGEST_MS: u64 = 7 * 24 * 3_600_000;
+const MAX_TASK_TTL_MS: u64 = 7 * 24 * 3_600_000;
 
 /// Reads `[[tool]]`, and the examples of its operations.
 pub fn read_tool(fields: &Fields<'_>, reader: &mut DefinitionReader) -> (Tool, Vec<Case>) {
@@ -369,9 +369,9 @@ fn read_task_policy(fields: &Fields<'_>, reader: &mut DefinitionReader) -> TaskP
         if task == TaskSupport::Never {
             let fault = Diagnostic::new(code::WRONG_VALUE, format!("`{key}` says nothing: there are no tasks"));
             reader.fault(fault.at(at.clone()).help("give the tool `task = \"optional\"` or `\"required\"`"));
-        } else if given > LONGEST_MS {
+        } else if given > MAX_TASK_TTL_MS {
             let fault = Diagnostic::new(code::WRONG_VALUE, format!("no task is kept for {given} milliseconds"));
-            reader.fault(fault.at(at.clone()).help(format!("at most a week: {LONGEST_MS}")));
+            reader.fault(fault.at(at.clone()).help(format!("at most a week: {MAX_TASK_TTL_MS}")));
         }
         given
     };

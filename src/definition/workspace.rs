@@ -140,7 +140,7 @@ static HTTP: Grammar = Grammar {
 const LEAN: &str = "lean";
 
 /// The value of `result_text` that cuts the text of data.
-const SHORT: &str = "short";
+const RESULT_TEXT_SHORT: &str = "short";
 
 impl ServerDefinition {
     /// Returns whether the list of tools omits what a model does not need.
@@ -150,7 +150,7 @@ impl ServerDefinition {
 
     /// Returns whether a result repeats only the beginning of its data as text.
     pub fn has_short_text(&self) -> bool {
-        self.result_text.as_deref() == Some(SHORT)
+        self.result_text.as_deref() == Some(RESULT_TEXT_SHORT)
     }
 }
 
@@ -176,7 +176,7 @@ static SERVER: Grammar = Grammar {
         ),
         optional(
             "result_text",
-            ValueShape::OneOf(&["whole", SHORT]),
+            ValueShape::OneOf(&["whole", RESULT_TEXT_SHORT]),
             "`short` repeats only the first 50 lines of `structuredContent` as text, for clients that show both to the model (default: `whole`).",
         ),
     ],

@@ -155,7 +155,7 @@ fn edit_block(
 }
 
 /// Two lists are not compared item by item if the product of the numbers of their differing items exceeds this.
-const MOST_COMPARED: usize = 1_000_000;
+const MAX_COMPARED_ITEM_PAIRS: usize = 1_000_000;
 
 /// Collects the replacements that give a YAML text the wanted values.
 struct YamlChange<'a> {
@@ -294,7 +294,7 @@ impl YamlChange<'_> {
                 Some(before) => self.own_end(places[before].end, column),
                 None => self.line_start(places[0].start),
             };
-            let is_short = gone.len() * come.len() <= MOST_COMPARED;
+            let is_short = gone.len() * come.len() <= MAX_COMPARED_ITEM_PAIRS;
             let mut next = come.start;
             for index in gone {
                 let like = (next..come.end).find(|other| is_short && is_like(&old[index], &wanted[*other]));
@@ -542,7 +542,7 @@ fn list_differences(old: &[Value], new: &[Value]) -> Vec<(Range<usize>, Range<us
     let head = old.iter().zip(new).take_while(same).count();
     let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(same).count();
     let (gone, come) = (head..old.len() - tail, head..new.len() - tail);
-    if gone.len() * come.len() > MOST_COMPARED {
+    if gone.len() * come.len() > MAX_COMPARED_ITEM_PAIRS {
         return vec![(gone, come)];
     }
     let words = |values: &[Value]| values.iter().map(|value| value.to_json().to_string()).collect::<Vec<_>>();

@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 
 /// Up to this many nodes are computed on the calling thread. Tests have few nodes, so the limit is lower there and both
 /// cases are covered.
-const FEW: usize = if cfg!(test) { 2 } else { 64 };
+const MAX_SERIAL_NODES: usize = if cfg!(test) { 2 } else { 64 };
 
 /// The number of nodes that one job computes.
 const PER_JOB: usize = 16;
@@ -25,7 +25,7 @@ const PER_JOB: usize = 16;
 const PER_RECALL: usize = if cfg!(test) { 3 } else { 1024 };
 
 /// The deepest nesting of derived fields. Each level is a script call within a script call.
-const DEEPEST: usize = 100;
+const MAX_DERIVATION_DEPTH: usize = 100;
 
 impl Graph {
     /// The values of a node's derived fields.
@@ -39,8 +39,8 @@ impl Graph {
         if let Some(chain) = progress.chain_from(self, group, |other| other == node) {
             return Err(self.cycle_fault(&chain));
         }
-        if progress.depth() >= DEEPEST {
-            let message = format!("derived fields are nested more than {DEEPEST} levels deep");
+        if progress.depth() >= MAX_DERIVATION_DEPTH {
+            let message = format!("derived fields are nested more than {MAX_DERIVATION_DEPTH} levels deep");
             return Err(
                 Diagnostic::new(Code::LIMIT, message).help("collect the values of a chain of nodes with `walk`")
             );
@@ -88,10 +88,10 @@ impl Graph {
         if let Some(chain) = progress.chain_from(self, group, |node| missing.contains(&node)) {
             return Err(self.cycle_fault(&chain));
         }
-        if missing.len() > FEW {
+        if missing.len() > MAX_SERIAL_NODES {
             self.fill_from_cache(group, &mut missing, &progress)?;
         }
-        if missing.len() <= FEW {
+        if missing.len() <= MAX_SERIAL_NODES {
             return missing.iter().try_for_each(|node| self.derive(group, *node).map(|_| ()));
         }
         let chunks: Vec<&[u32]> = missing.chunks(PER_JOB).collect();

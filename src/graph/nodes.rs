@@ -428,11 +428,11 @@ pub(super) struct FieldReader<'a> {
     rest: Option<&'a str>,
     /// A cache of recently read columns, indexed by the number of the shape. Neighbouring nodes of a set are often in
     /// the same table.
-    near: [Cell<Option<NearColumn<'a>>>; NEAR],
+    near: [Cell<Option<NearColumn<'a>>>; COLUMN_CACHE_SIZE],
 }
 
 /// The size of the cache of columns.
-const NEAR: usize = 8;
+const COLUMN_CACHE_SIZE: usize = 8;
 
 /// A column of stored values, and the shape of its table.
 type NearColumn<'a> = (u32, &'a [Value]);
@@ -499,7 +499,7 @@ impl<'a> FieldReader<'a> {
     #[inline]
     pub fn read(&self, node: u32) -> Result<Cow<'a, Value>> {
         let slot = &self.graph.data.slots[node as usize];
-        match self.near[slot.shape as usize % NEAR].get() {
+        match self.near[slot.shape as usize % COLUMN_CACHE_SIZE].get() {
             Some((shape, column)) if shape == slot.shape => Ok(Cow::Borrowed(&column[slot.row as usize])),
             _ => self.read_uncached(node),
         }
@@ -525,7 +525,7 @@ impl<'a> FieldReader<'a> {
             && let Some(column) = data.column(node, field)
         {
             let shape = data.slots[node as usize].shape;
-            self.near[shape as usize % NEAR].set(Some((shape, column)));
+            self.near[shape as usize % COLUMN_CACHE_SIZE].set(Some((shape, column)));
         }
     }
 

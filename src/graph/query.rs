@@ -239,7 +239,9 @@ impl Nodes {
         keys: &[SortKey],
         sort: impl FnOnce() -> Result<Vec<u32>>,
     ) -> Result<(Arc<[u32]>, bool)> {
-        let Some(of) = self.kept_ids().filter(|of| of.len() >= FEW && keys.iter().all(SortKey::is_plain)) else {
+        let Some(of) =
+            self.kept_ids().filter(|of| of.len() >= MIN_CACHED_ORDER_NODES && keys.iter().all(SortKey::is_plain))
+        else {
             return Ok((sort()?.into(), false));
         };
         if self.graph().is_partly_visible() {
@@ -460,4 +462,4 @@ impl SortColumn<'_> {
 }
 
 /// Smaller sets are sorted again each time: that is cheap, and there may be many of them.
-const FEW: usize = if cfg!(test) { 2 } else { 128 };
+const MIN_CACHED_ORDER_NODES: usize = if cfg!(test) { 2 } else { 128 };

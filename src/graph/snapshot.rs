@@ -582,8 +582,8 @@ impl ScalarKey {
 /// The integer that equals the float exactly, if there is one.
 #[allow(clippy::cast_possible_truncation, reason = "the range is checked before")]
 fn whole(number: f64) -> Option<i64> {
-    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
-    let fits = number.fract() == 0.0 && (-BEYOND..BEYOND).contains(&number);
+    const I64_RANGE_END: f64 = 9_223_372_036_854_775_808.0;
+    let fits = number.fract() == 0.0 && (-I64_RANGE_END..I64_RANGE_END).contains(&number);
     fits.then_some(number as i64)
 }
 
@@ -591,7 +591,7 @@ fn whole(number: f64) -> Option<i64> {
 pub(super) type TextFold = fn(&Value) -> Result<Vec<String>>;
 
 /// The most sort orders that a snapshot keeps.
-const MOST_ORDERS: usize = 16;
+const MAX_CACHED_ORDERS: usize = 16;
 
 /// Query results that a snapshot keeps: sort orders, folded texts, and which lookups exist.
 #[derive(Default)]
@@ -650,7 +650,7 @@ impl QueryCache {
     /// Keeps the order of a list by these keys, and drops the oldest order if there are too many.
     pub fn keep_sorted(&self, nodes: &Arc<[u32]>, keys: &[SortKey], sorted: &Arc<[u32]>) {
         let mut orders = lock(&self.orders);
-        if orders.len() == MOST_ORDERS {
+        if orders.len() == MAX_CACHED_ORDERS {
             orders.pop_front();
         }
         orders.push_back(SortedOrder { of: Arc::clone(nodes), keys: keys.to_vec(), sorted: Arc::clone(sorted) });

@@ -269,7 +269,7 @@ impl TransactionState {
         self.draft.find(kind.as_deref(), &id).ok_or_else(|| {
             let what = kind.as_deref().unwrap_or("node");
             let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no {what} `{id}` in the graph"));
-            let known = self.draft.order.iter().take(MOST_NAMES).map(|node| &**self.draft.id_of(*node));
+            let known = self.draft.order.iter().take(MAX_SEARCHED_IDS).map(|node| &**self.draft.id_of(*node));
             match did_you_mean(&id, known.collect::<Vec<_>>()) {
                 Some(help) => fault.help(help),
                 None => fault,
@@ -339,7 +339,7 @@ impl TransactionState {
 }
 
 /// The most ids that are searched for the nearest one.
-const MOST_NAMES: usize = 20_000;
+const MAX_SEARCHED_IDS: usize = 20_000;
 
 fn ended_fault() -> Box<Diagnostic> {
     Diagnostic::new(Code::ARGUMENTS, "the transaction is over").help("change the graph inside the function")

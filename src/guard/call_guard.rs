@@ -270,7 +270,7 @@ const STRIDE: isize = 4 << 20;
 const BETWEEN_CLOCKS: i32 = 4;
 
 /// The number of milliseconds after which the guard is consulted in any case.
-const LATE_MS: i64 = 20;
+const MAX_CHECK_INTERVAL_MS: i64 = 20;
 
 /// The number of bytes that a thread may allocate, even if it frees them, before the guard is consulted early.
 const CHURN: isize = 8 << 20;
@@ -368,7 +368,7 @@ pub fn tick() -> Result<()> {
 }
 
 fn is_late(counters: &ThreadCounters) -> bool {
-    counters.countdown.get() <= PERIOD && coarse_ms().wrapping_sub(counters.looked_ms.get()) > LATE_MS
+    counters.countdown.get() <= PERIOD && coarse_ms().wrapping_sub(counters.looked_ms.get()) > MAX_CHECK_INTERVAL_MS
 }
 
 /// The milliseconds of a coarse clock, which takes some nanoseconds to read and has a resolution of a few milliseconds.

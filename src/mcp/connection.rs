@@ -13,7 +13,7 @@ use super::tasks::TaskStore;
 use crate::call::{self, Answer, AskMode, Caller, PendingQuestions, Request, RequestHandler};
 use crate::guard::CancelFlag;
 use crate::primitive::{LogLevel, Notice};
-use crate::registry::{LONGEST_URI, SkillIndex};
+use crate::registry::{MAX_URI_BYTES, SkillIndex};
 use crate::value::Json;
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -119,9 +119,9 @@ impl Drop for ActiveRequest<'_> {
 }
 
 /// How many resources one client may subscribe to, …
-const MOST_FOLLOWED: usize = 1_000;
+const MAX_SUBSCRIBED_RESOURCES: usize = 1_000;
 /// … and how many bytes their URIs may have together: they are kept as long as the subscriptions.
-const MOST_FOLLOWED_BYTES: usize = 128 << 10;
+const MAX_SUBSCRIBED_URI_BYTES: usize = 128 << 10;
 
 //= docs/spec.md#http
 //# The client information and the subscriptions that a session keeps MUST be bounded in bytes.
@@ -136,7 +136,7 @@ impl Followed {
     /// Counts one more subscription; `false` if there is no room for it.
     pub(crate) fn take(&mut self, uri: &str) -> bool {
         let (count, bytes) = (self.count + 1, self.bytes.saturating_add(uri.len()));
-        let has_room = count <= MOST_FOLLOWED && bytes <= MOST_FOLLOWED_BYTES;
+        let has_room = count <= MAX_SUBSCRIBED_RESOURCES && bytes <= MAX_SUBSCRIBED_URI_BYTES;
         if has_room {
             (self.count, self.bytes) = (count, bytes);
         }
@@ -220,8 +220,8 @@ impl Connection {
                 Err(format!("clients cannot subscribe to `{uri}`"))
             }
             Some(Err(fault)) => Err(fault.message.clone()),
-            _ if uri.len() > LONGEST_URI => {
-                Err(format!("the URI has {} bytes, and may have at most {LONGEST_URI}", uri.len()))
+            _ if uri.len() > MAX_URI_BYTES => {
+                Err(format!("the URI has {} bytes, and may have at most {MAX_URI_BYTES}", uri.len()))
             }
             _ => Ok(()),
         }
@@ -239,7 +239,7 @@ impl Connection {
             let _all_were_taken = subscribed.iter().all(|known| room.take(known));
             if !subscribed.contains(uri) && !room.take(uri) {
                 return Err(format!(
-                    "the client subscribes to {} resources, and may subscribe to {MOST_FOLLOWED} whose URIs have {MOST_FOLLOWED_BYTES} bytes in all: unsubscribe from some",
+                    "the client subscribes to {} resources, and may subscribe to {MAX_SUBSCRIBED_RESOURCES} whose URIs have {MAX_SUBSCRIBED_URI_BYTES} bytes in all: unsubscribe from some",
                     subscribed.len()
                 ));
             }

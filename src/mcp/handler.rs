@@ -14,7 +14,7 @@ use super::tool_call::{answer_task, call_tool, cancel_task, get_task};
 use crate::call::{Answer, CompletionTarget, Request};
 use crate::definition::ItemKind;
 use crate::diagnostic::Diagnostic;
-use crate::registry::LONGEST_URI;
+use crate::registry::MAX_URI_BYTES;
 use crate::value::Json;
 use rmcp::model::*;
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
@@ -22,7 +22,7 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, json};
 
 /// How many resources or skills a page lists by default: there is one for each file or node.
-const LONG_LIST_PAGE_SIZE: usize = 100;
+const DEFAULT_RESOURCE_PAGE_SIZE: usize = 100;
 
 fn revision_of(context: &RequestContext<RoleServer>) -> Revision {
     Revision::from_version(context.protocol_version().as_ref())
@@ -142,7 +142,7 @@ impl ServerHandler for Connection {
         let status = status_item();
         let own = (!all.iter().any(|listed| listed["uri"] == STATUS)).then_some(&status);
         let all: Vec<&Json> = all.iter().chain(own).collect();
-        let size = Some(self.server.settings.page_size.unwrap_or(LONG_LIST_PAGE_SIZE));
+        let size = Some(self.server.settings.page_size.unwrap_or(DEFAULT_RESOURCE_PAGE_SIZE));
         let (items, next) = paginate("resources", &all, |listed| uri_of(listed), cursor_of(request.as_ref()), size)?;
         let items = items.iter().filter_map(|listed| to_protocol_type(resource_item(listed, revision))).collect();
         let mut result = ListResourcesResult::with_all_items(items);
@@ -195,7 +195,7 @@ impl ServerHandler for Connection {
     ) -> Result<ListSkillsResult, ErrorData> {
         let revision = revision_of(&context);
         let all = skill_items(&*self.skills((&context).into(), revision).await?);
-        let size = Some(self.server.settings.page_size.unwrap_or(LONG_LIST_PAGE_SIZE));
+        let size = Some(self.server.settings.page_size.unwrap_or(DEFAULT_RESOURCE_PAGE_SIZE));
         let (items, next) = paginate("skills", &all, |skill| &skill.uri, cursor_of(request.as_ref()), size)?;
         let mut result = ListSkillsResult::with_all_items(items);
         finish_list!(self, result, revision, next)
@@ -324,7 +324,7 @@ impl ServerHandler for Connection {
         let uri = request.uri;
         let refused = |why: String| {
             // A URI that is too long is not repeated.
-            let data = (uri.len() <= LONGEST_URI).then(|| json!({ "uri": uri }));
+            let data = (uri.len() <= MAX_URI_BYTES).then(|| json!({ "uri": uri }));
             ErrorData::invalid_params(why, data)
         };
         self.may_subscribe(&uri).map_err(refused)?;

@@ -65,7 +65,7 @@ pub const OVERSIZED_INTEGER_HELP: &str =
     "integers range from -9223372036854775808 to 9223372036854775807; write a larger one as a text, in quotes";
 
 /// The number of digits that a message shows.
-const TOLD: usize = 40;
+const MAX_SHOWN_DIGITS: usize = 40;
 
 /// The first integer beyond 64 bits in a JSON text. Readers would round such a number without an error.
 ///
@@ -162,18 +162,18 @@ impl<'a> JsonScan<'a> {
         let way: Vec<String> = self.way.iter().map(PathStep::shown).collect();
         let way = way.concat();
         let place = if way.is_empty() { String::new() } else { format!(" at `{way}`") };
-        let shown = written.get(..TOLD).map_or_else(|| written.to_owned(), |start| format!("{start}…"));
+        let shown = written.get(..MAX_SHOWN_DIGITS).map_or_else(|| written.to_owned(), |start| format!("{start}…"));
         format!("the whole number {shown}{place} is beyond 64 bits")
     }
 }
 
 impl PathStep<'_> {
     fn shown(&self) -> String {
-        const LONGEST: usize = 64;
+        const MAX_SHOWN_KEY_CHARS: usize = 64;
         match self {
             Self::Index(index) => format!("[{index}]"),
             Self::Key(None) => String::new(),
-            Self::Key(Some(key)) => format!(".{}", key.chars().take(LONGEST).collect::<String>()),
+            Self::Key(Some(key)) => format!(".{}", key.chars().take(MAX_SHOWN_KEY_CHARS).collect::<String>()),
         }
     }
 }

@@ -337,7 +337,9 @@ fn wrong_reference(bytes: &[u8], part: Range<usize>) -> Result<Option<OutOfBound
         guard::check()?;
         let start = from + found;
         from = start + 2;
-        let Some(length) = memchr::memchr(b';', &bytes[from..part.end.min(from + MOST_DIGITS)]) else { continue };
+        let Some(length) = memchr::memchr(b';', &bytes[from..part.end.min(from + MAX_CODE_POINT_DIGITS)]) else {
+            continue;
+        };
         let digits = std::str::from_utf8(&bytes[from..from + length]).unwrap_or_default();
         let number = match digits.strip_prefix('x') {
             Some(digits) => u32::from_str_radix(digits, 16),
@@ -353,7 +355,7 @@ fn wrong_reference(bytes: &[u8], part: Range<usize>) -> Result<Option<OutOfBound
 }
 
 /// A longer number is not a character, however many leading zeros it has.
-const MOST_DIGITS: usize = 32;
+const MAX_CODE_POINT_DIGITS: usize = 32;
 
 /// The length of a tag and the number of its attributes.
 fn scan_tag(text: &[u8]) -> (usize, usize) {

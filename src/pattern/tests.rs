@@ -317,7 +317,7 @@ proptest! {
 fn many_large_patterns_stay_within_the_limit() {
     let text: String = (0..20_000_u32).map(|at| char::from(b'a' + (at * at % 26) as u8)).collect();
     // Other tests hold patterns too.
-    let most = MOST + (4 << 20);
+    let most = MAX_HELD_BYTES + (4 << 20);
     let kept = || CACHE.read().expect("nothing panics").len();
     let mut forgotten = 0;
     for number in 0..60 {

@@ -8,10 +8,10 @@ use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Maximum size of one pack's cache, in bytes of JSON.
-const MOST_BYTES: usize = 4 << 20;
+const MAX_CACHE_BYTES: usize = 4 << 20;
 
 /// Maximum number of keys of one pack.
-const MOST_KEYS: usize = 10_000;
+const MAX_CACHE_KEYS: usize = 10_000;
 
 /// The cache of one pack. It ends with the process.
 #[derive(Default)]
@@ -41,7 +41,7 @@ impl io::Write for ByteCounter {
         self.0 += bytes.len();
         // A piece may be as short as one character, which costs more than its bytes.
         let is_over = guard::is_over(bytes.len() + guard::ITEM);
-        if is_over || self.0 > MOST_BYTES { Err(io::ErrorKind::StorageFull.into()) } else { Ok(bytes.len()) }
+        if is_over || self.0 > MAX_CACHE_BYTES { Err(io::ErrorKind::StorageFull.into()) } else { Ok(bytes.len()) }
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -60,7 +60,7 @@ impl PackMemory {
         if serde_json::to_writer(&mut length, &value).is_err() {
             guard::check()?;
             let message =
-                format!("`{}` cannot be cached: the value is larger than {} kB", shorten(key), MOST_BYTES >> 10);
+                format!("`{}` cannot be cached: the value is larger than {} kB", shorten(key), MAX_CACHE_BYTES >> 10);
             return Err(Diagnostic::new(Code::LIMIT, message).help("store larger values in files"));
         }
         let bytes = length.0;
@@ -71,7 +71,7 @@ impl PackMemory {
         }
         //= docs/spec.md#memory
         //# The memory of a pack MUST be bounded, and its oldest entries MUST be removed first.
-        while state.bytes + bytes > MOST_BYTES || state.entries.len() >= MOST_KEYS {
+        while state.bytes + bytes > MAX_CACHE_BYTES || state.entries.len() >= MAX_CACHE_KEYS {
             let Some((_, oldest)) = state.order.first_key_value().map(|(at, key)| (*at, key.clone())) else { break };
             state.forget(&oldest);
         }
@@ -134,20 +134,20 @@ mod tests {
     #[test]
     fn the_oldest_is_forgotten_first_and_the_size_is_kept() {
         let memory = PackMemory::default();
-        for number in 0..MOST_KEYS + 5 {
+        for number in 0..MAX_CACHE_KEYS + 5 {
             memory.remember(&format!("key {number:06}"), json!(number), 0, None).unwrap();
         }
         assert_eq!(memory.recall("key 000004", 0), None);
         assert_eq!(memory.recall("key 000005", 0), Some(json!(5)));
-        let half = "x".repeat(MOST_BYTES / 2 - 100);
+        let half = "x".repeat(MAX_CACHE_BYTES / 2 - 100);
         memory.remember("one", json!(half), 0, None).unwrap();
         memory.remember("two", json!(half), 0, None).unwrap();
         memory.remember("one", json!(half), 0, None).unwrap();
-        assert!(memory.lock().bytes <= MOST_BYTES);
+        assert!(memory.lock().bytes <= MAX_CACHE_BYTES);
         memory.remember("three", json!(half), 0, None).unwrap();
         let held = ["one", "two", "three"].map(|key| memory.recall(key, 0).is_some());
         assert_eq!(held, [true, false, true], "`one` was remembered again after `two`");
-        assert!(memory.remember("all", json!("x".repeat(MOST_BYTES)), 0, None).is_err());
+        assert!(memory.remember("all", json!("x".repeat(MAX_CACHE_BYTES)), 0, None).is_err());
         assert!(memory.recall("one", 0).is_some(), "what is refused drives nothing out");
     }
 

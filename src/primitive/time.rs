@@ -74,11 +74,11 @@ fn seconds_since_1970(format: &str) -> Vec<Range<usize>> {
 /// in brackets).
 pub fn parse(text: &str) -> Result<i64> {
     let refused = |why: &str| {
-        let shown = text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default();
+        let shown = text.get(..text.floor_char_boundary(MAX_TIME_BYTES)).unwrap_or_default();
         Diagnostic::new(Code("parse.time"), format!("`{shown}` is no time{why}"))
             .help("write it as `2026-01-31T12:00:00Z`, `2026-01-31T12:00:00.5+01:00` or `2026-01-31`")
     };
-    if text.len() > LONGEST || !has_form(text.as_bytes()) {
+    if text.len() > MAX_TIME_BYTES || !has_form(text.as_bytes()) {
         return Err(refused(" of RFC 3339"));
     }
     let clock = text.get(10..).unwrap_or_default();
@@ -101,7 +101,7 @@ fn offset_of(offset: &str) -> i64 {
 }
 
 /// Maximum length of a time, in bytes.
-const LONGEST: usize = 40;
+const MAX_TIME_BYTES: usize = 40;
 
 /// Returns whether a text has one of the forms: a date; or a date, `T` or a space, a time of day, and an optional
 /// offset.

@@ -78,18 +78,18 @@ pub const PRIMITIVE: Primitive = Primitive {
 const ENDLESS: &[(&str, &str)] = &[("a.md", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"), ("b.md", "tea")];
 
 /// Maximum number of matches: each is a map of a script.
-const MOST: usize = 250_000;
+const MAX_MATCHES: usize = 250_000;
 
 /// Number of files that one job of a thread reads.
-const SHARE: usize = 32;
+const FILES_PER_JOB: usize = 32;
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    let limit = args.integer_or("limit").map_or(MOST + 1, |limit| usize::try_from(limit).unwrap_or(0));
+    let limit = args.integer_or("limit").map_or(MAX_MATCHES + 1, |limit| usize::try_from(limit).unwrap_or(0));
     let pattern = Pattern::compile_cached(args.text("regex"))?;
     let world = context.host.world().as_ref();
     let files = parameters::find_asked(context, &args, FileSearch::files)?;
     let search = Search { world, pattern: &pattern, limit, tells: args.flag("include_errors") };
-    let shares: Vec<&[String]> = files.chunks(SHARE).collect();
+    let shares: Vec<&[String]> = files.chunks(FILES_PER_JOB).collect();
     let found: Vec<OnceLock<Result<Vec<Value>>>> = shares.iter().map(|_| OnceLock::new()).collect();
     context.functions.parallel(shares.len(), &|at| {
         // Each job runs once.
@@ -100,8 +100,8 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
         matches.append(&mut share.into_inner().unwrap_or_else(|| Ok(Vec::new()))?);
     }
     matches.truncate(limit);
-    match matches.len() > MOST {
-        true => Err(Diagnostic::new(Code::LIMIT, format!("`find_in_files` finds more than {MOST} matches"))
+    match matches.len() > MAX_MATCHES {
+        true => Err(Diagnostic::new(Code::LIMIT, format!("`find_in_files` finds more than {MAX_MATCHES} matches"))
             .author_help("narrow the globs or the regular expression, or set `limit`")),
         false => Ok(Value::List(matches)),
     }

@@ -33,7 +33,7 @@ fn parts(text: &str) -> Result<Option<Value>> {
     let stand_in = beyond.as_ref().map(|(_, others)| others.as_str());
     let Ok(version) = Version::parse(stand_in.unwrap_or(text)) else { return Ok(None) };
     if let Some((number, _)) = beyond {
-        let shown: String = number.chars().take(TOLD).collect();
+        let shown: String = number.chars().take(MAX_SHOWN_DIGITS).collect();
         let message = format!("the number {shown} of the version is beyond 64 bits");
         return Err(Diagnostic::new(Code::ARGUMENTS, message).help("compare such versions as texts"));
     }
@@ -49,7 +49,7 @@ fn parts(text: &str) -> Result<Option<Value>> {
 }
 
 /// Maximum number of digits of a number in a message.
-const TOLD: usize = 40;
+const MAX_SHOWN_DIGITS: usize = 40;
 
 /// The first of the three numbers that exceeds 64 bits, and the version with 1 instead of each such number. The result
 /// is a version if and only if `text` was one, which the reader cannot decide.

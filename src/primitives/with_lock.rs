@@ -48,7 +48,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_TIMEOUT_MS: u64 = 86_400_000;
 
 /// The longest pause between two attempts.
-const PAUSE: Duration = Duration::from_millis(10);
+const MAX_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 const KEYS: [&str; 3] = ["timeout_ms", "note", "pid_key"];
 
@@ -160,7 +160,7 @@ fn taken(context: &Context<'_>, path: &str, timeout: Duration) -> Result<(Box<dy
             let guard = guard::current();
             let _not_the_scripts = guard.as_ref().map(|guard| guard.pause());
             std::thread::sleep(pause.min(timeout.saturating_sub(began.elapsed())));
-            pause = (pause * 2).min(PAUSE);
+            pause = (pause * 2).min(MAX_POLL_INTERVAL);
         }
     })?;
     let lock = had.ok_or_else(|| Diagnostic::new(Code::INTERNAL, "the lock was not taken"))?;

@@ -18,9 +18,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Maximum size of the file in bytes: it is read before it is trusted, and files that people write are smaller.
-const MOST_BYTES: u64 = 64 << 10;
+const MAX_SETTINGS_BYTES: u64 = 64 << 10;
 /// Maximum number of its diagnostics that are listed individually.
-const MOST_FAULTS: usize = 50;
+const MAX_LISTED_DIAGNOSTICS: usize = 50;
 
 /// The contents of the file; empty if there is none.
 #[derive(Clone, Debug, Default)]
@@ -42,12 +42,12 @@ impl WorkspaceSettings {
         // A broken symlink is read too, so that it is reported.
         let bytes = match workspace.stat(SETTINGS_FILE) {
             Ok(None) => return (Self::default(), Vec::new()),
-            Ok(Some(stat)) if stat.size > MOST_BYTES => Err(too_large(stat.size)),
+            Ok(Some(stat)) if stat.size > MAX_SETTINGS_BYTES => Err(too_large(stat.size)),
             Ok(Some(_)) | Err(_) => workspace.read(SETTINGS_FILE),
         };
         // It may have grown meanwhile.
         let in_bounds = |bytes: Vec<u8>| match bytes.len() as u64 {
-            size if size > MOST_BYTES => Err(too_large(size)),
+            size if size > MAX_SETTINGS_BYTES => Err(too_large(size)),
             _ => Ok(bytes),
         };
         let bytes = match bytes.and_then(in_bounds) {
@@ -107,17 +107,20 @@ impl WorkspaceSettings {
 //= docs/spec.md#robustness
 //# A file that toolsd reads for itself MUST be a regular file of a bounded size.
 fn too_large(size: u64) -> Box<Diagnostic> {
-    let message =
-        format!("`{SETTINGS_FILE}` has {} kB, and is not used: at most {} kB are read", size >> 10, MOST_BYTES >> 10);
+    let message = format!(
+        "`{SETTINGS_FILE}` has {} kB, and is not used: at most {} kB are read",
+        size >> 10,
+        MAX_SETTINGS_BYTES >> 10
+    );
     Diagnostic::new(Code::LIMIT, message).help("remove everything that is not a setting")
 }
 
 /// Keeps the first diagnostics of a file, and adds the number of the others.
 pub fn told_in_part(faults: &mut Vec<Diagnostic>) {
-    let more = faults.len().saturating_sub(MOST_FAULTS);
+    let more = faults.len().saturating_sub(MAX_LISTED_DIAGNOSTICS);
     if more > 1 {
-        let last = faults[MOST_FAULTS].clone();
-        faults.truncate(MOST_FAULTS);
+        let last = faults[MAX_LISTED_DIAGNOSTICS].clone();
+        faults.truncate(MAX_LISTED_DIAGNOSTICS);
         faults.push(Diagnostic { message: format!("and {more} more errors, first: {}", last.message), ..last });
     }
 }

@@ -7,7 +7,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::parse::{ParserInput, parse_front_matter};
 use crate::source::{Place, Source};
 use crate::value::Json;
-use crate::world::recorded::YOUNG_MS;
+use crate::world::recorded::COARSEST_MTIME_MS;
 use crate::world::{Stat, WalkOptions, Workspace, path};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
@@ -133,7 +133,7 @@ impl FileDigests {
         let bytes = world.read(path)?;
         let digest = sha256_digest(&bytes);
         // A file may have changed twice within the resolution of a recent time stamp.
-        if let Some(stat) = stat.filter(|stat| stat.modified_ns <= i128::from(at_ms - YOUNG_MS) * 1_000_000) {
+        if let Some(stat) = stat.filter(|stat| stat.modified_ns <= i128::from(at_ms - COARSEST_MTIME_MS) * 1_000_000) {
             let mut known = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             known.insert(path.to_owned(), (stat, digest.clone()));
         }
@@ -183,12 +183,12 @@ const SKILL: Code = Code("skill");
 pub type SkillRejection = Box<Diagnostic>;
 
 /// Recommended maximum size of a skill (SEP-2640).
-const MOST_FILES: usize = 512;
+const MAX_SKILL_FILES: usize = 512;
 
-const MOST_BYTES: u64 = 16 * 1024 * 1024;
+const MAX_SKILL_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Maximum length of a description, in characters (Agent Skills).
-const LONGEST: usize = 1_024;
+const MAX_DESCRIPTION_CHARS: usize = 1_024;
 
 const RULES: &str = "it needs `name`, of at most 64 lower-case letters, digits and single hyphens, and `description`, \
                      of at most 1024 characters";
@@ -222,7 +222,9 @@ fn read_skill(
     }
     match frontmatter["description"].as_str().map(|text| text.trim().chars().count()) {
         None | Some(0) => return Err(refused("it has no `description`")),
-        Some(length) if length > LONGEST => return Err(refused(&format!("its `description` has {length} characters"))),
+        Some(length) if length > MAX_DESCRIPTION_CHARS => {
+            return Err(refused(&format!("its `description` has {length} characters")));
+        }
         Some(_) => {}
     }
     let path = base(name);
@@ -240,7 +242,7 @@ fn read_skill(
     //# A skill with more than 512 files or 16 MiB SHOULD be reported.
     let size: u64 = files.iter().map(|file| file.size).sum();
     let mut faults = Vec::new();
-    if files.len() > MOST_FILES || size > MOST_BYTES {
+    if files.len() > MAX_SKILL_FILES || size > MAX_SKILL_BYTES {
         let message = format!("the skill `{name}` has {} files of {size} bytes", files.len());
         faults.push(*skill_warning(message, origin.at, "clients may refuse more than 512 files or 16 MiB"));
     }
@@ -333,7 +335,7 @@ mod tests {
     #[test]
     fn a_skill_is_hashed_again_only_where_it_changed() {
         let world = MemoryWorld::with([("~/a/tea pot/SKILL.md", BREW), ("~/a/tea pot/more/x.txt", "hello")]).unwrap();
-        world.advance_ms(YOUNG_MS + 1);
+        world.advance_ms(COARSEST_MTIME_MS + 1);
         let digests = FileDigests::default();
         let found = || read_found_skill(&world, "~/a/tea pot/", Some("set/brew"), &digests).unwrap().0;
         let first = found();

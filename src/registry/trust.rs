@@ -18,8 +18,8 @@ const FORMAT: u64 = 1;
 /// The file that is locked while the record is changed.
 const LOCK: &str = "./trust.lock";
 /// Number of attempts for a lock that another process holds, and the pause between them.
-const ATTEMPTS: u32 = 100;
-const PAUSE: Duration = Duration::from_millis(50);
+const MAX_LOCK_ATTEMPTS: u32 = 100;
+const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The files that the user trusts in one workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,11 +88,11 @@ impl TrustRecord {
 }
 
 fn lock(folder: &dyn Workspace) -> Result<Box<dyn crate::world::Lock>> {
-    for _ in 0..ATTEMPTS {
+    for _ in 0..MAX_LOCK_ATTEMPTS {
         if let LockAttempt::Held(lock) = folder.lock(LOCK)? {
             return Ok(lock);
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(LOCK_RETRY_INTERVAL);
     }
     Err(Diagnostic::new(
         Code("locked"),

@@ -31,11 +31,11 @@ const RESERVED: &AsciiSet = &SIMPLE
     .remove(b'=');
 
 /// Maximum length of a template in bytes, so that its regular expression stays small.
-const LONGEST: usize = 2_048;
+const MAX_TEMPLATE_BYTES: usize = 2_048;
 /// Maximum length of a URI in bytes: it is matched before there is a call that could be stopped.
-pub const LONGEST_URI: usize = 8_192;
+pub const MAX_URI_BYTES: usize = 8_192;
 /// Maximum number of variables in the path of a template.
-const MOST_VARIABLES: usize = 32;
+const MAX_VARIABLES: usize = 32;
 
 /// A URI template, ready to match.
 #[derive(Clone, Debug)]
@@ -83,8 +83,11 @@ impl UriTemplate {
         if let Some(UriPart::Literal(last)) = parts.last_mut() {
             *last = without_slash(last).to_owned();
         }
-        if text.len() > LONGEST || parts.iter().filter_map(UriPart::name).count() > MOST_VARIABLES {
-            return Err(template_fault(text, &format!("at most {MOST_VARIABLES} variables and {LONGEST} bytes")));
+        if text.len() > MAX_TEMPLATE_BYTES || parts.iter().filter_map(UriPart::name).count() > MAX_VARIABLES {
+            return Err(template_fault(
+                text,
+                &format!("at most {MAX_VARIABLES} variables and {MAX_TEMPLATE_BYTES} bytes"),
+            ));
         }
         let template = Self { text: text.to_owned(), parts, query, regex: OnceLock::new() };
         let mut names: Vec<&str> = template.variables().collect();
@@ -125,8 +128,8 @@ impl UriTemplate {
         {
             return None;
         }
-        if path.len() > LONGEST_URI {
-            let message = format!("the URI has {} bytes; at most {LONGEST_URI}", path.len());
+        if path.len() > MAX_URI_BYTES {
+            let message = format!("the URI has {} bytes; at most {MAX_URI_BYTES}", path.len());
             return Some(Err(Diagnostic::new(Code::ARGUMENTS, message)));
         }
         let regex = self.regex.get_or_init(|| Pattern::compile_cached(&to_pattern(&self.parts)).ok()).as_ref()?;
@@ -324,11 +327,11 @@ mod tests {
 
     #[test]
     fn the_largest_template_matches_and_a_larger_one_is_refused() {
-        let text: String = (0..MOST_VARIABLES).map(|index| format!("/{{+v{index}}}")).collect();
-        let text = format!("{text}/{}", "é".repeat((LONGEST - text.len() - 1) / 2));
+        let text: String = (0..MAX_VARIABLES).map(|index| format!("/{{+v{index}}}")).collect();
+        let text = format!("{text}/{}", "é".repeat((MAX_TEMPLATE_BYTES - text.len() - 1) / 2));
         let template = UriTemplate::parse(&text).unwrap();
         let uri = template.expand(|_| Some("1"));
-        assert_eq!(template.matches(&uri).unwrap().unwrap().len(), MOST_VARIABLES);
+        assert_eq!(template.matches(&uri).unwrap().unwrap().len(), MAX_VARIABLES);
         assert!(UriTemplate::parse(&format!("{text}/{{more}}")).is_err());
         assert!(UriTemplate::parse(&format!("{text}éé")).is_err());
     }

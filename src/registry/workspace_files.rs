@@ -14,10 +14,10 @@ pub const FOLDERS: [&str; 3] = ["tools.d", "prompts", "templates"];
 pub const WORKSPACE_FOLDER: &str = ".toolsd";
 
 /// Maximum number of entries of a layer: no user can review more.
-const MOST_ENTRIES: usize = 10_000;
+const MAX_ENTRIES: usize = 10_000;
 
 /// Maximum depth of folders.
-const MOST_DEPTH: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// Returns the sorted paths of the pack files, relative to the workspace; reports those that cannot be used.
 pub fn workspace_files(workspace: &dyn Workspace, faults: &mut Vec<Diagnostic>) -> Vec<String> {
@@ -143,13 +143,13 @@ struct FolderScan<'a> {
 
 impl FolderScan<'_> {
     fn folder(&mut self, folder: &str, depth: usize) -> Result<()> {
-        if depth > MOST_DEPTH {
-            return Err(too_many(format!("the folder `{folder}` is more than {MOST_DEPTH} folders deep")));
+        if depth > MAX_DEPTH {
+            return Err(too_many(format!("the folder `{folder}` is more than {MAX_DEPTH} folders deep")));
         }
         for entry in self.workspace.list(folder)? {
             self.entries += 1;
-            if self.entries > MOST_ENTRIES {
-                return Err(too_many(format!("`{folder}` and what is before it has more than {MOST_ENTRIES} entries")));
+            if self.entries > MAX_ENTRIES {
+                return Err(too_many(format!("`{folder}` and what is before it has more than {MAX_ENTRIES} entries")));
             }
             let path = path::join(folder, &entry.name);
             match entry.entry {

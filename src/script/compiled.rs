@@ -164,8 +164,8 @@ pub(super) fn is_closure(name: &str) -> bool {
 
 /// A number that no other program of this process has.
 pub(super) fn next_program_id() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    NEXT.fetch_add(1, Ordering::Relaxed)
+    static PROGRAM_IDS: AtomicU64 = AtomicU64::new(0);
+    PROGRAM_IDS.fetch_add(1, Ordering::Relaxed)
 }
 
 fn closures(scripts: &[Script]) -> HashMap<String, (usize, usize)> {

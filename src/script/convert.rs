@@ -20,7 +20,7 @@ pub(super) struct HandleBox(pub(super) Handle);
 const MAX_DEPTH: usize = 128;
 
 /// The length in bytes from which the guard is consulted before a text is copied.
-const LONG_TEXT: usize = 64 << 10;
+const MIN_GUARDED_BYTES: usize = 64 << 10;
 
 /// The context and execution of the functions in a value. Without them, functions cannot be converted.
 pub(super) type ClosureOrigin<'a, 'b> = Option<(&'a NativeCallContext<'b>, &'a Arc<Execution>)>;
@@ -89,7 +89,7 @@ fn convert(from: &Dynamic, origin: ClosureOrigin<'_, '_>, depth: usize) -> Resul
     if from.is_string()
         && let Ok(text) = from.as_immutable_string_ref()
     {
-        if text.len() >= LONG_TEXT {
+        if text.len() >= MIN_GUARDED_BYTES {
             guard::reserve_memory(text.len())?;
             guard::spend(text.len())?;
         }
@@ -109,7 +109,7 @@ fn convert(from: &Dynamic, origin: ClosureOrigin<'_, '_>, depth: usize) -> Resul
     if from.is_array()
         && let Ok(list) = from.as_array_ref()
     {
-        if list.len() >= LONG_TEXT / size_of::<Value>() {
+        if list.len() >= MIN_GUARDED_BYTES / size_of::<Value>() {
             guard::reserve_memory(list.len().saturating_mul(size_of::<Value>()))?;
         }
         let mut items = Vec::with_capacity(list.len());

@@ -247,8 +247,8 @@ fn register_numbers(module: &mut Module) {
 /// The number without its fraction, if an integer can hold it. Rhai would return 0 for NaN.
 #[allow(clippy::cast_possible_truncation, reason = "the range was checked")]
 fn to_integer(number: FLOAT) -> Option<INT> {
-    const BEYOND: FLOAT = 9_223_372_036_854_775_808.0;
-    (-BEYOND..BEYOND).contains(&number).then_some(number as INT)
+    const I64_RANGE_END: FLOAT = 9_223_372_036_854_775_808.0;
+    (-I64_RANGE_END..I64_RANGE_END).contains(&number).then_some(number as INT)
 }
 
 fn register_handles(module: &mut Module) {

@@ -30,7 +30,7 @@ pub use handle::Disk;
 pub use journal::recovered;
 pub use owner::{OtherWriter, check_private, other_writers};
 pub use process::{end_process, end_programs};
-pub use read::MOST_BYTES;
+pub use read::MAX_FILE_BYTES;
 pub use scratch::ScratchWorld;
 pub use secrets::{SecretFile, check_secret_place, hide_process, read_secret, read_secret_descriptor, secret_variable};
 pub use system::{

@@ -26,7 +26,7 @@ use toolsd::world::{EntryKind, Files, WalkOptions, World};
 const SECRET: &str = "the-secret-of-the-files";
 const NAMED: &str = "hushed";
 /// So often two threads race.
-const TURNS: usize = 800;
+const RACE_ROUNDS: usize = 800;
 
 /// A link within the grant `pub`, as `files.toml` explains.
 #[derive(Deserialize)]
@@ -371,7 +371,7 @@ fn raced<T>(swap: impl Fn() + Sync, mut act: impl FnMut() -> T) -> Vec<T> {
                 swap();
             }
         });
-        let given = (0..TURNS).map(|_| act()).collect();
+        let given = (0..RACE_ROUNDS).map(|_| act()).collect();
         stop.store(true, Ordering::Relaxed);
         swapping.join().unwrap();
         given

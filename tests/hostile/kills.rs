@@ -58,7 +58,7 @@ fn letters(workspace: &Path) -> std::collections::BTreeSet<u8> {
 }
 
 /// How many kills are tried at most until each kind was hit.
-const MOST_KILLS: u64 = 400;
+const MAX_KILLS: u64 = 400;
 
 /// Runs the mill and kills it `after_ms` milliseconds after it has begun to write.
 fn killed(workspace: &Path, words: &[&str], after_ms: u64) {
@@ -93,7 +93,7 @@ fn a_killed_call_tears_no_file_and_leaves_nothing() {
     std::fs::create_dir(&workspace).unwrap();
     let (mut left, mut stale) = (0, 0);
     // A kill hits what it is to hit by chance: more of them where the machine is slow.
-    for turn in 0..MOST_KILLS {
+    for turn in 0..MAX_KILLS {
         if turn >= 8 && left > 0 && stale > 0 {
             break;
         }
@@ -121,7 +121,7 @@ fn what_a_killed_call_wrote_is_all_or_nothing_for_the_next_command() {
     let workspace = home.path().join("workspace");
     std::fs::create_dir(&workspace).unwrap();
     let (mut half, mut told) = (0, 0);
-    for turn in 0..MOST_KILLS {
+    for turn in 0..MAX_KILLS {
         if turn >= 12 && half > 0 {
             break;
         }

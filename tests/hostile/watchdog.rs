@@ -23,7 +23,7 @@ const WORDS: [&str; 4] = ["--dir", "packs", "--pack", "held"];
 const SET_SIGNAL: i32 = 10;
 
 /// Longer than anything takes on a machine that does much else.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The maximum number of concurrent calls of one connection, and of held threads before calls are refused.
 fn threads() -> (usize, usize) {
@@ -76,7 +76,7 @@ fn late(home: &Home) -> PathBuf {
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
-        assert!(began.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
+        assert!(began.elapsed() < TEST_TIMEOUT, "not within {TEST_TIMEOUT:?}: {what}");
         thread::sleep(Duration::from_millis(20));
     }
 }

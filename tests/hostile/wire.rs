@@ -1,7 +1,7 @@
 //! Hostile clients: noise, floods, huge texts, and those that vanish.
 
 use crate::house::{House, PACKS, is_well, peak_memory};
-use crate::support::{PATIENCE, Server};
+use crate::support::{SERVER_TIMEOUT, Server};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
@@ -182,11 +182,11 @@ fn told_without_an_ear(house: &House, line: &[u8], bytes: usize) -> (Child, usiz
             counted.fetch_add(text.len(), Relaxed);
         }
         // Open until the test ends it.
-        std::thread::sleep(PATIENCE);
+        std::thread::sleep(SERVER_TIMEOUT);
         drop(input);
     });
     // Until all is taken, or nothing is any more.
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + SERVER_TIMEOUT;
     let mut last = (0, Instant::now());
     while Instant::now() < end && taken.load(Relaxed) < bytes && last.1.elapsed() < Duration::from_secs(3) {
         if taken.load(Relaxed) != last.0 {

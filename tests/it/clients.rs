@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// So long a client may take for all its steps.
-const PATIENCE: Duration = Duration::from_secs(300);
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(300);
 
 #[derive(Deserialize)]
 struct Clients {
@@ -88,7 +88,7 @@ impl Client {
         let Ok(mut child) = child else { return vec![format!("`{}` cannot be run", program.display())] };
         let begun = Instant::now();
         while child.try_wait().unwrap().is_none() {
-            if begun.elapsed() > PATIENCE {
+            if begun.elapsed() > CLIENT_TIMEOUT {
                 child.kill().unwrap();
             }
             std::thread::sleep(Duration::from_millis(20));

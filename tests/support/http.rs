@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// Long enough for anything that happens at all.
-const PATIENCE: Duration = Duration::from_secs(30);
+const IO_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The revision that has no sessions.
 pub const STATELESS: &str = "2026-07-28";
@@ -57,7 +57,7 @@ impl Server {
         let (said, heard) = channel();
         // To the end: later output must not fill the pipe.
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(|line| drop(said.send(line))));
-        let (end, mut told) = (Instant::now() + PATIENCE, String::new());
+        let (end, mut told) = (Instant::now() + IO_TIMEOUT, String::new());
         let address = loop {
             let line = heard.recv_timeout(end.saturating_duration_since(Instant::now()));
             let line = line.unwrap_or_else(|why| {
@@ -74,7 +74,7 @@ impl Server {
 
     /// Waits until the server's log has a line with this in it.
     pub fn logs(&self, part: &str) -> String {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + IO_TIMEOUT;
         loop {
             match self.heard.lock().unwrap().recv_timeout(end.saturating_duration_since(Instant::now())) {
                 Ok(line) if line.contains(part) => return line,
@@ -87,8 +87,8 @@ impl Server {
     /// Sends a request and does not wait for more than the head of its reply.
     pub fn open(&self, method: &str, headers: &[(&str, &str)], body: &str) -> (Reply, Stream) {
         let mut stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(IO_TIMEOUT)).unwrap();
+        stream.set_write_timeout(Some(IO_TIMEOUT)).unwrap();
         let mut head = format!("{method} /mcp HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
         let host = self.address.to_string();
         let usual = [
@@ -173,12 +173,12 @@ impl Server {
     /// Waits for the end of the process.
     #[track_caller]
     pub fn wait(&mut self) -> ExitStatus {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + IO_TIMEOUT;
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status;
             }
-            assert!(Instant::now() < end, "the server does not end in {PATIENCE:?}");
+            assert!(Instant::now() < end, "the server does not end in {IO_TIMEOUT:?}");
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -219,7 +219,7 @@ impl Stream {
             let mut line = String::new();
             match self.0.read_line(&mut line) {
                 Ok(0) => return None,
-                Err(error) if is_silence(&error) => panic!("nothing came of the stream in {PATIENCE:?}"),
+                Err(error) if is_silence(&error) => panic!("nothing came of the stream in {IO_TIMEOUT:?}"),
                 Err(_) => return None,
                 Ok(_) => {}
             }

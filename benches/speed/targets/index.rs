@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const WARM: f64 = 5.0;
 const EDIT: f64 = 15.0;
 /// The whole process takes at most this part of what duvet takes.
-const OF_DUVET: f64 = 0.45;
+const MAX_SHARE_OF_DUVET: f64 = 0.45;
 const MEMORY: f64 = 100.0;
 
 /// Measures it.
@@ -69,10 +69,10 @@ fn whole_process(setting: &Setting, report: &mut Report) -> Outcome<()> {
     let text = format!("{value:.0} ms");
     match other.get(1..).and_then(median) {
         Some(other) => {
-            let limit = format!("≤ {OF_DUVET} × duvet report {other:.0} ms");
-            report.measured(target, &limit, &text, value <= OF_DUVET * other);
+            let limit = format!("≤ {MAX_SHARE_OF_DUVET} × duvet report {other:.0} ms");
+            report.measured(target, &limit, &text, value <= MAX_SHARE_OF_DUVET * other);
         }
-        None => report.no_opponent(target, &format!("≤ {OF_DUVET} × duvet report"), &text),
+        None => report.no_opponent(target, &format!("≤ {MAX_SHARE_OF_DUVET} × duvet report"), &text),
     }
     Ok(())
 }

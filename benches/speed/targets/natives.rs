@@ -14,7 +14,7 @@ use toolsd::value::Value as Item;
 const LIMIT: Duration = Duration::from_secs(2);
 
 /// How long after its limit, or its cancellation, a call may be answered, in milliseconds.
-const LATE: f64 = 300.0;
+const MAX_OVERRUN_MS: f64 = 300.0;
 
 /// How long a call of another client may take meanwhile, in milliseconds.
 const OTHERS: f64 = 50.0;
@@ -103,8 +103,8 @@ pub fn measure(setting: &Setting, report: &mut Report) -> Outcome<()> {
         ));
     }
     let targets = [
-        ("natives: answered after the limit", LATE),
-        ("natives: at rest after the cancellation", LATE),
+        ("natives: answered after the limit", MAX_OVERRUN_MS),
+        ("natives: at rest after the cancellation", MAX_OVERRUN_MS),
         ("natives: a call beside them", OTHERS),
     ];
     for ((target, limit), (value, native)) in targets.into_iter().zip(worst) {

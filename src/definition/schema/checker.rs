@@ -127,7 +127,7 @@ fn compile(schema: &Json) -> Result<CompiledSchema> {
 
 /// Maximum product of the sizes of all patterns for names and the bytes of all names of a value: the validator matches
 /// names itself, and cannot be interrupted.
-const MOST: u64 = 20_000_000;
+const MAX_NAME_MATCHING_COST: u64 = 20_000_000;
 
 /// Compiles a pattern of a schema: look-around and back-references are refused.
 ///
@@ -208,7 +208,7 @@ fn too_many_names(value: &Json, size: u64) -> Option<String> {
             _ => {}
         }
     }
-    let most = MOST / size.max(1);
+    let most = MAX_NAME_MATCHING_COST / size.max(1);
     (bytes > most).then(|| format!("has names of {} kB in all; at most {} kB", bytes >> 10, most >> 10))
 }
 

@@ -16,19 +16,19 @@ use std::time::{Duration, Instant};
 const MAX_OUTPUT: usize = 32 << 20;
 
 /// The longest that git may take; the time of the call ends before.
-pub(super) const LONGEST: Duration = Duration::from_secs(86_400);
+pub(super) const MAX_GIT_TIMEOUT: Duration = Duration::from_secs(86_400);
 
 /// The oldest git that has all that is asked of it: `merge-tree --write-tree`.
 const OLDEST: (u64, u64) = (2, 38);
 
 /// The longest pause between two attempts to get the turn.
-const PAUSE: Duration = Duration::from_millis(10);
+const MAX_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// How long the lock of another git is waited for: an editor that asks for the state holds it no longer.
-const PATIENCE: Duration = Duration::from_secs(2);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The pause before git is asked again.
-const AGAIN: Duration = Duration::from_millis(40);
+const RETRY_INTERVAL: Duration = Duration::from_millis(40);
 
 /// A repository, and the world that contains it.
 pub(super) struct GitCall<'a> {
@@ -60,7 +60,7 @@ impl GitCall<'_> {
             folder: self.folder.clone(),
             input: Vec::new(),
             env: self.index.clone().map(|file| ("GIT_INDEX_FILE".to_owned(), file)).into_iter().collect(),
-            time: LONGEST,
+            time: MAX_GIT_TIMEOUT,
             most: MAX_OUTPUT,
             needs: if is_reading { RequiredGrant::ReadGit } else { RequiredGrant::WriteGit },
             confinement: Confinement { git, ..Confinement::default() },
@@ -183,11 +183,11 @@ impl GitCall<'_> {
             let ran = self.world.run_git(command, &self.repository)?;
             let errors = String::from_utf8_lossy(&ran.errors);
             let is_locked = ran.code != 0 && errors.contains("index.lock'") && errors.contains("File exists");
-            if !is_locked || began.elapsed() > PATIENCE {
+            if !is_locked || began.elapsed() > LOCK_TIMEOUT {
                 return Ok(ran);
             }
             guard::check()?;
-            std::thread::sleep(AGAIN);
+            std::thread::sleep(RETRY_INTERVAL);
         }
     }
 }
@@ -272,7 +272,7 @@ pub(super) fn wait_for_turn(
                 return Ok(());
             }
             std::thread::sleep(pause);
-            pause = (pause * 2).min(PAUSE);
+            pause = (pause * 2).min(MAX_POLL_INTERVAL);
         }
     })?;
     Ok(had)

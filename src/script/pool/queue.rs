@@ -10,7 +10,7 @@ pub(super) type PoolJob = Box<dyn FnOnce() + Send>;
 /// The maximum number of calls that can wait for something at the same time. One connection may have half of them.
 pub(super) const MAX_WAITING: usize = 256;
 /// How long no call begins, although one is queued, before another thread is started.
-const PATIENCE: Duration = Duration::from_millis(10);
+const THREAD_START_DELAY: Duration = Duration::from_millis(10);
 
 /// How many threads may run calls at the same time.
 #[derive(Clone, Copy, Debug)]
@@ -155,7 +155,7 @@ impl CallQueue {
     /// Whether to start another thread: a call may begin, no thread is free for it, and the running calls are too few
     /// or take too long.
     pub(super) fn needs_thread(&self) -> bool {
-        let is_stalled = || self.running < self.limits.ready || self.began.elapsed() >= PATIENCE;
+        let is_stalled = || self.running < self.limits.ready || self.began.elapsed() >= THREAD_START_DELAY;
         self.free() == 0 && is_stalled() && self.may_begin()
     }
 

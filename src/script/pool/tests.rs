@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Instant;
 
 /// Long enough for a machine that is busy with other work.
-const SOON: Duration = Duration::from_secs(60);
+const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A call that never consults its guard until it is released.
 struct Stuck {
@@ -48,7 +48,7 @@ impl Stuck {
     }
 
     fn answer(&self) -> Result<u8> {
-        self.answers.recv_timeout(SOON).expect("it is answered")
+        self.answers.recv_timeout(TEST_TIMEOUT).expect("it is answered")
     }
 }
 
@@ -56,7 +56,7 @@ impl Stuck {
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
-        assert!(began.elapsed() < SOON, "{what}");
+        assert!(began.elapsed() < TEST_TIMEOUT, "{what}");
         thread::sleep(Duration::from_millis(5));
     }
 }
@@ -128,7 +128,7 @@ fn a_call_that_ignores_everything_is_answered_in_time() {
         pool.call("deaf".to_owned(), CallerId::default(), CancelFlag::default(), job, move |result| {
             drop(done.send((result, began.elapsed())));
         });
-        let (result, took) = answers.recv_timeout(SOON).expect("it is answered");
+        let (result, took) = answers.recv_timeout(TEST_TIMEOUT).expect("it is answered");
         assert_eq!(result.expect_err("it is late").code, Code::LIMIT);
         took
     });
@@ -175,7 +175,7 @@ fn what_a_call_does_after_its_answer_reaches_nobody() {
         drop(done.send(result))
     });
     is_ready.recv().expect("it begins");
-    assert!(answers.recv_timeout(SOON).expect("it is answered").is_err());
+    assert!(answers.recv_timeout(TEST_TIMEOUT).expect("it is answered").is_err());
     drop(free);
     assert_eq!(tells.recv().expect("it ends"), [true; 6]);
     assert!(answers.recv().is_err(), "what it gave went nowhere");
@@ -206,7 +206,7 @@ fn when_all_threads_are_held_calls_are_told_and_somebody_may_end_the_process() {
     pool.when_stuck(Duration::from_millis(1), move || {
         let _ = acted.send(());
     });
-    acts.recv_timeout(SOON).expect("it acts");
+    acts.recv_timeout(TEST_TIMEOUT).expect("it acts");
     drop(calls);
     until("all are back", || pool.hung_calls().is_empty());
     let next = Stuck::begin(&pool, "next", 3_600_000);
@@ -298,7 +298,9 @@ fn a_call_that_is_cancelled_in_the_queue_is_answered_and_never_runs() {
     assert_eq!(queued.answer().expect_err("it was cancelled").code, Code::CANCELLED);
     drop(queued);
     drop(busy);
-    assert!(runs.recv_timeout(SOON).is_err_and(|error| error == std::sync::mpsc::RecvTimeoutError::Disconnected));
+    assert!(
+        runs.recv_timeout(TEST_TIMEOUT).is_err_and(|error| error == std::sync::mpsc::RecvTimeoutError::Disconnected)
+    );
 }
 
 #[test]
@@ -316,7 +318,7 @@ fn a_call_that_is_writing_answers_by_itself() {
     pool.call("writing".to_owned(), CallerId::default(), CancelFlag::default(), job, move |result| {
         drop(done.send(result))
     });
-    assert_eq!(answers.recv_timeout(SOON).expect("it is answered"), Ok(Ok(7)));
+    assert_eq!(answers.recv_timeout(TEST_TIMEOUT).expect("it is answered"), Ok(Ok(7)));
 }
 
 #[test]
@@ -329,7 +331,7 @@ fn a_call_that_was_taken_back_is_stopped_before_its_next_effect() {
     call.cancel.cancel();
     assert_eq!(call.answer().expect_err("it was cancelled").code, Code::CANCELLED);
     call.free.send(()).expect("it waits");
-    assert_eq!(tells.recv_timeout(SOON), Ok(true), "it is notified at once, not at its next tick");
+    assert_eq!(tells.recv_timeout(TEST_TIMEOUT), Ok(true), "it is notified at once, not at its next tick");
 }
 
 #[test]
@@ -344,7 +346,7 @@ fn a_call_that_waits_for_something_is_not_answered_in_its_place() {
     pool.call("waiting".to_owned(), CallerId::default(), CancelFlag::default(), job, move |result| {
         drop(done.send(result))
     });
-    assert_eq!(answers.recv_timeout(SOON).expect("it is answered"), Ok(Ok(())));
+    assert_eq!(answers.recv_timeout(TEST_TIMEOUT).expect("it is answered"), Ok(Ok(())));
 }
 
 //= docs/spec.md#calls
@@ -383,7 +385,7 @@ fn threads_that_wait_are_replaced_and_leave_none_behind() {
     let waiting: Vec<_> = (0..MAX_WAITING / 2).map(|_| wait(CallerId::default())).collect();
     let count = || pool.0.queue().calls().filter(|(_, place)| *place == CallPlace::Waiting).count();
     until("all of them wait", || count() == MAX_WAITING / 2);
-    let refused = wait(CallerId::default()).recv_timeout(SOON).expect("it is answered").expect("no panic");
+    let refused = wait(CallerId::default()).recv_timeout(TEST_TIMEOUT).expect("it is answered").expect("no panic");
     let message = refused.expect_err("the connection has too many").message;
     assert_eq!(message, "too many calls are waiting, of this connection or in total");
     let other = wait(CallerId(1));

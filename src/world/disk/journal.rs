@@ -13,12 +13,12 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The maximum size of a journal: toolsd writes no longer file.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_JOURNAL_BYTES: u64 = 64 << 20;
 
 /// The maximum number of notices kept in memory. The log has all.
-const MOST_TOLD: usize = 50;
+const MAX_NOTICES: usize = 50;
 
-static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+static NOTICES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// The folder of the journals: see [`choose_folder`].
 static CHOSEN: OnceLock<Option<String>> = OnceLock::new();
@@ -111,8 +111,10 @@ impl Journal {
     /// All lines that are whole.
     pub(super) fn lines(&mut self) -> JournalLines {
         let mut bytes = Vec::new();
-        let read =
-            self.file.seek(SeekFrom::Start(0)).and_then(|_| (&self.file).take(MOST_BYTES).read_to_end(&mut bytes));
+        let read = self
+            .file
+            .seek(SeekFrom::Start(0))
+            .and_then(|_| (&self.file).take(MAX_JOURNAL_BYTES).read_to_end(&mut bytes));
         if read.is_err() {
             return JournalLines { read: Vec::new(), is_broken: true };
         }
@@ -189,17 +191,17 @@ pub(super) fn find_journals(folder: &str) -> FoundJournals {
 
 /// The notices about what this process cleared up, and what still waits to be looked at: one sentence each.
 pub fn recovered() -> Vec<String> {
-    TOLD.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    NOTICES.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// Writes a notice to the log, and keeps it for [`recovered`].
 pub(super) fn report(what: String) {
-    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut told = NOTICES.lock().unwrap_or_else(PoisonError::into_inner);
     if told.contains(&what) {
         return;
     }
     tracing::warn!("{what}");
-    if told.len() < MOST_TOLD {
+    if told.len() < MAX_NOTICES {
         told.push(what);
     }
 }

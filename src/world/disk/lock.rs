@@ -16,7 +16,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 
 /// The maximum size of a note; a longer one is cut.
-const MOST_NOTE: u64 = 16 * 1024;
+const MAX_NOTE_BYTES: u64 = 16 * 1024;
 
 //= docs/spec.md#writes
 //# A lock MUST be released when its function fails and when its process dies, and the dead holder MUST be
@@ -80,7 +80,7 @@ fn open_in_state_folder(roots: &Roots, name: &str) -> Result<File> {
 fn read_note(file: &mut File) -> io::Result<String> {
     file.seek(SeekFrom::Start(0))?;
     let mut bytes = Vec::new();
-    file.take(MOST_NOTE).read_to_end(&mut bytes)?;
+    file.take(MAX_NOTE_BYTES).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -15,11 +15,11 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 /// The maximum number of symlinks on the way to a file, as in Linux.
-const MOST_LINKS: usize = 40;
+const MAX_SYMLINKS: usize = 40;
 /// The maximum number of files that are executed to run one program: the kernel follows fewer.
-const MOST_FILES: usize = 12;
+const MAX_EXECUTED_FILES: usize = 12;
 /// The maximum number of folders that are searched for other names of a program.
-const MOST_FOLDERS: usize = 100_000;
+const MAX_SEARCHED_FOLDERS: usize = 100_000;
 
 /// The type of the program header that names the loader: `PT_INTERP` (System V ABI, chapter 5).
 const NAMES_LOADER: u32 = 3;
@@ -84,8 +84,8 @@ fn trace_program(name: &str, file: &str) -> Result<ProgramFile> {
             continue;
         }
         seen.push(next.clone());
-        if found.files.len() == MOST_FILES {
-            let message = format!("`{name}` cannot be run: more than {MOST_FILES} files interpret each other");
+        if found.files.len() == MAX_EXECUTED_FILES {
+            let message = format!("`{name}` cannot be run: more than {MAX_EXECUTED_FILES} files interpret each other");
             return Err(Diagnostic::new(Code::WORLD, message).help("grant the program that they stand for"));
         }
         let real = trace(name, &next, &mut found)?;
@@ -132,9 +132,9 @@ fn trace(name: &str, file: &str, found: &mut ProgramFile) -> Result<String> {
         let known = check_writers(name, &next, found)?.ok_or_else(gone)?;
         if known.is_symlink() {
             links += 1;
-            if links > MOST_LINKS {
+            if links > MAX_SYMLINKS {
                 let message =
-                    format!("`{name}` cannot be run: more than {MOST_LINKS} symlinks follow each other at `{next}`");
+                    format!("`{name}` cannot be run: more than {MAX_SYMLINKS} symlinks follow each other at `{next}`");
                 return Err(
                     Diagnostic::new(Code::WORLD, message).help("check whether one of these links leads to itself")
                 );
@@ -250,10 +250,10 @@ fn other_names(
     while let Some(folder) = left.pop() {
         folders += 1;
         stop()?;
-        if folders > MOST_FOLDERS {
+        if folders > MAX_SEARCHED_FOLDERS {
             let file = &files[0].path;
             let message = format!(
-                "`{file}` has further names, and they cannot be looked for in more than {MOST_FOLDERS} folders"
+                "`{file}` has further names, and they cannot be looked for in more than {MAX_SEARCHED_FOLDERS} folders"
             );
             return Err(Diagnostic::new(Code::LIMIT, message)
                 .help("grant smaller folders to write, or put a copy in place of the hard link"));

@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 
 /// The maximum size of a file that is read whole.
-pub const MOST_BYTES: u64 = 64 * 1024 * 1024;
+pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
 //= docs/spec.md#robustness
 //# A file that toolsd reads for itself MUST be a regular file of a bounded size.
@@ -43,11 +43,11 @@ pub(super) fn read_small(file: &str, most: u64) -> Result<Option<Vec<u8>>> {
 }
 
 /// The maximum size of a file of a repository that toolsd reads for itself.
-pub(super) const MOST_OF_REPOSITORY: u64 = 1 << 20;
+pub(super) const MAX_REPOSITORY_FILE_BYTES: u64 = 1 << 20;
 
 /// Reads a small file of a repository; `None` if it does not exist.
 pub(super) fn read_repository_file(file: &str) -> Result<Option<Vec<u8>>> {
-    read_small(file, MOST_OF_REPOSITORY)
+    read_small(file, MAX_REPOSITORY_FILE_BYTES)
 }
 
 /// Refuses what is not a file, or too large.
@@ -56,7 +56,7 @@ pub(super) fn check_file(path: &str, entry: EntryKind, size: u64) -> Result<()> 
         EntryKind::Folder => Err(is_folder(path)),
         EntryKind::Other => Err(Diagnostic::new(Code::WORLD, format!("`{path}` is not a file"))
             .help("devices, pipes and sockets are never opened")),
-        EntryKind::File if size > MOST_BYTES => Err(too_large(path, size)),
+        EntryKind::File if size > MAX_FILE_BYTES => Err(too_large(path, size)),
         EntryKind::File => Ok(()),
     }
 }
@@ -64,12 +64,12 @@ pub(super) fn check_file(path: &str, entry: EntryKind, size: u64) -> Result<()> 
 /// Reads an open file of `size` bytes whole. Refuses it if it grew beyond what may be read.
 pub(super) fn read_whole(path: &str, file: impl io::Read, size: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0).saturating_add(1));
-    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| path_fault(path, "read", &error))?;
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| path_fault(path, "read", &error))?;
     check_file(path, EntryKind::File, bytes.len() as u64)?;
     Ok(bytes)
 }
 
 fn too_large(path: &str, size: u64) -> Box<Diagnostic> {
-    let (size, most) = (size / (1024 * 1024), MOST_BYTES / (1024 * 1024));
+    let (size, most) = (size / (1024 * 1024), MAX_FILE_BYTES / (1024 * 1024));
     Diagnostic::new(Code::LIMIT, format!("`{path}` has {size} MB")).help(format!("files of up to {most} MB are read"))
 }

@@ -21,13 +21,13 @@ use std::borrow::Cow;
 use std::io;
 
 /// The maximum number of links followed for one path, as in Linux.
-const MOST_LINKS: usize = 40;
+const MAX_SYMLINKS: usize = 40;
 
 /// At most this number of paths in one folder are looked up from the folder above; for more it is opened.
-const FEW: usize = 8;
+const MAX_LOOKUPS_FROM_PARENT: usize = 8;
 
 /// Fewer paths are looked up on one thread: waking another one costs more.
-const MANY: usize = 512;
+const MIN_PARALLEL_LOOKUPS: usize = 512;
 
 /// What a path leads to. It is handed out by three methods only, and each of them asks the policy.
 pub(super) struct OpenedPath<'a> {
@@ -231,7 +231,7 @@ fn follow<'a>(
     start: StartFolder<'a>,
 ) -> std::result::Result<OpenedPath<'a>, ResolveError> {
     let mut way = PathWalk::new(start);
-    for _ in 0..=MOST_LINKS {
+    for _ in 0..=MAX_SYMLINKS {
         let ended = way.advance().map_err(|error| {
             let name = roots.spelled(&path::join(&way.base, &way.intended_name()));
             let real = (name != roots.spelled(asked)).then_some(name);
@@ -480,7 +480,7 @@ fn look_below(root: &Dir, paths: &[&str]) -> Vec<QuickStat> {
         }
         known
     };
-    if paths.len() < MANY {
+    if paths.len() < MIN_PARALLEL_LOOKUPS {
         return look(paths);
     }
     let (left, right) = paths.split_at(paths.len() / 2);
@@ -506,7 +506,7 @@ impl<'p> OpenFolders<'_, 'p> {
     /// Looks at paths in one folder.
     fn look(&mut self, folder: &'p str, paths: &[&'p str], known: &mut [QuickStat]) {
         let is_open = folder.is_empty() || self.folders.iter().any(|(open, _)| *open == folder);
-        if !is_open && paths.len() <= FEW {
+        if !is_open && paths.len() <= MAX_LOOKUPS_FROM_PARENT {
             return self.look_through(folder, paths, known);
         }
         let last = self.last;

@@ -10,7 +10,7 @@ use std::os::fd::{FromRawFd, RawFd};
 use std::os::unix::fs::MetadataExt;
 
 /// The maximum number of bytes of a secret.
-const MOST: usize = 16 << 10;
+const MAX_SECRET_BYTES: usize = 16 << 10;
 
 /// Where a secret is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,10 +128,10 @@ fn descriptor(number: RawFd) -> io::Result<File> {
 /// The only line of a text, without its end.
 fn one_line(from: impl Read) -> std::result::Result<String, String> {
     let mut bytes = Vec::new();
-    let read = from.take(MOST as u64 + 1).read_to_end(&mut bytes);
+    let read = from.take(MAX_SECRET_BYTES as u64 + 1).read_to_end(&mut bytes);
     read.map_err(|error| format!("cannot be read: {}", reason(&error)))?;
-    if bytes.len() > MOST {
-        return Err(format!("has more than {MOST} bytes"));
+    if bytes.len() > MAX_SECRET_BYTES {
+        return Err(format!("has more than {MAX_SECRET_BYTES} bytes"));
     }
     let text = String::from_utf8(bytes).map_err(|_| "is not valid UTF-8".to_owned())?;
     let line = text.strip_suffix('\n').map_or(text.as_str(), |line| line.strip_suffix('\r').unwrap_or(line));
@@ -198,7 +198,7 @@ mod tests {
             let (_folder, path) = with_mode(0o600, text);
             assert!(refused(SecretFile::Own(&path)).contains(why), "{text:?}");
         }
-        let (_folder, long) = with_mode(0o600, &"x".repeat(MOST + 1));
+        let (_folder, long) = with_mode(0o600, &"x".repeat(MAX_SECRET_BYTES + 1));
         assert!(refused(SecretFile::Own(&long)).contains("more than"));
     }
 

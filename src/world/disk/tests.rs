@@ -208,7 +208,7 @@ fn a_write_replaces_the_file_and_keeps_its_permissions() {
 #[test]
 fn a_large_file_is_refused() {
     let (house, disk) = house();
-    fs::File::create(house.path().join("inside/large")).unwrap().set_len(MOST_BYTES + 1).unwrap();
+    fs::File::create(house.path().join("inside/large")).unwrap().set_len(MAX_FILE_BYTES + 1).unwrap();
     let fault = disk.read("large").unwrap_err();
     assert_eq!((fault.code, fault.message.as_str()), (Code::LIMIT, "`large` has 64 MB"));
 }

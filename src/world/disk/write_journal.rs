@@ -20,7 +20,7 @@ const START: &str = ".";
 const END: &str = ".toolsd";
 
 /// The pause between two looks at whether another process is done, and the time after which to give up.
-const TURN: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(20));
+const POLL_INTERVAL_AND_TIMEOUT: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(20));
 
 /// The journal of this process; `None` until it writes.
 static OWN: Mutex<Option<Journal>> = Mutex::new(None);
@@ -71,7 +71,7 @@ pub(super) fn begin() -> PendingWrites {
 pub(super) fn recover() {
     let _no_write_meanwhile = OWN.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(folder) = journal::folder("pending") else { return };
-    let (pause, patience) = TURN;
+    let (pause, patience) = POLL_INTERVAL_AND_TIMEOUT;
     let asked = Instant::now();
     while finish_all(&folder) {
         if asked.elapsed() > patience {

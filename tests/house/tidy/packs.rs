@@ -12,7 +12,7 @@ const FUNCTION_LINES: usize = 50;
 /// The maximum width of a line, and how many lines of all packs are still longer. The number may only become smaller;
 /// the goal is 0.
 const COLUMNS: usize = 120;
-const LONG_LINES: usize = 521;
+const OVERLONG_LINES: usize = 521;
 
 fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
@@ -92,9 +92,12 @@ fn no_more_lines_of_packs_are_long() {
     }
     let count = long.len();
     assert!(
-        count <= LONG_LINES,
-        "{count} lines have more than {COLUMNS} columns, of {LONG_LINES} at most: {}",
+        count <= OVERLONG_LINES,
+        "{count} lines have more than {COLUMNS} columns, of {OVERLONG_LINES} at most: {}",
         long.join(" ")
     );
-    assert!(count == LONG_LINES, "only {count} lines are long: lower LONG_LINES from {LONG_LINES} to {count}");
+    assert!(
+        count == OVERLONG_LINES,
+        "only {count} lines are long: lower OVERLONG_LINES from {OVERLONG_LINES} to {count}"
+    );
 }

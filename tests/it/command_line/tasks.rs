@@ -9,7 +9,7 @@ use std::time::Duration;
 const PACK: &[&str] = &["--pack", "conformance"];
 
 /// A task that never ends, and one that ends at once; neither is kept for long.
-const SHORT: &str = include_str!("tasks/short.toml");
+const TASK_TOOLS: &str = include_str!("tasks/short.toml");
 
 fn knows_tasks() -> Value {
     json!({ "elicitation": {}, "extensions": { "io.modelcontextprotocol/tasks": {} } })
@@ -118,7 +118,7 @@ fn a_task_says_what_it_does_and_ends_when_it_is_cancelled() {
 #[test]
 fn a_task_expires_and_is_forgotten() {
     let script = "fn spin(args) { while true {} }";
-    let home = Home::with(&[("packs/tools.d/short.toml", SHORT), ("packs/tools.d/short.rhai", script)]);
+    let home = Home::with(&[("packs/tools.d/short.toml", TASK_TOOLS), ("packs/tools.d/short.rhai", script)]);
     let mut server = Server::start_modern(&home, &["--dir", "packs", "--pack", "short"]);
     let ids: Vec<String> = (0..6).map(|_| begin(&mut server, "spin", json!({}))).collect();
     for id in &ids {

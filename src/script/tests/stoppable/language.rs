@@ -2,7 +2,7 @@
 
 use super::super::super::{Pool, Program};
 use super::super::host::TestHost;
-use super::{MOST_UNITS, TRIES, unit};
+use super::{MAX_ATTEMPTS, MAX_UNITS, unit};
 use crate::guard::{CancelFlag, Guard, Limits, gaps};
 use crate::value::{Frozen, Value};
 use std::sync::Arc;
@@ -95,8 +95,8 @@ fn gap(expression: &str) -> Duration {
 fn every_verb_of_the_language_looks_at_its_guard() {
     let wrong = Pool::new().run(|| {
         // A few steps of the engine may pass between two checks, and values are dropped with the last one.
-        let most = unit() * MOST_UNITS;
-        let worst = |expression: &str| (0..TRIES).map(|_| gap(expression)).all(|gap| gap > most);
+        let most = unit() * MAX_UNITS;
+        let worst = |expression: &str| (0..MAX_ATTEMPTS).map(|_| gap(expression)).all(|gap| gap > most);
         EXPRESSIONS.iter().copied().filter(|expression| worst(expression)).collect::<Vec<_>>()
     });
     assert_eq!(wrong.expect("no panic"), [""; 0], "these run for too long");

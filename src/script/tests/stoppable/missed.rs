@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 /// The number of cases of a primitive that are tried for each check of the guard.
-const FEW: usize = 6;
+const MAX_CASES: usize = 6;
 
 /// What is known about the guard checks so far.
 #[derive(Default)]
@@ -43,7 +43,7 @@ fn every_call_of_the_guard_is_missed_when_it_is_taken_away() {
                 known.seen.entry(place).or_default().insert(primitive.name);
                 known.missed.contains(&place)
             };
-            let mut few = cases.iter().step_by(cases.len().div_ceil(FEW).max(1));
+            let mut few = cases.iter().step_by(cases.len().div_ceil(MAX_CASES).max(1));
             if !is_known && few.any(|case| is_missed(primitive, bench, case, place, unit)) {
                 known.lock().expect("no panic").missed.insert(place);
                 eprintln!("missed {}:{}:{} by `{}`", place.0, place.1, place.2, primitive.name);

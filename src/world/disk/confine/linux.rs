@@ -85,14 +85,14 @@ const FOR_NETWORK: [&str; 6] =
     ["/etc/gai.conf", "/etc/host.conf", "/etc/hosts", "/etc/protocols", "/etc/resolv.conf", "/etc/services"];
 
 /// The largest file that a program may write: 4 GiB.
-const LARGEST_FILE: u64 = 4 << 30;
+const MAX_FILE_BYTES: u64 = 4 << 30;
 /// The maximum memory of a process of a program, 4 GiB; of a git, which reads files of commits whole, 1 GiB.
 const MAX_MEMORY: u64 = 4 << 30;
 const MAX_MEMORY_OF_GIT: u64 = 1 << 30;
 /// How many processes and threads a program may start, in addition to those that exist. Root has no such limit.
 const MAX_PROCESSES: u64 = 1_024;
 /// How many descriptors a program may have open.
-const MOST_OPEN: u64 = 4096;
+const MAX_OPEN_FILES: u64 = 4096;
 
 /// Tries out the mechanisms on a thread of its own.
 pub(super) fn mechanisms() -> Mechanisms {
@@ -178,8 +178,8 @@ fn limits(is_git: bool) -> Vec<(u32, u64)> {
         // One byte: that no core is written, and, unlike 0, none is piped to a program of the system.
         (libc::RLIMIT_CORE, most(Resource::Core, 1)),
         (libc::RLIMIT_DATA, most(Resource::Data, if is_git { MAX_MEMORY_OF_GIT } else { MAX_MEMORY })),
-        (libc::RLIMIT_FSIZE, most(Resource::Fsize, LARGEST_FILE)),
-        (libc::RLIMIT_NOFILE, most(Resource::Nofile, MOST_OPEN)),
+        (libc::RLIMIT_FSIZE, most(Resource::Fsize, MAX_FILE_BYTES)),
+        (libc::RLIMIT_NOFILE, most(Resource::Nofile, MAX_OPEN_FILES)),
     ];
     let processes = running_processes().map(|running| most(Resource::Nproc, running + MAX_PROCESSES));
     limits.extend(processes.map(|max| (libc::RLIMIT_NPROC, max)));

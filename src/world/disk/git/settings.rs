@@ -7,7 +7,7 @@ use super::runner;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::disk::handle::Disk;
 use crate::world::disk::system::{env, home_folder, reason};
-use crate::world::disk::temporary::{OF_GIT, TemporaryFolder};
+use crate::world::disk::temporary::{GIT_FOLDER_PREFIX, TemporaryFolder};
 use crate::world::path;
 use crate::world::repository::{GitSetting, Repository, normalize_key};
 use std::collections::HashMap;
@@ -130,7 +130,7 @@ const FORM: &[(&str, &str)] = &[
 ];
 
 /// Keys, and sections, of the user's own that count where the repository does not set them.
-const OF_USER: [&str; 9] = [
+const USER_KEYS: [&str; 9] = [
     "author.",
     "committer.",
     "core.autocrlf",
@@ -157,7 +157,7 @@ const MAX_KEPT: usize = 64;
 
 /// Whether a setting of the user counts in every repository and is shown to packs.
 pub fn is_told(setting: &GitSetting) -> bool {
-    OF_USER.iter().any(|known| setting.key == *known || known.ends_with('.') && setting.key.starts_with(known))
+    USER_KEYS.iter().any(|known| setting.key == *known || known.ends_with('.') && setting.key.starts_with(known))
 }
 
 /// The files that the user's own settings name, with the key that names each.
@@ -226,9 +226,9 @@ fn mark(file: &str) -> Mark {
 /// The settings of a repository, and with `is_user_heard` those of the user before them. They are read again when a
 /// file of them changed.
 pub(super) fn read(disk: &Disk, repository: &Repository, is_user_heard: bool) -> Result<Vec<GitSetting>> {
-    static KEPT: LazyLock<Mutex<HashMap<(String, bool), Kept>>> = LazyLock::new(Mutex::default);
+    static SETTINGS_CACHE: LazyLock<Mutex<HashMap<(String, bool), Kept>>> = LazyLock::new(Mutex::default);
     let key = (repository.git_dir.clone(), is_user_heard);
-    let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+    let kept = SETTINGS_CACHE.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
     let of_environment = if is_user_heard { environment() } else { Vec::new() };
     if let Some(kept) = kept.filter(|kept| kept.files.iter().all(|(file, known)| mark(file) == *known)) {
         return Ok([kept.settings, of_environment].concat());
@@ -259,7 +259,7 @@ pub(super) fn read(disk: &Disk, repository: &Repository, is_user_heard: bool) ->
         (file, known)
     });
     let kept = Kept { settings: settings.clone(), files: before.into_iter().chain(included).collect() };
-    let mut all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut all = SETTINGS_CACHE.lock().unwrap_or_else(PoisonError::into_inner);
     if all.len() >= MAX_KEPT {
         all.clear();
     }
@@ -340,7 +340,7 @@ fn list_of_user(
     for (name, url) in of_repository.iter().filter_map(|one| Some((one.between("remote", "url")?, &one.value))) {
         text.push_str(&format!("[remote {}]\nurl = {}\n", quoted(&name.replace('\n', " ")), quoted(url)));
     }
-    let folder = TemporaryFolder::new(OF_GIT).map_err(|error| unusable(reason(&error)))?;
+    let folder = TemporaryFolder::new(GIT_FOLDER_PREFIX).map_err(|error| unusable(reason(&error)))?;
     let own = folder.path().join("config").to_string_lossy().into_owned();
     fs::write(&own, text).map_err(|error| unusable(reason(&error)))?;
     let home = home_folder().unwrap_or_default();
