@@ -239,7 +239,8 @@ impl Connection {
             let _all_were_taken = subscribed.iter().all(|known| room.take(known));
             if !subscribed.contains(uri) && !room.take(uri) {
                 return Err(format!(
-                    "the client subscribes to {} resources, and may subscribe to {MAX_SUBSCRIBED_RESOURCES} whose URIs have {MAX_SUBSCRIBED_URI_BYTES} bytes in all: unsubscribe from some",
+                    "the client subscribes to {} resources, and may subscribe to {MAX_SUBSCRIBED_RESOURCES} whose \
+                     URIs have {MAX_SUBSCRIBED_URI_BYTES} bytes in all: unsubscribe from some",
                     subscribed.len()
                 ));
             }
