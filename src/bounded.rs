@@ -107,7 +107,7 @@ impl BoundedWriter {
     /// The reason why a part of the text was refused.
     pub fn written(self) -> Result<Value> {
         match self.refused {
-            Some(fault) => Err(fault),
+            Some(error) => Err(error),
             None => Ok(self.text.into_value()),
         }
     }
@@ -117,8 +117,8 @@ impl std::io::Write for BoundedWriter {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         match self.text.push(&String::from_utf8_lossy(bytes)) {
             Ok(()) => Ok(bytes.len()),
-            Err(fault) => {
-                self.refused = Some(fault);
+            Err(error) => {
+                self.refused = Some(error);
                 Err(std::io::ErrorKind::OutOfMemory.into())
             }
         }
@@ -160,8 +160,8 @@ mod tests {
     fn it_refuses_what_is_too_large() {
         let part = "x".repeat(1 << 20);
         let mut text = BoundedText::default();
-        let fault = (0..65).find_map(|_| text.push(&part).err()).expect("65 MB are too much");
-        assert_eq!(fault.code, Code::LIMIT);
+        let error = (0..65).find_map(|_| text.push(&part).err()).expect("65 MB are too much");
+        assert_eq!(error.code, Code::LIMIT);
         assert!(check_size(MAX_TEXT_BYTES).is_ok());
     }
 }

@@ -141,9 +141,9 @@ impl Diagnostic {
     /// Sets a help line for the author of the pack, which callers of its tools do not see.
     #[must_use]
     pub fn author_help(self: Box<Self>, help: impl Into<String>) -> Box<Self> {
-        let mut told = self.help(help);
-        told.is_for_author = true;
-        told
+        let mut reported = self.help(help);
+        reported.is_for_author = true;
+        reported
     }
 
     /// Sets the data for programs.
@@ -289,17 +289,18 @@ mod tests {
 
     #[test]
     fn what_is_too_long_is_cut_with_a_word_and_what_is_not_stays() {
-        let fault = |text: &str| Diagnostic::new(Code::FAIL, text).help(text).data(json!({ "code": 7, "data": text }));
-        assert_eq!(fault("short").bounded(1 << 10), fault("short"));
+        let diagnostic =
+            |text: &str| Diagnostic::new(Code::FAIL, text).help(text).data(json!({ "code": 7, "data": text }));
+        assert_eq!(diagnostic("short").bounded(1 << 10), diagnostic("short"));
         let long = "ö".repeat(20 << 10);
-        let bounded = fault(&long).bounded(64 << 10);
+        let bounded = diagnostic(&long).bounded(64 << 10);
         assert!(bounded.message.len() < (16 << 10) + 32 && bounded.message.ends_with("… (cut off: it has 40 kB)"));
         assert_eq!(bounded.help, Some(bounded.message.clone()));
-        assert_eq!(bounded.data, fault(&long).data);
-        let bounded = fault(&long).bounded(2 << 10);
+        assert_eq!(bounded.data, diagnostic(&long).data);
+        let bounded = diagnostic(&long).bounded(2 << 10);
         assert!(bounded.message.len() < (2 << 10) + 32);
         assert!(bounded.data.is_some_and(|data| data["cut"].as_str().is_some_and(|cut| cut.contains("40 kB"))));
-        let mut rejected = fault(&long);
+        let mut rejected = diagnostic(&long);
         rejected.code = Code::PROTOCOL_ERROR;
         assert_eq!(rejected.bounded(2 << 10).data.map(|data| data["code"].clone()), Some(json!(7)));
     }

@@ -263,8 +263,8 @@ impl SortKey {
     fn from_map(map: &Map) -> Result<Self> {
         let known = ["by", "order", "descending"];
         if let Some(name) = map.keys().find(|name| !known.contains(&&***name)) {
-            let fault = Diagnostic::new(Code::ARGUMENTS, format!("an order has no key `{name}`"));
-            return Err(fault.help("known: `by`, `order`, `descending`"));
+            let error = Diagnostic::new(Code::ARGUMENTS, format!("an order has no key `{name}`"));
+            return Err(error.help("known: `by`, `order`, `descending`"));
         }
         let mut key = Self::parse_one(map.get("by").unwrap_or(&Value::Null))?;
         if let Some(Value::List(order)) = map.get("order") {

@@ -173,12 +173,12 @@ impl Engine {
             // Look-around consumes no character, so repeating it has no effect. The engine refuses such repeats, which
             // are valid elsewhere.
             Err(fancy_regex::Error::ParseError(byte, fancy_regex::ParseError::TargetNotRepeatable)) => {
-                let fault = invalid(
+                let diagnostic = invalid(
                     "a repeat of something that matches no character (look-around, `^`)",
                     Some((pattern, byte)),
                 );
                 Err(refused.unwrap_or_else(|| {
-                    fault.help(
+                    diagnostic.help(
                         "instead of a count or `+`, write it once, which means the same; with `*` or `?`, leave it out",
                     )
                 }))

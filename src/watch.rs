@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_told_also_of_folders_that_go_and_come() {
+    fn changes_of_recreated_folders_are_reported() {
         let folder = tempfile::tempdir().expect("a folder");
         let watched = folder.path().join("tools.d");
         let file = watched.join("deep/a.toml");

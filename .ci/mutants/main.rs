@@ -85,7 +85,7 @@ fn run(wishes: &Wishes) -> Outcome<bool> {
     let sample = viable(&tree, &runner, &sources, all, wishes.count)?;
     if wishes.list {
         for mutant in &sample {
-            println!("{}", told(&sources, mutant));
+            println!("{}", reported(&sources, mutant));
         }
         return Ok(true);
     }
@@ -123,7 +123,7 @@ fn judge(
             Ended::Passed => {
                 survived += 1;
                 unreached += usize::from(reached.is_empty());
-                println!("SURVIVED {}", told(sources, mutant));
+                println!("SURVIVED {}", reported(sources, mutant));
                 println!(
                     "  reached by: {}",
                     if reached.is_empty() { "no test".to_owned() } else { reached.join(", ") }
@@ -312,10 +312,10 @@ fn tests_of(root: &Path) -> Outcome<Vec<String>> {
 fn headline(sources: &BTreeMap<PathBuf, String>, mutant: &Mutant) -> String {
     let source = sources.get(&mutant.file).map_or("", String::as_str);
     let line = sites::line_of(source, mutant.mutation.place.start);
-    format!("{}:{line} in `{}`: {}", mutant.file.display(), mutant.mutation.function, mutant.mutation.told)
+    format!("{}:{line} in `{}`: {}", mutant.file.display(), mutant.mutation.function, mutant.mutation.reported)
 }
 
-fn told(sources: &BTreeMap<PathBuf, String>, mutant: &Mutant) -> String {
+fn reported(sources: &BTreeMap<PathBuf, String>, mutant: &Mutant) -> String {
     let source = sources.get(&mutant.file).map_or("", String::as_str);
     let line = sites::line_of(source, mutant.mutation.place.start);
     let text = source.lines().nth(line - 1).unwrap_or_default().trim();

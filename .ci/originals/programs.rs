@@ -52,8 +52,8 @@ fn run(command: &mut Command) -> Outcome<()> {
     if ended.status.success() {
         return Ok(());
     }
-    let told = String::from_utf8_lossy(&ended.stderr);
-    Err(format!("{command:?}: {}", told.lines().last().unwrap_or("failed without a word")).into())
+    let reported = String::from_utf8_lossy(&ended.stderr);
+    Err(format!("{command:?}: {}", reported.lines().last().unwrap_or("failed without a word")).into())
 }
 
 /// A process that answers lines of JSON with lines of JSON.

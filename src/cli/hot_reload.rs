@@ -58,8 +58,8 @@ impl HotReload {
 fn watch(paths: Vec<PathBuf>, changed: impl Fn(BTreeSet<PathBuf>) + Send + 'static) -> Option<Watcher> {
     match Watcher::new(paths, changed) {
         Ok(watcher) => Some(watcher),
-        Err(fault) => {
-            tracing::warn!("no hot reload: {fault}");
+        Err(diagnostic) => {
+            tracing::warn!("no hot reload: {diagnostic}");
             None
         }
     }
@@ -215,7 +215,7 @@ fn refresh(service: &Arc<Service>, cancel: &CancelFlag, sender: &Sender<RefreshM
         // The thread may have ended.
         let _ = sender.send(RefreshMessage::Files(pack.clone()));
     });
-    graph.watcher = watcher.map_err(|fault| tracing::warn!("files are not watched: {fault}")).ok();
+    graph.watcher = watcher.map_err(|diagnostic| tracing::warn!("files are not watched: {diagnostic}")).ok();
     graph.watched = watched;
     // What changed after the look and before the watch.
     service.refresh(&graph.pace.pack, cancel.clone());

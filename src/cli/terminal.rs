@@ -89,8 +89,8 @@ impl Terminal {
     }
 
     /// Writes diagnostics with excerpts of their texts to standard output.
-    pub fn excerpts(&self, faults: &[Diagnostic]) {
-        let drawn = render::text(faults, self.colour);
+    pub fn excerpts(&self, diagnostics: &[Diagnostic]) {
+        let drawn = render::text(diagnostics, self.colour);
         write_line(drawn.strip_suffix('\n').unwrap_or(&drawn));
     }
 
@@ -133,8 +133,8 @@ impl Terminal {
     }
 
     /// Writes one diagnostic to standard error.
-    pub fn fault(&self, fault: &Diagnostic) {
-        let (word, style) = match fault.severity {
+    pub fn diagnostic(&self, diagnostic: &Diagnostic) {
+        let (word, style) = match diagnostic.severity {
             Severity::Error => ("error", TextStyle::Red),
             Severity::Warning => ("warning", TextStyle::Yellow),
         };
@@ -142,7 +142,7 @@ impl Terminal {
             true => format!("\u{1b}[{}m{word}\u{1b}[0m", style.code()),
             false => word.to_owned(),
         };
-        let _ = writeln!(std::io::stderr().lock(), "{word}: {}", printable(&fault.to_string()));
+        let _ = writeln!(std::io::stderr().lock(), "{word}: {}", printable(&diagnostic.to_string()));
     }
 }
 

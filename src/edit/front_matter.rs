@@ -69,7 +69,7 @@ pub fn edit_front_matter(input: &Value, changes: &Json, how: &FrontMatterOptions
     }
     let names: Vec<String> = changes.keys().map(|key| format!("`{key}`")).collect();
     let message = format!("the front matter cannot be edited to contain these changes: {}", names.join(", "));
-    Err(whole.fault(CODE, block.start, message).help("write out its aliases, merge keys, tags and keys after `?`"))
+    Err(whole.error(CODE, block.start, message).help("write out its aliases, merge keys, tags and keys after `?`"))
 }
 
 /// Where the text after the front matter begins; 0 if there is no complete front matter.
@@ -94,7 +94,7 @@ impl FoundFrontMatter {
         let Value::Map(parts) = found else { return Ok(Self { data: Map::new(), block: None, end: "\n" }) };
         if let Some(error) = parts.get("error").and_then(Value::as_text) {
             let message = format!("the front matter cannot be read: {error}");
-            return Err(input.fault(CODE, 0, message).help("fix it by hand first"));
+            return Err(input.error(CODE, 0, message).help("fix it by hand first"));
         }
         let line = |name: &str| parts.get(name).and_then(Value::as_integer).and_then(|line| usize::try_from(line).ok());
         let (from, to) = (line("from").unwrap_or(0), line("to").unwrap_or(0));

@@ -38,7 +38,7 @@ impl Nodes {
     ///
     /// # Errors
     /// There is a cycle. The error lists its nodes.
-    pub fn order(&self, kinds: Option<&[String]>) -> Result<Self> {
+    pub fn dependency_order(&self, kinds: Option<&[String]>) -> Result<Self> {
         let ways = self.step_map(kinds)?;
         let mut waits: FxHashMap<u32, usize> = FxHashMap::default();
         let mut needed_by: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
@@ -67,9 +67,9 @@ impl Nodes {
         let cycles = self.cycles(kinds)?;
         let keys = cycles.first().map_or_else(Vec::new, |cycle| cycle.iter().map(|node| node.key()).collect());
         let chain: Vec<String> = keys.iter().chain(keys.first()).map(|key| format!("`{key}`")).collect();
-        let fault = Diagnostic::new(Code::CYCLE, format!("nodes in a cycle cannot be ordered: {}", chain.join(" → ")));
+        let error = Diagnostic::new(Code::CYCLE, format!("nodes in a cycle cannot be ordered: {}", chain.join(" → ")));
         let data = keys.iter().map(|key| serde_json::Value::from(&**key)).collect();
-        Err(fault.data(data).help("`cycles` lists them all"))
+        Err(error.data(data).help("`cycles` lists them all"))
     }
 
     fn step_map(&self, kinds: Option<&[String]>) -> Result<StepMap> {

@@ -252,7 +252,7 @@ impl Nodes {
     }
 
     /// These nodes, followed by those of the other set that are not among them.
-    pub fn then(&self, other: &Self) -> Result<Self> {
+    pub fn union(&self, other: &Self) -> Result<Self> {
         if self.is_empty() {
             return Ok(other.clone());
         }
@@ -266,7 +266,7 @@ impl Nodes {
     }
 
     /// The nodes that are not in the other set.
-    pub fn without(&self, other: &Self) -> Result<Self> {
+    pub fn difference(&self, other: &Self) -> Result<Self> {
         if self.is_empty() || other.is_empty() {
             return Ok(self.clone());
         }
@@ -326,8 +326,8 @@ impl Object for Nodes {
     }
 
     fn field(&self, name: &str) -> Result<Value> {
-        let fault = no_field(Kind::Nodes, name, &[]);
-        Err(fault.help(format!("`column(\"{name}\")` reads the field `{name}` of each node")))
+        let error = no_field(Kind::Nodes, name, &[]);
+        Err(error.help(format!("`column(\"{name}\")` reads the field `{name}` of each node")))
     }
 
     fn to_json(&self) -> Json {
@@ -562,11 +562,11 @@ impl<'a> FieldReader<'a> {
 
     fn unknown(&self, kind: u16) -> Box<Diagnostic> {
         let kind = &self.graph.data.kinds[usize::from(kind)];
-        let fault = Diagnostic::new(Code::SCRIPT, format!("the kind `{}` has no field `{}`", kind.name, self.name));
+        let error = Diagnostic::new(Code::SCRIPT, format!("the kind `{}` has no field `{}`", kind.name, self.name));
         let known: Vec<&str> = kind.fields.iter().map(|field| &**field).chain(BUILT_IN).collect();
         match did_you_mean(self.name, known) {
-            Some(help) => fault.help(help),
-            None => fault,
+            Some(help) => error.help(help),
+            None => error,
         }
     }
 }

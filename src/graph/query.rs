@@ -42,7 +42,7 @@ impl Nodes {
     }
 
     /// The first `limit` nodes for which at least one of these fields meets the test.
-    pub fn any_of(&self, fields: &[String], test: &Value, limit: Option<usize>) -> Result<Self> {
+    pub fn where_any(&self, fields: &[String], test: &Value, limit: Option<usize>) -> Result<Self> {
         let condition = FieldCondition::parse(test)?;
         let names: Vec<&str> = fields.iter().map(String::as_str).collect();
         if let Some(perhaps) = condition.required_part().and_then(|part| self.candidates_with_part(&names, &part)) {
@@ -147,7 +147,7 @@ impl Nodes {
     }
 
     /// The nodes that are also in the other set, in the order of this set.
-    pub fn within(&self, others: &Self) -> Result<Self> {
+    pub fn intersection(&self, others: &Self) -> Result<Self> {
         if self.is_empty() || others.is_empty() {
             return Ok(self.slice(0, Some(0)));
         }

@@ -269,8 +269,8 @@ impl GraphStore {
             let handle = Value::Handle(Arc::clone(&builder) as Handle);
             build.functions.call(build.entry, vec![handle, build.config.clone()])?;
             let built = builder.finish()?;
-            if let Some(fault) = built.scanned_in_vain() {
-                return Err(fault);
+            if let Some(error) = built.scanned_in_vain() {
+                return Err(error);
             }
             graph = Some(built);
             Ok(())
@@ -324,12 +324,12 @@ impl GraphStore {
 /// Refuses to read the pack's graph during its own build or in a derived field with `reads`.
 fn refuse_while_building() -> Result<()> {
     if BUILDING.get() || is_scanning() {
-        let fault = Diagnostic::new(Code::ARGUMENTS, "the graph cannot be read while it is being built");
-        return Err(fault.help("inside `build`, read `g`"));
+        let error = Diagnostic::new(Code::ARGUMENTS, "the graph cannot be read while it is being built");
+        return Err(error.help("inside `build`, read `g`"));
     }
     if has_limited_reads() {
-        let fault = Diagnostic::new(Code::ARGUMENTS, "a derived function with `reads` has its own view of the graph");
-        return Err(fault.help("read the argument `g`"));
+        let error = Diagnostic::new(Code::ARGUMENTS, "a derived function with `reads` has its own view of the graph");
+        return Err(error.help("read the argument `g`"));
     }
     Ok(())
 }

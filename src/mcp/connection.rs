@@ -2,7 +2,7 @@
 //! answered, and how it forwards events.
 #![allow(deprecated, reason = "logging is deprecated in the newest revision and alive in the others")]
 
-use super::elicitation::{Elicitation, ElicitationChannel, ElicitationMode, StateSealer, to_input_request};
+use super::elicitation::{ElicitationChannel, ElicitationMode, PendingElicitation, StateSealer, to_input_request};
 use super::event_hub::{Event, EventHub, read_resource};
 use super::lists::{ListCache, Lists};
 use super::notices::{NOTICE_CAPACITY, NoticeChannel, QueuedNotice, from_logging_level, to_logging_level};
@@ -77,9 +77,9 @@ impl McpServer {
     }
 
     /// Counts a request as active until the returned guard is dropped.
-    pub(crate) fn begin_request(&self) -> ActiveRequest<'_> {
+    pub(crate) fn begin_request(&self) -> ActiveRequestGuard<'_> {
         self.active.fetch_add(1, Ordering::AcqRel);
-        ActiveRequest(self)
+        ActiveRequestGuard(self)
     }
 
     /// The number of active requests.
@@ -108,9 +108,9 @@ impl McpServer {
 }
 
 /// An active request.
-pub(crate) struct ActiveRequest<'a>(&'a McpServer);
+pub(crate) struct ActiveRequestGuard<'a>(&'a McpServer);
 
-impl Drop for ActiveRequest<'_> {
+impl Drop for ActiveRequestGuard<'_> {
     fn drop(&mut self) {
         if self.0.active.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.0.idle.notify_waiters();
@@ -166,7 +166,7 @@ impl Drop for CancelOnDrop {
 struct CallOutput<'a> {
     channel: &'a NoticeChannel,
     notices: Option<&'a mut mpsc::Receiver<QueuedNotice>>,
-    questions: Option<&'a mut mpsc::UnboundedReceiver<Elicitation>>,
+    questions: Option<&'a mut mpsc::UnboundedReceiver<PendingElicitation>>,
 }
 
 /// One connection.
@@ -219,7 +219,7 @@ impl Connection {
             Some(Ok((served, _))) if !served.definition.subscribe => {
                 Err(format!("clients cannot subscribe to `{uri}`"))
             }
-            Some(Err(fault)) => Err(fault.message.clone()),
+            Some(Err(error)) => Err(error.message.clone()),
             _ if uri.len() > MAX_URI_BYTES => {
                 Err(format!("the URI has {} bytes, and may have at most {MAX_URI_BYTES}", uri.len()))
             }
@@ -360,7 +360,7 @@ impl Connection {
         };
         let mut requests = InputRequests::new();
         for (key, wish) in &asks.questions {
-            let asked = to_input_request(key, wish).map_err(|fault| ErrorData::internal_error(fault.message, None))?;
+            let asked = to_input_request(key, wish).map_err(|error| ErrorData::internal_error(error.message, None))?;
             requests.insert(key.clone(), asked);
         }
         let state = self.server.state_sealer.seal(&asks.record, request)?;
@@ -647,7 +647,9 @@ async fn next_notice(notices: Option<&mut mpsc::Receiver<QueuedNotice>>) -> Opti
 }
 
 /// The next question of a call; waits for ever if it cannot ask.
-async fn next_elicitation(questions: Option<&mut mpsc::UnboundedReceiver<Elicitation>>) -> Option<Elicitation> {
+async fn next_elicitation(
+    questions: Option<&mut mpsc::UnboundedReceiver<PendingElicitation>>,
+) -> Option<PendingElicitation> {
     match questions {
         Some(questions) => questions.recv().await,
         None => std::future::pending().await,

@@ -149,7 +149,7 @@ impl LinearEngine {
         }
         let span = match self.find_in_pieces(text, from, slots.is_empty(), memory) {
             Ok(span) => span,
-            Err(PieceStop::Stopped(fault)) => return Err(fault),
+            Err(PieceStop::Stopped(error)) => return Err(error),
             Err(PieceStop::NotAscii) => {
                 self.refuse_longer("the text", text.len() - from)?;
                 return self.search_at_once(text, from..text.len(), Anchored::No, slots, memory);

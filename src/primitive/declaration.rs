@@ -67,7 +67,7 @@ pub enum Gives {
     /// This value.
     Json(&'static str),
     /// An error whose message contains this.
-    Fault(&'static str),
+    Error(&'static str),
 }
 
 impl Example {
@@ -78,7 +78,7 @@ impl Example {
 
     /// `script` fails with a message that contains `message`.
     pub const fn fails(script: &'static str, message: &'static str) -> Self {
-        Self { script, files: &[], gives: Gives::Fault(message) }
+        Self { script, files: &[], gives: Gives::Error(message) }
     }
 
     /// The same example, in a workspace with these files.
@@ -290,9 +290,9 @@ impl Primitive {
             match self.options().find(|param| param.name == &**key) {
                 Some(param) => self.check(param, value)?,
                 None => {
-                    let fault = Diagnostic::new(Code::ARGUMENTS, format!("`{}` has no option `{key}`", self.name));
+                    let error = Diagnostic::new(Code::ARGUMENTS, format!("`{}` has no option `{key}`", self.name));
                     let names: Vec<&str> = self.options().map(|param| param.name).collect();
-                    return Err(fault.help(did_you_mean(key, names).unwrap_or_else(|| self.signature())));
+                    return Err(error.help(did_you_mean(key, names).unwrap_or_else(|| self.signature())));
                 }
             }
         }

@@ -15,18 +15,18 @@ const MAX_CACHE_KEYS: usize = 10_000;
 
 /// The cache of one pack. It ends with the process.
 #[derive(Default)]
-pub struct PackMemory(Mutex<MemoryState>);
+pub struct PackMemory(Mutex<PackMemoryState>);
 
 #[derive(Default)]
-struct MemoryState {
-    entries: BTreeMap<String, MemoryEntry>,
+struct PackMemoryState {
+    entries: BTreeMap<String, PackMemoryEntry>,
     /// The keys in the order of their writes: the oldest one is dropped first.
     order: BTreeMap<u64, String>,
     count: u64,
     bytes: usize,
 }
 
-struct MemoryEntry {
+struct PackMemoryEntry {
     value: Json,
     bytes: usize,
     order: u64,
@@ -55,7 +55,7 @@ impl PackMemory {
     ///
     /// # Errors
     /// The value alone exceeds the cache, or the call was stopped.
-    pub fn remember(&self, key: &str, value: Json, now_ms: i64, ttl_ms: Option<i64>) -> Result<()> {
+    pub fn cache_set(&self, key: &str, value: Json, now_ms: i64, ttl_ms: Option<i64>) -> Result<()> {
         let mut length = ByteCounter(key.len());
         if serde_json::to_writer(&mut length, &value).is_err() {
             guard::check()?;
@@ -80,36 +80,36 @@ impl PackMemory {
         state.bytes += bytes;
         state.order.insert(order, key.to_owned());
         let until_ms = ttl_ms.map(|ttl| now_ms.saturating_add(ttl));
-        state.entries.insert(key.to_owned(), MemoryEntry { value, bytes, order, until_ms });
+        state.entries.insert(key.to_owned(), PackMemoryEntry { value, bytes, order, until_ms });
         Ok(())
     }
 
     /// Returns the value of a key.
-    pub fn recall(&self, key: &str, now_ms: i64) -> Option<Json> {
+    pub fn cache_get(&self, key: &str, now_ms: i64) -> Option<Json> {
         let state = self.lock();
         let entry = state.entries.get(key)?;
         entry.holds(now_ms).then(|| entry.value.clone())
     }
 
     /// Returns all values whose keys begin with `start`, sorted by key.
-    pub fn remembered(&self, start: &str, now_ms: i64) -> Vec<(String, Json)> {
+    pub fn cache_entries(&self, start: &str, now_ms: i64) -> Vec<(String, Json)> {
         let state = self.lock();
         let from = state.entries.range(start.to_owned()..).take_while(|(key, _)| key.starts_with(start));
         from.filter(|(_, entry)| entry.holds(now_ms)).map(|(key, entry)| (key.clone(), entry.value.clone())).collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, MemoryState> {
+    fn lock(&self) -> MutexGuard<'_, PackMemoryState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl MemoryEntry {
+impl PackMemoryEntry {
     fn holds(&self, now_ms: i64) -> bool {
         self.until_ms.is_none_or(|until| now_ms < until)
     }
 }
 
-impl MemoryState {
+impl PackMemoryState {
     fn forget(&mut self, key: &str) {
         if let Some(entry) = self.entries.remove(key) {
             self.bytes -= entry.bytes;
@@ -135,33 +135,33 @@ mod tests {
     fn the_oldest_is_forgotten_first_and_the_size_is_kept() {
         let memory = PackMemory::default();
         for number in 0..MAX_CACHE_KEYS + 5 {
-            memory.remember(&format!("key {number:06}"), json!(number), 0, None).unwrap();
+            memory.cache_set(&format!("key {number:06}"), json!(number), 0, None).unwrap();
         }
-        assert_eq!(memory.recall("key 000004", 0), None);
-        assert_eq!(memory.recall("key 000005", 0), Some(json!(5)));
+        assert_eq!(memory.cache_get("key 000004", 0), None);
+        assert_eq!(memory.cache_get("key 000005", 0), Some(json!(5)));
         let half = "x".repeat(MAX_CACHE_BYTES / 2 - 100);
-        memory.remember("one", json!(half), 0, None).unwrap();
-        memory.remember("two", json!(half), 0, None).unwrap();
-        memory.remember("one", json!(half), 0, None).unwrap();
+        memory.cache_set("one", json!(half), 0, None).unwrap();
+        memory.cache_set("two", json!(half), 0, None).unwrap();
+        memory.cache_set("one", json!(half), 0, None).unwrap();
         assert!(memory.lock().bytes <= MAX_CACHE_BYTES);
-        memory.remember("three", json!(half), 0, None).unwrap();
-        let held = ["one", "two", "three"].map(|key| memory.recall(key, 0).is_some());
+        memory.cache_set("three", json!(half), 0, None).unwrap();
+        let held = ["one", "two", "three"].map(|key| memory.cache_get(key, 0).is_some());
         assert_eq!(held, [true, false, true], "`one` was remembered again after `two`");
-        assert!(memory.remember("all", json!("x".repeat(MAX_CACHE_BYTES)), 0, None).is_err());
-        assert!(memory.recall("one", 0).is_some(), "what is refused drives nothing out");
+        assert!(memory.cache_set("all", json!("x".repeat(MAX_CACHE_BYTES)), 0, None).is_err());
+        assert!(memory.cache_get("one", 0).is_some(), "what is refused drives nothing out");
     }
 
     #[test]
     fn a_time_to_live_ends_and_null_forgets() {
         let memory = PackMemory::default();
-        memory.remember("a/1", json!(1), 1_000, Some(500)).unwrap();
-        memory.remember("a/2", json!(2), 1_000, None).unwrap();
-        memory.remember("b", json!(3), 1_000, None).unwrap();
-        assert_eq!(memory.remembered("a/", 1_499).len(), 2);
-        assert_eq!((memory.recall("a/1", 1_499), memory.recall("a/1", 1_500)), (Some(json!(1)), None));
-        assert_eq!(memory.remembered("a/", 1_500), [("a/2".to_owned(), json!(2))]);
-        memory.remember("a/2", Json::Null, 1_500, None).unwrap();
-        assert_eq!(memory.recall("a/2", 1_500), None);
-        assert_eq!(memory.remembered("", 0).len(), 2, "the clock is the caller's");
+        memory.cache_set("a/1", json!(1), 1_000, Some(500)).unwrap();
+        memory.cache_set("a/2", json!(2), 1_000, None).unwrap();
+        memory.cache_set("b", json!(3), 1_000, None).unwrap();
+        assert_eq!(memory.cache_entries("a/", 1_499).len(), 2);
+        assert_eq!((memory.cache_get("a/1", 1_499), memory.cache_get("a/1", 1_500)), (Some(json!(1)), None));
+        assert_eq!(memory.cache_entries("a/", 1_500), [("a/2".to_owned(), json!(2))]);
+        memory.cache_set("a/2", Json::Null, 1_500, None).unwrap();
+        assert_eq!(memory.cache_get("a/2", 1_500), None);
+        assert_eq!(memory.cache_entries("", 0).len(), 2, "the clock is the caller's");
     }
 }

@@ -43,16 +43,16 @@ pub fn ended(command: &ProgramCommand, ran: ProgramOutput, code: Code, checks: b
 fn failed(command: &ProgramCommand, ended: i64, output: &str, errors: &str, code: Code) -> Box<Diagnostic> {
     let lines = errors.lines().chain(output.lines()).map(str::trim_end).filter(|line| !line.trim().is_empty());
     // The relevant line depends on the program: the first of a compiler, the last of an interpreter.
-    let told = ends(&lines.collect::<Vec<_>>().join("; "), MAX_MESSAGE_BYTES);
-    let message = format!("`{}` ended with {ended}: {told}", command.line());
-    let fault = Diagnostic::new(code, message.trim_end_matches(": ")).data(
+    let reported = ends(&lines.collect::<Vec<_>>().join("; "), MAX_MESSAGE_BYTES);
+    let message = format!("`{}` ended with {ended}: {reported}", command.line());
+    let error = Diagnostic::new(code, message.trim_end_matches(": ")).data(
         json!({ "code": ended, "errors": cut(errors, MAX_STREAM_BYTES), "output": cut(output, MAX_STREAM_BYTES) }),
     );
     match errors.split('\'').find(|part| part.ends_with(".lock")).filter(|_| errors.contains("exists")) {
-        Some(lock) => fault.help(format!(
+        Some(lock) => error.help(format!(
             "another git process holds `{lock}`, or one was killed: retry; if no git process is running, remove the lock file"
         )),
-        None => fault.author_help("set `check: false` to get the code instead"),
+        None => error.author_help("set `check: false` to get the code instead"),
     }
 }
 
@@ -104,7 +104,7 @@ mod tests {
 
     /// An interpreter reports the error at the end, a compiler at the beginning.
     #[test]
-    fn a_fault_shows_the_beginning_and_the_end_of_what_a_program_said() {
+    fn errors_show_the_start_and_end_of_output() {
         let said = |errors: &str| {
             let command = ProgramCommand {
                 program: "python3".to_owned(),

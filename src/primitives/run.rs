@@ -82,8 +82,8 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let mut bytes = None;
     if args.flag("lossy_utf8") {
         notes.extend(let_through(&mut ran, &mut bytes));
-    } else if let Some(fault) = no_text(&command, &ran).filter(|_| ran.code == 0 || !checks) {
-        return with_notes(Err(fault.author_help(ANY_BYTES)), notes);
+    } else if let Some(error) = no_text(&command, &ran).filter(|_| ran.code == 0 || !checks) {
+        return with_notes(Err(error.author_help(ANY_BYTES)), notes);
     }
     let mut ended = ended(&command, ran, Code("run"), checks);
     if let (Ok(Value::Map(fields)), Some(bytes)) = (&mut ended, bytes) {
@@ -99,9 +99,9 @@ fn with_notes(ended: Result<Value>, notes: Vec<String>) -> Result<Value> {
             map.insert("notes".into(), Value::list(notes.into_iter().map(Value::from)));
             Ok(Value::Map(map))
         }
-        Err(mut fault) if !notes.is_empty() => {
-            fault.message = format!("{}; {}", fault.message, notes.join("; "));
-            Err(fault)
+        Err(mut error) if !notes.is_empty() => {
+            error.message = format!("{}; {}", error.message, notes.join("; "));
+            Err(error)
         }
         ended => ended,
     }

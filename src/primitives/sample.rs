@@ -71,8 +71,8 @@ fn message(value: &Value) -> Result<Json> {
                 (None, None) => return Err(no_message(value)),
             };
             if !["user", "assistant"].contains(&role) {
-                let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no role `{role}`"));
-                return Err(fault.help("`user` or `assistant`"));
+                let error = Diagnostic::new(Code::ARGUMENTS, format!("there is no role `{role}`"));
+                return Err(error.help("`user` or `assistant`"));
             }
             Ok(said(role, content))
         }

@@ -68,7 +68,7 @@ impl TrustRecord {
             Diagnostic::new(Code::WORLD, format!("`{shown}` is not a record of trust: {why}"))
                 .help("move it elsewhere, then run `toolsd trust` again in your workspaces")
         };
-        let record: Self = serde_json::from_slice(&bytes).map_err(|fault| wrong(fault.to_string()))?;
+        let record: Self = serde_json::from_slice(&bytes).map_err(|diagnostic| wrong(diagnostic.to_string()))?;
         match record.format {
             FORMAT => Ok(record),
             other => Err(wrong(format!("its format is {other}, not {FORMAT}"))),
@@ -82,7 +82,7 @@ impl TrustRecord {
         change(&mut record);
         record.workspaces.retain(|_, trust| !trust.files.is_empty());
         let text = serde_json::to_string_pretty(&record)
-            .map_err(|fault| Diagnostic::new(Code::INTERNAL, format!("the record of trust: {fault}")))?;
+            .map_err(|diagnostic| Diagnostic::new(Code::INTERNAL, format!("the record of trust: {diagnostic}")))?;
         folder.write(TRUST_RECORD, (text + "\n").as_bytes())
     }
 }

@@ -69,22 +69,22 @@ impl UriTemplate {
         let mut rest = text;
         while let Some(open) = rest.find('{') {
             push_literal(&rest[..open], &mut parts);
-            let close = rest[open..].find('}').ok_or_else(|| template_fault(text, "a `{` is not closed"))? + open;
+            let close = rest[open..].find('}').ok_or_else(|| template_error(text, "a `{` is not closed"))? + open;
             parse_expression(text, &rest[open + 1..close], &mut parts, &mut query)?;
             rest = &rest[close + 1..];
             if !query.is_empty() && !rest.is_empty() {
-                return Err(template_fault(text, "nothing may follow `{?…}`"));
+                return Err(template_error(text, "nothing may follow `{?…}`"));
             }
         }
         if rest.contains('}') {
-            return Err(template_fault(text, "a `}` was not opened"));
+            return Err(template_error(text, "a `}` was not opened"));
         }
         push_literal(rest, &mut parts);
         if let Some(UriPart::Literal(last)) = parts.last_mut() {
             *last = without_slash(last).to_owned();
         }
         if text.len() > MAX_TEMPLATE_BYTES || parts.iter().filter_map(UriPart::name).count() > MAX_VARIABLES {
-            return Err(template_fault(
+            return Err(template_error(
                 text,
                 &format!("at most {MAX_VARIABLES} variables and {MAX_TEMPLATE_BYTES} bytes"),
             ));
@@ -93,7 +93,7 @@ impl UriTemplate {
         let mut names: Vec<&str> = template.variables().collect();
         names.sort_unstable();
         match names.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => Err(template_fault(text, &format!("`{}` appears twice", pair[0]))),
+            Some(pair) => Err(template_error(text, &format!("`{}` appears twice", pair[0]))),
             None => Ok(template),
         }
     }
@@ -135,14 +135,14 @@ impl UriTemplate {
         let regex = self.regex.get_or_init(|| Pattern::compile_cached(&to_pattern(&self.parts)).ok()).as_ref()?;
         let found = match regex.first(path) {
             Ok(found) => found?,
-            Err(fault) => return Some(Err(fault)),
+            Err(diagnostic) => return Some(Err(diagnostic)),
         };
         let mut variables = UriVariables::new();
         for (index, name) in self.parts.iter().filter_map(UriPart::name).enumerate() {
             variables.push((name.to_owned(), percent_decode(&path[found.group(index + 1)?])?));
         }
         match query.map(|query| self.read_query(query, &mut variables)) {
-            Some(Err(fault)) => Some(Err(fault)),
+            Some(Err(diagnostic)) => Some(Err(diagnostic)),
             _ => Some(Ok(variables)),
         }
     }
@@ -150,20 +150,20 @@ impl UriTemplate {
     fn read_query(&self, query: &str, variables: &mut UriVariables) -> Result<()> {
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let fault = |message: String| Diagnostic::new(Code::ARGUMENTS, message);
+            let diagnostic = |message: String| Diagnostic::new(Code::ARGUMENTS, message);
             if !self.query.iter().any(|known| known == name) {
-                let fault = fault(format!("`{name}` is not a variable of `{}`", self.text));
+                let diagnostic = diagnostic(format!("`{name}` is not a variable of `{}`", self.text));
                 let known = self.query.iter().map(String::as_str);
                 return Err(match crate::diagnostic::did_you_mean(name, known) {
-                    Some(help) => fault.help(help),
-                    None => fault,
+                    Some(help) => diagnostic.help(help),
+                    None => diagnostic,
                 });
             }
             if variables.iter().any(|(known, _)| known == name) {
-                return Err(fault(format!("`{name}` is given twice")));
+                return Err(diagnostic(format!("`{name}` is given twice")));
             }
             let value = percent_decode(&value.replace('+', " "))
-                .ok_or_else(|| fault(format!("the percent triplets of `{name}` are not valid UTF-8")))?;
+                .ok_or_else(|| diagnostic(format!("the percent triplets of `{name}` are not valid UTF-8")))?;
             variables.push((name.to_owned(), value));
         }
         Ok(())
@@ -216,7 +216,7 @@ impl UriPart {
     }
 }
 
-fn template_fault(template: &str, why: &str) -> Box<Diagnostic> {
+fn template_error(template: &str, why: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code("uri-template"), format!("`{template}` is not a URI template: {why}"))
         .help("use `{name}`, `{+rest}`, and `{?a,b}` at the end")
 }
@@ -233,7 +233,7 @@ fn parse_expression(template: &str, inner: &str, parts: &mut Vec<UriPart>, query
         if sound {
             Ok(name.to_owned())
         } else {
-            Err(template_fault(template, &format!("`{name}` is not a variable name")))
+            Err(template_error(template, &format!("`{name}` is not a variable name")))
         }
     };
     if let Some(names) = inner.strip_prefix('?') {
@@ -302,8 +302,8 @@ mod tests {
         let template = "x:///r{?spec,limit}";
         assert_eq!(matched(template, "x:///r"), pairs(&[]));
         assert_eq!(matched(template, "x:///r?limit=2&spec=a"), pairs(&[("limit", "2"), ("spec", "a")]));
-        let fault = UriTemplate::parse(template).unwrap().matches("x:///r?limt=2").unwrap().unwrap_err();
-        assert_eq!(fault.to_string(), "`limt` is not a variable of `x:///r{?spec,limit}` (did you mean `limit`?)");
+        let diagnostic = UriTemplate::parse(template).unwrap().matches("x:///r?limt=2").unwrap().unwrap_err();
+        assert_eq!(diagnostic.to_string(), "`limt` is not a variable of `x:///r{?spec,limit}` (did you mean `limit`?)");
     }
 
     #[test]
@@ -320,8 +320,8 @@ mod tests {
     #[test]
     fn what_is_no_template_says_why() {
         for text in ["x{", "x}", "{}", "{?a}/b", "{a}{a}", "{a b}", "{/a}"] {
-            let fault = UriTemplate::parse(text).unwrap_err();
-            assert!(fault.message.contains("is not a URI template"), "{text}: {fault}");
+            let diagnostic = UriTemplate::parse(text).unwrap_err();
+            assert!(diagnostic.message.contains("is not a URI template"), "{text}: {diagnostic}");
         }
     }
 

@@ -4,7 +4,7 @@
 use super::execution::{Execution, current};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, ITEM};
-use crate::value::{Fault, Handle, Map, Value, with_article};
+use crate::value::{CaughtError, Handle, Map, Value, with_article};
 use rhai::{Array, Dynamic, EvalAltResult, FnPtr, GlobalRuntimeState, ImmutableString, NativeCallContext, Position};
 use std::any::Any;
 use std::sync::Arc;
@@ -174,19 +174,19 @@ pub(super) fn from_value(value: Value) -> Dynamic {
 }
 
 /// Converts an error of a primitive to the error that rhai throws. An error raised by a guard cannot be caught.
-pub(super) fn raise(fault: Box<Diagnostic>, context: &NativeCallContext<'_>) -> Box<EvalAltResult> {
+pub(super) fn raise(error: Box<Diagnostic>, context: &NativeCallContext<'_>) -> Box<EvalAltResult> {
     let position = context.call_position();
     if guard::current().is_some_and(|guard| guard.verdict().is_some()) {
         return EvalAltResult::ErrorTerminated(Dynamic::UNIT, position).into();
     }
-    let fault = match (&fault.at, current()) {
+    let error = match (&error.at, current()) {
         (None, Ok(execution)) => match execution.program.place(context.call_source().unwrap_or_default(), position) {
-            Some(place) => fault.at(place),
-            None => fault,
+            Some(place) => error.at(place),
+            None => error,
         },
-        _ => fault,
+        _ => error,
     };
-    let Value::Handle(handle) = Fault::value(fault) else { unreachable!("an error is a handle") };
+    let Value::Handle(handle) = CaughtError::value(error) else { unreachable!("an error is a handle") };
     EvalAltResult::ErrorRuntime(Dynamic::from(HandleBox(handle)), position).into()
 }
 

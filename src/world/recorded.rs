@@ -474,9 +474,9 @@ impl RecordedWorld {
                 self.lock().add_file(clean.into(), file.with_hash(hash));
                 Ok((bytes, hash))
             }
-            Err(fault) => {
+            Err(error) => {
                 self.lock().add_file(clean.into(), file);
-                Err(fault)
+                Err(error)
             }
         }
     }
@@ -555,8 +555,8 @@ impl Files for RecordedWorld {
         self.world.root_of(path)
     }
 
-    fn may_read(&self, path: &str) -> Result<()> {
-        self.world.may_read(path)
+    fn ensure_readable(&self, path: &str) -> Result<()> {
+        self.world.ensure_readable(path)
     }
 }
 

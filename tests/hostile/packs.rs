@@ -4,7 +4,7 @@ use crate::house::{House, is_well};
 use serde_json::json;
 
 #[test]
-fn what_the_host_asks_beside_the_tools_ends_too() {
+fn lists_and_completions_are_stopped_too() {
     let house = House::new();
     let mut client = house.serve(&["endless", "calm"]);
     let tools = client.request("tools/list", json!({}));

@@ -87,10 +87,13 @@ fn silent_and_slow_heads_are_cut() {
 fn slow_bodies_are_cut() {
     let begin = |server: &Server| Raw::saying(server, &request(server, "", &" ".repeat(100_000))[..600]);
     for drip in ["", " "] {
-        let told = is_cut(("body_timeout_ms", "body_timeout_ms = 300"), false, begin, |raw| {
+        let reported = is_cut(("body_timeout_ms", "body_timeout_ms = 300"), false, begin, |raw| {
             raw.say(drip);
         });
-        assert!(told.starts_with("HTTP/1.1 408") && told.ends_with("the body did not arrive in 300ms"), "{told}");
+        assert!(
+            reported.starts_with("HTTP/1.1 408") && reported.ends_with("the body did not arrive in 300ms"),
+            "{reported}"
+        );
     }
 }
 
@@ -181,13 +184,13 @@ fn crowds_make_room_for_others() {
 fn a_stranger_gets_one_small_answer() {
     let (_home, server) = limited("", true);
     for fields in ["", "Authorization: Bearer wrong\r\n", "Authorization: Basic a-token-of-the-tests\r\n"] {
-        let told = Raw::saying(&server, &call(&server, "list_pots", fields).repeat(2)).rest();
-        assert!(told.starts_with("HTTP/1.1 401"), "{told}");
-        assert_eq!(told.matches("HTTP/1.1").count(), 1, "{told}");
-        assert!(told.contains("connection: close") && told.len() < 1_024, "{told}");
+        let reported = Raw::saying(&server, &call(&server, "list_pots", fields).repeat(2)).rest();
+        assert!(reported.starts_with("HTTP/1.1 401"), "{reported}");
+        assert_eq!(reported.matches("HTTP/1.1").count(), 1, "{reported}");
+        assert!(reported.contains("connection: close") && reported.len() < 1_024, "{reported}");
     }
-    let told = Raw::saying(&server, &call(&server, "list_pots", BEARER)).answer();
-    assert_eq!(told.0, 200);
+    let reported = Raw::saying(&server, &call(&server, "list_pots", BEARER)).answer();
+    assert_eq!(reported.0, 200);
 }
 
 /// Long enough for a connection to be closed that should not be.
@@ -265,8 +268,8 @@ fn a_stranger_is_refused_before_anything_of_a_body_is_read() {
         let text = request(&server, fields, &" ".repeat(1 << 20));
         text[..text.find("\r\n\r\n").unwrap() + 4].to_owned()
     };
-    let told = Raw::saying(&server, &head("")).rest();
-    assert!(told.starts_with("HTTP/1.1 401"), "{told}");
+    let reported = Raw::saying(&server, &head("")).rest();
+    assert!(reported.starts_with("HTTP/1.1 401"), "{reported}");
     stays_open(&mut Raw::saying(&server, &head(BEARER)), "one whose body is waited for");
     others_are_served(&server, true);
 }

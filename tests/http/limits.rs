@@ -85,8 +85,8 @@ fn an_id_is_one_request_at_a_time() {
     let (session, other) = (server.session(), server.session());
     let mut running = in_session(&server, &session, "watch_pot", json!(7));
     assert!(!running.closes_within(Duration::from_millis(200), |_| {}));
-    let (status, told) = in_session(&server, &session, "list_pots", json!(7)).answer();
-    assert!(status == 400 && told.contains("a request with this id is still running"), "{status} {told}");
+    let (status, reported) = in_session(&server, &session, "list_pots", json!(7)).answer();
+    assert!(status == 400 && reported.contains("a request with this id is still running"), "{status} {reported}");
     for (session, id) in [(&session, json!("7")), (&session, json!(8)), (&other, json!(7))] {
         assert_eq!(in_session(&server, session, "list_pots", id.clone()).answer_head(), 200, "{id}");
     }
@@ -169,8 +169,8 @@ fn a_length_that_is_too_large_is_refused_from_the_head_alone() {
     let whole = crate::raw::request(&server, "", "");
     for length in ["4194305", "9223372036854775807"] {
         let head = whole.replace("Content-Length: 0", &format!("Content-Length: {length}"));
-        let told = Raw::saying(&server, &head).rest();
-        assert!(told.starts_with("HTTP/1.1 413"), "{length}: {told}");
+        let reported = Raw::saying(&server, &head).rest();
+        assert!(reported.starts_with("HTTP/1.1 413"), "{length}: {reported}");
     }
     others_are_served(&server, false);
 }

@@ -55,7 +55,7 @@ impl House {
         let house = Arc::new(Self { workspace, layer });
         house.lists(body);
         let service = Service::open(Arc::clone(&house) as _);
-        assert_eq!(service.registry().faults, [], "{body}");
+        assert_eq!(service.registry().diagnostics, [], "{body}");
         (house, service)
     }
 

@@ -157,8 +157,8 @@ pub fn output_in_time(command: &mut Command) -> Output {
             None => {
                 child.kill().unwrap();
                 child.wait().unwrap();
-                let told = String::from_utf8_lossy(&err.join().unwrap()).into_owned();
-                panic!("it does not end in {COMMAND_TIMEOUT:?}: {command:?} says {told}");
+                let reported = String::from_utf8_lossy(&err.join().unwrap()).into_owned();
+                panic!("it does not end in {COMMAND_TIMEOUT:?}: {command:?} says {reported}");
             }
         }
     };

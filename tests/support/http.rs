@@ -57,17 +57,17 @@ impl Server {
         let (said, heard) = channel();
         // To the end: later output must not fill the pipe.
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(|line| drop(said.send(line))));
-        let (end, mut told) = (Instant::now() + IO_TIMEOUT, String::new());
+        let (end, mut reported) = (Instant::now() + IO_TIMEOUT, String::new());
         let address = loop {
             let line = heard.recv_timeout(end.saturating_duration_since(Instant::now()));
             let line = line.unwrap_or_else(|why| {
                 let _ = child.kill();
-                panic!("the server does not say where it listens ({why}): {told}")
+                panic!("the server does not say where it listens ({why}): {reported}")
             });
             if let Some(address) = address_in(&line) {
                 break address;
             }
-            told.push_str(&line);
+            reported.push_str(&line);
         };
         Self { child, address, heard: Mutex::new(heard) }
     }
@@ -148,8 +148,8 @@ impl Server {
         let reply = self.send("POST", &[], &request("initialize", hello).to_string());
         assert_eq!(reply.status, 200, "{reply:?}");
         let id = reply.header("mcp-session-id").unwrap().to_owned();
-        let told = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-        assert_eq!(self.send("POST", &[("Mcp-Session-Id", &id)], &told.to_string()).status, 202);
+        let reported = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        assert_eq!(self.send("POST", &[("Mcp-Session-Id", &id)], &reported.to_string()).status, 202);
         id
     }
 

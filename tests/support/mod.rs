@@ -70,8 +70,8 @@ pub fn workspace() -> (tempfile::TempDir, PathBuf) {
 
 /// What a command wrote to standard output, as JSON.
 pub fn said(output: &Output) -> Value {
-    let told = String::from_utf8_lossy(&output.stderr);
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {told}"))
+    let reported = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {reported}"))
 }
 
 impl Server {

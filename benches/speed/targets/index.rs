@@ -79,7 +79,7 @@ fn whole_process(setting: &Setting, report: &mut Report) -> Outcome<()> {
 
 fn timed(command: &mut Command) -> Outcome<(f64, Vec<u8>)> {
     let began = Instant::now();
-    let output = command.output().map_err(|fault| format!("cannot start {command:?}: {fault}"))?;
+    let output = command.output().map_err(|error| format!("cannot start {command:?}: {error}"))?;
     let time = milliseconds(began.elapsed());
     if !output.status.success() {
         // A tool error is on stdout, anything else on stderr.

@@ -92,7 +92,7 @@ pub fn measure(setting: &Setting, report: &mut Report) -> Outcome<()> {
     let mut worst: [(f64, &str); 3] = [(0.0, ""); 3];
     for native in all {
         let Measured { late, cancelled, others } =
-            one(setting, native).map_err(|fault| format!("{native}: {fault}"))?;
+            one(setting, native).map_err(|error| format!("{native}: {error}"))?;
         for (worst, value) in worst.iter_mut().zip([late, cancelled, others]) {
             if value >= worst.0 {
                 *worst = (value, native);
@@ -217,7 +217,7 @@ fn order(setting: &Setting, report: &mut Report) -> Outcome<()> {
         for _ in 0..setting.count(5, 2) {
             let (mine, mut theirs) = (items(kind), items(kind));
             let began = Instant::now();
-            let mine = sorted(mine, compare).map_err(|fault| fault.to_string())?;
+            let mine = sorted(mine, compare).map_err(|error| error.to_string())?;
             own.push(milliseconds(began.elapsed()));
             let began = Instant::now();
             theirs.sort_by(compare);

@@ -94,7 +94,7 @@ proptest! {
         let graph = drawn.graph();
         let starts: Vec<usize> = starts.into_iter().collect::<BTreeSet<_>>().into_iter().rev().collect();
         let ids: Vec<Value> = starts.iter().map(|at| name(*at).into()).collect();
-        let begun = graph.nodes(&[]).among(&ids).unwrap();
+        let begun = graph.nodes(&[]).by_ids(&ids).unwrap();
         let named = names(kinds);
         let found = keys(&begun.walk(&GraphWalkOptions { direction, kinds: Some(&named), depth, depth_first, back }).unwrap());
         // No way without a circle is longer than there are nodes.
@@ -111,7 +111,7 @@ proptest! {
         let graph = drawn.graph();
         let starts: BTreeSet<usize> = starts.into_iter().collect();
         let ids: Vec<Value> = starts.iter().rev().map(|at| name(*at).into()).collect();
-        let begun = graph.nodes(&[]).among(&ids).unwrap();
+        let begun = graph.nodes(&[]).by_ids(&ids).unwrap();
         let found = keys(&begun.descendants(None).unwrap());
         let lies_in = |at: &usize| drawn.above(*at).iter().any(|above| starts.contains(above));
         let expected: BTreeSet<String> = (0..NODES).filter(lies_in).map(name).collect();

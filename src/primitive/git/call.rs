@@ -154,7 +154,7 @@ impl GitCall<'_> {
     }
 
     fn may_take_in(&self, verb: &GitVerb, at: &str) -> Result<()> {
-        self.world.may_read(at).map_err(|refused| {
+        self.world.ensure_readable(at).map_err(|refused| {
             let message = format!("git {} would read `{at}`: {}", verb.name, refused.message);
             let help = refused.help.as_deref().unwrap_or_default();
             Diagnostic::new(Code::WORLD, message).help(format!("name `paths` that the pack may read; {help}"))
@@ -228,13 +228,13 @@ pub fn check_git_version(world: &dyn World) -> Result<()> {
         confinement: Confinement::default(),
         stop: guard::check,
     };
-    let told = String::from_utf8_lossy(&world.run(&command)?.output).into_owned();
-    let mut numbers = told.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse::<u64>().ok());
+    let reported = String::from_utf8_lossy(&world.run(&command)?.output).into_owned();
+    let mut numbers = reported.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse::<u64>().ok());
     let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     //= docs/spec.md#git
     //# A git older than 2.38 MUST be refused at its first use.
     if version < OLDEST {
-        let message = format!("`{}` is too old", told.trim());
+        let message = format!("`{}` is too old", reported.trim());
         return Err(Diagnostic::new(Code("git"), message).help(format!("git {}.{} or later", OLDEST.0, OLDEST.1)));
     }
     let _known_by_another_thread = KNOWN.set(());
@@ -259,13 +259,13 @@ pub(super) fn wait_for_turn(
         return Ok(Some(lock));
     }
     let (mut had, mut pause) = (None, Duration::from_millis(1));
-    context.host.aside(&mut || {
+    context.host.wait_replaced(&mut || {
         loop {
-            guard::check().map_err(|mut fault| {
+            guard::check().map_err(|mut error| {
                 let top = &repository.top;
-                fault.message =
-                    format!("{} while it waited for another call that changes the repository `{top}`", fault.message);
-                fault
+                error.message =
+                    format!("{} while it waited for another call that changes the repository `{top}`", error.message);
+                error
             })?;
             if let LockAttempt::Held(lock) = world.hold_repository(repository)? {
                 had = Some(lock);

@@ -2,7 +2,7 @@
 //! such calls hold, and those that are busy while other calls wait.
 
 use super::pooled_call::PooledCall;
-use super::queue::CallPlace;
+use super::queue::CallState;
 use super::workers::PoolState;
 use std::sync::{Arc, PoisonError, Weak};
 use std::thread;
@@ -17,20 +17,20 @@ const WATCHDOG_IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Answers the overdue calls, and marks those whose threads are held in this way. Returns whether there are any calls.
 fn answer_overdue(state: &PoolState, now: Instant) -> bool {
-    let calls: Vec<(Arc<PooledCall>, CallPlace)> =
+    let calls: Vec<(Arc<PooledCall>, CallState)> =
         state.queue().calls().map(|(call, place)| (Arc::clone(call), place)).collect();
     for (call, place) in &calls {
-        if let Some(fault) = call.overdue_fault(now) {
-            call.answer(fault);
+        if let Some(error) = call.overdue_error(now) {
+            call.answer(error);
         }
-        if *place == CallPlace::Running && call.does_not_end() && state.queue().hold(call.number) {
+        if *place == CallState::Running && call.does_not_end() && state.queue().hold(call.number) {
             tracing::error!("`{}` was answered on its behalf: its script thread cannot be stopped", call.name);
         }
     }
     if state.is_exhausted() {
-        let fault = state.exhausted_fault();
-        for (call, _) in calls.iter().filter(|(_, place)| *place == CallPlace::Queued) {
-            call.answer(fault.clone());
+        let error = state.exhausted_error();
+        for (call, _) in calls.iter().filter(|(_, place)| *place == CallState::Queued) {
+            call.answer(error.clone());
         }
     }
     !calls.is_empty()

@@ -317,7 +317,7 @@ fn judged_grown(primitive: &'static Primitive, bench: &Bench, inputs: &Inputs, _
 
 /// Runs `act` for each primitive on two threads, and returns everything that it reports.
 fn of_all(work: impl Fn(&'static Primitive, &Bench, &Inputs, Duration) -> Vec<String> + Sync) -> Vec<String> {
-    let (next, told) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let (next, reported) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     // For developers who work on some primitives: their names at build time, separated by commas.
     let only = option_env!("TOOLSD_PRIMITIVES");
     let thread = || {
@@ -328,7 +328,7 @@ fn of_all(work: impl Fn(&'static Primitive, &Bench, &Inputs, Duration) -> Vec<St
                 continue;
             }
             let found = work(primitive, &bench, &inputs, unit);
-            told.lock().expect("no panic").extend(found);
+            reported.lock().expect("no panic").extend(found);
         }
     };
     std::thread::scope(|scope| {
@@ -337,7 +337,7 @@ fn of_all(work: impl Fn(&'static Primitive, &Bench, &Inputs, Duration) -> Vec<St
             .collect();
         threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
     });
-    told.into_inner().expect("no panic")
+    reported.into_inner().expect("no panic")
 }
 
 //= docs/spec.md#primitives

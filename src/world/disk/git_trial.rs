@@ -62,8 +62,8 @@ fn step(disk: &Disk, words: &str, changes: GitChanges) -> Result<()> {
     match ran.code {
         0 => Ok(()),
         code => {
-            let told = String::from_utf8_lossy(&ran.errors).trim().replace('\n', "; ");
-            Err(Diagnostic::new(Code("git"), format!("`{}` ends with code {code}: {told}", command.line())))
+            let reported = String::from_utf8_lossy(&ran.errors).trim().replace('\n', "; ");
+            Err(Diagnostic::new(Code("git"), format!("`{}` ends with code {code}: {reported}", command.line())))
         }
     }
 }

@@ -109,7 +109,7 @@ fn still_running(command: &ProgramCommand) -> String {
 fn confinement_note(roots: &Roots, command: &ProgramCommand, ended: &Result<ProgramOutput>) -> Option<String> {
     let has_failed = match ended {
         Ok(ran) => ran.code != 0,
-        Err(fault) => fault.help.as_deref() == Some(MORE_TIME),
+        Err(error) => error.help.as_deref() == Some(MORE_TIME),
     };
     let confinement = &command.confinement;
     let named = |places: &[String]| match places {
@@ -129,18 +129,18 @@ fn confinement_note(roots: &Roots, command: &ProgramCommand, ended: &Result<Prog
 /// Notes for the caller about granted paths that do not exist.
 fn absent_notes(started: &mut StartedProgram, granted: &[String]) -> Vec<String> {
     let absent = started.absent.drain(..).filter(|at| granted.contains(at));
-    let told = |at| format!("`{at}` does not exist: the program could not write it; create it first");
-    absent.map(told).collect()
+    let reported = |at| format!("`{at}` does not exist: the program could not write it; create it first");
+    absent.map(reported).collect()
 }
 
 /// Adds the notes of toolsd to the outcome.
 fn with_notes(ended: Result<ProgramOutput>, notes: Vec<String>) -> Result<ProgramOutput> {
     match ended {
         Ok(ran) => Ok(ProgramOutput { notes, ..ran }),
-        Err(fault) if notes.is_empty() => Err(fault),
-        Err(mut fault) => {
-            fault.message = format!("{}; {}", fault.message, notes.join("; "));
-            Err(fault)
+        Err(error) if notes.is_empty() => Err(error),
+        Err(mut error) => {
+            error.message = format!("{}; {}", error.message, notes.join("; "));
+            Err(error)
         }
     }
 }
@@ -279,7 +279,7 @@ impl<'a> RunningProgram<'a> {
             (self.command.stop)()?;
             // Git is let finish for a while: it would leave half of what it writes.
             if is_ending(self.command.needs != RequiredGrant::Program) {
-                return Err(shutdown_fault());
+                return Err(shutdown_error());
             }
             //= docs/spec.md#programs
             //# A program MUST have limits of memory, file size, number of processes and output.
@@ -333,10 +333,10 @@ impl<'a> RunningProgram<'a> {
         let end = self.end.iter().map(|end| PollFd::new(end, PollFlags::IN));
         let mut asked: Vec<PollFd<'_>> = asked.chain(end).collect();
         let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(pause.subsec_nanos()) };
-        let told = poll(&mut asked, Some(&timeout)).unwrap_or(0);
+        let reported = poll(&mut asked, Some(&timeout)).unwrap_or(0);
         let ready: Vec<bool> = asked.iter().map(|fd| !fd.revents().is_empty()).collect();
         open.iter_mut().zip(ready).filter(|(_, ready)| *ready).for_each(|(stream, _)| stream.read());
-        if told == 0 { (pause * 2).min(MAX_POLL_INTERVAL) } else { POLL_INTERVAL_AFTER_OUTPUT }
+        if reported == 0 { (pause * 2).min(MAX_POLL_INTERVAL) } else { POLL_INTERVAL_AFTER_OUTPUT }
     }
 
     /// Kills the whole group, and waits until no process of it is left, so that their effects are complete.
@@ -439,7 +439,7 @@ impl ActiveProgram {
     pub(super) fn begin() -> Result<Self> {
         let mut work = shutdown_state();
         if work.ends.is_some() {
-            return Err(shutdown_fault());
+            return Err(shutdown_error());
         }
         work.count += 1;
         Ok(Self(()))
@@ -459,7 +459,7 @@ fn is_ending(is_git: bool) -> bool {
 }
 
 /// The error for a program that is stopped by a shutdown.
-fn shutdown_fault() -> Box<Diagnostic> {
+fn shutdown_error() -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, "program stopped: the server is shutting down").help("retry after it restarts")
 }
 

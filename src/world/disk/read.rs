@@ -1,6 +1,6 @@
 //! Reads whole files with limits: on their size, never a pipe or a device, which would block toolsd.
 
-use super::system::{is_absent, path_fault};
+use super::system::{is_absent, path_error};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::effects::is_folder;
 use crate::world::walk::EntryKind;
@@ -24,9 +24,9 @@ pub(super) fn read_small(file: &str, most: u64) -> Result<Option<Vec<u8>>> {
             return Err(Diagnostic::new(Code::WORLD, format!("`{file}` is a symlink: it is not followed"))
                 .help("put the file itself there"));
         }
-        Err(error) => return Err(path_fault(file, "read", &error)),
+        Err(error) => return Err(path_error(file, "read", &error)),
     };
-    let found = opened.metadata().map_err(|error| path_fault(file, "read", &error))?;
+    let found = opened.metadata().map_err(|error| path_error(file, "read", &error))?;
     if !found.is_file() {
         return Err(Diagnostic::new(Code::WORLD, format!("`{file}` is not a regular file"))
             .help("folders, devices, pipes and sockets are never read: put a file there, or nothing"));
@@ -34,7 +34,7 @@ pub(super) fn read_small(file: &str, most: u64) -> Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     // The limit ends the read of a file that grows meanwhile.
     let read: io::Result<usize> = opened.take(most + 1).read_to_end(&mut bytes);
-    read.map_err(|error| path_fault(file, "read", &error))?;
+    read.map_err(|error| path_error(file, "read", &error))?;
     if found.len() > most || bytes.len() as u64 > most {
         return Err(Diagnostic::new(Code::LIMIT, format!("`{file}` has more than {} kB", most >> 10))
             .help("no file of this kind is that large: it is not read"));
@@ -64,7 +64,7 @@ pub(super) fn check_file(path: &str, entry: EntryKind, size: u64) -> Result<()> 
 /// Reads an open file of `size` bytes whole. Refuses it if it grew beyond what may be read.
 pub(super) fn read_whole(path: &str, file: impl io::Read, size: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0).saturating_add(1));
-    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| path_fault(path, "read", &error))?;
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| path_error(path, "read", &error))?;
     check_file(path, EntryKind::File, bytes.len() as u64)?;
     Ok(bytes)
 }

@@ -8,7 +8,7 @@
 
 use super::read::{check_file, read_whole};
 use super::roots::{Roots, StartFolder};
-use super::system::{escape_error, is_absent, path_fault};
+use super::system::{escape_error, is_absent, path_error};
 use crate::diagnostic::Result;
 use crate::world::effects::FilePolicy;
 use crate::world::path;
@@ -81,7 +81,7 @@ impl OpenedPath<'_> {
         if let Some(real) = &self.real {
             policy.may_read(self.asked, real)?;
         }
-        let failed = |error: io::Error| path_fault(self.asked, "read", &error);
+        let failed = |error: io::Error| path_error(self.asked, "read", &error);
         check_file(self.asked, self.stat.entry, self.stat.size)?;
         let opened = self.at.open(OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY).map_err(failed)?;
         let stat = fstat(&opened).map_err(|error| failed(error.into()))?;
@@ -173,7 +173,7 @@ pub(super) fn open_path<'a>(
         Ok(opened) => Ok(Some(opened)),
         Err(lost) => match lost.checked_error(path, policy)? {
             error if is_absent(&error) => Ok(None),
-            error => Err(path_fault(path, "looked at", &error)),
+            error => Err(path_error(path, "looked at", &error)),
         },
     }
 }
@@ -196,15 +196,15 @@ pub(super) fn open_listing(roots: &Roots, path: &str, policy: &dyn FilePolicy) -
     };
     match listing {
         Err(error) if is_shut(&error) => Ok(None),
-        listing => listing.map_err(|error| path_fault(path, "looked into", &error)),
+        listing => listing.map_err(|error| path_error(path, "looked into", &error)),
     }
 }
 
 /// The same as [`open_path`], for a path that must exist.
 pub(super) fn open_existing<'a>(roots: &'a Roots, path: &'a str, policy: &dyn FilePolicy) -> Result<OpenedPath<'a>> {
-    let absent = || path_fault(path, "read", &io::ErrorKind::NotFound.into());
+    let absent = || path_error(path, "read", &io::ErrorKind::NotFound.into());
     let start = roots.start(path)?.ok_or_else(absent)?;
-    resolve(roots, path, start).or_else(|lost| Err(path_fault(path, "read", &lost.checked_error(path, policy)?)))
+    resolve(roots, path, start).or_else(|lost| Err(path_error(path, "read", &lost.checked_error(path, policy)?)))
 }
 
 fn resolve<'a>(

@@ -151,7 +151,7 @@ pub(super) fn canonical_path(path: &str) -> Option<String> {
 /// Creates a folder that only this user enters, and missing ones above it. An existing one keeps its permissions,
 /// except write permission of others.
 pub fn make_private_folder(path: &str) -> Result<()> {
-    private_folder(path).map_err(|error| path_fault(path, "made", &error))
+    private_folder(path).map_err(|error| path_error(path, "made", &error))
 }
 
 //= docs/spec.md#robustness
@@ -164,7 +164,7 @@ pub(super) fn private_folder(path: &str) -> io::Result<()> {
 
 /// Takes the permission to write from the group and from others, where they have it.
 pub fn take_write_from_others(path: &str) -> Result<()> {
-    close_to_others(path).map_err(|error| path_fault(path, "changed", &error))
+    close_to_others(path).map_err(|error| path_error(path, "changed", &error))
 }
 
 fn close_to_others(path: &str) -> io::Result<()> {
@@ -212,7 +212,7 @@ pub(super) fn escape_error() -> io::Error {
 }
 
 /// The diagnostic for a failed operation on `path`; `act` is its past participle.
-pub(super) fn path_fault(path: &str, act: &str, error: &io::Error) -> Box<Diagnostic> {
+pub(super) fn path_error(path: &str, act: &str, error: &io::Error) -> Box<Diagnostic> {
     if is_escape(error) {
         return Diagnostic::new(Code::WORLD, format!("`{path}` leads outside of its root through a symlink"))
             .help("make the link relative and keep its target inside, or grant the target's folder with `--root DIR`");
@@ -292,7 +292,7 @@ const MIN_THREADS: usize = 12;
 pub fn check_threads() -> Result<()> {
     // An existing pool is not an error.
     let has_pool =
-        rayon::ThreadPoolBuilder::new().build_global().map_or_else(|fault| fault.source().is_none(), |()| true);
+        rayon::ThreadPoolBuilder::new().build_global().map_or_else(|error| error.source().is_none(), |()| true);
     let gate = RwLock::new(());
     let has_threads = std::thread::scope(|scope| {
         let closed = gate.write();

@@ -112,7 +112,7 @@ mod tests {
     //= type=test
     //# Temporary files and folders of a killed process MUST be removed by the next write and the next start.
     #[test]
-    fn what_nobody_holds_goes_and_what_is_held_stays() {
+    fn unheld_temporary_folders_are_removed() {
         let base = std::env::temp_dir();
         let held = TemporaryFolder::new(PROGRAM_FOLDER_PREFIX).unwrap();
         let left = |name: &str| base.join(format!("{name}{}", &uuid::Uuid::new_v4().simple().to_string()[..6]));

@@ -60,17 +60,17 @@ fn functions(text: &str) -> Vec<(usize, &str, usize)> {
 
 #[test]
 fn functions_of_packs_stay_small() {
-    let (mut faults, mut count) = (Vec::new(), 0);
+    let (mut errors, mut count) = (Vec::new(), 0);
     for (file, text) in files().iter().filter(|(file, _)| file.ends_with(".rhai")) {
         for (line, head, lines) in functions(text) {
             count += 1;
             if lines >= FUNCTION_LINES {
-                faults.push(format!("{file}:{line}: `{head}` has {lines} lines, of fewer than {FUNCTION_LINES}"));
+                errors.push(format!("{file}:{line}: `{head}` has {lines} lines, of fewer than {FUNCTION_LINES}"));
             }
         }
     }
     assert!(count > 300, "only {count} functions: the scripts are not read as they are written");
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
 }
 
 #[test]

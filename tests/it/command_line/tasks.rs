@@ -50,8 +50,8 @@ fn wait(server: &mut Server, id: &str, is_it: impl Fn(&Value) -> bool) -> Value 
 
 fn update(server: &mut Server, id: &str, answers: Value) {
     let params = json!({ "taskId": id, "inputResponses": answers });
-    let told = ask(server, "tasks/update", &params, &knows_tasks());
-    assert_eq!(told["result"], json!({ "resultType": "complete" }), "{told}");
+    let reported = ask(server, "tasks/update", &params, &knows_tasks());
+    assert_eq!(reported["result"], json!({ "resultType": "complete" }), "{reported}");
 }
 
 fn asked(stands: &Value) -> Vec<&str> {
@@ -96,8 +96,8 @@ fn a_task_says_what_it_does_and_ends_when_it_is_cancelled() {
     for _ in 0..6 {
         let id = begin(&mut server, "slow_compute", json!({ "seconds": 100, "label": "tea" }));
         wait(&mut server, &id, |stands| stands["result"]["statusMessage"] == "tea: 0 of 100 seconds");
-        let told = ask(&mut server, "tasks/cancel", &json!({ "taskId": id }), &knows_tasks());
-        assert_eq!(told["result"], json!({ "resultType": "complete" }));
+        let reported = ask(&mut server, "tasks/cancel", &json!({ "taskId": id }), &knows_tasks());
+        assert_eq!(reported["result"], json!({ "resultType": "complete" }));
         let ended = wait(&mut server, &id, |stands| stands["result"]["status"] != "working");
         assert_eq!(ended["result"]["status"], "cancelled", "{ended}");
     }

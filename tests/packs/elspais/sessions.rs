@@ -108,7 +108,7 @@ fn session(root: &Path, server: &mut Server, seed: u64) -> [usize; 2] {
 }
 
 #[test]
-fn after_each_save_the_files_say_what_the_graph_said() {
+fn saved_files_match_the_graph() {
     let place = tempfile::tempdir().unwrap();
     let root = place.path().canonicalize().unwrap();
     fs::write(root.join(".elspais.toml"), "").unwrap();

@@ -11,10 +11,10 @@ use std::path::Path;
 const WORDS: usize = 900;
 
 /// A prompt, its argument with what that completes to, and what it must say.
-type Told = (&'static str, Option<(&'static str, &'static str)>, &'static [&'static str]);
+type ReportedText = (&'static str, Option<(&'static str, &'static str)>, &'static [&'static str]);
 
 /// Each prompt, the argument that it needs, what that completes to, and what else the prompt must say.
-const ALL: &[Told] = &[
+const ALL: &[ReportedText] = &[
     (
         "spec",
         None,

@@ -5,7 +5,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::document::{Document, Passage, Spans};
 use crate::order::Set;
 use crate::primitive::Param;
-use crate::value::{Bytes, Fault, Frozen, Kind, Value};
+use crate::value::{Bytes, CaughtError, Frozen, Kind, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -115,7 +115,7 @@ impl Inputs {
         add(Kind::Spans, "many", Value::handle(every_third));
         add(Kind::Function, "identity", native(|arguments| Ok(arguments.into_iter().next().unwrap_or(Value::Null))));
         add(Kind::Function, "true", native(|_| Ok(Value::Bool(true))));
-        add(Kind::Fault, "fault", Fault::value(Diagnostic::new(Code::FAIL, "x")));
+        add(Kind::Error, "fault", CaughtError::value(Diagnostic::new(Code::FAIL, "x")));
         let element = format!("<r {}>{}</r>", "a='1' b='2'", "<e x='y'>t</e>".repeat(TEXT_BYTES / 24));
         for text in [element, format!("{}{}", "<a>".repeat(100), "</a>".repeat(100))] {
             if let Ok(xml) = bench.named("parse_xml", vec![text.into()]) {

@@ -77,14 +77,14 @@ fn arguments() -> Vec<Value> {
 
 fn gap(expression: &str) -> Duration {
     let script = format!("fn main(l, k, m, n, s, t, h) {{ loop {{ {expression}; }} }}");
-    let (program, faults) = Program::compile(&[("a.rhai", &script)]);
-    assert!(faults.is_empty(), "{expression}: {faults:?}");
+    let (program, errors) = Program::compile(&[("a.rhai", &script)]);
+    assert!(errors.is_empty(), "{expression}: {errors:?}");
     let guard = Guard::new(Limits { time: TIME, memory: 1 << 30, ..Limits::default() }, CancelFlag::default());
     let host = Arc::new(TestHost::new(&[]));
     let arguments = arguments();
     let (ended, worked) = gaps::worked(|| program.run("a.rhai", "main", arguments, host, guard));
-    let fault = ended.expect_err(expression);
-    assert!(fault.message.contains("took longer than"), "{expression}: {fault}");
+    let error = ended.expect_err(expression);
+    assert!(error.message.contains("took longer than"), "{expression}: {error}");
     worked.longest
 }
 

@@ -156,7 +156,7 @@ const MAX_OF_ENVIRONMENT: usize = 1_000;
 const MAX_KEPT: usize = 64;
 
 /// Whether a setting of the user counts in every repository and is shown to packs.
-pub fn is_told(setting: &GitSetting) -> bool {
+pub fn is_reported(setting: &GitSetting) -> bool {
     USER_KEYS.iter().any(|known| setting.key == *known || known.ends_with('.') && setting.key.starts_with(known))
 }
 
@@ -189,7 +189,7 @@ pub(super) fn variables(repository: &Repository, files: &[(&str, String)]) -> Ve
         ours.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
     let own: Vec<&str> =
         repository.settings.iter().filter(|one| one.is_of_repository()).map(|one| one.key.as_str()).collect();
-    let of_user = repository.settings.iter().filter(|one| is_told(one) && !own.contains(&one.key.as_str()));
+    let of_user = repository.settings.iter().filter(|one| is_reported(one) && !own.contains(&one.key.as_str()));
     all.extend(of_user.map(|one| (one.key.clone(), one.value.clone())));
     all.extend(files.iter().map(|(key, file)| ((*key).to_owned(), file.clone())));
     for filter in repository.filters() {
@@ -310,8 +310,8 @@ const LIST: [&str; 5] = ["config", "--list", "-z", "--show-scope", "--show-origi
 fn list(disk: &Disk, repository: &Repository) -> Result<(Vec<GitSetting>, Vec<String>)> {
     let places = [&repository.git_dir, &repository.common_dir, &repository.visible].map(Clone::clone);
     let env = [("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_DIR", &repository.git_dir)];
-    let printed = runner::ask(disk, &LIST, &env, &places).map_err(|fault| {
-        let message = format!("the configuration of the repository `{}` cannot be used: {}", repository.top, fault.message);
+    let printed = runner::ask(disk, &LIST, &env, &places).map_err(|error| {
+        let message = format!("the configuration of the repository `{}` cannot be used: {}", repository.top, error.message);
         Diagnostic::new(Code("git"), message).help(
             "what it includes has to be in the repository or below a granted root (`--root` grants one), and each line has to be one of git's",
         )
@@ -346,8 +346,8 @@ fn list_of_user(
     let home = home_folder().unwrap_or_default();
     let env = [("GIT_DIR", repository.git_dir.as_str()), ("HOME", &home)];
     let words = [&LIST[..], &["--includes", "--file", &own]].concat();
-    let printed = runner::ask(disk, &words, &env, &["/".to_owned()]).map_err(|fault| {
-        unusable(fault.message).help("fix the file (`git config --global --list` reports the same)")
+    let printed = runner::ask(disk, &words, &env, &["/".to_owned()]).map_err(|diagnostic| {
+        unusable(diagnostic.message).help("fix the file (`git config --global --list` reports the same)")
     })?;
     let (mut settings, origins) = parse(&printed, |_, origin| match origin {
         Some(origin) if origin == own => String::new(),
