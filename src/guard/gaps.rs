@@ -9,7 +9,7 @@ use std::panic::Location;
 use std::time::Duration;
 
 /// The file, line and column of a call site of the guard.
-pub type GuardSite = (&'static str, u32, u32);
+pub type CallSiteLocation = (&'static str, u32, u32);
 
 /// A disabled call site is enabled again after this time without a check, which the test then detects.
 const REENABLE_TIMEOUT: Duration = Duration::from_secs(1);
@@ -20,10 +20,10 @@ const PASSES_PER_CLOCK_READING: u32 = 256;
 thread_local! {
     static LAST: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     static MAX_GAP: Cell<Duration> = const { Cell::new(Duration::ZERO) };
-    static AWAY: Cell<Option<GuardSite>> = const { Cell::new(None) };
+    static AWAY: Cell<Option<CallSiteLocation>> = const { Cell::new(None) };
     static PASSED: Cell<u32> = const { Cell::new(0) };
     static IS_NOTING: Cell<bool> = const { Cell::new(false) };
-    static NOTED: RefCell<BTreeSet<GuardSite>> = const { RefCell::new(BTreeSet::new()) };
+    static NOTED: RefCell<BTreeSet<CallSiteLocation>> = const { RefCell::new(BTreeSet::new()) };
 }
 
 fn used() -> Duration {
@@ -80,7 +80,7 @@ pub(super) fn is_away(at: &Location<'static>) -> bool {
 }
 
 /// Runs `job` with the call site at `place` disabled.
-pub fn with_site_disabled<T>(place: GuardSite, job: impl FnOnce() -> T) -> T {
+pub fn with_site_disabled<T>(place: CallSiteLocation, job: impl FnOnce() -> T) -> T {
     AWAY.set(Some(place));
     let given = job();
     AWAY.set(None);
@@ -88,7 +88,7 @@ pub fn with_site_disabled<T>(place: GuardSite, job: impl FnOnce() -> T) -> T {
 }
 
 /// Runs `job` and returns the call sites of the guard that it passes on this thread.
-pub fn places<T>(job: impl FnOnce() -> T) -> (T, BTreeSet<GuardSite>) {
+pub fn places<T>(job: impl FnOnce() -> T) -> (T, BTreeSet<CallSiteLocation>) {
     IS_NOTING.set(true);
     let given = job();
     IS_NOTING.set(false);

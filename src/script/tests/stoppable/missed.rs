@@ -1,7 +1,7 @@
 //! Every check of the guard is needed: without it, a case of some primitive takes too long.
 
 use super::{Bench, WorstCase, cases, of_all};
-use crate::guard::gaps::{self, GuardSite};
+use crate::guard::gaps::{self, CallSiteLocation};
 use crate::primitive::Primitive;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -14,12 +14,18 @@ const MAX_CASES: usize = 6;
 #[derive(Default)]
 struct Known {
     /// All checks, and the primitives that pass them.
-    seen: BTreeMap<GuardSite, BTreeSet<&'static str>>,
-    missed: BTreeSet<GuardSite>,
+    seen: BTreeMap<CallSiteLocation, BTreeSet<&'static str>>,
+    missed: BTreeSet<CallSiteLocation>,
 }
 
 /// Whether a case takes too long without the check at `place`, as it is or grown.
-fn is_missed(primitive: &'static Primitive, bench: &Bench, case: &WorstCase, place: GuardSite, unit: Duration) -> bool {
+fn is_missed(
+    primitive: &'static Primitive,
+    bench: &Bench,
+    case: &WorstCase,
+    place: CallSiteLocation,
+    unit: Duration,
+) -> bool {
     gaps::with_site_disabled(place, || {
         bench.wrong(primitive, case, unit).or_else(|| bench.wrong_grown(primitive, case))
     })
@@ -34,7 +40,7 @@ fn is_missed(primitive: &'static Primitive, bench: &Bench, case: &WorstCase, pla
 fn every_call_of_the_guard_is_missed_when_it_is_taken_away() {
     let known: Mutex<Known> = Mutex::default();
     of_all(|primitive, bench, inputs, unit| {
-        let mut by_place: BTreeMap<GuardSite, Vec<WorstCase>> = BTreeMap::new();
+        let mut by_place: BTreeMap<CallSiteLocation, Vec<WorstCase>> = BTreeMap::new();
         for case in cases(primitive, inputs) {
             for place in gaps::places(|| bench.worked_with_drops(primitive, &case)).1 {
                 by_place.entry(place).or_default().push(case.clone());
