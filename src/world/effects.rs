@@ -77,7 +77,8 @@ pub trait Files: Send + Sync {
     }
 
     /// What exists at a path where an entry itself is to be put, replaced or removed (a link itself, not its target).
-    /// Refuses as [`ensure_writable`](Self::ensure_writable) does, except because of the existing entry. Changes nothing.
+    /// Refuses as [`ensure_writable`](Self::ensure_writable) does, except because of the existing entry. Changes
+    /// nothing.
     fn ensure_replaceable(&self, path: &str) -> Result<TargetState> {
         self.ensure_writable(path).map(|()| TargetState::File)
     }

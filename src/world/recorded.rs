@@ -2,9 +2,9 @@
 //! made before the check is always seen.
 //!
 //! Why that is so. Every `stat` is taken **before** the bytes, or the entries, that it vouches for: what comes
-//! in between is seen as a change later. A stamp that was *young* (less than [`COARSEST_MTIME_MS`] old) when it was taken
-//! may hide an edit within the same tick of the disk's clock, so the young are hashed, or walked, again until
-//! a check finds them old. What was seen in two states within one recording never holds.
+//! in between is seen as a change later. A stamp that was *young* (less than [`COARSEST_MTIME_MS`] old) when it was
+//! taken may hide an edit within the same tick of the disk's clock, so the young are hashed, or walked, again
+//! until a check finds them old. What was seen in two states within one recording never holds.
 
 #[cfg(test)]
 mod tests;

@@ -42,7 +42,8 @@ proptest! {
         let test = Value::from_json(&json!({ "contains": part, "ignore_case": true }));
         for limit in [None, Some(0), Some(2)] {
             let fields = names(&["id", "text", "note"]);
-            let (found, looked) = (all.where_any(&fields, &test, limit).unwrap(), each.where_any(&fields, &test, limit).unwrap());
+            let found = all.where_any(&fields, &test, limit).unwrap();
+            let looked = each.where_any(&fields, &test, limit).unwrap();
             prop_assert_eq!(keys(&found), keys(&looked));
         }
         prop_assert_eq!(all.tokens("text").unwrap(), each.tokens("text").unwrap());
