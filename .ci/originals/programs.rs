@@ -129,7 +129,7 @@ impl Server {
         Ok(if result["isError"] == true { json!({ "raised": value }) } else { value })
     }
 
-    /// What a resource holds, as bare JSON; one that is not there says so.
+    /// What a resource holds, as bare JSON; one that does not exist says so.
     pub fn read(&mut self, uri: &str) -> Outcome<Value> {
         let answer = self.answer("resources/read", &json!({ "uri": uri }))?;
         let error = answer.get("error").map(|error| json!({ "raised": error }));

@@ -113,7 +113,7 @@ impl Line {
 
     /// Calls once and checks the answer.
     fn call(&mut self, id: usize, call: &Call) -> Outcome<()> {
-        let open = call.params().strip_suffix('}').ok_or("the parameters are no object")?;
+        let open = call.params().strip_suffix('}').ok_or("the parameters are not an object")?;
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": REVISION,
             "io.modelcontextprotocol/clientCapabilities": {},

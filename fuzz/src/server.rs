@@ -13,7 +13,7 @@ title = "Under test"
 version = "1.0.0"
 [[tool]]
 name = "echo"
-description = "Gives back what it got."
+description = "Returns its input."
 effect = "pure"
 text = "{{text}}"
 [tool.input]

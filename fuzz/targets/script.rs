@@ -14,7 +14,7 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
         }
         let texts = survey.calls.iter().map(|call| &call.at).chain(survey.reads.iter().map(|read| &read.at));
         for place in texts {
-            assert!(place.source.text.get(place.span.clone()).is_some(), "a place out of its text");
+            assert!(place.source.text.get(place.span.clone()).is_some(), "a location outside of its text");
         }
     }
 });

@@ -141,7 +141,7 @@ fn no_verb_starts_a_program_that_a_repository_names() {
     }
     yard.configure(&all);
     yard.plain(&yard.workspace(), &["commit", "-aqm", "void?"]);
-    assert!(yard.take_marks().len() > 1, "the trap is none");
+    assert!(yard.take_marks().len() > 1, "the trap does not work");
     let reported = yard.look("status", &json!({}));
     assert!(reported["notices"].to_string().contains("passes a filter"), "{reported}");
     for (reads, verb, options) in every_verb() {

@@ -120,7 +120,7 @@ fn the_user_is_who_they_are() {
     assert_eq!(yard.git(&["log", "-1", "--format=%an <%ae>"]), "Me <work@example.org>\n");
     assert_eq!(yard.look("config", &json!({ "name": "user.email" }))["line"], "work@example.org");
     let asked = yard.look("config", &json!({ "name": "core.excludesFile", "check": false }));
-    assert_eq!(asked["code"], 1, "what is no matter of packs is not told: {asked}");
+    assert_eq!(asked["code"], 1, "keys that do not concern packs are not returned: {asked}");
 }
 
 //= docs/spec.md#git
@@ -171,7 +171,7 @@ fn a_repository_of_another_user_is_refused() {
     let refused = yard.look("log", &json!({}));
     assert!(refused.to_string().contains("belongs to another user (12345)"), "{refused}");
     yard.configure("[safe]\ndirectory = *\n");
-    assert!(yard.look("log", &json!({}))["error"].is_string(), "the repository cannot say so itself");
+    assert!(yard.look("log", &json!({}))["error"].is_string(), "the repository cannot allow that itself");
     let mine = fs::read_to_string(yard.at(".gitconfig")).unwrap();
     fs::write(yard.at(".gitconfig"), format!("{mine}[safe]\ndirectory = {}\n", yard.workspace().display())).unwrap();
     assert_eq!(yard.look("log", &json!({}))["code"], 0);
@@ -222,7 +222,7 @@ fn cancelled_git_leaves_no_lock_and_stale_ones_are_reported() {
     fs::write(workspace.join("toolsd.toml"), "[limits]\ntime_ms = 200\n").unwrap();
     let ended = yard.act("add", &json!({ "all": true }));
     assert!(ended["error"].is_string(), "git was too fast for this test: {ended}");
-    assert!(!lock.exists(), "git was ended without a chance to tidy up");
+    assert!(!lock.exists(), "git was killed before it could clean up");
     fs::remove_file(workspace.join("toolsd.toml")).unwrap();
 }
 

@@ -156,7 +156,7 @@ fn what_a_filter_hides_is_never_committed_in_the_clear() {
             assert_eq!(yard.git(&["rev-parse", "HEAD"]), head, "{verb}");
         }
         let well = yard.act("add", &json!({ "paths": ["b.txt"] }));
-        assert_eq!(well["code"], 0, "a file beside it is added: {well}");
+        assert_eq!(well["code"], 0, "a file next to it is added: {well}");
         let seen = yard.look("status", &json!({ "porcelain": "v1" }));
         assert!(seen["notices"].to_string().contains("`a.key` passes a filter"), "{seen}");
     }

@@ -233,7 +233,7 @@ type Write = (&'static str, fn(&dyn World, &str) -> Result<()>, fn(&Path) -> std
 const WRITES: &[Write] = &[
     ("write", |world, path| world.write(path, b"x"), |path| fs::write(path, "x")),
     (
-        "write beside it",
+        "write next to it",
         |world, path| world.write(&format!("{}/new", path.rsplit_once('/').unwrap().0), b"x"),
         |path| fs::write(path.parent().unwrap().join("new"), "x"),
     ),
@@ -255,7 +255,7 @@ fn no_link_lets_anything_be_written() {
         for (way, ours, plain) in WRITES {
             // A folder that is not a link is the pack's own.
             let folder = link.path.rsplit_once('/').unwrap().0;
-            if (way.contains("beside") || way.contains("folder")) && ["pub", "pub/sub"].contains(&folder) {
+            if (way.contains("next to") || way.contains("folder")) && ["pub", "pub/sub"].contains(&folder) {
                 continue;
             }
             let house = place();
@@ -296,7 +296,7 @@ fn what_is_protected_is_written_by_no_name() {
         "settings",
     ];
     for name in names {
-        for (way, write, _) in WRITES.iter().filter(|(way, ..)| !way.contains("beside") && !way.contains("folder")) {
+        for (way, write, _) in WRITES.iter().filter(|(way, ..)| !way.contains("next to") && !way.contains("folder")) {
             // A bare name is that of toolsd's own lock.
             let is_lock = *way == "lock" && !name.contains('/');
             assert!(is_lock || write(&world, name).is_err(), "{name} by {way}");

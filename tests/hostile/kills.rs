@@ -146,7 +146,7 @@ fn what_a_killed_call_wrote_is_all_or_nothing_for_the_next_command() {
     }
     assert!(
         half > 0 && reported >= half,
-        "{half} kills hit a call between its files, {reported} were told: this shows nothing"
+        "{half} kills hit a call between its files, {reported} were reported: this proves nothing"
     );
 }
 

@@ -62,7 +62,7 @@ fn held(house: &House, name: &str, call: &[&str]) {
     says(house, &live, EVIL, &format!("`{name}` is void"));
     let (_, out, reported) = house.run(call);
     assert!(!out.contains(EVIL), "`{name}` succeeds: {out}");
-    assert!(reported.contains("trust"), "`{name}` is not told: {reported}");
+    assert!(reported.contains("trust"), "`{name}` is not reported: {reported}");
 }
 
 fn at(house: &House, path: &str) -> PathBuf {
@@ -147,7 +147,7 @@ fn edits_are_used_until_they_ask_for_more() {
     ended(&house, &["trust", "--edits", "notes", "--yes"], 0);
     // A limit that was lower than usual and is gone is a wider one.
     house.write(&format!("workspace/{PACK}"), same(""));
-    held(&house, "a limit that is left out", &["call", "evil"]);
+    held(&house, "a limit that is omitted", &["call", "evil"]);
 }
 
 fn record(house: &House) -> PathBuf {

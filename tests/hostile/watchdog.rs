@@ -56,7 +56,7 @@ impl Lease {
         let lease = Self(File::options().read(true).write(true).open(file).unwrap());
         // The signal that announces a waiting process is one that is ignored by default.
         assert!(lease.set(SET_SIGNAL, libc::SIGURG));
-        until("the kernel gives a lease", || lease.set(libc::F_SETLEASE, libc::F_WRLCK));
+        until("the kernel grants a lease", || lease.set(libc::F_SETLEASE, libc::F_WRLCK));
         lease
     }
 

@@ -100,7 +100,7 @@ fn a_module_names_only_modules_above_it() {
             for named in code(line).split("crate::").skip(1) {
                 let name: String = named.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
                 if order.get(name.as_str()).is_some_and(|other| other > own) {
-                    errors.push(format!("src/{file}:{}: names `{name}`, which stands below it in lib.rs", number + 1));
+                    errors.push(format!("src/{file}:{}: names `{name}`, which comes after it in lib.rs", number + 1));
                 }
             }
         }

@@ -237,7 +237,7 @@ fn the_one_that_was_silent_longest_goes_however_old_it_is() {
         calls(&mut oldest, &server);
         pause();
         let mut newcomer = caller(&server);
-        assert!(silent.closes_within(TEST_TIMEOUT, |_| {}), "the silent one is still there");
+        assert!(silent.closes_within(TEST_TIMEOUT, |_| {}), "the silent one is still connected");
         for (raw, whose) in [(&mut oldest, "the oldest"), (&mut third, "the third"), (&mut newcomer, "the newcomer")] {
             stays_open(raw, whose);
             calls(raw, &server);

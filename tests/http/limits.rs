@@ -66,7 +66,7 @@ fn a_session_whose_call_runs_stays_and_so_does_the_server() {
     drop(raw);
     let end = std::time::Instant::now() + Duration::from_secs(20);
     while hello(&server).status != 200 {
-        assert!(std::time::Instant::now() < end, "a call is counted that nobody waits for");
+        assert!(std::time::Instant::now() < end, "an abandoned call is still counted");
     }
 }
 
@@ -90,7 +90,7 @@ fn an_id_is_one_request_at_a_time() {
     for (session, id) in [(&session, json!("7")), (&session, json!(8)), (&other, json!(7))] {
         assert_eq!(in_session(&server, session, "list_pots", id.clone()).answer_head(), 200, "{id}");
     }
-    assert!(!running.is_closed(), "the first one goes on");
+    assert!(!running.is_closed(), "the first one continues");
     let taken_back =
         json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 } }).to_string();
     let headers = [("Mcp-Session-Id", session.as_str()), ("MCP-Protocol-Version", "2025-11-25")];
@@ -157,7 +157,7 @@ fn a_flood_in_one_session_does_not_hold_up_others() {
         others_are_served(&server, false);
     }
     let ended = flood.iter_mut().filter_map(|raw| raw.is_closed().then_some(())).count();
-    assert_eq!(ended, 0, "calls of the flood go on");
+    assert_eq!(ended, 0, "calls of the flood continue");
 }
 
 //= docs/spec.md#http

@@ -296,7 +296,7 @@ fn a_hangup_has_settings_and_token_read_again() {
         }
     };
     secret(&home, "token", OTHER);
-    assert_eq!((status(&server, TOKEN), status(&server, OTHER)), (200, 401), "not before it is told");
+    assert_eq!((status(&server, TOKEN), status(&server, OTHER)), (200, 401), "not before the signal");
     server.signal("HUP");
     until(&|| status(&server, OTHER) == 200);
     assert_eq!(status(&server, TOKEN), 401);

@@ -76,7 +76,7 @@ fn no_error_addresses_the_author_of_a_pack() {
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), bodies.len(), wrong.join("\n"));
     assert!(failed > 110, "{failed} of {} tools failed", bodies.len());
     let log = std::fs::read_to_string(home.log()).unwrap();
-    assert!(log.contains("tools.d/faults/all.rhai:"), "the log names the places");
+    assert!(log.contains("tools.d/faults/all.rhai:"), "the log names the locations");
 }
 
 /// An error of the arguments that `on_error` throws again is unchanged, and is not one of the pack's code.

@@ -50,7 +50,7 @@ fn edit(files: &mut Files, edit: &Table) {
     }
     let (_, old) = files.iter_mut().find(|(known, _)| known == path).unwrap_or_else(|| panic!("no file {path}"));
     if let Some(find) = text("find") {
-        assert_eq!(old.matches(find).count(), 1, "`{find}` does not stand once in {path}");
+        assert_eq!(old.matches(find).count(), 1, "`{find}` does not appear exactly once in {path}");
         let times = edit.get("times").and_then(toml::Value::as_integer).unwrap_or(1);
         *old = old.replacen(find, &text("put").unwrap().repeat(usize::try_from(times).unwrap()), 1);
     }

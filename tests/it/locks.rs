@@ -31,7 +31,7 @@ fn held(workspace: &Path) -> Value {
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    panic!("nobody took the lock");
+    panic!("no process took the lock");
 }
 
 //= docs/spec.md#writes

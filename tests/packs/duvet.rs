@@ -136,7 +136,7 @@ fn configuration_error(name: &str, server: &mut Server, differences: &mut Differ
     let (data, failed) = server.call("list_invalid_citations", json!({}));
     let text = data.to_string();
     differences.same(
-        format!("{name}: fails at a place ({text})"),
+        format!("{name}: fails at a location ({text})"),
         &json!(failed && text.contains(".duvet/config.toml:")),
         &json!(true),
     );

@@ -107,7 +107,7 @@ fn right_answers(server: &mut Server, made: &Made) -> Outcome<()> {
     let (_, invalid) = value(server, "list_invalid_citations", &json!({}))?;
     match invalid.as_array() {
         Some(list) if list.is_empty() => Ok(()),
-        _ => Err(format!("citations are said to be invalid: {invalid:.1000}").into()),
+        _ => Err(format!("citations are reported as invalid: {invalid:.1000}").into()),
     }
 }
 
@@ -157,7 +157,7 @@ fn edits(setting: &Setting, report: &mut Report, server: &mut Server, made: &Mad
         let (time, answer) = value(server, "get_requirement_status", &json!({ "req_identifier": path }))?;
         used.extend(server.processor_time().zip(before).map(|(after, before)| after - before));
         if answer["status"] != json!("needs tests") {
-            return Err(format!("after {file} was edited, {path} is said to be {answer}").into());
+            return Err(format!("after {file} was edited, {path} is reported as {answer}").into());
         }
         times.push(milliseconds(time));
     }

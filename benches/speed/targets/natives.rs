@@ -99,13 +99,13 @@ pub fn measure(setting: &Setting, report: &mut Report) -> Outcome<()> {
             }
         }
         report.note(format!(
-            "{native}: answered {late:.0} ms after its limit, at rest {cancelled:.0} ms after its cancellation; a call beside it {others:.1} ms at most"
+            "{native}: answered {late:.0} ms after its limit, at rest {cancelled:.0} ms after its cancellation; a concurrent call took at most {others:.1} ms"
         ));
     }
     let targets = [
         ("natives: answered after the limit", MAX_OVERRUN_MS),
         ("natives: at rest after the cancellation", MAX_OVERRUN_MS),
-        ("natives: a call beside them", OTHERS),
+        ("natives: a concurrent call", OTHERS),
     ];
     for ((target, limit), (value, native)) in targets.into_iter().zip(worst) {
         let value_text = format!("{value:.1} ms ({native})");
@@ -170,7 +170,7 @@ fn cancelled(server: &mut Server, params: &str, setting: &Setting) -> Outcome<f6
     std::thread::sleep(Duration::from_millis(if setting.small { 100 } else { 1_000 }));
     server.cancel(id)?;
     let began = Instant::now();
-    let used = |server: &Server| server.processor_time().ok_or("nobody tells the time of processors");
+    let used = |server: &Server| server.processor_time().ok_or("the processor time is not known");
     let mut before = used(server)?;
     while began.elapsed() < Duration::from_secs(10) {
         let at = began.elapsed();
@@ -191,7 +191,7 @@ fn patterns(setting: &Setting, report: &mut Report) -> Outcome<()> {
     let step = setting.count(500, 20);
     let call = |from: usize| Call::new("patterns", &json!({ "from": from, "count": step }), Right::Value(json!(step)));
     server.call(&call(1_000_000))?;
-    let held = |server: &Server| server.memory().map(|memory| memory.now).ok_or("nobody tells the memory");
+    let held = |server: &Server| server.memory().map(|memory| memory.now).ok_or("the memory is not known");
     let before = held(&server)?;
     let count = setting.count(10_000, 100);
     for from in (0..count).step_by(step) {

@@ -53,7 +53,7 @@ pub fn measure(setting: &Setting, report: &mut Report) -> Outcome<()> {
     }
     drop(server);
     let value = percentile(&times, 0.99).ok_or("nothing was measured")?;
-    report.at_most(&format!("{count} skills: {} calls beside refreshes, p99", times.len()), BESIDE, value, "ms");
+    report.at_most(&format!("{count} skills: {} calls during refreshes, p99", times.len()), BESIDE, value, "ms");
     let text = fs::read_to_string(&log)?;
     let unchanged: Vec<f64> = text.lines().filter_map(refreshed).collect();
     let value = median(&unchanged).ok_or("no refresh was logged")?;

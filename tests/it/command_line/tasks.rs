@@ -45,7 +45,7 @@ fn wait(server: &mut Server, id: &str, is_it: impl Fn(&Value) -> bool) -> Value 
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    panic!("it never stands so: {}", get(server, id));
+    panic!("it never reaches that status: {}", get(server, id));
 }
 
 fn update(server: &mut Server, id: &str, answers: Value) {

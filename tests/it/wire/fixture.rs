@@ -150,7 +150,7 @@ fn prompt(pack: &Arc<Pack>) -> Arc<ServedPrompt> {
         definition: Prompt {
             at: Source::new("fixture.toml", "").place(0..0),
             name: at("greet".to_owned()),
-            title: Some("Greet somebody".to_owned()),
+            title: Some("Greet a person".to_owned()),
             description: Some("Greets".to_owned()),
             enabled: Configurable::Fixed(true),
             list: None,

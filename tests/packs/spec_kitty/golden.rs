@@ -184,12 +184,12 @@ fn the_recorded_runs_agree() {
         .flat_map(|entry| names(entry, "at"))
         .filter(|name| !recorded.used.borrow().contains(name))
         .collect();
-    assert!(idle.is_empty(), "these differences are allowed and nobody asks: {idle:?}");
+    assert!(idle.is_empty(), "these allowed differences are unused: {idle:?}");
     let passed: BTreeSet<String> = tables(&table, "passed_over").iter().flat_map(|entry| names(entry, "at")).collect();
     let all = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let missing: Vec<String> =
         all.filter(|name| name != "files" && !seen.contains(name) && !passed.contains(name)).collect();
-    assert!(missing.is_empty(), "recorded runs that nobody looks at: {missing:?}");
+    assert!(missing.is_empty(), "recorded runs that are not checked: {missing:?}");
 }
 
 /// Finalizing produces the recorded files byte for byte.

@@ -164,10 +164,10 @@ impl Stage {
                 }
                 "absent" => strings(&wanted)
                     .iter()
-                    .for_each(|path| assert!(!self.root.join(path).exists(), "{reported}: {path} is there")),
+                    .for_each(|path| assert!(!self.root.join(path).exists(), "{reported}: {path} exists")),
                 "present" => strings(&wanted)
                     .iter()
-                    .for_each(|path| assert!(self.root.join(path).exists(), "{reported}: {path} is not there")),
+                    .for_each(|path| assert!(self.root.join(path).exists(), "{reported}: {path} does not exist")),
                 "keep" => {
                     for (name, pointer) in wanted.as_object().unwrap() {
                         let found = result.pointer(pointer.as_str().unwrap());

@@ -151,7 +151,7 @@ impl Check {
         }
         for (path, wanted) in step["files"].as_object().into_iter().flatten() {
             if *wanted == false && root.join(path).exists() {
-                errors.push(format!("{path} is there"));
+                errors.push(format!("{path} exists"));
             }
             errors.extend(judge_file(path, wanted, after.get(path)));
         }
@@ -285,8 +285,8 @@ fn part(got: &Value, wanted: &Value, at: &str, errors: &mut Vec<String>) {
 fn judge_file(path: &str, wanted: &Value, got: Option<&String>) -> Vec<String> {
     match (wanted, got) {
         (Value::Bool(false), None) => Vec::new(),
-        (Value::Bool(false), Some(_)) => vec![format!("{path} is there")],
-        (_, None) => vec![format!("{path} is not there")],
+        (Value::Bool(false), Some(_)) => vec![format!("{path} exists")],
+        (_, None) => vec![format!("{path} does not exist")],
         (Value::String(wanted), Some(got)) if got == wanted => Vec::new(),
         (Value::Array(_), Some(got)) => {
             let fits = |one: &String| {

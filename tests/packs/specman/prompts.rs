@@ -260,7 +260,7 @@ fn the_recorded_prompts_agree() {
     ];
     let mut rest = text.as_str();
     for one in list {
-        rest = rest.split_once(&format!("\n- {one}")).unwrap_or_else(|| panic!("{one} is not in its place:\n{text}")).1;
+        rest = rest.split_once(&format!("\n- {one}")).unwrap_or_else(|| panic!("{one} is not in order:\n{text}")).1;
     }
     assert!(text.split_whitespace().count() <= WORDS);
 }
