@@ -5,19 +5,19 @@ use crate::guard::{self, BYTE, ITEM};
 use crate::value::Value;
 
 /// The maximum size of a text that a primitive may return: 64 MB.
-pub const MOST_BYTES: usize = 64 << 20;
+pub const MAX_TEXT_BYTES: usize = 64 << 20;
 
-/// Refuses a text of this many bytes if it is larger than [`MOST_BYTES`].
+/// Refuses a text of this many bytes if it is larger than [`MAX_TEXT_BYTES`].
 pub fn check_size(bytes: usize) -> Result<()> {
-    if bytes <= MOST_BYTES {
+    if bytes <= MAX_TEXT_BYTES {
         return Ok(());
     }
-    let message = format!("the text would be longer than {} MB", MOST_BYTES >> 20);
+    let message = format!("the text would be longer than {} MB", MAX_TEXT_BYTES >> 20);
     Err(Diagnostic::new(Code::LIMIT, message).help("process it in parts"))
 }
 
 /// Smaller sizes are not reserved, because the guard notices them soon enough.
-const SMALL: usize = 64 << 10;
+const MIN_RESERVED_BYTES: usize = 64 << 10;
 
 //= docs/spec.md#primitives
 //# A primitive MUST check the memory limit before it allocates memory of a size that a script chose.
@@ -25,7 +25,7 @@ const SMALL: usize = 64 << 10;
 /// twice while it is converted to a value.
 pub fn reserve(bytes: usize) -> Result<()> {
     check_size(bytes)?;
-    if bytes < SMALL { Ok(()) } else { guard::reserve_memory(bytes.saturating_mul(2)) }
+    if bytes < MIN_RESERVED_BYTES { Ok(()) } else { guard::reserve_memory(bytes.saturating_mul(2)) }
 }
 
 /// Requires that the call may allocate `times` the size of a value, so that it can be converted into something else.
@@ -33,7 +33,7 @@ pub fn reserve(bytes: usize) -> Result<()> {
 pub fn reserve_for(value: &Value, times: usize) -> Result<()> {
     let bytes = weight(value).saturating_mul(times);
     guard::check()?;
-    if bytes < SMALL { Ok(()) } else { guard::reserve_memory(bytes) }
+    if bytes < MIN_RESERVED_BYTES { Ok(()) } else { guard::reserve_memory(bytes) }
 }
 
 /// Refuses a value that cannot be processed in time: see [`guard::require_time`]. `nanoseconds` is the worst-case time
@@ -59,7 +59,7 @@ fn weight(value: &Value) -> usize {
     size_of::<Value>().saturating_add(inner)
 }
 
-/// A text under construction that never grows beyond [`MOST_BYTES`] and regularly consults the guard.
+/// A text under construction that never grows beyond [`MAX_TEXT_BYTES`] and regularly consults the guard.
 #[derive(Default)]
 pub struct BoundedText {
     text: String,
@@ -73,7 +73,7 @@ impl BoundedText {
         if length > self.text.capacity() {
             // The buffer grows to twice its size while the old buffer still exists.
             let wanted = length.max(self.text.capacity().saturating_mul(2));
-            if wanted >= SMALL {
+            if wanted >= MIN_RESERVED_BYTES {
                 guard::reserve_memory(wanted)?;
             }
             self.text.reserve_exact(wanted - self.text.len());
@@ -107,7 +107,7 @@ impl BoundedWriter {
     /// The reason why a part of the text was refused.
     pub fn written(self) -> Result<Value> {
         match self.refused {
-            Some(fault) => Err(fault),
+            Some(error) => Err(error),
             None => Ok(self.text.into_value()),
         }
     }
@@ -117,8 +117,8 @@ impl std::io::Write for BoundedWriter {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         match self.text.push(&String::from_utf8_lossy(bytes)) {
             Ok(()) => Ok(bytes.len()),
-            Err(fault) => {
-                self.refused = Some(fault);
+            Err(error) => {
+                self.refused = Some(error);
                 Err(std::io::ErrorKind::OutOfMemory.into())
             }
         }
@@ -160,8 +160,8 @@ mod tests {
     fn it_refuses_what_is_too_large() {
         let part = "x".repeat(1 << 20);
         let mut text = BoundedText::default();
-        let fault = (0..65).find_map(|_| text.push(&part).err()).expect("65 MB are too much");
-        assert_eq!(fault.code, Code::LIMIT);
-        assert!(check_size(MOST_BYTES).is_ok());
+        let error = (0..65).find_map(|_| text.push(&part).err()).expect("65 MB are too much");
+        assert_eq!(error.code, Code::LIMIT);
+        assert!(check_size(MAX_TEXT_BYTES).is_ok());
     }
 }

@@ -1,9 +1,9 @@
 //! Runs one call: arguments, graph, script, result. Knows neither MCP nor the command line.
 
 mod elicitation;
-mod caller_fault;
+mod caller_error;
 mod change_feed;
-mod graph_faults;
+mod graph_errors;
 mod graph_session;
 mod server_state;
 mod status;
@@ -21,8 +21,8 @@ mod active_request;
 mod generation;
 mod service;
 
-pub use answer::{Answer, ResourceAnswer, ToolOutcome, fault_data};
-pub use caller_fault::for_caller;
+pub use answer::{Answer, ResourceAnswer, ToolOutcome, error_data};
+pub use caller_error::for_caller;
 pub use change_feed::{ChangeFeed, ChangeSubscription, HostChange};
 pub use elicitation::{AskMode, Asker, CallRecord, PendingQuestions};
 pub use host::{LogLines, Staging};
@@ -30,4 +30,4 @@ pub use loading::{PackSource, load_packs, name_clashes};
 pub use request::{Caller, CompletionTarget, Peer, Request};
 pub use server_state::Serving;
 pub use service::{RefreshSchedule, RequestHandler, Service};
-pub use status::{STATUS, fault_json, log_fault};
+pub use status::{STATUS, error_json, log_error};

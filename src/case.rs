@@ -27,7 +27,7 @@ use variables::CaseVariables;
 #[derive(Default)]
 pub struct CaseOutcome {
     /// The errors.
-    pub faults: Vec<Diagnostic>,
+    pub diagnostics: Vec<Diagnostic>,
     /// The actual value of each `expect.result` that differs, if requested; the difference is then not an error.
     pub blessings: Vec<Blessing>,
     /// The log output of the scripts: level and text of each line.
@@ -43,22 +43,22 @@ pub fn run(
     blesses: bool,
 ) -> CaseOutcome {
     let (mut played, results) = run_in_mode(service, pack, case, folders, AnswerMode::Waits, blesses);
-    if has_answers(case) && played.faults.is_empty() {
+    if has_answers(case) && played.diagnostics.is_empty() {
         //= docs/spec.md#questions
         //# A case with answers MUST have the same result whether its call waits or is suspended.
         let (suspended, others) = run_in_mode(service, pack, case, folders, AnswerMode::Suspends, blesses);
-        for mut fault in suspended.faults {
-            fault.message = format!("suspended for its answers: {}", fault.message);
-            played.faults.push(fault);
+        for mut diagnostic in suspended.diagnostics {
+            diagnostic.message = format!("suspended for its answers: {}", diagnostic.message);
+            played.diagnostics.push(diagnostic);
         }
         played.log.extend(suspended.log);
         let differ = |(one, other): (&Json, &Json)| difference(one, other);
-        if let (true, Some(differs)) = (played.faults.is_empty(), results.iter().zip(&others).find_map(differ)) {
+        if let (true, Some(differs)) = (played.diagnostics.is_empty(), results.iter().zip(&others).find_map(differ)) {
             let message = format!("suspended for its answers, it returns a different result\n{differs}");
             let help = "make the code before `ask` repeatable, or put it into `once`";
-            let mut fault = unmet_at(&case.title.at, message);
-            fault.help = Some(help.to_owned());
-            played.faults.push(fault);
+            let mut diagnostic = unmet_at(&case.title.at, message);
+            diagnostic.help = Some(help.to_owned());
+            played.diagnostics.push(diagnostic);
         }
     }
     played
@@ -80,7 +80,7 @@ fn run_in_mode(
             for step in &case.steps {
                 let wrong = playing.step(step, blesses.then_some(&mut played.blessings));
                 let stops = !wrong.is_empty();
-                played.faults.extend(wrong);
+                played.diagnostics.extend(wrong);
                 // Later steps depend on captured values.
                 if stops {
                     break;
@@ -88,7 +88,7 @@ fn run_in_mode(
             }
             results = playing.results;
         }
-        Err(fault) => played.faults.push(*fault.at(case.title.at.clone())),
+        Err(diagnostic) => played.diagnostics.push(*diagnostic.at(case.title.at.clone())),
     }
     played.log = std::mem::take(&mut *log.lock().unwrap_or_else(PoisonError::into_inner));
     (played, results)
@@ -144,7 +144,7 @@ impl<'a> CaseRun<'a> {
         let notices = Arc::new(Mutex::new(Vec::new()));
         let answer = match self.perform(&step.act.value, &notices) {
             Ok(answer) => answer,
-            Err(fault) => return vec![*fault.at(at.clone())],
+            Err(diagnostic) => return vec![*diagnostic.at(at.clone())],
         };
         let happened = StepOutcome {
             answer: answer.as_ref(),
@@ -160,10 +160,10 @@ impl<'a> CaseRun<'a> {
         self.results.push(json!({ "result": result, "files": self.kept.collapse_workspace(&files) }));
         let first = blessings.as_ref().map_or(0, |blessings| blessings.len());
         let mut blessings = blessings;
-        let mut faults = check_expectations(&happened, &self.expand_expectations(step), blessings.as_deref_mut());
+        let mut diagnostics = check_expectations(&happened, &self.expand_expectations(step), blessings.as_deref_mut());
         // The errors of a graph may be the reason why a result differs.
         if let (Some(Answer::Tool(ToolOutcome { notice: Some(notice), .. })), Some(first)) =
-            (&answer, faults.first_mut())
+            (&answer, diagnostics.first_mut())
         {
             let help = first.help.take().map_or_else(String::new, |help| format!("{help}; "));
             first.help = Some(format!("{help}the result has a notice: {notice}"));
@@ -171,18 +171,17 @@ impl<'a> CaseRun<'a> {
         for blessing in blessings.into_iter().flatten().skip(first).filter(|_| self.stage.is_on_disk()) {
             blessing.value = self.kept.collapse_workspace(&blessing.value);
         }
-        if let (Some(answer), true) = (&answer, faults.is_empty()) {
+        if let (Some(answer), true) = (&answer, diagnostics.is_empty()) {
             let result = result_of(answer);
             for (name, pointer) in &step.keep {
                 match result.pointer(pointer) {
                     Some(value) => self.kept.keep(name, value.clone()),
-                    None => {
-                        faults.push(unmet_at(at, format!("cannot capture `{name}`: the result has no `{pointer}`")))
-                    }
+                    None => diagnostics
+                        .push(unmet_at(at, format!("cannot capture `{name}`: the result has no `{pointer}`"))),
                 }
             }
         }
-        faults
+        diagnostics
     }
 
     /// Returns the expectations of a step, with the path of the workspace filled in.

@@ -104,12 +104,12 @@ pub fn check_among(parts: &PackParts, others: &[&PackParts]) -> Vec<Diagnostic> 
     for rule in ALL {
         //= docs/spec.md#diagnostics
         //# Every diagnostic MUST have a stable code, a location and a message, in text, JSON and SARIF.
-        for fault in (rule.run)(&subject) {
+        for diagnostic in (rule.run)(&subject) {
             let same = |known: &&Diagnostic| {
-                known.code == fault.code && known.at == fault.at && known.message == fault.message
+                known.code == diagnostic.code && known.at == diagnostic.at && known.message == diagnostic.message
             };
-            if parts.faults.iter().chain(&found).find(same).is_none() {
-                found.push(fault);
+            if parts.diagnostics.iter().chain(&found).find(same).is_none() {
+                found.push(diagnostic);
             }
         }
     }
@@ -118,12 +118,12 @@ pub fn check_among(parts: &PackParts, others: &[&PackParts]) -> Vec<Diagnostic> 
 }
 
 /// Sorts diagnostics by file, location and code; those without a location come first.
-pub fn sort_by_place(faults: &mut [Diagnostic]) {
-    let key = |fault: &Diagnostic| {
-        let place = fault.at.as_ref().map(|at| (at.source.path.clone(), at.span.start));
-        (place, fault.code)
+pub fn sort_by_place(diagnostics: &mut [Diagnostic]) {
+    let key = |diagnostic: &Diagnostic| {
+        let place = diagnostic.at.as_ref().map(|at| (at.source.path.clone(), at.span.start));
+        (place, diagnostic.code)
     };
-    faults.sort_by_cached_key(key);
+    diagnostics.sort_by_cached_key(key);
 }
 
 #[cfg(test)]
@@ -136,10 +136,10 @@ mod tests {
     }
 
     #[test]
-    fn each_rule_fires_until_it_is_mended() {
+    fn each_rule_fires_until_fixed() {
         let mut wrong = Vec::new();
         for rule in ALL {
-            if !codes(rule.fires).iter().any(|fault| fault.code == rule.code) {
+            if !codes(rule.fires).iter().any(|diagnostic| diagnostic.code == rule.code) {
                 wrong.push(format!("`{}` does not fire", rule.code));
             }
             for (path, find, _) in rule.mended {
@@ -151,13 +151,13 @@ mod tests {
             }
             let mended = rule.mended_files();
             let mended: Vec<(&str, &str)> = mended.iter().map(|(path, text)| (*path, text.as_str())).collect();
-            for fault in codes(&mended).iter().filter(|fault| fault.code == rule.code) {
-                wrong.push(format!("`{}` is not fixed: {fault}", rule.code));
+            for diagnostic in codes(&mended).iter().filter(|diagnostic| diagnostic.code == rule.code) {
+                wrong.push(format!("`{}` is not fixed: {diagnostic}", rule.code));
             }
             for files in [rule.fires, &mended] {
-                for fault in read_packs(files).0.faults {
-                    if fault.code != crate::definition::code::MISSING_KEY {
-                        wrong.push(format!("an example of `{}` is broken: {fault}", rule.code));
+                for diagnostic in read_packs(files).0.diagnostics {
+                    if diagnostic.code != crate::definition::code::MISSING_KEY {
+                        wrong.push(format!("an example of `{}` is broken: {diagnostic}", rule.code));
                     }
                 }
             }
@@ -175,9 +175,9 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_has_a_place_and_a_help() {
-        for fault in ALL.iter().flat_map(|rule| codes(rule.fires)) {
-            assert!(fault.at.is_some() && fault.help.is_some(), "{fault}");
+    fn every_diagnostic_has_location_and_help() {
+        for diagnostic in ALL.iter().flat_map(|rule| codes(rule.fires)) {
+            assert!(diagnostic.at.is_some() && diagnostic.help.is_some(), "{diagnostic}");
         }
     }
 }

@@ -51,8 +51,8 @@ pub fn run() -> u8 {
         Ok(exit) => exit.into(),
         //= docs/spec.md#command-line
         //# Usage errors MUST be printed to standard error with exit code 2.
-        Err(fault) => {
-            open_terminal().fault(&fault);
+        Err(diagnostic) => {
+            open_terminal().diagnostic(&diagnostic);
             Exit::Usage.into()
         }
     }

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use std::fmt;
 
 /// The maximum length of a message or a help line in bytes, however large an answer may be.
-const LONGEST: usize = 16 << 10;
+const MAX_MESSAGE_BYTES: usize = 16 << 10;
 
 /// The result of an operation. Readers of definitions do not use it: they return everything they could read and a list
 /// of [`Diagnostic`]s.
@@ -141,9 +141,9 @@ impl Diagnostic {
     /// Sets a help line for the author of the pack, which callers of its tools do not see.
     #[must_use]
     pub fn author_help(self: Box<Self>, help: impl Into<String>) -> Box<Self> {
-        let mut told = self.help(help);
-        told.is_for_author = true;
-        told
+        let mut reported = self.help(help);
+        reported.is_for_author = true;
+        reported
     }
 
     /// Sets the data for programs.
@@ -162,7 +162,7 @@ impl Diagnostic {
     /// replaced by a note.
     #[must_use]
     pub fn bounded(mut self: Box<Self>, most: usize) -> Box<Self> {
-        let longest = LONGEST.min(most);
+        let longest = MAX_MESSAGE_BYTES.min(most);
         cut(&mut self.message, longest);
         if let Some(help) = &mut self.help {
             cut(help, longest);
@@ -208,16 +208,16 @@ impl std::error::Error for Diagnostic {}
 /// of the other and has at least three letters. Long names, and candidates after the first few thousand, are skipped
 /// because the comparison cannot be interrupted.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    const LONGEST: usize = 128;
-    const MOST: usize = 4_096;
-    if name.len() > LONGEST {
+    const MAX_NAME_BYTES: usize = 128;
+    const MAX_CANDIDATES: usize = 4_096;
+    if name.len() > MAX_NAME_BYTES {
         return None;
     }
     let folded = name.to_lowercase();
     candidates
         .into_iter()
-        .take(MOST)
-        .filter(|candidate| candidate.len() <= LONGEST)
+        .take(MAX_CANDIDATES)
+        .filter(|candidate| candidate.len() <= MAX_NAME_BYTES)
         .filter_map(|candidate| {
             let other = candidate.to_lowercase();
             let distance = strsim::damerau_levenshtein(&folded, &other);
@@ -234,9 +234,10 @@ pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str
     if let Some(found) = nearest(name, candidates.clone()) {
         return Some(format!("did you mean `{found}`?"));
     }
-    const MOST: usize = 12;
-    let known: Vec<String> = candidates.into_iter().take(MOST + 1).map(|candidate| format!("`{candidate}`")).collect();
-    (!known.is_empty() && known.len() <= MOST).then(|| format!("known: {}", known.join(", ")))
+    const MAX_LISTED_NAMES: usize = 12;
+    let known: Vec<String> =
+        candidates.into_iter().take(MAX_LISTED_NAMES + 1).map(|candidate| format!("`{candidate}`")).collect();
+    (!known.is_empty() && known.len() <= MAX_LISTED_NAMES).then(|| format!("known: {}", known.join(", ")))
 }
 
 fn cut(text: &mut String, longest: usize) {
@@ -288,17 +289,18 @@ mod tests {
 
     #[test]
     fn what_is_too_long_is_cut_with_a_word_and_what_is_not_stays() {
-        let fault = |text: &str| Diagnostic::new(Code::FAIL, text).help(text).data(json!({ "code": 7, "data": text }));
-        assert_eq!(fault("short").bounded(1 << 10), fault("short"));
+        let diagnostic =
+            |text: &str| Diagnostic::new(Code::FAIL, text).help(text).data(json!({ "code": 7, "data": text }));
+        assert_eq!(diagnostic("short").bounded(1 << 10), diagnostic("short"));
         let long = "ö".repeat(20 << 10);
-        let bounded = fault(&long).bounded(64 << 10);
+        let bounded = diagnostic(&long).bounded(64 << 10);
         assert!(bounded.message.len() < (16 << 10) + 32 && bounded.message.ends_with("… (cut off: it has 40 kB)"));
         assert_eq!(bounded.help, Some(bounded.message.clone()));
-        assert_eq!(bounded.data, fault(&long).data);
-        let bounded = fault(&long).bounded(2 << 10);
+        assert_eq!(bounded.data, diagnostic(&long).data);
+        let bounded = diagnostic(&long).bounded(2 << 10);
         assert!(bounded.message.len() < (2 << 10) + 32);
         assert!(bounded.data.is_some_and(|data| data["cut"].as_str().is_some_and(|cut| cut.contains("40 kB"))));
-        let mut rejected = fault(&long);
+        let mut rejected = diagnostic(&long);
         rejected.code = Code::PROTOCOL_ERROR;
         assert_eq!(rejected.bounded(2 << 10).data.map(|data| data["code"].clone()), Some(json!(7)));
     }

@@ -105,7 +105,7 @@ pub fn pieces_at_starters(text: &str) -> impl Iterator<Item = Result<&str>> {
 }
 
 /// Pieces of about [`PIECE_BYTES`] bytes. Each piece but the first begins with a character that `begins` accepts, if
-/// there is one within another [`LOOK`] bytes.
+/// there is one within another [`PIECE_BYTES`].
 fn pieces_before(text: &str, begins: impl Fn(char) -> bool) -> impl Iterator<Item = Result<&str>> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -28,7 +28,7 @@ pub struct ManualEntries {
     /// Rules of `check`, sorted by code.
     pub rules: Vec<&'static CheckRule>,
     /// Error codes that no rule explains.
-    pub faults: Vec<&'static ErrorCode>,
+    pub error_codes: Vec<&'static ErrorCode>,
 }
 
 impl ManualEntries {
@@ -39,7 +39,7 @@ impl ManualEntries {
             primitives: PRIMITIVES.to_vec(),
             tables: all_grammars(),
             rules: RULES.to_vec(),
-            faults: error_codes(),
+            error_codes: error_codes(),
         }
     }
 
@@ -52,7 +52,7 @@ impl ManualEntries {
         entries.families.retain(|family| family_word(*family) == name);
         entries.primitives.retain(|primitive| primitive.name == name);
         entries.rules.retain(|rule| rule.code.0 == name);
-        entries.faults.retain(|fault| fault.code == name);
+        entries.error_codes.retain(|error| error.code == name);
         entries
     }
 
@@ -62,7 +62,7 @@ impl ManualEntries {
             && self.primitives.is_empty()
             && self.tables.is_empty()
             && self.rules.is_empty()
-            && self.faults.is_empty()
+            && self.error_codes.is_empty()
     }
 
     /// The entries as JSON: an object with `families`, `primitives`, `tables`, `rules`, `faults`.
@@ -76,7 +76,7 @@ impl ManualEntries {
             "primitives": self.primitives.iter().map(|one| primitive_to_json(one)).collect::<Vec<_>>(),
             "tables": self.tables.iter().map(|one| table_to_json(one)).collect::<Vec<_>>(),
             "rules": self.rules.iter().map(|one| rule_to_json(one)).collect::<Vec<_>>(),
-            "faults": self.faults.iter().map(|one| code_to_json(one)).collect::<Vec<_>>(),
+            "faults": self.error_codes.iter().map(|one| code_to_json(one)).collect::<Vec<_>>(),
         })
     }
 }
@@ -86,7 +86,7 @@ pub fn nearest_name(name: &str) -> Option<&'static str> {
     let all = ManualEntries::all();
     let tables = all.tables.iter().map(|table| without_brackets(table.name));
     let names = all.primitives.iter().map(|primitive| primitive.name);
-    let codes = all.rules.iter().map(|rule| rule.code.0).chain(all.faults.iter().map(|fault| fault.code));
+    let codes = all.rules.iter().map(|rule| rule.code.0).chain(all.error_codes.iter().map(|error| error.code));
     nearest(
         without_brackets(name),
         names.chain(tables).chain(all.families.iter().map(|family| family_word(*family))).chain(codes),
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(ManualEntries::named("[graph]").tables.len(), 1);
         assert!(ManualEntries::named("[graph]").primitives.is_empty());
         assert_eq!(ManualEntries::named("tool-name").rules.len(), 1);
-        assert_eq!(ManualEntries::named("unknown-key").faults.len(), 1);
+        assert_eq!(ManualEntries::named("unknown-key").error_codes.len(), 1);
         assert!(ManualEntries::named("no such thing").is_empty());
         assert_eq!(nearest_name("slag"), Some("slug"));
         assert_eq!(nearest_name("[[tol]]"), Some("tool"));
@@ -129,7 +129,7 @@ mod tests {
         }
         for word in RENAMED_CODES {
             let (old, new) = (ManualEntries::named(word.old), ManualEntries::named(word.new));
-            assert!(old.faults.is_empty() && new.faults.len() == 1, "{} {}", word.old, word.new);
+            assert!(old.error_codes.is_empty() && new.error_codes.len() == 1, "{} {}", word.old, word.new);
         }
     }
 
@@ -137,7 +137,7 @@ mod tests {
     fn a_code_is_explained_once() {
         let all = ManualEntries::all();
         let mut codes: Vec<&str> = all.rules.iter().map(|rule| rule.code.0).collect();
-        codes.extend(all.faults.iter().map(|fault| fault.code));
+        codes.extend(all.error_codes.iter().map(|error| error.code));
         let count = codes.len();
         codes.sort_unstable();
         codes.dedup();

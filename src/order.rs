@@ -127,11 +127,11 @@ fn compare_floats(left: f64, right: f64) -> Ordering {
 /// Compares exactly. A cast of the integer would round, but equality must be transitive.
 #[allow(clippy::cast_possible_truncation, reason = "the range was checked")]
 fn compare_mixed(whole: i64, float: f64) -> Ordering {
-    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
-    if float.is_nan() || float >= BEYOND {
+    const I64_RANGE_END: f64 = 9_223_372_036_854_775_808.0;
+    if float.is_nan() || float >= I64_RANGE_END {
         return Ordering::Less;
     }
-    if float < -BEYOND {
+    if float < -I64_RANGE_END {
         return Ordering::Greater;
     }
     whole.cmp(&(float.trunc() as i64)).then_with(|| compare_floats(0.0, float.fract()))
@@ -263,8 +263,8 @@ impl SortKey {
     fn from_map(map: &Map) -> Result<Self> {
         let known = ["by", "order", "descending"];
         if let Some(name) = map.keys().find(|name| !known.contains(&&***name)) {
-            let fault = Diagnostic::new(Code::ARGUMENTS, format!("an order has no key `{name}`"));
-            return Err(fault.help("known: `by`, `order`, `descending`"));
+            let error = Diagnostic::new(Code::ARGUMENTS, format!("an order has no key `{name}`"));
+            return Err(error.help("known: `by`, `order`, `descending`"));
         }
         let mut key = Self::parse_one(map.get("by").unwrap_or(&Value::Null))?;
         if let Some(Value::List(order)) = map.get("order") {

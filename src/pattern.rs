@@ -24,7 +24,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 
 /// The maximum number of bytes that all patterns may take, including the memory of their engines.
-const MOST: usize = 8 << 20;
+const MAX_HELD_BYTES: usize = 8 << 20;
 /// The number of bytes that a cache entry takes in addition to its pattern.
 const ENTRY: usize = 256;
 
@@ -173,12 +173,12 @@ impl Engine {
             // Look-around consumes no character, so repeating it has no effect. The engine refuses such repeats, which
             // are valid elsewhere.
             Err(fancy_regex::Error::ParseError(byte, fancy_regex::ParseError::TargetNotRepeatable)) => {
-                let fault = invalid(
+                let diagnostic = invalid(
                     "a repeat of something that matches no character (look-around, `^`)",
                     Some((pattern, byte)),
                 );
                 Err(refused.unwrap_or_else(|| {
-                    fault.help(
+                    diagnostic.help(
                         "instead of a count or `+`, write it once, which means the same; with `*` or `?`, leave it out",
                     )
                 }))
@@ -222,7 +222,7 @@ fn invalid(what: &str, place: Option<(&str, usize)>) -> Box<Diagnostic> {
 
 /// Forgets all patterns if they take too much. Those in use stay until they are dropped.
 fn make_room() {
-    if HeldBytes::total() > MOST {
+    if HeldBytes::total() > MAX_HELD_BYTES {
         // Dropped outside the lock.
         let _all = std::mem::take(&mut *CACHE.write().unwrap_or_else(PoisonError::into_inner));
     }

@@ -289,10 +289,10 @@ mod tests {
     //= type=test
     //# A call with wrong arguments MUST fail with a message that shows the signature of the primitive.
     #[test]
-    fn each_shows_its_signature_to_who_calls_it_wrongly() {
+    fn wrong_arguments_show_the_signature() {
         let refused = |primitive: &'static Primitive, values: Vec<Value>| {
-            let fault = primitive.accept(values).err().expect("it is refused");
-            assert!(fault.help.is_some_and(|help| help.contains(&primitive.signature())), "{}", fault.message);
+            let error = primitive.accept(values).err().expect("it is refused");
+            assert!(error.help.is_some_and(|help| help.contains(&primitive.signature())), "{}", error.message);
         };
         for &primitive in ALL {
             refused(primitive, vec![Value::Null; 40]);

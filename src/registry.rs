@@ -21,10 +21,10 @@ pub use pack::{
 };
 pub use permissions::Permissions;
 pub use selection::{PackChoice, PackSelection, WorldOpener, find_root, roots_outside, select_pack};
-pub use settings::{NO_PACK, WorkspaceSettings, granted_paths, told_in_part, unknown_pack};
+pub use settings::{NO_PACK, WorkspaceSettings, granted_paths, limit_diagnostics, unknown_pack};
 pub use skills::{FileDigests, SKILL_FILE, Skill, SkillFile, SkillRejection, read_found_skill};
 pub use trust::{TRUST_RECORD, TrustRecord, TrustedFile, UNTRUSTED, WorkspaceTrust, hash_hex};
-pub use uri_template::{LONGEST_URI, UriTemplate, UriVariables};
+pub use uri_template::{MAX_URI_BYTES, UriTemplate, UriVariables};
 pub use workspace_files::{
     FOLDERS, WORKSPACE_FOLDER, is_hidden, is_withheld, is_withheld_file, is_withheld_of, pack_of_file, withheld_packs,
     workspace_files,
@@ -71,7 +71,7 @@ pub struct Registry {
     /// Broken parts that are not served, while the rest of their pack is.
     pub refused: Vec<RefusedPart>,
     /// The current diagnostics, shown by `toolsd://status`.
-    pub faults: Vec<Diagnostic>,
+    pub diagnostics: Vec<Diagnostic>,
     /// `toolsd.toml`.
     pub settings: WorkspaceSettings,
 }
@@ -102,12 +102,12 @@ impl Registry {
 
     /// Returns the diagnostics of withheld files: files of the workspace that are not trusted.
     pub fn withheld(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.faults.iter().filter(|fault| is_withheld(fault))
+        self.diagnostics.iter().filter(|diagnostic| is_withheld(diagnostic))
     }
 
     /// Why a pack that serves is not as its files are now, and the next step; nothing if it is as they are.
     pub fn staleness(&self, pack: &str) -> Option<String> {
-        if let Some(why) = self.withheld().find(|fault| is_withheld_of(fault, pack)) {
+        if let Some(why) = self.withheld().find(|diagnostic| is_withheld_of(diagnostic, pack)) {
             let next = "the user can read it and run `toolsd trust`";
             return Some(format!("the pack `{pack}` is stale, its files have changed: {}; {next}", why.message));
         }
@@ -127,27 +127,28 @@ impl Registry {
     }
 
     fn add(&mut self, served: ServedPack, taken: &mut ClaimedNames) {
-        let mut faults = Vec::new();
+        let mut diagnostics = Vec::new();
         let config = served.pack.compiled.config.to_json();
         let is_on = |enabled: &Configurable<bool>| enabled.value(&config, Json::as_bool) == Some(true);
         for tool in served.tools {
             if !is_on(&tool.definition.enabled) {
                 self.switched_off.push(tool);
-            } else if taken.claim(ItemKind::Tool, &tool.name, &tool, &tool.definition.name.at, &mut faults) {
+            } else if taken.claim(ItemKind::Tool, &tool.name, &tool, &tool.definition.name.at, &mut diagnostics) {
                 self.tools.push(tool);
             }
         }
         for prompt in served.prompts {
             if prompt.definition.list.is_some() || !is_on(&prompt.definition.enabled) {
                 self.patterns.push(prompt);
-            } else if taken.claim(ItemKind::Prompt, &prompt.name, &prompt, &prompt.definition.name.at, &mut faults) {
+            } else if taken.claim(ItemKind::Prompt, &prompt.name, &prompt, &prompt.definition.name.at, &mut diagnostics)
+            {
                 self.prompts.push(prompt);
             }
         }
         for resource in served.resources {
             let uri = &resource.definition.uri;
-            if taken.claim(ItemKind::Resource, &uri.value, &resource, &uri.at, &mut faults) {
-                self.add_routes(&resource, &mut faults);
+            if taken.claim(ItemKind::Resource, &uri.value, &resource, &uri.at, &mut diagnostics) {
+                self.add_routes(&resource, &mut diagnostics);
                 self.resources.push(resource);
             }
         }
@@ -156,21 +157,21 @@ impl Registry {
             if let Some(first) = skills.add(&served.pack, skill) {
                 let message =
                     format!("the packs `{}` and `{}` both have a skill `{}`", first.name, served.pack.name, skill.uri);
-                faults.push(
+                diagnostics.push(
                     *Diagnostic::new(NAME_CLASH, message).help("rename one of them: a skill is known by its URI"),
                 );
             }
         }
-        self.faults.extend(faults);
+        self.diagnostics.extend(diagnostics);
         self.packs.push(served.pack);
     }
 
-    fn add_routes(&mut self, resource: &Arc<ServedResource>, faults: &mut Vec<Diagnostic>) {
+    fn add_routes(&mut self, resource: &Arc<ServedResource>, diagnostics: &mut Vec<Diagnostic>) {
         let definition = &resource.definition;
         for spelling in std::iter::once(&definition.uri).chain(&definition.aliases) {
             match UriTemplate::parse(&spelling.value) {
                 Ok(template) => self.routes.push((template, Arc::clone(resource))),
-                Err(fault) => faults.push(*fault.at(spelling.at.clone())),
+                Err(diagnostic) => diagnostics.push(*diagnostic.at(spelling.at.clone())),
             }
         }
     }
@@ -218,7 +219,7 @@ impl RefusedPart {
     /// Returns the error for a request of this part.
     //= docs/spec.md#reload
     //# A broken part of a pack MUST NOT disable the other parts, and a call of it MUST return the reason.
-    pub fn fault(&self) -> Box<Diagnostic> {
+    pub fn diagnostic(&self) -> Box<Diagnostic> {
         if is_withheld(&self.why) {
             let what = format!("the {} `{}` is not served: {}", self.part.name(), self.name, self.why.message);
             return Diagnostic::new(Code::NOT_FOUND, what).help(self.why.help.clone().unwrap_or_default());
@@ -367,7 +368,7 @@ impl ClaimedNames {
         name: &str,
         served: &Served<D>,
         at: &Place,
-        faults: &mut Vec<Diagnostic>,
+        diagnostics: &mut Vec<Diagnostic>,
     ) -> bool {
         let (what, pack) = (kind.name(), &served.pack.name);
         let first = self.0.entry((kind, name.to_owned()));
@@ -381,7 +382,7 @@ impl ClaimedNames {
         if other != pack {
             let message = format!("the {what} `{name}` is claimed by the packs `{other}` and `{pack}`");
             let help = format!("set a prefix in `toolsd.toml`: `[prefixes]` with `{pack} = \"…\"`");
-            faults.push(*Diagnostic::new(NAME_CLASH, message).at(at.clone()).help(help));
+            diagnostics.push(*Diagnostic::new(NAME_CLASH, message).at(at.clone()).help(help));
         }
         false
     }

@@ -7,7 +7,7 @@ mod convert;
 mod iteration;
 mod language;
 mod engine;
-mod faults;
+mod errors;
 mod compile;
 mod pool;
 mod functions;

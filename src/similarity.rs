@@ -4,11 +4,11 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, ITEM};
 
 /// A value greater than any distance.
-const FAR: usize = usize::MAX / 2;
+const UNREACHABLE_DISTANCE: usize = usize::MAX / 2;
 
 /// The maximum length of a compared text in bytes. Names are shorter, and the time grows with the product of both
 /// lengths.
-pub const LONGEST: usize = 4 << 10;
+pub const MAX_COMPARED_BYTES: usize = 4 << 10;
 
 /// The units of work to compare two characters.
 const CELL: usize = 2;
@@ -23,15 +23,16 @@ pub fn distance(left: &[char], right: &[char], most: usize) -> Result<Option<usi
         return Ok(None);
     }
     let columns = right.len();
-    let mut older = vec![FAR; columns + 1];
-    let mut old: Vec<usize> = (0..=columns).map(|column| if column <= most { column } else { FAR }).collect();
-    let mut row = vec![FAR; columns + 1];
+    let mut older = vec![UNREACHABLE_DISTANCE; columns + 1];
+    let mut old: Vec<usize> =
+        (0..=columns).map(|column| if column <= most { column } else { UNREACHABLE_DISTANCE }).collect();
+    let mut row = vec![UNREACHABLE_DISTANCE; columns + 1];
     let mut old_least = 0;
     for line in 1..=left.len() {
         let from = line.saturating_sub(most).max(1);
         let to = columns.min(line.saturating_add(most));
         guard::spend((to + 1).saturating_sub(from) * CELL)?;
-        row[from - 1] = if from == 1 && line <= most { line } else { FAR };
+        row[from - 1] = if from == 1 && line <= most { line } else { UNREACHABLE_DISTANCE };
         let mut least = row[from - 1];
         for column in from..=to {
             let differs = usize::from(left[line - 1] != right[column - 1]);
@@ -39,11 +40,11 @@ pub fn distance(left: &[char], right: &[char], most: usize) -> Result<Option<usi
             if line > 1 && column > 1 && left[line - 1] == right[column - 2] && left[line - 2] == right[column - 1] {
                 edits = edits.min(older[column - 2] + 1);
             }
-            row[column] = edits.min(FAR);
+            row[column] = edits.min(UNREACHABLE_DISTANCE);
             least = least.min(edits);
         }
         if let Some(beyond) = row.get_mut(to + 1) {
-            *beyond = FAR;
+            *beyond = UNREACHABLE_DISTANCE;
         }
         if least.min(old_least) > most {
             return Ok(None);
@@ -62,12 +63,12 @@ pub fn distance(left: &[char], right: &[char], most: usize) -> Result<Option<usi
 /// begins with the other and both have at least three characters.
 ///
 /// # Errors
-/// A text is longer than [`LONGEST`]; the running call was stopped.
+/// A text is longer than [`MAX_COMPARED_BYTES`]; the running call was stopped.
 pub fn nearest(text: &str, candidates: &[&str], limit: usize) -> Result<Vec<usize>> {
     refuse_long(text)?;
     let text = lower_case(text);
     let mut near: Vec<(usize, usize)> = Vec::new();
-    let mut bound = FAR;
+    let mut bound = UNREACHABLE_DISTANCE;
     for (place, candidate) in candidates.iter().enumerate() {
         refuse_long(candidate)?;
         guard::spend(ITEM + candidate.len() * CELL)?;
@@ -88,10 +89,10 @@ pub fn nearest(text: &str, candidates: &[&str], limit: usize) -> Result<Vec<usiz
 }
 
 fn refuse_long(text: &str) -> Result<()> {
-    if text.len() <= LONGEST {
+    if text.len() <= MAX_COMPARED_BYTES {
         return Ok(());
     }
-    let (bytes, most) = (text.len().div_ceil(1 << 10), LONGEST >> 10);
+    let (bytes, most) = (text.len().div_ceil(1 << 10), MAX_COMPARED_BYTES >> 10);
     let message = format!("the text has {bytes} kB; `closest_match` accepts up to {most} kB");
     Err(Diagnostic::new(Code::LIMIT, message).help("compare names or titles, not whole texts"))
 }

@@ -5,16 +5,16 @@
 //! options as `name=value`. The name of a helper alone, `{{text}}`, refers to the variable.
 
 mod blocks;
-mod fault;
+mod error;
 mod pure;
 mod usage;
 
-pub use fault::{HELPER, PARTIAL, SYNTAX};
+pub use error::{HELPER, PARTIAL, SYNTAX};
 
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::source::{Place, Source};
 use crate::value::Json;
-use fault::{TemplateSource, check_depth, render_fault, syntax_fault};
+use error::{TemplateSource, check_depth, render_error, syntax_error};
 use handlebars::{Context, Handlebars, no_escape};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -46,18 +46,18 @@ impl Templates {
     /// Compiles files. Returns the errors of all files; the files without errors can be used.
     pub fn compile(files: &[Arc<Source>]) -> (Self, Vec<Diagnostic>) {
         let mut templates = Self::default();
-        let mut faults = Vec::new();
+        let mut diagnostics = Vec::new();
         for file in files {
             let origin = TemplateSource { source: Arc::clone(file), within: None };
-            if let Err(fault) = templates.add(&file.path, origin) {
-                faults.push(*fault);
+            if let Err(diagnostic) = templates.add(&file.path, origin) {
+                diagnostics.push(*diagnostic);
                 templates.broken.push(file.path.clone());
             }
         }
         for file in files {
-            faults.extend(templates.lint(&file.path));
+            diagnostics.extend(templates.lint(&file.path));
         }
-        (templates, faults)
+        (templates, diagnostics)
     }
 
     /// Compiles a template that is written in a definition at `place`. [`Self::render_text`] renders it.
@@ -67,15 +67,15 @@ impl Templates {
             TemplateSource { source: Source::new(place.source.path.as_str(), text), within: Some(place.clone()) };
         match self.add(&name, origin) {
             Ok(()) => self.lint(&name),
-            Err(fault) => vec![*fault],
+            Err(diagnostic) => vec![*diagnostic],
         }
     }
 
     fn add(&mut self, name: &str, origin: TemplateSource) -> Result<()> {
         let text = &origin.source.text;
-        check_depth(text).map_err(|(start, end, fault)| fault.at(origin.place(start, end)))?;
+        check_depth(text).map_err(|(start, end, diagnostic)| diagnostic.at(origin.place(start, end)))?;
         if let Err(error) = self.engine.register_template_string(name, text) {
-            return Err(syntax_fault(&error, &origin));
+            return Err(syntax_error(&error, &origin));
         }
         if let Some(template) = self.engine.get_template(name) {
             let template = template.clone();
@@ -94,33 +94,35 @@ impl Templates {
     //# loaded.
     fn lint(&self, name: &str) -> Vec<Diagnostic> {
         let Some(facts) = self.facts.get(name) else { return Vec::new() };
-        let mut faults: Vec<Diagnostic> = facts.faults.clone();
+        let mut diagnostics: Vec<Diagnostic> = facts.diagnostics.clone();
         for fact in &facts.list {
             match fact {
                 TemplateUse::Helper { name, block, arguments, place } => {
-                    faults.extend(blocks::check_helper(name, *block, *arguments).map(|fault| *fault.at(place.clone())));
+                    diagnostics.extend(
+                        blocks::check_helper(name, *block, *arguments).map(|diagnostic| *diagnostic.at(place.clone())),
+                    );
                 }
                 TemplateUse::Partial { name: partial, place, .. } => match self.partial_file(partial) {
                     None if self.broken.iter().any(|file| partial_name(file) == partial) => {}
                     None => {
-                        let fault = Diagnostic::new(PARTIAL, format!("there is no partial `{partial}`"));
+                        let diagnostic = Diagnostic::new(PARTIAL, format!("there is no partial `{partial}`"));
                         let known: Vec<&str> = self.files().map(partial_name).collect();
                         let help = did_you_mean(partial, known.iter().copied()).unwrap_or_else(|| {
                             "a partial is named by its path without the extension: `templates/shared/row`".to_owned()
                         });
-                        faults.push(*fault.at(place.clone()).help(help));
+                        diagnostics.push(*diagnostic.at(place.clone()).help(help));
                     }
                     Some(file) if self.includes(file, name, 0) => {
                         let message = format!("the partial `{partial}` leads back to this template");
-                        let fault = Diagnostic::new(PARTIAL, message).at(place.clone());
-                        faults.push(*fault.help("a template must not include itself"));
+                        let diagnostic = Diagnostic::new(PARTIAL, message).at(place.clone());
+                        diagnostics.push(*diagnostic.help("a template must not include itself"));
                     }
                     Some(_) => {}
                 },
                 TemplateUse::Variable { .. } => {}
             }
         }
-        faults
+        diagnostics
     }
 
     /// Whether a template uses another one, directly or through others.
@@ -160,10 +162,10 @@ impl Templates {
     pub fn render(&self, path: &str, context: &Json) -> Result<String> {
         if !self.has(path) {
             let files: Vec<&str> = self.files().collect();
-            let fault = Diagnostic::new(Code::TEMPLATE, format!("there is no template `{path}`"));
+            let diagnostic = Diagnostic::new(Code::TEMPLATE, format!("there is no template `{path}`"));
             return Err(match did_you_mean(path, files.iter().copied()) {
-                Some(help) => fault.help(help),
-                None => fault.help("templates are named by their path from the root"),
+                Some(help) => diagnostic.help(help),
+                None => diagnostic.help("templates are named by their path from the root"),
             });
         }
         self.fill(path, context)
@@ -177,8 +179,8 @@ impl Templates {
         }
         let (mut own, source) = (Self::default(), Source::new("text", text));
         let place = source.place(0..text.len());
-        if let Some(fault) = own.add_inline(text, &place).into_iter().next() {
-            return Err(Box::new(fault));
+        if let Some(diagnostic) = own.add_inline(text, &place).into_iter().next() {
+            return Err(Box::new(diagnostic));
         }
         own.fill(&name, context)
     }
@@ -189,7 +191,7 @@ impl Templates {
             .map_err(|error| Diagnostic::new(Code::TEMPLATE, format!("the context cannot be used: {error}")))?;
         self.engine.render_with_context(name, &wrapped).map_err(|error| {
             let origin = error.template_name.as_ref().and_then(|name| self.origins.get(name));
-            render_fault(&error, origin.or_else(|| self.origins.get(name)), context)
+            render_error(&error, origin.or_else(|| self.origins.get(name)), context)
         })
     }
 

@@ -6,4 +6,4 @@ mod objects;
 pub use model::{
     Callable, Frozen, Function, Handle, Json, Kind, Map, Object, Text, Value, no_field, order_keys, with_article,
 };
-pub use objects::{Bytes, Fault, Record};
+pub use objects::{Bytes, CaughtError, Record};

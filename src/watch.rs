@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Time without another change before a change is reported. Editors write, rename and touch in quick succession.
-const QUIET_TIME: Duration = Duration::from_millis(100);
+const DEBOUNCE_INTERVAL: Duration = Duration::from_millis(100);
 /// The time after which a change is reported even if further changes keep coming.
 const MAX_DELAY: Duration = Duration::from_secs(1);
 /// How often a file system without events is polled.
@@ -152,7 +152,7 @@ fn next_batch(events: &Receiver<WatchMessage>) -> Option<BTreeSet<PathBuf>> {
     paths.extend(first.paths);
     let begun = Instant::now();
     while begun.elapsed() < MAX_DELAY {
-        match events.recv_timeout(QUIET_TIME) {
+        match events.recv_timeout(DEBOUNCE_INTERVAL) {
             Ok(WatchMessage::Event(event)) => paths.extend(event.paths),
             Ok(WatchMessage::Stop) | Err(RecvTimeoutError::Disconnected) => return None,
             Err(RecvTimeoutError::Timeout) => break,
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_told_also_of_folders_that_go_and_come() {
+    fn changes_of_recreated_folders_are_reported() {
         let folder = tempfile::tempdir().expect("a folder");
         let watched = folder.path().join("tools.d");
         let file = watched.join("deep/a.toml");

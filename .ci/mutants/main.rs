@@ -24,7 +24,7 @@ const MAY_SURVIVE: usize = 5;
 /// A test that reads the sources of the tree says nothing about a mutant.
 const READS_SOURCES: &str = "house";
 /// Most mutants of a sample; the switch has room for them, and for those that do not compile.
-const MOST: usize = 1000;
+const MAX_MUTANTS: usize = 1000;
 const USAGE: &str = "mutants ROOM [--seed N] [--count N] [--tests lib,NAME,…] [--through COMMAND] [--list]";
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -67,8 +67,8 @@ fn wishes() -> Outcome<Wishes> {
     if wishes.room.is_empty() {
         return Err(format!("which room? {USAGE}").into());
     }
-    if wishes.count == 0 || wishes.count > MOST {
-        return Err(format!("--count is from 1 to {MOST}").into());
+    if wishes.count == 0 || wishes.count > MAX_MUTANTS {
+        return Err(format!("--count is from 1 to {MAX_MUTANTS}").into());
     }
     Ok(wishes)
 }
@@ -85,7 +85,7 @@ fn run(wishes: &Wishes) -> Outcome<bool> {
     let sample = viable(&tree, &runner, &sources, all, wishes.count)?;
     if wishes.list {
         for mutant in &sample {
-            println!("{}", told(&sources, mutant));
+            println!("{}", reported(&sources, mutant));
         }
         return Ok(true);
     }
@@ -123,7 +123,7 @@ fn judge(
             Ended::Passed => {
                 survived += 1;
                 unreached += usize::from(reached.is_empty());
-                println!("SURVIVED {}", told(sources, mutant));
+                println!("SURVIVED {}", reported(sources, mutant));
                 println!(
                     "  reached by: {}",
                     if reached.is_empty() { "no test".to_owned() } else { reached.join(", ") }
@@ -312,10 +312,10 @@ fn tests_of(root: &Path) -> Outcome<Vec<String>> {
 fn headline(sources: &BTreeMap<PathBuf, String>, mutant: &Mutant) -> String {
     let source = sources.get(&mutant.file).map_or("", String::as_str);
     let line = sites::line_of(source, mutant.mutation.place.start);
-    format!("{}:{line} in `{}`: {}", mutant.file.display(), mutant.mutation.function, mutant.mutation.told)
+    format!("{}:{line} in `{}`: {}", mutant.file.display(), mutant.mutation.function, mutant.mutation.reported)
 }
 
-fn told(sources: &BTreeMap<PathBuf, String>, mutant: &Mutant) -> String {
+fn reported(sources: &BTreeMap<PathBuf, String>, mutant: &Mutant) -> String {
     let source = sources.get(&mutant.file).map_or("", String::as_str);
     let line = sites::line_of(source, mutant.mutation.place.start);
     let text = source.lines().nth(line - 1).unwrap_or_default().trim();

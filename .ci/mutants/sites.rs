@@ -22,7 +22,7 @@ pub struct Mutation {
     /// The guarded text: it does what the original does while the switch is off.
     pub pieces: Vec<Piece>,
     /// The change as a person reads it.
-    pub told: String,
+    pub reported: String,
     /// The name of the function around it.
     pub function: String,
 }
@@ -46,17 +46,17 @@ impl Sites<'_> {
         self.source.get(place).unwrap_or_default()
     }
 
-    fn push(&mut self, place: Range<usize>, pieces: Vec<Piece>, told: String) {
+    fn push(&mut self, place: Range<usize>, pieces: Vec<Piece>, reported: String) {
         let Some(function) = self.functions.last().cloned() else { return };
-        self.found.push(Mutation { place, pieces, told, function });
+        self.found.push(Mutation { place, pieces, reported, function });
     }
 
     /// The expression, or while the switch is on another text in its place.
-    fn either(&mut self, whole: Range<usize>, mut changed: Vec<Piece>, told: String) {
+    fn either(&mut self, whole: Range<usize>, mut changed: Vec<Piece>, reported: String) {
         let mut pieces = vec![text("(if @ { ")];
         pieces.append(&mut changed);
         pieces.extend([text(" } else { "), Piece::Original(whole.clone()), text(" })")]);
-        self.push(whole, pieces, told);
+        self.push(whole, pieces, reported);
     }
 
     fn binary(&mut self, node: &syn::ExprBinary) {
@@ -65,7 +65,7 @@ impl Sites<'_> {
         }
         let (left, right) = (node.left.span().byte_range(), node.right.span().byte_range());
         for other in others(&node.op, is_text(&node.left) || is_text(&node.right)) {
-            let told = format!("`{}` → `{other}`", self.text(node.op.span().byte_range()));
+            let reported = format!("`{}` → `{other}`", self.text(node.op.span().byte_range()));
             let changed = if other.ends_with('=') && !matches!(*other, "==" | "!=" | "<=" | ">=") {
                 vec![Piece::Original(left.clone()), text(&format!(" {other} ")), Piece::Original(right.clone())]
             } else {
@@ -77,16 +77,16 @@ impl Sites<'_> {
                     text(")"),
                 ]
             };
-            self.either(node.span().byte_range(), changed, told);
+            self.either(node.span().byte_range(), changed, reported);
         }
     }
 
-    fn condition(&mut self, condition: &Expr, told: &str) {
+    fn condition(&mut self, condition: &Expr, reported: &str) {
         if holds_let(condition) {
             return;
         }
         let place = condition.span().byte_range();
-        self.push(place.clone(), vec![text("(("), Piece::Original(place), text(") ^ @)")], told.to_owned());
+        self.push(place.clone(), vec![text("(("), Piece::Original(place), text(") ^ @)")], reported.to_owned());
     }
 
     fn function(&mut self, signature: &syn::Signature, block: &syn::Block, attributes: &[syn::Attribute]) {
@@ -97,9 +97,9 @@ impl Sites<'_> {
         let start = block.brace_token.span.open().byte_range().end;
         if !block.stmts.is_empty() {
             for value in returned(&signature.output) {
-                let told =
+                let reported =
                     format!("`{}` returns `{value}` at once", signature.ident).replace(" returns `` at", " returns at");
-                self.push(start..start, vec![text(&format!(" if @ {{ return {value}; }}"))], told);
+                self.push(start..start, vec![text(&format!(" if @ {{ return {value}; }}"))], reported);
             }
         }
         self.visit_block(block);

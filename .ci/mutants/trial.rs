@@ -136,8 +136,8 @@ impl Runner {
         let mut command = self.command(&[suite.executable.display().to_string()]);
         let output = command.env("MUTANTS_REACHED", reached).stderr(Stdio::null()).output()?;
         suite.took = start.elapsed();
-        let told = String::from_utf8_lossy(&output.stdout);
-        suite.failing = told.lines().filter_map(failed_test).map(str::to_owned).collect();
+        let reported = String::from_utf8_lossy(&output.stdout);
+        suite.failing = reported.lines().filter_map(failed_test).map(str::to_owned).collect();
         if !output.status.success() && suite.failing.is_empty() {
             return Err(io::Error::other(format!("`{}` fails without a mutant, and names no test", suite.name)));
         }

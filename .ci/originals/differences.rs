@@ -17,7 +17,7 @@ pub struct Difference {
     /// What kind of difference.
     pub kind: Kind,
     /// The difference in words.
-    pub told: String,
+    pub reported: String,
 }
 
 /// How two answers can differ.
@@ -74,8 +74,8 @@ fn compare_at(question: &str, at: &str, here: &Value, there: &Value, found: &mut
         // One is refused and the other is not: their fields have nothing in common.
         (Value::Object(ours), Value::Object(theirs)) if is_refused(ours) != is_refused(theirs) => {
             let kind = if is_refused(ours) { Kind::OnlyThere } else { Kind::OnlyHere };
-            let told = if is_refused(ours) { here.to_string() } else { there.to_string() };
-            found.push(Difference { question: question.to_owned(), at: format!("{at}/answered"), kind, told });
+            let reported = if is_refused(ours) { here.to_string() } else { there.to_string() };
+            found.push(Difference { question: question.to_owned(), at: format!("{at}/answered"), kind, reported });
         }
         (Value::Object(ours), Value::Object(theirs)) => {
             for (key, value) in theirs {
@@ -87,20 +87,20 @@ fn compare_at(question: &str, at: &str, here: &Value, there: &Value, found: &mut
             if a.as_f64().zip(b.as_f64()).is_some_and(|(a, b)| (a - b).abs() < 0.05) => {}
         _ if here == there => {}
         _ => {
-            let told = format!("here {here}, there {there}");
-            found.push(Difference { question: question.to_owned(), at: at.to_owned(), kind: Kind::Value, told });
+            let reported = format!("here {here}, there {there}");
+            found.push(Difference { question: question.to_owned(), at: at.to_owned(), kind: Kind::Value, reported });
         }
     }
 }
 
 fn is_refused(answer: &serde_json::Map<String, Value>) -> bool {
-    ["error", "raised"].iter().any(|field| answer.get(*field).is_some_and(|told| !told.is_null()))
+    ["error", "raised"].iter().any(|field| answer.get(*field).is_some_and(|reported| !reported.is_null()))
 }
 
 fn compare_lists(question: &str, at: &str, here: &[Value], there: &[Value], found: &mut Vec<Difference>) {
     let at = format!("{at}[]");
-    let mut add = |kind, told| {
-        found.push(Difference { question: question.to_owned(), at: at.clone(), kind, told });
+    let mut add = |kind, reported| {
+        found.push(Difference { question: question.to_owned(), at: at.clone(), kind, reported });
     };
     let (ours, theirs) = (named(here), named(there));
     for (name, _) in ours.iter().filter(|(name, _)| !theirs.iter().any(|(other, _)| other == name)) {
@@ -154,7 +154,7 @@ struct Reason {
     #[serde(default)]
     kinds: Vec<Kind>,
     /// A pattern for the difference in words.
-    told: Option<String>,
+    reported: Option<String>,
     /// The project must have one of these quirks; any project will do, if there are none.
     #[serde(default)]
     quirks: Vec<String>,
@@ -169,14 +169,14 @@ struct Table {
     differs: Vec<Reason>,
     /// Faults of the pack that are not mended yet; they are no failures of a run, and it says them.
     #[serde(default)]
-    faults: Vec<Reason>,
+    errors: Vec<Reason>,
 }
 
 struct Known {
     reason: Reason,
-    is_fault: bool,
+    is_error: bool,
     at: Option<regex::Regex>,
-    told: Option<regex::Regex>,
+    reported: Option<regex::Regex>,
     count: usize,
 }
 
@@ -189,10 +189,10 @@ impl Reasons {
         let table: Table = toml::from_str(text)?;
         let mut known = Vec::new();
         let differs = table.differs.into_iter().map(|reason| (reason, false));
-        for (reason, is_fault) in differs.chain(table.faults.into_iter().map(|reason| (reason, true))) {
+        for (reason, is_error) in differs.chain(table.errors.into_iter().map(|reason| (reason, true))) {
             let pattern = |text: &Option<String>| text.as_deref().map(regex::Regex::new).transpose();
-            let (at, told) = (pattern(&reason.at)?, pattern(&reason.told)?);
-            known.push(Known { reason, is_fault, at, told, count: 0 });
+            let (at, reported) = (pattern(&reason.at)?, pattern(&reason.reported)?);
+            known.push(Known { reason, is_error, at, reported, count: 0 });
         }
         Ok(Self(known))
     }
@@ -205,7 +205,7 @@ impl Reasons {
 
     /// How often each reason was needed: its words, its number.
     pub fn counts(&self) -> impl Iterator<Item = (String, usize)> {
-        let mark = |known: &Known| if known.is_fault { "FAULT OF THE PACK " } else { "" };
+        let mark = |known: &Known| if known.is_error { "FAULT OF THE PACK " } else { "" };
         self.0.iter().map(move |known| (format!("{}{}", mark(known), known.reason.told_of()), known.count))
     }
 }
@@ -217,7 +217,7 @@ impl Known {
             && (reason.kinds.is_empty() || reason.kinds.contains(&difference.kind))
             && (reason.quirks.is_empty() || reason.quirks.iter().any(|quirk| project.has(quirk)))
             && self.at.as_ref().is_none_or(|at| at.is_match(&difference.at))
-            && self.told.as_ref().is_none_or(|told| told.is_match(&difference.told))
+            && self.reported.as_ref().is_none_or(|reported| reported.is_match(&difference.reported))
     }
 }
 

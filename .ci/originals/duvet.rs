@@ -58,9 +58,9 @@ impl Original for Duvet {
                 let there = json!({ "raised": "a fault of the configuration" });
                 return Ok(vec![Answer { question: "configuration".to_owned(), here, there }]);
             }
-            Report::Panicked(told) => {
+            Report::Panicked(reported) => {
                 let here = refused.unwrap_or_else(|| json!({}));
-                return Ok(vec![Answer { question: "report".to_owned(), here, there: json!({ "raised": told }) }]);
+                return Ok(vec![Answer { question: "report".to_owned(), here, there: json!({ "raised": reported }) }]);
             }
         };
         match refused {

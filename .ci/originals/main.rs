@@ -233,7 +233,7 @@ impl Rig {
             println!("NO REASON {class}: {} times in {} projects: {}", one.count, one.projects.len(), names.join(", "));
             let (project, example) =
                 if wishes.shrink { self.shrunk(class, one)? } else { (one.smallest.clone(), one.first.clone()) };
-            println!("  {}: {}: {}", example.question, example.at, example.told);
+            println!("  {}: {}: {}", example.question, example.at, example.reported);
             let quirks: Vec<&str> = project.quirks.iter().map(String::as_str).collect();
             println!("  quirks: {}", quirks.join(", "));
             let folder = self.places.kept.join("differing").join(&wishes.name);

@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 /// No answer takes longer, if the program is not stuck.
-const PATIENCE: Duration = Duration::from_secs(60);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A folder with an environment of Python in which these packages are installed, made when it is first asked for.
 pub fn python_environment(folder: &Path, packages: &[&str]) -> Outcome<PathBuf> {
@@ -52,8 +52,8 @@ fn run(command: &mut Command) -> Outcome<()> {
     if ended.status.success() {
         return Ok(());
     }
-    let told = String::from_utf8_lossy(&ended.stderr);
-    Err(format!("{command:?}: {}", told.lines().last().unwrap_or("failed without a word")).into())
+    let reported = String::from_utf8_lossy(&ended.stderr);
+    Err(format!("{command:?}: {}", reported.lines().last().unwrap_or("failed without a word")).into())
 }
 
 /// A process that answers lines of JSON with lines of JSON.
@@ -84,7 +84,8 @@ impl LineProgram {
 
     /// The next line.
     pub fn hear(&mut self) -> Outcome<Value> {
-        let line = self.lines.recv_timeout(PATIENCE).map_err(|error| format!("a program does not answer: {error}"))?;
+        let line =
+            self.lines.recv_timeout(ANSWER_TIMEOUT).map_err(|error| format!("a program does not answer: {error}"))?;
         Ok(serde_json::from_str(&line).map_err(|error| format!("no JSON ({error}): {line}"))?)
     }
 }
@@ -128,7 +129,7 @@ impl Server {
         Ok(if result["isError"] == true { json!({ "raised": value }) } else { value })
     }
 
-    /// What a resource holds, as bare JSON; one that is not there says so.
+    /// What a resource holds, as bare JSON; one that does not exist says so.
     pub fn read(&mut self, uri: &str) -> Outcome<Value> {
         let answer = self.answer("resources/read", &json!({ "uri": uri }))?;
         let error = answer.get("error").map(|error| json!({ "raised": error }));

@@ -75,7 +75,7 @@ impl Original for SpecKitty {
         for deed in &deeds {
             let (tool, arguments) = deed.call(root);
             let here = deed.form(&pack.call(tool, &arguments)?);
-            add(deed.told.clone(), here, &deed.form_there(there.next().unwrap_or(&Value::Null)));
+            add(deed.reported.clone(), here, &deed.form_there(there.next().unwrap_or(&Value::Null)));
         }
         for question in &questions {
             let here = pack.call("task_operations", &question.call(root))?;

@@ -127,11 +127,11 @@ impl Both {
         for id in &project.ids {
             for (name, argument) in asked {
                 let params = json!({ "name": name, "arguments": { argument: id } });
-                let told = |server: &mut Server| -> Outcome<Value> {
+                let reported = |server: &mut Server| -> Outcome<Value> {
                     let answer = server.answer("prompts/get", &params)?;
                     Ok(answer.get("error").map_or_else(|| json!({}), |error| json!({ "raised": error })))
                 };
-                let (here, there) = (told(&mut self.pack)?, told(&mut self.original)?);
+                let (here, there) = (reported(&mut self.pack)?, reported(&mut self.original)?);
                 self.add(format!("prompt {name} {id}"), here, there);
             }
         }

@@ -95,7 +95,7 @@ impl Server {
             .stdout(Stdio::piped())
             .stderr(log)
             .spawn()
-            .map_err(|fault| format!("cannot start {command:?}: {fault}"))?;
+            .map_err(|error| format!("cannot start {command:?}: {error}"))?;
         let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err("the server has no pipes".into());
         };
@@ -209,7 +209,7 @@ impl Server {
     fn write(&mut self, line: &str) -> Outcome<()> {
         let mut line = line.to_owned();
         line.push('\n');
-        self.input.write_all(line.as_bytes()).map_err(|fault| format!("the server reads no more: {fault}").into())
+        self.input.write_all(line.as_bytes()).map_err(|error| format!("the server reads no more: {error}").into())
     }
 
     /// Takes a request back.
@@ -227,7 +227,7 @@ impl Server {
             }
             let at = Instant::now();
             let mut message: Value = serde_json::from_str(&self.line)
-                .map_err(|fault| format!("no JSON from the server: {fault}: {:.200}", self.line))?;
+                .map_err(|reason| format!("no JSON from the server: {reason}: {:.200}", self.line))?;
             if message.get("method").is_some() {
                 if let Some(id) = message.get("id") {
                     let error = json!({ "code": -32601, "message": "not here" });

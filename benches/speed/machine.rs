@@ -39,8 +39,8 @@ pub fn processor_time(process: u32) -> Option<f64> {
     let threads = fs::read_dir(format!("/proc/{process}/task")).ok()?.flatten();
     // A thread that has just ended shows nothing any more.
     let used = threads.filter_map(|thread| {
-        let told = fs::read_to_string(thread.path().join("schedstat")).ok()?;
-        told.split(' ').next()?.parse::<f64>().ok()
+        let reported = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        reported.split(' ').next()?.parse::<f64>().ok()
     });
     Some(used.sum::<f64>() / 1e6)
 }

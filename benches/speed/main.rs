@@ -57,8 +57,8 @@ fn main() -> ExitCode {
     match run() {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
-        Err(fault) => {
-            say(&format!("speed: {fault}\n"));
+        Err(error) => {
+            say(&format!("speed: {error}\n"));
             ExitCode::from(2)
         }
     }
@@ -87,8 +87,8 @@ fn run() -> Outcome<bool> {
     for (name, measure) in PARTS {
         if setting.parts.is_empty() || setting.parts.iter().any(|part| part == name) {
             say(&format!("{name} …\n"));
-            if let Err(fault) = measure(&setting, &mut report) {
-                report.wrong(name, &fault.to_string());
+            if let Err(error) = measure(&setting, &mut report) {
+                report.wrong(name, &error.to_string());
             }
         }
     }

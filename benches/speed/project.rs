@@ -28,9 +28,9 @@ pub struct Size {
 }
 
 /// The size that the issue asks for, with some reserve.
-pub const LARGE: Size = Size { texts: 40, sections: 36, files: 1300, annotations: 4400 };
+pub const SIZE_LARGE: Size = Size { texts: 40, sections: 36, files: 1300, annotations: 4400 };
 /// For continuous integration.
-pub const SMALL: Size = Size { texts: 4, sections: 12, files: 60, annotations: 260 };
+pub const SIZE_SMALL: Size = Size { texts: 4, sections: 12, files: 60, annotations: 260 };
 
 /// What was made.
 pub struct Made {

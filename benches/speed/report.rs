@@ -65,9 +65,9 @@ impl Report {
     }
 
     /// A part that failed.
-    pub fn wrong(&mut self, part: &str, fault: &str) {
+    pub fn wrong(&mut self, part: &str, error: &str) {
         self.row(part, "answers", "see below", Verdict::Wrong);
-        self.notes.push(format!("{part}: {fault}"));
+        self.notes.push(format!("{part}: {error}"));
     }
 
     /// A figure or a fact in addition to the targets.

@@ -2,7 +2,7 @@
 
 use crate::Outcome;
 use crate::client::Server;
-use crate::project::{LARGE, SMALL, Size};
+use crate::project::{SIZE_LARGE, SIZE_SMALL, Size};
 use crate::web::Web;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -76,7 +76,7 @@ impl Setting {
 
     /// How large the project is.
     pub fn size(&self) -> Size {
-        if self.small { SMALL } else { LARGE }
+        if self.small { SIZE_SMALL } else { SIZE_LARGE }
     }
 
     /// Where the project is made.

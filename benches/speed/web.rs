@@ -31,18 +31,18 @@ impl Web {
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|fault| format!("cannot start {command:?}: {fault}"))?;
+            .map_err(|error| format!("cannot start {command:?}: {error}"))?;
         let said = child.stderr.take().ok_or("the server has no stderr")?;
         let process = child.id();
         let child = Mutex::new(child);
         let mut lines = BufReader::new(said).lines();
-        let told = lines.by_ref().map_while(Result::ok).find_map(|line| {
+        let reported = lines.by_ref().map_while(Result::ok).find_map(|line| {
             let (_, rest) = line.split_once("http://")?;
             rest.split_once("/mcp")?.0.parse().ok()
         });
         // Later output must not fill the pipe.
         std::thread::spawn(move || lines.for_each(drop));
-        match told {
+        match reported {
             Some(address) => Ok(Web { child, process, address }),
             None => {
                 end(&child);
@@ -64,7 +64,7 @@ impl Web {
             lines.push(Line::open(self.address)?);
         }
         let began = Instant::now();
-        let faults: Vec<String> = std::thread::scope(|scope| {
+        let errors: Vec<String> = std::thread::scope(|scope| {
             let work = |mut line: Line| {
                 let next = &next;
                 move || -> Result<usize, String> {
@@ -74,7 +74,7 @@ impl Web {
                         if number >= count {
                             return Ok(done);
                         }
-                        line.call(number, call(number)).map_err(|fault| fault.to_string())?;
+                        line.call(number, call(number)).map_err(|error| error.to_string())?;
                         done += 1;
                     }
                 }
@@ -87,9 +87,9 @@ impl Web {
             all.into_iter().filter_map(Result::err).chain(lost).collect()
         });
         let calls = f64::from(u32::try_from(count)?);
-        match faults.first() {
+        match errors.first() {
             None => Ok(calls / began.elapsed().as_secs_f64()),
-            Some(fault) => Err(fault.clone().into()),
+            Some(error) => Err(error.clone().into()),
         }
     }
 }
@@ -113,7 +113,7 @@ impl Line {
 
     /// Calls once and checks the answer.
     fn call(&mut self, id: usize, call: &Call) -> Outcome<()> {
-        let open = call.params().strip_suffix('}').ok_or("the parameters are no object")?;
+        let open = call.params().strip_suffix('}').ok_or("the parameters are not an object")?;
         let meta = json!({
             "io.modelcontextprotocol/protocolVersion": REVISION,
             "io.modelcontextprotocol/clientCapabilities": {},
@@ -128,7 +128,7 @@ impl Line {
         );
         self.0.get_mut().write_all(request.as_bytes())?;
         let text = self.answer()?;
-        let mut message: Value = serde_json::from_str(&text).map_err(|fault| format!("{fault}: {text:.300}"))?;
+        let mut message: Value = serde_json::from_str(&text).map_err(|error| format!("{error}: {text:.300}"))?;
         if message["id"] != json!(id) {
             return Err(format!("asked {id}, got {text:.300}").into());
         }

@@ -16,8 +16,8 @@ use toolsd::value::Value;
 const CALLS: &str = include_str!("calls.rhai");
 
 static PROGRAM: LazyLock<Program> = LazyLock::new(|| {
-    let (program, faults) = Program::compile(&[("calls.rhai", CALLS)]);
-    assert!(faults.is_empty(), "{faults:?}");
+    let (program, errors) = Program::compile(&[("calls.rhai", CALLS)]);
+    assert!(errors.is_empty(), "{errors:?}");
     program
 });
 
@@ -42,12 +42,12 @@ pub fn call(function: &str, arguments: impl IntoIterator<Item = Value>) -> Optio
 
 /// An error must be printable as text, whatever location it names.
 pub fn shown<T>(result: Result<T>) -> Option<T> {
-    result.inspect_err(|fault| show(fault)).ok()
+    result.inspect_err(|error| show(error)).ok()
 }
 
 /// Prints an error as a person sees it: its locations must be in its texts.
-pub fn show(fault: &Diagnostic) {
-    assert!(!fault.to_string().is_empty());
+pub fn show(error: &Diagnostic) {
+    assert!(!error.to_string().is_empty());
 }
 
 /// The input as a text, after its first byte, which chooses one of `names`.

@@ -13,7 +13,7 @@ title = "Under test"
 version = "1.0.0"
 [[tool]]
 name = "echo"
-description = "Gives back what it got."
+description = "Returns its input."
 effect = "pure"
 text = "{{text}}"
 [tool.input]
@@ -69,6 +69,6 @@ pub fn service() -> Arc<Service> {
     let layer = MemoryWorld::with([("tools.d/under_test.toml", PACK)]).expect("a pack");
     let service = Service::open(Arc::new(Kept { workspace: Arc::new(MemoryWorld::new()), layer: Arc::new(layer) }));
     let registry = service.registry();
-    assert!(registry.packs.len() == 1, "{:?}", registry.faults);
+    assert!(registry.packs.len() == 1, "{:?}", registry.errors);
     service
 }

@@ -10,13 +10,13 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let _guarded = toolsd_fuzz::guarded();
     let source = Source::new("tools.d/a.toml", text);
-    let (_, faults) = read_definitions(&source, Validation::Full);
-    faults.iter().for_each(toolsd_fuzz::show);
+    let (_, errors) = read_definitions(&source, Validation::Full);
+    errors.iter().for_each(toolsd_fuzz::show);
     let (_, broken) = read_workspace(&source);
     broken.iter().for_each(toolsd_fuzz::show);
-    if faults.is_empty() {
+    if errors.is_empty() {
         let files = PackFiles::from_texts([("tools.d/a.toml", text)]);
         let parts = PackParts::read("a", files.hash(), files, &WorkspaceSettings::default());
-        parts.faults.iter().for_each(toolsd_fuzz::show);
+        parts.errors.iter().for_each(toolsd_fuzz::show);
     }
 });

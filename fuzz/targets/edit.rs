@@ -34,8 +34,8 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
         let read = read.unwrap_or_else(|| panic!("{edited:?} cannot be read again"));
         for (key, value) in &changes {
             match (value, read["data"].get(key)) {
-                (Json::Null, found) => assert!(found.is_none(), "{key} is still there: {edited:?}"),
-                (_, found) => assert!(found.is_some(), "{key} is not there: {edited:?}"),
+                (Json::Null, found) => assert!(found.is_none(), "{key} still exists: {edited:?}"),
+                (_, found) => assert!(found.is_some(), "{key} is missing: {edited:?}"),
             }
         }
     }

@@ -9,8 +9,8 @@ libfuzzer_sys::fuzz_target!(|data: &[u8]| {
     let (text, context) = toolsd_fuzz::halves(text);
     let _guarded = toolsd_fuzz::guarded();
     let files = [Source::new("templates/a.hbs", text), Source::new("templates/b.hbs", "{{> templates/a.hbs}}")];
-    let (templates, faults) = Templates::compile(&files);
-    faults.iter().for_each(toolsd_fuzz::show);
+    let (templates, errors) = Templates::compile(&files);
+    errors.iter().for_each(toolsd_fuzz::show);
     let context = serde_json::from_str(context).unwrap_or_else(|_| serde_json::json!({ "a": [{ "b": "c" }], "d": 1 }));
     for file in &files {
         assert!(templates.variables(&file.path).iter().all(|(_, place)| place.span.end <= place.source.text.len()));

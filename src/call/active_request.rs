@@ -5,7 +5,7 @@ use super::arguments::accept_arguments;
 use super::change_feed::{ChangeFeed, HostChange};
 use super::dependency_tracker::DependencyTracker;
 use super::elicitation::{AskMode, Elicitation};
-use super::graph_faults;
+use super::graph_errors;
 use super::host::{CallSetup, LogLines, Notices, Staging, write_log};
 use super::invocation::Invocation;
 use super::loading::PackSource;
@@ -16,7 +16,7 @@ use super::resource::{
 };
 use super::server_state::ServerState;
 use super::status::{STATUS, displaced_roots, registry_status};
-use super::tool::{AuditLog, call_tool, effect_and_limits};
+use super::tool::{AuditLog, effect_and_limits, run_tool};
 use crate::content::{Content, ResourceBody};
 use crate::definition::{Completion, Configurable, DeclaredQuestion, ItemKind, Located};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
@@ -113,7 +113,7 @@ impl HostState {
             status["held"] = held.into();
         }
         let stores = self.stores.lock().unwrap_or_else(PoisonError::into_inner);
-        let graphs = stores.iter().filter_map(|(pack, store)| graph_faults::status(pack, &*store.last_graph()?));
+        let graphs = stores.iter().filter_map(|(pack, store)| graph_errors::status(pack, &*store.last_graph()?));
         let graphs: Vec<Json> = graphs.collect();
         drop(stores);
         if !graphs.is_empty() {
@@ -224,7 +224,7 @@ impl<'a> ActiveRequest<'a> {
         self.require_capabilities(&served.name, &served.definition.required_capabilities)?;
         let _at_work = self.state.server.begin_call(served, Arc::clone(invocation.host.world()));
         let prompts = |arguments: &Json| self.answer_prompt_tool(&served.pack, arguments);
-        let call = || call_tool(served, &invocation, arguments, &prompts);
+        let call = || run_tool(served, &invocation, arguments, &prompts);
         let mut outcome = self.state.audit.record(served, arguments, call)?;
         //= docs/spec.md#reload
         //# Until a changed file is trusted again, the trusted version of its pack MUST stay active, and its
@@ -239,10 +239,10 @@ impl<'a> ActiveRequest<'a> {
         let hidden = self.registry.switched_off.iter().filter(switched_on);
         self.registry.tools.iter().chain(hidden).find(|tool| tool.name == name).ok_or_else(|| {
             if let Some(refused) = self.registry.refusal(ItemKind::Tool, name) {
-                return refused.fault();
+                return refused.diagnostic();
             }
-            let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no tool `{name}`"));
-            with_nearest(fault, name, self.registry.tools.iter().map(|tool| tool.name.as_str()))
+            let error = Diagnostic::new(Code::ARGUMENTS, format!("there is no tool `{name}`"));
+            with_nearest(error, name, self.registry.tools.iter().map(|tool| tool.name.as_str()))
         })
     }
 
@@ -276,11 +276,11 @@ impl<'a> ActiveRequest<'a> {
                 return contents;
             }
             if let Some(refused) = self.registry.refusal(ItemKind::Resource, uri) {
-                return Err(refused.fault().data(json!({ "uri": uri })));
+                return Err(refused.diagnostic().data(json!({ "uri": uri })));
             }
-            let fault = Diagnostic::new(Code::NOT_FOUND, format!("there is no resource `{uri}`"));
+            let error = Diagnostic::new(Code::NOT_FOUND, format!("there is no resource `{uri}`"));
             let known = self.registry.resources.iter().map(|one| one.definition.uri.value.as_str());
-            return Err(with_nearest(fault, uri, known).data(json!({ "uri": uri })));
+            return Err(with_nearest(error, uri, known).data(json!({ "uri": uri })));
         };
         let (served, variables) = routed?;
         self.require_capabilities(uri, &served.definition.required_capabilities)?;
@@ -331,10 +331,10 @@ impl<'a> ActiveRequest<'a> {
     fn find_prompt(&self, name: &str) -> Result<&Arc<ServedPrompt>> {
         self.registry.prompts.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
             if let Some(refused) = self.registry.refusal(ItemKind::Prompt, name) {
-                return refused.fault();
+                return refused.diagnostic();
             }
-            let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no prompt `{name}`"));
-            with_nearest(fault, name, self.registry.prompts.iter().map(|prompt| prompt.name.as_str()))
+            let error = Diagnostic::new(Code::ARGUMENTS, format!("there is no prompt `{name}`"));
+            with_nearest(error, name, self.registry.prompts.iter().map(|prompt| prompt.name.as_str()))
         })
     }
 
@@ -367,9 +367,9 @@ impl<'a> ActiveRequest<'a> {
             one.definition.uri.value == template || one.definition.aliases.iter().any(|alias| alias.value == template)
         };
         self.registry.resources.iter().find(spelled).ok_or_else(|| {
-            let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no resource template `{template}`"));
+            let error = Diagnostic::new(Code::ARGUMENTS, format!("there is no resource template `{template}`"));
             let known = self.registry.resources.iter().map(|one| one.definition.uri.value.as_str());
-            with_nearest(fault, template, known)
+            with_nearest(error, template, known)
         })
     }
 
@@ -378,8 +378,8 @@ impl<'a> ActiveRequest<'a> {
         let mut invocations = Invocations::new();
         let parts = self.registry.resources.iter().map(|served| {
             // A list that cannot even begin, because the graph cannot be built, is skipped in the same way.
-            self.list_part(served, &mut invocations).unwrap_or_else(|fault| {
-                tracing::warn!("the list of `{}` fails: {fault}", served.definition.uri.value);
+            self.list_part(served, &mut invocations).unwrap_or_else(|error| {
+                tracing::warn!("the list of `{}` fails: {error}", served.definition.uri.value);
                 ListedPart::default()
             })
         });
@@ -429,10 +429,10 @@ impl<'a> ActiveRequest<'a> {
         let mut skills = (*self.registry.skills).clone();
         for pack in &self.registry.packs {
             for (script, list) in &pack.skill_lists {
-                if let Err(fault) = self.find_skills(pack, script, list, &mut skills) {
+                if let Err(error) = self.find_skills(pack, script, list, &mut skills) {
                     //= docs/spec.md#skills
                     //# A broken skill MUST NOT affect other skills.
-                    tracing::warn!("`{}`, which lists skills, fails: {fault}", list.value);
+                    tracing::warn!("`{}`, which lists skills, fails: {error}", list.value);
                 }
             }
         }
@@ -462,13 +462,13 @@ impl<'a> ActiveRequest<'a> {
                 return Err(Diagnostic::new(Code::SCRIPT, message).at(list.at.clone()).help(SKILL_LIST_FORM));
             };
             match read_found_skill(world.as_ref(), dir, item["path"].as_str(), &found.digests) {
-                Ok((skill, faults)) => {
-                    faults.iter().for_each(|fault| found.log_once(fault));
+                Ok((skill, errors)) => {
+                    errors.iter().for_each(|error| found.log_once(error));
                     if let Some(first) = skills.add(pack, &Arc::new(skill)) {
                         tracing::debug!("the skill in `{dir}` is hidden by one of `{}`", first.name);
                     }
                 }
-                Err(fault) => found.log_once(&fault),
+                Err(error) => found.log_once(&error),
             }
         }
         Ok(())
@@ -525,13 +525,13 @@ fn announcing_notices(
 }
 
 fn with_nearest<'a>(
-    fault: Box<Diagnostic>,
+    error: Box<Diagnostic>,
     name: &str,
     known: impl Iterator<Item = &'a str> + Clone,
 ) -> Box<Diagnostic> {
     match did_you_mean(name, known) {
-        Some(help) => fault.help(help),
-        None => fault,
+        Some(help) => error.help(help),
+        None => error,
     }
 }
 

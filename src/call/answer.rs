@@ -1,6 +1,6 @@
 //! Answers to requests: results of tools and their form, contents of resources, and others.
 
-use super::caller_fault::for_caller;
+use super::caller_error::for_caller;
 use super::elicitation::{CallRecord, PendingQuestions};
 use crate::content::{Content, ContentBody, Reply, ResourceBody};
 use crate::definition::ObjectSchema;
@@ -52,7 +52,7 @@ pub enum Answer {
     /// The call needs answers to continue: repeat it with them. Only with [`AskMode::Suspends`].
     Asks(Box<PendingQuestions>),
     /// A protocol error: not found, rejected, an internal error.
-    Fault(Box<Diagnostic>),
+    Error(Box<Diagnostic>),
 }
 
 /// The result of a tool.
@@ -69,7 +69,7 @@ pub struct ToolOutcome {
     /// A notice at the end of the result, in addition to the tool's own text.
     pub notice: Option<String>,
     /// The cause of the failure.
-    pub fault: Option<Box<Diagnostic>>,
+    pub error: Option<Box<Diagnostic>>,
     /// The files that the call changed, or would have changed if it was dry.
     pub changes: Vec<crate::world::staging::StagedFile>,
 }
@@ -99,10 +99,10 @@ impl ToolOutcome {
         if let (Some(checker), Some(data)) = (&tool.contract.result, &outcome.structured) {
             let problems = checker.check(data);
             if !problems.is_empty() {
-                let told: Vec<&str> =
+                let reported: Vec<&str> =
                     problems.iter().take(MAX_PROBLEMS).map(|problem| problem.message.as_str()).collect();
                 let message =
-                    format!("the result of `{}` does not fit its output schema: {}", tool.name, told.join("; "));
+                    format!("the result of `{}` does not fit its output schema: {}", tool.name, reported.join("; "));
                 return Err(
                     Diagnostic::new(Code("output"), message).author_help("correct the script or `[tool.output]`")
                 );
@@ -113,9 +113,9 @@ impl ToolOutcome {
 
     /// The result of a tool that failed, for the model to repair.
     /// Nothing of it is larger than a result of the tool may be.
-    pub(super) fn from_fault(fault: Box<Diagnostic>, tool: &ServedTool) -> Self {
-        let fault = fault.bounded(tool.contract.limits.output);
-        let data = fault_data(&for_caller(&fault, Some(&tool.name)));
+    pub(super) fn from_diagnostic(error: Box<Diagnostic>, tool: &ServedTool) -> Self {
+        let error = error.bounded(tool.contract.limits.output);
+        let data = error_data(&for_caller(&error, Some(&tool.name)));
         let content = vec![Content::text(match &data {
             Json::String(text) => text.clone(),
             data => data.to_string(),
@@ -124,7 +124,7 @@ impl ToolOutcome {
             Some(_) => (None, Some(json!({ FAILURE: data }))),
             None => (Some(data), None),
         };
-        Self { content, structured, failed: true, meta, fault: Some(fault), changes: Vec::new(), notice: None }
+        Self { content, structured, failed: true, meta, error: Some(error), changes: Vec::new(), notice: None }
     }
 
     fn from_parts(value: &Value, has_schema: bool) -> Result<Self> {
@@ -180,20 +180,20 @@ impl ResourceAnswer {
 
 /// Returns an error as the data of a failed result: those of `fail` and of invalid arguments, otherwise `error` and, if
 /// present, `at`, `help` and `data`.
-pub fn fault_data(fault: &Diagnostic) -> Json {
-    match (fault.code, &fault.data) {
+pub fn error_data(error: &Diagnostic) -> Json {
+    match (error.code, &error.data) {
         (Code::FAIL | Code::ARGUMENTS, Some(data)) => return (**data).clone(),
-        (Code::FAIL, None) => return json!({ "error": fault.message }),
+        (Code::FAIL, None) => return json!({ "error": error.message }),
         _ => {}
     }
-    let mut data = json!({ "error": fault.message });
-    if let Some(place) = &fault.at {
+    let mut data = json!({ "error": error.message });
+    if let Some(place) = &error.at {
         data["at"] = json!(place.to_string());
     }
-    if let Some(help) = &fault.help {
+    if let Some(help) = &error.help {
         data["help"] = json!(help);
     }
-    if let Some(more) = &fault.data {
+    if let Some(more) = &error.data {
         data["data"] = (**more).clone();
     }
     data

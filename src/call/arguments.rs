@@ -44,7 +44,7 @@ pub fn accept_arguments(what: &str, checks: &CallContract, with: &Json, argument
         //# correct.
         let problems = check_present(checker, &mut arguments);
         if !problems.is_empty() {
-            return Err(arguments_fault(what, &problems));
+            return Err(arguments_error(what, &problems));
         }
         checker.settle_integers(&mut arguments);
         checker.fill_defaults(&mut arguments);
@@ -92,13 +92,13 @@ pub fn merge_constants(arguments: &mut Json, with: &Json) {
 }
 
 /// Returns the error for arguments that do not fit `what`, for a model to fix: `{ "error", "problems" }`.
-pub fn arguments_fault(what: &str, problems: &[SchemaViolation]) -> Box<Diagnostic> {
+pub fn arguments_error(what: &str, problems: &[SchemaViolation]) -> Box<Diagnostic> {
     //= docs/spec.md#calls
     //# All violations of an input schema MUST be reported at once, in a tool error that a model can correct.
-    let told: Vec<String> = problems.iter().map(describe_problem).collect();
-    let message = format!("the arguments of {what} do not fit: {}", told.join(". "));
+    let reported: Vec<String> = problems.iter().map(describe_problem).collect();
+    let message = format!("the arguments of {what} do not fit: {}", reported.join(". "));
     let error = format!("the arguments of {what} do not fit");
-    Diagnostic::new(Code::ARGUMENTS, message).data(json!({ "error": error, "problems": told }))
+    Diagnostic::new(Code::ARGUMENTS, message).data(json!({ "error": error, "problems": reported }))
 }
 
 /// A problem as one sentence.
@@ -163,7 +163,7 @@ mod tests {
         for (given, expected) in rows {
             assert_eq!(accepted(given.clone()).ok(), Some(expected), "{given}");
         }
-        let refused = |arguments| accepted(arguments).err().map(|fault| fault.message.clone()).unwrap_or_default();
+        let refused = |arguments| accepted(arguments).err().map(|error| error.message.clone()).unwrap_or_default();
         assert!(refused(json!({ "query": null })).contains("`query` is missing"));
         assert!(refused(json!({ "query": "a", "ids": [null] })).contains("must be a string"));
     }

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_gone_leaves_nothing_behind() {
+    fn disconnected_clients_leave_nothing_behind() {
         let (changes, kept) = (ChangeFeed::default(), Arc::new(()));
         for _ in 0..1_000 {
             let kept = Arc::clone(&kept);

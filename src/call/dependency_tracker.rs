@@ -146,8 +146,8 @@ impl Host for DependencyTracker {
         self.elsewhere().server()
     }
 
-    fn aside(&self, job: &mut dyn FnMut() -> Result<()>) -> Result<()> {
-        self.elsewhere().aside(job)
+    fn wait_replaced(&self, job: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        self.elsewhere().wait_replaced(job)
     }
 
     fn session(&self) -> serde_json::Map<String, Json> {

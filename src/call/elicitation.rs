@@ -197,17 +197,17 @@ impl Elicitation {
                 Some(asker) => self.wait(asker.as_ref(), open)?,
                 None if self.suspends => return Err(self.suspend(open)),
                 None => {
-                    let fault = Diagnostic::new(Code::ASK, "there is no client to ask");
-                    return Err(fault.help("call it from a client"));
+                    let error = Diagnostic::new(Code::ASK, "there is no client to ask");
+                    return Err(error.help("call it from a client"));
                 }
             }
         }
         let state = self.state();
-        let told = |(key, question): &(String, Question)| {
+        let reported = |(key, question): &(String, Question)| {
             let answer = state.record.answers.get(key).filter(|_| self.has_capability(question.kind.capability()));
             answer.map_or(Value::Null, |answer| question.kind.answer_value(answer))
         };
-        Ok(questions.iter().map(told).collect())
+        Ok(questions.iter().map(reported).collect())
     }
 
     /// Whether a question has an answer that fits.
@@ -216,8 +216,8 @@ impl Elicitation {
         if let Some(before) = state.asked.insert(key.to_owned(), wish.clone())
             && before != *wish
         {
-            let fault = Diagnostic::new(Code::ASK, format!("`{key}` was already used for another question"));
-            return Err(fault.help("use a different key for each question of a call"));
+            let error = Diagnostic::new(Code::ASK, format!("`{key}` was already used for another question"));
+            return Err(error.help("use a different key for each question of a call"));
         }
         if let Some(answer) = state.record.answers.get(key) {
             if find_problem(wish, answer).is_none() {
@@ -263,7 +263,7 @@ impl Elicitation {
             }
             open = left;
         }
-        Err(unanswered_fault(&open, &last))
+        Err(unanswered_error(&open, &last))
     }
 
     /// Ends this run of the call.
@@ -277,15 +277,15 @@ impl Elicitation {
             let tries = state.record.tries.entry(key.clone()).or_default();
             *tries += 1;
             if *tries > MAX_TRIES {
-                return unanswered_fault(&open, "none came that fits");
+                return unanswered_error(&open, "none came that fits");
             }
         }
         state.record.told = state.record.told.max(state.told);
         state.pending = Some(PendingQuestions { questions: open, record: state.record.clone() });
-        let fault = Diagnostic::new(Code::SUSPENDED, "the call waits for answers");
+        let error = Diagnostic::new(Code::SUSPENDED, "the call waits for answers");
         match guard::current() {
-            Some(guard) => guard.stop(fault),
-            None => fault,
+            Some(guard) => guard.stop(error),
+            None => error,
         }
     }
 }
@@ -307,7 +307,7 @@ fn find_problem(wish: &QuestionKind, answer: &Json) -> Option<String> {
 //= docs/spec.md#questions
 //# An answer MUST be validated against its schema, and a missing or invalid one MUST be requested again, a
 //# bounded number of times.
-fn unanswered_fault(open: &[(String, QuestionKind)], why: &str) -> Box<Diagnostic> {
+fn unanswered_error(open: &[(String, QuestionKind)], why: &str) -> Box<Diagnostic> {
     let keys: Vec<String> = open.iter().map(|(key, _)| format!("`{key}`")).collect();
     let message = format!("the client was asked {MAX_TRIES} times and did not answer {}: {why}", keys.join(", "));
     Diagnostic::new(Code::ASK, message).help("answer what the form asks for, or decline it")
@@ -321,9 +321,9 @@ pub fn find_question(asked: &AskedQuestion, declared: &[DeclaredQuestion]) -> Re
     if let Some(found) = declared.iter().find(|known| known.key.value == asked.key) {
         return Ok((asked.key.clone(), found.question.clone()));
     }
-    let fault = Diagnostic::new(Code::ASK, format!("there is no question `{}`", asked.key));
+    let error = Diagnostic::new(Code::ASK, format!("there is no question `{}`", asked.key));
     let known = declared.iter().map(|known| known.key.value.as_str());
-    Err(fault.help(
+    Err(error.help(
         did_you_mean(&asked.key, known)
             .unwrap_or_else(|| format!("declare it as `ask.{}`, or give a `form`", asked.key)),
     ))

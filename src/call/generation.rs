@@ -4,7 +4,7 @@ use super::active_request::{ActiveRequest, HostState};
 use super::change_feed::{ChangeFeed, HostChange};
 use super::invocation::Invocation;
 use super::resource::{resource_entry, skill_entries};
-use super::status::{STATUS, fault_json, log_fault};
+use super::status::{STATUS, error_json, log_error};
 use crate::definition::{Body, Located, Prompt};
 use crate::diagnostic::{Code, Diagnostic, Result, renamed_key};
 use crate::graph::Graph;
@@ -85,8 +85,8 @@ fn compute_description(
     sources.note(&served.pack.name, state.store(&served.pack.name).last_graph().as_ref());
     match text {
         Ok(text) => text.as_text().map(str::to_owned),
-        Err(fault) => {
-            tracing::warn!("`{function}`, which describes `{}`, fails: {fault}", served.name);
+        Err(diagnostic) => {
+            tracing::warn!("`{function}`, which describes `{}`, fails: {diagnostic}", served.name);
             None
         }
     }
@@ -104,8 +104,8 @@ fn compute_prompts(state: &HostState, registry: &mut Registry) -> bool {
         if !state.is_enabled(&pattern.pack, &pattern.definition.enabled) {
             continue;
         }
-        let listed = list_prompts_of(state, registry, &pattern).unwrap_or_else(|fault| {
-            tracing::warn!("the prompts like `{}` are not listed: {fault}", pattern.name);
+        let listed = list_prompts_of(state, registry, &pattern).unwrap_or_else(|diagnostic| {
+            tracing::warn!("the prompts like `{}` are not listed: {diagnostic}", pattern.name);
             known.iter().map(|known| Arc::clone(known)).collect()
         });
         for prompt in listed {
@@ -127,16 +127,16 @@ fn list_prompts_of(state: &HostState, registry: &Registry, pattern: &ServedPromp
     };
     let invocation = begin_reading(state, registry, pattern)?;
     let items = invocation.function(&pattern.definition.script, &list.value, Vec::new())?.json()?;
-    let fault = || {
+    let diagnostic = || {
         let message = format!("`{}` does not return a list of prompts", list.value);
         Diagnostic::new(Code::SCRIPT, message)
             .at(list.at.clone())
             .help("return a list of `#{ name, description, bind }`")
     };
-    let items = items.as_array().ok_or_else(fault)?;
+    let items = items.as_array().ok_or_else(diagnostic)?;
     let one = |item: &Json| {
         let text = |key: &str| item[key].as_str().map(str::to_owned);
-        let name = text("name").ok_or_else(fault)?;
+        let name = text("name").ok_or_else(diagnostic)?;
         if item.get("with").is_some() {
             let help = renamed_key("with", |key| key == "bind").unwrap_or_default();
             let message = format!("`{}` returns the prompt `{name}` with a key `with`", list.value);
@@ -180,7 +180,7 @@ fn compute_instructions(state: &HostState, registry: &mut Registry) -> bool {
             });
         match filled {
             Ok(text) => drop(instructions.insert(pack.name.clone(), text)),
-            Err(fault) => tracing::warn!("the instructions of `{}`: {fault}", pack.name),
+            Err(diagnostic) => tracing::warn!("the instructions of `{}`: {diagnostic}", pack.name),
         }
     }
     let differs = instructions != registry.instructions;
@@ -211,7 +211,7 @@ pub(super) fn is_same_generation(one: &Registry, other: &Registry) -> bool {
         && are_the_same(&one.packs, &other.packs)
         && one.instructions == other.instructions
         && one.settings.hash == other.settings.hash
-        && (&one.dormant, &one.stale, &one.faults) == (&other.dormant, &other.stale, &other.faults)
+        && (&one.dormant, &one.stale, &one.diagnostics) == (&other.dormant, &other.stale, &other.diagnostics)
         && one.refused == other.refused
 }
 
@@ -236,19 +236,21 @@ pub(super) fn announce_differences(changes: &ChangeFeed, before: &Registry, afte
     if tools || prompts || resources {
         changes.announce(&HostChange::Lists { tools, prompts, resources });
     }
-    if before.faults != after.faults {
+    if before.diagnostics != after.diagnostics {
         changes.announce(&HostChange::Resource { uri: STATUS.to_owned() });
     }
     //= docs/spec.md#reload
     //# Errors of packs MUST be listed with their location in `toolsd://status` and in the log.
-    let known: HashSet<&str> = before.faults.iter().map(|fault| fault.message.as_str()).collect();
-    let is_new = |fault: &&Diagnostic| !known.contains(fault.message.as_str()) || !before.faults.contains(fault);
-    for fault in after.faults.iter().filter(is_new) {
-        log_fault(fault);
-        let level = if fault.is_error() { LogLevel::Error } else { LogLevel::Warning };
-        changes.announce(&HostChange::Log { level, data: fault_json(fault) });
+    let known: HashSet<&str> = before.diagnostics.iter().map(|diagnostic| diagnostic.message.as_str()).collect();
+    let is_new = |diagnostic: &&Diagnostic| {
+        !known.contains(diagnostic.message.as_str()) || !before.diagnostics.contains(diagnostic)
+    };
+    for diagnostic in after.diagnostics.iter().filter(is_new) {
+        log_error(diagnostic);
+        let level = if diagnostic.is_error() { LogLevel::Error } else { LogLevel::Warning };
+        changes.announce(&HostChange::Log { level, data: error_json(diagnostic) });
     }
-    if after.faults.is_empty() && before.faults.iter().any(Diagnostic::is_error) {
+    if after.diagnostics.is_empty() && before.diagnostics.iter().any(Diagnostic::is_error) {
         tracing::info!("all errors are fixed");
     }
 }

@@ -196,13 +196,13 @@ mod tests {
     //= type=test
     //# Only a call whose definition declares `edits_graph` or more MAY change the graph.
     #[test]
-    fn who_does_not_declare_it_changes_nothing() {
+    fn undeclared_graph_edits_are_refused() {
         let (session, store) = (GraphSession::default(), Arc::new(GraphStore::default()));
         for effect in Effect::ALL {
             assert_eq!(session.take(&store, effect).is_ok(), effect >= Effect::Changes, "{effect:?}");
         }
-        let fault = GraphSession::default().refresh(&store, Effect::Reads, true, true).expect_err("it only reads");
-        assert!(fault.help.is_some_and(|help| help.contains("effect = \"edits_graph\"")));
+        let error = GraphSession::default().refresh(&store, Effect::Reads, true, true).expect_err("it only reads");
+        assert!(error.help.is_some_and(|help| help.contains("effect = \"edits_graph\"")));
         assert!(!session.is_dirty() && !session.commit());
     }
 }

@@ -2,7 +2,7 @@
 
 use super::change_feed::{ChangeFeed, HostChange};
 use super::elicitation::{Elicitation, find_question};
-use super::graph_faults;
+use super::graph_errors;
 use super::graph_session::{CallGraph, GraphSession};
 use super::request::Peer;
 use super::server_state::ServerState;
@@ -227,11 +227,11 @@ impl CallHost {
     }
 
     fn missing_file(&self, path: &str) -> Box<Diagnostic> {
-        let fault = Diagnostic::new(Code::WORLD, format!("the pack `{}` has no file `{path}`", self.pack.name));
+        let error = Diagnostic::new(Code::WORLD, format!("the pack `{}` has no file `{path}`", self.pack.name));
         let known: Vec<&str> = self.pack.compiled.files.by_path.keys().map(String::as_str).collect();
         match did_you_mean(path, known) {
-            Some(help) => fault.help(help),
-            None => fault.help("write the path from the root, such as `templates/pack/file.md`"),
+            Some(help) => error.help(help),
+            None => error.help("write the path from the root, such as `templates/pack/file.md`"),
         }
     }
 
@@ -239,7 +239,7 @@ impl CallHost {
     /// errors of the graph that it is based on.
     pub fn result_notices(&self) -> Vec<String> {
         let mut said = self.said_in_result.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        said.extend(self.graph.current().as_deref().and_then(graph_faults::describe));
+        said.extend(self.graph.current().as_deref().and_then(graph_errors::describe));
         said
     }
 
@@ -262,8 +262,8 @@ impl CallHost {
 
     fn origin(&self, store: &Arc<GraphStore>) -> Result<GraphOrigin> {
         let Some(graph) = &self.pack.compiled.graph else {
-            let fault = Diagnostic::new(Code::SCRIPT, format!("the pack `{}` has no graph", self.pack.name));
-            return Err(fault.help("declare one: `[graph]` with `script`"));
+            let error = Diagnostic::new(Code::SCRIPT, format!("the pack `{}` has no graph", self.pack.name));
+            return Err(error.help("declare one: `[graph]` with `script`"));
         };
         let Some(host) = self.itself.upgrade() else {
             return Err(Diagnostic::new(Code::INTERNAL, "the call has ended"));
@@ -288,8 +288,8 @@ impl Host for CallHost {
     /// itself wrote is seen, and after it took a lock or ran a program it looks again.
     fn graph(&self) -> Result<Arc<Graph>> {
         if self.builds {
-            let fault = Diagnostic::new(Code::SCRIPT, "the graph is being built");
-            return Err(fault.help("use `g` in `build`, and the contents of the file in a scan function"));
+            let error = Diagnostic::new(Code::SCRIPT, "the graph is being built");
+            return Err(error.help("use `g` in `build`, and the contents of the file in a scan function"));
         }
         if self.graph_session.is_dirty()
             || self.graph_session.taken().is_some_and(|changing| changing.graph().is_some())
@@ -393,8 +393,8 @@ impl Host for CallHost {
         let Some(declared) = &self.questions else {
             //= docs/spec.md#questions
             //# A question MUST be refused while a graph, a list, a completion or a description is computed.
-            let fault = Diagnostic::new(Code::ASK, "questions are not allowed here");
-            return Err(fault.help("ask in a tool, in a prompt or in the read of a resource"));
+            let error = Diagnostic::new(Code::ASK, "questions are not allowed here");
+            return Err(error.help("ask in a tool, in a prompt or in the read of a resource"));
         };
         self.graph_session.may_wait(self.world.staged())?;
         let questions: Vec<(String, Question)> =
@@ -424,7 +424,7 @@ impl Host for CallHost {
         self.server.describe(self.world.now_ms())
     }
 
-    fn aside(&self, job: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+    fn wait_replaced(&self, job: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         block_in_place(job)?
     }
 
@@ -465,7 +465,7 @@ type GraphLookup = fn(&GraphStore, &BuildPlan<'_>) -> Result<GraphOrigin>;
 fn current_graph(host: &Arc<CallHost>, store: &Arc<GraphStore>, graph: &GraphDefinition) -> Result<GraphOrigin> {
     let wrote = host.world().staged().is_some_and(|staged| !staged.is_empty());
     match graph.refresh {
-        Refresh::Beside { .. } if !wrote => look_up_graph(host, store, graph, GraphStore::latest_origin),
+        Refresh::Background { .. } if !wrote => look_up_graph(host, store, graph, GraphStore::latest_origin),
         _ => look_up_graph(host, store, graph, GraphStore::origin),
     }
 }
@@ -501,7 +501,7 @@ fn look_up_graph(
     let found = look_up(store, &build)?;
     // A call that runs again may find the graph built, so this does not count among the notices of its script.
     if is_built.get()
-        && let Some(line) = graph_faults::log_line(&host.pack.name, found.graph())
+        && let Some(line) = graph_errors::log_line(&host.pack.name, found.graph())
     {
         (host.notices)(line);
     }

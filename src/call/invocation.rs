@@ -152,10 +152,10 @@ impl Invocation {
 
     fn primitive(&self, name: &str, arguments: &Json) -> Result<Value> {
         let Some(primitive) = primitives::find(name) else {
-            let fault = Diagnostic::new(Code::SCRIPT, format!("there is no primitive `{name}`"));
+            let error = Diagnostic::new(Code::SCRIPT, format!("there is no primitive `{name}`"));
             let known = primitives::ALL.iter().map(|primitive| primitive.name);
             let help = renamed_primitive(name).or_else(|| did_you_mean(name, known));
-            return Err(fault.help(help.unwrap_or_else(|| "run `toolsd docs`".to_owned())));
+            return Err(error.help(help.unwrap_or_else(|| "run `toolsd docs`".to_owned())));
         };
         let _guarded = self.guard.enter();
         let functions: Arc<dyn Functions> = self.pack().compiled.program.functions_seen_by("");

@@ -7,7 +7,7 @@ use crate::diagnostic::{Diagnostic, Result};
 use crate::registry::{
     Layer, NAME_CLASH, PackChoice, PackFiles, PackPart, PackParts, PackSelection, RefusedPart, Registry, RegistryParts,
     WorkspaceSettings, WorkspaceTrust, WorldOpener, assemble, compile_pack, find_root, granted_paths, is_withheld,
-    is_withheld_of, merge_definitions, pack_of_file, roots_outside, select_pack, told_in_part, unknown_pack,
+    is_withheld_of, limit_diagnostics, merge_definitions, pack_of_file, roots_outside, select_pack, unknown_pack,
 };
 use crate::world::disk::shortages;
 use crate::world::{World, path};
@@ -30,7 +30,7 @@ pub trait PackSource: WorldOpener + 'static {
     fn trust(&self) -> Result<WorkspaceTrust>;
 
     /// Returns the errors of the sources themselves.
-    fn faults(&self) -> Vec<Diagnostic> {
+    fn diagnostics(&self) -> Vec<Diagnostic> {
         Vec::new()
     }
 
@@ -44,12 +44,12 @@ pub trait PackSource: WorldOpener + 'static {
 /// Returns an error for each additional root of a `toolsd.toml` that is not a folder: grants in it cover nothing.
 fn absent_roots(site: &dyn PackSource, settings: &WorkspaceSettings) -> Vec<Diagnostic> {
     let known = settings.workspace.roots.iter();
-    let told = known.filter_map(|known| {
+    let reported = known.filter_map(|known| {
         let folder = path::join(site.workspace().root(), &known.value);
-        let fault = site.open(&folder, &[], &[]).err()?;
-        Some(*fault.at(known.at.clone()).warning().help("create the folder, or remove it from `roots`"))
+        let diagnostic = site.open(&folder, &[], &[]).err()?;
+        Some(*diagnostic.at(known.at.clone()).warning().help("create the folder, or remove it from `roots`"))
     });
-    told.collect()
+    reported.collect()
 }
 
 /// How often a site that could not be read is read again, and after how long.
@@ -57,28 +57,28 @@ const RETRIES: (usize, Duration) = (100, Duration::from_millis(100));
 
 /// Creates the next generation. All errors are in its `faults`; none of them stops the loading.
 pub fn load_registry(site: &dyn PackSource, previous: &Registry) -> Registry {
-    let mut faults = site.faults();
-    let trust = or_record(site.trust(), &mut faults);
-    let layers = or_record(site.layers(), &mut faults);
+    let mut diagnostics = site.diagnostics();
+    let trust = or_record(site.trust(), &mut diagnostics);
+    let layers = or_record(site.layers(), &mut diagnostics);
     let workspace = site.workspace();
     let (settings, broken) = WorkspaceSettings::load(workspace.as_ref(), &trust);
-    faults.extend(broken);
-    faults.extend(absent_roots(site, &settings));
+    diagnostics.extend(broken);
+    diagnostics.extend(absent_roots(site, &settings));
     let (files, broken) = PackFiles::collect(&layers);
-    faults.extend(broken);
+    diagnostics.extend(broken);
     let names = files.packs();
-    faults.extend(idle_tables(&settings, &names, &faults));
-    let choice = choose_packs(site.choice(), &settings, &names, &mut faults);
+    diagnostics.extend(idle_tables(&settings, &names, &diagnostics));
+    let choice = choose_packs(site.choice(), &settings, &names, &mut diagnostics);
     let loader = PackLoader { site, workspace, previous, settings };
     let loaded = loader.load_packs(&names, &files, &choice);
     let (mut dormant, mut stale, mut fresh, mut kept) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut refused = Vec::new();
-    let withheld = withheld_by_pack(&faults);
+    let withheld = withheld_by_pack(&diagnostics);
     for (name, mut pack) in names.iter().zip(loaded) {
         if let Some(why) = withheld.get(name.as_str()) {
             pack.attribute_to(why);
         }
-        faults.extend(pack.faults);
+        diagnostics.extend(pack.diagnostics);
         refused.extend(pack.refused);
         match pack.found {
             PackState::New(parts, root) => fresh.push((*parts, root)),
@@ -94,7 +94,7 @@ pub fn load_registry(site: &dyn PackSource, previous: &Registry) -> Registry {
             PackState::Dormant(markers) => dormant.push((name.clone(), markers)),
         }
     }
-    for name in changed_packs(&names, &faults, &trust, previous, &choice) {
+    for name in changed_packs(&names, &diagnostics, &trust, previous, &choice) {
         kept.push(name.clone());
         stale.push(name);
     }
@@ -107,8 +107,8 @@ pub fn load_registry(site: &dyn PackSource, previous: &Registry) -> Registry {
         }
     }
     let mut registry = assemble(RegistryParts { fresh, kept, previous, settings });
-    let clashes = std::mem::replace(&mut registry.faults, faults);
-    registry.faults.extend(clashes);
+    let clashes = std::mem::replace(&mut registry.diagnostics, diagnostics);
+    registry.diagnostics.extend(clashes);
     registry.dormant = dormant;
     registry.stale = stale;
     registry.refused = refused;
@@ -122,13 +122,16 @@ pub fn load_registry(site: &dyn PackSource, previous: &Registry) -> Registry {
 /// pack whose trust was taken back is not among them.
 fn changed_packs(
     names: &[String],
-    faults: &[Diagnostic],
+    diagnostics: &[Diagnostic],
     trust: &WorkspaceTrust,
     previous: &Registry,
     choice: &PackChoice,
 ) -> Vec<String> {
     let is_changed = |name: &String| {
-        let of_pack = faults.iter().filter(|fault| is_withheld_of(fault, name)).filter_map(|fault| fault.at.as_ref());
+        let of_pack = diagnostics
+            .iter()
+            .filter(|diagnostic| is_withheld_of(diagnostic, name))
+            .filter_map(|diagnostic| diagnostic.at.as_ref());
         let mut of_pack = of_pack.peekable();
         of_pack.peek().is_some() && of_pack.all(|at| trust.has_record(&at.source.path))
     };
@@ -157,22 +160,22 @@ pub(super) fn load_with_retries(site: &dyn PackSource, before: &Registry) -> Opt
 
 /// All packs of a site with all that is wrong with them, whether they serve or not: what `check` looks at.
 pub fn load_packs(site: &dyn PackSource) -> (Vec<PackParts>, Vec<Diagnostic>) {
-    let mut faults = site.faults();
-    let trust = or_record(site.trust(), &mut faults);
-    let layers = or_record(site.layers(), &mut faults);
+    let mut diagnostics = site.diagnostics();
+    let trust = or_record(site.trust(), &mut diagnostics);
+    let layers = or_record(site.layers(), &mut diagnostics);
     let (settings, broken) = WorkspaceSettings::load(site.workspace().as_ref(), &trust);
-    faults.extend(broken);
-    faults.extend(absent_roots(site, &settings));
+    diagnostics.extend(broken);
+    diagnostics.extend(absent_roots(site, &settings));
     let (files, broken) = PackFiles::collect(&layers);
-    faults.extend(broken);
+    diagnostics.extend(broken);
     let names = files.packs();
-    faults.extend(idle_tables(&settings, &names, &faults));
-    faults.extend(absent_packs(&settings, &names, &faults));
+    diagnostics.extend(idle_tables(&settings, &names, &diagnostics));
+    diagnostics.extend(absent_packs(&settings, &names, &diagnostics));
     // The definition of a pack may only be withheld.
     let mut ownerless = files.ownerless_files(&names);
-    ownerless.retain(|(pack, _)| !faults.iter().any(|fault| is_withheld_of(fault, pack)));
-    faults.extend(ownerless.into_iter().map(|(_, fault)| fault));
-    let wanted = match choose_packs(site.choice(), &WorkspaceSettings::default(), &names, &mut faults) {
+    ownerless.retain(|(pack, _)| !diagnostics.iter().any(|diagnostic| is_withheld_of(diagnostic, pack)));
+    diagnostics.extend(ownerless.into_iter().map(|(_, diagnostic)| diagnostic));
+    let wanted = match choose_packs(site.choice(), &WorkspaceSettings::default(), &names, &mut diagnostics) {
         PackChoice::Named(wanted) => wanted,
         PackChoice::ByMarkers => names.clone(),
     };
@@ -185,14 +188,14 @@ pub fn load_packs(site: &dyn PackSource) -> (Vec<PackParts>, Vec<Diagnostic>) {
             if wanted.contains(&parts.name) { check::check_among(parts, &others) } else { Vec::new() }
         })
         .collect();
-    all.iter_mut().zip(found).for_each(|(parts, found)| parts.faults.extend(found));
+    all.iter_mut().zip(found).for_each(|(parts, found)| parts.diagnostics.extend(found));
     all.retain(|parts| wanted.contains(&parts.name));
-    (all, faults)
+    (all, diagnostics)
 }
 
 /// Returns the errors of a registry that do not belong to a single pack: names that two packs claim.
 pub fn name_clashes(registry: &Registry) -> impl Iterator<Item = Diagnostic> {
-    registry.faults.iter().filter(|fault| fault.code == NAME_CLASH).cloned()
+    registry.diagnostics.iter().filter(|diagnostic| diagnostic.code == NAME_CLASH).cloned()
 }
 
 struct PackLoader<'a> {
@@ -205,7 +208,7 @@ struct PackLoader<'a> {
 /// One pack after loading.
 struct LoadedPack {
     found: PackState,
-    faults: Vec<Diagnostic>,
+    diagnostics: Vec<Diagnostic>,
     /// Its parts that are broken and do not serve.
     refused: Vec<RefusedPart>,
 }
@@ -222,11 +225,11 @@ enum PackState {
 }
 
 /// Returns the first diagnostic of each pack that reports a withheld file.
-fn withheld_by_pack(faults: &[Diagnostic]) -> BTreeMap<String, Diagnostic> {
+fn withheld_by_pack(diagnostics: &[Diagnostic]) -> BTreeMap<String, Diagnostic> {
     let mut found = BTreeMap::new();
-    for fault in faults.iter().filter(|fault| is_withheld(fault)) {
-        if let Some(pack) = fault.at.as_ref().and_then(|at| pack_of_file(&at.source.path)) {
-            found.entry(pack.to_owned()).or_insert_with(|| fault.clone());
+    for diagnostic in diagnostics.iter().filter(|diagnostic| is_withheld(diagnostic)) {
+        if let Some(pack) = diagnostic.at.as_ref().and_then(|at| pack_of_file(&at.source.path)) {
+            found.entry(pack.to_owned()).or_insert_with(|| diagnostic.clone());
         }
     }
     found
@@ -235,14 +238,14 @@ fn withheld_by_pack(faults: &[Diagnostic]) -> BTreeMap<String, Diagnostic> {
 impl LoadedPack {
     /// Reports the withheld file as the only cause: all other errors of the pack follow from it.
     fn attribute_to(&mut self, why: &Diagnostic) {
-        self.faults.retain(|fault| !fault.is_error());
+        self.diagnostics.retain(|diagnostic| !diagnostic.is_error());
         self.refused.iter_mut().for_each(|refused| refused.why = why.clone());
     }
 }
 
 impl From<PackState> for LoadedPack {
     fn from(found: PackState) -> Self {
-        Self { found, faults: Vec::new(), refused: Vec::new() }
+        Self { found, diagnostics: Vec::new(), refused: Vec::new() }
     }
 }
 
@@ -264,7 +267,7 @@ impl PackLoader<'_> {
     fn load_pack(&self, name: &str, files: PackFiles, choice: &PackChoice) -> LoadedPack {
         let hash = self.hash(&files);
         // A clash dropped names of unchanged packs, which are assembled again.
-        let clashed = self.previous.faults.iter().any(|fault| fault.code == NAME_CLASH);
+        let clashed = self.previous.diagnostics.iter().any(|diagnostic| diagnostic.code == NAME_CLASH);
         let known = self.previous.packs.iter().find(|pack| pack.name == name);
         // One that was never sound as a whole has no last good state, and is looked at again.
         let in_part = self.previous.refused.iter().any(|refused| refused.pack == name);
@@ -300,15 +303,15 @@ impl PackLoader<'_> {
         let folder = find_root(pack, self.workspace.as_ref(), self.site);
         let folder = folder.unwrap_or_else(|_| self.workspace.root().to_owned());
         let root = self.open(&folder, roots_outside(pack));
-        let root = root.map_err(|fault| LoadedPack {
+        let root = root.map_err(|diagnostic| LoadedPack {
             found: PackState::Broken { last_good: false },
             refused: vec![RefusedPart {
                 pack: name.to_owned(),
                 part: PackPart::Pack,
                 name: name.to_owned(),
-                why: (*fault).clone(),
+                why: (*diagnostic).clone(),
             }],
-            faults: vec![*fault],
+            diagnostics: vec![*diagnostic],
         })?;
         match select_pack(name, pack, choice, self.workspace.as_ref(), root.as_ref()) {
             PackSelection::Dormant(markers) => Err(PackState::Dormant(markers).into()),
@@ -335,16 +338,16 @@ impl PackLoader<'_> {
 /// Decides whether a compiled pack serves, by what the rules find in it.
 fn judge_pack(mut parts: PackParts, root: Arc<dyn World>, known: bool) -> LoadedPack {
     if parts.files.validation() == Validation::Full {
-        parts.faults.extend(check::check(&parts));
+        parts.diagnostics.extend(check::check(&parts));
     }
-    let faults = parts.faults.clone();
+    let diagnostics = parts.diagnostics.clone();
     //= docs/spec.md#reload
     //# A pack MUST be replaced as a whole, and its last valid version MUST stay active while it has an error.
     if parts.is_sound() {
-        return LoadedPack { found: PackState::New(Box::new(parts), root), faults, refused: Vec::new() };
+        return LoadedPack { found: PackState::New(Box::new(parts), root), diagnostics, refused: Vec::new() };
     }
     if known {
-        return LoadedPack { found: PackState::Broken { last_good: true }, faults, refused: Vec::new() };
+        return LoadedPack { found: PackState::Broken { last_good: true }, diagnostics, refused: Vec::new() };
     }
     // There is no last good state: then the parts that are sound, unless none of it is.
     let refused = check::refuse_broken_parts(&mut parts);
@@ -352,23 +355,23 @@ fn judge_pack(mut parts: PackParts, root: Arc<dyn World>, known: bool) -> Loaded
         true => PackState::Broken { last_good: false },
         false => PackState::New(Box::new(parts), root),
     };
-    LoadedPack { found, faults, refused }
+    LoadedPack { found, diagnostics, refused }
 }
 
 /// Returns an error for each table `[packs.NAME]` without effect: its pack neither exists nor is withheld.
-fn idle_tables(settings: &WorkspaceSettings, names: &[String], faults: &[Diagnostic]) -> Vec<Diagnostic> {
-    let withheld = withheld_by_pack(faults);
+fn idle_tables(settings: &WorkspaceSettings, names: &[String], diagnostics: &[Diagnostic]) -> Vec<Diagnostic> {
+    let withheld = withheld_by_pack(diagnostics);
     let tables = settings.workspace.packs.iter().map(|(name, _)| name);
     let idle = tables.filter(|name| !names.contains(&name.value) && !withheld.contains_key(name.value.as_str()));
-    let mut faults = idle
+    let mut diagnostics = idle
         .map(|name| {
-            let mut fault = *unknown_pack(&name.value, names, faults).warning().at(name.at.clone());
-            fault.message = format!("`[packs.{}]` has no effect: {}", name.value, fault.message);
-            fault
+            let mut diagnostic = *unknown_pack(&name.value, names, diagnostics).warning().at(name.at.clone());
+            diagnostic.message = format!("`[packs.{}]` has no effect: {}", name.value, diagnostic.message);
+            diagnostic
         })
         .collect();
-    told_in_part(&mut faults);
-    faults
+    limit_diagnostics(&mut diagnostics);
+    diagnostics
 }
 
 /// The errors for packs that a `toolsd.toml` wants served and that are not loaded. `found` are the diagnostics of the
@@ -383,15 +386,15 @@ fn choose_packs(
     line: PackChoice,
     settings: &WorkspaceSettings,
     names: &[String],
-    faults: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) -> PackChoice {
-    let absent = absent_packs(settings, names, faults);
-    faults.extend(absent);
+    let absent = absent_packs(settings, names, diagnostics);
+    diagnostics.extend(absent);
     match (line, &settings.workspace.serve) {
         (PackChoice::Named(wanted), _) => {
             let unknown = wanted.iter().filter(|name| !names.contains(name));
-            let unknown: Vec<Diagnostic> = unknown.map(|name| *unknown_pack(name, names, faults)).collect();
-            faults.extend(unknown);
+            let unknown: Vec<Diagnostic> = unknown.map(|name| *unknown_pack(name, names, diagnostics)).collect();
+            diagnostics.extend(unknown);
             PackChoice::Named(wanted)
         }
         (PackChoice::ByMarkers, Some(serve)) => {
@@ -401,9 +404,9 @@ fn choose_packs(
     }
 }
 
-fn or_record<T: Default>(result: Result<T>, faults: &mut Vec<Diagnostic>) -> T {
-    result.unwrap_or_else(|fault| {
-        faults.push(*fault);
+fn or_record<T: Default>(result: Result<T>, diagnostics: &mut Vec<Diagnostic>) -> T {
+    result.unwrap_or_else(|diagnostic| {
+        diagnostics.push(*diagnostic);
         T::default()
     })
 }
@@ -415,19 +418,20 @@ mod tests {
     use crate::registry::{EMBEDDED, MergedDefinitions};
 
     fn files_of_the_binary() -> PackFiles {
-        let (files, faults) = PackFiles::collect(&[Layer { origin: EMBEDDED.to_owned(), world: None, trust: None }]);
-        assert_eq!(faults, []);
+        let (files, diagnostics) =
+            PackFiles::collect(&[Layer { origin: EMBEDDED.to_owned(), world: None, trust: None }]);
+        assert_eq!(diagnostics, []);
         files
     }
 
     #[test]
-    fn the_packs_of_the_binary_have_no_fault_that_a_start_could_miss() {
+    fn built_in_packs_have_no_diagnostics() {
         let files = files_of_the_binary();
         let read = |name: &String| PackParts::read(name, [0; 32], files.for_pack(name), &WorkspaceSettings::default());
         let all: Vec<PackParts> = files.packs().iter().map(read).collect();
         for parts in &all {
             let others: Vec<&PackParts> = all.iter().filter(|other| other.name != parts.name).collect();
-            assert_eq!(parts.faults, [], "{}", parts.name);
+            assert_eq!(parts.diagnostics, [], "{}", parts.name);
             assert_eq!(check::check_among(parts, &others), [], "{}", parts.name);
         }
     }

@@ -120,9 +120,9 @@ pub fn complete_argument(
                 Json::Array(items) => items.iter().map(to_text).collect(),
                 _ => {
                     let kind = value.kind().name();
-                    let fault =
+                    let error =
                         Diagnostic::new(Code::SCRIPT, format!("`{}` returns {kind}, not a list", function.value));
-                    return Err(fault.at(function.at.clone()).help("return a list of texts"));
+                    return Err(error.at(function.at.clone()).help("return a list of texts"));
                 }
             }
         }
@@ -165,7 +165,7 @@ mod tests {
     //= type=test
     //# A completion MUST have at most 100 values, and those that begin with the typed text MUST come first.
     #[test]
-    fn at_most_a_hundred_are_told() {
+    fn at_most_a_hundred_are_reported() {
         let all = (0..150).map(|number| number.to_string()).collect();
         let Answer::Completion { values, total } = filter_completions(all, "") else {
             panic!("completions were asked for")

@@ -3,7 +3,7 @@
 use super::answer::{ResourceAnswer, contents_of};
 use super::arguments::{accept_arguments, parse_argument};
 use super::invocation::{Invocation, takes_arguments};
-use super::status::log_fault;
+use super::status::log_error;
 use crate::content::{Content, ContentBody, ResourceBody};
 use crate::definition::Body;
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -183,15 +183,15 @@ pub fn call_list_function(served: &ServedResource, invocation: &Invocation, host
     let arguments = vec![Value::from_json(&resource.bind)];
     let value = invocation.function_of(host, &resource.script, &list.value, arguments)?;
     let Json::Array(items) = value.json()? else {
-        let fault =
+        let error =
             Diagnostic::new(Code::SCRIPT, format!("`{}` returns {}, not a list", list.value, value.kind().name()));
-        return Err(fault.at(list.at.clone()).help("return a list of `#{ uri, name }`"));
+        return Err(error.at(list.at.clone()).help("return a list of `#{ uri, name }`"));
     };
     let complete = |item: Json| {
         let mut item = if item.is_string() { json!({ "uri": item }) } else { item };
         let Some(uri) = item.get("uri").and_then(Json::as_str).map(str::to_owned) else {
-            let fault = Diagnostic::new(Code::SCRIPT, format!("an item of `{}` has no `uri`", list.value));
-            return Err(fault.at(list.at.clone()).help("return a list of `#{ uri, name }`"));
+            let error = Diagnostic::new(Code::SCRIPT, format!("an item of `{}` has no `uri`", list.value));
+            return Err(error.at(list.at.clone()).help("return a list of `#{ uri, name }`"));
         };
         let map = item.as_object_mut();
         if let Some(map) = map {
@@ -310,10 +310,10 @@ impl FoundSkills {
     }
 
     /// Logs an error unless it was logged before.
-    pub(super) fn log_once(&self, fault: &Diagnostic) {
+    pub(super) fn log_once(&self, error: &Diagnostic) {
         let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
-        if logged.insert(fault.message.clone()) {
-            log_fault(fault);
+        if logged.insert(error.message.clone()) {
+            log_error(error);
         }
     }
 

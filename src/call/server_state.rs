@@ -72,7 +72,7 @@ impl ServerState {
             Some(started) => started,
             None => now_ms.saturating_sub(to_millis(self.started.elapsed())),
         };
-        let told = json!({
+        let reported = json!({
             "name": name.unwrap_or_else(|| env!("CARGO_PKG_NAME").to_owned()),
             "version": env!("CARGO_PKG_VERSION"),
             "transport": transport.unwrap_or("none"),
@@ -84,7 +84,7 @@ impl ServerState {
             "uptime_s": now_ms.saturating_sub(began_ms) / 1_000,
             "since": time::format(began_ms - began_ms.rem_euclid(1_000), None).ok(),
         });
-        told.as_object().cloned().unwrap_or_default()
+        reported.as_object().cloned().unwrap_or_default()
     }
 
     /// Notes a call that begins in this world, until the result is dropped.

@@ -6,7 +6,7 @@ use super::change_feed::{ChangeFeed, HostChange};
 use super::generation::{
     DescriptionSources, announce_differences, compute, has_computed_parts, is_same_generation, next_generation,
 };
-use super::graph_faults;
+use super::graph_errors;
 use super::host::{Staging, write_log};
 use super::loading::{PackSource, load_registry, load_with_retries};
 use super::request::{Caller, Request};
@@ -150,7 +150,7 @@ impl Service {
         let tool = CalledTool::find(self, &request);
         let ended = move |answer: Result<Answer>| {
             let is_own = answer.is_ok();
-            done(answer.unwrap_or_else(|fault| tool.answer_stopped(fault)), is_own);
+            done(answer.unwrap_or_else(|error| tool.answer_stopped(error)), is_own);
         };
         let caller_id = caller.peer.caller_id;
         self.state.pool.call(name, caller_id, cancel, move || service.run(&request, caller), ended);
@@ -163,7 +163,7 @@ impl Service {
         let (sender, receiver) = channel();
         // Waits without a timeout.
         self.submit_watched(request, caller, move |answer, _| drop(sender.send(answer)));
-        receiver.recv().unwrap_or_else(|_| Answer::Fault(ended_early()))
+        receiver.recv().unwrap_or_else(|_| Answer::Error(ended_early()))
     }
 
     /// Runs something on a script thread and waits for it, no longer than its guards allow. What ended it goes to the
@@ -173,8 +173,8 @@ impl Service {
         self.state.pool.call(name.to_owned(), CallerId::default(), CancelFlag::default(), job, move |ended| {
             drop(sender.send(ended))
         });
-        receiver.recv().unwrap_or_else(|_| Err(ended_early())).unwrap_or_else(|fault| {
-            write_log(self.state.log(), LogLevel::Warning, &Json::from(format!("`{name}` did not end: {fault}")));
+        receiver.recv().unwrap_or_else(|_| Err(ended_early())).unwrap_or_else(|error| {
+            write_log(self.state.log(), LogLevel::Warning, &Json::from(format!("`{name}` did not end: {error}")));
             false
         })
     }
@@ -185,14 +185,14 @@ impl Service {
         let active = ActiveRequest::new(&self.state, &registry, caller);
         match active.answer(request) {
             Ok(answer) => answer,
-            Err(fault) if fault.code == Code::SUSPENDED => match active.elicitation().take_pending() {
+            Err(error) if error.code == Code::SUSPENDED => match active.elicitation().take_pending() {
                 Some(asks) => Answer::Asks(Box::new(asks)),
-                None => Answer::Fault(fault),
+                None => Answer::Error(error),
             },
             //= docs/spec.md#calls
             //# A result over the output limit MUST fail and name the argument that narrows it, and an error
             //# MUST be truncated.
-            Err(fault) => Answer::Fault(fault.bounded(Limits::default().output)),
+            Err(error) => Answer::Error(error.bounded(Limits::default().output)),
         }
     }
 
@@ -287,8 +287,8 @@ impl Service {
         let after = match background.refresh_graph(pack) {
             Ok(Some(after)) => after,
             Ok(None) => return false,
-            Err(fault) => {
-                let data = Json::from(format!("the graph of `{}` is not refreshed: {fault}", pack.name));
+            Err(error) => {
+                let data = Json::from(format!("the graph of `{}` is not refreshed: {error}", pack.name));
                 write_log(self.state.log(), LogLevel::Warning, &data);
                 self.state.changes.announce(&HostChange::Log { level: LogLevel::Warning, data });
                 return false;
@@ -320,7 +320,7 @@ impl Service {
         let Some(pack) = registry.packs.iter().find(|known| known.name == pack) else { return Ok(None) };
         let background = ActiveRequest::in_background(&self.state, &registry, CancelFlag::default());
         let graph = background.refresh_graph(pack)?;
-        Ok(graph.and_then(|graph| graph_faults::status(&pack.name, &graph)))
+        Ok(graph.and_then(|graph| graph_errors::status(&pack.name, &graph)))
     }
 
     /// What the graph of a pack was made of: absolute paths of files and folders.
@@ -361,10 +361,10 @@ impl CalledTool {
     }
 
     /// The answer of a call that was stopped: that of a tool is its result, as if it had stopped by itself.
-    fn answer_stopped(self, fault: Box<Diagnostic>) -> Answer {
+    fn answer_stopped(self, error: Box<Diagnostic>) -> Answer {
         match self.0 {
-            Some(served) if fault.code == Code::LIMIT => Answer::Tool(ToolOutcome::from_fault(fault, &served)),
-            _ => Answer::Fault(fault),
+            Some(served) if error.code == Code::LIMIT => Answer::Tool(ToolOutcome::from_diagnostic(error, &served)),
+            _ => Answer::Error(error),
         }
     }
 }
@@ -372,7 +372,7 @@ impl CalledTool {
 impl RefreshSchedule {
     /// Returns the schedule of a pack, if it is refreshed in the background.
     fn of_pack(pack: &Pack, config: &Value) -> Option<Self> {
-        let Refresh::Beside { interval_ms, watch } = &pack.compiled.graph.as_ref()?.refresh else { return None };
+        let Refresh::Background { interval_ms, watch } = &pack.compiled.graph.as_ref()?.refresh else { return None };
         let config = config.to_json();
         let interval_ms = interval_ms.value(&config, Json::as_u64).unwrap_or(0);
         let watch = watch.value(&config, Json::as_bool).unwrap_or(false);

@@ -41,7 +41,7 @@ pub(super) fn registry_status(registry: &Registry) -> Json {
         "packs": packs,
         "dormant": dormant,
         "refused": describe_refused(registry),
-        "faults": registry.faults.iter().map(fault_json).collect::<Vec<_>>(),
+        "faults": registry.diagnostics.iter().map(error_json).collect::<Vec<_>>(),
     })
 }
 
@@ -52,23 +52,23 @@ fn describe_refused(registry: &Registry) -> Vec<Json> {
             "pack": refused.pack,
             "part": refused.part.name(),
             "name": refused.name,
-            "why": fault_json(&refused.why),
+            "why": error_json(&refused.why),
         })
     };
     registry.refused.iter().map(one).collect()
 }
 
 /// Returns a diagnostic as data.
-pub fn fault_json(fault: &Diagnostic) -> Json {
+pub fn error_json(error: &Diagnostic) -> Json {
     let mut json = json!({
-        "severity": match fault.severity { Severity::Error => "error", Severity::Warning => "warning" },
-        "code": fault.code.0,
-        "message": fault.message,
+        "severity": match error.severity { Severity::Error => "error", Severity::Warning => "warning" },
+        "code": error.code.0,
+        "message": error.message,
     });
-    if let Some(place) = &fault.at {
+    if let Some(place) = &error.at {
         json["at"] = json!(place.to_string());
     }
-    if let Some(help) = &fault.help {
+    if let Some(help) = &error.help {
         json["help"] = json!(help);
     }
     json
@@ -77,13 +77,13 @@ pub fn fault_json(fault: &Diagnostic) -> Json {
 /// Returns the errors of the roots of a workspace.
 pub(super) fn displaced_roots(workspace: &dyn World) -> Vec<Json> {
     let roots = std::iter::once(".".to_owned()).chain(workspace.granted_roots());
-    roots.filter_map(|root| workspace.stat(&root).err().map(|wrong| fault_json(&wrong))).collect()
+    roots.filter_map(|root| workspace.stat(&root).err().map(|wrong| error_json(&wrong))).collect()
 }
 
 /// Writes a diagnostic to the log.
-pub fn log_fault(fault: &Diagnostic) {
-    match fault.severity {
-        Severity::Error => tracing::error!("{fault}"),
-        Severity::Warning => tracing::warn!("{fault}"),
+pub fn log_error(error: &Diagnostic) {
+    match error.severity {
+        Severity::Error => tracing::error!("{error}"),
+        Severity::Warning => tracing::warn!("{error}"),
     }
 }

@@ -2,7 +2,7 @@
 //! audit.
 
 use super::answer::ToolOutcome;
-use super::arguments::{accept_arguments, arguments_fault, check_present, merge_constants, property_names};
+use super::arguments::{accept_arguments, arguments_error, check_present, merge_constants, property_names};
 use super::invocation::{Invocation, takes_arguments};
 use crate::definition::{Body, Located, Tool};
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -12,7 +12,7 @@ use crate::primitive::SchemaViolation;
 use crate::primitive::{Effect, Host};
 use crate::registry::{CallContract, ServedTool};
 use crate::script::commit_call;
-use crate::value::{Fault, Json, Value};
+use crate::value::{CaughtError, Json, Value};
 use crate::world::staging::StagedFile;
 use serde_json::json;
 use std::sync::OnceLock;
@@ -57,7 +57,7 @@ pub(super) fn choose_body<'a>(served: &'a ServedTool, arguments: &Json) -> Resul
         return Ok((&operation.body.value, accepted));
     }
     problems.iter_mut().for_each(|problem| describe_foreign_argument(problem, name, served));
-    Err(arguments_fault(&format!("`{name}` of {what}"), &problems))
+    Err(arguments_error(&format!("`{name}` of {what}"), &problems))
 }
 
 /// Says of a problem with an argument of other operations which ones those are.
@@ -80,7 +80,7 @@ fn describe_foreign_argument(problem: &mut SchemaViolation, name: &str, served: 
 ///
 /// # Errors
 /// Protocol errors: `protocol_error`, `not_found`, a call that was cancelled or suspended, a missing capability.
-pub(super) fn call_tool(
+pub(super) fn run_tool(
     served: &ServedTool,
     invocation: &Invocation,
     arguments: &Json,
@@ -96,38 +96,38 @@ pub(super) fn call_tool(
     let ended = value
         .and_then(|value| invocation.guarded(|| ToolOutcome::from_value(&value, served, most)))
         .and_then(|outcome| commit_writes(invocation, outcome));
-    let fault = match ended {
+    let error = match ended {
         Ok(outcome) => return Ok(outcome),
-        Err(fault) => fault,
+        Err(error) => error,
     };
     discard_writes(invocation);
     let handled = match error_handler(&served.definition, invocation) {
-        Some((script, function)) if !matches!(fault.code, Code::CANCELLED | Code::SUSPENDED) => {
+        Some((script, function)) if !matches!(error.code, Code::CANCELLED | Code::SUSPENDED) => {
             // A call may have used up its limits, so the handler gets its own.
             let again = invocation.with_fresh_limits();
-            let first = fault.clone();
-            let arguments = again.value(arguments).map(|arguments| vec![Fault::value(fault), arguments]);
+            let first = error.clone();
+            let arguments = again.value(arguments).map(|arguments| vec![CaughtError::value(error), arguments]);
             arguments
                 .and_then(|arguments| again.function(&script, &function, arguments))
                 .and_then(|value| again.guarded(|| ToolOutcome::from_value(&value, served, most)))
                 .and_then(|outcome| commit_writes(&again, outcome))
                 .inspect_err(|_| discard_writes(&again))
                 // An error that is thrown again stays what it was: an error of the arguments is not one of the handler.
-                .map_err(|fault| if is_thrown_again(&fault, &first) { first } else { fault })
+                .map_err(|error| if is_thrown_again(&error, &first) { first } else { error })
         }
-        _ => Err(fault),
+        _ => Err(error),
     };
-    handled.or_else(|fault| match fault.code {
+    handled.or_else(|error| match error.code {
         Code::PROTOCOL_ERROR | Code::NOT_FOUND | Code::CANCELLED | Code::SUSPENDED | Code::CAPABILITY => {
-            Err(fault.bounded(most))
+            Err(error.bounded(most))
         }
-        _ => Ok(ToolOutcome { changes: written_files(invocation), ..ToolOutcome::from_fault(fault, served) }),
+        _ => Ok(ToolOutcome { changes: written_files(invocation), ..ToolOutcome::from_diagnostic(error, served) }),
     })
 }
 
-fn is_thrown_again(fault: &Diagnostic, first: &Diagnostic) -> bool {
-    let has_more = fault.data.is_some() && fault.data != first.data;
-    fault.code == first.code && fault.message == first.message && !has_more
+fn is_thrown_again(error: &Diagnostic, first: &Diagnostic) -> bool {
+    let has_more = error.data.is_some() && error.data != first.data;
+    error.code == first.code && error.message == first.message && !has_more
 }
 
 /// Returns `on_error` of the tool, otherwise of the pack: script and function. The script is that of the body,
@@ -151,8 +151,8 @@ fn error_handler(tool: &Tool, invocation: &Invocation) -> Option<(String, String
 //# What a call writes MUST be staged until the call succeeds, and MUST be discarded when it fails or is
 //# cancelled.
 fn commit_writes(invocation: &Invocation, mut outcome: ToolOutcome) -> Result<ToolOutcome> {
-    if let Some(fault) = invocation.guard.verdict() {
-        return Err(fault);
+    if let Some(error) = invocation.guard.verdict() {
+        return Err(error);
     }
     if invocation.host.cancel.is_cancelled() {
         return Err(Diagnostic::new(Code::CANCELLED, "the call was cancelled"));
@@ -211,9 +211,9 @@ impl AuditLog {
         let began = Instant::now();
         let ended = call();
         let (kind, changes) = match &ended {
-            Err(fault) => (fault.code.kind(), Json::from(Vec::<Json>::new())),
+            Err(error) => (error.code.kind(), Json::from(Vec::<Json>::new())),
             Ok(outcome) => {
-                let kind = outcome.fault.as_ref().map_or("well", |fault| fault.code.kind());
+                let kind = outcome.error.as_ref().map_or("well", |error| error.code.kind());
                 (kind, outcome.changes.iter().map(|file| json!({ "path": file.path, "change": file.change })).collect())
             }
         };

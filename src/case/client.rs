@@ -58,10 +58,10 @@ impl CaseClient {
         notices: &Arc<Mutex<Vec<Notice>>>,
     ) -> Result<Answer> {
         let caller = |asking: AskMode| {
-            let told = Arc::clone(notices);
+            let reported = Arc::clone(notices);
             Caller {
                 cancel: CancelFlag::default(),
-                notices: Box::new(move |notice| told.lock().unwrap_or_else(PoisonError::into_inner).push(notice)),
+                notices: Box::new(move |notice| reported.lock().unwrap_or_else(PoisonError::into_inner).push(notice)),
                 capabilities: self.capabilities.clone(),
                 asking,
                 peer: Peer::default(),
@@ -102,11 +102,11 @@ impl Asker for CaseClient {
         let mut answers = Vec::new();
         for (key, wish) in questions {
             let Some(answer) = self.answers.get(key) else {
-                let fault = Diagnostic::new(CASE, format!("the case has no answer for `{key}`"));
+                let diagnostic = Diagnostic::new(CASE, format!("the case has no answer for `{key}`"));
                 let known: Vec<&str> =
                     self.answers.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
                 let help = did_you_mean(key, known).unwrap_or_else(|| format!("write it as `answers.{key} = …`"));
-                return Err(fault.help(help));
+                return Err(diagnostic.help(help));
             };
             self.asked().push(question_to_json(key, wish));
             answers.push(answer_to_json(wish, answer));

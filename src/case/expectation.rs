@@ -33,17 +33,17 @@ pub fn check_expectations(
     step: &CaseStep,
     mut blessings: Option<&mut Vec<Blessing>>,
 ) -> Vec<Diagnostic> {
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     let failure = happened.answer.and_then(failure);
     let expected = step.expect.iter().any(|expect| matches!(expect.value, Expectation::Error(_)));
-    if let (Some(fault), false) = (failure, expected) {
-        let told = match &fault.at {
-            Some(place) => format!("it failed: {} (at {place})", fault.message),
-            None => format!("it failed: {}", fault.message),
+    if let (Some(diagnostic), false) = (failure, expected) {
+        let reported = match &diagnostic.at {
+            Some(place) => format!("it failed: {} (at {place})", diagnostic.message),
+            None => format!("it failed: {}", diagnostic.message),
         };
-        let mut told = unmet_at(&step.act.at, told);
-        told.help.clone_from(&fault.help);
-        return vec![told];
+        let mut reported = unmet_at(&step.act.at, reported);
+        reported.help.clone_from(&diagnostic.help);
+        return vec![reported];
     }
     for expect in &step.expect {
         let differs = match (&expect.value, happened.answer) {
@@ -72,28 +72,28 @@ pub fn check_expectations(
                 Expectation::Notifications(_) => "the notifications differ",
                 Expectation::Questions(_) => "the questions differ",
             };
-            faults.push(unmet_at(&expect.at, format!("{what}\n{differs}")));
+            diagnostics.push(unmet_at(&expect.at, format!("{what}\n{differs}")));
         }
     }
-    faults
+    diagnostics
 }
 
 /// Returns the error of an answer, if it failed.
 fn failure(answer: &Answer) -> Option<&Diagnostic> {
     match answer {
-        Answer::Fault(fault) => Some(fault),
-        Answer::Tool(outcome) if outcome.failed => outcome.fault.as_deref(),
+        Answer::Error(diagnostic) => Some(diagnostic),
+        Answer::Tool(outcome) if outcome.failed => outcome.error.as_deref(),
         _ => None,
     }
 }
 
 fn fails(expected: &Json, failure: Option<&Diagnostic>) -> Option<String> {
-    let Some(fault) = failure else { return Some("it ended well".to_owned()) };
-    let rejected = fault.code == Code::PROTOCOL_ERROR;
-    let inner = fault.data.as_deref().cloned().unwrap_or_default();
+    let Some(diagnostic) = failure else { return Some("it ended well".to_owned()) };
+    let rejected = diagnostic.code == Code::PROTOCOL_ERROR;
+    let inner = diagnostic.data.as_deref().cloned().unwrap_or_default();
     let (code, data) = match (rejected, inner.get("code")) {
         (true, Some(code)) => (code.clone(), inner.get("data").cloned().unwrap_or_default()),
-        _ => (json!(fault.code.0), inner),
+        _ => (json!(diagnostic.code.0), inner),
     };
     let mut differing = Vec::new();
     if let Some(wanted) = expected.get("code")
@@ -102,9 +102,9 @@ fn fails(expected: &Json, failure: Option<&Diagnostic>) -> Option<String> {
         differing.push(format!("code: expected {wanted}, got {code}"));
     }
     if let Some(wanted) = expected.get("message").and_then(Json::as_str)
-        && !fault.message.contains(wanted)
+        && !diagnostic.message.contains(wanted)
     {
-        differing.push(format!("message: expected a part {wanted:?}, got {:?}", fault.message));
+        differing.push(format!("message: expected a part {wanted:?}, got {:?}", diagnostic.message));
     }
     if let Some(wanted) = expected.get("data")
         && let Some(differs) = partial_difference(wanted, &data)
@@ -169,7 +169,7 @@ fn leaves(expected: &Json, happened: &StepOutcome<'_>) -> Option<String> {
 }
 
 fn notified(expected: &Json, happened: &StepOutcome<'_>) -> Option<String> {
-    let told = happened.notices.iter().map(|notice| match notice {
+    let reported = happened.notices.iter().map(|notice| match notice {
         Notice::Progress { done, total, message } => {
             json!({ "progress": { "done": done, "total": total, "message": message } })
         }
@@ -178,7 +178,7 @@ fn notified(expected: &Json, happened: &StepOutcome<'_>) -> Option<String> {
         Notice::Changed(list) => json!({ "changed": list.name() }),
         Notice::Updated { uri } => json!({ "updated": uri }),
     });
-    partial_difference(expected, &told.collect())
+    partial_difference(expected, &reported.collect())
 }
 
 /// These questions, in this order: a text stands for a key.
@@ -209,7 +209,7 @@ pub fn result_of(answer: &Answer) -> Json {
         Answer::Skills(skills) => skills.iter().map(|(_, skill)| json!(skill.uri)).collect(),
         Answer::Ready(_) => Json::Null,
         Answer::Asks(asks) => asks.questions.iter().map(|(key, _)| json!(key)).collect(),
-        Answer::Fault(fault) => crate::call::fault_json(fault),
+        Answer::Error(diagnostic) => crate::call::error_json(diagnostic),
     }
 }
 

@@ -189,7 +189,7 @@ pub struct RefreshTimer {
     /// When it is due next, in milliseconds.
     due_ms: AtomicI64,
     /// The notices since the last step.
-    told: Arc<Mutex<Vec<Notice>>>,
+    reported: Arc<Mutex<Vec<Notice>>>,
     _listener: ChangeSubscription,
 }
 
@@ -202,8 +202,8 @@ impl RefreshTimer {
             inner.describe();
             inner.refresh(&name, CancelFlag::default())
         });
-        let told: Arc<Mutex<Vec<Notice>>> = Arc::default();
-        let hears = Arc::clone(&told);
+        let reported: Arc<Mutex<Vec<Notice>>> = Arc::default();
+        let hears = Arc::clone(&reported);
         let listener = service.changes().subscribe(move |change| {
             if let HostChange::Lists { tools, prompts, resources } = change {
                 let lists =
@@ -212,7 +212,7 @@ impl RefreshTimer {
                 hears.lock().unwrap_or_else(PoisonError::into_inner).extend(changed);
             }
         });
-        let timer = Self { every: pace.every, due_ms: AtomicI64::new(i64::MAX), told, _listener: listener };
+        let timer = Self { every: pace.every, due_ms: AtomicI64::new(i64::MAX), reported, _listener: listener };
         timer.schedule(now_ms);
         Some(timer)
     }
@@ -227,11 +227,11 @@ impl RefreshTimer {
         if now_ms < self.due_ms.load(Ordering::Relaxed) {
             return;
         }
-        self.told.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.reported.lock().unwrap_or_else(PoisonError::into_inner).clear();
         refresh(service, pack);
         self.schedule(now_ms);
-        let told = std::mem::take(&mut *self.told.lock().unwrap_or_else(PoisonError::into_inner));
-        notices.lock().unwrap_or_else(PoisonError::into_inner).extend(told);
+        let reported = std::mem::take(&mut *self.reported.lock().unwrap_or_else(PoisonError::into_inner));
+        notices.lock().unwrap_or_else(PoisonError::into_inner).extend(reported);
     }
 }
 

@@ -85,10 +85,10 @@ impl CaseVariables {
 
     fn value(&self, name: &str) -> Result<&Json> {
         self.values.get(name).ok_or_else(|| {
-            let fault = Diagnostic::new(CASE, format!("no value named `{name}` was captured"));
+            let diagnostic = Diagnostic::new(CASE, format!("no value named `{name}` was captured"));
             match did_you_mean(name, self.values.keys().map(String::as_str)) {
-                Some(help) => fault.help(help),
-                None => fault.help("capture it in an earlier step: `capture = { name = \"/json/pointer\" }`"),
+                Some(help) => diagnostic.help(help),
+                None => diagnostic.help("capture it in an earlier step: `capture = { name = \"/json/pointer\" }`"),
             }
         })
     }
@@ -132,6 +132,9 @@ mod tests {
         kept.keep("name", json!("a b"));
         let filled = kept.fill(&json!({ "id": "$id", "list": ["${name}", "x/${id}/${name}"], "cost": "$5" }));
         assert_eq!(filled, Ok(json!({ "id": 7, "list": ["a b", "x/7/a b"], "cost": "$5" })));
-        assert!(kept.fill(&json!("${nme}")).is_err_and(|fault| fault.to_string().contains("did you mean `name`?")));
+        assert!(
+            kept.fill(&json!("${nme}"))
+                .is_err_and(|diagnostic| diagnostic.to_string().contains("did you mean `name`?"))
+        );
     }
 }

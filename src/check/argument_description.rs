@@ -33,7 +33,7 @@ properties.pot = { type = "string" }
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     for tool in &subject.definitions.tools {
         let properties = tool.input.json.get("properties").and_then(Json::as_object);
         for (name, schema) in properties.into_iter().flatten() {
@@ -43,10 +43,10 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             let pointer = format!("/properties/{}", crate::parse::toml::escape(name));
             let at = tool.input.place(&pointer).unwrap_or(&tool.name.at);
             let message = format!("the argument `{name}` of `{}` has no description", tool.name.value);
-            faults.push(warning_at(CODE, at, message, "`description = \"…\"`: what it means, and an example"));
+            diagnostics.push(warning_at(CODE, at, message, "`description = \"…\"`: what it means, and an example"));
         }
     }
-    faults
+    diagnostics
 }
 
 /// Returns whether a schema, or the one it refers to, has a description. Another rule reports unresolved references.

@@ -42,13 +42,13 @@ fn brew(args) { ask("tea", client_roots()).len() }"##,
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     for named in subject.background_functions() {
         let Some(calls) = subject.program.find_calls_to(named.script, named.function, ASKING) else { continue };
         let steps: Vec<String> = calls.iter().map(|(name, at)| format!("`{name}` at {at}")).collect();
         let message = format!("`{}` asks the client, but runs without one", named.function);
         let help = format!("ask in a tool, a prompt or a read; here it is {}", steps.join(", then "));
-        faults.push(error_at(CODE, named.at, message, help));
+        diagnostics.push(error_at(CODE, named.at, message, help));
     }
-    faults
+    diagnostics
 }

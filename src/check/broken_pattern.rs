@@ -30,7 +30,7 @@ effect = "pure"
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     for call in subject.calls() {
         let Some(primitive) = primitives::find(&call.name) else { continue };
         for (index, text) in &call.texts {
@@ -40,12 +40,14 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 Some("globs") => Globs::new(&[text], ".").map(drop),
                 _ => continue,
             };
-            faults.extend(
-                read.err().map(|fault| error_at(CODE, &call.at, fault.message, fault.help.unwrap_or_default())),
+            diagnostics.extend(
+                read.err().map(|diagnostic| {
+                    error_at(CODE, &call.at, diagnostic.message, diagnostic.help.unwrap_or_default())
+                }),
             );
         }
     }
-    faults
+    diagnostics
 }
 
 #[cfg(test)]
@@ -55,9 +57,9 @@ mod tests {
     #[test]
     fn a_parameter_that_takes_a_pattern_is_named_so() {
         for (primitive, param) in ALL.iter().flat_map(|one| one.positional().map(move |param| (one, param))) {
-            let told = param.doc.to_lowercase();
-            let is_regex = told.starts_with("the regular expression") && param.name != "regex";
-            let is_glob = told.starts_with("globs") && param.name != "globs";
+            let reported = param.doc.to_lowercase();
+            let is_regex = reported.starts_with("the regular expression") && param.name != "regex";
+            let is_glob = reported.starts_with("globs") && param.name != "globs";
             assert!(!is_regex && !is_glob, "`{}` of `{}`: {}", param.name, primitive.name, param.doc);
         }
         let takes = |name: &str| ALL.iter().filter(|one| one.positional().any(|param| param.name == name)).count();

@@ -29,7 +29,7 @@ expect.result = "ok"
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     for step in subject.definitions.cases.iter().flat_map(|case| &case.steps) {
         let (kind, name) = match &step.act.value {
             CaseAction::Call { tool, .. } => (ItemKind::Tool, tool),
@@ -48,8 +48,8 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         if !known.contains(&name.as_str()) {
             let help =
                 did_you_mean(name, known.iter().copied()).unwrap_or_else(|| format!("define it as a [[{what}]]"));
-            faults.push(error_at(CODE, &step.act.at, format!("there is no {what} `{name}`"), help));
+            diagnostics.push(error_at(CODE, &step.act.at, format!("there is no {what} `{name}`"), help));
         }
     }
-    faults
+    diagnostics
 }

@@ -57,16 +57,16 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             }
         }
     }
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     for (_, function) in functions(subject.program) {
         let known = text_of(function).and_then(|text| elsewhere.get(&text));
         if let Some((pack, name, at)) = known {
             let message = format!("`{}` is also in the pack `{pack}`: `{name}` at {at}", function.name);
             let help = "make it a primitive, or something that a primitive takes as an option";
-            faults.push(warning_at(CODE, &function.body, message, help));
+            diagnostics.push(warning_at(CODE, &function.body, message, help));
         }
     }
-    faults
+    diagnostics
 }
 
 fn functions(program: &Program) -> impl Iterator<Item = (&ScriptSurvey, &FunctionDefinition)> {

@@ -35,22 +35,22 @@ fn pot() { read_text("a.md") }"##,
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     //= docs/spec.md#operations
     //# The effect of each operation MUST be verified by `check` and enforced at run time.
     for body in subject.items.iter().flat_map(|item| &item.bodies) {
         for named in &body.functions {
             let (declared, at) = body.effect.map_or((Effect::Reads, named.at), |effect| (effect.value, &effect.at));
-            faults.extend(compare(subject, named, declared, at));
+            diagnostics.extend(compare(subject, named, declared, at));
         }
         if let (Some(name), Some(declared)) = (body.primitive, body.effect) {
-            faults.extend(compare_primitive(name, declared));
+            diagnostics.extend(compare_primitive(name, declared));
         }
     }
     for named in subject.background_functions() {
-        faults.extend(compare(subject, &named, Effect::Reads, named.at));
+        diagnostics.extend(compare(subject, &named, Effect::Reads, named.at));
     }
-    faults
+    diagnostics
 }
 
 fn compare_primitive(name: &str, declared: &Located<Effect>) -> Option<Diagnostic> {

@@ -40,7 +40,7 @@ expect.error = { message = "pt" }"##,
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     for tool in &subject.definitions.tools {
         let steps = subject.definitions.cases.iter().flat_map(|case| &case.steps);
         let steps = steps.filter_map(|step| match &step.act.value {
@@ -61,11 +61,11 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 let help = problem
                     .help
                     .unwrap_or_else(|| "see `[tool.input]`; a failure is expected with `expect.error`".to_owned());
-                faults.push(error_at(CODE, &step.act.at, message, help));
+                diagnostics.push(error_at(CODE, &step.act.at, message, help));
             }
         }
     }
-    faults
+    diagnostics
 }
 
 /// Returns the checker of a tool's arguments; other rules report errors of the schema itself.

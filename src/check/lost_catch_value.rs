@@ -28,9 +28,9 @@ effect = "pure"
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let lost = subject.program.surveys().iter().flat_map(|survey| &survey.lost_catch_values);
-    let told = lost.map(|at| {
+    let reported = lost.map(|at| {
         let message = "this value is lost: a `catch` block has no value, so the function returns `()`".to_owned();
         warning_at(CODE, at, message, "write `return` before it, or end it with `;` if nothing is to be returned")
     });
-    told.collect()
+    reported.collect()
 }

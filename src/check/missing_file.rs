@@ -30,7 +30,7 @@ template = "templates/a/bew.hbs"
 const OWN: &str = "a pack `a` has `tools.d/a.rhai` and the files of the folders `tools.d/a` and `templates/a`";
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     for (what, path, at) in subject.named_files().into_iter().chain(subject.asked_files()) {
         if path.is_empty() || subject.has(path) {
             continue;
@@ -40,9 +40,9 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             || format!("paths are written in full from the root: `templates/pack/file.hbs`; {OWN}"),
             |nearest| format!("{nearest} ({OWN})"),
         );
-        faults.push(error_at(CODE, at, format!("there is no {what} `{path}`"), help));
+        diagnostics.push(error_at(CODE, at, format!("there is no {what} `{path}`"), help));
     }
-    faults
+    diagnostics
 }
 
 fn ending(path: &str) -> &str {

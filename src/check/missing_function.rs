@@ -29,9 +29,9 @@ effect = "pure"
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     if !subject.libraries_are_whole() {
-        return faults;
+        return diagnostics;
     }
     for named in subject.named_functions().into_iter().chain(functions_in_texts(subject)) {
         if !subject.program.scripts().any(|path| path == named.script) {
@@ -55,9 +55,9 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
                     .unwrap_or_else(|| format!("it is called as `{}`", named.form)),
             ),
         };
-        faults.push(error_at(CODE, named.at, message, help));
+        diagnostics.push(error_at(CODE, named.at, message, help));
     }
-    faults
+    diagnostics
 }
 
 /// The primitives that call a function by its name: which argument names it, how many parameters it has, and its form.

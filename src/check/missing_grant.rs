@@ -40,11 +40,11 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     // Without `[pack]` there are no grants to compare with.
     let Some(pack) = &subject.definitions.pack else { return Vec::new() };
     let calls = subject.calls();
-    let told = calls.filter_map(|call| {
+    let reported = calls.filter_map(|call| {
         let (what, help) = missing(call, &pack.grants)?;
         Some(warning_at(CODE, &call.at, format!("the pack may not {what}"), help))
     });
-    told.collect()
+    reported.collect()
 }
 
 /// Returns what a call does without a grant, and how to fix it.
@@ -112,7 +112,7 @@ fn covers(grants: &[String], asked: &str) -> bool {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn what_may_be_covered_is_not_told() {
+    fn possibly_covered_cases_are_not_reported() {
         let covers = |grants: &[&str], asked: &str| {
             let grants: Vec<String> = grants.iter().map(|grant| (*grant).to_owned()).collect();
             super::covers(&grants, asked)

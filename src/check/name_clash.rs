@@ -38,24 +38,24 @@ text = "ok""##,
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let definitions = subject.definitions;
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     for kind in ItemKind::ALL {
         let items = subject.items.iter().filter(|item| item.kind == kind);
-        clashes(kind.name(), items.filter_map(|item| item.name), &mut faults);
+        clashes(kind.name(), items.filter_map(|item| item.name), &mut diagnostics);
     }
-    clashes("table of `[data]`", definitions.data.iter().map(|(name, _)| name), &mut faults);
-    clashes("schema of `[defs]`", definitions.defs.iter().map(|(name, _)| name), &mut faults);
-    clashes("fixture", definitions.fixtures.iter().map(|fixture| &fixture.name), &mut faults);
-    faults
+    clashes("table of `[data]`", definitions.data.iter().map(|(name, _)| name), &mut diagnostics);
+    clashes("schema of `[defs]`", definitions.defs.iter().map(|(name, _)| name), &mut diagnostics);
+    clashes("fixture", definitions.fixtures.iter().map(|fixture| &fixture.name), &mut diagnostics);
+    diagnostics
 }
 
-fn clashes<'a>(what: &str, names: impl Iterator<Item = &'a Located<String>>, faults: &mut Vec<Diagnostic>) {
+fn clashes<'a>(what: &str, names: impl Iterator<Item = &'a Located<String>>, diagnostics: &mut Vec<Diagnostic>) {
     let mut seen: Vec<&Located<String>> = Vec::new();
     for name in names.filter(|name| !name.value.is_empty()) {
         match seen.iter().find(|known| known.value == name.value) {
             Some(first) => {
                 let message = format!("the {what} `{}` is defined twice", name.value);
-                faults.push(error_at(CODE, &name.at, message, format!("the first one is at {}", first.at)));
+                diagnostics.push(error_at(CODE, &name.at, message, format!("the first one is at {}", first.at)));
             }
             None => seen.push(name),
         }

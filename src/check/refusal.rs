@@ -14,14 +14,17 @@ const ONLY_TESTS: [&str; 3] = ["case-target", "example-arguments", "tool-example
 //= docs/spec.md#reload
 //# A broken part of a pack MUST NOT disable the other parts, and a call of it MUST return the reason.
 pub fn refuse_broken_parts(parts: &mut PackParts) -> Vec<RefusedPart> {
-    let errors: Vec<Diagnostic> = parts.faults.iter().filter(|fault| fault.is_error()).cloned().collect();
+    let errors: Vec<Diagnostic> =
+        parts.diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).cloned().collect();
     let items: Vec<Item<'_>> = parts.definitions.items().filter(|item| item.address.is_some()).collect();
     let mut whys: Vec<Option<&Diagnostic>> = vec![None; items.len()];
     let mut whole = None;
-    for fault in &errors {
-        match reach(fault, parts, &items) {
-            FaultReach::Everything => whole = whole.or(Some(fault)),
-            FaultReach::Items(touched) => touched.into_iter().for_each(|at| whys[at] = whys[at].or(Some(fault))),
+    for diagnostic in &errors {
+        match reach(diagnostic, parts, &items) {
+            DiagnosticReach::Everything => whole = whole.or(Some(diagnostic)),
+            DiagnosticReach::Items(touched) => {
+                touched.into_iter().for_each(|at| whys[at] = whys[at].or(Some(diagnostic)))
+            }
         }
     }
     let pack = parts.name.clone();
@@ -53,40 +56,42 @@ pub fn refuse_broken_parts(parts: &mut PackParts) -> Vec<RefusedPart> {
 }
 
 /// What an error affects.
-enum FaultReach {
+enum DiagnosticReach {
     Everything,
     /// By their indexes among all items.
     Items(Vec<usize>),
 }
 
-fn reach(fault: &Diagnostic, parts: &PackParts, items: &[Item<'_>]) -> FaultReach {
-    if ONLY_TESTS.contains(&fault.code.0) {
-        return FaultReach::Items(Vec::new());
+fn reach(diagnostic: &Diagnostic, parts: &PackParts, items: &[Item<'_>]) -> DiagnosticReach {
+    if ONLY_TESTS.contains(&diagnostic.code.0) {
+        return DiagnosticReach::Items(Vec::new());
     }
-    let Some(at) = &fault.at else { return FaultReach::Everything };
+    let Some(at) = &diagnostic.at else { return DiagnosticReach::Everything };
     let path = at.source.path.as_str();
     match path.split('/').next() {
-        Some("tools.d") if path.ends_with(".toml") => reach_of_definition(fault, at, parts, items),
+        Some("tools.d") if path.ends_with(".toml") => reach_of_definition(diagnostic, at, parts, items),
         Some("tools.d") if path.ends_with(".rhai") => reach_of_script(at, parts, items),
         Some("prompts" | "templates") => reach_of_template(path, parts, items),
-        _ => FaultReach::Everything,
+        _ => DiagnosticReach::Everything,
     }
 }
 
-fn reach_of_definition(fault: &Diagnostic, at: &Place, parts: &PackParts, items: &[Item<'_>]) -> FaultReach {
+fn reach_of_definition(diagnostic: &Diagnostic, at: &Place, parts: &PackParts, items: &[Item<'_>]) -> DiagnosticReach {
     let path = &at.source.path;
-    match Owner::of(fault, items.iter().map(|item| item.at)) {
-        Owner::Item(owner) => FaultReach::Items(indexes_where(items, |item| *item.at == owner)),
+    match Owner::of(diagnostic, items.iter().map(|item| item.at)) {
+        Owner::Item(owner) => DiagnosticReach::Items(indexes_where(items, |item| *item.at == owner)),
         Owner::File => match parts.definitions.pack.as_ref().map(|pack| &pack.title.at.source.path) {
-            Some(head) if head != path => FaultReach::Items(indexes_where(items, |item| item.at.source.path == *path)),
-            _ => FaultReach::Everything,
+            Some(head) if head != path => {
+                DiagnosticReach::Items(indexes_where(items, |item| item.at.source.path == *path))
+            }
+            _ => DiagnosticReach::Everything,
         },
-        Owner::Case => FaultReach::Items(Vec::new()),
-        Owner::Pack => FaultReach::Everything,
+        Owner::Case => DiagnosticReach::Items(Vec::new()),
+        Owner::Pack => DiagnosticReach::Everything,
     }
 }
 
-fn reach_of_script(at: &Place, parts: &PackParts, items: &[Item<'_>]) -> FaultReach {
+fn reach_of_script(at: &Place, parts: &PackParts, items: &[Item<'_>]) -> DiagnosticReach {
     let path = at.source.path.as_str();
     let program = &parts.program;
     let function = program.survey(path).and_then(|survey| {
@@ -101,25 +106,25 @@ fn reach_of_script(at: &Place, parts: &PackParts, items: &[Item<'_>]) -> FaultRe
     let graph = parts.definitions.graph.iter().map(|graph| (graph.script.value.as_str(), "build"));
     let context = parts.pack.context.iter().map(|(function, script)| (script.as_str(), function.value.as_str()));
     if graph.chain(context).any(|(script, name)| reaches(script, name)) {
-        return FaultReach::Everything;
+        return DiagnosticReach::Everything;
     }
-    FaultReach::Items(indexes_where(items, |item| {
+    DiagnosticReach::Items(indexes_where(items, |item| {
         item.serving_functions().any(|named| reaches(named.script, named.function))
     }))
 }
 
-fn reach_of_template(path: &str, parts: &PackParts, items: &[Item<'_>]) -> FaultReach {
+fn reach_of_template(path: &str, parts: &PackParts, items: &[Item<'_>]) -> DiagnosticReach {
     let uses = |item: &Item<'_>| {
         item.templates().any(|template| matches!(template.text, TemplateText::File(used) if used == path))
     };
     let users = indexes_where(items, uses);
     if !users.is_empty() {
-        return FaultReach::Items(users);
+        return DiagnosticReach::Items(users);
     }
     // It is a partial, or a script names it: everything that renders may need it.
     let renders =
         |named: &NamedFunction<'_>| parts.program.find_calls_to(named.script, named.function, &["render"]).is_some();
-    FaultReach::Items(indexes_where(items, |item| {
+    DiagnosticReach::Items(indexes_where(items, |item| {
         item.templates().next().is_some() || item.serving_functions().any(renders)
     }))
 }

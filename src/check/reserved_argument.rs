@@ -98,7 +98,7 @@ const RESERVED: &[&str] = &[
 ];
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     for tool in subject
         .definitions
         .tools
@@ -109,8 +109,8 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         for (name, _) in properties.into_iter().flatten().filter(|(name, _)| RESERVED.contains(&name.as_str())) {
             let at = tool.input.place(&format!("/properties/{name}")).unwrap_or(&tool.name.at);
             let message = format!("`args.{name}` cannot be written in a script: `{name}` is a reserved word");
-            faults.push(warning_at(CODE, at, message, format!("rename it, or write `args[\"{name}\"]`")));
+            diagnostics.push(warning_at(CODE, at, message, format!("rename it, or write `args[\"{name}\"]`")));
         }
     }
-    faults
+    diagnostics
 }

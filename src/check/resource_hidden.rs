@@ -35,7 +35,7 @@ text = "b"
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut seen: Vec<(String, &str, &Place)> = Vec::new();
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     for resource in &subject.definitions.resources {
         let spellings = std::iter::once(&resource.uri).chain(&resource.aliases);
         let sound = |uri: &str| !resource.is_template || uri_variables(uri).is_ok();
@@ -44,13 +44,13 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             match seen.iter().find(|(known, ..)| *known == shape) {
                 Some((_, other, at)) => {
                     let message = format!("`{}` answers to the same URIs as the resource `{other}`", spelling.value);
-                    faults.push(error_at(CODE, &spelling.at, message, format!("that resource is at {at}")));
+                    diagnostics.push(error_at(CODE, &spelling.at, message, format!("that resource is at {at}")));
                 }
                 None => seen.push((shape, &resource.name.value, &spelling.at)),
             }
         }
     }
-    faults
+    diagnostics
 }
 
 /// A URI template without the names of its variables and without its query, which does not tell resources apart.

@@ -35,23 +35,23 @@ properties.cups = { type = "integer" }"##,
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     for tool in &subject.definitions.tools {
         let mut look = |pointer: &str, schema: &Json| {
             let at = tool.input.place(pointer).unwrap_or(&tool.name.at);
             let name = pointer.rsplit('/').next().unwrap_or_default();
             if schema.is_boolean() {
                 let message = format!("`{name}` is a bare boolean instead of a schema");
-                faults.push(warning_at(CODE, at, message, "write `{}` for anything; clients expect a table"));
+                diagnostics.push(warning_at(CODE, at, message, "write `{}` for anything; clients expect a table"));
             }
             if schema.get("type").is_some_and(Json::is_array) {
                 let message = format!("the `type` of `{name}` is a list");
-                faults.push(warning_at(CODE, at, message, "`anyOf` with one type each is read by more clients"));
+                diagnostics.push(warning_at(CODE, at, message, "`anyOf` with one type each is read by more clients"));
             }
         };
         properties(&tool.input.json, "", 0, &mut look);
     }
-    faults
+    diagnostics
 }
 
 /// Calls `look` with every property and item of a schema.

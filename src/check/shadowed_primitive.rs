@@ -33,7 +33,7 @@ fn to_upper(text) { text }"##,
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     for survey in subject.program.surveys() {
         for function in &survey.functions {
             let name = function.name.as_str();
@@ -45,8 +45,8 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             let start = function.body.span.start;
             let at = survey.source.text[..start].rfind(name).map(|at| survey.source.place(at..at + name.len()));
             let message = format!("`{name}` is the name of a {what}");
-            faults.push(error_at(CODE, at.as_ref().unwrap_or(&function.body), message, "rename the function"));
+            diagnostics.push(error_at(CODE, at.as_ref().unwrap_or(&function.body), message, "rename the function"));
         }
     }
-    faults
+    diagnostics
 }

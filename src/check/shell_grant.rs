@@ -93,11 +93,11 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let Some(pack) = &subject.definitions.pack else { return Vec::new() };
     let named =
         pack.grants.run.iter().zip(&pack.run_at).filter(|(grant, _)| INTERPRETERS.contains(&&*stem(&grant.program)));
-    let told = named.map(|(grant, at)| {
+    let reported = named.map(|(grant, at)| {
         let program = &grant.program;
         let message = format!("the pack may run `{program}`, which runs any code in its arguments");
         let help = "grant the program itself that the scripts need; a script of your own runs by its absolute path, if the pack may not write it";
         warning_at(CODE, at, message, help)
     });
-    told.collect()
+    reported.collect()
 }

@@ -32,12 +32,12 @@ template = "templates/a/pot.md"
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let used = subject.named_files().into_iter().chain(subject.asked_files());
-    let told = used.filter(|(what, ..)| *what == "template").filter_map(|(_, path, at)| {
+    let reported = used.filter(|(what, ..)| *what == "template").filter_map(|(_, path, at)| {
         let renamed = name_of_template(path).filter(|_| subject.has(path))?;
         let message = format!("`{path}` is not a template: its name does not end in `.hbs`");
         Some(error_at(CODE, at, message, format!("rename it to `{renamed}`, and write that name here")))
     });
-    told.collect()
+    reported.collect()
 }
 
 /// The path that would make a template of a file below `templates/` that is not one.

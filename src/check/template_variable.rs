@@ -40,7 +40,7 @@ bind = { how = "long" }"##,
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     for body in subject.items.iter().flat_map(|item| &item.bodies) {
         let Some(known) = &body.arguments else { continue };
         for template in body.templates.iter().filter(|template| template.takes_arguments) {
@@ -48,17 +48,17 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 TemplateText::File(path) => subject.templates.variables(path),
                 TemplateText::Inline(text) => subject.templates.variables_of_text(text),
             };
-            compare(asked, known, &mut faults);
+            compare(asked, known, &mut diagnostics);
         }
     }
-    faults
+    diagnostics
 }
 
-fn compare(asked: Vec<(Vec<String>, Place)>, known: &[String], faults: &mut Vec<Diagnostic>) {
+fn compare(asked: Vec<(Vec<String>, Place)>, known: &[String], diagnostics: &mut Vec<Diagnostic>) {
     for (path, place) in asked {
         let Some(first) = path.first().filter(|first| *first != "*" && !known.contains(first)) else { continue };
         let help = did_you_mean(first, known.iter().map(String::as_str));
         let help = help.unwrap_or_else(|| "declare it as an argument, or give it with `context`".to_owned());
-        faults.push(error_at(CODE, &place, format!("nothing fills `{first}`"), help));
+        diagnostics.push(error_at(CODE, &place, format!("nothing fills `{first}`"), help));
     }
 }

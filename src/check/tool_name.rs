@@ -34,14 +34,14 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let tools = definitions.tools.iter().map(|tool| &tool.name);
     let names = tools.chain(definitions.prompts.iter().map(|prompt| &prompt.name));
     let legal = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.' | '-');
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     for name in names {
         let length = name.value.chars().count();
         if let Some(letter) = name.value.chars().find(|letter| !legal(*letter)) {
             let message = format!("the name `{}` has a `{letter}`", name.value);
-            faults.push(error_at(CODE, &name.at, message, "names are made of `A-Za-z0-9_.-`, such as `find_pot`"));
+            diagnostics.push(error_at(CODE, &name.at, message, "names are made of `A-Za-z0-9_.-`, such as `find_pot`"));
         } else if length > 128 {
-            faults.push(error_at(
+            diagnostics.push(error_at(
                 CODE,
                 &name.at,
                 format!("the name has {length} characters"),
@@ -49,8 +49,13 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             ));
         } else if length > 64 {
             let message = format!("the name has {length} characters");
-            faults.push(warning_at(CODE, &name.at, message, "some clients stop at 64, the server's name included"));
+            diagnostics.push(warning_at(
+                CODE,
+                &name.at,
+                message,
+                "some clients stop at 64, the server's name included",
+            ));
         }
     }
-    faults
+    diagnostics
 }

@@ -39,17 +39,23 @@ bind = { how = 1 }"##,
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     for body in subject.items.iter().flat_map(|item| &item.bodies) {
         let Some(known) = &body.arguments else { continue };
         for named in &body.functions {
-            reads(subject, named, known, body.name, &mut faults);
+            reads(subject, named, known, body.name, &mut diagnostics);
         }
     }
-    faults
+    diagnostics
 }
 
-fn reads(subject: &Subject<'_>, named: &NamedFunction<'_>, known: &[String], name: &str, faults: &mut Vec<Diagnostic>) {
+fn reads(
+    subject: &Subject<'_>,
+    named: &NamedFunction<'_>,
+    known: &[String],
+    name: &str,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     let Some(survey) = subject.program.survey(named.script) else { return };
     let Some((index, definition)) = survey.function(named.function) else { return };
     let Some(arguments) = definition.parameters.first() else { return };
@@ -58,7 +64,7 @@ fn reads(subject: &Subject<'_>, named: &NamedFunction<'_>, known: &[String], nam
             let help = did_you_mean(&read.property, known.iter().map(String::as_str));
             let help = help.unwrap_or_else(|| "declare it as an argument, or in `bind`".to_owned());
             let message = format!("`{name}` has no argument `{}`", read.property);
-            faults.push(error_at(CODE, &read.at, message, help));
+            diagnostics.push(error_at(CODE, &read.at, message, help));
         }
     }
 }

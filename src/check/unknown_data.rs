@@ -33,14 +33,14 @@ effect = "pure"
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let known: Vec<&str> = subject.definitions.data.iter().map(|(name, _)| name.value.as_str()).collect();
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     for call in subject.calls().filter(|call| call.name == "data") {
         let Some(name) = call.text(0) else { continue };
         if !known.contains(&name) {
             let help =
                 did_you_mean(name, known.iter().copied()).unwrap_or_else(|| format!("define it as `[data.{name}]`"));
-            faults.push(error_at(CODE, &call.at, format!("there is no table `{name}`"), help));
+            diagnostics.push(error_at(CODE, &call.at, format!("there is no table `{name}`"), help));
         }
     }
-    faults
+    diagnostics
 }

@@ -32,9 +32,9 @@ effect = "pure"
 //= docs/spec.md#scripts
 //# `check` MUST report calls of functions that do not exist.
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     if !subject.libraries_are_whole() {
-        return faults;
+        return diagnostics;
     }
     for survey in subject.program.surveys() {
         let names = subject.callable_names(&survey.source.path);
@@ -45,8 +45,8 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
             let words: Vec<&str> = words.collect();
             let help = renamed_primitive(name).or_else(|| did_you_mean(name, words));
             let help = help.unwrap_or_else(|| "run `toolsd docs` to list the primitives".to_owned());
-            faults.push(error_at(CODE, at, format!("there is no function `{name}`"), help));
+            diagnostics.push(error_at(CODE, at, format!("there is no function `{name}`"), help));
         }
     }
-    faults
+    diagnostics
 }

@@ -36,19 +36,21 @@ effect = "reads"
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     for call in subject.calls() {
         let Some((needs, verb)) = git_verb(call) else { continue };
-        let told = match git::find_verb(verb, needs) {
+        let reported = match git::find_verb(verb, needs) {
             Ok(verb) => {
                 let options = call.keys.iter().filter(|(index, _)| *index == 1).map(|(_, key)| key);
                 options.filter_map(|key| git::unknown_option(verb, key)).collect()
             }
-            Err(fault) => vec![fault],
+            Err(diagnostic) => vec![diagnostic],
         };
-        faults.extend(
-            told.into_iter().map(|fault| error_at(CODE, &call.at, fault.message, fault.help.unwrap_or_default())),
+        diagnostics.extend(
+            reported
+                .into_iter()
+                .map(|diagnostic| error_at(CODE, &call.at, diagnostic.message, diagnostic.help.unwrap_or_default())),
         );
     }
-    faults
+    diagnostics
 }

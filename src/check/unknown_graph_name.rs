@@ -69,7 +69,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let is_given = |name: &str| left.get(name).is_some_and(|count| *count > 0) || !is_word(name);
     let given = || left.iter().filter(|(word, count)| **count > 0 && is_word(word)).map(|(word, _)| *word);
     let unknown = asked.iter().filter(|(name, ..)| !is_given(name));
-    let faults = unknown.filter_map(|(name, is_kind, call)| {
+    let diagnostics = unknown.filter_map(|(name, is_kind, call)| {
         let nearest = did_you_mean(name, given());
         // Fields may come from the files that are scanned: what is not nearly a known one may be one of theirs.
         let (what, help) = match (is_kind, nearest) {
@@ -79,7 +79,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         };
         Some(warning_at(CODE, &call.at, format!("nothing adds a {what} `{name}` to the graph"), help))
     });
-    faults.collect()
+    diagnostics.collect()
 }
 
 /// The names that a query asks for as literals, and whether each is one of a kind.

@@ -36,16 +36,17 @@ effect = "runs"
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let calls = subject.calls();
-    let told = calls.filter_map(|call| Some((call, primitives::find(&call.name)?))).flat_map(|(call, primitive)| {
-        let keys = call.keys.iter().filter(|(index, _)| are_options(primitive, call, *index));
-        let unknown = keys.filter(|(_, key)| !primitive.options().any(|option| option.name == key));
-        unknown.map(|(_, key)| {
-            let known = primitive.options().map(|option| option.name).collect::<Vec<_>>();
-            let help = did_you_mean(key, known).unwrap_or_else(|| format!("use it as `{}`", primitive.signature()));
-            error_at(CODE, &call.at, format!("`{}` has no option `{key}`", primitive.name), help)
-        })
-    });
-    told.collect()
+    let reported =
+        calls.filter_map(|call| Some((call, primitives::find(&call.name)?))).flat_map(|(call, primitive)| {
+            let keys = call.keys.iter().filter(|(index, _)| are_options(primitive, call, *index));
+            let unknown = keys.filter(|(_, key)| !primitive.options().any(|option| option.name == key));
+            unknown.map(|(_, key)| {
+                let known = primitive.options().map(|option| option.name).collect::<Vec<_>>();
+                let help = did_you_mean(key, known).unwrap_or_else(|| format!("use it as `{}`", primitive.signature()));
+                error_at(CODE, &call.at, format!("`{}` has no option `{key}`", primitive.name), help)
+            })
+        });
+    reported.collect()
 }
 
 /// Returns whether a literal map at this index can only be the options: the last argument, where no parameter takes a

@@ -34,15 +34,15 @@ ask.tea = { message = "Which tea?", schema = { name = { type = "string" } } }
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let questions = subject.items.iter().flat_map(|item| item.questions);
     let known: Vec<&str> = questions.map(|one| one.key.value.as_str()).collect();
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     let calls = subject.calls();
     for call in calls.filter(|call| call.name == "ask" && call.arguments == 1) {
         let Some(key) = call.text(0) else { continue };
         if !known.contains(&key) {
             let help = did_you_mean(key, known.iter().copied())
                 .unwrap_or_else(|| format!("declare it as `ask.{key}`, or give `ask` a `form`"));
-            faults.push(error_at(CODE, &call.at, format!("there is no question `{key}`"), help));
+            diagnostics.push(error_at(CODE, &call.at, format!("there is no question `{key}`"), help));
         }
     }
-    faults
+    diagnostics
 }

@@ -40,16 +40,16 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let known: Vec<&str> = properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
     let enabled = subject.items.iter().filter_map(|item| item.enabled);
     let mut named: Vec<_> = enabled.filter_map(named_by).collect();
-    if let Some(Refresh::Beside { interval_ms, watch }) = definitions.graph.as_ref().map(|graph| &graph.refresh) {
+    if let Some(Refresh::Background { interval_ms, watch }) = definitions.graph.as_ref().map(|graph| &graph.refresh) {
         named.extend(named_by(interval_ms).into_iter().chain(named_by(watch)));
     }
     let unknown = named.into_iter().filter(|key| !known.contains(&key.value.as_str()));
-    let told = |key: &crate::definition::Located<String>| {
+    let reported = |key: &crate::definition::Located<String>| {
         let help = did_you_mean(&key.value, known.iter().copied())
             .unwrap_or_else(|| format!("describe it in `[pack.config_schema]`: `properties.{} = {{ … }}`", key.value));
         error_at(CODE, &key.at, format!("the configuration has no `{}`", key.value), help)
     };
-    unknown.map(told).collect()
+    unknown.map(reported).collect()
 }
 
 fn named_by<T>(setting: &Configurable<T>) -> Option<&crate::definition::Located<String>> {

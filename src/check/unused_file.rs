@@ -35,7 +35,7 @@ text = "ok"
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let named: Vec<&str> = subject.named_files().into_iter().map(|(_, path, _)| path).collect();
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     for source in &subject.texts {
         let path = source.path.as_str();
         let is_library = is_shared(path) && (!path.ends_with("/graph.rhai") || subject.definitions.graph.is_some());
@@ -54,9 +54,9 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         if let Some(renamed) = name_of_template(path) {
             help = format!("to make a template of it, rename it to `{renamed}`; otherwise {help}");
         }
-        faults.push(warning_at(CODE, &source.place(0..0), message, help));
+        diagnostics.push(warning_at(CODE, &source.place(0..0), message, help));
     }
-    faults
+    diagnostics
 }
 
 /// Whether another text of the pack writes the path, in full or as the name of a partial.

@@ -29,7 +29,7 @@ effect = "pure"
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     for survey in subject.program.surveys() {
         let own = subject.visible_functions(&survey.source.path);
         for call in survey.calls.iter().filter(|call| call.is_dropped) {
@@ -43,8 +43,8 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 kind => kind.name(),
             };
             let help = format!("`{}` returns a new {result}; assign it", call.name);
-            faults.push(warning_at(CODE, &call.at, message, help));
+            diagnostics.push(warning_at(CODE, &call.at, message, help));
         }
     }
-    faults
+    diagnostics
 }

@@ -33,7 +33,7 @@ effect = "pure"
 };
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     for survey in subject.program.surveys() {
         let functions = subject.visible_functions(&survey.source.path);
         for call in survey.calls.iter().filter(|call| !matches!(call.name.as_str(), "call" | "curry")) {
@@ -57,8 +57,8 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 (None, Some(function)) => format!("use it as `{}({})`", function.name, function.parameters.join(", ")),
                 (None, None) => "the receiver of a method counts".to_owned(),
             };
-            faults.push(error_at(CODE, &call.at, message, help));
+            diagnostics.push(error_at(CODE, &call.at, message, help));
         }
     }
-    faults
+    diagnostics
 }

@@ -3,7 +3,7 @@
 use super::context::CommandContext;
 use super::options::{CommandResult, Exit, OutputFormat};
 use super::terminal::{Terminal, TextStyle, move_widest_last};
-use crate::call::{Answer, Request, Staging, ToolOutcome, fault_data};
+use crate::call::{Answer, Request, Staging, ToolOutcome, error_data};
 use crate::content::{Content, ContentBody, ResourceBody};
 use crate::definition::ObjectSchema;
 use crate::diagnostic::{Code, Diagnostic, Result};
@@ -41,7 +41,7 @@ impl CallCommand {
             return Err(context.unknown_name("tool", &self.tool, names, &registry));
         };
         let arguments = read_arguments(&self.arguments, Some(&tool.contract.schema))?;
-        context.print_faults_of_use(&registry);
+        context.print_diagnostics_of_use(&registry);
         let service = if self.dry_run {
             let dry = service.staged(Staging { is_dry: true, ..Staging::default() });
             context.audit(&dry);
@@ -93,13 +93,13 @@ fn print_changes(context: &CommandContext, outcome: &ToolOutcome) -> Exit {
 fn print_outcome(context: &CommandContext, outcome: &ToolOutcome) -> Exit {
     //= docs/spec.md#command-line
     //# `toolsd call` MUST exit with 1 on a tool error.
-    let exit = if outcome.failed { Exit::Faults } else { Exit::Success };
+    let exit = if outcome.failed { Exit::Errors } else { Exit::Success };
     let terminal = &context.terminal;
     match (context.options.format, &outcome.structured) {
         //= docs/spec.md#command-line
         //# `toolsd call --format json` MUST print only the structured result to standard output.
-        (OutputFormat::Json, _) if let Some(fault) = &outcome.fault => terminal.json(&fault_data(fault)),
-        (_, _) if let Some(fault) = &outcome.fault => terminal.text(&match fault_data(fault) {
+        (OutputFormat::Json, _) if let Some(diagnostic) = &outcome.error => terminal.json(&error_data(diagnostic)),
+        (_, _) if let Some(diagnostic) = &outcome.error => terminal.text(&match error_data(diagnostic) {
             Json::String(text) => text,
             data => data.to_string(),
         }),
@@ -135,24 +135,24 @@ pub(super) fn readable_text(content: &Content) -> String {
 
 /// Prints a protocol error, on standard output for machines.
 pub(super) fn print_unexpected(context: &CommandContext, answer: Answer) -> Exit {
-    if let Answer::Fault(fault) = answer {
-        print_fault(context, &fault);
+    if let Answer::Error(diagnostic) = answer {
+        print_error(context, &diagnostic);
     }
-    Exit::Faults
+    Exit::Errors
 }
 
-fn print_fault(context: &CommandContext, fault: &Diagnostic) {
+fn print_error(context: &CommandContext, diagnostic: &Diagnostic) {
     if context.options.format != OutputFormat::Json {
-        context.terminal.fault(fault);
+        context.terminal.diagnostic(diagnostic);
         return;
     }
-    let data = fault.data.as_deref().cloned().unwrap_or_default();
-    let (code, data) = match (fault.code.kind(), data.get("code")) {
+    let data = diagnostic.data.as_deref().cloned().unwrap_or_default();
+    let (code, data) = match (diagnostic.code.kind(), data.get("code")) {
         ("protocol-error", Some(code)) => (code.clone(), data.get("data").cloned().unwrap_or_default()),
         ("arguments" | "not-found", _) => (json!(INVALID_PARAMS), data),
         _ => (json!(INTERNAL_ERROR), data),
     };
-    context.terminal.json(&json!({ "code": code, "message": fault.message, "data": data }));
+    context.terminal.json(&json!({ "code": code, "message": diagnostic.message, "data": data }));
 }
 
 /// Reads a JSON object, or pairs; `schema` decides which values are not strings. No words mean an empty object.
@@ -160,8 +160,11 @@ pub(super) fn read_arguments(words: &[String], schema: Option<&ObjectSchema>) ->
     if let [word] = words
         && word.trim_start().starts_with('{')
     {
-        let read = serde_json::from_str(word).map_err(|fault| {
-            usage(format!("the arguments are not valid JSON: {fault}"), "write a JSON object, or `key=value` pairs")
+        let read = serde_json::from_str(word).map_err(|diagnostic| {
+            usage(
+                format!("the arguments are not valid JSON: {diagnostic}"),
+                "write a JSON object, or `key=value` pairs",
+            )
         })?;
         return refuse_oversized_integers(word).map(|()| read);
     }
@@ -274,8 +277,8 @@ mod tests {
         assert_eq!(read_arguments(&words(&[r#"{"a": [1]}"#]), None), Ok(json!({ "a": [1] })));
         assert_eq!(read_arguments(&[], None), Ok(json!({})));
         assert!(read_arguments(&words(&["{"]), None).is_err());
-        let told = read_arguments(&words(&[r#"{"a": 12345678901234567890}"#]), None).unwrap_err();
-        assert_eq!(told.message, "the whole number 12345678901234567890 at `.a` is beyond 64 bits");
+        let reported = read_arguments(&words(&[r#"{"a": 12345678901234567890}"#]), None).unwrap_err();
+        assert_eq!(reported.message, "the whole number 12345678901234567890 at `.a` is beyond 64 bits");
         assert!(read_arguments(&words(&["word"]), None).is_err());
     }
 }

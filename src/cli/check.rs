@@ -21,38 +21,40 @@ impl CheckCommand {
         let packs: Vec<String> = self.only.into_iter().chain(context.options.packs.clone()).collect();
         let named = packs.clone();
         let choice = if packs.is_empty() { PackChoice::ByMarkers } else { PackChoice::Named(packs) };
-        let (parts, mut faults) = call::load_packs(&context.pack_source(choice)?);
+        let (parts, mut diagnostics) = call::load_packs(&context.pack_source(choice)?);
         let count = parts.len();
-        let withheld = withheld_packs(&faults, &named);
-        faults.retain(|fault| !is_withheld_file(fault));
+        let withheld = withheld_packs(&diagnostics, &named);
+        diagnostics.retain(|diagnostic| !is_withheld_file(diagnostic));
         // A pack that was named and of which no file is used has an error already.
         let is_absent = |name: &&String| !parts.iter().any(|parts| parts.name == **name);
         let absent: Vec<&String> = named.iter().filter(is_absent).collect();
-        faults.extend(withheld.into_iter().filter(|fault| !absent.iter().any(|name| is_withheld_of(fault, name))));
-        faults.extend(parts.into_iter().flat_map(|parts| parts.faults));
-        faults.extend(call::name_clashes(context.service()?.registry().as_ref()));
-        faults.sort_by_cached_key(|fault| {
-            let place = fault.at.as_ref().map(|at| (at.source.path.clone(), at.span.start));
+        diagnostics.extend(
+            withheld.into_iter().filter(|diagnostic| !absent.iter().any(|name| is_withheld_of(diagnostic, name))),
+        );
+        diagnostics.extend(parts.into_iter().flat_map(|parts| parts.diagnostics));
+        diagnostics.extend(call::name_clashes(context.service()?.registry().as_ref()));
+        diagnostics.sort_by_cached_key(|diagnostic| {
+            let place = diagnostic.at.as_ref().map(|at| (at.source.path.clone(), at.span.start));
             (place.is_none(), place)
         });
-        faults.dedup();
-        print_faults(context, &faults, count);
-        Ok(if faults.iter().any(Diagnostic::is_error) { Exit::Faults } else { Exit::Success })
+        diagnostics.dedup();
+        print_diagnostics(context, &diagnostics, count);
+        Ok(if diagnostics.iter().any(Diagnostic::is_error) { Exit::Errors } else { Exit::Success })
     }
 }
 
-fn print_faults(context: &CommandContext, faults: &[Diagnostic], packs: usize) {
+fn print_diagnostics(context: &CommandContext, diagnostics: &[Diagnostic], packs: usize) {
     let terminal = &context.terminal;
     match context.options.format {
-        OutputFormat::Json => terminal.json(&render::json(faults)),
-        OutputFormat::Sarif => terminal.json(&render::sarif(faults)),
+        OutputFormat::Json => terminal.json(&render::json(diagnostics)),
+        OutputFormat::Sarif => terminal.json(&render::sarif(diagnostics)),
         OutputFormat::Text => {
-            if !faults.is_empty() {
-                terminal.excerpts(faults);
+            if !diagnostics.is_empty() {
+                terminal.excerpts(diagnostics);
             }
-            let errors = faults.iter().filter(|fault| fault.is_error()).count();
+            let errors = diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).count();
             let style = if errors == 0 { TextStyle::Green } else { TextStyle::Red };
-            let warnings = faults.len() - errors;
+            let warnings = diagnostics.len() - errors;
             let summary = format!(
                 "{packs} pack{}, {errors} error{}, {warnings} warning{}",
                 plural(packs),

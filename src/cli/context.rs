@@ -169,31 +169,31 @@ impl CommandContext {
     }
 
     /// Prints the diagnostics of the packs on standard error. Many untrusted files are one line.
-    pub fn print_faults(&self, registry: &Registry) {
-        self.print(registry.faults.iter());
+    pub fn print_diagnostics(&self, registry: &Registry) {
+        self.print(registry.diagnostics.iter());
     }
 
     /// The same without the warnings of rules, which are for `toolsd check` and not for callers.
-    pub fn print_faults_of_use(&self, registry: &Registry) {
-        let is_of_rule = |fault: &Diagnostic| check::ALL.iter().any(|rule| rule.code == fault.code);
-        self.print(registry.faults.iter().filter(|fault| fault.is_error() || !is_of_rule(fault)));
+    pub fn print_diagnostics_of_use(&self, registry: &Registry) {
+        let is_of_rule = |diagnostic: &Diagnostic| check::ALL.iter().any(|rule| rule.code == diagnostic.code);
+        self.print(registry.diagnostics.iter().filter(|diagnostic| diagnostic.is_error() || !is_of_rule(diagnostic)));
     }
 
-    fn print<'a>(&self, faults: impl Iterator<Item = &'a Diagnostic>) {
-        let (untrusted, others): (Vec<_>, Vec<_>) = faults.partition(|fault| fault.code == UNTRUSTED);
+    fn print<'a>(&self, diagnostics: impl Iterator<Item = &'a Diagnostic>) {
+        let (untrusted, others): (Vec<_>, Vec<_>) = diagnostics.partition(|diagnostic| diagnostic.code == UNTRUSTED);
         if untrusted.len() > 3 {
             let message = format!("{} files are not trusted and therefore not used", untrusted.len());
             let help = "`toolsd check` lists them; read them, then run `toolsd trust`";
-            self.terminal.fault(&Diagnostic::new(UNTRUSTED, message).warning().help(help));
+            self.terminal.diagnostic(&Diagnostic::new(UNTRUSTED, message).warning().help(help));
         } else {
-            untrusted.iter().for_each(|fault| self.terminal.fault(fault));
+            untrusted.iter().for_each(|diagnostic| self.terminal.diagnostic(diagnostic));
         }
         // Print a diagnostic that many parts share only once.
         let mut seen: Vec<&Diagnostic> = Vec::new();
-        for fault in others {
-            if seen.iter().all(|known| known.message != fault.message || known.help != fault.help) {
-                self.terminal.fault(fault);
-                seen.push(fault);
+        for diagnostic in others {
+            if seen.iter().all(|known| known.message != diagnostic.message || known.help != diagnostic.help) {
+                self.terminal.diagnostic(diagnostic);
+                seen.push(diagnostic);
             }
         }
     }
@@ -211,25 +211,27 @@ impl CommandContext {
         }
         let refused = registry.refused.iter().find(|refused| refused.name == name);
         // The refusal includes its reason, which is therefore not printed separately.
-        let told = refused.map(|refused| refused.why.message.as_str());
-        self.print(registry.faults.iter().filter(|fault| told != Some(fault.message.as_str())));
+        let reported = refused.map(|refused| refused.why.message.as_str());
+        self.print(registry.diagnostics.iter().filter(|diagnostic| reported != Some(diagnostic.message.as_str())));
         if let Some(refused) = refused {
-            return refused.fault();
+            return refused.diagnostic();
         }
-        let fault = Diagnostic::new(Code("usage"), format!("there is no {what} `{name}`"));
+        let diagnostic = Diagnostic::new(Code("usage"), format!("there is no {what} `{name}`"));
         match did_you_mean(name, known) {
-            Some(help) => fault.help(help),
-            None => fault.help("run `toolsd list`"),
+            Some(help) => diagnostic.help(help),
+            None => diagnostic.help("run `toolsd list`"),
         }
     }
 
     /// Returns the error for a workspace without an active pack. It names the markers that each pack looked for.
     pub fn no_pack_serves(&self, registry: &Registry) -> Box<Diagnostic> {
-        if let Some(unknown) = registry.faults.iter().find(|fault| fault.code == NO_PACK && fault.is_error()) {
-            self.print(registry.faults.iter().filter(|fault| *fault != unknown));
+        if let Some(unknown) =
+            registry.diagnostics.iter().find(|diagnostic| diagnostic.code == NO_PACK && diagnostic.is_error())
+        {
+            self.print(registry.diagnostics.iter().filter(|diagnostic| *diagnostic != unknown));
             return Box::new(unknown.clone());
         }
-        self.print_faults(registry);
+        self.print_diagnostics(registry);
         let message = format!("no pack serves `{}`", self.workspace.root());
         let dormant: Vec<String> = registry
             .dormant
@@ -306,12 +308,12 @@ impl PackSource for DiskPackSource {
         load_trust(self.workspace.root())
     }
 
-    fn faults(&self) -> Vec<Diagnostic> {
+    fn diagnostics(&self) -> Vec<Diagnostic> {
         //= docs/spec.md#trust
         //# Trust records and user packs inside the workspace, and trust records that others can change, MUST
         //# be ignored.
         let misled = config_folder().filter(|folder| self.is_misled(folder) && Disk::new(folder, []).is_ok());
-        let fault = misled.map(|folder| {
+        let diagnostic = misled.map(|folder| {
             let message = format!("the packs in `{folder}` are not used: the folder is in the workspace");
             *Diagnostic::new(UNTRUSTED, message)
                 .warning()
@@ -319,7 +321,7 @@ impl PackSource for DiskPackSource {
         });
         let named = self.dirs.iter().cloned().chain(self.user_folder());
         let missed = self.dirs.iter().filter_map(|dir| warn_of_missed_folder(dir));
-        fault.into_iter().chain(missed).chain(named.filter_map(|folder| warn_of_open_folder(&folder))).collect()
+        diagnostic.into_iter().chain(missed).chain(named.filter_map(|folder| warn_of_open_folder(&folder))).collect()
     }
 
     fn choice(&self) -> PackChoice {
@@ -412,8 +414,8 @@ fn is_record_there(folder: &str) -> Result<bool> {
         return Ok(false);
     }
     let real = Disk::new(folder, [])?;
-    disk::check_private(real.root()).and_then(|()| disk::check_private(&record)).map(|()| true).map_err(|fault| {
-        Diagnostic::new(Code::WORLD, format!("the record of trust is not believed: {}", fault.message))
+    disk::check_private(real.root()).and_then(|()| disk::check_private(&record)).map(|()| true).map_err(|diagnostic| {
+        Diagnostic::new(Code::WORLD, format!("the record of trust is not believed: {}", diagnostic.message))
             .help("others may have written it: move it elsewhere, then run `toolsd trust` again in your workspaces")
     })
 }
@@ -424,8 +426,8 @@ fn is_record_there(folder: &str) -> Result<bool> {
 /// The record is in this workspace, or cannot be written.
 pub fn change_trust_record(workspace: &str, change: impl FnOnce(&mut TrustRecord)) -> Result<()> {
     let Some(folder) = trust_folder() else {
-        let fault = Diagnostic::new(Code::WORLD, "there is no folder for the record of trust");
-        return Err(fault.help("set `HOME`"));
+        let diagnostic = Diagnostic::new(Code::WORLD, "there is no folder for the record of trust");
+        return Err(diagnostic.help("set `HOME`"));
     };
     refuse_misled(&folder, workspace)?;
     disk::make_private_folder(&folder)?;

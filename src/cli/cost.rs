@@ -55,14 +55,14 @@ impl CostCommand {
             let rows: Vec<Json> = rows.iter().map(row).collect();
             context.terminal.json(&json!({ "rows": rows, "total": total.to_json(first, "total") }));
         } else {
-            context.print_faults_of_use(&registry);
+            context.print_diagnostics_of_use(&registry);
             rows.push(("total".to_owned(), total));
             let head =
                 [first, "tools", "list", "description", "input", "output", "other", "lean", "≈ tokens", "≈ lean"];
             context.terminal.table(&head, rows.iter().map(|(name, cost)| cost.cells(name)).collect());
             context.terminal.note("sizes of `tools/list` in bytes; `[server] lists = \"lean\"` sends the lean ones");
         }
-        let unknown = registry.faults.iter().any(|fault| fault.code == NO_PACK);
+        let unknown = registry.diagnostics.iter().any(|diagnostic| diagnostic.code == NO_PACK);
         Ok(if unknown { Exit::Usage } else { Exit::Success })
     }
 }

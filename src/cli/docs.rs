@@ -51,7 +51,7 @@ fn overview(terminal: &Terminal, all: &ManualEntries) {
     let row = |rule: &&CheckRule| vec![rule.code.0.to_owned(), rule.summary.to_owned()];
     terminal.table(&["code", "what it finds"], all.rules.iter().map(row).collect());
     terminal.styled(&[(TextStyle::Bold, "Other error codes")]);
-    let rows = all.faults.iter().map(|fault| vec![fault.code.to_owned(), fault.summary.to_owned()]);
+    let rows = all.error_codes.iter().map(|error| vec![error.code.to_owned(), error.summary.to_owned()]);
     terminal.table(&["code", "what it means"], rows.collect());
     terminal.note("`toolsd docs NAME` explains one of them");
 }
@@ -61,9 +61,9 @@ fn explain_all(terminal: &Terminal, entries: &ManualEntries) {
     entries.families.iter().for_each(|family| print_family(terminal, *family));
     entries.tables.iter().for_each(|table| print_table(terminal, table));
     entries.rules.iter().for_each(|rule| print_rule(terminal, rule));
-    for fault in &entries.faults {
-        terminal.styled(&[(TextStyle::Bold, fault.code)]);
-        terminal.line(fault.summary);
+    for error in &entries.error_codes {
+        terminal.styled(&[(TextStyle::Bold, error.code)]);
+        terminal.line(error.summary);
     }
 }
 

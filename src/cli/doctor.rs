@@ -38,7 +38,7 @@ pub(super) fn run(context: &CommandContext) -> CommandResult {
     //= docs/spec.md#command-line
     //# `toolsd doctor` MUST try what the verbs of git need, report what fails, and exit with 1 if something
     //# is broken.
-    Ok(if is_broken { Exit::Faults } else { Exit::Success })
+    Ok(if is_broken { Exit::Errors } else { Exit::Success })
 }
 
 fn print_finding(context: &CommandContext, finding: &Finding) {

@@ -34,8 +34,8 @@ impl EjectCommand {
         //# `toolsd eject` MUST write all files or none.
         for path in &paths {
             if target.stat(path)?.is_some() && !self.force {
-                let fault = Diagnostic::new(Code("usage"), format!("`{}/{path}` already exists", target.root()));
-                return Err(fault.help("nothing was written; use `--force` to overwrite it"));
+                let diagnostic = Diagnostic::new(Code("usage"), format!("`{}/{path}` already exists", target.root()));
+                return Err(diagnostic.help("nothing was written; use `--force` to overwrite it"));
             }
             let Some(file) = files.by_path.get(path) else { continue };
             changes.push(FileChange { path: path.clone(), bytes: Some(file.bytes().into()), like: None });
@@ -61,13 +61,15 @@ impl EjectCommand {
             let by_path = files.by_path.keys().filter(|path| *path == name);
             let of_pack = if packs.contains(name) { files.for_pack(name) } else { PackFiles::default() };
             let all: Vec<String> = by_path.cloned().chain(of_pack.by_path.into_keys()).collect();
-            if all.is_empty() && found.iter().any(|fault| is_withheld_of(fault, name)) {
+            if all.is_empty() && found.iter().any(|diagnostic| is_withheld_of(diagnostic, name)) {
                 return Err(unknown_pack(name, &packs, found));
             }
             if all.is_empty() {
-                let fault = Diagnostic::new(Code("usage"), format!("no layer below has `{name}`"));
+                let diagnostic = Diagnostic::new(Code("usage"), format!("no layer below has `{name}`"));
                 let known = packs.iter().chain(files.by_path.keys()).map(String::as_str);
-                return Err(fault.help(did_you_mean(name, known).unwrap_or_else(|| "run `toolsd list --where`".into())));
+                return Err(
+                    diagnostic.help(did_you_mean(name, known).unwrap_or_else(|| "run `toolsd list --where`".into()))
+                );
             }
             paths.extend(all.into_iter().filter(|path| !path.contains("/shared/") || path == name));
         }

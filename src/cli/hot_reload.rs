@@ -58,8 +58,8 @@ impl HotReload {
 fn watch(paths: Vec<PathBuf>, changed: impl Fn(BTreeSet<PathBuf>) + Send + 'static) -> Option<Watcher> {
     match Watcher::new(paths, changed) {
         Ok(watcher) => Some(watcher),
-        Err(fault) => {
-            tracing::warn!("no hot reload: {fault}");
+        Err(diagnostic) => {
+            tracing::warn!("no hot reload: {diagnostic}");
             None
         }
     }
@@ -86,7 +86,7 @@ fn with_parent_folders(paths: &BTreeSet<PathBuf>) -> Vec<String> {
 }
 
 /// How long the thread waits for a message when no graph is due.
-const IDLE_WAIT: Duration = Duration::from_secs(3_600);
+const MAX_MESSAGE_WAIT: Duration = Duration::from_secs(3_600);
 
 /// The thread that refreshes graphs in the background: at intervals, and when files change. It ends when this is
 /// dropped.
@@ -162,7 +162,7 @@ impl RefreshWorker {
         self.update_packs();
         loop {
             let next = self.graphs.iter().filter_map(|graph| graph.due).min();
-            let wait = next.map_or(IDLE_WAIT, |due| due.saturating_duration_since(Instant::now()));
+            let wait = next.map_or(MAX_MESSAGE_WAIT, |due| due.saturating_duration_since(Instant::now()));
             match messages.recv_timeout(wait) {
                 Ok(RefreshMessage::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                 Ok(RefreshMessage::Packs) => self.update_packs(),
@@ -215,7 +215,7 @@ fn refresh(service: &Arc<Service>, cancel: &CancelFlag, sender: &Sender<RefreshM
         // The thread may have ended.
         let _ = sender.send(RefreshMessage::Files(pack.clone()));
     });
-    graph.watcher = watcher.map_err(|fault| tracing::warn!("files are not watched: {fault}")).ok();
+    graph.watcher = watcher.map_err(|diagnostic| tracing::warn!("files are not watched: {diagnostic}")).ok();
     graph.watched = watched;
     // What changed after the look and before the watch.
     service.refresh(&graph.pace.pack, cancel.clone());

@@ -32,14 +32,14 @@ impl ListCommand {
         if context.options.format == OutputFormat::Json {
             context.terminal.json(&if self.grants { grants_as_json(context, &registry) } else { as_json(&registry) });
         } else if self.grants {
-            context.print_faults(&registry);
+            context.print_diagnostics(&registry);
             print_grants(context, &registry);
         } else {
-            context.print_faults(&registry);
+            context.print_diagnostics(&registry);
             print_registry(&context.terminal, &registry);
         }
         // Errors inside a pack are printed, but do not make the list fail; an unknown pack does.
-        let unknown = registry.faults.iter().any(|fault| fault.code == NO_PACK);
+        let unknown = registry.diagnostics.iter().any(|diagnostic| diagnostic.code == NO_PACK);
         Ok(if unknown { Exit::Usage } else { Exit::Success })
     }
 }
@@ -115,10 +115,10 @@ fn as_json(registry: &Registry) -> Json {
         .collect();
     let dormant: Vec<Json> =
         registry.dormant.iter().map(|(name, markers)| json!({ "name": name, "activate_if_exists": markers })).collect();
-    let faults: Vec<String> = registry.faults.iter().map(ToString::to_string).collect();
+    let diagnostics: Vec<String> = registry.diagnostics.iter().map(ToString::to_string).collect();
     json!({
         "packs": packs, "tools": tools, "resources": resources, "prompts": prompts,
-        "dormant": dormant, "faults": faults,
+        "dormant": dormant, "faults": diagnostics,
     })
 }
 
@@ -159,7 +159,11 @@ fn print_registry(terminal: &Terminal, registry: &Registry) {
     section("Prompts", &["prompt", "pack", "description"], prompts.collect());
     let dormant = registry.dormant.iter().map(|(name, markers)| vec![name.clone(), describe_markers(markers)]);
     section("Packs that do not serve here", &["pack", "looked for"], dormant.collect());
-    registry.packs.iter().filter_map(|pack| registry.staleness(&pack.name)).for_each(|told| terminal.note(&told));
+    registry
+        .packs
+        .iter()
+        .filter_map(|pack| registry.staleness(&pack.name))
+        .for_each(|reported| terminal.note(&reported));
     if registry.packs.is_empty() && registry.dormant.is_empty() {
         terminal.note("there are no packs; `toolsd new pack NAME` writes one");
     }

@@ -44,8 +44,8 @@ impl NewCommand {
         let (target, origin) = (context.target_layer()?, context.target_origin());
         for (path, _) in &files {
             if target.stat(path)?.is_some() {
-                let fault = Diagnostic::new(Code("usage"), format!("`{}/{path}` already exists", target.root()));
-                return Err(fault.help("choose another name"));
+                let diagnostic = Diagnostic::new(Code("usage"), format!("`{}/{path}` already exists", target.root()));
+                return Err(diagnostic.help("choose another name"));
             }
         }
         for (path, text) in &files {

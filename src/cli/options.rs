@@ -83,7 +83,7 @@ pub enum Exit {
     /// No errors.
     Success,
     /// Errors were found, or a call failed.
-    Faults,
+    Errors,
     /// The command line is wrong, or names something that does not exist.
     Usage,
 }
@@ -92,7 +92,7 @@ impl From<Exit> for u8 {
     fn from(exit: Exit) -> Self {
         match exit {
             Exit::Success => 0,
-            Exit::Faults => 1,
+            Exit::Errors => 1,
             Exit::Usage => 2,
         }
     }

@@ -28,7 +28,7 @@ impl PromptCommand {
             return Err(context.unknown_name("prompt", &self.name, names, &registry));
         }
         let arguments = read_arguments(&self.arguments, None)?;
-        context.print_faults_of_use(&registry);
+        context.print_diagnostics_of_use(&registry);
         let terminal = &context.terminal;
         match context.answer(&service, Request::Prompt { name: self.name, arguments }) {
             Answer::Messages { description, messages } if context.options.format == OutputFormat::Json => {

@@ -20,7 +20,7 @@ impl ReadCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let service = context.service()?;
         let registry = service.registry();
-        context.print_faults_of_use(&registry);
+        context.print_diagnostics_of_use(&registry);
         if registry.packs.is_empty() && !self.uri.starts_with("toolsd:") {
             return Err(context.no_pack_serves(&registry));
         }

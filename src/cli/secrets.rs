@@ -74,7 +74,11 @@ impl SecretOptions {
 
     /// Returns the error of the state key of a server that is started with the variables `handed`, and no open
     /// descriptors. Its file is ignored unless `is_known` returns `true` for it.
-    pub fn fault(&self, is_known: fn(&str) -> bool, handed: impl Fn(&str) -> Option<String>) -> Option<Diagnostic> {
+    pub fn diagnostic(
+        &self,
+        is_known: fn(&str) -> bool,
+        handed: impl Fn(&str) -> Option<String>,
+    ) -> Option<Diagnostic> {
         let SecretKind { what, option, variable, .. } = STATE_KEY;
         if let Some(number) = self.state_key_fd {
             let message = format!("clients do not pass on the descriptor {number} of the {what}");
@@ -90,7 +94,7 @@ impl SecretOptions {
         };
         let judged =
             read.and_then(|found| found.map(|(found, whence)| STATE_KEY.check_length(found, &whence)).transpose());
-        judged.err().map(|fault| *fault)
+        judged.err().map(|diagnostic| *diagnostic)
     }
 
     /// Finds the secrets. Nothing may have been opened before: descriptors are taken by their numbers.

@@ -4,7 +4,7 @@ use super::context::CommandContext;
 use super::hot_reload::HotReload;
 use super::options::{CommandResult, Exit};
 use super::secrets::{SecretOptions, Secrets};
-use crate::call::{Service, Serving, log_fault};
+use crate::call::{Service, Serving, log_error};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::mcp;
 use crate::registry::Registry;
@@ -66,7 +66,7 @@ impl ServeCommand {
         let registry = service.registry();
         let folders = script_folders(&context, &registry);
         self.secrets.check_places(&folders)?;
-        registry.faults.iter().for_each(log_fault);
+        registry.diagnostics.iter().for_each(log_error);
         let names: Vec<&str> = registry.packs.iter().map(|pack| pack.name.as_str()).collect();
         let dormant: Vec<&str> = registry.dormant.iter().map(|(name, _)| name.as_str()).collect();
         tracing::info!(packs = names.join(" "), dormant = dormant.join(" "), "serving `{}`", context.workspace.root());
@@ -103,7 +103,7 @@ impl ServeCommand {
             Err(error) => {
                 let what = if over_http { "the address" } else { "standard input and output" };
                 tracing::error!("{what} cannot be served: {error}");
-                Ok(Exit::Faults)
+                Ok(Exit::Errors)
             }
         }
     }
@@ -120,12 +120,12 @@ impl ServeCommand {
 
     /// What is wrong with its secrets where it starts with the variables `handed`, and nothing else was handed on to
     /// it. Files for which `is_known` does not hold are passed over.
-    pub(super) fn fault_of_secrets(
+    pub(super) fn secrets_diagnostic(
         &self,
         is_known: fn(&str) -> bool,
         handed: impl Fn(&str) -> Option<String>,
     ) -> Option<Diagnostic> {
-        self.options.fault(is_known, handed)
+        self.options.diagnostic(is_known, handed)
     }
 
     /// Finds the secrets, before anything is opened.

@@ -89,8 +89,8 @@ impl Terminal {
     }
 
     /// Writes diagnostics with excerpts of their texts to standard output.
-    pub fn excerpts(&self, faults: &[Diagnostic]) {
-        let drawn = render::text(faults, self.colour);
+    pub fn excerpts(&self, diagnostics: &[Diagnostic]) {
+        let drawn = render::text(diagnostics, self.colour);
         write_line(drawn.strip_suffix('\n').unwrap_or(&drawn));
     }
 
@@ -133,8 +133,8 @@ impl Terminal {
     }
 
     /// Writes one diagnostic to standard error.
-    pub fn fault(&self, fault: &Diagnostic) {
-        let (word, style) = match fault.severity {
+    pub fn diagnostic(&self, diagnostic: &Diagnostic) {
+        let (word, style) = match diagnostic.severity {
             Severity::Error => ("error", TextStyle::Red),
             Severity::Warning => ("warning", TextStyle::Yellow),
         };
@@ -142,7 +142,7 @@ impl Terminal {
             true => format!("\u{1b}[{}m{word}\u{1b}[0m", style.code()),
             false => word.to_owned(),
         };
-        let _ = writeln!(std::io::stderr().lock(), "{word}: {}", printable(&fault.to_string()));
+        let _ = writeln!(std::io::stderr().lock(), "{word}: {}", printable(&diagnostic.to_string()));
     }
 }
 
@@ -159,7 +159,7 @@ const LAST_COLUMN_PERCENT: usize = 35;
 const DEFAULT_WIDTH: u16 = 100;
 
 /// A word longer than this share of the width, in percent, is shortened in the middle; in a pipe it is complete.
-const LONGEST_WORD_PERCENT: usize = 25;
+const MAX_WORD_PERCENT: usize = 25;
 
 /// Words up to this length are never shortened, so that names fit.
 const MIN_WORD_WIDTH: usize = 32;
@@ -170,7 +170,7 @@ pub fn layout_table(head: &[&str], rows: Vec<Vec<String>>, bold: bool, width: Op
     table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
     table.set_width(width.or(table.width()).filter(|width| *width > 0).unwrap_or(DEFAULT_WIDTH));
     let all = usize::from(table.width().unwrap_or(DEFAULT_WIDTH));
-    let most = MIN_WORD_WIDTH.max(all * LONGEST_WORD_PERCENT / 100);
+    let most = MIN_WORD_WIDTH.max(all * MAX_WORD_PERCENT / 100);
     let rows: Vec<Vec<String>> =
         rows.into_iter().map(|row| row.iter().map(|cell| shorten(cell, most)).collect()).collect();
     table.set_header(head.iter().map(|text| {

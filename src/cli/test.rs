@@ -38,10 +38,10 @@ pub struct TestCommand {
 }
 
 /// The result of one case.
-struct CaseRun {
+struct CaseReport {
     pack: String,
     title: String,
-    faults: Vec<Diagnostic>,
+    diagnostics: Vec<Diagnostic>,
     blessings: Vec<Blessing>,
     log: Vec<(LogLevel, String)>,
 }
@@ -58,12 +58,12 @@ impl TestCommand {
             false => named.into_iter().partition(|name| known.contains(name)),
         };
         for name in absent {
-            let fault = unknown_pack(&name, &known, &found);
-            if !broken.iter().any(|fault| is_withheld_of(fault, &name)) {
-                return Err(fault);
+            let diagnostic = unknown_pack(&name, &known, &found);
+            if !broken.iter().any(|diagnostic| is_withheld_of(diagnostic, &name)) {
+                return Err(diagnostic);
             }
-            broken.retain(|fault| !is_withheld_of(fault, &name));
-            broken.push(*fault);
+            broken.retain(|diagnostic| !is_withheld_of(diagnostic, &name));
+            broken.push(*diagnostic);
         }
         if packs.is_empty() && broken.is_empty() {
             broken.push(*nothing_to_test(context));
@@ -76,7 +76,7 @@ impl TestCommand {
         for name in packs {
             let site = context.pack_source(PackChoice::Named(vec![name.clone()]))?;
             let service = Service::open(Arc::new(site));
-            broken.extend(service.registry().faults.iter().filter(|fault| fault.is_error()).cloned());
+            broken.extend(service.registry().diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).cloned());
             let merged = merge_definitions(&name, &files.for_pack(&name), Validation::Full);
             match service.registry().packs.iter().find(|pack| pack.name == name) {
                 Some(pack) => ran.extend(run_pack(context, &service, pack, &merged, &folders, self.bless)),
@@ -87,8 +87,8 @@ impl TestCommand {
         broken.extend(write_blessings(context, &layers, &files, &ran));
         print_logs(context, &ran, self.verbose);
         print_results(context, &ran, &broken);
-        let well = broken.is_empty() && ran.iter().all(|ran| ran.faults.is_empty());
-        Ok(if well { Exit::Success } else { Exit::Faults })
+        let well = broken.is_empty() && ran.iter().all(|ran| ran.diagnostics.is_empty());
+        Ok(if well { Exit::Success } else { Exit::Errors })
     }
 }
 
@@ -114,10 +114,10 @@ fn nothing_to_test(context: &CommandContext) -> Box<Diagnostic> {
 /// The error for a pack whose cases cannot be run, since it does not serve.
 fn not_served(service: &Service, name: &str, cases: usize) -> Box<Diagnostic> {
     let message = format!("the pack `{name}` is not active, so {cases} case{} of it did not run", plural(cases));
-    let fault = Diagnostic::new(CASE, message);
-    match service.registry().refusal(PackPart::Pack, name).map(RefusedPart::fault) {
-        Some(why) => fault.help(format!("{}: {}", why.message, why.help.unwrap_or_default())),
-        None => fault.help("`toolsd check` lists its errors"),
+    let diagnostic = Diagnostic::new(CASE, message);
+    match service.registry().refusal(PackPart::Pack, name).map(RefusedPart::diagnostic) {
+        Some(why) => diagnostic.help(format!("{}: {}", why.message, why.help.unwrap_or_default())),
+        None => diagnostic.help("`toolsd check` lists its errors"),
     }
 }
 
@@ -128,17 +128,17 @@ fn run_pack(
     merged: &MergedDefinitions,
     folders: &[Arc<dyn World>],
     blesses: bool,
-) -> Vec<CaseRun> {
+) -> Vec<CaseReport> {
     let cases = &merged.definitions.cases;
     let bar = progress(context, &pack.name, cases.len());
     let one = |case: &Case| {
         let outcome = match broken_fixture(case, merged) {
-            Some(fault) => CaseOutcome { faults: vec![fault], ..CaseOutcome::default() },
+            Some(diagnostic) => CaseOutcome { diagnostics: vec![diagnostic], ..CaseOutcome::default() },
             None => case::run(service, pack, case, folders, blesses),
         };
         bar.inc(1);
-        let CaseOutcome { faults, blessings, log } = outcome;
-        CaseRun { pack: pack.name.clone(), title: case.title.value.clone(), faults, blessings, log }
+        let CaseOutcome { diagnostics, blessings, log } = outcome;
+        CaseReport { pack: pack.name.clone(), title: case.title.value.clone(), diagnostics, blessings, log }
     };
     let ran = cases.iter().map(one).collect();
     bar.finish_and_clear();
@@ -150,13 +150,13 @@ fn run_pack(
 /// Returns the error for a case whose fixture is missing or in a file with an error: its setup would differ from the
 /// definition.
 fn broken_fixture(case: &Case, merged: &MergedDefinitions) -> Option<Diagnostic> {
-    let is_in = |fault: &&Diagnostic, path: &str| {
-        fault.is_error() && fault.at.as_ref().is_some_and(|at| at.source.path == path)
+    let is_in = |diagnostic: &&Diagnostic, path: &str| {
+        diagnostic.is_error() && diagnostic.at.as_ref().is_some_and(|at| at.source.path == path)
     };
     case.fixtures.iter().find_map(|name| {
         let known = merged.definitions.fixtures.iter().find(|fixture| fixture.name.value == name.value);
         let why = match known.map(|fixture| &*fixture.name.at.source.path) {
-            Some(path) => merged.faults.iter().find(|fault| is_in(fault, path))?.message.clone(),
+            Some(path) => merged.diagnostics.iter().find(|diagnostic| is_in(diagnostic, path))?.message.clone(),
             None => "no active file defines it".to_owned(),
         };
         let message = format!("did not run: its fixture `{}` is broken: {why}", name.value);
@@ -175,18 +175,23 @@ fn folder_of(context: &CommandContext, layer: &Layer) -> Result<Option<Arc<dyn W
 }
 
 /// Writes the blessings into the files of their layers. Files inside the binary are refused.
-fn write_blessings(context: &CommandContext, layers: &[Layer], files: &PackFiles, ran: &[CaseRun]) -> Vec<Diagnostic> {
+fn write_blessings(
+    context: &CommandContext,
+    layers: &[Layer],
+    files: &PackFiles,
+    ran: &[CaseReport],
+) -> Vec<Diagnostic> {
     let mut by_path: BTreeMap<&str, Vec<Blessing>> = BTreeMap::new();
     for blessing in ran.iter().flat_map(|ran| &ran.blessings) {
         by_path.entry(&blessing.at.source.path).or_default().push(blessing.clone());
     }
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     for (path, blessings) in by_path {
         let file = files.by_path.get(path);
         let layer = file.and_then(|file| layers.iter().find(|layer| layer.origin == file.origin));
         let folder = layer.map_or(Ok(None), |layer| folder_of(context, layer));
         let written = match folder {
-            Err(fault) => Err(fault),
+            Err(diagnostic) => Err(diagnostic),
             Ok(Some(world)) => case::bless(&blessings[0].at.source.text, &blessings)
                 .and_then(|text| world.write(path, text.as_bytes())),
             Ok(None) => Err(Diagnostic::new(CASE, format!("`{path}` is inside the binary"))
@@ -194,10 +199,10 @@ fn write_blessings(context: &CommandContext, layers: &[Layer], files: &PackFiles
         };
         match written {
             Ok(()) => context.terminal.note(&format!("blessed {path}: {}", blessings.len())),
-            Err(fault) => faults.push(*fault),
+            Err(diagnostic) => diagnostics.push(*diagnostic),
         }
     }
-    faults
+    diagnostics
 }
 
 /// Returns a progress bar, hidden unless a person at a terminal sees it.
@@ -211,21 +216,21 @@ fn progress(context: &CommandContext, name: &str, cases: usize) -> ProgressBar {
 }
 
 /// Prints the log output of scripts on standard error: of every case, or of those that failed.
-fn print_logs(context: &CommandContext, ran: &[CaseRun], verbose: bool) {
-    for ran in ran.iter().filter(|ran| verbose || !ran.faults.is_empty()) {
+fn print_logs(context: &CommandContext, ran: &[CaseReport], verbose: bool) {
+    for ran in ran.iter().filter(|ran| verbose || !ran.diagnostics.is_empty()) {
         for (level, text) in &ran.log {
             context.terminal.note(&format!("{}: {}: {}: {text}", ran.pack, ran.title, level.name()));
         }
     }
 }
 
-fn print_results(context: &CommandContext, ran: &[CaseRun], broken: &[Diagnostic]) {
+fn print_results(context: &CommandContext, ran: &[CaseReport], broken: &[Diagnostic]) {
     let terminal = &context.terminal;
-    let failed: Vec<&CaseRun> = ran.iter().filter(|ran| !ran.faults.is_empty()).collect();
+    let failed: Vec<&CaseReport> = ran.iter().filter(|ran| !ran.diagnostics.is_empty()).collect();
     if context.options.format != OutputFormat::Text {
         let cases: Vec<Json> = ran
             .iter()
-            .map(|ran| json!({ "pack": ran.pack, "title": ran.title, "passed": ran.faults.is_empty(), "faults": render::json(&ran.faults) }))
+            .map(|ran| json!({ "pack": ran.pack, "title": ran.title, "passed": ran.diagnostics.is_empty(), "faults": render::json(&ran.diagnostics) }))
             .collect();
         let passed = ran.len() - failed.len();
         terminal.json(&json!({
@@ -238,10 +243,10 @@ fn print_results(context: &CommandContext, ran: &[CaseRun], broken: &[Diagnostic
     }
     for ran in &failed {
         terminal.styled(&[(TextStyle::Red, &format!("failed: {}: {}", ran.pack, ran.title))]);
-        for fault in &ran.faults {
-            let place = fault.at.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
-            terminal.text(&format!("{place}{}", fault.message));
-            if let Some(help) = &fault.help {
+        for diagnostic in &ran.diagnostics {
+            let place = diagnostic.at.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
+            terminal.text(&format!("{place}{}", diagnostic.message));
+            if let Some(help) = &diagnostic.help {
                 terminal.text(&format!("help: {help}"));
             }
         }

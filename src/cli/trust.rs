@@ -43,7 +43,7 @@ pub struct TrustCommand {
 const DEFAULT_TIME: &str = "30d";
 
 /// How long edits can be trusted at most.
-const MOST_DAYS: i64 = 366;
+const MAX_TRUST_DAYS: i64 = 366;
 
 const HOUR_MS: i64 = 3_600_000;
 
@@ -76,7 +76,7 @@ impl TrustCommand {
         }
         self.print_outcome(context, &listing, agreed);
         let waits = !agreed && listing.needs_consent();
-        Ok(if waits || !listing.refused.is_empty() { Exit::Faults } else { Exit::Success })
+        Ok(if waits || !listing.refused.is_empty() { Exit::Errors } else { Exit::Success })
     }
 
     /// Shows the listing to a person, and whether it is agreed to.
@@ -92,13 +92,13 @@ impl TrustCommand {
         if let Some(hash) = &self.hash
             && *hash != listing.hash()
         {
-            let fault = Diagnostic::new(Code("usage"), "the listing does not have this hash");
-            return Err(fault.help(format!("read the listing again; its hash is now {}", listing.hash())));
+            let diagnostic = Diagnostic::new(Code("usage"), "the listing does not have this hash");
+            return Err(diagnostic.help(format!("read the listing again; its hash is now {}", listing.hash())));
         }
         if self.yes && is_json && self.hash.is_none() {
-            let fault =
+            let diagnostic =
                 Diagnostic::new(Code("usage"), "`--yes` with `--format json` requires the `--hash` of the listing");
-            return Err(fault.help("`toolsd trust --format json` prints the listing and its hash"));
+            return Err(diagnostic.help("`toolsd trust --format json` prints the listing and its hash"));
         }
         if self.yes {
             return Ok(true);
@@ -116,7 +116,7 @@ impl TrustCommand {
             terminal.json(&json);
             return;
         }
-        listing.refused.iter().for_each(|fault| terminal.fault(fault));
+        listing.refused.iter().for_each(|diagnostic| terminal.diagnostic(diagnostic));
         match (agreed, listing.needs_consent()) {
             _ if listing.is_empty() && listing.refused.is_empty() => {
                 terminal.note(&format!("nothing to trust in `{root}`"));
@@ -131,8 +131,8 @@ impl TrustCommand {
 /// Parses `12h`, `30d`, `8w` into milliseconds.
 fn parse_duration_ms(time: &str) -> Result<i64> {
     let wrong = || {
-        let fault = Diagnostic::new(Code("usage"), format!("`{time}` is not a valid duration"));
-        fault.help(format!("a number and `h`, `d` or `w`, as in `30d`; {MOST_DAYS}d at most"))
+        let diagnostic = Diagnostic::new(Code("usage"), format!("`{time}` is not a valid duration"));
+        diagnostic.help(format!("a number and `h`, `d` or `w`, as in `30d`; {MAX_TRUST_DAYS}d at most"))
     };
     let (number, unit) = time.split_at(time.len() - time.chars().next_back().map_or(0, char::len_utf8));
     let hours = match unit {
@@ -142,7 +142,8 @@ fn parse_duration_ms(time: &str) -> Result<i64> {
         _ => return Err(wrong()),
     };
     let number: i64 = number.parse().map_err(|_| wrong())?;
-    let total = number.checked_mul(hours).filter(|hours| (1..=MOST_DAYS * 24).contains(hours)).ok_or_else(wrong)?;
+    let total =
+        number.checked_mul(hours).filter(|hours| (1..=MAX_TRUST_DAYS * 24).contains(hours)).ok_or_else(wrong)?;
     Ok(total * HOUR_MS)
 }
 
@@ -205,7 +206,7 @@ impl TrustListing {
                     row.other_writers = writers.iter().map(|other| format!("{other} can change it")).collect();
                     rows.push(row);
                 }
-                Err(fault) => refused.push(*fault),
+                Err(diagnostic) => refused.push(*diagnostic),
             }
         }
         Ok(Self { rows, is_partial: false, edits: String::new(), refused })
@@ -216,13 +217,14 @@ impl TrustListing {
         let packs: BTreeSet<&str> = self.rows.iter().filter_map(|row| pack_of_file(&row.path)).collect();
         if names.is_empty() {
             let packs: Vec<&str> = packs.into_iter().collect();
-            let fault = Diagnostic::new(Code("usage"), "`--edits` needs the files or packs whose edits you trust");
-            return Err(fault.help(format!("the packs here: {}", packs.join(", "))));
+            let diagnostic = Diagnostic::new(Code("usage"), "`--edits` needs the files or packs whose edits you trust");
+            return Err(diagnostic.help(format!("the packs here: {}", packs.join(", "))));
         }
         for name in names {
             if clean(name) == SETTINGS_FILE {
-                let fault = Diagnostic::new(Code("usage"), format!("edits of `{SETTINGS_FILE}` cannot be trusted"));
-                return Err(fault.help("it chooses packs and folders: each change must be confirmed"));
+                let diagnostic =
+                    Diagnostic::new(Code("usage"), format!("edits of `{SETTINGS_FILE}` cannot be trusted"));
+                return Err(diagnostic.help("it chooses packs and folders: each change must be confirmed"));
             }
             if !self.rows.iter().any(|row| row.is_named_by(name)) {
                 if let Some(unusable) = self.refused.first() {
@@ -233,9 +235,11 @@ impl TrustListing {
                     return Err(Diagnostic::new(Code("usage"), message).help(unusable.help.clone().unwrap_or_default()));
                 }
                 let known = packs.iter().copied().chain(self.rows.iter().map(|row| row.path.as_str()));
-                let fault =
+                let diagnostic =
                     Diagnostic::new(Code("usage"), format!("there is no pack file, and no pack, `{name}` here"));
-                return Err(fault.help(did_you_mean(name, known).unwrap_or_else(|| "run `toolsd trust`".to_owned())));
+                return Err(
+                    diagnostic.help(did_you_mean(name, known).unwrap_or_else(|| "run `toolsd trust`".to_owned()))
+                );
             }
         }
         self.rows.retain(|row| names.iter().any(|name| row.is_named_by(name)));
@@ -280,7 +284,7 @@ impl TrustListing {
     /// Returns the BLAKE3 hash of everything that is confirmed: files, their bytes, edits.
     pub fn hash(&self) -> String {
         let mut parts = vec![json!(self.edits)];
-        parts.extend(self.rows.iter().map(|row| json!([row.path, hash_hex(&row.bytes), row.told_writers()])));
+        parts.extend(self.rows.iter().map(|row| json!([row.path, hash_hex(&row.bytes), row.reported_writers()])));
         hash_hex(json!(parts).to_string().as_bytes())
     }
 
@@ -324,7 +328,7 @@ impl TrustListing {
                 "permissions": row.asks.describe(),
                 "widened": row.widened_permissions(),
                 "edits_until": row.edits_until.map(format_date),
-                "changed_by_others": row.told_writers(),
+                "changed_by_others": row.reported_writers(),
             })
         });
         let refused: Vec<String> = self.refused.iter().map(ToString::to_string).collect();
@@ -340,8 +344,8 @@ fn refuse_unreadable(path: &str, bytes: Vec<u8>) -> Result<Vec<u8>> {
     if path != SETTINGS_FILE {
         return Ok(bytes);
     }
-    let text = std::str::from_utf8(&bytes).map_err(|fault| fault.to_string());
-    match text.and_then(|text| text.parse::<toml::Table>().map_err(|fault| fault.message().to_owned())) {
+    let text = std::str::from_utf8(&bytes).map_err(|diagnostic| diagnostic.to_string());
+    match text.and_then(|text| text.parse::<toml::Table>().map_err(|diagnostic| diagnostic.message().to_owned())) {
         Ok(_) => Ok(bytes),
         Err(why) => {
             let message = format!("cannot trust `{path}`: invalid TOML: {why}");
@@ -381,7 +385,7 @@ impl ListedFile {
     //= docs/spec.md#trust
     //# Where edits are to be trusted, the listing MUST name who else can change the file.
     /// Returns who else can edit it, if its edits are to be trusted.
-    fn told_writers(&self) -> Option<&[String]> {
+    fn reported_writers(&self) -> Option<&[String]> {
         self.wants_edits.then_some(self.other_writers.as_slice())
     }
 
@@ -414,7 +418,7 @@ impl ListedFile {
             FileState::New | FileState::Same => self.asks.describe(),
         };
         words.extend(edits);
-        words.extend(self.told_writers().unwrap_or_default().iter().cloned());
+        words.extend(self.reported_writers().unwrap_or_default().iter().cloned());
         words.join("  ")
     }
 }
@@ -502,10 +506,10 @@ fn remove_trusted(record: &mut TrustRecord, root: &str, name: &str) -> Result<Ve
     let is_named_by = |path: &String| name == "all" || *path == clean || pack_of_file(path) == Some(name);
     let taken: Vec<String> = known.files.keys().filter(|path| is_named_by(path)).cloned().collect();
     if taken.is_empty() && name != "all" {
-        let fault = Diagnostic::new(Code("usage"), format!("nothing named `{name}` is trusted in `{root}`"));
+        let diagnostic = Diagnostic::new(Code("usage"), format!("nothing named `{name}` is trusted in `{root}`"));
         let packs = known.files.keys().filter_map(|path| pack_of_file(path));
         let help = did_you_mean(name, packs.chain(known.files.keys().map(String::as_str)));
-        return Err(fault.help(help.unwrap_or_else(|| "run `toolsd trust --list`".to_owned())));
+        return Err(diagnostic.help(help.unwrap_or_else(|| "run `toolsd trust --list`".to_owned())));
     }
     taken.iter().for_each(|path| drop(known.files.remove(path)));
     Ok(taken)

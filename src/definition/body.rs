@@ -64,7 +64,7 @@ pub(super) fn read_body(
     what: &str,
 ) -> Located<Body> {
     let name = fields.required("name");
-    let kind = fields.one_of(names, what, &mut reader.faults);
+    let kind = fields.one_of(names, what, &mut reader.diagnostics);
     let script = reader.script_of(fields);
     let context = fields.text("context").map(|context| (context, script.clone()));
     let at = |key: &str| fields.node(key).map_or_else(|| name.at.clone(), |node| node.at.clone());
@@ -79,8 +79,8 @@ pub(super) fn read_body(
         _ => Body::Script { script, function: fields.text(function).unwrap_or_else(|| name.value.clone()) },
     };
     if let (Some(key), false) = (fields.key_place("context"), matches!(kind, Some("template" | "text"))) {
-        let fault = Diagnostic::new(code::CONFLICTING_KEYS, "`context` without a template");
-        reader.fault(fault.at(key.clone()).help("add a `template`: `context` returns its data"));
+        let diagnostic = Diagnostic::new(code::CONFLICTING_KEYS, "`context` without a template");
+        reader.diagnostic(diagnostic.at(key.clone()).help("add a `template`: `context` returns its data"));
     }
     Located { value, at: at(kind.unwrap_or(if fields.has(function) { function } else { "script" })) }
 }

@@ -118,7 +118,7 @@ pub enum Expectation {
 pub static EXPECT_TABLE: Grammar = Grammar {
     name: "[case.expect]",
     doc: "What a step, an example or a case is expected to return and do; all of it must match.",
-    keys: &[RESULT, MATCHES, CONTAINS, ERROR, FILES_AFTER, NOTIFICATIONS, QUESTIONS],
+    keys: &[RESULT, MATCHES, CONTAINS, ERROR, EXPECTED_FILES, NOTIFICATIONS, QUESTIONS],
 };
 
 const EXPECT: GrammarKey = optional("expect", ValueShape::Table(&EXPECT_TABLE), "The expected outcome.");
@@ -146,7 +146,7 @@ static ERROR_TABLE: Grammar = Grammar {
 
 const CONTAINS: GrammarKey = optional("text_contains", ValueShape::TextOrTexts, "Texts in the result.");
 
-const FILES_AFTER: GrammarKey =
+const EXPECTED_FILES: GrammarKey =
     optional("files", ValueShape::Object, "Exactly these files changed: path and text, `false` for a removed file.");
 
 const NOTIFICATIONS: GrammarKey =
@@ -345,7 +345,7 @@ pub fn read_examples(fields: &Fields<'_>, of: &ExampleTarget<'_>, reader: &mut D
     if reader.validation == Validation::Skipped {
         return cases;
     }
-    for (index, example) in fields.tables("example", &mut reader.faults).iter().enumerate() {
+    for (index, example) in fields.tables("example", &mut reader.diagnostics).iter().enumerate() {
         let act = match of {
             ExampleTarget::Tool(name) => {
                 CaseAction::Call { tool: (*name).to_owned(), arguments: example.object("arguments") }
@@ -372,7 +372,7 @@ pub fn read_examples(fields: &Fields<'_>, of: &ExampleTarget<'_>, reader: &mut D
         let at = example.node(key).map_or(&example.header, |node| &node.at).clone();
         let step = CaseStep {
             act: Located { value: act, at },
-            expect: read_expectations(example, &mut reader.faults),
+            expect: read_expectations(example, &mut reader.diagnostics),
             keep: Vec::new(),
         };
         if step.expect.is_empty() {
@@ -401,8 +401,8 @@ fn example_uri(example: &Fields<'_>, of_resource: &str, is_template: bool, reade
 pub fn read_case(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Case {
     let mut steps = Vec::new();
     if fields.has("step") {
-        refuse_keys_beside_steps(fields, &mut reader.faults);
-        for step in fields.tables("step", &mut reader.faults) {
+        refuse_keys_next_to_steps(fields, &mut reader.diagnostics);
+        for step in fields.tables("step", &mut reader.diagnostics) {
             read_step(&step, &mut steps, reader);
         }
     } else {
@@ -415,12 +415,12 @@ pub fn read_case(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Case {
 }
 
 /// The keys of a step belong in its own table: next to `step` they would have no effect.
-fn refuse_keys_beside_steps(fields: &Fields<'_>, faults: &mut Vec<Diagnostic>) {
+fn refuse_keys_next_to_steps(fields: &Fields<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for key in STEP.keys.iter().map(|key| key.name).filter(|key| fields.has(key)) {
         let at = fields.key_place(key).unwrap_or(&fields.header).clone();
         let help = "write it in a `[[case.step]]`; `files` exist before the first step";
         let message = format!("`{key}` and `step` exclude each other");
-        faults.push(*Diagnostic::new(code::CONFLICTING_KEYS, message).at(at).help(help));
+        diagnostics.push(*Diagnostic::new(code::CONFLICTING_KEYS, message).at(at).help(help));
     }
 }
 
@@ -457,7 +457,7 @@ fn read_step(fields: &Fields<'_>, steps: &mut Vec<CaseStep>, reader: &mut Defini
         add("write_files", CaseAction::Write { files: fields.text_map("write_files") });
     }
     let arguments = fields.object("arguments");
-    match fields.one_of(&["call", "read", "prompt", "complete"], "a step", &mut reader.faults) {
+    match fields.one_of(&["call", "read", "prompt", "complete"], "a step", &mut reader.diagnostics) {
         Some("call") => add("call", CaseAction::Call { tool: fields.required("call").value, arguments }),
         Some("read") => add("read", CaseAction::Read { uri: fields.required("read").value }),
         Some("complete") => {
@@ -475,7 +475,7 @@ fn read_step(fields: &Fields<'_>, steps: &mut Vec<CaseStep>, reader: &mut Defini
     let last = acts.len().saturating_sub(1);
     for (index, act) in acts.into_iter().enumerate() {
         let (expect, keep) = if index == last {
-            (read_expectations(fields, &mut reader.faults), fields.text_map("capture"))
+            (read_expectations(fields, &mut reader.diagnostics), fields.text_map("capture"))
         } else {
             Default::default()
         };
@@ -485,8 +485,8 @@ fn read_step(fields: &Fields<'_>, steps: &mut Vec<CaseStep>, reader: &mut Defini
 
 /// Reads `complete`.
 fn read_completion_step(fields: &Fields<'_>, arguments: Json, reader: &mut DefinitionReader) -> Option<CaseAction> {
-    let complete = fields.table("complete", &mut reader.faults)?;
-    let of = match complete.one_of(&["prompt", "resource"], "`complete`", &mut reader.faults) {
+    let complete = fields.table("complete", &mut reader.diagnostics)?;
+    let of = match complete.one_of(&["prompt", "resource"], "`complete`", &mut reader.diagnostics) {
         Some("prompt") => CompletedItem::Prompt(complete.required("prompt").value),
         Some(_) => CompletedItem::Resource(complete.required("resource").value),
         None => {
@@ -498,11 +498,11 @@ fn read_completion_step(fields: &Fields<'_>, arguments: Json, reader: &mut Defin
     Some(CaseAction::Complete { of, argument: complete.required("argument").value, value, arguments })
 }
 
-fn read_expectations(fields: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> Vec<Located<Expectation>> {
-    let Some(fields) = fields.table("expect", faults) else { return Vec::new() };
+fn read_expectations(fields: &Fields<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Located<Expectation>> {
+    let Some(fields) = fields.table("expect", diagnostics) else { return Vec::new() };
     let mut expect = Vec::new();
     // Opened for its keys: what each of them takes is read from the whole.
-    fields.table("error", faults);
+    fields.table("error", diagnostics);
     type Make = fn(Json) -> Expectation;
     let kinds: [(&str, Make); 6] = [
         ("result", Expectation::Result),
@@ -519,8 +519,10 @@ fn read_expectations(fields: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> Vec<L
     }
     for text in fields.located_texts("text_contains") {
         if text.value.is_empty() {
-            let fault = Diagnostic::new(code::WRONG_VALUE, "`text_contains` is empty, which every result contains");
-            faults.push(*fault.at(text.at.clone()).help("write what the result says, or expect something else"));
+            let diagnostic =
+                Diagnostic::new(code::WRONG_VALUE, "`text_contains` is empty, which every result contains");
+            diagnostics
+                .push(*diagnostic.at(text.at.clone()).help("write what the result says, or expect something else"));
         }
         expect.push(Located { value: Expectation::Contains(text.value), at: text.at });
     }

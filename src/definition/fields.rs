@@ -59,33 +59,33 @@ impl<T: Clone> Configurable<T> {
 impl<'a> Fields<'a> {
     /// Opens a table by its grammar and reports invalid keys. A node that is not a table has been reported before, and
     /// has no keys.
-    pub fn open(node: &'a TomlNode, grammar: &'static Grammar, faults: &mut Vec<Diagnostic>) -> Self {
+    pub fn open(node: &'a TomlNode, grammar: &'static Grammar, diagnostics: &mut Vec<Diagnostic>) -> Self {
         let mut fields = Self { header: node.at.clone(), grammar, found: Vec::new() };
         for entry in node.entries() {
-            fields.take(entry, faults);
+            fields.take(entry, diagnostics);
         }
         for key in grammar.keys.iter().filter(|key| key.required) {
             if !node.entries().iter().any(|entry| entry.key == key.name) {
-                let fault = Diagnostic::new(code::MISSING_KEY, format!("{} has no `{}`", grammar.name, key.name));
+                let diagnostic = Diagnostic::new(code::MISSING_KEY, format!("{} has no `{}`", grammar.name, key.name));
                 let help = format!("{}: {}", key.shape.describe(), as_clause(key.doc));
-                faults.push(*fault.at(fields.header.clone()).help(help));
+                diagnostics.push(*diagnostic.at(fields.header.clone()).help(help));
             }
         }
         fields
     }
 
-    fn take(&mut self, entry: &'a TomlEntry, faults: &mut Vec<Diagnostic>) {
+    fn take(&mut self, entry: &'a TomlEntry, diagnostics: &mut Vec<Diagnostic>) {
         if let Some(key) = self.grammar.keys.iter().find(|key| key.name == entry.key) {
-            return self.keep(key, entry, Cow::Borrowed(&entry.node), faults);
+            return self.keep(key, entry, Cow::Borrowed(&entry.node), diagnostics);
         }
         let as_json = entry
             .key
             .strip_suffix("_json")
             .and_then(|base| self.grammar.keys.iter().find(|key| key.name == base && key.shape.has_json_form()));
-        let Some(key) = as_json else { return faults.push(*unknown_key(self.grammar, entry)) };
+        let Some(key) = as_json else { return diagnostics.push(*unknown_key(self.grammar, entry)) };
         match read_json(&entry.node) {
-            Ok(node) => self.keep(key, entry, Cow::Owned(node), faults),
-            Err(fault) => faults.push(*fault),
+            Ok(node) => self.keep(key, entry, Cow::Owned(node), diagnostics),
+            Err(diagnostic) => diagnostics.push(*diagnostic),
         }
     }
 
@@ -94,15 +94,15 @@ impl<'a> Fields<'a> {
         key: &'static GrammarKey,
         entry: &TomlEntry,
         node: Cow<'a, TomlNode>,
-        faults: &mut Vec<Diagnostic>,
+        diagnostics: &mut Vec<Diagnostic>,
     ) {
         if let Some(other) = self.field(key.name) {
-            let fault = Diagnostic::new(code::CONFLICTING_KEYS, format!("`{}` appears twice", key.name));
+            let diagnostic = Diagnostic::new(code::CONFLICTING_KEYS, format!("`{}` appears twice", key.name));
             let line = other.at.line_column().0;
-            return faults
-                .push(*fault.at(entry.at.clone()).help(format!("remove one: it is already set in line {line}")));
+            return diagnostics
+                .push(*diagnostic.at(entry.at.clone()).help(format!("remove one: it is already set in line {line}")));
         }
-        if check_shape(key, &node, faults) {
+        if check_shape(key, &node, diagnostics) {
             self.found.push(FieldEntry { key, at: entry.at.clone(), node });
         }
     }
@@ -207,45 +207,55 @@ impl<'a> Fields<'a> {
     }
 
     /// Returns a table with its own grammar.
-    pub fn table(&self, name: &str, faults: &mut Vec<Diagnostic>) -> Option<Fields<'_>> {
+    pub fn table(&self, name: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<Fields<'_>> {
         let field = self.field(name)?;
         match field.key.shape {
-            ValueShape::Table(grammar) => Some(Fields::open(&field.node, grammar, faults)),
+            ValueShape::Table(grammar) => Some(Fields::open(&field.node, grammar, diagnostics)),
             ValueShape::WordOrTable(_, grammar) if is_table(&field.node) => {
-                Some(Fields::open(&field.node, grammar, faults))
+                Some(Fields::open(&field.node, grammar, diagnostics))
             }
             _ => None,
         }
     }
 
     /// Returns tables with their own grammar.
-    pub fn tables(&self, name: &str, faults: &mut Vec<Diagnostic>) -> Vec<Fields<'_>> {
+    pub fn tables(&self, name: &str, diagnostics: &mut Vec<Diagnostic>) -> Vec<Fields<'_>> {
         let Some(field) = self.field(name) else { return Vec::new() };
         let ValueShape::Tables(grammar) = field.key.shape else { return Vec::new() };
-        field.node.items().iter().map(|item| Fields::open(item, grammar, faults)).collect()
+        field.node.items().iter().map(|item| Fields::open(item, grammar, diagnostics)).collect()
     }
 
     /// Returns the items of a list of strings and tables.
-    pub fn texts_or_tables(&self, name: &str, faults: &mut Vec<Diagnostic>) -> Vec<TextOrTable<'_>> {
+    pub fn texts_or_tables(&self, name: &str, diagnostics: &mut Vec<Diagnostic>) -> Vec<TextOrTable<'_>> {
         let Some(field) = self.field(name) else { return Vec::new() };
         let ValueShape::TextsOrTables(grammar) = field.key.shape else { return Vec::new() };
         let mut item = |item| match TomlNode::text(item) {
             Some(text) => TextOrTable::Text(Located { value: text.to_owned(), at: item.at.clone() }),
-            None => TextOrTable::Table(Fields::open(item, grammar, faults)),
+            None => TextOrTable::Table(Fields::open(item, grammar, diagnostics)),
         };
         field.node.items().iter().map(&mut item).collect()
     }
 
     /// Returns the tables of a table, with their names and the locations of the names.
-    pub fn named_tables(&self, name: &str, faults: &mut Vec<Diagnostic>) -> Vec<(Located<String>, Fields<'_>)> {
+    pub fn named_tables(&self, name: &str, diagnostics: &mut Vec<Diagnostic>) -> Vec<(Located<String>, Fields<'_>)> {
         let Some(field) = self.field(name) else { return Vec::new() };
         let ValueShape::NamedTables(grammar) = field.key.shape else { return Vec::new() };
         let open = |entry: &'_ TomlEntry| Located { value: entry.key.clone(), at: entry.at.clone() };
-        field.node.entries().iter().map(|entry| (open(entry), Fields::open(&entry.node, grammar, faults))).collect()
+        field
+            .node
+            .entries()
+            .iter()
+            .map(|entry| (open(entry), Fields::open(&entry.node, grammar, diagnostics)))
+            .collect()
     }
 
     /// Returns which of these keys is present. Reports each further one as an error; `what` names what they belong to.
-    pub fn one_of(&self, names: &[&'static str], what: &str, faults: &mut Vec<Diagnostic>) -> Option<&'static str> {
+    pub fn one_of(
+        &self,
+        names: &[&'static str],
+        what: &str,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<&'static str> {
         let mut written = names.iter().copied().filter(|name| self.has(name));
         let first = written.next();
         for other in written {
@@ -253,7 +263,7 @@ impl<'a> Fields<'a> {
             let words: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
             let help = format!("{what} takes one of {}", words.join(", "));
             let at = self.key_place(other).unwrap_or(&self.header).clone();
-            faults.push(*Diagnostic::new(code::CONFLICTING_KEYS, message).at(at).help(help));
+            diagnostics.push(*Diagnostic::new(code::CONFLICTING_KEYS, message).at(at).help(help));
         }
         first
     }
@@ -274,20 +284,20 @@ fn unknown_key(grammar: &'static Grammar, entry: &TomlEntry) -> Box<Diagnostic> 
     //= docs/spec.md#definitions
     //# An unknown key MUST be refused with the nearest known key.
     let message = format!("{} has no key `{}`", grammar.name, entry.key);
-    let fault = Diagnostic::new(code::UNKNOWN_KEY, message).at(entry.at.clone());
+    let diagnostic = Diagnostic::new(code::UNKNOWN_KEY, message).at(entry.at.clone());
     let names: Vec<&str> = grammar.keys.iter().map(|key| key.name).collect();
     let help = renamed_key(&entry.key, |key| names.contains(&key))
         .or_else(|| did_you_mean(&entry.key, names.iter().copied()))
         .unwrap_or_else(|| format!("its keys are {}", names.join(", ")));
-    fault.help(help)
+    diagnostic.help(help)
 }
 
 /// Returns whether a value has the shape that its key takes; if not, reports the wrong part.
-fn check_shape(key: &GrammarKey, node: &TomlNode, faults: &mut Vec<Diagnostic>) -> bool {
-    let before = faults.len();
+fn check_shape(key: &GrammarKey, node: &TomlNode, diagnostics: &mut Vec<Diagnostic>) -> bool {
+    let before = diagnostics.len();
     let mut wrong = |part: &TomlNode, wanted: &str| {
         let message = format!("`{}` takes {wanted}, got {}", key.name, part.kind());
-        faults.push(*Diagnostic::new(code::WRONG_TYPE, message).at(part.at.clone()).help(as_clause(key.doc)));
+        diagnostics.push(*Diagnostic::new(code::WRONG_TYPE, message).at(part.at.clone()).help(as_clause(key.doc)));
     };
     let is_list = |node: &TomlNode| matches!(node.item, TomlItem::List(_));
     let wanted = key.shape.describe();
@@ -330,15 +340,15 @@ fn check_shape(key: &GrammarKey, node: &TomlNode, faults: &mut Vec<Diagnostic>) 
         ValueShape::Object | ValueShape::Schema | ValueShape::Named | ValueShape::Table(_) if is_table(node) => {}
         _ => wrong(node, &wanted),
     }
-    if faults.len() == before {
-        check_value(key, node, faults);
+    if diagnostics.len() == before {
+        check_value(key, node, diagnostics);
     }
-    faults.len() == before
+    diagnostics.len() == before
 }
 
 /// Reports a value of the right kind that is not allowed.
-fn check_value(key: &GrammarKey, node: &TomlNode, faults: &mut Vec<Diagnostic>) {
-    let fault = match (key.shape, &node.item) {
+fn check_value(key: &GrammarKey, node: &TomlNode, diagnostics: &mut Vec<Diagnostic>) {
+    let diagnostic = match (key.shape, &node.item) {
         (ValueShape::OneOf(words) | ValueShape::WordOrTable(words, _), TomlItem::Scalar(Json::String(text)))
             if !words.contains(&text.as_str()) =>
         {
@@ -367,7 +377,7 @@ fn check_value(key: &GrammarKey, node: &TomlNode, faults: &mut Vec<Diagnostic>) 
         }
         _ => return,
     };
-    faults.push(*fault.at(node.at.clone()));
+    diagnostics.push(*diagnostic.at(node.at.clone()));
 }
 
 /// Parses the text of a node as JSON. Locations of syntax errors are exact if the text has no escapes; every part of

@@ -79,10 +79,10 @@ impl Definitions {
     /// Returns the part of a new file that can be served despite `faults`: all items without an error. `None` if an
     /// error affects the whole pack or nothing is left.
     #[must_use]
-    pub fn sound(mut self, faults: &[Diagnostic]) -> Option<Self> {
+    pub fn sound(mut self, diagnostics: &[Diagnostic]) -> Option<Self> {
         let items: Vec<Place> = self.items().filter(|item| item.name.is_some()).map(|item| item.at.clone()).collect();
-        for fault in faults.iter().filter(|fault| fault.is_error()) {
-            match Owner::of(fault, items.iter()) {
+        for diagnostic in diagnostics.iter().filter(|diagnostic| diagnostic.is_error()) {
+            match Owner::of(diagnostic, items.iter()) {
                 Owner::Item(item) => self.retain(|at| *at != item),
                 Owner::File if self.pack.is_none() => self.retain(|_| false),
                 Owner::File | Owner::Pack => return None,
@@ -133,25 +133,25 @@ pub static FILE: Grammar = Grammar {
 /// A file that is [known to be valid](Validation::Skipped) is read without its examples and cases, which only tests
 /// run.
 pub fn read_definitions(source: &Arc<Source>, validation: Validation) -> (Definitions, Vec<Diagnostic>) {
-    let mut faults = Vec::new();
-    let tree = parse(source, Dates::Refused, &mut faults);
-    let mut reader = DefinitionReader { script: sibling_script(&source.path), faults, validation };
+    let mut diagnostics = Vec::new();
+    let tree = parse(source, Dates::Refused, &mut diagnostics);
+    let mut reader = DefinitionReader { script: sibling_script(&source.path), diagnostics, validation };
     //= docs/spec.md#definitions
     //# Every error in a definition file MUST be reported with its path, line and column.
-    let mut file = Fields::open(&tree, &FILE, &mut reader.faults);
+    let mut file = Fields::open(&tree, &FILE, &mut reader.diagnostics);
     file.header = source.place(0..0);
     let definitions = read_tables(&file, &mut reader);
-    let mut faults = reader.faults;
+    let mut diagnostics = reader.diagnostics;
     //= docs/spec.md#definitions
     //# Every error in a definition file MUST be reported with its path, line and column.
-    faults.sort_by_key(|fault| fault.at.as_ref().map_or(0, |at| at.span.start));
-    (definitions, faults)
+    diagnostics.sort_by_key(|diagnostic| diagnostic.at.as_ref().map_or(0, |at| at.span.start));
+    (definitions, diagnostics)
 }
 
 fn read_tables(file: &Fields<'_>, reader: &mut DefinitionReader) -> Definitions {
     let mut definitions = Definitions {
-        pack: file.table("pack", &mut reader.faults).map(|fields| read_pack(&fields, reader)),
-        graph: file.table("graph", &mut reader.faults).map(|fields| read_graph(&fields, reader)),
+        pack: file.table("pack", &mut reader.diagnostics).map(|fields| read_pack(&fields, reader)),
+        graph: file.table("graph", &mut reader.diagnostics).map(|fields| read_graph(&fields, reader)),
         ..Definitions::default()
     };
     for entry in file.node("data").map(TomlNode::entries).unwrap_or_default() {
@@ -162,13 +162,13 @@ fn read_tables(file: &Fields<'_>, reader: &mut DefinitionReader) -> Definitions 
         let schema = reader.schema_of(&entry.node, SchemaRole::Shared);
         definitions.defs.push((Located { value: entry.key.clone(), at: entry.at.clone() }, schema));
     }
-    for fields in file.tables("tool", &mut reader.faults) {
+    for fields in file.tables("tool", &mut reader.diagnostics) {
         let (tool, shown) = read_tool(&fields, reader);
         definitions.cases.extend(shown);
         definitions.cases.extend(read_examples(&fields, &ExampleTarget::Tool(&tool.name.value), reader));
         definitions.tools.push(tool);
     }
-    for fields in file.tables("resource", &mut reader.faults) {
+    for fields in file.tables("resource", &mut reader.diagnostics) {
         let resource = read_resource(&fields, reader);
         definitions.cases.extend(read_examples(
             &fields,
@@ -181,21 +181,21 @@ fn read_tables(file: &Fields<'_>, reader: &mut DefinitionReader) -> Definitions 
         ));
         definitions.resources.push(resource);
     }
-    for fields in file.tables("prompt", &mut reader.faults) {
+    for fields in file.tables("prompt", &mut reader.diagnostics) {
         let prompt = read_prompt(&fields, reader);
         definitions.cases.extend(read_examples(&fields, &ExampleTarget::Prompt(&prompt.name.value), reader));
         definitions.prompts.push(prompt);
     }
-    for fields in file.tables("skills", &mut reader.faults) {
+    for fields in file.tables("skills", &mut reader.diagnostics) {
         definitions.skills.push(read_skills(&fields, reader));
     }
     if reader.validation == Validation::Skipped {
         return definitions;
     }
-    for (name, fields) in file.named_tables("fixture", &mut reader.faults) {
+    for (name, fields) in file.named_tables("fixture", &mut reader.diagnostics) {
         definitions.fixtures.push(read_fixture(name, &fields));
     }
-    for fields in file.tables("case", &mut reader.faults) {
+    for fields in file.tables("case", &mut reader.diagnostics) {
         definitions.cases.push(read_case(&fields, reader));
     }
     definitions

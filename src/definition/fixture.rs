@@ -172,13 +172,13 @@ pub fn apply_fixtures(
     setup: &mut CaseSetup,
     names: &[Located<String>],
     fixtures: &[Fixture],
-    faults: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) {
     // From the last one to the first, since values that are set are kept.
     for name in names.iter().rev() {
         match fixtures.iter().find(|fixture| fixture.name.value == name.value) {
             Some(fixture) => *setup = setup.clone().on_top_of(&fixture.setup),
-            None => faults.push(unknown_fixture(name, fixtures)),
+            None => diagnostics.push(unknown_fixture(name, fixtures)),
         }
     }
 }

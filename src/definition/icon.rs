@@ -23,23 +23,26 @@ pub static ICON: Grammar = Grammar {
 pub const ICONS: GrammarKey = optional("icons", ValueShape::Tables(&ICON), "Icons for people.");
 
 /// Reads icons into the form of the protocol. One with `file` keeps that key: the registry replaces it by the content.
-pub(super) fn read_icons(fields: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> Vec<Json> {
+pub(super) fn read_icons(fields: &Fields<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Json> {
     let mut icons = Vec::new();
-    for icon in fields.tables("icons", faults) {
-        let fault = match icon.one_of(&["src", "file"], "an icon", faults) {
+    for icon in fields.tables("icons", diagnostics) {
+        let diagnostic = match icon.one_of(&["src", "file"], "an icon", diagnostics) {
             None => {
-                let fault = Diagnostic::new(code::MISSING_KEY, "an icon has neither `src` nor `file`");
-                Some(fault.at(icon.header.clone()))
+                let diagnostic = Diagnostic::new(code::MISSING_KEY, "an icon has neither `src` nor `file`");
+                Some(diagnostic.at(icon.header.clone()))
             }
             Some("src") => {
                 let src = icon.required("src");
                 let allowed = src.value.starts_with("https:") || src.value.starts_with("data:");
-                let fault = || Diagnostic::new(code::WRONG_VALUE, format!("an icon cannot be at `{}`", src.value));
-                (!allowed).then(|| fault().at(src.at.clone()))
+                let diagnostic = || Diagnostic::new(code::WRONG_VALUE, format!("an icon cannot be at `{}`", src.value));
+                (!allowed).then(|| diagnostic().at(src.at.clone()))
             }
             Some(_) => None,
         };
-        faults.extend(fault.map(|fault| *fault.help("`src` is an `https:` or `data:` URI, `file` a file of the pack")));
+        diagnostics.extend(
+            diagnostic
+                .map(|diagnostic| *diagnostic.help("`src` is an `https:` or `data:` URI, `file` a file of the pack")),
+        );
         let keys =
             [("src", "src"), ("file", "file"), ("mime_type", "mimeType"), ("sizes", "sizes"), ("theme", "theme")];
         let pairs = keys.iter().filter_map(|(key, name)| Some(((*name).to_owned(), icon.json(key)?)));

@@ -33,8 +33,8 @@ pub static LIMITS: Grammar = Grammar {
 };
 
 /// `limits` of any table.
-pub fn read_limits(fields: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> LimitsOverride {
-    let table = fields.table("limits", faults);
+pub fn read_limits(fields: &Fields<'_>, diagnostics: &mut Vec<Diagnostic>) -> LimitsOverride {
+    let table = fields.table("limits", diagnostics);
     table.map_or_else(LimitsOverride::default, |limits| LimitsOverride {
         time_ms: limits.integer("time_ms"),
         steps: limits.integer("steps"),

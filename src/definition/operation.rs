@@ -127,18 +127,20 @@ pub fn read_dispatch(
     }
     for key in PER_OPERATION {
         if let Some(at) = fields.key_place(key) {
-            let fault = Diagnostic::new(code::CONFLICTING_KEYS, format!("`{key}` and `dispatch` exclude each other"));
-            reader.fault(fault.at(at.clone()).help("each operation has its own: `[tool.operations.NAME]`"));
+            let diagnostic =
+                Diagnostic::new(code::CONFLICTING_KEYS, format!("`{key}` and `dispatch` exclude each other"));
+            reader.diagnostic(diagnostic.at(at.clone()).help("each operation has its own: `[tool.operations.NAME]`"));
         }
     }
     if common.json.get("properties").is_some_and(|properties| properties.get(&argument.value).is_some()) {
         let at = common.place(&format!("/properties/{}", argument.value)).unwrap_or(&argument.at).clone();
         let message = format!("the argument `{}` chooses the operation", argument.value);
-        reader.fault(Diagnostic::new(code::CONFLICTING_KEYS, message).at(at).help("leave it out: it is generated"));
+        reader
+            .diagnostic(Diagnostic::new(code::CONFLICTING_KEYS, message).at(at).help("leave it out: it is generated"));
     }
     let (mut all, mut cases): (Vec<OperationDraft>, Vec<Case>) = Default::default();
     let tool = fields.required("name");
-    for (name, operation) in fields.named_tables("operations", &mut reader.faults) {
+    for (name, operation) in fields.named_tables("operations", &mut reader.diagnostics) {
         let of = ExampleTarget::Operation { tool: &tool.value, argument: &argument.value, name: &name.value };
         cases.extend(read_examples(&operation, &of, reader));
         all.push(read_operation(name, &operation, common, reader));
@@ -174,7 +176,7 @@ fn read_operation(
         own,
         schema,
         bind: fields.object("bind"),
-        limits: read_limits(fields, &mut reader.faults),
+        limits: read_limits(fields, &mut reader.diagnostics),
         name,
     }
 }
@@ -195,18 +197,20 @@ fn read_arguments(
     let own = schema.map(|schema| names(&schema.json)).unwrap_or_default();
     for name in own.iter().filter(|name| shared.contains(name)) {
         let place = schema.and_then(|schema| schema.place(&format!("/properties/{name}")));
-        let fault =
+        let diagnostic =
             Diagnostic::new(code::CONFLICTING_KEYS, format!("every operation has an argument `{name}` already"));
         let help = "describe it either in `[tool.input]` or with the operations that take it";
-        reader.fault(fault.at(place.unwrap_or(&fields.header).clone()).help(help));
+        reader.diagnostic(diagnostic.at(place.unwrap_or(&fields.header).clone()).help(help));
     }
     let mut required: Vec<String> = Vec::new();
     for name in fields.located_texts("required") {
         let known: Vec<&str> = shared.iter().chain(&own).map(String::as_str).collect();
         if !known.contains(&name.value.as_str()) {
-            let fault = Diagnostic::new(code::WRONG_VALUE, format!("there is no argument `{}`", name.value));
+            let diagnostic = Diagnostic::new(code::WRONG_VALUE, format!("there is no argument `{}`", name.value));
             let help = did_you_mean(&name.value, known.iter().copied());
-            reader.fault(fault.at(name.at.clone()).help(help.unwrap_or_else(|| "describe it in `input`".to_owned())));
+            reader.diagnostic(
+                diagnostic.at(name.at.clone()).help(help.unwrap_or_else(|| "describe it in `input`".to_owned())),
+            );
         }
         required.push(name.value);
     }

@@ -19,9 +19,9 @@ pub enum Owner {
 
 impl Owner {
     /// Returns the owner of `fault` among the items of its pack, which are passed as the locations of their tables.
-    pub fn of<'a>(fault: &Diagnostic, items: impl Iterator<Item = &'a Place>) -> Self {
-        let Some(at) = &fault.at else { return Self::Pack };
-        if fault.code == TOML_SYNTAX {
+    pub fn of<'a>(diagnostic: &Diagnostic, items: impl Iterator<Item = &'a Place>) -> Self {
+        let Some(at) = &diagnostic.at else { return Self::Pack };
+        if diagnostic.code == TOML_SYNTAX {
             return Self::File;
         }
         let is_before = |item: &&Place| item.source.path == at.source.path && item.span.start <= at.span.start;

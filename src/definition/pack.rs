@@ -107,7 +107,7 @@ pub enum Refresh {
     /// Before each call.
     Call,
     /// In the background; calls use the last graph that was built.
-    Beside {
+    Background {
         /// Interval between refreshes in milliseconds; 0: no periodic refresh.
         interval_ms: Configurable<u64>,
         /// Whether a change of an input file causes a refresh.
@@ -278,16 +278,16 @@ pub static SKILLS: Grammar = Grammar {
 
 /// Reports grants that are not valid globs or that are in a forbidden folder, and warns about those that match nothing
 /// because they leave their root with `..`.
-fn check_paths(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) {
+fn check_paths(grants: &Fields<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for grant in ["read", "write"].into_iter().flat_map(|name| grants.located_texts(name)) {
-        if let Err(fault) = check_grant(&grant.value) {
-            faults.push(Diagnostic { code: code::WRONG_VALUE, ..*fault.at(grant.at) });
+        if let Err(diagnostic) = check_grant(&grant.value) {
+            diagnostics.push(Diagnostic { code: code::WRONG_VALUE, ..*diagnostic.at(grant.at) });
         } else if path::clean(&grant.value).starts_with("..") {
             let message = format!("the grant `{}` covers nothing: no path leads out of its root by `..`", grant.value);
-            let fault = Diagnostic::new(code::WRONG_VALUE, message).at(grant.at).warning();
+            let diagnostic = Diagnostic::new(code::WRONG_VALUE, message).at(grant.at).warning();
             let help =
                 "name the folder by its absolute path or `~/…`; a relative grant applies to each additional root, too";
-            faults.push(*fault.help(help));
+            diagnostics.push(*diagnostic.help(help));
         }
     }
 }
@@ -295,12 +295,12 @@ fn check_paths(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) {
 /// Reads `[pack]`.
 pub fn read_pack(fields: &Fields<'_>, reader: &mut DefinitionReader) -> PackDefinition {
     let mut run_at = Vec::new();
-    let grants = fields.table("grants", &mut reader.faults).map(|grants| Grants {
+    let grants = fields.table("grants", &mut reader.diagnostics).map(|grants| Grants {
         read: grants.texts("read"),
         write: grants.texts("write"),
         env: grants.texts("env"),
         run: {
-            let (run, places) = read_programs(&grants, &mut reader.faults);
+            let (run, places) = read_programs(&grants, &mut reader.diagnostics);
             run_at = places;
             run
         },
@@ -315,7 +315,7 @@ pub fn read_pack(fields: &Fields<'_>, reader: &mut DefinitionReader) -> PackDefi
     if reader.validation == Validation::Full
         && let Some(grants) = fields.table("grants", &mut Vec::new())
     {
-        check_paths(&grants, &mut reader.faults);
+        check_paths(&grants, &mut reader.diagnostics);
     }
     PackDefinition {
         title: fields.required("title"),
@@ -327,15 +327,15 @@ pub fn read_pack(fields: &Fields<'_>, reader: &mut DefinitionReader) -> PackDefi
         grants: grants.unwrap_or_default(),
         run_at,
         config: reader.schema(fields, "config_schema", SchemaRole::Config),
-        limits: read_limits(fields, &mut reader.faults),
-        prompt_tool: fields.table("prompt_tool", &mut reader.faults).map(|tool| PromptTool {
+        limits: read_limits(fields, &mut reader.diagnostics),
+        prompt_tool: fields.table("prompt_tool", &mut reader.diagnostics).map(|tool| PromptTool {
             name: tool
                 .located("name")
                 .unwrap_or_else(|| Located { value: "get_prompt".to_owned(), at: tool.header.clone() }),
             meta: tool.json("meta"),
         }),
         on_error: fields.located("on_error"),
-        icons: read_icons(fields, &mut reader.faults),
+        icons: read_icons(fields, &mut reader.diagnostics),
     }
 }
 
@@ -343,26 +343,26 @@ pub fn read_pack(fields: &Fields<'_>, reader: &mut DefinitionReader) -> PackDefi
 pub fn read_graph(fields: &Fields<'_>, reader: &mut DefinitionReader) -> GraphDefinition {
     let script =
         fields.located("script").unwrap_or_else(|| Located { value: reader.script.clone(), at: fields.header.clone() });
-    let refresh = fields.table("refresh", &mut reader.faults).map_or(Refresh::Call, |table| Refresh::Beside {
+    let refresh = fields.table("refresh", &mut reader.diagnostics).map_or(Refresh::Call, |table| Refresh::Background {
         interval_ms: table.setting("interval_ms", table.integer("interval_ms").unwrap_or(0)),
         watch: table.setting("watch", table.flag("watch").unwrap_or(false)),
     });
-    GraphDefinition { script, refresh, limits: read_limits(fields, &mut reader.faults) }
+    GraphDefinition { script, refresh, limits: read_limits(fields, &mut reader.diagnostics) }
 }
 
 /// Reads the granted programs, each once, with their locations. Reports programs that cannot be granted.
-pub fn read_programs(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> (Vec<ProgramGrant>, Vec<Place>) {
+pub fn read_programs(grants: &Fields<'_>, diagnostics: &mut Vec<Diagnostic>) -> (Vec<ProgramGrant>, Vec<Place>) {
     let (mut found, mut places): (Vec<ProgramGrant>, _) = (Vec::new(), Vec::new());
-    for item in grants.texts_or_tables("run", faults) {
+    for item in grants.texts_or_tables("run", diagnostics) {
         let (program, grant) = match item {
             TextOrTable::Text(program) => {
                 let grant = ProgramGrant { program: program.value.clone(), ..ProgramGrant::default() };
                 (program, grant)
             }
-            TextOrTable::Table(table) => (table.required("program"), read_program(&table, faults)),
+            TextOrTable::Table(table) => (table.required("program"), read_program(&table, diagnostics)),
         };
-        if let Some(fault) = check_program(&program, &found) {
-            faults.push(*fault.at(program.at));
+        if let Some(diagnostic) = check_program(&program, &found) {
+            diagnostics.push(*diagnostic.at(program.at));
         } else if !program.value.is_empty() {
             found.push(grant);
             places.push(program.at);
@@ -371,16 +371,17 @@ pub fn read_programs(grants: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> (Vec<
     (found, places)
 }
 
-fn read_program(table: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> ProgramGrant {
+fn read_program(table: &Fields<'_>, diagnostics: &mut Vec<Diagnostic>) -> ProgramGrant {
     for name in table.located_texts("env") {
         if is_forbidden_variable(&name.value) {
             let message = format!("`env` cannot have `{}`", name.value);
-            let fault = Diagnostic::new(code::WRONG_VALUE, message).at(name.at);
-            faults.push(*fault.help("it chooses other programs or code: name variables that only say how to work"));
+            let diagnostic = Diagnostic::new(code::WRONG_VALUE, message).at(name.at);
+            diagnostics
+                .push(*diagnostic.help("it chooses other programs or code: name variables that only say how to work"));
         } else if !is_variable(&name.value) {
             let message = format!("`{}` of `env` is not a variable name", name.value);
-            let fault = Diagnostic::new(code::WRONG_VALUE, message).at(name.at);
-            faults.push(*fault.help("name each variable: letters, digits and `_`, no digit first"));
+            let diagnostic = Diagnostic::new(code::WRONG_VALUE, message).at(name.at);
+            diagnostics.push(*diagnostic.help("name each variable: letters, digits and `_`, no digit first"));
         }
     }
     let list = |name| table.has(name).then(|| table.texts(name));
@@ -426,7 +427,7 @@ fn check_program(program: &Located<String>, others: &[ProgramGrant]) -> Option<B
 }
 
 pub fn read_skills(fields: &Fields<'_>, reader: &mut DefinitionReader) -> SkillsDefinition {
-    if fields.one_of(&["dirs", "list"], "[[skills]]", &mut reader.faults).is_none() {
+    if fields.one_of(&["dirs", "list"], "[[skills]]", &mut reader.diagnostics).is_none() {
         reader.missing(&fields.header, "[[skills]] has neither `dirs` nor `list`", "say where skills are found");
     }
     SkillsDefinition {

@@ -229,18 +229,19 @@ pub fn read_prompt(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Prompt
         questions: read_questions(fields, reader, false),
         required_capabilities: read_requires_client(fields, reader),
         bind: fields.object("bind"),
-        icons: read_icons(fields, &mut reader.faults),
+        icons: read_icons(fields, &mut reader.diagnostics),
         meta: fields.json("meta"),
     }
 }
 
 fn read_arguments(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Vec<PromptArgument> {
     let mut arguments: Vec<PromptArgument> = Vec::new();
-    for argument in fields.tables("argument", &mut reader.faults) {
+    for argument in fields.tables("argument", &mut reader.diagnostics) {
         let name = argument.required("name");
         if arguments.iter().any(|other| other.name.value == name.value) {
-            let fault = Diagnostic::new(code::CONFLICTING_KEYS, format!("the argument `{}` appears twice", name.value));
-            reader.fault(fault.at(name.at.clone()).help("rename one of them"));
+            let diagnostic =
+                Diagnostic::new(code::CONFLICTING_KEYS, format!("the argument `{}` appears twice", name.value));
+            reader.diagnostic(diagnostic.at(name.at.clone()).help("rename one of them"));
         }
         arguments.push(PromptArgument {
             name,
@@ -255,7 +256,7 @@ fn read_arguments(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Vec<Pro
 }
 
 fn read_messages(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Vec<PromptMessage> {
-    let kind = fields.one_of(&["template", "text", "fn", "message"], "a prompt", &mut reader.faults);
+    let kind = fields.one_of(&["template", "text", "fn", "message"], "a prompt", &mut reader.diagnostics);
     match kind {
         None => {
             let help = "one of `template`, `text`, `fn`, or tables `[[prompt.message]]`";
@@ -263,7 +264,7 @@ fn read_messages(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Vec<Prom
             Vec::new()
         }
         Some("message") => fields
-            .tables("message", &mut reader.faults)
+            .tables("message", &mut reader.diagnostics)
             .iter()
             .filter_map(|message| {
                 let role = message.text("role").unwrap_or_else(|| "user".to_owned());
@@ -279,7 +280,7 @@ fn read_messages(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Vec<Prom
 
 fn read_part(message: &Fields<'_>, reader: &mut DefinitionReader) -> Option<Located<MessagePart>> {
     let keys = ["template", "text", "fn", "resource", "image"];
-    let Some(kind) = message.one_of(&keys, "a message", &mut reader.faults) else {
+    let Some(kind) = message.one_of(&keys, "a message", &mut reader.diagnostics) else {
         let help = "one of `template`, `text`, `fn`, `resource`, `image`";
         reader.missing(&message.header, "[[prompt.message]] says nothing", help);
         return None;

@@ -63,7 +63,7 @@ static QUESTION: Grammar = Grammar {
 /// Reads the questions that a definition declares. `tasks`: whether its calls may run as tasks.
 pub fn read_questions(fields: &Fields<'_>, reader: &mut DefinitionReader, tasks: bool) -> Arc<[DeclaredQuestion]> {
     let mut declared = Vec::new();
-    for (key, question) in fields.named_tables("ask", &mut reader.faults) {
+    for (key, question) in fields.named_tables("ask", &mut reader.diagnostics) {
         let schema = question.schema("schema").unwrap_or_else(|| Schema::without_properties(&question.header));
         let form = form::complete_schema(&schema.json);
         // An author may write only the properties; locations then have no `/properties`.
@@ -79,9 +79,9 @@ pub fn read_questions(fields: &Fields<'_>, reader: &mut DefinitionReader, tasks:
         let optional = question.flag("optional").unwrap_or(false);
         let before_task = question.flag("before_task").unwrap_or(false);
         if let (true, false, Some(at)) = (before_task, tasks, question.key_place("before_task")) {
-            let fault =
+            let diagnostic =
                 Diagnostic::new(code::WRONG_VALUE, "`before_task` has no effect: the tool never runs as a task");
-            reader.fault(fault.at(at.clone()).help("set `task = \"optional\"` or `task = \"required\"`"));
+            reader.diagnostic(diagnostic.at(at.clone()).help("set `task = \"optional\"` or `task = \"required\"`"));
         }
         declared.push(DeclaredQuestion { key, question: Question { kind: wish, optional }, before_task });
     }
@@ -103,16 +103,19 @@ fn check_form(form: &crate::value::Json, place: &dyn Fn(&str) -> Place, reader: 
                 for problem in checker.check(&form::defaults(form)) {
                     let name = problem.pointer.split('/').nth(1).unwrap_or_default();
                     let at = place(&format!("/properties/{name}/default"));
-                    let fault = Diagnostic::new(code::FORM, format!("the default does not fit: {}", problem.message));
-                    reader.fault(fault.at(at).help(problem.help.unwrap_or_else(|| "a value of the field".to_owned())));
+                    let diagnostic =
+                        Diagnostic::new(code::FORM, format!("the default does not fit: {}", problem.message));
+                    reader.diagnostic(
+                        diagnostic.at(at).help(problem.help.unwrap_or_else(|| "a value of the field".to_owned())),
+                    );
                 }
             }
-            Err(fault) => reader.fault(fault.at(place(""))),
+            Err(diagnostic) => reader.diagnostic(diagnostic.at(place(""))),
         }
     }
     for flaw in flaws.drain(..) {
-        let fault = Diagnostic::new(code::FORM, flaw.message).at(place(&flaw.pointer));
-        reader.fault(fault.help(flaw.help.unwrap_or_default()));
+        let diagnostic = Diagnostic::new(code::FORM, flaw.message).at(place(&flaw.pointer));
+        reader.diagnostic(diagnostic.help(flaw.help.unwrap_or_default()));
     }
 }
 
@@ -121,9 +124,9 @@ pub fn read_requires_client(fields: &Fields<'_>, reader: &mut DefinitionReader) 
     let names = fields.located_texts("required_capabilities");
     for name in &names {
         if !CAPABILITIES.contains(&name.value.as_str()) && !name.value.contains('/') {
-            let fault = Diagnostic::new(code::WRONG_VALUE, format!("there is no capability `{}`", name.value));
+            let diagnostic = Diagnostic::new(code::WRONG_VALUE, format!("there is no capability `{}`", name.value));
             let help = did_you_mean(&name.value, CAPABILITIES).unwrap_or_else(|| CAPABILITIES.join(", "));
-            reader.fault(fault.at(name.at.clone()).help(help));
+            reader.diagnostic(diagnostic.at(name.at.clone()).help(help));
         }
     }
     names

@@ -21,14 +21,14 @@ pub enum Validation {
 pub(super) struct DefinitionReader {
     /// The sibling script: `<stem>.rhai`.
     pub(super) script: String,
-    pub(super) faults: Vec<Diagnostic>,
+    pub(super) diagnostics: Vec<Diagnostic>,
     pub(super) validation: Validation,
 }
 
 impl DefinitionReader {
     #[allow(clippy::boxed_local, reason = "diagnostics are built boxed")]
-    pub(super) fn fault(&mut self, fault: Box<Diagnostic>) {
-        self.faults.push(*fault);
+    pub(super) fn diagnostic(&mut self, diagnostic: Box<Diagnostic>) {
+        self.diagnostics.push(*diagnostic);
     }
 
     /// Reads and lints a schema.
@@ -42,7 +42,7 @@ impl DefinitionReader {
             return Schema::from_node_without_places(node);
         }
         let schema = Schema::from_node(node);
-        self.faults.extend(lint_schema(&schema, role));
+        self.diagnostics.extend(lint_schema(&schema, role));
         schema
     }
 
@@ -52,6 +52,6 @@ impl DefinitionReader {
     }
 
     pub(super) fn missing(&mut self, at: &Place, message: &str, help: &str) {
-        self.fault(Diagnostic::new(code::MISSING_KEY, message).at(at.clone()).help(help));
+        self.diagnostic(Diagnostic::new(code::MISSING_KEY, message).at(at.clone()).help(help));
     }
 }

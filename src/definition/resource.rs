@@ -135,7 +135,7 @@ pub static RESOURCE: Grammar = Grammar {
 
 /// Reads `[[resource]]`.
 pub fn read_resource(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Resource {
-    let is_template = match fields.one_of(&["uri", "uri_template"], "a resource", &mut reader.faults) {
+    let is_template = match fields.one_of(&["uri", "uri_template"], "a resource", &mut reader.diagnostics) {
         Some(key) => key == "uri_template",
         None => {
             let help = "`uri` names one resource, `uri_template` a family of them";
@@ -168,7 +168,7 @@ pub fn read_resource(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Reso
         ttl_ms: fields.integer("ttl_ms"),
         cache_scope: fields.text("cache_scope"),
         bind: fields.object("bind"),
-        icons: read_icons(fields, &mut reader.faults),
+        icons: read_icons(fields, &mut reader.diagnostics),
         annotations: fields.json("annotations"),
         meta: fields.json("meta"),
     }
@@ -197,39 +197,41 @@ fn check_uris(address: &Located<String>, is_template: bool, fields: &Fields<'_>,
     }
     if !is_template {
         if address.value.contains(['{', '}']) {
-            let fault = Diagnostic::new(code::URI_TEMPLATE, "`uri` has braces");
-            reader.fault(fault.at(address.at.clone()).help("a family of resources is a `uri_template`"));
+            let diagnostic = Diagnostic::new(code::URI_TEMPLATE, "`uri` has braces");
+            reader.diagnostic(diagnostic.at(address.at.clone()).help("a family of resources is a `uri_template`"));
         }
         return;
     }
     let names = match uri_variables(&address.value) {
         Ok(names) => names,
         Err(message) => {
-            let fault = Diagnostic::new(code::URI_TEMPLATE, message).at(address.at.clone());
-            return reader.fault(fault.help("RFC 6570: `{name}`, `{+rest}`, `{?query,more}`"));
+            let diagnostic = Diagnostic::new(code::URI_TEMPLATE, message).at(address.at.clone());
+            return reader.diagnostic(diagnostic.help("RFC 6570: `{name}`, `{+rest}`, `{?query,more}`"));
         }
     };
     for alias in fields.located_texts("aliases") {
         match uri_variables(&alias.value) {
             Ok(others) if sorted(&others) == sorted(&names) => {}
             Ok(_) => {
-                let fault =
+                let diagnostic =
                     Diagnostic::new(code::URI_TEMPLATE, format!("the alias `{}` has other variables", alias.value));
-                reader.fault(fault.at(alias.at).help(format!("its variables are {}", names.join(", "))));
+                reader.diagnostic(diagnostic.at(alias.at).help(format!("its variables are {}", names.join(", "))));
             }
             Err(message) => {
-                let fault = Diagnostic::new(code::URI_TEMPLATE, message).at(alias.at);
-                reader.fault(fault.help("RFC 6570: `{name}`, `{+rest}`, `{?query,more}`"));
+                let diagnostic = Diagnostic::new(code::URI_TEMPLATE, message).at(alias.at);
+                reader.diagnostic(diagnostic.help("RFC 6570: `{name}`, `{+rest}`, `{?query,more}`"));
             }
         }
     }
     for key in ["variables", "complete"] {
         for entry in fields.node(key).map(TomlNode::entries).unwrap_or_default() {
             if !names.contains(&entry.key) {
-                let fault =
+                let diagnostic =
                     Diagnostic::new(code::UNKNOWN_KEY, format!("`{}` has no variable `{}`", address.value, entry.key));
                 let help = did_you_mean(&entry.key, names.iter().map(String::as_str));
-                reader.fault(fault.at(entry.at.clone()).help(help.unwrap_or_else(|| "it has no variables".to_owned())));
+                reader.diagnostic(
+                    diagnostic.at(entry.at.clone()).help(help.unwrap_or_else(|| "it has no variables".to_owned())),
+                );
             }
         }
     }

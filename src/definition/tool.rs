@@ -282,7 +282,7 @@ pub static TOOL: Grammar = Grammar {
 };
 
 /// Maximum lifetime of a task: a week, in milliseconds.
-const LONGEST_MS: u64 = 7 * 24 * 3_600_000;
+const MAX_TASK_TTL_MS: u64 = 7 * 24 * 3_600_000;
 
 /// Reads `[[tool]]`, and the examples of its operations.
 pub fn read_tool(fields: &Fields<'_>, reader: &mut DefinitionReader) -> (Tool, Vec<Case>) {
@@ -327,9 +327,9 @@ pub fn read_tool(fields: &Fields<'_>, reader: &mut DefinitionReader) -> (Tool, V
             idempotent: fields.flag("idempotent"),
             open_world: fields.flag("open_world"),
         },
-        icons: read_icons(fields, &mut reader.faults),
+        icons: read_icons(fields, &mut reader.diagnostics),
         meta: fields.json("meta"),
-        limits: read_limits(fields, &mut reader.faults),
+        limits: read_limits(fields, &mut reader.diagnostics),
     };
     (tool, shown)
 }
@@ -367,11 +367,11 @@ fn read_task_policy(fields: &Fields<'_>, reader: &mut DefinitionReader) -> TaskP
     let mut given = |key: &'static str, usual: u64| {
         let (Some(given), Some(at)) = (fields.integer(key), fields.key_place(key)) else { return usual };
         if task == TaskSupport::Never {
-            let fault = Diagnostic::new(code::WRONG_VALUE, format!("`{key}` says nothing: there are no tasks"));
-            reader.fault(fault.at(at.clone()).help("give the tool `task = \"optional\"` or `\"required\"`"));
-        } else if given > LONGEST_MS {
-            let fault = Diagnostic::new(code::WRONG_VALUE, format!("no task is kept for {given} milliseconds"));
-            reader.fault(fault.at(at.clone()).help(format!("at most a week: {LONGEST_MS}")));
+            let diagnostic = Diagnostic::new(code::WRONG_VALUE, format!("`{key}` says nothing: there are no tasks"));
+            reader.diagnostic(diagnostic.at(at.clone()).help("give the tool `task = \"optional\"` or `\"required\"`"));
+        } else if given > MAX_TASK_TTL_MS {
+            let diagnostic = Diagnostic::new(code::WRONG_VALUE, format!("no task is kept for {given} milliseconds"));
+            reader.diagnostic(diagnostic.at(at.clone()).help(format!("at most a week: {MAX_TASK_TTL_MS}")));
         }
         given
     };

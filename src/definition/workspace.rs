@@ -140,7 +140,7 @@ static HTTP: Grammar = Grammar {
 const LEAN: &str = "lean";
 
 /// The value of `result_text` that cuts the text of data.
-const SHORT: &str = "short";
+const RESULT_TEXT_SHORT: &str = "short";
 
 impl ServerDefinition {
     /// Returns whether the list of tools omits what a model does not need.
@@ -150,7 +150,7 @@ impl ServerDefinition {
 
     /// Returns whether a result repeats only the beginning of its data as text.
     pub fn has_short_text(&self) -> bool {
-        self.result_text.as_deref() == Some(SHORT)
+        self.result_text.as_deref() == Some(RESULT_TEXT_SHORT)
     }
 }
 
@@ -176,7 +176,7 @@ static SERVER: Grammar = Grammar {
         ),
         optional(
             "result_text",
-            ValueShape::OneOf(&["whole", SHORT]),
+            ValueShape::OneOf(&["whole", RESULT_TEXT_SHORT]),
             "`short` repeats only the first 50 lines of `structuredContent` as text, for clients that show both to the model (default: `whole`).",
         ),
     ],
@@ -184,15 +184,15 @@ static SERVER: Grammar = Grammar {
 
 /// Reads a `toolsd.toml` to its end. Returns what could be read, and all errors.
 pub fn read_workspace(source: &Arc<Source>) -> (WorkspaceDefinition, Vec<Diagnostic>) {
-    let mut faults = Vec::new();
-    let tree = parse(source, Dates::Refused, &mut faults);
-    let file = Fields::open(&tree, &WORKSPACE, &mut faults);
+    let mut diagnostics = Vec::new();
+    let tree = parse(source, Dates::Refused, &mut diagnostics);
+    let file = Fields::open(&tree, &WORKSPACE, &mut diagnostics);
     let mut workspace = WorkspaceDefinition {
         serve: file.has("serve").then(|| file.located_texts("serve")),
         roots: file.located_texts("roots"),
-        limits: read_limits(&file, &mut faults),
-        server: read_server(&file, &mut faults),
-        http: read_http(&file, &mut faults),
+        limits: read_limits(&file, &mut diagnostics),
+        server: read_server(&file, &mut diagnostics),
+        http: read_http(&file, &mut diagnostics),
         ..WorkspaceDefinition::default()
     };
     for entry in file.node("packs").map(TomlNode::entries).unwrap_or_default() {
@@ -203,17 +203,17 @@ pub fn read_workspace(source: &Arc<Source>) -> (WorkspaceDefinition, Vec<Diagnos
         let name = Located { value: entry.key.clone(), at: entry.at.clone() };
         workspace.prefixes.push((name, entry.node.text().unwrap_or_default().to_owned()));
     }
-    faults.sort_by_key(|fault| fault.at.as_ref().map_or(0, |at| at.span.start));
-    (workspace, faults)
+    diagnostics.sort_by_key(|diagnostic| diagnostic.at.as_ref().map_or(0, |at| at.span.start));
+    (workspace, diagnostics)
 }
 
-fn read_server(file: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> ServerDefinition {
-    let Some(server) = file.table("server", faults) else { return ServerDefinition::default() };
+fn read_server(file: &Fields<'_>, diagnostics: &mut Vec<Diagnostic>) -> ServerDefinition {
+    let Some(server) = file.table("server", diagnostics) else { return ServerDefinition::default() };
     ServerDefinition {
         name: server.text("name"),
         title: server.text("title"),
         website_url: server.text("website_url"),
-        icons: read_icons(&server, faults),
+        icons: read_icons(&server, diagnostics),
         page_size: server.integer("page_size"),
         lists_ttl_ms: server.integer("lists_ttl_ms"),
         lists: server.text("lists"),
@@ -221,8 +221,8 @@ fn read_server(file: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> ServerDefinit
     }
 }
 
-fn read_http(file: &Fields<'_>, faults: &mut Vec<Diagnostic>) -> HttpOverride {
-    let Some(http) = file.table("http", faults) else { return HttpOverride::default() };
+fn read_http(file: &Fields<'_>, diagnostics: &mut Vec<Diagnostic>) -> HttpOverride {
+    let Some(http) = file.table("http", diagnostics) else { return HttpOverride::default() };
     HttpOverride {
         connections: http.integer("max_connections"),
         body_ms: http.integer("body_timeout_ms"),
@@ -240,8 +240,8 @@ mod tests {
     #[test]
     fn a_workspace_in_full() {
         let text = "serve = ['a']\nroots = ['~/x']\n[packs.a]\nlevel = 1\n[prefixes]\na = 'a_'\n[limits]\ntime_ms = 5\n[server]\nname = 'n'\npage_size = 3\n";
-        let (workspace, faults) = read_workspace(&Source::new("toolsd.toml", text));
-        assert!(faults.is_empty(), "{faults:?}");
+        let (workspace, diagnostics) = read_workspace(&Source::new("toolsd.toml", text));
+        assert!(diagnostics.is_empty(), "{diagnostics:?}");
         assert_eq!(workspace.serve.unwrap()[0].value, "a");
         assert_eq!(*workspace.packs[0].1.json, serde_json::json!({ "level": 1 }));
         assert_eq!(workspace.packs[0].1.place("/level").unwrap().to_string(), "toolsd.toml:4:9");
@@ -252,22 +252,22 @@ mod tests {
     #[test]
     fn limits_of_connections_have_ranges() {
         let read = |text: &str| read_workspace(&Source::new("toolsd.toml", text));
-        let (workspace, faults) = read("[http]\nmax_connections = 9\nkeep_alive_timeout_ms = 86_400_000\n");
-        assert!(faults.is_empty(), "{faults:?}");
+        let (workspace, diagnostics) = read("[http]\nmax_connections = 9\nkeep_alive_timeout_ms = 86_400_000\n");
+        assert!(diagnostics.is_empty(), "{diagnostics:?}");
         assert_eq!((workspace.http.connections, workspace.http.idle_ms), (Some(9), Some(86_400_000)));
         for wrong in
             ["max_connections = 0", "max_connections = 65_537", "write_timeout_ms = 86_400_001", "body_timeout_ms = -1"]
         {
-            let (workspace, faults) = read(&format!("[http]\n{wrong}\n"));
-            assert!(faults[0].to_string().contains("(an integer from 1 to "), "{wrong}: {faults:?}");
+            let (workspace, diagnostics) = read(&format!("[http]\n{wrong}\n"));
+            assert!(diagnostics[0].to_string().contains("(an integer from 1 to "), "{wrong}: {diagnostics:?}");
             assert_eq!(workspace.http, HttpOverride::default(), "{wrong}");
         }
     }
 
     #[test]
-    fn its_faults_have_places() {
-        let (_, faults) = read_workspace(&Source::new("toolsd.toml", "[servr]\n[limits]\ntime_ms = 0\n"));
-        let said: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    fn its_diagnostics_have_locations() {
+        let (_, diagnostics) = read_workspace(&Source::new("toolsd.toml", "[servr]\n[limits]\ntime_ms = 0\n"));
+        let said: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
         assert_eq!(said[0], "toolsd.toml:1:2: toolsd.toml has no key `servr` (did you mean `serve`?)");
         assert_eq!(said[1], "toolsd.toml:3:11: `time_ms` cannot be 0 (an integer, 1 or more)");
     }

@@ -192,7 +192,7 @@ enum NumberPart {
 }
 
 /// The greatest allowed part of a number.
-const GREATEST: u8 = 199;
+const MAX_NUMBER_PART: u8 = 199;
 
 impl<'a> NumberedHeading<'a> {
     /// Reads a line that has the form of a numbered heading.
@@ -285,7 +285,7 @@ fn number_parts(number: &str) -> Option<Vec<NumberPart>> {
         rest = rest.strip_prefix('.').unwrap_or(rest);
     }
     for part in rest.split('.') {
-        let value = part.parse::<u8>().ok().filter(|value| *value <= GREATEST)?;
+        let value = part.parse::<u8>().ok().filter(|value| *value <= MAX_NUMBER_PART)?;
         if parts.is_empty() && value == 0 {
             return None;
         }

@@ -242,8 +242,8 @@ mod tests {
     fn an_unknown_field_names_the_nearest() {
         let document = Document::new("a.txt", "x");
         assert_eq!(document.field("path"), Ok("a.txt".into()));
-        let fault = document.field("texts").err().map(|fault| fault.to_string());
-        assert_eq!(fault.as_deref(), Some("a document has no field `texts` (did you mean `text`?)"));
+        let error = document.field("texts").err().map(|error| error.to_string());
+        assert_eq!(error.as_deref(), Some("a document has no field `texts` (did you mean `text`?)"));
     }
 
     #[test]

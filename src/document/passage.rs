@@ -109,7 +109,7 @@ impl Passage {
     ///
     /// # Errors
     /// The running call was stopped.
-    pub fn locate(&self, quote: &str, tolerances: &[QuoteTolerance]) -> Result<Option<LocatedQuote>> {
+    pub fn find_quote(&self, quote: &str, tolerances: &[QuoteTolerance]) -> Result<Option<LocatedQuote>> {
         if quote.trim().is_empty() {
             return Ok(None);
         }
@@ -364,7 +364,7 @@ mod tests {
 
     fn found(text: &str, quote: &str) -> Option<(&'static str, String)> {
         let passage = Passage::from_text(text);
-        let found = passage.locate(quote, &QuoteTolerance::ALL).unwrap()?;
+        let found = passage.find_quote(quote, &QuoteTolerance::ALL).unwrap()?;
         let range = found.spans.ranges().first().cloned().unwrap_or_default();
         Some((found.tolerance.name(), text[range].to_owned()))
     }
@@ -389,7 +389,7 @@ mod tests {
     fn a_place_knows_its_lines() {
         let passage = Passage::from_lines(&Document::new("a.txt", "one\n\n  two three \nfour\n").lines(1, 4));
         assert_eq!(passage.text(), "one two three four");
-        let found = passage.locate(" three\n\n four", &[QuoteTolerance::Exact]).unwrap();
+        let found = passage.find_quote(" three\n\n four", &[QuoteTolerance::Exact]).unwrap();
         assert_eq!(found.and_then(|found| found.lines), Some((3, 4)));
     }
 
@@ -398,7 +398,7 @@ mod tests {
         fn places_are_valid_whatever_the_texts(text in "\\PC{0,40}|[ab .é\t]{0,40}", quote in "\\PC{0,9}|[ab .é\t]{0,9}") {
             let passage = Passage::from_text(text.as_str());
             for way in QuoteTolerance::ALL {
-                if let Some(found) = passage.locate(&quote, &[way]).unwrap() {
+                if let Some(found) = passage.find_quote(&quote, &[way]).unwrap() {
                     for range in found.spans.ranges() {
                         prop_assert!(text.get(range.clone()).is_some_and(|part| !part.is_empty()));
                     }

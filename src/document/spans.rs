@@ -99,7 +99,7 @@ impl Spans {
     ///
     /// # Errors
     /// The running call was stopped.
-    pub fn ink(&self, text: &str) -> Result<usize> {
+    pub fn non_whitespace_len(&self, text: &str) -> Result<usize> {
         self.0
             .iter()
             .map(|range| {
@@ -172,8 +172,8 @@ mod tests {
 
     #[test]
     fn ink_counts_characters_and_no_white_space() {
-        assert_eq!(Spans::new([0..5, 6..99]).ink("é a b c"), Ok(3));
-        assert_eq!(Spans::new([1..2, 0..0]).ink("é"), Ok(0));
-        assert_eq!(Spans::default().ink("abc"), Ok(0));
+        assert_eq!(Spans::new([0..5, 6..99]).non_whitespace_len("é a b c"), Ok(3));
+        assert_eq!(Spans::new([1..2, 0..0]).non_whitespace_len("é"), Ok(0));
+        assert_eq!(Spans::default().non_whitespace_len("abc"), Ok(0));
     }
 }

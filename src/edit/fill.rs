@@ -64,7 +64,7 @@ fn find_tokens<'a>(input: &ParserInput<'a>) -> Result<Vec<TemplateToken<'a>>> {
         guard::spend(ITEM + start - at)?;
         let Some(token) = read_token(text, start) else {
             let message = format!("`{}` does not begin a token", shown(&text[start..]));
-            return Err(input.fault(CODE, start, message).help("a token is `{{name}}`: letters, digits, `_` and `-`"));
+            return Err(input.error(CODE, start, message).help("a token is `{{name}}`: letters, digits, `_` and `-`"));
         };
         at = token.bytes.end;
         found.push(token);
@@ -103,10 +103,10 @@ fn refuse_unknown(
     let names: Vec<String> = unknown.iter().map(|token| format!("`{}`", token.name)).collect();
     let message =
         format!("no value for {} {}", if names.len() == 1 { "the token" } else { "the tokens" }, names.join(", "));
-    let fault = input.fault(CODE, first.bytes.start, message).data(list(unknown.iter().map(|token| token.name)));
+    let error = input.error(CODE, first.bytes.start, message).data(list(unknown.iter().map(|token| token.name)));
     Err(match did_you_mean(first.name, values.keys().map(String::as_str)) {
-        Some(help) => fault.help(help),
-        None => fault,
+        Some(help) => error.help(help),
+        None => error,
     })
 }
 
@@ -117,12 +117,12 @@ fn refuse_unused(found: &[TemplateToken<'_>], values: &BTreeMap<String, String>,
     let Some(first) = unused.first() else { return Ok(()) };
     let names: Vec<String> = unused.iter().map(|name| format!("`{name}`")).collect();
     let message = format!("the text has no {} {}", if names.len() == 1 { "token" } else { "tokens" }, names.join(", "));
-    let fault = Diagnostic::new(CODE, message).data(list(unused.iter().copied()));
+    let error = Diagnostic::new(CODE, message).data(list(unused.iter().copied()));
     let mut known: Vec<&str> = found.iter().map(|token| token.name).collect();
     known.dedup();
     Err(match did_you_mean(first, known) {
-        Some(help) => fault.help(help),
-        None => fault.help("remove its value, or name it in `allow_unused`"),
+        Some(help) => error.help(help),
+        None => error.help("remove its value, or name it in `allow_unused`"),
     })
 }
 
@@ -140,7 +140,7 @@ mod tests {
         let spare: Vec<String> = spare.iter().map(|name| (*name).to_owned()).collect();
         match fill(&ParserInput::from_value(&text.into()), &values, &spare) {
             Ok(value) => Ok(value.as_text().unwrap_or_default().to_owned()),
-            Err(fault) => Err(fault.to_string()),
+            Err(error) => Err(error.to_string()),
         }
     }
 
@@ -162,10 +162,10 @@ mod tests {
     }
 
     #[test]
-    fn what_begins_no_token_is_a_fault_with_its_place() {
+    fn invalid_token_starts_are_errors_with_location() {
         for text in ["a\n{{#if x}}", "a\n{{x", "a\n{{ }}", "a\n{{{x}}}", "a\n{{x.y}}"] {
-            let told = filled(text, &[("x", "")], &[]).expect_err(text);
-            assert!(told.starts_with("text:2:1: `{{") && told.contains("does not begin a token"), "{told}");
+            let reported = filled(text, &[("x", "")], &[]).expect_err(text);
+            assert!(reported.starts_with("text:2:1: `{{") && reported.contains("does not begin a token"), "{reported}");
         }
     }
 

@@ -69,7 +69,7 @@ pub fn edit_front_matter(input: &Value, changes: &Json, how: &FrontMatterOptions
     }
     let names: Vec<String> = changes.keys().map(|key| format!("`{key}`")).collect();
     let message = format!("the front matter cannot be edited to contain these changes: {}", names.join(", "));
-    Err(whole.fault(CODE, block.start, message).help("write out its aliases, merge keys, tags and keys after `?`"))
+    Err(whole.error(CODE, block.start, message).help("write out its aliases, merge keys, tags and keys after `?`"))
 }
 
 /// Where the text after the front matter begins; 0 if there is no complete front matter.
@@ -94,7 +94,7 @@ impl FoundFrontMatter {
         let Value::Map(parts) = found else { return Ok(Self { data: Map::new(), block: None, end: "\n" }) };
         if let Some(error) = parts.get("error").and_then(Value::as_text) {
             let message = format!("the front matter cannot be read: {error}");
-            return Err(input.fault(CODE, 0, message).help("fix it by hand first"));
+            return Err(input.error(CODE, 0, message).help("fix it by hand first"));
         }
         let line = |name: &str| parts.get(name).and_then(Value::as_integer).and_then(|line| usize::try_from(line).ok());
         let (from, to) = (line("from").unwrap_or(0), line("to").unwrap_or(0));
@@ -155,7 +155,7 @@ fn edit_block(
 }
 
 /// Two lists are not compared item by item if the product of the numbers of their differing items exceeds this.
-const MOST_COMPARED: usize = 1_000_000;
+const MAX_COMPARED_ITEM_PAIRS: usize = 1_000_000;
 
 /// Collects the replacements that give a YAML text the wanted values.
 struct YamlChange<'a> {
@@ -294,7 +294,7 @@ impl YamlChange<'_> {
                 Some(before) => self.own_end(places[before].end, column),
                 None => self.line_start(places[0].start),
             };
-            let is_short = gone.len() * come.len() <= MOST_COMPARED;
+            let is_short = gone.len() * come.len() <= MAX_COMPARED_ITEM_PAIRS;
             let mut next = come.start;
             for index in gone {
                 let like = (next..come.end).find(|other| is_short && is_like(&old[index], &wanted[*other]));
@@ -542,7 +542,7 @@ fn list_differences(old: &[Value], new: &[Value]) -> Vec<(Range<usize>, Range<us
     let head = old.iter().zip(new).take_while(same).count();
     let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(same).count();
     let (gone, come) = (head..old.len() - tail, head..new.len() - tail);
-    if gone.len() * come.len() > MOST_COMPARED {
+    if gone.len() * come.len() > MAX_COMPARED_ITEM_PAIRS {
         return vec![(gone, come)];
     }
     let words = |values: &[Value]| values.iter().map(|value| value.to_json().to_string()).collect::<Vec<_>>();

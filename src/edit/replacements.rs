@@ -104,16 +104,16 @@ pub fn edits_from_values(values: &[Value]) -> Result<Vec<TextEdit>> {
 }
 
 fn edit_from_value(value: &Value) -> Result<TextEdit> {
-    let fault = || {
+    let error = || {
         Diagnostic::new(Code::ARGUMENTS, "an edit must be a map of `from`, `to` and `text`")
             .help("as in `#{ from: 2, to: 3, text: \"new\" }`; `from` and `to` are whole numbers")
     };
-    let Value::Map(map) = value else { return Err(fault()) };
+    let Value::Map(map) = value else { return Err(error()) };
     let map: &Map = map;
     let place = |name: &str| map.get(name).and_then(Value::as_integer);
     match (place("from"), place("to"), map.get("text").and_then(Value::as_text)) {
         (Some(from), Some(to), Some(text)) if map.len() == 3 => Ok(TextEdit { from, to, text: text.to_owned() }),
-        _ => Err(fault()),
+        _ => Err(error()),
     }
 }
 
@@ -191,8 +191,8 @@ fn checked<'a>(edits: &'a [TextEdit], count: usize, unit: &str) -> Result<Vec<(&
     //# Overlapping edits of lines or spans MUST be refused.
     for pair in places.windows(2) {
         if pair[1].1.start < pair[0].1.end {
-            let told = |edit: &TextEdit| format!("{} to {}", edit.from, edit.to);
-            let message = format!("the edits of {unit} {} and {} overlap", told(pair[0].0), told(pair[1].0));
+            let reported = |edit: &TextEdit| format!("{} to {}", edit.from, edit.to);
+            let message = format!("the edits of {unit} {} and {} overlap", reported(pair[0].0), reported(pair[1].0));
             return Err(Diagnostic::new(Code::ARGUMENTS, message).help("combine the two into one"));
         }
     }
@@ -209,7 +209,7 @@ mod tests {
     }
 
     fn lines(text: &str, edits: &[TextEdit]) -> std::result::Result<String, String> {
-        edit_lines(&Document::new("a.md", text), edits).map_err(|fault| fault.message)
+        edit_lines(&Document::new("a.md", text), edits).map_err(|error| error.message)
     }
 
     //= docs/spec.md#edits

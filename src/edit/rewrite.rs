@@ -33,8 +33,8 @@ pub fn rewrite_yaml(input: &ParserInput<'_>, changes: &Json, order: &[String]) -
         Value::Map(data) => (Value::Map(data).to_json(), true),
         Value::Null => (Json::Object(serde_json::Map::new()), false),
         _ => {
-            let fault = Diagnostic::new(Code::ARGUMENTS, "the text is not a YAML map");
-            return Err(fault.help("`rewrite_yaml` orders the keys of a map"));
+            let error = Diagnostic::new(Code::ARGUMENTS, "the text is not a YAML map");
+            return Err(error.help("`rewrite_yaml` orders the keys of a map"));
         }
     };
     let empty = serde_json::Map::new();
@@ -185,7 +185,7 @@ impl Rewrite<'_> {
         let line = self.input.text()[..at].matches('\n').count() + 1;
         let message = format!("line {line} of the text cannot be rewritten: {why}");
         self.input
-            .fault(REFUSED, at, message)
+            .error(REFUSED, at, message)
             .help("use `edit_front_matter`, which touches only what changes, or write out tags and aliases")
     }
 }
@@ -438,7 +438,7 @@ mod tests {
     fn rewritten(text: &str, changes: &Json, order: &[&str]) -> String {
         let order: Vec<String> = order.iter().map(|key| (*key).to_owned()).collect();
         rewrite_yaml(&ParserInput::from_value(&text.into()), changes, &order)
-            .unwrap_or_else(|fault| panic!("{fault}\n{text}"))
+            .unwrap_or_else(|error| panic!("{error}\n{text}"))
     }
 
     /// The results of ruamel.yaml 0.18 for the same texts.
@@ -466,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_and_their_order_are_as_told() {
+    fn changes_apply_in_the_given_order() {
         let changes = json!({ "c": ["x"], "a": null, "d": "" });
         assert_eq!(rewritten("a: 1\nb: [x]\n", &changes, &["d", "b"]), "d: ''\nb: [x]\nc:\n- x\n");
         assert_eq!(rewritten("a: 1\n", &json!({ "a": null }), &[]), "{}\n");
@@ -500,7 +500,7 @@ mod tests {
             ("a: &n {k: !x 1}\n<<: *n\n", "line 1"),
         ] {
             let refused = rewrite_yaml(&ParserInput::from_value(&text.into()), &json!({}), &[])
-                .map_err(|fault| fault.to_string());
+                .map_err(|error| error.to_string());
             assert!(
                 refused.as_ref().is_err_and(|why| why.contains(line) && why.contains("tag")),
                 "{text}: {refused:?}"
@@ -535,7 +535,7 @@ mod tests {
             let flowing: String = tree.as_object().unwrap().iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
             for text in [yaml_flush(&tree).unwrap(), crate::parse::yaml_text(&tree).unwrap(), flowing] {
                 let once = rewritten(&text, &json!({}), &[]);
-                let read = parse_yaml(&ParserInput::from_value(&once.as_str().into())).unwrap_or_else(|fault| panic!("{fault}\n{text}\n{once}"));
+                let read = parse_yaml(&ParserInput::from_value(&once.as_str().into())).unwrap_or_else(|error| panic!("{error}\n{text}\n{once}"));
                 prop_assert_eq!(read.to_json(), tree.clone(), "{}\n{}", text, once);
             }
         }
@@ -554,7 +554,7 @@ mod tests {
             }
             let tags = |text: &str| text.matches("!x").count();
             if let Ok(once) = rewrite_yaml(&ParserInput::from_value(&text.as_str().into()), &changes, &[]) {
-                let read = parse_yaml(&ParserInput::from_value(&once.as_str().into())).unwrap_or_else(|fault| panic!("{fault}\n{text}\n{once}"));
+                let read = parse_yaml(&ParserInput::from_value(&once.as_str().into())).unwrap_or_else(|error| panic!("{error}\n{text}\n{once}"));
                 prop_assert_eq!(read.to_json(), wanted.clone(), "{}\n{}", text, once);
                 let twice = rewrite_yaml(&ParserInput::from_value(&once.as_str().into()), &changes, &[]).unwrap();
                 let read = parse_yaml(&ParserInput::from_value(&twice.as_str().into())).unwrap();

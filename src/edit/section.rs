@@ -40,21 +40,21 @@ pub fn edit_section(input: &ParserInput<'_>, heading: &str, edit: SectionEdit<'_
         if create && !title.is_empty() && level.is_none_or(|level| level <= 6) {
             return Ok(append_section(text, level.unwrap_or(LEVEL), title, edit));
         }
-        let fault = Diagnostic::new(Code::ARGUMENTS, format!("the text has no section `{title}`"));
+        let error = Diagnostic::new(Code::ARGUMENTS, format!("the text has no section `{title}`"));
         let known = || outline.headings.iter().map(|one| one.title.as_str());
         return Err(match did_you_mean(title, known().collect::<Vec<_>>()) {
-            Some(help) => fault.help(help),
-            None => fault.help("`#{ create: true }` creates it at the end"),
+            Some(help) => error.help(help),
+            None => error.help("`#{ create: true }` creates it at the end"),
         });
     };
     let body = outline.body(text, at);
     if let Some(fence) = outline.open_fence.filter(|fence| body.contains(fence)) {
-        let fault = input.fault(
+        let error = input.error(
             Code::ARGUMENTS,
             fence,
             format!("the section `{title}` ends within a code fence that is never closed"),
         );
-        return Err(fault.help("close the fence first"));
+        return Err(error.help("close the fence first"));
     }
     Ok(edit_body(text, &body, edit))
 }

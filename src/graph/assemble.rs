@@ -2,7 +2,7 @@
 //! copied.
 
 use super::derived_fields::{CacheScope, DerivedFields, DerivedValues};
-use super::fragment::{FileFault, Fragment, NodeRef, OnDuplicate};
+use super::fragment::{FileError, Fragment, NodeRef, OnDuplicate};
 use super::snapshot::{EdgeRow, Functions, Graph, GraphData, KindTable, NONE, NodeSlot, ResumePoint};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
@@ -34,7 +34,7 @@ pub(super) fn assemble(
         assembly.number_nodes(u32::try_from(number).unwrap_or(NONE), fragment);
     }
     assembly.remove_replaced();
-    let numbered = ResumePoint { kinds: assembly.data.kinds.len(), faults: assembly.data.faults.len() };
+    let numbered = ResumePoint { kinds: assembly.data.kinds.len(), errors: assembly.data.errors.len() };
     assembly.data.numbered = numbered;
     assembly.resolve_parents();
     assembly.resolve_edges()?;
@@ -54,7 +54,7 @@ impl FragmentAssembly {
     /// numbered.
     fn resume(&mut self) -> usize {
         let data = &mut self.data;
-        data.faults.truncate(data.numbered.faults);
+        data.errors.truncate(data.numbered.errors);
         for kind in data.kinds.drain(data.numbered.kinds..) {
             data.kind_at.remove(&kind.name);
         }
@@ -76,8 +76,8 @@ impl FragmentAssembly {
 
     fn number_nodes(&mut self, number: u32, fragment: &Fragment) {
         self.data.first_head.push(self.data.node_of.len());
-        self.data.faults.extend(fragment.fault.clone());
-        self.data.faults.extend(fragment.remarks.iter().filter(|remark| remark.fault.is_error()).cloned());
+        self.data.errors.extend(fragment.error.clone());
+        self.data.errors.extend(fragment.remarks.iter().filter(|remark| remark.error.is_error()).cloned());
         let first_shape = self.data.first_shape[number as usize];
         for (head, at) in fragment.heads.iter().zip(0..) {
             let shape = first_shape + u32::from(head.table);
@@ -162,9 +162,9 @@ impl FragmentAssembly {
         let id = &first.heads[slot.head as usize].id;
         let kind = &self.data.kinds[usize::from(kind)].name;
         let place = if first.path.is_empty() { String::new() } else { format!(", first in `{}`", first.path) };
-        let fault = Diagnostic::new(Code::ARGUMENTS, format!("the {kind} `{id}` is defined twice{place}"));
-        let fault = fault.help(help);
-        self.data.faults.push(FileFault { path: fragment.path.clone(), fault: *fault });
+        let error = Diagnostic::new(Code::ARGUMENTS, format!("the {kind} `{id}` is defined twice{place}"));
+        let error = error.help(help);
+        self.data.errors.push(FileError { path: fragment.path.clone(), error: *error });
     }
 
     fn merge(&mut self, node: u32, kind: u16, other: NodeSlot, maxima: u32) {
@@ -204,7 +204,7 @@ impl FragmentAssembly {
 
     fn resolve_parents(&mut self) {
         self.data.parents = vec![NONE; self.data.slots.len()];
-        let mut faults = Vec::new();
+        let mut errors = Vec::new();
         for (number, fragment) in self.data.fragments.iter().enumerate() {
             for (at, head) in fragment.heads.iter().enumerate() {
                 let Some(wanted) = &head.parent else { continue };
@@ -220,13 +220,13 @@ impl FragmentAssembly {
                     None => {
                         let NodeRef::Id { id, .. } = wanted else { continue };
                         let message = format!("the parent `{id}` of `{}` does not exist", head.id);
-                        let fault = *Diagnostic::new(Code::ARGUMENTS, message);
-                        faults.push(FileFault { path: fragment.path.clone(), fault });
+                        let error = *Diagnostic::new(Code::ARGUMENTS, message);
+                        errors.push(FileError { path: fragment.path.clone(), error });
                     }
                 }
             }
         }
-        self.data.faults.append(&mut faults);
+        self.data.errors.append(&mut errors);
     }
 
     fn resolve_edges(&mut self) -> Result<()> {
@@ -262,8 +262,8 @@ impl FragmentAssembly {
             for (name, place) in group.fields().iter().zip(0..) {
                 if kind.field_at.contains_key(name) {
                     let message = format!("the field `{name}` of {} is already stored or derived", kind.name);
-                    let fault = Diagnostic::new(Code::ARGUMENTS, message);
-                    return Err(fault.help("give the derived field another name"));
+                    let error = Diagnostic::new(Code::ARGUMENTS, message);
+                    return Err(error.help("give the derived field another name"));
                 }
                 let field = kind.field_number(name);
                 kind.derived.insert(field, (at, place));

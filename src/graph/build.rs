@@ -57,15 +57,15 @@ impl Builder {
     /// `scan_files(files, "function", args)`: calls `function(f, doc, args)` for each file, in parallel. It skips a
     /// file if neither it, the scripts nor the arguments changed since the last build. The results can be read
     /// afterwards.
-    pub fn scan(&self, files: &[String], function: &str, arguments: &Value) -> Result<()> {
+    pub fn scan_files(&self, files: &[String], function: &str, arguments: &Value) -> Result<()> {
         self.scan_each(files, function, std::slice::from_ref(arguments))
     }
 
     /// Like [`Self::scan`], with arguments for each file. The last arguments apply to all remaining files.
     pub fn scan_each(&self, files: &[String], function: &str, arguments: &[Value]) -> Result<()> {
         let Some(scan) = &self.scan else {
-            let fault = Diagnostic::new(Code::ARGUMENTS, "only the graph of `build` can scan files");
-            return Err(fault.help("read the files, and add their contents with `add_node`"));
+            let error = Diagnostic::new(Code::ARGUMENTS, "only the graph of `build` can scan files");
+            return Err(error.help("read the files, and add their contents with `add_node`"));
         };
         self.lock().close_fragment();
         let fragments = scan.run(files, function, arguments)?;
@@ -96,7 +96,7 @@ impl Builder {
     /// The latter selects the nodes whose field equals the field of that name of its own node (the id, if its own node
     /// has no such field). Then its values outlive the snapshot until one of these nodes changes. Without `reads`,
     /// values are kept only as long as the snapshot.
-    pub fn derive(&self, kind: &str, fields: &[String], function: &str, reads: Option<&[String]>) -> Result<()> {
+    pub fn derive_fields(&self, kind: &str, fields: &[String], function: &str, reads: Option<&[String]>) -> Result<()> {
         self.functions.require(function, 2)?;
         if let Some(name) = fields.iter().find(|name| matches!(name.as_str(), "kind" | "key" | "id")) {
             return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{name}` cannot be derived")));
@@ -183,8 +183,8 @@ impl BuilderState {
     fn tell_unreadable_folders(&mut self, folders: Vec<String>) {
         for folder in folders {
             if self.unreadable.insert(folder.clone()) {
-                let fault = *unreadable_folder(&folder);
-                self.open.remark(folder.into(), fault);
+                let error = *unreadable_folder(&folder);
+                self.open.remark(folder.into(), error);
             }
         }
     }

@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 
 impl Nodes {
     /// The nodes with these ids, in the order of the list. Unknown ids are skipped.
-    pub fn among(&self, ids: &[Value]) -> Result<Self> {
+    pub fn by_ids(&self, ids: &[Value]) -> Result<Self> {
         let reader = self.reader("id")?;
         let mut places: FxHashMap<ScalarKey, Vec<u32>> = FxHashMap::default();
         let wanted: FxHashSet<ScalarKey> = ids.iter().filter_map(ScalarKey::from_value).collect_checked()?;
@@ -170,8 +170,8 @@ impl Selection {
             let name = name.trim_end_matches('?');
             let name: Text = if name.is_empty() { field.into() } else { name.into() };
             if field.is_empty() || !names.insert(Text::clone(&name)) {
-                let fault = Diagnostic::new(Code::ARGUMENTS, format!("`{text}` is not a new column"));
-                return Err(fault.help("a column is `field`, `field?` or `field as name`, each name once"));
+                let error = Diagnostic::new(Code::ARGUMENTS, format!("`{text}` is not a new column"));
+                return Err(error.help("a column is `field`, `field?` or `field as name`, each name once"));
             }
             if each && std::mem::replace(&mut spreads, true) {
                 return Err(Diagnostic::new(Code::ARGUMENTS, "only one column can have `[]`"));

@@ -136,9 +136,9 @@ impl FieldTest {
             "any_of" => Self::Any(parse_inner(value, fold)?),
             "not" => Self::Not(parse_inner(value, fold)?),
             _ => {
-                let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no test `{name}`"));
+                let error = Diagnostic::new(Code::ARGUMENTS, format!("there is no test `{name}`"));
                 let help = did_you_mean(name, NAMES).unwrap_or_else(|| format!("known: {}", NAMES.join(", ")));
-                return Err(fault.help(help));
+                return Err(error.help(help));
             }
         })
     }

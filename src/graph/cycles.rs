@@ -24,7 +24,7 @@ impl Nodes {
         let ways = self.step_map(kinds)?;
         let (mut cycles, mut doubts) = (Vec::new(), 0);
         for group in components(self.ids(), &ways)? {
-            if let Some(cycle) = shortest_cycle(group, &ways, MOST_STEPS)? {
+            if let Some(cycle) = shortest_cycle(group, &ways, MAX_SEARCH_STEPS)? {
                 doubts += usize::from(!cycle.is_shortest);
                 cycles.push(cycle.nodes);
             }
@@ -38,7 +38,7 @@ impl Nodes {
     ///
     /// # Errors
     /// There is a cycle. The error lists its nodes.
-    pub fn order(&self, kinds: Option<&[String]>) -> Result<Self> {
+    pub fn dependency_order(&self, kinds: Option<&[String]>) -> Result<Self> {
         let ways = self.step_map(kinds)?;
         let mut waits: FxHashMap<u32, usize> = FxHashMap::default();
         let mut needed_by: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
@@ -67,9 +67,9 @@ impl Nodes {
         let cycles = self.cycles(kinds)?;
         let keys = cycles.first().map_or_else(Vec::new, |cycle| cycle.iter().map(|node| node.key()).collect());
         let chain: Vec<String> = keys.iter().chain(keys.first()).map(|key| format!("`{key}`")).collect();
-        let fault = Diagnostic::new(Code::CYCLE, format!("nodes in a cycle cannot be ordered: {}", chain.join(" → ")));
+        let error = Diagnostic::new(Code::CYCLE, format!("nodes in a cycle cannot be ordered: {}", chain.join(" → ")));
         let data = keys.iter().map(|key| serde_json::Value::from(&**key)).collect();
-        Err(fault.data(data).help("`cycles` lists them all"))
+        Err(error.data(data).help("`cycles` lists them all"))
     }
 
     fn step_map(&self, kinds: Option<&[String]>) -> Result<StepMap> {
@@ -133,7 +133,7 @@ fn components(nodes: &[u32], ways: &StepMap) -> Result<Vec<Vec<u32>>> {
 
 /// The number of steps tried in one group before the search stops with the shortest cycle found so far. The
 /// documentation of `cycles` states this number.
-pub(super) const MOST_STEPS: usize = 4_000_000;
+pub(super) const MAX_SEARCH_STEPS: usize = 4_000_000;
 
 /// A cycle of a group.
 pub(super) struct Cycle {
@@ -297,7 +297,7 @@ mod tests {
         ) {
             let edges: Vec<_> = edges.into_iter().filter(|(from, to)| *from < count && *to < count).collect();
             let ways = step_map(count, &edges);
-            let cycle = shortest_cycle((0..count).rev().collect(), &ways, MOST_STEPS).expect("nothing stops it");
+            let cycle = shortest_cycle((0..count).rev().collect(), &ways, MAX_SEARCH_STEPS).expect("nothing stops it");
             prop_assert!(cycle.as_ref().is_none_or(|cycle| cycle.is_shortest));
             let cycle = cycle.map(|cycle| cycle.nodes);
             prop_assert_eq!(cycle.as_ref().map(Vec::len), least(count, &ways));
@@ -321,6 +321,6 @@ mod tests {
             let cycle = shortest_cycle((0..count).collect(), &ways, most).expect("nothing stops it");
             cycle.map(|cycle| (cycle.nodes.len(), cycle.is_shortest)).expect("there is one")
         };
-        assert_eq!((found(10_000), found(MOST_STEPS)), ((20, false), (2, true)));
+        assert_eq!((found(10_000), found(MAX_SEARCH_STEPS)), ((20, false), (2, true)));
     }
 }

@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 
 /// Up to this many nodes are computed on the calling thread. Tests have few nodes, so the limit is lower there and both
 /// cases are covered.
-const FEW: usize = if cfg!(test) { 2 } else { 64 };
+const MAX_SERIAL_NODES: usize = if cfg!(test) { 2 } else { 64 };
 
 /// The number of nodes that one job computes.
 const PER_JOB: usize = 16;
@@ -25,7 +25,7 @@ const PER_JOB: usize = 16;
 const PER_RECALL: usize = if cfg!(test) { 3 } else { 1024 };
 
 /// The deepest nesting of derived fields. Each level is a script call within a script call.
-const DEEPEST: usize = 100;
+const MAX_DERIVATION_DEPTH: usize = 100;
 
 impl Graph {
     /// The values of a node's derived fields.
@@ -37,10 +37,10 @@ impl Graph {
         }
         let progress = DerivationStack::current();
         if let Some(chain) = progress.chain_from(self, group, |other| other == node) {
-            return Err(self.cycle_fault(&chain));
+            return Err(self.cycle_error(&chain));
         }
-        if progress.depth() >= DEEPEST {
-            let message = format!("derived fields are nested more than {DEEPEST} levels deep");
+        if progress.depth() >= MAX_DERIVATION_DEPTH {
+            let message = format!("derived fields are nested more than {MAX_DERIVATION_DEPTH} levels deep");
             return Err(
                 Diagnostic::new(Code::LIMIT, message).help("collect the values of a chain of nodes with `walk`")
             );
@@ -86,16 +86,16 @@ impl Graph {
         let mut missing: Vec<u32> = nodes.filter(|node| self.result_slot(group, *node).get().is_none()).collect();
         let progress = DerivationStack::current();
         if let Some(chain) = progress.chain_from(self, group, |node| missing.contains(&node)) {
-            return Err(self.cycle_fault(&chain));
+            return Err(self.cycle_error(&chain));
         }
-        if missing.len() > FEW {
+        if missing.len() > MAX_SERIAL_NODES {
             self.fill_from_cache(group, &mut missing, &progress)?;
         }
-        if missing.len() <= FEW {
+        if missing.len() <= MAX_SERIAL_NODES {
             return missing.iter().try_for_each(|node| self.derive(group, *node).map(|_| ()));
         }
         let chunks: Vec<&[u32]> = missing.chunks(PER_JOB).collect();
-        let faults: Vec<OnceLock<Box<Diagnostic>>> = chunks.iter().map(|_| OnceLock::new()).collect();
+        let errors: Vec<OnceLock<Box<Diagnostic>>> = chunks.iter().map(|_| OnceLock::new()).collect();
         let failed = AtomicBool::new(false);
         self.functions.parallel(chunks.len(), &|job| {
             let outcome = progress.clone().run_within(|| {
@@ -107,12 +107,12 @@ impl Graph {
                     self.derive(group, *node).map(|_| ())
                 })
             });
-            if let Err(fault) = outcome {
+            if let Err(error) = outcome {
                 failed.store(true, Ordering::Relaxed);
-                let _ = faults[job].set(fault);
+                let _ = errors[job].set(error);
             }
         });
-        faults.into_iter().find_map(OnceLock::into_inner).map_or(Ok(()), Err)
+        errors.into_iter().find_map(OnceLock::into_inner).map_or(Ok(()), Err)
     }
 
     /// Fills in the results of nodes whose values are cached, and removes these nodes from `missing`. After an edit
@@ -181,9 +181,9 @@ impl Graph {
         for (name, value) in map {
             let Some(place) = group.fields.iter().position(|field| *field == name) else {
                 let message = format!("`{}` returned `{name}`, which `derive_fields` does not declare", group.function);
-                let fault = Diagnostic::new(Code::SCRIPT, message);
+                let error = Diagnostic::new(Code::SCRIPT, message);
                 let help = did_you_mean(&name, group.fields.iter().map(|field| &**field));
-                return Err(help.map_or(fault.clone(), |help| fault.help(help)));
+                return Err(help.map_or(error.clone(), |help| error.help(help)));
             };
             values[place] = to_stored(value)?;
         }
@@ -194,7 +194,7 @@ impl Graph {
         Ok(values)
     }
 
-    fn cycle_fault(&self, chain: &[(u32, u32)]) -> Box<Diagnostic> {
+    fn cycle_error(&self, chain: &[(u32, u32)]) -> Box<Diagnostic> {
         let name = |(group, node): &(u32, u32)| {
             let group = &self.groups[*group as usize];
             let key = &self.data.head(*node).id;
@@ -213,7 +213,7 @@ impl Graph {
             Some(made) => made,
             None => match self.compute_values(values) {
                 Ok(made) => values.made.get_or_init(|| made),
-                Err(fault) => return Some(Err(fault)),
+                Err(error) => return Some(Err(error)),
             },
         };
         Some(Ok(match &made[place] {
@@ -246,9 +246,9 @@ impl Graph {
             Some(name) => {
                 let message =
                     format!("`{}` returned `{name}`, which `derive_values` does not declare", values.function);
-                let fault = Diagnostic::new(Code::SCRIPT, message);
+                let error = Diagnostic::new(Code::SCRIPT, message);
                 let help = did_you_mean(name, values.names.iter().map(|name| &**name));
-                Err(help.map_or(fault.clone(), |help| fault.help(help)))
+                Err(help.map_or(error.clone(), |help| error.help(help)))
             }
         }
     }

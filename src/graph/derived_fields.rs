@@ -71,8 +71,8 @@ impl DeclaredReads {
                 name.split_once(" by ").map_or((name.trim(), None), |(kind, by)| (kind.trim(), Some(by)));
             let twice = all.iter().chain(some.iter().map(|(kind, _)| kind)).any(|known| **known == *kind);
             if kind.is_empty() || kind.contains(' ') || twice {
-                let fault = Diagnostic::new(Code::ARGUMENTS, format!("`reads` cannot take `{name}`"));
-                return Err(fault.help("name each kind once: \"section\", or \"annotation by section\""));
+                let error = Diagnostic::new(Code::ARGUMENTS, format!("`reads` cannot take `{name}`"));
+                return Err(error.help("name each kind once: \"section\", or \"annotation by section\""));
             }
             match field {
                 None => all.push(kind.into()),

@@ -66,8 +66,8 @@ impl Nodes {
 
     fn diagram(&self, drawing: &DiagramOptions<'_>) -> Result<Diagram> {
         if !["TB", "BT", "LR", "RL"].contains(&drawing.direction) {
-            let fault = Diagnostic::new(Code::ARGUMENTS, format!("`{}` is not a direction", drawing.direction));
-            return Err(fault.help("known: `TB`, `BT`, `LR`, `RL`"));
+            let error = Diagnostic::new(Code::ARGUMENTS, format!("`{}` is not a direction", drawing.direction));
+            return Err(error.help("known: `TB`, `BT`, `LR`, `RL`"));
         }
         let text = |value: &crate::value::Value| match value.as_text() {
             Some(text) => text.to_owned(),

@@ -257,7 +257,7 @@ impl Graph {
     ///
     /// # Errors
     /// The running call was stopped.
-    pub fn broken(self: &Arc<Self>) -> Result<Edges> {
+    pub fn broken_edges(self: &Arc<Self>) -> Result<Edges> {
         guard::spend(self.data.edges.len() * BYTE)?;
         let edges = self.data.edges.iter().zip(0..).filter(|(edge, _)| edge.broken);
         Ok(Edges::new(self, edges.map(|(_, at)| at).collect()))

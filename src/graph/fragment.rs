@@ -29,15 +29,15 @@ pub(super) struct Fragment {
     /// The rankings of values by which `upsert` keeps the greatest value.
     pub maxima: Vec<Maxima>,
     /// Why the file could not be scanned, if it could not.
-    pub fault: Option<FileFault>,
+    pub error: Option<FileError>,
     /// What else is wrong with files, and what the scripts warn of.
-    pub remarks: Vec<FileFault>,
+    pub remarks: Vec<FileError>,
 }
 
 impl Fragment {
     /// The fragment of a file that could not be scanned. It holds only the error.
-    pub fn failed(path: Text, fault: Diagnostic) -> Self {
-        Self { fault: Some(FileFault { path: path.clone(), fault }), path, ..Self::default() }
+    pub fn failed(path: Text, error: Diagnostic) -> Self {
+        Self { error: Some(FileError { path: path.clone(), error }), path, ..Self::default() }
     }
 
     /// The number of a kind of references, which is added if it is new.
@@ -156,26 +156,26 @@ pub(super) struct FragmentEdge {
 
 /// Why a file, or one node of it, is missing from the graph or differs from what was intended.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct FileFault {
+pub(super) struct FileError {
     /// The file.
     pub path: Text,
     /// What was wrong.
-    pub fault: Diagnostic,
+    pub error: Diagnostic,
 }
 
-impl FileFault {
+impl FileError {
     /// The map that scripts see: `path`, `message`, `code`, and, if known, `help`, `line` and `column` in the file, and
     /// `script`, the location in the script that raised the error.
     pub fn to_value(&self) -> Value {
         let mut map = Map::new();
         let mut put = |name: &str, value: Value| map.insert(name.into(), value);
         put("path", Value::Text(self.path.clone()));
-        put("message", self.fault.message.as_str().into());
-        put("code", self.fault.code.0.into());
-        if let Some(help) = &self.fault.help {
+        put("message", self.error.message.as_str().into());
+        put("code", self.error.code.0.into());
+        if let Some(help) = &self.error.help {
             put("help", help.as_str().into());
         }
-        match &self.fault.at {
+        match &self.error.at {
             Some(at) if at.source.path == *self.path => {
                 let (line, column) = at.line_column();
                 put("line", line.into());

@@ -2,7 +2,7 @@
 //! nodes and references of the blocks of a text without running a script for each block.
 
 use super::fragment::{
-    FileFault, Fragment, FragmentEdge, FragmentTable, NAME, NodeHead, NodeRef, OnDuplicate, hash_id,
+    FileError, Fragment, FragmentEdge, FragmentTable, NAME, NodeHead, NodeRef, OnDuplicate, hash_id,
 };
 use super::nodes::Node;
 use super::stored_value::{node_fields, to_stored};
@@ -43,8 +43,8 @@ impl FragmentBuilder {
     }
 
     /// Adds an error, or a warning, of a file.
-    pub(super) fn remark(&mut self, path: Text, fault: Diagnostic) {
-        self.fragment.remarks.push(FileFault { path, fault });
+    pub(super) fn remark(&mut self, path: Text, error: Diagnostic) {
+        self.fragment.remarks.push(FileError { path, error });
     }
 
     /// Whether a node of this kind was added.
@@ -54,13 +54,13 @@ impl FragmentBuilder {
 
     /// `add_node(kind, id, fields, parent?)`: adds a node. Returns its id, by which other nodes refer to it. If the id
     /// is taken, that is an error of the graph.
-    pub fn add(&mut self, kind: &str, id: &Value, fields: &Value, parent: &Value) -> Result<Value> {
+    pub fn add_node(&mut self, kind: &str, id: &Value, fields: &Value, parent: &Value) -> Result<Value> {
         let fields = node_fields(fields)?;
         self.put_node(kind, parse_id(id)?, fields, parent, OnDuplicate::Reject)
     }
 
     /// `add_node_if_absent(kind, id, fields, parent?)`: adds a node unless it exists already.
-    pub fn add_once(&mut self, kind: &str, id: &Value, fields: &Value, parent: &Value) -> Result<Value> {
+    pub fn add_node_if_absent(&mut self, kind: &str, id: &Value, fields: &Value, parent: &Value) -> Result<Value> {
         let fields = node_fields(fields)?;
         self.put_node(kind, parse_id(id)?, fields, parent, OnDuplicate::KeepFirst)
     }
@@ -68,7 +68,7 @@ impl FragmentBuilder {
     /// `merge_node(kind, id, fields, #{ parent, keep_highest })`: adds a node, or merges it with the existing one. The
     /// first value of a field is kept, except that the fields in `max` (`keep_highest`) keep the highest: it lists the
     /// values of each field from the least to the greatest. Values that are not listed rank below all others.
-    pub fn merge_into(&mut self, kind: &str, id: &Value, fields: &Value, parent: &Value, max: &Map) -> Result<Value> {
+    pub fn merge_node(&mut self, kind: &str, id: &Value, fields: &Value, parent: &Value, max: &Map) -> Result<Value> {
         let fields = node_fields(fields)?;
         let maxima: Vec<(Text, Vec<Value>)> = max
             .iter()
@@ -84,7 +84,7 @@ impl FragmentBuilder {
 
     /// `add_edge(from, to, kind, #{ requires, labels })`: adds an edge, which is resolved when the graph is assembled.
     /// `to` is an id of any kind, or `#{ kind, id }`. The edge is broken while an end, or one of `requires`, is missing.
-    pub fn refer(&mut self, from: &Value, to: &Value, kind: &str, needs: &[Value], labels: &[Value]) -> Result<()> {
+    pub fn add_edge(&mut self, from: &Value, to: &Value, kind: &str, needs: &[Value], labels: &[Value]) -> Result<()> {
         let reference = FragmentEdge {
             from: self.localize(node_ref(from)?),
             to: node_ref(to)?,
@@ -156,7 +156,7 @@ impl FragmentBuilder {
             self.add_block(block, &id, rules, how)?;
             for (kind, list) in &how.references {
                 let records = block.lists.iter().find(|(name, _)| **name == **list).map_or(&[][..], |(_, list)| list);
-                self.refer_to_all(&id, kind, records)?;
+                self.add_edges(&id, kind, records)?;
             }
             count += 1;
         }
@@ -208,7 +208,7 @@ impl FragmentBuilder {
     }
 
     /// Adds one edge for each label of each record, without duplicates.
-    fn refer_to_all(&mut self, from: &Text, kind: &Text, records: &[NamedValues]) -> Result<()> {
+    fn add_edges(&mut self, from: &Text, kind: &Text, records: &[NamedValues]) -> Result<()> {
         let mut done: Vec<(&str, &str)> = Vec::new();
         for record in records {
             let text = |name: &str| {
@@ -260,7 +260,7 @@ impl FragmentBuilder {
 pub struct FragmentHandle {
     path: Text,
     /// Why there is no document, if there is none.
-    fault: Option<Text>,
+    error: Option<Text>,
     recording: Mutex<Option<FragmentBuilder>>,
 }
 
@@ -309,8 +309,8 @@ fn parse_list(value: &Value, name: &str) -> Result<Vec<Value>> {
 impl FragmentHandle {
     /// Creates the handle of an empty fragment of the file at `path`; `fault` says why there is no document, if there
     /// is none.
-    pub(super) fn new(path: Text, fault: Option<Text>) -> Self {
-        Self { recording: Mutex::new(Some(FragmentBuilder::new(path.clone()))), path, fault }
+    pub(super) fn new(path: Text, error: Option<Text>) -> Self {
+        Self { recording: Mutex::new(Some(FragmentBuilder::new(path.clone()))), path, error }
     }
 
     /// Takes the fragment out. Any later addition is an error.
@@ -340,7 +340,7 @@ impl Object for FragmentHandle {
     fn field(&self, name: &str) -> Result<Value> {
         match name {
             "path" => Ok(Value::Text(self.path.clone())),
-            "error" => Ok(self.fault.clone().map_or(Value::Null, Value::Text)),
+            "error" => Ok(self.error.clone().map_or(Value::Null, Value::Text)),
             _ => Err(no_field(Kind::Fragment, name, &["path", "error"])),
         }
     }
@@ -436,8 +436,8 @@ impl NodeMapping {
         };
         let part = Self { kind: required_text(map, path, "kind")?.clone(), fields, plus };
         if let Some(name) = part.names().find(|name| matches!(&***name, "kind" | "key")) {
-            let fault = Diagnostic::new(Code::ARGUMENTS, format!("a node cannot have a field `{name}` of its own"));
-            return Err(fault.help(format!("give it another name: `\"{name} as name\"`")));
+            let error = Diagnostic::new(Code::ARGUMENTS, format!("a node cannot have a field `{name}` of its own"));
+            return Err(error.help(format!("give it another name: `\"{name} as name\"`")));
         }
         Ok(part)
     }
@@ -484,9 +484,9 @@ fn required_text<'a>(map: &'a Map, path: &str, name: &str) -> Result<&'a Text> {
 
 fn check_keys(map: &Map, path: &str, names: &[&str]) -> Result<()> {
     let Some(unknown) = map.keys().find(|key| !names.contains(&&***key)) else { return Ok(()) };
-    let fault = Diagnostic::new(Code::ARGUMENTS, format!("`{path}` has no key `{unknown}`"));
+    let error = Diagnostic::new(Code::ARGUMENTS, format!("`{path}` has no key `{unknown}`"));
     let help = did_you_mean(unknown, names.iter().copied());
-    Err(fault.help(help.unwrap_or_else(|| format!("known: `{}`", names.join("`, `")))))
+    Err(error.help(help.unwrap_or_else(|| format!("known: `{}`", names.join("`, `")))))
 }
 
 fn wrong_type(path: &str, name: &str, expected: &str, value: &Value) -> Box<Diagnostic> {

@@ -252,7 +252,7 @@ impl Nodes {
     }
 
     /// These nodes, followed by those of the other set that are not among them.
-    pub fn then(&self, other: &Self) -> Result<Self> {
+    pub fn union(&self, other: &Self) -> Result<Self> {
         if self.is_empty() {
             return Ok(other.clone());
         }
@@ -266,7 +266,7 @@ impl Nodes {
     }
 
     /// The nodes that are not in the other set.
-    pub fn without(&self, other: &Self) -> Result<Self> {
+    pub fn difference(&self, other: &Self) -> Result<Self> {
         if self.is_empty() || other.is_empty() {
             return Ok(self.clone());
         }
@@ -326,8 +326,8 @@ impl Object for Nodes {
     }
 
     fn field(&self, name: &str) -> Result<Value> {
-        let fault = no_field(Kind::Nodes, name, &[]);
-        Err(fault.help(format!("`column(\"{name}\")` reads the field `{name}` of each node")))
+        let error = no_field(Kind::Nodes, name, &[]);
+        Err(error.help(format!("`column(\"{name}\")` reads the field `{name}` of each node")))
     }
 
     fn to_json(&self) -> Json {
@@ -428,11 +428,11 @@ pub(super) struct FieldReader<'a> {
     rest: Option<&'a str>,
     /// A cache of recently read columns, indexed by the number of the shape. Neighbouring nodes of a set are often in
     /// the same table.
-    near: [Cell<Option<NearColumn<'a>>>; NEAR],
+    near: [Cell<Option<NearColumn<'a>>>; COLUMN_CACHE_SIZE],
 }
 
 /// The size of the cache of columns.
-const NEAR: usize = 8;
+const COLUMN_CACHE_SIZE: usize = 8;
 
 /// A column of stored values, and the shape of its table.
 type NearColumn<'a> = (u32, &'a [Value]);
@@ -499,7 +499,7 @@ impl<'a> FieldReader<'a> {
     #[inline]
     pub fn read(&self, node: u32) -> Result<Cow<'a, Value>> {
         let slot = &self.graph.data.slots[node as usize];
-        match self.near[slot.shape as usize % NEAR].get() {
+        match self.near[slot.shape as usize % COLUMN_CACHE_SIZE].get() {
             Some((shape, column)) if shape == slot.shape => Ok(Cow::Borrowed(&column[slot.row as usize])),
             _ => self.read_uncached(node),
         }
@@ -525,7 +525,7 @@ impl<'a> FieldReader<'a> {
             && let Some(column) = data.column(node, field)
         {
             let shape = data.slots[node as usize].shape;
-            self.near[shape as usize % NEAR].set(Some((shape, column)));
+            self.near[shape as usize % COLUMN_CACHE_SIZE].set(Some((shape, column)));
         }
     }
 
@@ -562,11 +562,11 @@ impl<'a> FieldReader<'a> {
 
     fn unknown(&self, kind: u16) -> Box<Diagnostic> {
         let kind = &self.graph.data.kinds[usize::from(kind)];
-        let fault = Diagnostic::new(Code::SCRIPT, format!("the kind `{}` has no field `{}`", kind.name, self.name));
+        let error = Diagnostic::new(Code::SCRIPT, format!("the kind `{}` has no field `{}`", kind.name, self.name));
         let known: Vec<&str> = kind.fields.iter().map(|field| &**field).chain(BUILT_IN).collect();
         match did_you_mean(self.name, known) {
-            Some(help) => fault.help(help),
-            None => fault,
+            Some(help) => error.help(help),
+            None => error,
         }
     }
 }

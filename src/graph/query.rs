@@ -42,7 +42,7 @@ impl Nodes {
     }
 
     /// The first `limit` nodes for which at least one of these fields meets the test.
-    pub fn any_of(&self, fields: &[String], test: &Value, limit: Option<usize>) -> Result<Self> {
+    pub fn where_any(&self, fields: &[String], test: &Value, limit: Option<usize>) -> Result<Self> {
         let condition = FieldCondition::parse(test)?;
         let names: Vec<&str> = fields.iter().map(String::as_str).collect();
         if let Some(perhaps) = condition.required_part().and_then(|part| self.candidates_with_part(&names, &part)) {
@@ -147,7 +147,7 @@ impl Nodes {
     }
 
     /// The nodes that are also in the other set, in the order of this set.
-    pub fn within(&self, others: &Self) -> Result<Self> {
+    pub fn intersection(&self, others: &Self) -> Result<Self> {
         if self.is_empty() || others.is_empty() {
             return Ok(self.slice(0, Some(0)));
         }
@@ -239,7 +239,9 @@ impl Nodes {
         keys: &[SortKey],
         sort: impl FnOnce() -> Result<Vec<u32>>,
     ) -> Result<(Arc<[u32]>, bool)> {
-        let Some(of) = self.kept_ids().filter(|of| of.len() >= FEW && keys.iter().all(SortKey::is_plain)) else {
+        let Some(of) =
+            self.kept_ids().filter(|of| of.len() >= MIN_CACHED_ORDER_NODES && keys.iter().all(SortKey::is_plain))
+        else {
             return Ok((sort()?.into(), false));
         };
         if self.graph().is_partly_visible() {
@@ -460,4 +462,4 @@ impl SortColumn<'_> {
 }
 
 /// Smaller sets are sorted again each time: that is cheap, and there may be many of them.
-const FEW: usize = if cfg!(test) { 2 } else { 128 };
+const MIN_CACHED_ORDER_NODES: usize = if cfg!(test) { 2 } else { 128 };

@@ -2,7 +2,7 @@
 //! runs, because any other file that it reads would be a hidden input of its fragment.
 
 use super::derived_fields::CacheScope;
-use super::fragment::{FileFault, Fragment};
+use super::fragment::{FileError, Fragment};
 use super::fragment_builder::FragmentHandle;
 use super::snapshot::Functions;
 use super::stored_value::hash_value;
@@ -117,8 +117,8 @@ impl FileScanner {
             }
             fragments.push(scanned.fragment);
         }
-        match fault_of_script(&fragments) {
-            Some(fault) => Err(fault),
+        match script_error(&fragments) {
+            Some(error) => Err(error),
             None => Ok(fragments),
         }
     }
@@ -179,11 +179,11 @@ impl FileScanner {
         let (bytes, hash) = match self.recorded.read_hashed(path) {
             Ok(read) => read,
             // A file that is too large is an error of that file, unless the build was stopped.
-            Err(fault) => {
+            Err(error) => {
                 guard::check()?;
                 let fragment = match scan_call.allow_unreadable {
-                    true => self.call_function(path, Err(fault), scan_call)?,
-                    false => Fragment::failed(path.into(), *fault),
+                    true => self.call_function(path, Err(error), scan_call)?,
+                    false => Fragment::failed(path.into(), *error),
                 };
                 return Ok(ScannedFile { content: None, fragment: Arc::new(fragment) });
             }
@@ -200,12 +200,12 @@ impl FileScanner {
     }
 
     fn call_function(&self, path: &str, text: Result<String>, scan_call: &ScanCall<'_>) -> Result<Fragment> {
-        let (document, fault) = match text {
+        let (document, error) = match text {
             Ok(text) => (Value::handle(Document::new(path, text)), None),
-            Err(fault) if scan_call.allow_unreadable => (Value::Null, Some(fault.message.as_str().into())),
-            Err(fault) => return Ok(Fragment::failed(path.into(), *fault)),
+            Err(error) if scan_call.allow_unreadable => (Value::Null, Some(error.message.as_str().into())),
+            Err(error) => return Ok(Fragment::failed(path.into(), *error)),
         };
-        let maker = Arc::new(FragmentHandle::new(path.into(), fault));
+        let maker = Arc::new(FragmentHandle::new(path.into(), error));
         let arguments = vec![Value::Handle(Arc::clone(&maker) as Handle), document, scan_call.arguments.clone()];
         let scanning = ScanScope::begin();
         let called = self.functions.call(scan_call.function, arguments);
@@ -213,30 +213,30 @@ impl FileScanner {
         match (called, maker.close()) {
             (Ok(_), Some(fragment)) => Ok(fragment),
             (Ok(_), None) => Err(Diagnostic::new(Code::INTERNAL, "a fragment was closed while it was being built")),
-            (Err(fault), _) if ends_build(&fault) => Err(fault),
-            (Err(fault), _) => Ok(Fragment::failed(path.into(), *fault)),
+            (Err(error), _) if ends_build(&error) => Err(error),
+            (Err(error), _) => Ok(Fragment::failed(path.into(), *error)),
         }
     }
 }
 
 /// The error of a function that fails for every file it is given, which is not an error of these files.
-fn fault_of_script(fragments: &[Arc<Fragment>]) -> Option<Box<Diagnostic>> {
-    let first = fragments.first()?.fault.as_ref()?;
-    let is_of_script = |file: &FileFault| file.fault.code == Code::SCRIPT;
-    let all = fragments.iter().all(|fragment| fragment.fault.as_ref().is_some_and(is_of_script));
-    all.then(|| Box::new(first.fault.clone()))
+fn script_error(fragments: &[Arc<Fragment>]) -> Option<Box<Diagnostic>> {
+    let first = fragments.first()?.error.as_ref()?;
+    let is_of_script = |file: &FileError| file.error.code == Code::SCRIPT;
+    let all = fragments.iter().all(|fragment| fragment.error.as_ref().is_some_and(is_of_script));
+    all.then(|| Box::new(first.error.clone()))
 }
 
 fn decode_text(path: &str, bytes: Vec<u8>) -> Result<String> {
     text_from_bytes(path, bytes)
-        .map_err(|fault| fault.author_help("pass `allow_unreadable: true` in the arguments to accept any bytes"))
+        .map_err(|error| error.author_help("pass `allow_unreadable: true` in the arguments to accept any bytes"))
 }
 
 /// Whether an error ends the whole build: the build was stopped, so the file is not merely too large for its function.
 //= docs/spec.md#scripts
 //# A file that cannot be scanned or is too large MUST be an error of that file, and not of the whole graph.
-fn ends_build(fault: &Diagnostic) -> bool {
-    matches!(fault.code.kind(), "cancelled" | "internal") || guard::check_stopped().is_err()
+fn ends_build(error: &Diagnostic) -> bool {
+    matches!(error.code.kind(), "cancelled" | "internal") || guard::check_stopped().is_err()
 }
 
 fn fragment_identity(path: &str, content: &ContentHash, scan_call: &ScanCall<'_>) -> [u8; 32] {
@@ -276,8 +276,8 @@ pub(super) fn ensure_not_scanning() -> Result<()> {
     if !is_scanning() {
         return Ok(());
     }
-    let fault = Diagnostic::new(Code::WORLD, "a scan function can read only its own file");
-    Err(fault.help(
+    let error = Diagnostic::new(Code::WORLD, "a scan function can read only its own file");
+    Err(error.help(
         "read the other file in `build` and pass what is needed as an argument of `scan_files`, or use `derive_fields`",
     ))
 }

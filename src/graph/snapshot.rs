@@ -2,7 +2,7 @@
 //! ids found in O(1); and the cache of its queries.
 
 use super::derived_fields::{CacheKey, CacheScope, DerivedFields, DerivedValues};
-use super::fragment::{FileFault, Fragment, NodeHead};
+use super::fragment::{FileError, Fragment, NodeHead};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::order::SortKey;
 use crate::value::{Handle, Json, Kind, Map, Object, Text, Value};
@@ -164,20 +164,20 @@ impl Graph {
     }
 
     /// The errors of single files: maps with `path`, `message` and further keys if known.
-    pub fn faults(&self) -> Value {
-        Value::list(self.data.faults.iter().map(FileFault::to_value))
+    pub fn errors(&self) -> Value {
+        Value::list(self.data.errors.iter().map(FileError::to_value))
     }
 
     /// What was wrong in single files: the path of the file, which is empty for what `build` added itself, and the
     /// message.
-    pub fn file_faults(&self) -> impl ExactSizeIterator<Item = (&str, &Diagnostic)> {
-        self.data.faults.iter().map(|fault| (&*fault.path, &fault.fault))
+    pub fn file_errors(&self) -> impl ExactSizeIterator<Item = (&str, &Diagnostic)> {
+        self.data.errors.iter().map(|error| (&*error.path, &error.error))
     }
 
     /// What scripts warned of, in the same way.
     pub fn file_warnings(&self) -> impl Iterator<Item = (&str, &Diagnostic)> {
         let remarks = self.data.fragments.iter().flat_map(|fragment| &fragment.remarks);
-        remarks.filter(|remark| !remark.fault.is_error()).map(|warning| (&*warning.path, &warning.fault))
+        remarks.filter(|remark| !remark.error.is_error()).map(|warning| (&*warning.path, &warning.error))
     }
 
     //= docs/spec.md#scripts
@@ -185,16 +185,16 @@ impl Graph {
     /// The error of a graph for which files were scanned, all in vain.
     pub(super) fn scanned_in_vain(&self) -> Option<Box<Diagnostic>> {
         let mut scanned = self.data.fragments.iter().filter(|fragment| !fragment.path.is_empty()).peekable();
-        let first = scanned.peek()?.fault.clone()?;
-        let count = scanned.try_fold(0_usize, |count, fragment| fragment.fault.as_ref().map(|_| count + 1))?;
+        let first = scanned.peek()?.error.clone()?;
+        let count = scanned.try_fold(0_usize, |count, fragment| fragment.error.as_ref().map(|_| count + 1))?;
         let message = match count {
-            1 => format!("the only file of the graph cannot be scanned: `{}`: {}", first.path, first.fault.message),
+            1 => format!("the only file of the graph cannot be scanned: `{}`: {}", first.path, first.error.message),
             _ => format!(
                 "none of the {count} files of the graph can be scanned; `{}`: {}",
-                first.path, first.fault.message
+                first.path, first.error.message
             ),
         };
-        Some(Box::new(Diagnostic { message, ..first.fault }))
+        Some(Box::new(Diagnostic { message, ..first.error }))
     }
 
     fn value_names(&self) -> impl Iterator<Item = &str> {
@@ -220,17 +220,17 @@ impl Object for Graph {
         self.permit_whole("a value of the graph", "store it in a field of the node, or leave out `reads`")?;
         match self.graph_values.get(name) {
             Some(value) => Ok(value.clone()),
-            None if name == "errors" => Ok(self.faults()),
+            None if name == "errors" => Ok(self.errors()),
             None if name == "stamp" => Ok(format!("{:x}", self.number).into()),
             None => {
                 if let Some(value) = self.weak_self.upgrade().and_then(|graph| graph.derived_value(name)) {
                     return value;
                 }
-                let fault = Diagnostic::new(Code::SCRIPT, format!("the graph has no value `{name}`"));
+                let error = Diagnostic::new(Code::SCRIPT, format!("the graph has no value `{name}`"));
                 let known: Vec<&str> = self.value_names().chain(["errors", "stamp"]).collect();
                 Err(match did_you_mean(name, known) {
-                    Some(help) => fault.help(help),
-                    None => fault,
+                    Some(help) => error.help(help),
+                    None => error,
                 })
             }
         }
@@ -288,7 +288,7 @@ pub(super) struct GraphData {
     /// Field values that result from merging nodes.
     pub merged: FxHashMap<(u32, u16), Value>,
     /// The errors of files and nodes.
-    pub faults: Vec<FileFault>,
+    pub errors: Vec<FileError>,
     /// The node that each head became, fragment after fragment.
     pub node_of: Vec<u32>,
     /// The first head of each fragment in `node_of`.
@@ -303,7 +303,7 @@ pub(super) struct ResumePoint {
     /// The number of kinds. Later kinds have derived fields and no nodes.
     pub kinds: usize,
     /// The number of errors.
-    pub faults: usize,
+    pub errors: usize,
 }
 
 impl GraphData {
@@ -582,8 +582,8 @@ impl ScalarKey {
 /// The integer that equals the float exactly, if there is one.
 #[allow(clippy::cast_possible_truncation, reason = "the range is checked before")]
 fn whole(number: f64) -> Option<i64> {
-    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
-    let fits = number.fract() == 0.0 && (-BEYOND..BEYOND).contains(&number);
+    const I64_RANGE_END: f64 = 9_223_372_036_854_775_808.0;
+    let fits = number.fract() == 0.0 && (-I64_RANGE_END..I64_RANGE_END).contains(&number);
     fits.then_some(number as i64)
 }
 
@@ -591,7 +591,7 @@ fn whole(number: f64) -> Option<i64> {
 pub(super) type TextFold = fn(&Value) -> Result<Vec<String>>;
 
 /// The most sort orders that a snapshot keeps.
-const MOST_ORDERS: usize = 16;
+const MAX_CACHED_ORDERS: usize = 16;
 
 /// Query results that a snapshot keeps: sort orders, folded texts, and which lookups exist.
 #[derive(Default)]
@@ -650,7 +650,7 @@ impl QueryCache {
     /// Keeps the order of a list by these keys, and drops the oldest order if there are too many.
     pub fn keep_sorted(&self, nodes: &Arc<[u32]>, keys: &[SortKey], sorted: &Arc<[u32]>) {
         let mut orders = lock(&self.orders);
-        if orders.len() == MOST_ORDERS {
+        if orders.len() == MAX_CACHED_ORDERS {
             orders.pop_front();
         }
         orders.push_back(SortedOrder { of: Arc::clone(nodes), keys: keys.to_vec(), sorted: Arc::clone(sorted) });

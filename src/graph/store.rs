@@ -20,7 +20,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// How often a waiting call checks for cancellation.
-const LOOK: Duration = Duration::from_millis(20);
+const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
 thread_local! {
     static BUILDING: Cell<bool> = const { Cell::new(false) };
@@ -90,7 +90,7 @@ impl ChangeLock {
             guard::check()?;
             let outer = guard::current();
             let _not_the_scripts = outer.as_ref().map(|outer| outer.pause());
-            taken = self.free.wait_timeout(taken, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            taken = self.free.wait_timeout(taken, CANCEL_CHECK_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
         }
         *taken = true;
         Ok(())
@@ -231,7 +231,7 @@ impl GraphStore {
         let mut state = self.lock();
         while state.building {
             guard::check()?;
-            state = self.ended.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            state = self.ended.wait_timeout(state, CANCEL_CHECK_INTERVAL).unwrap_or_else(PoisonError::into_inner).0;
         }
         match &state.built {
             Some(built) if !checked.is_some_and(|checked| Arc::ptr_eq(checked, built)) => Ok(Some(Arc::clone(built))),
@@ -269,8 +269,8 @@ impl GraphStore {
             let handle = Value::Handle(Arc::clone(&builder) as Handle);
             build.functions.call(build.entry, vec![handle, build.config.clone()])?;
             let built = builder.finish()?;
-            if let Some(fault) = built.scanned_in_vain() {
-                return Err(fault);
+            if let Some(error) = built.scanned_in_vain() {
+                return Err(error);
             }
             graph = Some(built);
             Ok(())
@@ -324,12 +324,12 @@ impl GraphStore {
 /// Refuses to read the pack's graph during its own build or in a derived field with `reads`.
 fn refuse_while_building() -> Result<()> {
     if BUILDING.get() || is_scanning() {
-        let fault = Diagnostic::new(Code::ARGUMENTS, "the graph cannot be read while it is being built");
-        return Err(fault.help("inside `build`, read `g`"));
+        let error = Diagnostic::new(Code::ARGUMENTS, "the graph cannot be read while it is being built");
+        return Err(error.help("inside `build`, read `g`"));
     }
     if has_limited_reads() {
-        let fault = Diagnostic::new(Code::ARGUMENTS, "a derived function with `reads` has its own view of the graph");
-        return Err(fault.help("read the argument `g`"));
+        let error = Diagnostic::new(Code::ARGUMENTS, "a derived function with `reads` has its own view of the graph");
+        return Err(error.help("read the argument `g`"));
     }
     Ok(())
 }

@@ -21,8 +21,8 @@ pub(super) fn node_fields(fields: &Value) -> Result<Map> {
         other => return Err(no_fields(other.kind())),
     };
     if let Some(name) = map.keys().find(|name| matches!(&***name, "kind" | "key")) {
-        let fault = Diagnostic::new(Code::ARGUMENTS, format!("a node cannot have a field `{name}` of its own"));
-        return Err(fault.help("give the field another name, such as `type` or `name`"));
+        let error = Diagnostic::new(Code::ARGUMENTS, format!("a node cannot have a field `{name}` of its own"));
+        return Err(error.help("give the field another name, such as `type` or `name`"));
     }
     map.into_iter().map(|(name, value)| Ok((name, to_stored(value)?))).collect()
 }
@@ -99,8 +99,8 @@ pub(super) fn hash_value(value: &Value, hasher: &mut blake3::Hasher) -> Result<(
         }
         Value::Handle(handle) => put(7, format!("{}:{}", handle.kind().name(), handle.to_json()).as_bytes()),
         Value::Function(_) => {
-            let fault = Diagnostic::new(Code::ARGUMENTS, "a function cannot be an argument of a scan");
-            return Err(fault.help("pass the name of the function, and pass what it needs as plain values"));
+            let error = Diagnostic::new(Code::ARGUMENTS, "a function cannot be an argument of a scan");
+            return Err(error.help("pass the name of the function, and pass what it needs as plain values"));
         }
     }
     Ok(())

@@ -191,15 +191,15 @@ fn read_lines(arguments: Vec<Value>) -> Result<Value> {
         let fields =
             |level: Value| Value::map([("file", document.path().into()), ("line", line.into()), ("level", level)]);
         record_into(f, |recording| match words.first().copied() {
-            Some("node") => recording.add(words[1], &word(2), &fields(Value::Null), &word(3)),
-            Some("once") => recording.add_once(words[1], &word(2), &fields(Value::Null), &Value::Null),
+            Some("node") => recording.add_node(words[1], &word(2), &fields(Value::Null), &word(3)),
+            Some("once") => recording.add_node_if_absent(words[1], &word(2), &fields(Value::Null), &Value::Null),
             Some("merge") => {
                 let max = levels();
-                recording.merge_into(words[1], &word(2), &fields(word(3)), &Value::Null, &max)
+                recording.merge_node(words[1], &word(2), &fields(word(3)), &Value::Null, &max)
             }
             Some("refer") => {
                 let needs: Vec<Value> = words.get(4).map(|text| Value::from(*text)).into_iter().collect();
-                recording.refer(&word(1), &word(2), words[3], &needs, &[]).map(|()| Value::Null)
+                recording.add_edge(&word(1), &word(2), words[3], &needs, &[]).map(|()| Value::Null)
             }
             Some("limit") => Err(Diagnostic::new(Code::LIMIT, words[1..].join(" "))),
             Some("stop") => Err(crate::guard::current().unwrap().exceeded(words[1..].join(" "), "time_ms")),
@@ -255,10 +255,10 @@ fn graph(nodes: &[(&str, &str, &str, &str)], edges: &[(&str, &str, &str)]) -> Ar
         .record(|recording| {
             for (kind, id, parent, fields) in nodes {
                 let parent = if parent.is_empty() { Value::Null } else { (*parent).into() };
-                recording.add(kind, &(*id).into(), &json(fields), &parent)?;
+                recording.add_node(kind, &(*id).into(), &json(fields), &parent)?;
             }
             for (from, to, kind) in edges {
-                recording.refer(&(*from).into(), &(*to).into(), kind, &[], &[])?;
+                recording.add_edge(&(*from).into(), &(*to).into(), kind, &[], &[])?;
             }
             Ok(())
         })
@@ -275,6 +275,6 @@ fn dump(graph: &Arc<Graph>) -> Json {
     let inward: Vec<Json> = all.iter().map(|node| node.alone().edges_in(None).unwrap().to_json()).collect();
     serde_json::json!({
         "nodes": all.to_json(), "parents": parents, "children": children, "in": inward,
-        "edges": graph.edges().to_json(), "faults": graph.faults().to_json(),
+        "edges": graph.edges().to_json(), "faults": graph.errors().to_json(),
     })
 }

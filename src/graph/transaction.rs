@@ -50,7 +50,7 @@ impl Transaction {
 
     /// Ends the transaction and returns its state.
     pub(in crate::graph) fn end(&self) -> Result<TransactionState> {
-        self.lock().take().ok_or_else(ended_fault)
+        self.lock().take().ok_or_else(ended_error)
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<TransactionState>> {
@@ -58,7 +58,7 @@ impl Transaction {
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut TransactionState) -> Result<T>) -> Result<T> {
-        act(self.lock().as_mut().ok_or_else(ended_fault)?)
+        act(self.lock().as_mut().ok_or_else(ended_error)?)
     }
 
     /// The graph with all operations so far.
@@ -74,7 +74,7 @@ impl Transaction {
     }
 
     /// Adds a node after all others. It is an error if the id is taken.
-    pub fn add(&self, kind: &str, id: &Value, fields: &Value, parent: &Value) -> Result<Value> {
+    pub fn add_node(&self, kind: &str, id: &Value, fields: &Value, parent: &Value) -> Result<Value> {
         let mut fields = node_fields(fields)?;
         fields.retain(|_, value| !value.is_null());
         let id = parse_id(id)?;
@@ -90,7 +90,7 @@ impl Transaction {
     }
 
     /// Removes nodes, their descendants, and the edges that leave them.
-    pub fn remove(&self, nodes: &Value) -> Result<()> {
+    pub fn remove_nodes(&self, nodes: &Value) -> Result<()> {
         self.with(|working| {
             for node in working.nodes(nodes)? {
                 // An earlier node of the list may have removed it.
@@ -103,7 +103,7 @@ impl Transaction {
     }
 
     /// Sets fields of a node; `()` removes one.
-    pub fn update(&self, node: &Value, fields: &Value) -> Result<()> {
+    pub fn update_node(&self, node: &Value, fields: &Value) -> Result<()> {
         let fields = node_fields(fields)?;
         self.with(|working| {
             let node = working.node(node)?;
@@ -115,7 +115,7 @@ impl Transaction {
     }
 
     /// Changes the id of a node.
-    pub fn rename(&self, node: &Value, id: &Value) -> Result<()> {
+    pub fn rename_node(&self, node: &Value, id: &Value) -> Result<()> {
         let id = parse_id(id)?;
         self.with(|working| {
             let node = working.node(node)?;
@@ -129,14 +129,14 @@ impl Transaction {
     }
 
     /// Moves a node before or after another one, into another one, or both.
-    pub fn place(&self, node: &Value, before: &Value, after: &Value, parent: Option<&Value>) -> Result<()> {
+    pub fn move_node(&self, node: &Value, before: &Value, after: &Value, parent: Option<&Value>) -> Result<()> {
         self.with(|working| {
             let node = working.node(node)?;
-            for (beside, behind) in [(before, false), (after, true)] {
-                if !beside.is_null() {
-                    let beside = working.node(beside)?;
-                    if beside != node {
-                        working.run(DraftOperation::Place(node, beside, behind));
+            for (sibling, behind) in [(before, false), (after, true)] {
+                if !sibling.is_null() {
+                    let sibling = working.node(sibling)?;
+                    if sibling != node {
+                        working.run(DraftOperation::Place(node, sibling, behind));
                     }
                 }
             }
@@ -157,7 +157,7 @@ impl Transaction {
     }
 
     /// Adds an edge after all others. It is broken as long as an end or one of `needs` does not exist.
-    pub fn link(&self, from: &Value, to: &Value, kind: &str, needs: &[Value], labels: &[Value]) -> Result<()> {
+    pub fn add_edge(&self, from: &Value, to: &Value, kind: &str, needs: &[Value], labels: &[Value]) -> Result<()> {
         let labels = labels.iter().cloned().map(to_stored).collect::<Result<_>>()?;
         self.with(|working| {
             let from = working.end(from)?;
@@ -170,7 +170,7 @@ impl Transaction {
     }
 
     /// Removes these edges.
-    pub fn unlink(&self, edges: &Value) -> Result<()> {
+    pub fn remove_edges(&self, edges: &Value) -> Result<()> {
         self.with(|working| {
             for edge in working.edges(edges)? {
                 guard::spend(ITEM)?;
@@ -181,7 +181,7 @@ impl Transaction {
     }
 
     /// Changes the target, the kind, the needs or the labels of edges; `None` leaves a part as it is.
-    pub fn rewire(
+    pub fn update_edges(
         &self,
         edge: &Value,
         to: Option<&Value>,
@@ -268,11 +268,11 @@ impl TransactionState {
         let (kind, id) = parse_name(value)?;
         self.draft.find(kind.as_deref(), &id).ok_or_else(|| {
             let what = kind.as_deref().unwrap_or("node");
-            let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no {what} `{id}` in the graph"));
-            let known = self.draft.order.iter().take(MOST_NAMES).map(|node| &**self.draft.id_of(*node));
+            let error = Diagnostic::new(Code::ARGUMENTS, format!("there is no {what} `{id}` in the graph"));
+            let known = self.draft.order.iter().take(MAX_SEARCHED_IDS).map(|node| &**self.draft.id_of(*node));
             match did_you_mean(&id, known.collect::<Vec<_>>()) {
-                Some(help) => fault.help(help),
-                None => fault,
+                Some(help) => error.help(help),
+                None => error,
             }
         })
     }
@@ -339,9 +339,9 @@ impl TransactionState {
 }
 
 /// The most ids that are searched for the nearest one.
-const MOST_NAMES: usize = 20_000;
+const MAX_SEARCHED_IDS: usize = 20_000;
 
-fn ended_fault() -> Box<Diagnostic> {
+fn ended_error() -> Box<Diagnostic> {
     Diagnostic::new(Code::ARGUMENTS, "the transaction is over").help("change the graph inside the function")
 }
 

@@ -100,7 +100,7 @@ impl Nodes {
     ///
     /// # Errors
     /// The running call was stopped.
-    pub fn step(&self, direction: Direction, kinds: Option<&[String]>) -> Result<Self> {
+    pub fn neighbors(&self, direction: Direction, kinds: Option<&[String]>) -> Result<Self> {
         let steps = EdgeSteps::new(self.graph(), direction, kinds);
         if direction == Direction::Out && kinds.is_some_and(|kinds| kinds.len() == 1) && steps.containment {
             return self.parents_once();

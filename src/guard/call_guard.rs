@@ -4,7 +4,7 @@
 use super::counters::{COUNTERS, ThreadCounters};
 #[cfg(test)]
 use super::gaps;
-use super::total_memory::{MAX_TOTAL, MemoryEntry};
+use super::total_memory::{MAX_TOTAL, TotalMemoryEntry};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -61,7 +61,7 @@ pub struct Guard {
     /// The number of threads that are currently waiting.
     pauses: AtomicU32,
     ticks: AtomicU64,
-    memory: MemoryEntry,
+    memory: TotalMemoryEntry,
     stopped: AtomicBool,
     stop: OnceLock<Box<Diagnostic>>,
     /// What the call is currently waiting for. It is reported if the time runs out meanwhile.
@@ -122,7 +122,7 @@ impl Guard {
             paused_ns: AtomicU64::new(0),
             pauses: AtomicU32::new(0),
             ticks: AtomicU64::new(0),
-            memory: MemoryEntry::new(limits.memory),
+            memory: TotalMemoryEntry::new(limits.memory),
             stopped: AtomicBool::new(false),
             stop: OnceLock::new(),
             waiting: Mutex::new(None),
@@ -145,8 +145,8 @@ impl Guard {
     }
 
     /// Stops the call with `fault` at its next check, unless it was already stopped. Returns the error that stopped it.
-    pub fn stop(&self, fault: Box<Diagnostic>) -> Box<Diagnostic> {
-        let stop = self.stop.get_or_init(|| fault).clone();
+    pub fn stop(&self, error: Box<Diagnostic>) -> Box<Diagnostic> {
+        let stop = self.stop.get_or_init(|| error).clone();
         self.stopped.store(true, Ordering::Release);
         // This thread checks at its very next step, and the others within one period.
         COUNTERS.with(|counters| counters.ceiling.set(isize::MIN));
@@ -270,7 +270,7 @@ const STRIDE: isize = 4 << 20;
 const BETWEEN_CLOCKS: i32 = 4;
 
 /// The number of milliseconds after which the guard is consulted in any case.
-const LATE_MS: i64 = 20;
+const MAX_CHECK_INTERVAL_MS: i64 = 20;
 
 /// The number of bytes that a thread may allocate, even if it frees them, before the guard is consulted early.
 const CHURN: isize = 8 << 20;
@@ -368,7 +368,7 @@ pub fn tick() -> Result<()> {
 }
 
 fn is_late(counters: &ThreadCounters) -> bool {
-    counters.countdown.get() <= PERIOD && coarse_ms().wrapping_sub(counters.looked_ms.get()) > LATE_MS
+    counters.countdown.get() <= PERIOD && coarse_ms().wrapping_sub(counters.looked_ms.get()) > MAX_CHECK_INTERVAL_MS
 }
 
 /// The milliseconds of a coarse clock, which takes some nanoseconds to read and has a resolution of a few milliseconds.

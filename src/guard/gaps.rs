@@ -9,21 +9,21 @@ use std::panic::Location;
 use std::time::Duration;
 
 /// The file, line and column of a call site of the guard.
-pub type CallPlace = (&'static str, u32, u32);
+pub type CallSiteLocation = (&'static str, u32, u32);
 
 /// A disabled call site is enabled again after this time without a check, which the test then detects.
-const ENOUGH: Duration = Duration::from_secs(1);
+const REENABLE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How many times a disabled call site is passed between two readings of the clock.
-const SELDOM: u32 = 256;
+const PASSES_PER_CLOCK_READING: u32 = 256;
 
 thread_local! {
     static LAST: Cell<Duration> = const { Cell::new(Duration::ZERO) };
-    static LONGEST: Cell<Duration> = const { Cell::new(Duration::ZERO) };
-    static AWAY: Cell<Option<CallPlace>> = const { Cell::new(None) };
+    static MAX_GAP: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+    static AWAY: Cell<Option<CallSiteLocation>> = const { Cell::new(None) };
     static PASSED: Cell<u32> = const { Cell::new(0) };
     static IS_NOTING: Cell<bool> = const { Cell::new(false) };
-    static NOTED: RefCell<BTreeSet<CallPlace>> = const { RefCell::new(BTreeSet::new()) };
+    static NOTED: RefCell<BTreeSet<CallSiteLocation>> = const { RefCell::new(BTreeSet::new()) };
 }
 
 fn used() -> Duration {
@@ -36,7 +36,7 @@ fn used() -> Duration {
 pub(super) fn looked() {
     let now = used();
     let gap = now.saturating_sub(LAST.replace(now));
-    LONGEST.set(LONGEST.get().max(gap));
+    MAX_GAP.set(MAX_GAP.get().max(gap));
 }
 
 /// The measured work of a job.
@@ -52,10 +52,10 @@ pub struct Worked {
 pub fn worked<T>(job: impl FnOnce() -> T) -> (T, Worked) {
     let began = used();
     LAST.set(began);
-    LONGEST.set(Duration::ZERO);
+    MAX_GAP.set(Duration::ZERO);
     let given = job();
     looked();
-    (given, Worked { whole: LAST.get().saturating_sub(began), longest: LONGEST.get() })
+    (given, Worked { whole: LAST.get().saturating_sub(began), longest: MAX_GAP.get() })
 }
 
 /// Whether the call site is disabled.
@@ -69,7 +69,8 @@ pub(super) fn is_away(at: &Location<'static>) -> bool {
     }
     let passed = PASSED.get().wrapping_add(1);
     PASSED.set(passed);
-    let is_enough = passed.is_multiple_of(SELDOM) && used().saturating_sub(LAST.get()) > ENOUGH;
+    let is_enough =
+        passed.is_multiple_of(PASSES_PER_CLOCK_READING) && used().saturating_sub(LAST.get()) > REENABLE_TIMEOUT;
     if is_enough {
         // Otherwise the job would not end.
         looked();
@@ -79,7 +80,7 @@ pub(super) fn is_away(at: &Location<'static>) -> bool {
 }
 
 /// Runs `job` with the call site at `place` disabled.
-pub fn without<T>(place: CallPlace, job: impl FnOnce() -> T) -> T {
+pub fn with_site_disabled<T>(place: CallSiteLocation, job: impl FnOnce() -> T) -> T {
     AWAY.set(Some(place));
     let given = job();
     AWAY.set(None);
@@ -87,7 +88,7 @@ pub fn without<T>(place: CallPlace, job: impl FnOnce() -> T) -> T {
 }
 
 /// Runs `job` and returns the call sites of the guard that it passes on this thread.
-pub fn places<T>(job: impl FnOnce() -> T) -> (T, BTreeSet<CallPlace>) {
+pub fn places<T>(job: impl FnOnce() -> T) -> (T, BTreeSet<CallSiteLocation>) {
     IS_NOTING.set(true);
     let given = job();
     IS_NOTING.set(false);

@@ -24,7 +24,7 @@ fn ticks_are_counted_and_a_stop_is_raised_again() {
     let stopped_at = (0..100_000).find(|_| tick().is_err()).expect("it stops");
     assert!((10_000..12_000).contains(&stopped_at), "{stopped_at}");
     assert!(tick().is_err() && check().is_err() && tick().is_err(), "once is always");
-    assert_eq!(guard.verdict().map(|fault| fault.code), Some(Code::LIMIT));
+    assert_eq!(guard.verdict().map(|error| error.code), Some(Code::LIMIT));
     drop(entered);
     assert_eq!(tick(), Ok(()));
 }
@@ -62,8 +62,8 @@ fn memory_that_was_given_back_does_not_count() {
         assert_eq!(check(), Ok(()));
     }
     let held = std::hint::black_box(vec![1_u8; 9 << 20]);
-    let fault = check().expect_err("9 MB are more than 8");
-    assert_eq!(fault.message, "the call used more than 8 MB of memory");
+    let error = check().expect_err("9 MB are more than 8");
+    assert_eq!(error.message, "the call used more than 8 MB of memory");
     drop(held);
     assert!(check().is_err(), "once is always");
 }
@@ -107,7 +107,7 @@ fn what_stops_first_is_the_verdict() {
     cancel.cancel();
     let _entered = guard.enter();
     assert_eq!(tick().expect_err("it was stopped").message, "suspended");
-    assert_eq!(guard.verdict().map(|fault| fault.message), Some("suspended".to_owned()));
+    assert_eq!(guard.verdict().map(|error| error.message), Some("suspended".to_owned()));
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn a_cancelled_call_ends_within_a_period_wherever_it_is() {
         (0..before).for_each(|_| assert_eq!(tick(), Ok(())));
         cancel.cancel();
         assert!((0..1_024).any(|_| tick().is_err()), "after {before} ticks");
-        assert_eq!(guard.verdict().map(|fault| fault.code), Some(Code::CANCELLED));
+        assert_eq!(guard.verdict().map(|error| error.code), Some(Code::CANCELLED));
     }
 }
 
@@ -146,14 +146,14 @@ fn work_that_cannot_be_stopped_is_priced_before_it_begins() {
         Ok(()),
         "without a guard there is only the longest that anybody waits"
     );
-    let fault = require_time("the reader", 3 << 20, 100).expect_err("300 ms are too long for any call");
-    assert_eq!(fault.message, "the reader accepts up to 1953 kB, got 3072 kB");
+    let error = require_time("the reader", 3 << 20, 100).expect_err("300 ms are too long for any call");
+    assert_eq!(error.message, "the reader accepts up to 1953 kB, got 3072 kB");
     let guard = guard(Limits { time: Duration::from_millis(100), ..Limits::default() });
     let _entered = guard.enter();
     assert_eq!(require_time("the reader", 1 << 10, 100), Ok(()));
-    let fault = require_time("the reader", 1_500_000, 100).expect_err("150 ms are longer than the call has");
-    assert!(fault.message.starts_with("the reader may take 150 ms here, and the call has "), "{}", fault.message);
-    assert_eq!(fault.code, Code::LIMIT);
+    let error = require_time("the reader", 1_500_000, 100).expect_err("150 ms are longer than the call has");
+    assert!(error.message.starts_with("the reader may take 150 ms here, and the call has "), "{}", error.message);
+    assert_eq!(error.code, Code::LIMIT);
 }
 
 #[test]
@@ -221,9 +221,9 @@ fn the_largest_call_is_stopped_when_all_hold_too_much() {
     assert_eq!(small.record_usage(0, half / 2), Ok(()));
     assert_eq!(larger.record_usage(0, half + 1), Ok(()));
     assert_eq!(large.record_usage(0, half), Ok(()), "it holds less than another");
-    let fault = larger.record_usage(0, 0).expect_err("it holds the most");
+    let error = larger.record_usage(0, 0).expect_err("it holds the most");
     assert_eq!(
-        fault.message,
+        error.message,
         "all calls together used more than 2048 MB of memory, and this one used the most: 1024 MB"
     );
     assert_eq!((small.record_usage(0, 0), large.record_usage(0, 0)), (Ok(()), Ok(())), "what ends is not counted");

@@ -19,7 +19,7 @@ struct CallMemory {
 }
 
 /// The entry of a call among those of all calls. Dropping it removes the entry.
-pub(super) struct MemoryEntry(Arc<CallMemory>);
+pub(super) struct TotalMemoryEntry(Arc<CallMemory>);
 
 impl CallMemory {
     fn bytes(&self) -> usize {
@@ -27,7 +27,7 @@ impl CallMemory {
     }
 }
 
-impl MemoryEntry {
+impl TotalMemoryEntry {
     /// Creates the entry of a call that may hold `limit` bytes.
     pub(super) fn new(limit: usize) -> Self {
         let memory = CallMemory { bytes: AtomicI64::new(0), limit, must_end: AtomicBool::new(false) };
@@ -72,7 +72,7 @@ fn end_largest() {
     }
 }
 
-impl Drop for MemoryEntry {
+impl Drop for TotalMemoryEntry {
     fn drop(&mut self) {
         TOTAL.fetch_sub(self.0.bytes.load(Ordering::Relaxed), Ordering::Relaxed);
         let mut calls = CALLS.lock().unwrap_or_else(PoisonError::into_inner);

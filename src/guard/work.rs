@@ -114,9 +114,9 @@ impl<I: Iterator> Iterator for CheckedItems<I> {
         let item = self.items.next()?;
         match spend_at(self.place, ITEM) {
             Ok(()) => Some(Ok(item)),
-            Err(fault) => {
+            Err(error) => {
                 self.is_stopped = true;
-                Some(Err(fault))
+                Some(Err(error))
             }
         }
     }
@@ -135,7 +135,7 @@ pub trait CheckedIterator: Iterator + Sized {
     #[cfg_attr(test, track_caller)]
     fn collect_checked<C: FromIterator<Self::Item>>(self) -> Result<C> {
         let mut stop = None;
-        let items = checked(self).map_while(|item| item.map_err(|fault| stop = Some(fault)).ok());
+        let items = checked(self).map_while(|item| item.map_err(|error| stop = Some(error)).ok());
         let collected = items.collect();
         stop.map_or(Ok(collected), Err)
     }

@@ -55,10 +55,10 @@ const ALONE: &[(&str, &str)] = &[
 static CODES: LazyLock<Vec<ErrorCode>> = LazyLock::new(|| {
     let definitions = code::ALL.iter().map(|(code, summary)| ErrorCode { code: code.0, summary });
     let alone = ALONE.iter().map(|(code, summary)| ErrorCode { code, summary });
-    let is_rule = |fault: &ErrorCode| RULES.iter().any(|rule| rule.code.0 == fault.code);
-    let mut faults: Vec<ErrorCode> = definitions.chain(alone).filter(|fault| !is_rule(fault)).collect();
-    faults.sort_by_key(|fault| fault.code);
-    faults
+    let is_rule = |error: &ErrorCode| RULES.iter().any(|rule| rule.code.0 == error.code);
+    let mut error_codes: Vec<ErrorCode> = definitions.chain(alone).filter(|error| !is_rule(error)).collect();
+    error_codes.sort_by_key(|error| error.code);
+    error_codes
 });
 
 /// All codes that no rule explains, sorted.

@@ -125,7 +125,7 @@ pub fn primitive_to_json(primitive: &Primitive) -> Json {
             example.files.iter().map(|(path, text)| ((*path).to_owned(), Json::from(*text))).collect();
         match example.gives {
             Gives::Json(gives) => json!({ "script": example.script, "files": files, "gives": gives }),
-            Gives::Fault(fails) => json!({ "script": example.script, "files": files, "fails": fails }),
+            Gives::Error(fails) => json!({ "script": example.script, "files": files, "fails": fails }),
         }
     };
     let verb = |verb: &GitVerb| {
@@ -135,7 +135,7 @@ pub fn primitive_to_json(primitive: &Primitive) -> Json {
             "options": verb.options().map(describe_option).collect::<Vec<_>>(),
         })
     };
-    let mut told = json!({
+    let mut reported = json!({
         "name": primitive.name,
         "signature": primitive.signature(),
         "family": family_word(primitive.family),
@@ -147,9 +147,9 @@ pub fn primitive_to_json(primitive: &Primitive) -> Json {
     });
     let verbs: Vec<Json> = verbs_of(primitive).into_iter().map(verb).collect();
     if !verbs.is_empty() {
-        told["verbs"] = verbs.into();
+        reported["verbs"] = verbs.into();
     }
-    told
+    reported
 }
 
 /// The page of all keys of all tables.
@@ -228,7 +228,7 @@ pub fn checks_page() -> String {
     text.push_str("\n## Other codes\n\n| code | what it means |\n|---|---|\n");
     error_codes()
         .iter()
-        .for_each(|fault| text.push_str(&format!("| `{}` | {} |\n", fault.code, table_cell(fault.summary))));
+        .for_each(|error| text.push_str(&format!("| `{}` | {} |\n", error.code, table_cell(error.summary))));
     text
 }
 
@@ -253,8 +253,8 @@ pub fn rule_to_json(rule: &CheckRule) -> Json {
 }
 
 /// The code as JSON.
-pub fn code_to_json(fault: &ErrorCode) -> Json {
-    json!({ "code": fault.code, "summary": fault.summary })
+pub fn code_to_json(error: &ErrorCode) -> Json {
+    json!({ "code": error.code, "summary": error.summary })
 }
 
 /// The generated files: the path from the root of the repository, and the text.

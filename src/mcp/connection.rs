@@ -2,7 +2,7 @@
 //! answered, and how it forwards events.
 #![allow(deprecated, reason = "logging is deprecated in the newest revision and alive in the others")]
 
-use super::elicitation::{Elicitation, ElicitationChannel, ElicitationMode, StateSealer, to_input_request};
+use super::elicitation::{ElicitationChannel, ElicitationMode, PendingElicitation, StateSealer, to_input_request};
 use super::event_hub::{Event, EventHub, read_resource};
 use super::lists::{ListCache, Lists};
 use super::notices::{NOTICE_CAPACITY, NoticeChannel, QueuedNotice, from_logging_level, to_logging_level};
@@ -13,7 +13,7 @@ use super::tasks::TaskStore;
 use crate::call::{self, Answer, AskMode, Caller, PendingQuestions, Request, RequestHandler};
 use crate::guard::CancelFlag;
 use crate::primitive::{LogLevel, Notice};
-use crate::registry::{LONGEST_URI, SkillIndex};
+use crate::registry::{MAX_URI_BYTES, SkillIndex};
 use crate::value::Json;
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -77,9 +77,9 @@ impl McpServer {
     }
 
     /// Counts a request as active until the returned guard is dropped.
-    pub(crate) fn begin_request(&self) -> ActiveRequest<'_> {
+    pub(crate) fn begin_request(&self) -> ActiveRequestGuard<'_> {
         self.active.fetch_add(1, Ordering::AcqRel);
-        ActiveRequest(self)
+        ActiveRequestGuard(self)
     }
 
     /// The number of active requests.
@@ -108,9 +108,9 @@ impl McpServer {
 }
 
 /// An active request.
-pub(crate) struct ActiveRequest<'a>(&'a McpServer);
+pub(crate) struct ActiveRequestGuard<'a>(&'a McpServer);
 
-impl Drop for ActiveRequest<'_> {
+impl Drop for ActiveRequestGuard<'_> {
     fn drop(&mut self) {
         if self.0.active.fetch_sub(1, Ordering::AcqRel) == 1 {
             self.0.idle.notify_waiters();
@@ -119,9 +119,9 @@ impl Drop for ActiveRequest<'_> {
 }
 
 /// How many resources one client may subscribe to, …
-const MOST_FOLLOWED: usize = 1_000;
+const MAX_SUBSCRIBED_RESOURCES: usize = 1_000;
 /// … and how many bytes their URIs may have together: they are kept as long as the subscriptions.
-const MOST_FOLLOWED_BYTES: usize = 128 << 10;
+const MAX_SUBSCRIBED_URI_BYTES: usize = 128 << 10;
 
 //= docs/spec.md#http
 //# The client information and the subscriptions that a session keeps MUST be bounded in bytes.
@@ -136,7 +136,7 @@ impl Followed {
     /// Counts one more subscription; `false` if there is no room for it.
     pub(crate) fn take(&mut self, uri: &str) -> bool {
         let (count, bytes) = (self.count + 1, self.bytes.saturating_add(uri.len()));
-        let has_room = count <= MOST_FOLLOWED && bytes <= MOST_FOLLOWED_BYTES;
+        let has_room = count <= MAX_SUBSCRIBED_RESOURCES && bytes <= MAX_SUBSCRIBED_URI_BYTES;
         if has_room {
             (self.count, self.bytes) = (count, bytes);
         }
@@ -166,7 +166,7 @@ impl Drop for CancelOnDrop {
 struct CallOutput<'a> {
     channel: &'a NoticeChannel,
     notices: Option<&'a mut mpsc::Receiver<QueuedNotice>>,
-    questions: Option<&'a mut mpsc::UnboundedReceiver<Elicitation>>,
+    questions: Option<&'a mut mpsc::UnboundedReceiver<PendingElicitation>>,
 }
 
 /// One connection.
@@ -219,9 +219,9 @@ impl Connection {
             Some(Ok((served, _))) if !served.definition.subscribe => {
                 Err(format!("clients cannot subscribe to `{uri}`"))
             }
-            Some(Err(fault)) => Err(fault.message.clone()),
-            _ if uri.len() > LONGEST_URI => {
-                Err(format!("the URI has {} bytes, and may have at most {LONGEST_URI}", uri.len()))
+            Some(Err(error)) => Err(error.message.clone()),
+            _ if uri.len() > MAX_URI_BYTES => {
+                Err(format!("the URI has {} bytes, and may have at most {MAX_URI_BYTES}", uri.len()))
             }
             _ => Ok(()),
         }
@@ -239,7 +239,8 @@ impl Connection {
             let _all_were_taken = subscribed.iter().all(|known| room.take(known));
             if !subscribed.contains(uri) && !room.take(uri) {
                 return Err(format!(
-                    "the client subscribes to {} resources, and may subscribe to {MOST_FOLLOWED} whose URIs have {MOST_FOLLOWED_BYTES} bytes in all: unsubscribe from some",
+                    "the client subscribes to {} resources, and may subscribe to {MAX_SUBSCRIBED_RESOURCES} whose \
+                     URIs have {MAX_SUBSCRIBED_URI_BYTES} bytes in all: unsubscribe from some",
                     subscribed.len()
                 ));
             }
@@ -359,7 +360,7 @@ impl Connection {
         };
         let mut requests = InputRequests::new();
         for (key, wish) in &asks.questions {
-            let asked = to_input_request(key, wish).map_err(|fault| ErrorData::internal_error(fault.message, None))?;
+            let asked = to_input_request(key, wish).map_err(|error| ErrorData::internal_error(error.message, None))?;
             requests.insert(key.clone(), asked);
         }
         let state = self.server.state_sealer.seal(&asks.record, request)?;
@@ -646,7 +647,9 @@ async fn next_notice(notices: Option<&mut mpsc::Receiver<QueuedNotice>>) -> Opti
 }
 
 /// The next question of a call; waits for ever if it cannot ask.
-async fn next_elicitation(questions: Option<&mut mpsc::UnboundedReceiver<Elicitation>>) -> Option<Elicitation> {
+async fn next_elicitation(
+    questions: Option<&mut mpsc::UnboundedReceiver<PendingElicitation>>,
+) -> Option<PendingElicitation> {
     match questions {
         Some(questions) => questions.recv().await,
         None => std::future::pending().await,

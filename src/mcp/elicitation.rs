@@ -46,7 +46,7 @@ pub(crate) enum ElicitationMode {
 }
 
 /// Questions of a script thread, on their way to the handler of its request.
-pub(crate) struct Elicitation {
+pub(crate) struct PendingElicitation {
     /// The questions by key.
     pub(crate) questions: Vec<(String, QuestionKind)>,
     /// Takes the answers, in the order of the questions. The script waits at the other end.
@@ -54,19 +54,19 @@ pub(crate) struct Elicitation {
 }
 
 /// The script's end of the channel for questions.
-pub(crate) struct ElicitationChannel(pub(crate) mpsc::UnboundedSender<Elicitation>);
+pub(crate) struct ElicitationChannel(pub(crate) mpsc::UnboundedSender<PendingElicitation>);
 
 impl Asker for ElicitationChannel {
     fn ask(&self, questions: &[(String, QuestionKind)]) -> diagnostic::Result<Vec<Json>> {
         // The handler drops its end when the request is cancelled or the connection ends.
         let gone = || Diagnostic::new(Code::CANCELLED, "the client no longer waits for this call");
         let (reply, answers) = threads::channel();
-        self.0.send(Elicitation { questions: questions.to_vec(), reply }).map_err(|_| gone())?;
+        self.0.send(PendingElicitation { questions: questions.to_vec(), reply }).map_err(|_| gone())?;
         answers.recv().unwrap_or_else(|_| Err(gone()))
     }
 }
 
-impl Elicitation {
+impl PendingElicitation {
     /// Asks the client, and passes its answers to the script.
     pub(crate) async fn ask(self, sender: RequestSender<'_>, revision: Revision, closing: &CancellationToken) {
         let answers = ask_client(&self.questions, sender, revision, closing).await;
@@ -86,8 +86,8 @@ async fn ask_client(
     closing: &CancellationToken,
 ) -> diagnostic::Result<Vec<Json>> {
     let refused = |key: &str, error: &dyn std::fmt::Display| {
-        let fault = Diagnostic::new(Code::ASK, format!("the client refused the question `{key}`: {error}"));
-        fault.help("ask in another way, or continue without the answer")
+        let diagnostic = Diagnostic::new(Code::ASK, format!("the client refused the question `{key}`: {error}"));
+        diagnostic.help("ask in another way, or continue without the answer")
     };
     let Some(peer) = sender.peer else {
         return Err(
@@ -109,7 +109,7 @@ async fn ask_client(
             biased;
             () = sender.cancelled.cancelled() => Err(Diagnostic::new(Code::CANCELLED, "the call was cancelled")),
             () = closing.cancelled() => Err(Diagnostic::new(Code::CANCELLED, "the connection is closing")),
-            () = tokio::time::sleep_until(deadline) => Err(unanswered_fault(key)),
+            () = tokio::time::sleep_until(deadline) => Err(unanswered_error(key)),
             answer = &mut handle.rx => match answer {
                 Ok(Ok(result)) => Ok(serde_json::to_value(result).unwrap_or_default()),
                 Ok(Err(ServiceError::McpError(error))) => Err(refused(key, &error.message)),
@@ -119,15 +119,15 @@ async fn ask_client(
         };
         match answer {
             Ok(answer) => answers.push(answer),
-            Err(fault) => {
-                ended = Err(fault);
+            Err(diagnostic) => {
+                ended = Err(diagnostic);
                 break;
             }
         }
     }
     // The remaining questions are cancelled, since the call no longer waits for them.
     for (_, handle) in open.into_iter().skip(answers.len()) {
-        if ended.as_ref().is_err_and(|fault| fault.code == Code::CANCELLED || fault.code == Code::ASK) {
+        if ended.as_ref().is_err_and(|diagnostic| diagnostic.code == Code::CANCELLED || diagnostic.code == Code::ASK) {
             let _ = handle.cancel(Some("the call no longer waits for the answer".to_owned())).await;
         }
     }
@@ -141,7 +141,7 @@ pub(crate) fn to_input_request(key: &str, wish: &QuestionKind) -> diagnostic::Re
 }
 
 /// The error for a question that was not answered in time.
-pub(crate) fn unanswered_fault(key: &str) -> Box<Diagnostic> {
+pub(crate) fn unanswered_error(key: &str) -> Box<Diagnostic> {
     let message = format!("the question `{key}` was not answered within {} minutes", ANSWER_TIMEOUT.as_secs() / 60);
     Diagnostic::new(Code::ASK, message).help("retry when a user can answer")
 }

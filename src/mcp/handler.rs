@@ -7,14 +7,14 @@ use super::list_items::{resource_item, skill_folder_items, skill_item, skill_ite
 use super::lists::{STATUS, paginate, status_item};
 use super::message::{is_removed_method, malformed_params_error, unknown_method_error};
 use super::notices::from_logging_level;
-use super::render::{fault_error, prompt_result, resource_result, unexpected_answer_error, unknown_name_error};
+use super::render::{mcp_error, prompt_result, resource_result, unexpected_answer_error, unknown_name_error};
 use super::revision::Revision;
-use super::sender::{LARGE_MESSAGE, run_aside};
-use super::tool_call::{answer_task, call_tool, cancel_task, get_task};
+use super::sender::{LARGE_MESSAGE, run_blocking};
+use super::tool_call::{answer_task, answer_tool_call, cancel_task, get_task};
 use crate::call::{Answer, CompletionTarget, Request};
 use crate::definition::ItemKind;
 use crate::diagnostic::Diagnostic;
-use crate::registry::LONGEST_URI;
+use crate::registry::MAX_URI_BYTES;
 use crate::value::Json;
 use rmcp::model::*;
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
@@ -22,7 +22,7 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Map, json};
 
 /// How many resources or skills a page lists by default: there is one for each file or node.
-const LONG_LIST_PAGE_SIZE: usize = 100;
+const DEFAULT_RESOURCE_PAGE_SIZE: usize = 100;
 
 fn revision_of(context: &RequestContext<RoleServer>) -> Revision {
     Revision::from_version(context.protocol_version().as_ref())
@@ -98,7 +98,7 @@ impl ServerHandler for Connection {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        call_tool(self, request, (&context).into(), revision_of(&context)).await
+        answer_tool_call(self, request, (&context).into(), revision_of(&context)).await
     }
 
     async fn get_task(
@@ -136,13 +136,13 @@ impl ServerHandler for Connection {
         let all = match self.answer(Request::ListResources, ElicitationMode::Never, (&context).into(), revision).await?
         {
             Answer::Resources(all) => all,
-            Answer::Fault(fault) => return Err(fault_error(*fault, None, revision)),
+            Answer::Error(error) => return Err(mcp_error(*error, None, revision)),
             _ => return Err(unexpected_answer_error()),
         };
         let status = status_item();
         let own = (!all.iter().any(|listed| listed["uri"] == STATUS)).then_some(&status);
         let all: Vec<&Json> = all.iter().chain(own).collect();
-        let size = Some(self.server.settings.page_size.unwrap_or(LONG_LIST_PAGE_SIZE));
+        let size = Some(self.server.settings.page_size.unwrap_or(DEFAULT_RESOURCE_PAGE_SIZE));
         let (items, next) = paginate("resources", &all, |listed| uri_of(listed), cursor_of(request.as_ref()), size)?;
         let items = items.iter().filter_map(|listed| to_protocol_type(resource_item(listed, revision))).collect();
         let mut result = ListResourcesResult::with_all_items(items);
@@ -179,11 +179,11 @@ impl ServerHandler for Connection {
             Answer::Contents(contents) => {
                 let bytes = contents.bytes();
                 let render = || resource_result(&contents, revision);
-                let mut result = if bytes > LARGE_MESSAGE { run_aside(render) } else { render() }?;
+                let mut result = if bytes > LARGE_MESSAGE { run_blocking(render) } else { render() }?;
                 self.stamp_server_info(&mut result.meta, revision);
                 Ok(result.into())
             }
-            Answer::Fault(fault) => Err(fault_error(*fault, Some(&uri), revision)),
+            Answer::Error(error) => Err(mcp_error(*error, Some(&uri), revision)),
             _ => Err(unexpected_answer_error()),
         }
     }
@@ -195,7 +195,7 @@ impl ServerHandler for Connection {
     ) -> Result<ListSkillsResult, ErrorData> {
         let revision = revision_of(&context);
         let all = skill_items(&*self.skills((&context).into(), revision).await?);
-        let size = Some(self.server.settings.page_size.unwrap_or(LONG_LIST_PAGE_SIZE));
+        let size = Some(self.server.settings.page_size.unwrap_or(DEFAULT_RESOURCE_PAGE_SIZE));
         let (items, next) = paginate("skills", &all, |skill| &skill.uri, cursor_of(request.as_ref()), size)?;
         let mut result = ListSkillsResult::with_all_items(items);
         finish_list!(self, result, revision, next)
@@ -267,7 +267,7 @@ impl ServerHandler for Connection {
                 self.stamp_server_info(&mut result.meta, revision);
                 Ok(result.into())
             }
-            Answer::Fault(fault) => Err(fault_error(*fault, None, revision)),
+            Answer::Error(error) => Err(mcp_error(*error, None, revision)),
             _ => Err(unexpected_answer_error()),
         }
     }
@@ -298,7 +298,7 @@ impl ServerHandler for Connection {
                 self.stamp_server_info(&mut result.meta, revision);
                 Ok(result)
             }
-            Answer::Fault(fault) => Err(fault_error(*fault, None, revision)),
+            Answer::Error(diagnostic) => Err(mcp_error(*diagnostic, None, revision)),
             _ => Err(unexpected_answer_error()),
         }
     }
@@ -324,7 +324,7 @@ impl ServerHandler for Connection {
         let uri = request.uri;
         let refused = |why: String| {
             // A URI that is too long is not repeated.
-            let data = (uri.len() <= LONGEST_URI).then(|| json!({ "uri": uri }));
+            let data = (uri.len() <= MAX_URI_BYTES).then(|| json!({ "uri": uri }));
             ErrorData::invalid_params(why, data)
         };
         self.may_subscribe(&uri).map_err(refused)?;
@@ -333,8 +333,8 @@ impl ServerHandler for Connection {
             .await?
         {
             Answer::Contents(contents) => Some(contents),
-            Answer::Fault(fault) if is_not_found(&fault) => {
-                return Err(fault_error(*fault, Some(&uri), revision));
+            Answer::Error(error) if is_not_found(&error) => {
+                return Err(mcp_error(*error, Some(&uri), revision));
             }
             _ => None,
         };
@@ -387,6 +387,6 @@ impl ServerHandler for Connection {
     }
 }
 
-fn is_not_found(fault: &Diagnostic) -> bool {
-    fault.code.kind() == "not-found"
+fn is_not_found(error: &Diagnostic) -> bool {
+    error.code.kind() == "not-found"
 }

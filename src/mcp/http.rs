@@ -116,7 +116,7 @@ async fn reload_settings(
                     ),
                 }
             }
-            Err(fault) => tracing::error!("the settings and the token stay as they were: {fault}"),
+            Err(diagnostic) => tracing::error!("the settings and the token stay as they were: {diagnostic}"),
         }
     }
 }

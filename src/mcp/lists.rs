@@ -276,9 +276,9 @@ fn instructions(registry: &Registry) -> Option<String> {
 /// The packs that are not loaded, although the command line or a trusted file names them: they explain why nothing, or
 /// not everything, serves. Names in other files are omitted, as anybody may have written them.
 fn missing_packs(registry: &Registry) -> impl Iterator<Item = String> {
-    let is_named = |fault: &&Diagnostic| fault.at.is_none() || registry.settings.trusted && fault.is_error();
-    let absent = registry.faults.iter().filter(|fault| fault.code == NO_PACK).filter(is_named);
-    absent.map(|fault| format!("The server was started for a pack that is not loaded: {fault}"))
+    let is_named = |error: &&Diagnostic| error.at.is_none() || registry.settings.trusted && error.is_error();
+    let absent = registry.diagnostics.iter().filter(|error| error.code == NO_PACK).filter(is_named);
+    absent.map(|error| format!("The server was started for a pack that is not loaded: {error}"))
 }
 
 /// How many refusals are listed one by one; `toolsd://status` lists all of them.
@@ -291,17 +291,17 @@ const MAX_REFUSALS: usize = 8;
 fn not_served(registry: &Registry) -> Option<String> {
     let mut lines: Vec<String> = Vec::new();
     let is_whole = |pack: &str| registry.refusal(PackPart::Pack, pack).is_some();
-    let told = registry.refused.iter().filter(|refused| refused.part == PackPart::Pack || !is_whole(&refused.pack));
+    let reported = registry.refused.iter().filter(|refused| refused.part == PackPart::Pack || !is_whole(&refused.pack));
     // Withheld parts are listed below.
-    for refused in told.filter(|refused| !is_withheld(&refused.why)) {
+    for refused in reported.filter(|refused| !is_withheld(&refused.why)) {
         let of =
             if refused.part == PackPart::Pack { String::new() } else { format!(" of the pack `{}`", refused.pack) };
         let (part, name, why) = (refused.part.name(), &refused.name, &refused.why.message);
         lines.push(format!("the {part} `{name}`{of} is broken: {why} (`toolsd check` shows where)"));
     }
-    let clashes = registry.faults.iter().filter(|fault| fault.code == NAME_CLASH);
-    let clashes = clashes.filter(|fault| registry.refused.iter().all(|refused| refused.why != **fault));
-    lines.extend(clashes.map(|fault| format!("{}: the first one keeps the name", fault.message)));
+    let clashes = registry.diagnostics.iter().filter(|error| error.code == NAME_CLASH);
+    let clashes = clashes.filter(|error| registry.refused.iter().all(|refused| refused.why != **error));
+    lines.extend(clashes.map(|error| format!("{}: the first one keeps the name", error.message)));
     let left = lines.len().saturating_sub(MAX_REFUSALS);
     lines.truncate(MAX_REFUSALS);
     if left > 0 {
@@ -309,7 +309,7 @@ fn not_served(registry: &Registry) -> Option<String> {
     }
     let untrusted: Vec<_> = registry.withheld().collect();
     if !untrusted.is_empty() {
-        let mut names: Vec<&str> = untrusted.iter().filter_map(|fault| named_pack(fault)).collect();
+        let mut names: Vec<&str> = untrusted.iter().filter_map(|error| named_pack(error)).collect();
         names.dedup();
         let of = if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) };
         lines.push(format!(
@@ -324,8 +324,8 @@ fn not_served(registry: &Registry) -> Option<String> {
 }
 
 /// The pack of a withheld file, if its name is plain: short, of ASCII letters, digits, `-` and `_`.
-fn named_pack(fault: &Diagnostic) -> Option<&str> {
-    let path = fault.at.as_ref()?.source.path.as_str();
+fn named_pack(error: &Diagnostic) -> Option<&str> {
+    let path = error.at.as_ref()?.source.path.as_str();
     let rest = path.strip_prefix(".toolsd/tools.d/")?;
     let name = rest.split(['/', '.']).next()?;
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';

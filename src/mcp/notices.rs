@@ -118,7 +118,7 @@ impl NoticeChannel {
     pub(crate) fn final_notices(&self) -> Vec<Notice> {
         let dropped = self.dropped.load(Ordering::Relaxed);
         let wants = self.level.is_some_and(|wanted| LogLevel::Warning >= wanted);
-        let told = (dropped > 0 && wants).then(|| Notice::Log {
+        let reported = (dropped > 0 && wants).then(|| Notice::Log {
             level: LogLevel::Warning,
             data: Json::from(format!(
                 "{dropped} log lines and progress notices of this call were dropped: they came faster than the client took them"
@@ -127,7 +127,7 @@ impl NoticeChannel {
         if dropped > 0 {
             tracing::debug!("dropped {dropped} notices of a call: the client does not keep up");
         }
-        told.into_iter().chain(self.take_held_progress()).collect()
+        reported.into_iter().chain(self.take_held_progress()).collect()
     }
 
     fn passes_throttle(&self, done: f64, notice: &Notice) -> bool {
@@ -232,11 +232,11 @@ mod tests {
         for step in 3..1000 {
             channel.send(progress(f64::from(step)));
         }
-        let mut told = 0;
+        let mut reported = 0;
         while heard.try_recv().is_ok() {
-            told += 1;
+            reported += 1;
         }
-        assert!(told < 40, "{told}");
+        assert!(reported < 40, "{reported}");
         assert_eq!(channel.final_notices(), [progress(999.0)]);
     }
 
@@ -244,7 +244,7 @@ mod tests {
     //= type=test
     //# Notifications that a client does not read MUST be bounded in bytes, and dropped ones MUST be reported.
     #[test]
-    fn what_nobody_hears_is_bounded_and_told() {
+    fn unread_notifications_are_bounded_and_reported() {
         let all = Arc::new(AtomicUsize::new(0));
         let channel = || {
             let (sender, heard) = mpsc::channel(NOTICE_CAPACITY);
@@ -273,11 +273,11 @@ mod tests {
         }
         let waiting = all.load(Ordering::Relaxed);
         assert!(waiting <= MAX_TOTAL_BYTES && waiting > MAX_TOTAL_BYTES / 2, "{waiting}");
-        let [Notice::Log { level: LogLevel::Warning, data: Json::String(told) }] = &crowd[0].0.final_notices()[..]
+        let [Notice::Log { level: LogLevel::Warning, data: Json::String(reported) }] = &crowd[0].0.final_notices()[..]
         else {
             panic!("the number of dropped notices is missing");
         };
-        assert!(told.ends_with("they came faster than the client took them"), "{told}");
+        assert!(reported.ends_with("they came faster than the client took them"), "{reported}");
         crowd.clear();
         assert_eq!(all.load(Ordering::Relaxed), 0, "calls that ended hold no bytes");
     }

@@ -25,8 +25,8 @@ pub(crate) fn tool_result(outcome: ToolOutcome, form: ResultForm, revision: Revi
     {
         content.push(ContentBlock::text(form.text_of(data, revision)));
     }
-    if let Some(fault) = &outcome.fault {
-        log_author_fault(fault);
+    if let Some(error) = &outcome.error {
+        log_author_error(error);
     }
     content.extend(outcome.notice.map(|notice| ContentBlock::text(format!("Notice: {notice}"))));
     let mut result = CallToolResult::success(content);
@@ -143,9 +143,9 @@ fn cache_scope(name: Option<&str>) -> CacheScope {
 const MISSING_CAPABILITY: ErrorCode = ErrorCode(-32021);
 
 /// Logs the parts of an error that only the author of the pack can use.
-fn log_author_fault(fault: &Diagnostic) {
-    if fault.at.is_some() || fault.is_for_author {
-        tracing::warn!(code = %fault.code, "{fault}");
+fn log_author_error(error: &Diagnostic) {
+    if error.at.is_some() || error.is_for_author {
+        tracing::warn!(code = %error.code, "{error}");
     }
 }
 
@@ -153,15 +153,15 @@ fn log_author_fault(fault: &Diagnostic) {
 ///
 /// An error from `protocol_error(code, …)` has its code as `code` in its data, next to `data`. Codes that JSON-RPC
 /// reserves are replaced, except for two.
-pub(crate) fn fault_error(fault: Diagnostic, uri: Option<&str>, revision: Revision) -> ErrorData {
-    log_author_fault(&fault);
-    let fault = for_caller(&fault, uri);
-    let message = match &fault.help {
-        Some(help) => format!("{} ({help})", fault.message),
-        None => fault.message.clone(),
+pub(crate) fn mcp_error(error: Diagnostic, uri: Option<&str>, revision: Revision) -> ErrorData {
+    log_author_error(&error);
+    let error = for_caller(&error, uri);
+    let message = match &error.help {
+        Some(help) => format!("{} ({help})", error.message),
+        None => error.message.clone(),
     };
-    let data = fault.data.map(|data| *data);
-    match fault.code.kind() {
+    let data = error.data.map(|data| *data);
+    match error.code.kind() {
         //= docs/spec.md#protocol
         //# Missing resources, unknown methods and invalid parameters MUST be answered with the error code of
         //# the revision in use.
@@ -180,8 +180,8 @@ pub(crate) fn fault_error(fault: Diagnostic, uri: Option<&str>, revision: Revisi
             ErrorData::new(allowed_code(code), message, data)
         }
         _ => {
-            if fault.code != Code::CANCELLED {
-                tracing::warn!(code = %fault.code, %message, "a request failed");
+            if error.code != Code::CANCELLED {
+                tracing::warn!(code = %error.code, %message, "a request failed");
             }
             ErrorData::internal_error(message, data)
         }
@@ -196,7 +196,7 @@ pub(crate) fn unknown_name_error<'a>(
     known: impl Iterator<Item = &'a str> + Clone,
 ) -> ErrorData {
     if let Some(refused) = registry.refusal(kind, name) {
-        return ErrorData::invalid_params(refused.fault().to_string(), None);
+        return ErrorData::invalid_params(refused.diagnostic().to_string(), None);
     }
     let what = kind.name();
     let mut message = match did_you_mean(name, known) {
@@ -311,18 +311,18 @@ mod tests {
     //# revision in use.
     #[test]
     fn not_found_has_the_code_of_its_era() {
-        let fault = || *Diagnostic::new(Code::NOT_FOUND, "nothing there");
-        let old = fault_error(fault(), Some("a:b"), Revision::Icons);
+        let error = || *Diagnostic::new(Code::NOT_FOUND, "nothing there");
+        let old = mcp_error(error(), Some("a:b"), Revision::Icons);
         assert_eq!((old.code.0, old.data), (-32002, Some(json!({ "uri": "a:b" }))));
-        assert_eq!(fault_error(fault(), Some("a:b"), Revision::Stateless).code.0, -32602);
-        assert_eq!(fault_error(fault(), None, Revision::Icons).code.0, -32602);
+        assert_eq!(mcp_error(error(), Some("a:b"), Revision::Stateless).code.0, -32602);
+        assert_eq!(mcp_error(error(), None, Revision::Icons).code.0, -32602);
     }
 
     #[test]
     fn a_script_cannot_use_a_code_of_the_protocol() {
         let reject = |code: i64| {
-            let fault = Diagnostic::new(Code::PROTOCOL_ERROR, "no").data(json!({ "code": code, "data": [1] }));
-            fault_error(*fault, None, Revision::Icons)
+            let error = Diagnostic::new(Code::PROTOCOL_ERROR, "no").data(json!({ "code": code, "data": [1] }));
+            mcp_error(*error, None, Revision::Icons)
         };
         assert_eq!((reject(7).code.0, reject(7).data), (7, Some(json!([1]))));
         assert_eq!(reject(-32602).code.0, -32602);

@@ -14,7 +14,7 @@ pub(crate) struct ResultForm {
 }
 
 /// The number of lines that a short text has.
-const SHORT_TEXT_LINES: usize = 50;
+const MAX_SHORT_TEXT_LINES: usize = 50;
 
 impl ResultForm {
     /// Data as text; of long data the first lines where a short text is wanted and the data go along.
@@ -24,9 +24,9 @@ impl ResultForm {
         }
         let text = format!("{data:#}");
         let lines = text.lines().count();
-        match text.match_indices('\n').nth(SHORT_TEXT_LINES - 1) {
-            Some((end, _)) if lines > SHORT_TEXT_LINES => {
-                let more = lines - SHORT_TEXT_LINES;
+        match text.match_indices('\n').nth(MAX_SHORT_TEXT_LINES - 1) {
+            Some((end, _)) if lines > MAX_SHORT_TEXT_LINES => {
+                let more = lines - MAX_SHORT_TEXT_LINES;
                 format!("{}\n… ({more} more lines: `structuredContent` has all of it)", &text[..end])
             }
             _ => data.to_string(),

@@ -42,7 +42,7 @@ impl<'a> From<&'a RequestContext<RoleServer>> for RequestSender<'a> {
 pub(crate) const LARGE_MESSAGE: usize = 128 << 10;
 
 /// Runs long work on this thread, while another thread takes over the tasks that wait for this one.
-pub(crate) fn run_aside<T>(work: impl FnOnce() -> T) -> T {
+pub(crate) fn run_blocking<T>(work: impl FnOnce() -> T) -> T {
     match Handle::try_current().map(|handle| handle.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
         // A runtime with one thread has no other thread to take over.
@@ -65,7 +65,7 @@ mod tests {
         let (say, heard) = channel();
         let (begin, begun) = tokio::sync::oneshot::channel();
         let long = tokio::spawn(async move {
-            run_aside(|| {
+            run_blocking(|| {
                 begin.send(()).unwrap();
                 heard.recv_timeout(Duration::from_secs(30))
             })
@@ -80,6 +80,6 @@ mod tests {
 
     #[tokio::test]
     async fn where_there_is_one_thread_it_is_done_there() {
-        assert_eq!(run_aside(|| 7), 7);
+        assert_eq!(run_blocking(|| 7), 7);
     }
 }

@@ -206,7 +206,7 @@ mod tests {
     //# A message with duplicate keys, numbers out of range, more than 127 levels or more than 500,000 values
     //# MUST be refused.
     #[test]
-    fn a_key_that_stands_twice_is_refused_at_any_depth() {
+    fn duplicate_keys_are_refused_at_any_depth() {
         for text in [
             r#"{"method":"a","method":"b"}"#,
             r#"{"method":"a","method":"a"}"#,

@@ -2,13 +2,13 @@
 
 use super::connection::{CancelOnDrop, Connection, McpServer};
 use super::elicitation::{
-    ANSWER_TIMEOUT, Elicitation, ElicitationChannel, ElicitationMode, to_input_request, unanswered_fault,
+    ANSWER_TIMEOUT, ElicitationChannel, ElicitationMode, PendingElicitation, to_input_request, unanswered_error,
 };
 use super::lists::ToolTraits;
-use super::render::{fault_error, tool_result, unexpected_answer_error, unknown_name_error};
+use super::render::{mcp_error, tool_result, unexpected_answer_error, unknown_name_error};
 use super::result_form::ResultForm;
 use super::revision::Revision;
-use super::sender::{LARGE_MESSAGE, RequestSender, run_aside};
+use super::sender::{LARGE_MESSAGE, RequestSender, run_blocking};
 use super::tasks::{StartedTask, TaskOwner, TaskStore};
 use crate::call::{Answer, AskMode, CallRecord, Caller, Peer, Request};
 use crate::definition::{ItemKind, TaskSupport};
@@ -66,11 +66,11 @@ impl ToolCall {
             Answer::Tool(outcome) => {
                 let bytes = outcome.bytes();
                 let render = || tool_result(outcome, form, revision);
-                let mut result = if bytes > LARGE_MESSAGE { run_aside(render) } else { render() };
+                let mut result = if bytes > LARGE_MESSAGE { run_blocking(render) } else { render() };
                 connection.stamp_server_info(&mut result.meta, revision);
                 Ok(result.into())
             }
-            Answer::Fault(fault) => fault_response(*fault, revision),
+            Answer::Error(error) => error_response(*error, revision),
             _ => Err(unexpected_answer_error()),
         }
     }
@@ -94,7 +94,7 @@ impl ToolCall {
                 connection.stamp_server_info(&mut result.meta, revision);
                 return Ok(result.into());
             }
-            Answer::Fault(fault) => return fault_response(*fault, revision),
+            Answer::Error(error) => return error_response(*error, revision),
             _ => return Err(unexpected_answer_error()),
         };
         let owner = task_owner(sender);
@@ -129,7 +129,7 @@ impl ToolCall {
 /// # Errors
 /// There is no such tool, the arguments or answers do not fit, the tool raised an error of the protocol, or there are
 /// too many tasks.
-pub(crate) async fn call_tool(
+pub(crate) async fn answer_tool_call(
     connection: &Connection,
     params: CallToolRequestParams,
     sender: RequestSender<'_>,
@@ -162,20 +162,20 @@ pub(crate) async fn call_tool(
         //# A call MUST become a task only if its request declares the extension, and a tool that requires it
         //# MUST name it to other clients.
         TaskSupport::Required => {
-            let fault = missing_capability(&format!("`{}`", call.tool), &[TASKS_EXTENSION_ID]);
-            fault_response(*fault.help("use a client that supports the extension"), revision)
+            let error = missing_capability(&format!("`{}`", call.tool), &[TASKS_EXTENSION_ID]);
+            error_response(*error.help("use a client that supports the extension"), revision)
         }
     }
 }
 
 /// The response for an error: a protocol error. If a client of an older revision lacks a capability, a result instead,
 /// which its model can read.
-fn fault_response(fault: Diagnostic, revision: Revision) -> Result<CallToolResponse, ErrorData> {
-    if fault.code == Code::CAPABILITY && !revision.is_stateless() {
-        let message = fault_error(fault, None, revision).message;
+fn error_response(error: Diagnostic, revision: Revision) -> Result<CallToolResponse, ErrorData> {
+    if error.code == Code::CAPABILITY && !revision.is_stateless() {
+        let message = mcp_error(error, None, revision).message;
         return Ok(CallToolResult::error(vec![ContentBlock::text(message)]).into());
     }
-    Err(fault_error(fault, None, revision))
+    Err(mcp_error(error, None, revision))
 }
 
 /// A call that runs as a task.
@@ -193,7 +193,7 @@ struct TaskRun {
 
 /// Questions of a task that wait for answers.
 struct OpenQuestions {
-    elicitation: Elicitation,
+    elicitation: PendingElicitation,
     /// The keys that the client was given, in the order of the questions.
     keys: Vec<String>,
     answers: HashMap<String, Json>,
@@ -313,19 +313,19 @@ impl TaskRun {
                 //# A task that is cancelled or exceeds its lifetime MUST be stopped together with its script.
                 () = cancelled.cancelled(), if !cancel.is_cancelled() => {
                     cancel.cancel();
-                    abandon(open.take(), &server.tasks, &id, cancelled_fault());
+                    abandon(open.take(), &server.tasks, &id, cancelled_error());
                 }
                 answer = &mut answered => break answer,
                 Some((key, answer)) = answers.recv() => open = take_answer(open, key, answer),
                 () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {
                     let key = open.as_ref().and_then(|open| open.elicitation.questions.first());
-                    let fault = unanswered_fault(key.map_or("a question", |(key, _)| key));
-                    abandon(open.take(), &server.tasks, &id, fault);
+                    let error = unanswered_error(key.map_or("a question", |(key, _)| key));
+                    abandon(open.take(), &server.tasks, &id, error);
                 }
                 Some(elicitation) = questions.recv(), if open.is_none() => {
                     open = open_questions(elicitation, &server.tasks, &id);
                     if cancel.is_cancelled() {
-                        abandon(open.take(), &server.tasks, &id, cancelled_fault());
+                        abandon(open.take(), &server.tasks, &id, cancelled_error());
                     }
                 }
             }
@@ -336,14 +336,14 @@ impl TaskRun {
 }
 
 /// Adds questions to a task, for its client; `None` if they cannot be asked.
-fn open_questions(elicitation: Elicitation, tasks: &TaskStore, id: &str) -> Option<OpenQuestions> {
+fn open_questions(elicitation: PendingElicitation, tasks: &TaskStore, id: &str) -> Option<OpenQuestions> {
     let mut questions = Vec::new();
     for (key, wish) in &elicitation.questions {
         match to_input_request(key, wish) {
             Ok(question) => questions.push((key.clone(), question)),
-            Err(fault) => {
+            Err(error) => {
                 // The script may have ended meanwhile.
-                let _ = elicitation.reply.send(Err(fault));
+                let _ = elicitation.reply.send(Err(error));
                 return None;
             }
         }
@@ -365,15 +365,15 @@ fn take_answer(open: Option<OpenQuestions>, key: String, answer: Json) -> Option
     None
 }
 
-fn cancelled_fault() -> Box<Diagnostic> {
+fn cancelled_error() -> Box<Diagnostic> {
     Diagnostic::new(Code::CANCELLED, "the task was cancelled")
 }
 
 /// Withdraws open questions, and passes the error to the script.
-fn abandon(open: Option<OpenQuestions>, tasks: &TaskStore, id: &str, fault: Box<Diagnostic>) {
+fn abandon(open: Option<OpenQuestions>, tasks: &TaskStore, id: &str, error: Box<Diagnostic>) {
     if let Some(open) = open {
         tasks.withdraw_questions(id);
-        let _ = open.elicitation.reply.send(Err(fault));
+        let _ = open.elicitation.reply.send(Err(error));
     }
 }
 
@@ -395,8 +395,10 @@ fn final_payload(answer: Result<Answer, oneshot::error::RecvError>, form: Result
             let result = tool_result(outcome, form, Revision::Stateless);
             return TaskPayload::Completed { result: to_object(&result) };
         }
-        Ok(Answer::Fault(fault)) if fault.code == Code::CANCELLED && cancelled => return TaskPayload::Cancelled,
-        Ok(Answer::Fault(fault)) => fault_error(*fault, None, Revision::Stateless),
+        Ok(Answer::Error(diagnostic)) if diagnostic.code == Code::CANCELLED && cancelled => {
+            return TaskPayload::Cancelled;
+        }
+        Ok(Answer::Error(diagnostic)) => mcp_error(*diagnostic, None, Revision::Stateless),
         Ok(_) => unexpected_answer_error(),
         Err(_) => ErrorData::internal_error("the call ended without an answer", None),
     };

@@ -58,7 +58,7 @@ fn with_header(input: &ParserInput<'_>, separator: u8, quotes: bool) -> Result<V
                 let Some(row) = row else { return Ok(()) };
                 let message = format!("the row has {} cells, but the header has {}", row.len(), names.len());
                 return Err(input
-                    .fault(CODE, start, message)
+                    .error(CODE, start, message)
                     .help("put a cell that contains the separator or a line end in double quotes"));
             }
         }
@@ -92,8 +92,8 @@ fn read_names(input: &ParserInput<'_>, start: usize, row: &StringRecord) -> Resu
         guard::spend(ITEM + name.len())?;
         if !seen.insert(name) {
             let message = format!("the column `{name}` appears twice in the header");
-            let fault = input.fault(CODE, start, message);
-            return Err(fault.author_help("`header: false` returns the rows as lists"));
+            let error = input.error(CODE, start, message);
+            return Err(error.author_help("`header: false` returns the rows as lists"));
         }
     }
     Ok(names)
@@ -117,7 +117,7 @@ fn each_row(
             Ok(is_row) => is_row,
             Err(error) => {
                 guard::check_stopped()?;
-                return Err(input.fault(CODE, at, error.to_string()));
+                return Err(input.error(CODE, at, error.to_string()));
             }
         };
         // For the crate, a row ends with `\r`, and what is left of `\r\n` comes before the next row, as empty lines do.
@@ -139,7 +139,7 @@ struct GuardedBytes<'a>(&'a [u8]);
 
 impl Read for GuardedBytes<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        guard::spend(buffer.len()).map_err(|fault| std::io::Error::other(fault.to_string()))?;
+        guard::spend(buffer.len()).map_err(|error| std::io::Error::other(error.to_string()))?;
         self.0.read(buffer)
     }
 }
@@ -148,26 +148,26 @@ impl Read for GuardedBytes<'_> {
 fn check_quotes(input: &ParserInput<'_>, separator: u8) -> Result<()> {
     let bytes = input.text().as_bytes();
     let ends_cell = |byte: u8| byte == separator || matches!(byte, b'\n' | b'\r');
-    let fault = |at, message: &str| {
+    let error = |at, message: &str| {
         input
-            .fault(CODE, at, message)
+            .error(CODE, at, message)
             .help("put a cell that contains a double quote in double quotes, and double the inner one")
     };
     let mut from = 0;
     while let Some(open) = quote_from(bytes, from)? {
         if open > 0 && !ends_cell(bytes[open - 1]) {
-            return Err(fault(open, "a double quote within an unquoted cell"));
+            return Err(error(open, "a double quote within an unquoted cell"));
         }
         from = open + 1;
         loop {
             let Some(quote) = quote_from(bytes, from)? else {
-                return Err(fault(open, "the double quote is not closed"));
+                return Err(error(open, "the double quote is not closed"));
             };
             from = quote + 1;
             match bytes.get(from) {
                 Some(b'"') => from += 1,
                 Some(byte) if !ends_cell(*byte) => {
-                    return Err(fault(from, "text after the double quote that closes a cell"));
+                    return Err(error(from, "text after the double quote that closes a cell"));
                 }
                 _ => break,
             }

@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn errors_are_reported_with_their_line() {
         assert_eq!(read("---\na: 1\n")["error"], "line 1: the front matter has no closing `---`");
         assert_eq!(read("---\na: 1\n")["from"], 1);
         assert_eq!(read("---\n- a\n---\n")["error"], "line 2: front matter must be a map, got an array");

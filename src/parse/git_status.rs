@@ -44,7 +44,7 @@ pub fn parse_git_status(input: &ParserInput<'_>) -> Result<Value> {
 
 fn unknown(input: &ParserInput<'_>, at: usize) -> Box<Diagnostic> {
     input
-        .fault(CODE, at, "this is not a record of git's status")
+        .error(CODE, at, "this is not a record of git's status")
         .help("ask git for `status --porcelain=v2 -z --branch`")
 }
 
@@ -138,8 +138,8 @@ mod tests {
         let status = parse_git_status(&ParserInput::from_value(&"# branch.oid (initial)\0# branch.head main\0".into()))
             .expect("fine");
         assert_eq!(status.to_json()["branch"]["oid"], json!(null));
-        let fault = parse_git_status(&ParserInput::from_value(&"? a\0 M src/a.rs\n".into())).err();
-        assert_eq!(fault.map(|fault| fault.code), Some(CODE));
+        let error = parse_git_status(&ParserInput::from_value(&"? a\0 M src/a.rs\n".into())).err();
+        assert_eq!(error.map(|error| error.code), Some(CODE));
     }
 
     proptest! {

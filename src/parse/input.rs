@@ -49,7 +49,7 @@ impl<'a> ParserInput<'a> {
     }
 
     /// Creates an error at byte `at` of the text.
-    pub fn fault(&self, code: Code, at: usize, message: impl Into<String>) -> Box<Diagnostic> {
+    pub fn error(&self, code: Code, at: usize, message: impl Into<String>) -> Box<Diagnostic> {
         let at = at.saturating_add(self.mark);
         Diagnostic::new(code, message).at(self.source().place(at..at))
     }
@@ -75,13 +75,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fault_names_the_document_and_counts_characters() {
+    fn errors_name_the_document_and_count_characters() {
         let text = Value::from("\u{feff}a\nöä\n");
         let input = ParserInput::from_value(&text);
-        let fault = input.fault(Code::PARSE, input.offset(2, 2), "bad");
-        assert_eq!(fault.to_string(), "text:2:2: bad");
+        let error = input.error(Code::PARSE, input.offset(2, 2), "bad");
+        assert_eq!(error.to_string(), "text:2:2: bad");
         let document = Value::handle(Document::new("x.csv", "a"));
         let input = ParserInput::from_value(&document);
-        assert_eq!(input.fault(Code::PARSE, input.offset(9, 9), "bad").to_string(), "x.csv:1:2: bad");
+        assert_eq!(input.error(Code::PARSE, input.offset(9, 9), "bad").to_string(), "x.csv:1:2: bad");
     }
 }

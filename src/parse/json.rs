@@ -24,14 +24,14 @@ pub fn parse_json(input: &ParserInput<'_>) -> Result<Value> {
         && is_rounded.get()
         && let Some(beyond) = find_oversized_integer(input.text())?
     {
-        return Err(input.fault(CODE, beyond.at, beyond.message).help(OVERSIZED_INTEGER_HELP));
+        return Err(input.error(CODE, beyond.at, beyond.message).help(OVERSIZED_INTEGER_HELP));
     }
     read.map_err(|error| {
         // serde_json counts columns in bytes, and from 0 at the end of a text that ends with a line feed.
         let at = input.line_start(error.line()) + error.column().saturating_sub(1);
         let message = error.to_string();
         let message = message.split(" at line ").next().unwrap_or_default();
-        input.fault(CODE, at.min(input.text().len()), message).help(help(message))
+        input.error(CODE, at.min(input.text().len()), message).help(help(message))
     })
 }
 
@@ -65,7 +65,7 @@ pub const OVERSIZED_INTEGER_HELP: &str =
     "integers range from -9223372036854775808 to 9223372036854775807; write a larger one as a text, in quotes";
 
 /// The number of digits that a message shows.
-const TOLD: usize = 40;
+const MAX_SHOWN_DIGITS: usize = 40;
 
 /// The first integer beyond 64 bits in a JSON text. Readers would round such a number without an error.
 ///
@@ -162,18 +162,18 @@ impl<'a> JsonScan<'a> {
         let way: Vec<String> = self.way.iter().map(PathStep::shown).collect();
         let way = way.concat();
         let place = if way.is_empty() { String::new() } else { format!(" at `{way}`") };
-        let shown = written.get(..TOLD).map_or_else(|| written.to_owned(), |start| format!("{start}…"));
+        let shown = written.get(..MAX_SHOWN_DIGITS).map_or_else(|| written.to_owned(), |start| format!("{start}…"));
         format!("the whole number {shown}{place} is beyond 64 bits")
     }
 }
 
 impl PathStep<'_> {
     fn shown(&self) -> String {
-        const LONGEST: usize = 64;
+        const MAX_SHOWN_KEY_CHARS: usize = 64;
         match self {
             Self::Index(index) => format!("[{index}]"),
             Self::Key(None) => String::new(),
-            Self::Key(Some(key)) => format!(".{}", key.chars().take(LONGEST).collect::<String>()),
+            Self::Key(Some(key)) => format!(".{}", key.chars().take(MAX_SHOWN_KEY_CHARS).collect::<String>()),
         }
     }
 }
@@ -188,8 +188,8 @@ mod tests {
         parse_json(&ParserInput::from_value(&text.into())).map(|value| value.to_json())
     }
 
-    fn fault(text: &str) -> String {
-        read(text).err().map_or_else(String::new, |fault| fault.to_string())
+    fn error(text: &str) -> String {
+        read(text).err().map_or_else(String::new, |error| error.to_string())
     }
 
     #[test]
@@ -199,21 +199,21 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_number_that_would_be_rounded_is_a_fault_with_its_place() {
+    fn oversized_integers_are_errors_with_location() {
         for beyond in ["9223372036854775808", "18446744073709551616", "-9223372036854775809"] {
-            let told = fault(&format!("{{\n \"a\": [0, {beyond}]}}"));
-            assert!(told.starts_with("text:2:11: the whole number ") && told.contains("`.a[1]`"), "{told}");
+            let reported = error(&format!("{{\n \"a\": [0, {beyond}]}}"));
+            assert!(reported.starts_with("text:2:11: the whole number ") && reported.contains("`.a[1]`"), "{reported}");
         }
-        assert!(fault("1e400").contains("out of range"), "{}", fault("1e400"));
+        assert!(error("1e400").contains("out of range"), "{}", error("1e400"));
     }
 
     #[test]
-    fn faults_say_where_in_characters() {
-        assert!(fault("{\n  \"ö\": 'x'}").starts_with("text:2:8: expected value"), "{}", fault("{\n  \"ö\": 'x'}"));
-        assert!(fault("[1,]").contains("remove the comma"), "{}", fault("[1,]"));
-        assert!(fault("{\"a\": 1}\n{\"a\": 2}").starts_with("text:2:1: "), "{}", fault("{\"a\": 1}\n{\"a\": 2}"));
-        assert!(fault("").starts_with("text:1:1: ") && fault("[\n").contains("too early"), "{}", fault("[\n"));
-        assert!(fault(&"[".repeat(100_000)).contains("127"));
+    fn errors_give_locations_in_characters() {
+        assert!(error("{\n  \"ö\": 'x'}").starts_with("text:2:8: expected value"), "{}", error("{\n  \"ö\": 'x'}"));
+        assert!(error("[1,]").contains("remove the comma"), "{}", error("[1,]"));
+        assert!(error("{\"a\": 1}\n{\"a\": 2}").starts_with("text:2:1: "), "{}", error("{\"a\": 1}\n{\"a\": 2}"));
+        assert!(error("").starts_with("text:1:1: ") && error("[\n").contains("too early"), "{}", error("[\n"));
+        assert!(error(&"[".repeat(100_000)).contains("127"));
     }
 
     proptest! {
@@ -240,7 +240,7 @@ mod tests {
         let (at, message) = found_integer(text).expect("it is beyond");
         assert!(text[at..].starts_with("-9223372036854775809"));
         assert_eq!(message, "the whole number -9223372036854775809 at `.b[1].c[1]` is beyond 64 bits");
-        assert_eq!(found_integer("18446744073709551616").map(|told| told.0), Some(0));
+        assert_eq!(found_integer("18446744073709551616").map(|reported| reported.0), Some(0));
         for fine in ["[9223372036854775807, -9223372036854775808]", "1e30", "99999999999999999999.5", "\"1\"", ""] {
             assert_eq!(found_integer(fine), None, "{fine}");
         }

@@ -133,34 +133,34 @@ pub fn unescape(part: &str) -> String {
 }
 
 /// Reads a whole TOML text. The tree holds everything that could be read; `faults` receives the rest.
-pub fn parse(source: &Arc<Source>, dates: Dates, faults: &mut Vec<Diagnostic>) -> TomlNode {
+pub fn parse(source: &Arc<Source>, dates: Dates, diagnostics: &mut Vec<Diagnostic>) -> TomlNode {
     let (table, errors) = DeTable::parse_recoverable(&source.text);
     for error in errors {
         let span = error.span().unwrap_or(0..0);
-        faults.push(*syntax(source, error.message(), span));
+        diagnostics.push(*syntax(source, error.message(), span));
     }
-    tree(source, table.get_ref(), dates, faults)
+    tree(source, table.get_ref(), dates, diagnostics)
 }
 
 /// Reads a TOML text up to its first error. That is cheap even if every line has an error.
 ///
 /// # Errors
 /// The first error; the text is too long to be read without interruption; the call was stopped.
-pub fn parse_to_fault(source: &Arc<Source>, dates: Dates) -> Result<TomlNode> {
+pub fn parse_to_error(source: &Arc<Source>, dates: Dates) -> Result<TomlNode> {
     guard::require_time("the reader of TOML", source.text.len(), READING)?;
     let table =
         DeTable::parse(&source.text).map_err(|error| syntax(source, error.message(), error.span().unwrap_or(0..0)))?;
-    let mut faults = Vec::new();
-    let tree = tree(source, table.get_ref(), dates, &mut faults);
+    let mut diagnostics = Vec::new();
+    let tree = tree(source, table.get_ref(), dates, &mut diagnostics);
     guard::check()?;
-    match faults.into_iter().next() {
+    match diagnostics.into_iter().next() {
         Some(first) => Err(Box::new(first)),
         None => Ok(tree),
     }
 }
 
-fn tree(source: &Arc<Source>, table: &DeTable<'_>, dates: Dates, faults: &mut Vec<Diagnostic>) -> TomlNode {
-    let mut reader = TomlReader { source, dates, faults };
+fn tree(source: &Arc<Source>, table: &DeTable<'_>, dates: Dates, diagnostics: &mut Vec<Diagnostic>) -> TomlNode {
+    let mut reader = TomlReader { source, dates, diagnostics };
     TomlNode { item: TomlItem::Table(reader.table(table)), at: source.place(0..0) }
 }
 
@@ -180,7 +180,7 @@ fn syntax(source: &Arc<Source>, message: &str, span: Range<usize>) -> Box<Diagno
 struct TomlReader<'a> {
     source: &'a Arc<Source>,
     dates: Dates,
-    faults: &'a mut Vec<Diagnostic>,
+    diagnostics: &'a mut Vec<Diagnostic>,
 }
 
 impl TomlReader<'_> {
@@ -205,8 +205,8 @@ impl TomlReader<'_> {
             DeValue::Float(number) => TomlItem::Scalar(self.float(number, &at)),
             DeValue::Datetime(date) if self.dates == Dates::Texts => TomlItem::Scalar(Json::String(date.to_string())),
             DeValue::Datetime(date) => {
-                let fault = Diagnostic::new(TOML_VALUE, format!("a bare date: `{date}`"));
-                self.faults.push(*fault.at(at.clone()).help(format!("put it in quotes: \"{date}\"")));
+                let diagnostic = Diagnostic::new(TOML_VALUE, format!("a bare date: `{date}`"));
+                self.diagnostics.push(*diagnostic.at(at.clone()).help(format!("put it in quotes: \"{date}\"")));
                 TomlItem::Scalar(Json::String(date.to_string()))
             }
             DeValue::Array(items) => TomlItem::List(
@@ -220,9 +220,9 @@ impl TomlReader<'_> {
     fn integer(&mut self, number: &DeInteger<'_>, at: &Place) -> Json {
         i64::from_str_radix(number.as_str(), number.radix()).map_or_else(
             |_| {
-                let fault = Diagnostic::new(TOML_VALUE, format!("the integer `{number}` is out of range"));
+                let diagnostic = Diagnostic::new(TOML_VALUE, format!("the integer `{number}` is out of range"));
                 let range = format!("integers range from {} to {}", i64::MIN, i64::MAX);
-                self.faults.push(*fault.at(at.clone()).help(range));
+                self.diagnostics.push(*diagnostic.at(at.clone()).help(range));
                 Json::from(0)
             },
             Json::from,
@@ -233,8 +233,10 @@ impl TomlReader<'_> {
         let value = number.as_str().parse::<f64>().ok().and_then(serde_json::Number::from_f64);
         value.map_or_else(
             || {
-                let fault = Diagnostic::new(TOML_VALUE, format!("the number `{number}` cannot be represented in JSON"));
-                self.faults.push(*fault.at(at.clone()).help("`nan`, `inf` and numbers beyond 1.8e308 cannot be sent"));
+                let diagnostic =
+                    Diagnostic::new(TOML_VALUE, format!("the number `{number}` cannot be represented in JSON"));
+                self.diagnostics
+                    .push(*diagnostic.at(at.clone()).help("`nan`, `inf` and numbers beyond 1.8e308 cannot be sent"));
                 Json::from(0.0)
             },
             Json::Number,
@@ -248,23 +250,24 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> (TomlNode, Vec<Diagnostic>) {
-        let mut faults = Vec::new();
-        let node = parse(&Source::new("a.toml", text), Dates::Refused, &mut faults);
-        (node, faults)
+        let mut diagnostics = Vec::new();
+        let node = parse(&Source::new("a.toml", text), Dates::Refused, &mut diagnostics);
+        (node, diagnostics)
     }
 
     #[test]
-    fn what_json_cannot_hold_is_told_all_at_once() {
-        let (node, faults) = read("a = 2026-11-21\nb = nan\nc = 9223372036854775808\nd = 1\n");
-        let lines: Vec<String> = faults.iter().map(|fault| fault.at.as_ref().unwrap().to_string()).collect();
+    fn all_values_json_cannot_hold_are_reported() {
+        let (node, diagnostics) = read("a = 2026-11-21\nb = nan\nc = 9223372036854775808\nd = 1\n");
+        let lines: Vec<String> =
+            diagnostics.iter().map(|diagnostic| diagnostic.at.as_ref().unwrap().to_string()).collect();
         assert_eq!(lines, ["a.toml:1:5", "a.toml:2:5", "a.toml:3:5"]);
         assert_eq!(node.entries().len(), 4);
     }
 
     #[test]
-    fn several_syntax_faults_come_at_once_and_the_rest_is_read() {
-        let (node, faults) = read("a = \nb = 1\nc = 'x\nd = 2\n");
-        assert!(faults.len() >= 2, "{faults:?}");
+    fn several_syntax_errors_are_reported_and_the_rest_is_read() {
+        let (node, diagnostics) = read("a = \nb = 1\nc = 'x\nd = 2\n");
+        assert!(diagnostics.len() >= 2, "{diagnostics:?}");
         assert!(node.entries().iter().any(|entry| entry.key == "b"));
     }
 }

@@ -137,6 +137,6 @@ impl<'de> Visitor<'de> for MapKeyVisitor {
 
 /// Whether a float may be a rounded integer, so that the text must be checked.
 pub fn may_be_rounded(number: f64) -> bool {
-    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
-    number.abs() >= BEYOND
+    const I64_RANGE_END: f64 = 9_223_372_036_854_775_808.0;
+    number.abs() >= I64_RANGE_END
 }

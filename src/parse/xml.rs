@@ -54,7 +54,7 @@ impl Xml {
     /// Elements nested more than 256 levels deep, and more than a thousand attributes of one element, are refused too.
     pub fn parse(input: &ParserInput<'_>) -> Result<Value> {
         if let Some((at, message, help)) = find_out_of_bounds(input.text())? {
-            return Err(input.fault(CODE, at, message).help(help));
+            return Err(input.error(CODE, at, message).help(help));
         }
         let options = roxmltree::ParsingOptions {
             nodes_limit: NODES,
@@ -82,7 +82,7 @@ impl Xml {
                 }
                 _ => "close every element, quote attributes, and write `&` and `<` as `&amp;` and `&lt;`",
             };
-            input.fault(CODE, at, message).help(help)
+            input.error(CODE, at, message).help(help)
         })?;
         let tree = XmlTree::read(input, &document)?;
         Ok(Value::handle(Self { tree: Arc::new(tree), at: 0 }))
@@ -152,7 +152,7 @@ impl XmlTree {
                 seen = start;
                 if open.len() == DEPTH {
                     let message = format!("elements are nested more than {DEPTH} levels deep");
-                    return Err(input.fault(CODE, start, message).help("flatten the text; deeper nesting is not read"));
+                    return Err(input.error(CODE, start, message).help("flatten the text; deeper nesting is not read"));
                 }
                 let at = tree.elements.len();
                 if let Some((.., children)) = open.last_mut() {
@@ -337,7 +337,9 @@ fn wrong_reference(bytes: &[u8], part: Range<usize>) -> Result<Option<OutOfBound
         guard::check()?;
         let start = from + found;
         from = start + 2;
-        let Some(length) = memchr::memchr(b';', &bytes[from..part.end.min(from + MOST_DIGITS)]) else { continue };
+        let Some(length) = memchr::memchr(b';', &bytes[from..part.end.min(from + MAX_CODE_POINT_DIGITS)]) else {
+            continue;
+        };
         let digits = std::str::from_utf8(&bytes[from..from + length]).unwrap_or_default();
         let number = match digits.strip_prefix('x') {
             Some(digits) => u32::from_str_radix(digits, 16),
@@ -353,7 +355,7 @@ fn wrong_reference(bytes: &[u8], part: Range<usize>) -> Result<Option<OutOfBound
 }
 
 /// A longer number is not a character, however many leading zeros it has.
-const MOST_DIGITS: usize = 32;
+const MAX_CODE_POINT_DIGITS: usize = 32;
 
 /// The length of a tag and the number of its attributes.
 fn scan_tag(text: &[u8]) -> (usize, usize) {

@@ -49,7 +49,7 @@ pub(super) struct YamlError {
 /// million nodes, and nesting deeper than 64 levels are errors `parse.yaml`.
 pub fn parse_yaml(input: &ParserInput<'_>) -> Result<Value> {
     parse_text(input.text())?.map_err(|refused| {
-        input.fault(CODE, input.offset(refused.line, refused.column), refused.message).help(refused.help)
+        input.error(CODE, input.offset(refused.line, refused.column), refused.message).help(refused.help)
     })
 }
 

@@ -6,7 +6,7 @@ use crate::guard::{self, PIECE_BYTES};
 use regex_syntax::ast::{Ast, RepetitionKind, RepetitionRange};
 
 /// The maximum length of a pattern's text in bytes.
-const LONGEST: usize = 64 << 10;
+const MAX_PATTERN_BYTES: usize = 64 << 10;
 /// The maximum number of character classes in a pattern. Each may expand to hundreds of ranges, and they share nothing.
 const CLASSES: u64 = 2_000;
 /// The maximum number of times that a pattern may repeat a part, with nested counts multiplied: the limit of Go and of
@@ -27,10 +27,11 @@ pub struct PatternSize {
 
 /// Refuses a text that is too long for a pattern.
 pub fn check_length(pattern: &str) -> Result<()> {
-    if pattern.len() <= LONGEST {
+    if pattern.len() <= MAX_PATTERN_BYTES {
         return Ok(());
     }
-    let message = format!("the pattern has {} kB; at most {} kB are allowed", pattern.len() >> 10, LONGEST >> 10);
+    let message =
+        format!("the pattern has {} kB; at most {} kB are allowed", pattern.len() >> 10, MAX_PATTERN_BYTES >> 10);
     Err(Diagnostic::new(Code::ARGUMENTS, message).help("search for fewer alternatives at a time"))
 }
 

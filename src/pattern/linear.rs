@@ -18,13 +18,13 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The product of pattern size and text bytes up to which a search is not interrupted: about 40 ms. The guard is
 /// consulted before.
-const AT_ONCE: u64 = 4 * cost::PERIOD;
-/// Like [`AT_ONCE`], where the text cannot be searched in smaller parts: about 100 ms.
-const MOST: u64 = 10 * cost::PERIOD;
+const MAX_STEP_COST: u64 = 4 * cost::PERIOD;
+/// Like [`MAX_STEP_COST`], where the text cannot be searched in smaller parts: about 100 ms.
+const MAX_WHOLE_TEXT_COST: u64 = 10 * cost::PERIOD;
 /// The maximum size of a compiled automaton in bytes.
 const COMPILED: usize = 4 << 20;
 /// The number of search memories that are kept, for patterns that several threads use at once.
-const SPARE: usize = 4;
+const MAX_SPARE_CACHES: usize = 4;
 
 /// The ends of the groups of a match, two for each. A search determines as many as there are: the span of the match, or
 /// only whether there is one.
@@ -62,7 +62,7 @@ impl LinearEngine {
         let engine =
             meta::Builder::new().configure(config).build_from_hir(&hir).map_err(|error| pattern_too_large(&error))?;
         let is_within_line = !takes_line_feeds(&hir);
-        let step = bytes_within(AT_ONCE, size);
+        let step = bytes_within(MAX_STEP_COST, size);
         Ok(Self { hir, engine, size, is_within_line, step, spare: Mutex::default(), pieces: OnceLock::new() })
     }
 
@@ -122,7 +122,7 @@ impl LinearEngine {
         });
         let answer = search(&mut memory);
         let mut spare = lock();
-        if spare.len() < SPARE {
+        if spare.len() < MAX_SPARE_CACHES {
             memory.held.set(memory.cache.memory_usage() + memory.pieces.as_ref().map_or(0, PieceMemory::bytes));
             spare.push(memory);
         }
@@ -149,7 +149,7 @@ impl LinearEngine {
         }
         let span = match self.find_in_pieces(text, from, slots.is_empty(), memory) {
             Ok(span) => span,
-            Err(PieceStop::Stopped(fault)) => return Err(fault),
+            Err(PieceStop::Stopped(error)) => return Err(error),
             Err(PieceStop::NotAscii) => {
                 self.refuse_longer("the text", text.len() - from)?;
                 return self.search_at_once(text, from..text.len(), Anchored::No, slots, memory);
@@ -209,7 +209,7 @@ impl LinearEngine {
 
     fn refuse_longer(&self, what: &str, bytes: usize) -> Result<()> {
         cost::spend(cost::PERIOD)?;
-        let most = bytes_within(MOST, self.size);
+        let most = bytes_within(MAX_WHOLE_TEXT_COST, self.size);
         if bytes <= most {
             return Ok(());
         }

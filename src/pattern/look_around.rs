@@ -11,10 +11,10 @@ use std::ops::{ControlFlow, Range};
 /// The maximum number of backtracking steps of a match.
 const STEPS: usize = 1_000_000;
 /// The maximum product of pattern parts and text bytes. A part without look-around may run that long in one step.
-const MOST: u64 = 20_000_000;
+const MAX_STEP_COST: u64 = 20_000_000;
 /// The maximum product of pattern parts and the square of text bytes for which the engine searches by itself. A part
 /// may read the whole text at each position, so that a longer search would not end with its call.
-const SHORT: u64 = 50_000_000;
+const MAX_WHOLE_TEXT_COST: u64 = 50_000_000;
 /// The maximum size, in bytes, of a compiled part and of the states that it keeps.
 const PART: usize = 1 << 20;
 /// The maximum number of instructions of a compiled pattern.
@@ -106,14 +106,14 @@ impl LookAroundEngine {
         let length = text.len() as u64 + 1;
         let steps = self.size.saturating_mul(length);
         cost::spend(steps)?;
-        if steps <= MOST {
-            let is_short = steps.saturating_mul(length) <= SHORT;
+        if steps <= MAX_STEP_COST {
+            let is_short = steps.saturating_mul(length) <= MAX_WHOLE_TEXT_COST;
             return Ok(if is_short { TextLength::Short } else { TextLength::Long });
         }
         let message = format!(
             "the text has {} kB; this pattern, with look-around or back references, takes up to {} kB",
             text.len() >> 10,
-            (MOST / self.size) >> 10
+            (MAX_STEP_COST / self.size) >> 10
         );
         Err(Diagnostic::new(Code::LIMIT, message)
             .help("search its parts, such as `split_lines(text)`, or write the pattern without look-around and back references"))

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-fn fault(pattern: &str) -> String {
-    Pattern::compile_cached(pattern).err().map_or_else(String::new, |fault| fault.message)
+fn error(pattern: &str) -> String {
+    Pattern::compile_cached(pattern).err().map_or_else(String::new, |error| error.message)
 }
 
 /// All matches, each with all its groups.
@@ -29,9 +29,9 @@ fn expected(pattern: &regex::Regex, text: &str) -> Vec<Vec<Option<Range<usize>>>
 
 #[test]
 fn an_invalid_pattern_says_where() {
-    assert_eq!(fault("é(a"), "invalid regular expression: unclosed group at character 2 of `é(a`");
-    assert!(fault("(?=a)(b").starts_with("invalid regular expression: "), "{}", fault("(?=a)(b"));
-    assert!(fault(r"(?-u:\xFF)").starts_with("invalid regular expression: "), "{}", fault(r"(?-u:\xFF)"));
+    assert_eq!(error("é(a"), "invalid regular expression: unclosed group at character 2 of `é(a`");
+    assert!(error("(?=a)(b").starts_with("invalid regular expression: "), "{}", error("(?=a)(b"));
+    assert!(error(r"(?-u:\xFF)").starts_with("invalid regular expression: "), "{}", error(r"(?-u:\xFF)"));
 }
 
 //= docs/spec.md#primitives
@@ -42,15 +42,15 @@ fn a_pattern_that_is_too_large_says_what_is() {
     let repeats = "the pattern repeats a part 4000 times; at most 1000 are allowed, with nested counts multiplied";
     for pattern in ["(?:[ab]{1,400}){1,10}c", "(?:(?:a{2}){40}){50}", "a{4000,}", "(?=a)(?:b{40}){100}", r"(.)\1{4000}"]
     {
-        assert_eq!(fault(pattern), repeats, "{pattern}");
+        assert_eq!(error(pattern), repeats, "{pattern}");
     }
     for pattern in ["a{1000}", "(?:a{10}){100}", "(?:a{10}b{10}){10}", "(?=a)b{1000}", "(a*){10}"] {
-        assert_eq!(fault(pattern), "", "{pattern}");
+        assert_eq!(error(pattern), "", "{pattern}");
     }
-    assert_eq!(fault(&"a".repeat(100 << 10)), "the pattern has 100 kB; at most 64 kB are allowed");
-    assert_eq!(fault(&r"\w".repeat(3_000)), "the pattern has 3000 character classes; at most 2000 are allowed");
-    assert_eq!(fault(r"\w{1000}"), "the pattern is too large: its compiled form exceeds 4 MB");
-    assert!(fault(&"(?:a{1,30}".repeat(200)).contains("unclosed group"));
+    assert_eq!(error(&"a".repeat(100 << 10)), "the pattern has 100 kB; at most 64 kB are allowed");
+    assert_eq!(error(&r"\w".repeat(3_000)), "the pattern has 3000 character classes; at most 2000 are allowed");
+    assert_eq!(error(r"\w{1000}"), "the pattern is too large: its compiled form exceeds 4 MB");
+    assert!(error(&"(?:a{1,30}".repeat(200)).contains("unclosed group"));
 }
 
 #[test]
@@ -74,9 +74,9 @@ fn look_around_works_and_runaway_patterns_stop() {
     assert_eq!(found.span(), 3..5);
     assert_eq!(pattern.groups("a $42", &found).get("price"), Some(&Value::from("42")));
     let runaway = Pattern::compile_cached(r"^(?:(a|a|aa)+)+\1$").expect("valid");
-    let fault = runaway.is_match(&"a".repeat(64).replace("aa", "ab")).err();
+    let error = runaway.is_match(&"a".repeat(64).replace("aa", "ab")).err();
     let endless = runaway.is_match(&format!("{}b", "a".repeat(200))).err();
-    assert!(fault.is_none() && endless.is_some_and(|fault| fault.code == Code::LIMIT));
+    assert!(error.is_none() && endless.is_some_and(|error| error.code == Code::LIMIT));
     let words = Pattern::compile_cached(r"(\w)(?=\1)").expect("valid");
     let spans: Vec<_> =
         all(&words, "é aa bbb éé").expect("it ends").into_iter().filter_map(|one| one[0].clone()).collect();
@@ -89,10 +89,10 @@ fn look_around_works_and_runaway_patterns_stop() {
 #[test]
 fn a_text_that_is_too_long_for_look_around_is_refused() {
     let long = "a line of some words\n".repeat(360_000);
-    let fault = Pattern::compile_cached("(?<=a)b").expect("valid").is_match(&long).expect_err("it is too long");
+    let error = Pattern::compile_cached("(?<=a)b").expect("valid").is_match(&long).expect_err("it is too long");
     let message = "the text has 7382 kB; this pattern, with look-around or back references, takes up to 4882 kB";
-    assert_eq!((fault.code, &*fault.message), (Code::LIMIT, message));
-    assert_eq!(all(&Pattern::compile_cached("(?<=a)b").expect("valid"), &long), Err(fault));
+    assert_eq!((error.code, &*error.message), (Code::LIMIT, message));
+    assert_eq!(all(&Pattern::compile_cached("(?<=a)b").expect("valid"), &long), Err(error));
 }
 
 #[test]
@@ -123,8 +123,8 @@ fn a_search_with_look_around_stops_while_it_runs() {
                 Guard::new(Limits { time: Duration::from_millis(20), ..Limits::default() }, CancelFlag::default());
             let _entered = guard.enter();
             let began = Instant::now();
-            let fault = if is_existence { pattern.is_match(&text).err() } else { all(&pattern, &text).err() };
-            assert_eq!(fault.map(|fault| fault.code), Some(Code::LIMIT), "{}", pattern.text());
+            let error = if is_existence { pattern.is_match(&text).err() } else { all(&pattern, &text).err() };
+            assert_eq!(error.map(|error| error.code), Some(Code::LIMIT), "{}", pattern.text());
             // Without a check it takes minutes; a machine that does much else is slow.
             assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
         }
@@ -157,11 +157,11 @@ fn stops(pattern: &str, text: &str) {
     let guard = Guard::new(Limits { time: Duration::from_secs(3_600), ..Limits::default() }, cancel);
     let _entered = guard.enter();
     for existence in [true, false] {
-        let fault = match existence {
+        let error = match existence {
             true => pattern.is_match(text).err(),
             false => all(&pattern, text).err(),
         };
-        let said = fault.map(|fault| fault.code);
+        let said = error.map(|error| error.code);
         assert_eq!(said, Some(Code::CANCELLED), "{} over {} bytes, {existence}", pattern.text(), text.len());
     }
 }
@@ -190,7 +190,7 @@ fn the_worst_patterns_stop() {
     let guard = Guard::new(Limits::default(), cancel);
     let _entered = guard.enter();
     let stopped = (0..100_000).find_map(|_| pattern.is_match(&random[..64]).err());
-    assert_eq!(stopped.map(|fault| fault.code), Some(Code::CANCELLED));
+    assert_eq!(stopped.map(|error| error.code), Some(Code::CANCELLED));
 }
 
 //= docs/spec.md#primitives
@@ -206,8 +206,8 @@ fn a_search_in_pieces_stops_while_it_runs() {
         let guard = Guard::new(Limits { time: Duration::from_millis(20), ..Limits::default() }, CancelFlag::default());
         let _entered = guard.enter();
         let began = Instant::now();
-        let fault = if is_existence { pattern.is_match(&text).err() } else { all(&pattern, &text).err() };
-        assert_eq!(fault.map(|fault| fault.code), Some(Code::LIMIT), "{is_existence}");
+        let error = if is_existence { pattern.is_match(&text).err() } else { all(&pattern, &text).err() };
+        assert_eq!(error.map(|error| error.code), Some(Code::LIMIT), "{is_existence}");
         assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
     }
 }
@@ -220,7 +220,7 @@ fn a_long_text_is_searched_in_pieces_or_refused() {
         let known = regex::Regex::new(pattern.text()).expect("valid");
         let ours = all(&pattern, &long);
         assert_eq!(pattern.is_match(&long).is_ok(), ours.is_ok() || pattern.text().starts_with("(?s)"), "{pattern:?}");
-        ours.map(|ours| assert_eq!(ours, expected(&known, &long), "{pattern:?}")).map_err(|fault| fault.message)
+        ours.map(|ours| assert_eq!(ours, expected(&known, &long), "{pattern:?}")).map_err(|error| error.message)
     };
     for pattern in
         ["<!--(?s:.*?)-->", r"<!--\s+(\w+)\s+-->", r"\btea\b", r"(?-u:\b)tea\s+-->", r"(a)(?s:.{20})<!--(.*)"]
@@ -317,7 +317,7 @@ proptest! {
 fn many_large_patterns_stay_within_the_limit() {
     let text: String = (0..20_000_u32).map(|at| char::from(b'a' + (at * at % 26) as u8)).collect();
     // Other tests hold patterns too.
-    let most = MOST + (4 << 20);
+    let most = MAX_HELD_BYTES + (4 << 20);
     let kept = || CACHE.read().expect("nothing panics").len();
     let mut forgotten = 0;
     for number in 0..60 {

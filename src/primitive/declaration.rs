@@ -67,7 +67,7 @@ pub enum Gives {
     /// This value.
     Json(&'static str),
     /// An error whose message contains this.
-    Fault(&'static str),
+    Error(&'static str),
 }
 
 impl Example {
@@ -78,7 +78,7 @@ impl Example {
 
     /// `script` fails with a message that contains `message`.
     pub const fn fails(script: &'static str, message: &'static str) -> Self {
-        Self { script, files: &[], gives: Gives::Fault(message) }
+        Self { script, files: &[], gives: Gives::Error(message) }
     }
 
     /// The same example, in a workspace with these files.
@@ -182,7 +182,7 @@ impl Family {
 static NULL: Value = Value::Null;
 
 /// Maximum length of a path, in bytes: 16 times the limit of Linux.
-const LONGEST_PATH: usize = 64 << 10;
+const MAX_PATH_BYTES: usize = 64 << 10;
 
 /// Checked arguments. They have the names of the declaration; keys of the options map are read in the same way.
 pub struct Args {
@@ -290,9 +290,9 @@ impl Primitive {
             match self.options().find(|param| param.name == &**key) {
                 Some(param) => self.check(param, value)?,
                 None => {
-                    let fault = Diagnostic::new(Code::ARGUMENTS, format!("`{}` has no option `{key}`", self.name));
+                    let error = Diagnostic::new(Code::ARGUMENTS, format!("`{}` has no option `{key}`", self.name));
                     let names: Vec<&str> = self.options().map(|param| param.name).collect();
-                    return Err(fault.help(did_you_mean(key, names).unwrap_or_else(|| self.signature())));
+                    return Err(error.help(did_you_mean(key, names).unwrap_or_else(|| self.signature())));
                 }
             }
         }
@@ -388,10 +388,10 @@ impl Args {
     /// The path exceeds the limit.
     pub fn path_or(&self, name: &str) -> Result<Option<&str>> {
         let Some(path) = self.text_or(name) else { return Ok(None) };
-        if path.len() <= LONGEST_PATH {
+        if path.len() <= MAX_PATH_BYTES {
             return Ok(Some(path));
         }
-        let (bytes, most) = (path.len().div_ceil(1 << 10), LONGEST_PATH >> 10);
+        let (bytes, most) = (path.len().div_ceil(1 << 10), MAX_PATH_BYTES >> 10);
         let message = format!("`{name}` of `{}` has {bytes} kB; a path has up to {most} kB", self.primitive.name);
         Err(Diagnostic::new(Code::ARGUMENTS, message).help("pass a path, not the text of a file"))
     }

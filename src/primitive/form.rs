@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_elicitation_does_not_allow_is_told_at_its_place() {
+    fn schemas_not_allowed_in_elicitation_are_reported() {
         let schema = json!({
             "type": "object", "required": ["nam"], "additionalProperties": false,
             "properties": {

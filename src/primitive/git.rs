@@ -10,7 +10,7 @@ mod notices;
 mod submodules;
 #[cfg(test)]
 mod tests;
-mod told;
+mod builtin_verbs;
 pub mod verb;
 mod verbs;
 mod worktree;
@@ -60,7 +60,7 @@ pub fn run(context: &Context<'_>, args: &Args, needs: RequiredGrant) -> Result<V
     let _turn = call::wait_for_turn(context, &repository, verb.needs())?;
     let mut call = GitCall::new(&**world, repository, folder, said.index.as_deref());
     if verb.words.is_empty() {
-        return told::answer(&call, verb, &options);
+        return builtin_verbs::answer(&call, verb, &options);
     }
     call.check_paths(verb, &said, &options)?;
     notices::collect(&mut call, verb, &said, &options)?;
@@ -83,13 +83,13 @@ pub fn run(context: &Context<'_>, args: &Args, needs: RequiredGrant) -> Result<V
 pub fn find_verb(name: &str, needs: RequiredGrant) -> Result<&'static GitVerb> {
     let (primitive, other) = if needs == RequiredGrant::ReadGit { ("git_read", "git") } else { ("git", "git_read") };
     let is_here = |verb: &&GitVerb| (verb.changes == GitChanges::Nothing) == (needs == RequiredGrant::ReadGit);
-    let fault = || Diagnostic::new(Code::ARGUMENTS, format!("`{primitive}` has no verb `{name}`"));
+    let error = || Diagnostic::new(Code::ARGUMENTS, format!("`{primitive}` has no verb `{name}`"));
     match VERBS.iter().find(|verb| verb.name == name) {
         Some(verb) if is_here(&verb) => return Ok(verb),
-        Some(_) => return Err(fault().help(format!("`{other}(\"{name}\")` does it"))),
+        Some(_) => return Err(error().help(format!("`{other}(\"{name}\")` does it"))),
         None => {}
     }
     let names = || VERBS.iter().filter(is_here).map(|verb| verb.name);
     let help = did_you_mean(name, names());
-    Err(fault().help(help.unwrap_or_else(|| format!("it has {}", names().collect::<Vec<_>>().join(", ")))))
+    Err(error().help(help.unwrap_or_else(|| format!("it has {}", names().collect::<Vec<_>>().join(", ")))))
 }

@@ -124,7 +124,7 @@ pub trait Host: Send + Sync {
     }
 
     /// Waits in `job` while another thread replaces this one.
-    fn aside(&self, job: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+    fn wait_replaced(&self, job: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         job()
     }
 

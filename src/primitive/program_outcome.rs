@@ -9,13 +9,13 @@ use serde_json::json;
 const NO_TEXT: &str = "output that is not UTF-8 is `\u{fffd}` in `text`; `bytes` has it unchanged";
 
 /// Maximum length of a line in a message, in bytes.
-const MOST_LINE: usize = 120;
+const MAX_LINE_BYTES: usize = 120;
 
 /// Maximum length of the output in an error message, in bytes.
-const MOST_MESSAGE: usize = 1_500;
+const MAX_MESSAGE_BYTES: usize = 1_500;
 
 /// Maximum length of each stream in the data of an error, in bytes.
-const MOST_DATA: usize = 16 << 10;
+const MAX_STREAM_BYTES: usize = 16 << 10;
 
 /// Returns the outcome of a program as a map.
 ///
@@ -43,15 +43,16 @@ pub fn ended(command: &ProgramCommand, ran: ProgramOutput, code: Code, checks: b
 fn failed(command: &ProgramCommand, ended: i64, output: &str, errors: &str, code: Code) -> Box<Diagnostic> {
     let lines = errors.lines().chain(output.lines()).map(str::trim_end).filter(|line| !line.trim().is_empty());
     // The relevant line depends on the program: the first of a compiler, the last of an interpreter.
-    let told = ends(&lines.collect::<Vec<_>>().join("; "), MOST_MESSAGE);
-    let message = format!("`{}` ended with {ended}: {told}", command.line());
-    let fault = Diagnostic::new(code, message.trim_end_matches(": "))
-        .data(json!({ "code": ended, "errors": cut(errors, MOST_DATA), "output": cut(output, MOST_DATA) }));
+    let reported = ends(&lines.collect::<Vec<_>>().join("; "), MAX_MESSAGE_BYTES);
+    let message = format!("`{}` ended with {ended}: {reported}", command.line());
+    let error = Diagnostic::new(code, message.trim_end_matches(": ")).data(
+        json!({ "code": ended, "errors": cut(errors, MAX_STREAM_BYTES), "output": cut(output, MAX_STREAM_BYTES) }),
+    );
     match errors.split('\'').find(|part| part.ends_with(".lock")).filter(|_| errors.contains("exists")) {
-        Some(lock) => fault.help(format!(
+        Some(lock) => error.help(format!(
             "another git process holds `{lock}`, or one was killed: retry; if no git process is running, remove the lock file"
         )),
-        None => fault.author_help("set `check: false` to get the code instead"),
+        None => error.author_help("set `check: false` to get the code instead"),
     }
 }
 
@@ -89,7 +90,7 @@ pub fn no_text(shown: &ProgramCommand, ran: &ProgramOutput) -> Option<Box<Diagno
     let at = std::str::from_utf8(&ran.output).err()?.valid_up_to();
     let begin = ran.output[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let line = ran.output[begin..].split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let line = String::from_utf8_lossy(&line[..line.len().min(MOST_LINE)]).into_owned();
+    let line = String::from_utf8_lossy(&line[..line.len().min(MAX_LINE_BYTES)]).into_owned();
     let number = ran.output[..begin].iter().filter(|byte| **byte == b'\n').count() + 1;
     let message = format!("the output of `{}` is not UTF-8, first in line {number}: `{line}`", shown.line());
     Some(Diagnostic::new(Code::UTF8, message))
@@ -103,7 +104,7 @@ mod tests {
 
     /// An interpreter reports the error at the end, a compiler at the beginning.
     #[test]
-    fn a_fault_shows_the_beginning_and_the_end_of_what_a_program_said() {
+    fn errors_show_the_start_and_end_of_output() {
         let said = |errors: &str| {
             let command = ProgramCommand {
                 program: "python3".to_owned(),

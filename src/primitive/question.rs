@@ -76,7 +76,7 @@ impl QuestionKind {
                 match fits(&content, schema) {
                     Ok(problems) if problems.is_empty() => None,
                     Ok(problems) => Some(problems.join("; ")),
-                    Err(fault) => Some(fault.message),
+                    Err(error) => Some(error.message),
                 }
             }
             Self::Form { .. } | Self::Visit { .. } => None,
@@ -187,8 +187,8 @@ pub fn missing_capability(what: &str, names: &[&str]) -> Box<Diagnostic> {
             }
         }
     }
-    let told: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    let message = format!("{what} needs a client with {}", told.join(", "));
+    let reported: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let message = format!("{what} needs a client with {}", reported.join(", "));
     Diagnostic::new(Code::CAPABILITY, message)
         .data(json!({ "requiredCapabilities": required }))
         .help("use a client that declares it, or make the question optional")
@@ -210,10 +210,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lacking_is_told_as_the_protocol_does() {
-        let fault = missing_capability("`x`", &["elicitation.url", "sampling"]);
+    fn missing_capabilities_are_reported_as_in_the_protocol() {
+        let error = missing_capability("`x`", &["elicitation.url", "sampling"]);
         let required = json!({ "requiredCapabilities": { "elicitation": { "url": {} }, "sampling": {} } });
-        assert_eq!(fault.data.as_deref(), Some(&required));
+        assert_eq!(error.data.as_deref(), Some(&required));
         let required = json!({ "requiredCapabilities": { "extensions": { "example.org/a.b": {} } } });
         assert_eq!(missing_capability("`x`", &["example.org/a.b"]).data.as_deref(), Some(&required));
     }

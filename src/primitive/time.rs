@@ -74,11 +74,11 @@ fn seconds_since_1970(format: &str) -> Vec<Range<usize>> {
 /// in brackets).
 pub fn parse(text: &str) -> Result<i64> {
     let refused = |why: &str| {
-        let shown = text.get(..text.floor_char_boundary(LONGEST)).unwrap_or_default();
+        let shown = text.get(..text.floor_char_boundary(MAX_TIME_BYTES)).unwrap_or_default();
         Diagnostic::new(Code("parse.time"), format!("`{shown}` is no time{why}"))
             .help("write it as `2026-01-31T12:00:00Z`, `2026-01-31T12:00:00.5+01:00` or `2026-01-31`")
     };
-    if text.len() > LONGEST || !has_form(text.as_bytes()) {
+    if text.len() > MAX_TIME_BYTES || !has_form(text.as_bytes()) {
         return Err(refused(" of RFC 3339"));
     }
     let clock = text.get(10..).unwrap_or_default();
@@ -101,7 +101,7 @@ fn offset_of(offset: &str) -> i64 {
 }
 
 /// Maximum length of a time, in bytes.
-const LONGEST: usize = 40;
+const MAX_TIME_BYTES: usize = 40;
 
 /// Returns whether a text has one of the forms: a date; or a date, `T` or a space, a time of day, and an optional
 /// offset.
@@ -144,11 +144,14 @@ mod tests {
 
     #[test]
     fn seconds_before_1970_are_those_that_have_begun() {
-        let told = |milliseconds, how| format(milliseconds, Some(how)).unwrap_or_else(|fault| panic!("{fault}"));
-        assert_eq!(told(-500, "%s %S.%3f %F"), "-1 59.500 1969-12-31");
-        assert_eq!(told(-500, "%% s%%s %s %-s|%5s|%%%s"), "% s%s -1 -1|   -1|%-1");
-        assert_eq!((told(-1_000, "%s"), told(-1_001, "%s"), told(1_999, "%s")), ("-1".into(), "-2".into(), "1".into()));
-        assert_eq!(told(0, "%Y年%s"), "1970年0");
+        let reported = |milliseconds, how| format(milliseconds, Some(how)).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(reported(-500, "%s %S.%3f %F"), "-1 59.500 1969-12-31");
+        assert_eq!(reported(-500, "%% s%%s %s %-s|%5s|%%%s"), "% s%s -1 -1|   -1|%-1");
+        assert_eq!(
+            (reported(-1_000, "%s"), reported(-1_001, "%s"), reported(1_999, "%s")),
+            ("-1".into(), "-2".into(), "1".into())
+        );
+        assert_eq!(reported(0, "%Y年%s"), "1970年0");
         assert_eq!((parse("1969-12-31T23:59:59.9999Z"), parse("1970-01-01T00:00:00.0009Z")), (Ok(-1), Ok(0)));
         assert!(format(0, Some("%")).is_err() && format(0, Some("%5")).is_err());
     }
@@ -219,12 +222,12 @@ mod tests {
             "2026-01-01T12:00:00ö",
             "２026-01-01",
         ] {
-            let fault = parse(text).expect_err(text);
+            let error = parse(text).expect_err(text);
             assert!(
-                fault.message.len() < 200 && fault.help.is_some_and(|help| help.contains("`2026-01-31`")),
+                error.message.len() < 200 && error.help.is_some_and(|help| help.contains("`2026-01-31`")),
                 "{text}"
             );
         }
-        assert!(parse(&"1".repeat(1 << 20)).is_err_and(|fault| fault.message.len() < 200));
+        assert!(parse(&"1".repeat(1 << 20)).is_err_and(|error| error.message.len() < 200));
     }
 }

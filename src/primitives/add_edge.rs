@@ -45,8 +45,8 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let (needs, labels) = (args.list("requires")?, args.list("labels")?);
     let (from, to) = (args.value("from"), args.value("to"));
     if let Some(transaction) = args.value("f").as_object::<Transaction>() {
-        return transaction.link(from, to, args.text("kind"), &needs, &labels).map(|()| Value::Null);
+        return transaction.add_edge(from, to, args.text("kind"), &needs, &labels).map(|()| Value::Null);
     }
-    record_into(args.value("f"), |recording| recording.refer(from, to, args.text("kind"), &needs, &labels))?;
+    record_into(args.value("f"), |recording| recording.add_edge(from, to, args.text("kind"), &needs, &labels))?;
     Ok(Value::Null)
 }

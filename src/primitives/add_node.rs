@@ -40,7 +40,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let (kind, id) = (args.text("kind"), args.value("id"));
     if let Some(transaction) = args.value("f").as_object::<Transaction>() {
-        return transaction.add(kind, id, args.value("fields"), args.value("parent"));
+        return transaction.add_node(kind, id, args.value("fields"), args.value("parent"));
     }
-    record_into(args.value("f"), |recording| recording.add(kind, id, args.value("fields"), args.value("parent")))
+    record_into(args.value("f"), |recording| recording.add_node(kind, id, args.value("fields"), args.value("parent")))
 }

@@ -28,5 +28,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let (kind, id) = (args.text("kind"), args.value("id"));
-    record_into(args.value("f"), |recording| recording.add_once(kind, id, args.value("fields"), args.value("parent")))
+    record_into(args.value("f"), |recording| recording.add_node_if_absent(kind, id, args.value("fields"), args.value("parent")))
 }

@@ -25,5 +25,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    Graph::from_value(args.value("g"), &[])?.broken().map(Value::handle)
+    Graph::from_value(args.value("g"), &[])?.broken_edges().map(Value::handle)
 }

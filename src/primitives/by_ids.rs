@@ -25,5 +25,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_context: &Context<'_>, mut args: Args) -> Result<Value> {
     let nodes = Nodes::from_value(args.value("nodes"))?;
-    Ok(Value::handle(nodes.among(&crate::sequence::items(&mut args, "ids")?)?))
+    Ok(Value::handle(nodes.by_ids(&crate::sequence::items(&mut args, "ids")?)?))
 }

@@ -21,6 +21,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let now_ms = context.host.world().now_ms();
-    let found = memory_of(context)?.remembered(args.text_or("prefix").unwrap_or(""), now_ms);
+    let found = memory_of(context)?.cache_entries(args.text_or("prefix").unwrap_or(""), now_ms);
     Ok(Value::Map(found.iter().map(|(key, value)| (key.as_str().into(), Value::from_json(value))).collect()))
 }

@@ -21,6 +21,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let now_ms = context.host.world().now_ms();
-    let found = memory_of(context)?.recall(args.text("key"), now_ms);
+    let found = memory_of(context)?.cache_get(args.text("key"), now_ms);
     Ok(found.as_ref().map_or(Value::Null, Value::from_json))
 }

@@ -36,7 +36,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     reserve_for(args.value("value"), 3)?;
     let now_ms = context.host.world().now_ms();
     let json = args.json("value")?;
-    memory_of(context)?.remember(args.text("key"), json.clone(), now_ms, ttl_ms)?;
+    memory_of(context)?.cache_set(args.text("key"), json.clone(), now_ms, ttl_ms)?;
     // The value as a later call sees it.
     Ok(Value::from_json(&json))
 }

@@ -26,8 +26,8 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let name = args.text("capability");
     if !CAPABILITIES.contains(&name) && !name.contains('/') {
-        let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no capability `{name}`"));
-        return Err(fault.help(did_you_mean(name, CAPABILITIES).unwrap_or_else(|| CAPABILITIES.join(", "))));
+        let error = Diagnostic::new(Code::ARGUMENTS, format!("there is no capability `{name}`"));
+        return Err(error.help(did_you_mean(name, CAPABILITIES).unwrap_or_else(|| CAPABILITIES.join(", "))));
     }
     Ok(context.host.client_supports(name).into())
 }

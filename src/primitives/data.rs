@@ -22,11 +22,11 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let name = args.text("name");
     context.host.data(name).ok_or_else(|| {
-        let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no table `{name}` in `[data]`"));
+        let error = Diagnostic::new(Code::ARGUMENTS, format!("there is no table `{name}` in `[data]`"));
         let names = context.host.data_names();
         match did_you_mean(name, names.iter().map(String::as_str)) {
-            Some(help) => fault.help(help),
-            None => fault,
+            Some(help) => error.help(help),
+            None => error,
         }
     })
 }

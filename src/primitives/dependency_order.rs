@@ -38,5 +38,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
-    Ok(Value::handle(Nodes::from_value_with_edges(args.value("nodes"))?.order(args.texts_or("kinds")?.as_deref())?))
+    Ok(Value::handle(Nodes::from_value_with_edges(args.value("nodes"))?.dependency_order(args.texts_or("kinds")?.as_deref())?))
 }

@@ -39,7 +39,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     if let Some(builder) = args.object::<Builder>("g") {
         let reads = args.texts_or("reads")?;
-        builder.derive(args.text("kind"), &args.texts("fields")?, args.text("function"), reads.as_deref())?;
+        builder.derive_fields(args.text("kind"), &args.texts("fields")?, args.text("function"), reads.as_deref())?;
     }
     Ok(Value::Null)
 }

@@ -38,7 +38,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 /// Maximum number of lines, of both texts together: the comparison cannot be interrupted.
-const MOST_LINES: usize = 200_000;
+const MAX_LINES: usize = 200_000;
 
 /// Time limit of one comparison, before the guard is checked again.
 const UNSTOPPABLE: Duration = Duration::from_millis(200);
@@ -50,11 +50,11 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let (a, b) = (args.text("a"), args.text("b"));
     guard::check()?;
     let lines = memchr::memchr_iter(b'\n', a.as_bytes()).count() + memchr::memchr_iter(b'\n', b.as_bytes()).count();
-    if lines > MOST_LINES {
-        let message = format!("`diff` compares {MOST_LINES} lines at most, got {lines}");
+    if lines > MAX_LINES {
+        let message = format!("`diff` compares {MAX_LINES} lines at most, got {lines}");
         return Err(Diagnostic::new(Code::LIMIT, message).help("compare parts of the texts"));
     }
-    let context = args.integer_or("context").map_or(3, |context| usize::try_from(context).unwrap_or(0)).min(MOST_LINES);
+    let context = args.integer_or("context").map_or(3, |context| usize::try_from(context).unwrap_or(0)).min(MAX_LINES);
     let names = (args.text_or("from").unwrap_or("a"), args.text_or("to").unwrap_or("b"));
     guard::require_time("`diff`", a.len() + b.len(), SPLITTING)?;
     // When the time is over, the diff is rough, and the guard reports that the time is over.

@@ -38,7 +38,7 @@ fn run(_context: &Context<'_>, mut args: Args) -> Result<Value> {
     }
     let is_nodes = |value: &Value| value.as_object::<Nodes>().is_some() || value.as_object::<Node>().is_some();
     if is_nodes(args.value("nodes")) && is_nodes(args.value("others")) {
-        return Ok(Value::handle(Nodes::from_value(args.value("nodes"))?.without(&Nodes::from_value(args.value("others"))?)?));
+        return Ok(Value::handle(Nodes::from_value(args.value("nodes"))?.difference(&Nodes::from_value(args.value("others"))?)?));
     }
     let others = Set::new(items(&mut args, "others")?)?;
     let kept = checked(items(&mut args, "nodes")?).filter(|item| item.as_ref().map_or(true, |item| !others.contains(item)));

@@ -30,7 +30,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 /// Maximum number of matches: each is a map of a script.
-const MOST: usize = 250_000;
+const MAX_MATCHES: usize = 250_000;
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let limit = args.integer_or("limit").map(|limit| usize::try_from(limit).unwrap_or(0));
@@ -45,8 +45,8 @@ fn find(pattern: &Pattern, text: &str, limit: Option<usize>) -> Result<Vec<Value
         if limit == Some(matches.len()) {
             return Ok(ControlFlow::Break(()));
         }
-        if matches.len() == MOST {
-            let message = format!("`find_all` finds more than {MOST} matches");
+        if matches.len() == MAX_MATCHES {
+            let message = format!("`find_all` finds more than {MAX_MATCHES} matches");
             return Err(Diagnostic::new(Code::LIMIT, message).author_help("narrow the regular expression, or set `limit`"));
         }
         let span = found.span();

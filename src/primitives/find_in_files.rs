@@ -78,18 +78,18 @@ pub const PRIMITIVE: Primitive = Primitive {
 const ENDLESS: &[(&str, &str)] = &[("a.md", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"), ("b.md", "tea")];
 
 /// Maximum number of matches: each is a map of a script.
-const MOST: usize = 250_000;
+const MAX_MATCHES: usize = 250_000;
 
 /// Number of files that one job of a thread reads.
-const SHARE: usize = 32;
+const FILES_PER_JOB: usize = 32;
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    let limit = args.integer_or("limit").map_or(MOST + 1, |limit| usize::try_from(limit).unwrap_or(0));
+    let limit = args.integer_or("limit").map_or(MAX_MATCHES + 1, |limit| usize::try_from(limit).unwrap_or(0));
     let pattern = Pattern::compile_cached(args.text("regex"))?;
     let world = context.host.world().as_ref();
     let files = parameters::find_asked(context, &args, FileSearch::files)?;
     let search = Search { world, pattern: &pattern, limit, tells: args.flag("include_errors") };
-    let shares: Vec<&[String]> = files.chunks(SHARE).collect();
+    let shares: Vec<&[String]> = files.chunks(FILES_PER_JOB).collect();
     let found: Vec<OnceLock<Result<Vec<Value>>>> = shares.iter().map(|_| OnceLock::new()).collect();
     context.functions.parallel(shares.len(), &|at| {
         // Each job runs once.
@@ -100,8 +100,8 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
         matches.append(&mut share.into_inner().unwrap_or_else(|| Ok(Vec::new()))?);
     }
     matches.truncate(limit);
-    match matches.len() > MOST {
-        true => Err(Diagnostic::new(Code::LIMIT, format!("`find_in_files` finds more than {MOST} matches"))
+    match matches.len() > MAX_MATCHES {
+        true => Err(Diagnostic::new(Code::LIMIT, format!("`find_in_files` finds more than {MAX_MATCHES} matches"))
             .author_help("narrow the globs or the regular expression, or set `limit`")),
         false => Ok(Value::List(matches)),
     }
@@ -124,17 +124,17 @@ impl Search<'_> {
             let searched = read_text(self.world, path)
                 .and_then(|text| self.one(path, &self.with_line_feeds(text), &mut matches));
             match searched {
-                Err(fault) if fault.code != Code::UTF8 => {
+                Err(error) if error.code != Code::UTF8 => {
                     //= docs/spec.md#primitives
                     //# `find_in_files` MUST name a file that it cannot search, and MUST search the others if
                     //# this is requested.
                     // What stops the call is not an error of the file.
                     guard::check_stopped()?;
-                    let fault = of_file(path, fault);
+                    let error = of_file(path, error);
                     if !self.tells {
-                        return Err(fault);
+                        return Err(error);
                     }
-                    matches.push(Value::map([("path", path.as_str().into()), ("error", fault.message.into())]));
+                    matches.push(Value::map([("path", path.as_str().into()), ("error", error.message.into())]));
                 }
                 _ => {}
             }
@@ -170,12 +170,12 @@ impl Search<'_> {
 }
 
 /// The error with the path of the file, and how to continue without it.
-fn of_file(path: &str, mut fault: Box<Diagnostic>) -> Box<Diagnostic> {
-    if !fault.message.contains(path) {
-        fault.message = format!("`{path}`: {}", fault.message);
+fn of_file(path: &str, mut error: Box<Diagnostic>) -> Box<Diagnostic> {
+    if !error.message.contains(path) {
+        error.message = format!("`{path}`: {}", error.message);
     }
-    let own = fault.help.take().map_or_else(String::new, |help| format!("{help}; "));
-    fault.author_help(format!("{own}`exclude` skips the file, `include_errors: true` reports it and searches the others"))
+    let own = error.help.take().map_or_else(String::new, |help| format!("{help}; "));
+    error.author_help(format!("{own}`exclude` skips the file, `include_errors: true` reports it and searches the others"))
 }
 
 #[cfg(test)]
@@ -197,14 +197,14 @@ mod tests {
         let files = ["a.md", "b.md", "c.md", "d.md", "e.md"].map(str::to_owned);
         let pattern = Pattern::compile_cached("(?=t)te*a").expect("valid");
         let search = |tells| Search { world: &world, pattern: &pattern, limit: 9, tells }.all(&files);
-        let fault = search(false).expect_err("one file is too long");
-        assert!(fault.message.starts_with("`b.md`: the text has 12288 kB; "), "{fault}");
-        assert!(fault.help.is_some_and(|help| help.contains("; `exclude` skips the file")));
-        let told = Value::List(search(true).expect("they are reported")).to_json();
-        let paths: Vec<_> = told.as_array().expect("a list").iter().map(|one| &one["path"]).collect();
+        let error = search(false).expect_err("one file is too long");
+        assert!(error.message.starts_with("`b.md`: the text has 12288 kB; "), "{error}");
+        assert!(error.help.is_some_and(|help| help.contains("; `exclude` skips the file")));
+        let reported = Value::List(search(true).expect("they are reported")).to_json();
+        let paths: Vec<_> = reported.as_array().expect("a list").iter().map(|one| &one["path"]).collect();
         assert_eq!(paths, ["a.md", "b.md", "d.md", "e.md"]);
-        assert!(told[0]["error"].is_null() && told[2]["line"] == 1, "{told}");
-        assert_eq!(told[3]["error"], "there is no file `e.md`");
+        assert!(reported[0]["error"].is_null() && reported[2]["line"] == 1, "{reported}");
+        assert_eq!(reported[3]["error"], "there is no file `e.md`");
         let guard = Guard::new(Limits::default(), CancelFlag::default());
         let _entered = guard.enter();
         guard.exceeded("it is over".to_owned(), "time_ms");

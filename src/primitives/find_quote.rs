@@ -47,8 +47,8 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     };
     let quote = args.text("quote");
     let found = match args.object::<Passage>("passage") {
-        Some(passage) => passage.locate(quote, &methods)?,
-        None => Passage::from_text(args.text("passage")).locate(quote, &methods)?,
+        Some(passage) => passage.find_quote(quote, &methods)?,
+        None => Passage::from_text(args.text("passage")).find_quote(quote, &methods)?,
     };
     let to_value = |found: LocatedQuote| {
         let (line, end_line) = found.lines.unzip();
@@ -61,7 +61,7 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
 
 fn way(name: &str) -> Result<QuoteTolerance> {
     QuoteTolerance::ALL.into_iter().find(|way| way.name() == name).ok_or_else(|| {
-        let fault = Diagnostic::new(Code::ARGUMENTS, format!("`find_quote` has no method `{name}`"));
-        fault.help(did_you_mean(name, QuoteTolerance::ALL.map(QuoteTolerance::name)).unwrap_or_default())
+        let error = Diagnostic::new(Code::ARGUMENTS, format!("`find_quote` has no method `{name}`"));
+        error.help(did_you_mean(name, QuoteTolerance::ALL.map(QuoteTolerance::name)).unwrap_or_default())
     })
 }

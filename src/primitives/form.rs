@@ -60,10 +60,10 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
         }
     };
     if let Some(flaw) = flawed {
-        let fault = Diagnostic::new(Code::ARGUMENTS, flaw.message);
+        let error = Diagnostic::new(Code::ARGUMENTS, flaw.message);
         return Err(match flaw.help {
-            Some(help) => fault.help(help),
-            None => fault,
+            Some(help) => error.help(help),
+            None => error,
         });
     }
     let wish = QuestionKind::Form { message: args.text("message").to_owned(), schema };

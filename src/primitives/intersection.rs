@@ -28,5 +28,5 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     if let Some((first, second)) = Spans::pair(args.value("nodes"), args.value("others"))? {
         return Ok(Value::handle(first.intersection(second)));
     }
-    Ok(Value::handle(Nodes::from_value(args.value("nodes"))?.within(&Nodes::from_value(args.value("others"))?)?))
+    Ok(Value::handle(Nodes::from_value(args.value("nodes"))?.intersection(&Nodes::from_value(args.value("others"))?)?))
 }

@@ -68,9 +68,9 @@ fn levels(table: &Map, given: Option<Vec<String>>) -> Result<Vec<String>> {
         Some(levels) => levels,
         None if table.len() <= 1 => names.clone().collect(),
         None => {
-            let fault = Diagnostic::new(Code::ARGUMENTS, "`keyword_sentences` needs `levels`: which level is stronger");
+            let error = Diagnostic::new(Code::ARGUMENTS, "`keyword_sentences` needs `levels`: which level is stronger");
             let list = names.collect::<Vec<_>>().join("\", \"");
-            return Err(fault.help(format!("name them strongest first: `#{{ levels: [\"{list}\"] }}`")));
+            return Err(error.help(format!("name them strongest first: `#{{ levels: [\"{list}\"] }}`")));
         }
     };
     let sorted = |mut names: Vec<String>| {
@@ -80,8 +80,8 @@ fn levels(table: &Map, given: Option<Vec<String>>) -> Result<Vec<String>> {
     if sorted(levels.clone()) == names.clone().collect::<Vec<_>>() {
         return Ok(levels);
     }
-    let fault = Diagnostic::new(Code::ARGUMENTS, "`levels` of `keyword_sentences` are not the keys of the table");
-    Err(fault.help(format!("the table has `{}`", names.collect::<Vec<_>>().join("`, `"))))
+    let error = Diagnostic::new(Code::ARGUMENTS, "`levels` of `keyword_sentences` are not the keys of the table");
+    Err(error.help(format!("the table has `{}`", names.collect::<Vec<_>>().join("`, `"))))
 }
 
 fn texts(words: &Value, level: &str) -> Result<Vec<String>> {

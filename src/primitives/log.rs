@@ -30,9 +30,9 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let name = args.text("level");
     let Some(level) = LogLevel::ALL.into_iter().find(|level| level.name() == name) else {
-        let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no level `{name}`"));
+        let error = Diagnostic::new(Code::ARGUMENTS, format!("there is no level `{name}`"));
         let names = LogLevel::ALL.map(LogLevel::name);
-        return Err(fault.help(did_you_mean(name, names).unwrap_or_default()));
+        return Err(error.help(did_you_mean(name, names).unwrap_or_default()));
     };
     context.host.notify(Notice::Log { level, data: args.json("data")? });
     Ok(Value::Null)

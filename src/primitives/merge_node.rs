@@ -30,6 +30,6 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let (kind, id, max) = (args.text("kind"), args.value("id"), args.map("keep_highest")?);
     record_into(args.value("f"), |recording| {
-        recording.merge_into(kind, id, args.value("fields"), args.value("parent"), &max)
+        recording.merge_node(kind, id, args.value("fields"), args.value("parent"), &max)
     })
 }

@@ -30,8 +30,8 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     match world.staged() {
         // The staged world does not check grants, so they are checked first.
         Some(staged) => {
-            world.may_write(from)?;
-            world.may_write(to)?;
+            world.ensure_writable(from)?;
+            world.ensure_writable(to)?;
             staged.rename(from, to)?;
         }
         None => {

@@ -36,5 +36,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let Some(transaction) = args.value("tx").as_object::<Transaction>() else { return Ok(Value::Null) };
     let parent = args.given("parent").or(args.flag("detach").then_some(&Value::Null));
-    transaction.place(args.value("node"), args.value("before"), args.value("after"), parent).map(|()| Value::Null)
+    transaction.move_node(args.value("node"), args.value("before"), args.value("after"), parent).map(|()| Value::Null)
 }

@@ -37,5 +37,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let direction = Direction::parse(args.text("direction"))?;
     let nodes = Nodes::from_value_with_edges(args.value("nodes"))?;
-    nodes.step(direction, args.texts_or("kinds")?.as_deref()).map(Value::handle)
+    nodes.neighbors(direction, args.texts_or("kinds")?.as_deref()).map(Value::handle)
 }

@@ -25,5 +25,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let text = args.object::<Passage>("passage").map_or_else(|| args.text("passage"), Passage::text);
-    args.object::<Spans>("spans").map_or(Ok(0), |spans| spans.ink(text)).map(Value::from)
+    args.object::<Spans>("spans").map_or(Ok(0), |spans| spans.non_whitespace_len(text)).map(Value::from)
 }

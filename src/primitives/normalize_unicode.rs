@@ -34,8 +34,8 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
         "NFKC" => |text, normal| normal.extend(text.nfkc()),
         "NFKD" => |text, normal| normal.extend(text.nfkd()),
         other => {
-            let fault = Diagnostic::new(Code::ARGUMENTS, format!("Unicode has no form `{other}`"));
-            return Err(fault.help(did_you_mean(other, ["NFC", "NFD", "NFKC", "NFKD"]).unwrap_or_default()));
+            let error = Diagnostic::new(Code::ARGUMENTS, format!("Unicode has no form `{other}`"));
+            return Err(error.help(did_you_mean(other, ["NFC", "NFD", "NFKC", "NFKD"]).unwrap_or_default()));
         }
     };
     let mut normal = BoundedText::default();

@@ -26,9 +26,9 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    let fault = Diagnostic::new(Code::NOT_FOUND, args.text("message"));
+    let error = Diagnostic::new(Code::NOT_FOUND, args.text("message"));
     Err(match args.given("data") {
-        Some(data) => fault.data(data.json()?),
-        None => fault,
+        Some(data) => error.data(data.json()?),
+        None => error,
     })
 }

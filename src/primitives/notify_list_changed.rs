@@ -22,9 +22,9 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let name = args.text("list");
     let Some(list) = ListKind::ALL.into_iter().find(|list| list.name() == name) else {
-        let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no list `{name}`"));
+        let error = Diagnostic::new(Code::ARGUMENTS, format!("there is no list `{name}`"));
         let names = ListKind::ALL.map(ListKind::name);
-        return Err(fault.help(did_you_mean(name, names).unwrap_or_else(|| names.join(", "))));
+        return Err(error.help(did_you_mean(name, names).unwrap_or_else(|| names.join(", "))));
     };
     context.host.notify(Notice::Changed(list));
     Ok(Value::Null)

@@ -34,8 +34,8 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
         None => make_it()?,
     };
     if matches!(value, Value::Function(_)) {
-        let fault = Diagnostic::new(Code::SCRIPT, format!("`once(\"{key}\", …)` returns a function"));
-        return Err(fault.help("return plain data: it is kept between the runs of a call"));
+        let error = Diagnostic::new(Code::SCRIPT, format!("`once(\"{key}\", …)` returns a function"));
+        return Err(error.help("return plain data: it is kept between the runs of a call"));
     }
     //= docs/spec.md#questions
     //# A call that runs again after an answer MUST get the same values from `now()`, `uuid()` and `once`.

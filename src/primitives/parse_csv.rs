@@ -33,8 +33,8 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    let unless_told = |option| args.given(option).is_none() || args.flag(option);
+    let on_by_default = |option| args.given(option).is_none() || args.flag(option);
     let separator = args.text_or("separator").unwrap_or(",");
-    let table = CsvFormat { header: unless_told("header"), separator, quotes: unless_told("quotes") };
+    let table = CsvFormat { header: on_by_default("header"), separator, quotes: on_by_default("quotes") };
     parse_csv(&ParserInput::from_value(args.value("text")), table)
 }

@@ -60,9 +60,9 @@ fn chosen<T: Copy>(args: &Args, option: &str, [first, second]: [(&str, T); 2]) -
         Some(word) if word == first.0 => Ok(first.1),
         Some(word) if word == second.0 => Ok(second.1),
         Some(other) => {
-            let fault = Diagnostic::new(Code::ARGUMENTS, format!("`parse_markdown` has no {option} `{other}`"));
+            let error = Diagnostic::new(Code::ARGUMENTS, format!("`parse_markdown` has no {option} `{other}`"));
             let known = || format!("`{option}` is `{}` or `{}`", first.0, second.0);
-            Err(fault.help(did_you_mean(other, [first.0, second.0]).unwrap_or_else(known)))
+            Err(error.help(did_you_mean(other, [first.0, second.0]).unwrap_or_else(known)))
         }
     }
 }

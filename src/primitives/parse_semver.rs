@@ -33,7 +33,7 @@ fn parts(text: &str) -> Result<Option<Value>> {
     let stand_in = beyond.as_ref().map(|(_, others)| others.as_str());
     let Ok(version) = Version::parse(stand_in.unwrap_or(text)) else { return Ok(None) };
     if let Some((number, _)) = beyond {
-        let shown: String = number.chars().take(TOLD).collect();
+        let shown: String = number.chars().take(MAX_SHOWN_DIGITS).collect();
         let message = format!("the number {shown} of the version is beyond 64 bits");
         return Err(Diagnostic::new(Code::ARGUMENTS, message).help("compare such versions as texts"));
     }
@@ -49,7 +49,7 @@ fn parts(text: &str) -> Result<Option<Value>> {
 }
 
 /// Maximum number of digits of a number in a message.
-const TOLD: usize = 40;
+const MAX_SHOWN_DIGITS: usize = 40;
 
 /// The first of the three numbers that exceeds 64 bits, and the version with 1 instead of each such number. The result
 /// is a version if and only if `text` was one, which the reader cannot decide.
@@ -72,12 +72,12 @@ mod tests {
     proptest! {
         #[test]
         fn it_never_panics(text in "[0-9.+a-z -]{0,12}|[0-9]{18,21}[.]0[.]0") {
-            let told = parts(&text).ok().flatten();
-            prop_assert_eq!(told.is_some_and(|parts| parts.to_json()["text"] != text), false);
+            let reported = parts(&text).ok().flatten();
+            prop_assert_eq!(reported.is_some_and(|parts| parts.to_json()["text"] != text), false);
         }
 
         #[test]
-        fn a_number_is_itself_or_a_fault(number in "0|[1-9][0-9]{0,24}", place in 0..3_usize, rest in "(-[a-z]{1,3})?([+]7)?") {
+        fn numbers_are_kept_or_refused(number in "0|[1-9][0-9]{0,24}", place in 0..3_usize, rest in "(-[a-z]{1,3})?([+]7)?") {
             let mut numbers = ["1", "2", "3"];
             numbers[place] = &number;
             let text = format!("{}{rest}", numbers.join("."));
@@ -85,8 +85,8 @@ mod tests {
                 (Ok(number), Ok(Some(parts))) => {
                     prop_assert_eq!(&parts.to_json()[["major", "minor", "patch"][place]], number);
                 }
-                (Err(_), Err(fault)) => prop_assert!(fault.message.contains(&number), "{}", fault),
-                (_, told) => prop_assert!(false, "{}: {:?}", text, told),
+                (Err(_), Err(error)) => prop_assert!(error.message.contains(&number), "{}", error),
+                (_, reported) => prop_assert!(false, "{}: {:?}", text, reported),
             }
             // A text that is not a version is refused as such, however long its numbers are.
             for broken in [format!("0{number}1.0.0"), format!("{number}.0"), format!("{text}.")] {

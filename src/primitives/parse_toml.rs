@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, ITEM};
-use crate::parse::toml::{Dates, TomlItem, TomlNode, TOML_SYNTAX, TOML_VALUE, parse_to_fault};
+use crate::parse::toml::{Dates, TomlItem, TomlNode, TOML_SYNTAX, TOML_VALUE, parse_to_error};
 use crate::parse::{ParserInput, TEXT_KINDS};
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, SchemaViolation, option, required};
 use crate::source::Place;
@@ -42,11 +42,11 @@ const CODE: Code = Code("parse.toml");
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let document = ParserInput::from_value(args.value("text")).document();
-    let tree = parse_to_fault(document.source(), Dates::Texts).map_err(|mut fault| {
-        if [TOML_SYNTAX, TOML_VALUE].contains(&fault.code) {
-            fault.code = CODE;
+    let tree = parse_to_error(document.source(), Dates::Texts).map_err(|mut error| {
+        if [TOML_SYNTAX, TOML_VALUE].contains(&error.code) {
+            error.code = CODE;
         }
-        fault
+        error
     })?;
     if let Some(schema) = args.given("schema") {
         let violations = context.host.validate(&tree.to_json(), &schema_of(schema))?;
@@ -89,19 +89,19 @@ fn misfit(tree: &TomlNode, violations: Vec<SchemaViolation>) -> Box<Diagnostic> 
     let mut all: Vec<(Option<Place>, SchemaViolation)> =
         violations.into_iter().map(|one| (places.get(&one.pointer).cloned(), one)).collect();
     all.sort_by_key(|(place, _)| place.as_ref().map(|place| place.span.start));
-    let data: Vec<Json> = all.iter().map(|(place, one)| told(place.as_ref(), one)).collect();
+    let data: Vec<Json> = all.iter().map(|(place, one)| reported(place.as_ref(), one)).collect();
     let (place, first) = all.swap_remove(0);
-    let mut fault = Diagnostic::new(CODE, first.message).data(Json::from(data));
+    let mut error = Diagnostic::new(CODE, first.message).data(Json::from(data));
     if let Some(place) = place {
-        fault = fault.at(place);
+        error = error.at(place);
     }
     match first.help {
-        Some(help) => fault.help(help),
-        None => fault,
+        Some(help) => error.help(help),
+        None => error,
     }
 }
 
-fn told(place: Option<&Place>, violation: &SchemaViolation) -> Json {
+fn reported(place: Option<&Place>, violation: &SchemaViolation) -> Json {
     let at = place.map(ToString::to_string);
     serde_json::json!({ "at": at, "pointer": violation.pointer, "message": violation.message, "help": violation.help })
 }

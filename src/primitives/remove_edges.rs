@@ -25,5 +25,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let Some(transaction) = args.value("tx").as_object::<Transaction>() else { return Ok(Value::Null) };
-    transaction.unlink(args.value("edges")).map(|()| Value::Null)
+    transaction.remove_edges(args.value("edges")).map(|()| Value::Null)
 }

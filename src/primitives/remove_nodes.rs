@@ -35,5 +35,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let Some(transaction) = args.value("tx").as_object::<Transaction>() else { return Ok(Value::Null) };
-    transaction.remove(args.value("nodes")).map(|()| Value::Null)
+    transaction.remove_nodes(args.value("nodes")).map(|()| Value::Null)
 }

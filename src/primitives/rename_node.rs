@@ -32,5 +32,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let Some(transaction) = args.value("tx").as_object::<Transaction>() else { return Ok(Value::Null) };
-    transaction.rename(args.value("node"), args.value("id")).map(|()| Value::Null)
+    transaction.rename_node(args.value("node"), args.value("id")).map(|()| Value::Null)
 }

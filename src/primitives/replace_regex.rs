@@ -122,9 +122,9 @@ fn group(name: &str, pattern: &Pattern) -> Result<usize> {
         Err(_) => names.iter().position(|known| known.as_deref() == Some(name)),
     };
     number.ok_or_else(|| {
-        let fault = Diagnostic::new(Code::ARGUMENTS, format!("the regular expression has no group `{name}`"));
+        let error = Diagnostic::new(Code::ARGUMENTS, format!("the regular expression has no group `{name}`"));
         let known: Vec<&str> = names.iter().flatten().map(|known| &**known).collect();
-        fault.help(did_you_mean(name, known).unwrap_or_else(|| "write `$$` for a dollar".to_owned()))
+        error.help(did_you_mean(name, known).unwrap_or_else(|| "write `$$` for a dollar".to_owned()))
     })
 }
 

@@ -66,7 +66,8 @@ fn missing_node(graph: &Arc<Graph>, kinds: &[String], id: &str, args: &Args) -> 
         if kinds.is_empty() { Vec::new() } else { nodes.iter().map(|node| node.key()).collect_checked()? };
     let texts: Vec<&str> = known.iter().map(|key| &**key).collect();
     // A longer text is not a misspelt id, and is not compared.
-    let near = if id.len() > similarity::LONGEST { Vec::new() } else { similarity::nearest(id, &texts, SUGGESTIONS)? };
+    let is_long = id.len() > similarity::MAX_COMPARED_BYTES;
+    let near = if is_long { Vec::new() } else { similarity::nearest(id, &texts, SUGGESTIONS)? };
     let nearest: Vec<&str> = near.into_iter().map(|place| texts[place]).collect();
     let name = args.text_or("name").map_or_else(|| kinds.join(" or "), str::to_owned);
     let message = format!("there is no {name} `{id}`");

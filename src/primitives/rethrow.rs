@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Result;
 use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
-use crate::value::{Fault, Kind, Value};
+use crate::value::{CaughtError, Kind, Value};
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -11,7 +11,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     summary: "Throws a caught `error` again, with its kind, code, data and location.",
     params: &[required(
         "error",
-        &[Kind::Fault, Kind::Map, Kind::Text],
+        &[Kind::Error, Kind::Map, Kind::Text],
         "The error from `catch (error)` or `on_error`.",
     )],
     returns: Kind::Null,
@@ -27,5 +27,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
-    Err(Fault::from_thrown(args.value("error")))
+    Err(CaughtError::from_thrown(args.value("error")))
 }

@@ -43,9 +43,9 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 /// Default limit of a program's output, in kB.
-const USUAL_KB: i64 = 4_096;
+const DEFAULT_OUTPUT_KB: i64 = 4_096;
 /// Maximum limit of a program's output, in kB.
-const MOST_KB: usize = 65_536;
+const MAX_OUTPUT_KB: usize = 65_536;
 /// Maximum timeout: one day.
 const MAX_TIMEOUT_MS: i64 = 86_400_000;
 
@@ -58,8 +58,8 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
         )),
     });
     let wrong = |message: String, help: &str| Diagnostic::new(Code::ARGUMENTS, message).help(help);
-    let most = args.integer_or("output_kb").unwrap_or(USUAL_KB);
-    let most = usize::try_from(most).ok().filter(|most| *most <= MOST_KB);
+    let most = args.integer_or("output_kb").unwrap_or(DEFAULT_OUTPUT_KB);
+    let most = usize::try_from(most).ok().filter(|most| *most <= MAX_OUTPUT_KB);
     let most = most.ok_or_else(|| wrong("`output_kb` is out of its range".to_owned(), "use 0 to 65536"))?;
     let timeout_ms = args.integer_or("timeout_ms").unwrap_or(MAX_TIMEOUT_MS);
     let timeout = u64::try_from(timeout_ms).ok().filter(|_| timeout_ms <= MAX_TIMEOUT_MS);
@@ -82,8 +82,8 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let mut bytes = None;
     if args.flag("lossy_utf8") {
         notes.extend(let_through(&mut ran, &mut bytes));
-    } else if let Some(fault) = no_text(&command, &ran).filter(|_| ran.code == 0 || !checks) {
-        return with_notes(Err(fault.author_help(ANY_BYTES)), notes);
+    } else if let Some(error) = no_text(&command, &ran).filter(|_| ran.code == 0 || !checks) {
+        return with_notes(Err(error.author_help(ANY_BYTES)), notes);
     }
     let mut ended = ended(&command, ran, Code("run"), checks);
     if let (Ok(Value::Map(fields)), Some(bytes)) = (&mut ended, bytes) {
@@ -99,9 +99,9 @@ fn with_notes(ended: Result<Value>, notes: Vec<String>) -> Result<Value> {
             map.insert("notes".into(), Value::list(notes.into_iter().map(Value::from)));
             Ok(Value::Map(map))
         }
-        Err(mut fault) if !notes.is_empty() => {
-            fault.message = format!("{}; {}", fault.message, notes.join("; "));
-            Err(fault)
+        Err(mut error) if !notes.is_empty() => {
+            error.message = format!("{}; {}", error.message, notes.join("; "));
+            Err(error)
         }
         ended => ended,
     }

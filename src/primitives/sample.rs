@@ -7,7 +7,7 @@ use crate::value::{Json, Kind, Value};
 use serde_json::json;
 
 /// Default limit of tokens.
-const MOST_TOKENS: i64 = 1_000;
+const DEFAULT_MAX_TOKENS: i64 = 1_000;
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -44,7 +44,7 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
         Some(text) => vec![said("user", json!({ "type": "text", "text": text }))],
         None => checked(&args.list("prompt")?).map(|one| message(one?)).collect::<Result<_>>()?,
     };
-    let tokens = args.integer_or("max_tokens").unwrap_or(MOST_TOKENS).clamp(1, i64::from(u32::MAX));
+    let tokens = args.integer_or("max_tokens").unwrap_or(DEFAULT_MAX_TOKENS).clamp(1, i64::from(u32::MAX));
     let mut params = json!({ "messages": messages, "maxTokens": tokens });
     if let Some(system) = args.text_or("system") {
         params["systemPrompt"] = json!(system);
@@ -71,8 +71,8 @@ fn message(value: &Value) -> Result<Json> {
                 (None, None) => return Err(no_message(value)),
             };
             if !["user", "assistant"].contains(&role) {
-                let fault = Diagnostic::new(Code::ARGUMENTS, format!("there is no role `{role}`"));
-                return Err(fault.help("`user` or `assistant`"));
+                let error = Diagnostic::new(Code::ARGUMENTS, format!("there is no role `{role}`"));
+                return Err(error.help("`user` or `assistant`"));
             }
             Ok(said(role, content))
         }

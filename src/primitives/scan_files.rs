@@ -42,7 +42,7 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
             let (paths, arguments): (Vec<String>, Vec<Value>) = each.into_iter().unzip();
             builder.scan_each(&paths, function, &arguments)?;
         }
-        _ => builder.scan(&args.texts("files")?, function, shared)?,
+        _ => builder.scan_files(&args.texts("files")?, function, shared)?,
     }
     Ok(Value::Null)
 }
@@ -54,8 +54,8 @@ fn own(file: &Value, shared: &Value) -> Result<(String, Value)> {
         file => (file.as_text(), shared),
     };
     let Some(path) = path else {
-        let fault = Diagnostic::new(Code::ARGUMENTS, "a file of `scan_files` has no `path`");
-        return Err(fault.help("pass its path, or `#{ path, args }`"));
+        let error = Diagnostic::new(Code::ARGUMENTS, "a file of `scan_files` has no `path`");
+        return Err(error.help("pass its path, or `#{ path, args }`"));
     };
     Ok((path.to_owned(), arguments.clone()))
 }

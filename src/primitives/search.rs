@@ -50,7 +50,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 /// Maximum length of a query, in bytes.
-const LONGEST: usize = 64 << 10;
+const MAX_QUERY_BYTES: usize = 64 << 10;
 
 fn run(_: &Context<'_>, mut args: Args) -> Result<Value> {
     if let Some(answer) = sequence::perform_on_receiver(&args, "search", "list", &["query", "fields", "limit", "any"]) {
@@ -116,8 +116,8 @@ enum SearchRank {
 
 impl Query {
     fn read(query: &str, any: bool) -> Result<Self> {
-        if query.len() > LONGEST {
-            let (bytes, most) = (query.len().div_ceil(1 << 10), LONGEST >> 10);
+        if query.len() > MAX_QUERY_BYTES {
+            let (bytes, most) = (query.len().div_ceil(1 << 10), MAX_QUERY_BYTES >> 10);
             let message = format!("the query has {bytes} kB; `search` takes up to {most} kB");
             return Err(Diagnostic::new(Code::LIMIT, message).help("give some words"));
         }

@@ -20,9 +20,9 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 fn run(context: &Context<'_>, _args: Args) -> Result<Value> {
-    let mut told = context.host.server();
+    let mut reported = context.host.server();
     let world = context.host.world();
-    told.insert("root".to_owned(), world.root().into());
-    told.insert("roots".to_owned(), world.granted_roots().into());
-    Ok(Value::from_json(&told.into()))
+    reported.insert("root".to_owned(), world.root().into());
+    reported.insert("roots".to_owned(), world.granted_roots().into());
+    Ok(Value::from_json(&reported.into()))
 }

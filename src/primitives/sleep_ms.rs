@@ -22,8 +22,8 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let ms = args.float_or("ms").unwrap_or_default();
     if !(0.0..=86_400_000.0).contains(&ms) {
-        let fault = Diagnostic::new(Code::ARGUMENTS, format!("`sleep_ms` cannot wait for {ms} milliseconds"));
-        return Err(fault.help("from 0 to a day"));
+        let error = Diagnostic::new(Code::ARGUMENTS, format!("`sleep_ms` cannot wait for {ms} milliseconds"));
+        return Err(error.help("from 0 to a day"));
     }
     context.host.sleep(ms.ceil() as u64)?;
     Ok(Value::Null)

@@ -40,8 +40,8 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
         "github" => github_slug(text, separator).map(Value::from),
         "unicode" => unicode_slug(text, separator).map(Value::from),
         other => {
-            let fault = Diagnostic::new(Code::ARGUMENTS, format!("`slug` has no style `{other}`"));
-            Err(fault.help(did_you_mean(other, ["ascii", "github", "unicode"]).unwrap_or_default()))
+            let error = Diagnostic::new(Code::ARGUMENTS, format!("`slug` has no style `{other}`"));
+            Err(error.help(did_you_mean(other, ["ascii", "github", "unicode"]).unwrap_or_default()))
         }
     }
 }

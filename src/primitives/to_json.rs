@@ -51,7 +51,7 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
         }
     };
     let text = text.written()?;
-    written.map_err(|fault| Diagnostic::new(Code::INTERNAL, format!("JSON cannot be written: {fault}")))?;
+    written.map_err(|error| Diagnostic::new(Code::INTERNAL, format!("JSON cannot be written: {error}")))?;
     match text.as_text().filter(|text| args.flag("ascii") && !text.is_ascii()) {
         Some(text) => escaped(text),
         None => Ok(text),

@@ -38,5 +38,5 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     if let Some((first, second)) = Spans::pair(args.value("nodes"), args.value("others"))? {
         return Ok(Value::handle(first.union(second)));
     }
-    Ok(Value::handle(Nodes::from_value(args.value("nodes"))?.then(&Nodes::from_value(args.value("others"))?)?))
+    Ok(Value::handle(Nodes::from_value(args.value("nodes"))?.union(&Nodes::from_value(args.value("others"))?)?))
 }

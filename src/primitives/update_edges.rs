@@ -39,5 +39,5 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let (requires, labels) = (given("requires")?, given("labels")?);
     let kind = args.given("kind").and_then(Value::as_text);
     let (edges, to) = (args.value("edges"), args.given("to"));
-    transaction.rewire(edges, to, kind, requires.as_deref(), labels.as_deref()).map(|()| Value::Null)
+    transaction.update_edges(edges, to, kind, requires.as_deref(), labels.as_deref()).map(|()| Value::Null)
 }

@@ -26,5 +26,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let transaction = args.object::<Transaction>("tx");
-    transaction.map(|transaction| transaction.update(args.value("node"), args.value("fields"))).transpose().map(|_| Value::Null)
+    transaction.map(|transaction| transaction.update_node(args.value("node"), args.value("fields"))).transpose().map(|_| Value::Null)
 }

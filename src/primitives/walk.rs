@@ -53,8 +53,8 @@ fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
         None | Some("bfs") => false,
         Some("dfs") => true,
         Some(other) => {
-            let fault = Diagnostic::new(Code::ARGUMENTS, format!("`{other}` is not an order of a walk"));
-            return Err(fault.help("known: `bfs`, `dfs`"));
+            let error = Diagnostic::new(Code::ARGUMENTS, format!("`{other}` is not an order of a walk"));
+            return Err(error.help("known: `bfs`, `dfs`"));
         }
     };
     let walking = GraphWalkOptions {

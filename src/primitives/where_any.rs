@@ -28,5 +28,5 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(_context: &Context<'_>, args: Args) -> Result<Value> {
     let limit = args.integer_or("limit").map(|limit| usize::try_from(limit).unwrap_or(0));
     let nodes = Nodes::from_value(args.value("nodes"))?;
-    Ok(Value::handle(nodes.any_of(&args.texts("fields")?, args.value("test"), limit)?))
+    Ok(Value::handle(nodes.where_any(&args.texts("fields")?, args.value("test"), limit)?))
 }

@@ -48,7 +48,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_TIMEOUT_MS: u64 = 86_400_000;
 
 /// The longest pause between two attempts.
-const PAUSE: Duration = Duration::from_millis(10);
+const MAX_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 const KEYS: [&str; 3] = ["timeout_ms", "note", "pid_key"];
 
@@ -78,13 +78,13 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     lock.note(&write_note(lock.pid(), also, &time::format(world.now_ms(), None)?, &said))?;
     let waited_ms = i64::try_from(waited.as_millis()).unwrap_or(i64::MAX);
     let stale = stale.map_or(Value::Null, |note| Value::from_json(&note.into()));
-    let told = Value::map([
+    let reported = Value::map([
         ("path", Value::from(path)),
         ("waited_ms", Value::Integer(waited_ms)),
         ("pid", Value::Integer(lock.pid().into())),
         ("stale", stale),
     ]);
-    run_locked(&**world, body, told)
+    run_locked(&**world, body, reported)
 }
 
 /// Returns the note of a holder that died. A living holder of another system has released the lock, whatever it left.
@@ -118,9 +118,9 @@ fn warn(context: &Context<'_>, path: &str, note: &Map<String, Json>) {
 //= docs/spec.md#writes
 //# Writes inside `once` or `with_lock` MUST reach the disk when the function succeeds, before the lock is
 //# released.
-fn run_locked(world: &dyn World, body: &Function, told: Value) -> Result<Value> {
+fn run_locked(world: &dyn World, body: &Function, reported: Value) -> Result<Value> {
     settle(world, || {
-        let value = body.call(vec![told])?;
+        let value = body.call(vec![reported])?;
         guard::check()?;
         Ok(value)
     })
@@ -146,7 +146,7 @@ fn taken(context: &Context<'_>, path: &str, timeout: Duration) -> Result<(Box<dy
     let mut had = None;
     //= docs/spec.md#calls
     //# A call that waits for an answer or a lock MUST NOT delay other calls.
-    context.host.aside(&mut || {
+    context.host.wait_replaced(&mut || {
         loop {
             guard::reserve_memory(0)?;
             match world.lock(path)? {
@@ -160,7 +160,7 @@ fn taken(context: &Context<'_>, path: &str, timeout: Duration) -> Result<(Box<dy
             let guard = guard::current();
             let _not_the_scripts = guard.as_ref().map(|guard| guard.pause());
             std::thread::sleep(pause.min(timeout.saturating_sub(began.elapsed())));
-            pause = (pause * 2).min(PAUSE);
+            pause = (pause * 2).min(MAX_POLL_INTERVAL);
         }
     })?;
     let lock = had.ok_or_else(|| Diagnostic::new(Code::INTERNAL, "the lock was not taken"))?;
@@ -171,11 +171,11 @@ fn taken(context: &Context<'_>, path: &str, timeout: Duration) -> Result<(Box<dy
 //# A lock that cannot be acquired in time MUST be an error of kind `locked` that names the holder.
 fn locked(path: &str, note: &str, timeout: Duration) -> Box<Diagnostic> {
     let holder = if let LockFileContent::Note(note) = read_lock_file(note) { note.into() } else { Json::Null };
-    let told = match (holder.get("pid"), holder.get("since").and_then(Json::as_str)) {
+    let reported = match (holder.get("pid"), holder.get("since").and_then(Json::as_str)) {
         (Some(pid), Some(since)) => format!(" by process {pid} since {since}"),
         _ => String::new(),
     };
-    let message = format!("`{path}` is locked{told}");
+    let message = format!("`{path}` is locked{reported}");
     Diagnostic::new(Code("locked"), message)
         .data(json!({ "path": path, "holder": holder, "timeout_ms": timeout.as_millis() }))
         .author_help("retry later, or set a longer `timeout_ms`")
@@ -243,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn notes_of_several_systems_are_read_and_other_files_are_told_apart() {
+    fn notes_of_several_systems_are_recognized() {
         let pid = |text: &str| match read_lock_file(text) {
             LockFileContent::Note(note) => note["pid"].clone(),
             other => json!(format!("{other:?}")),
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_holder_says_stands_beside_its_process() {
+    fn the_note_of_a_holder_is_next_to_its_process() {
         let note = write_note(7, None, "2026-01-01T00:00:00Z", &json!({ "resource_id": "WP01", "pid": 9 }));
         assert_eq!(note, r#"{"pid":7,"since":"2026-01-01T00:00:00Z","resource_id":"WP01"}"#);
         assert_eq!(write_note(7, None, "x", &json!("brewing")), r#"{"pid":7,"since":"x","note":"brewing"}"#);

@@ -42,35 +42,35 @@ pub(super) struct ContractCompiler<'a> {
 
 impl ContractCompiler<'_> {
     /// The contract of each item that clients ask for, in the order of [`Definitions::items`].
-    pub(super) fn contracts(&self, faults: &mut Vec<Diagnostic>) -> Vec<CallContract> {
+    pub(super) fn contracts(&self, diagnostics: &mut Vec<Diagnostic>) -> Vec<CallContract> {
         let Definitions { tools, resources, prompts, .. } = self.definitions;
         // Tools are independent of each other, so they are compiled in parallel.
         let tools = tools.par_iter().map(|tool| {
-            let mut faults = Vec::new();
-            (self.tool(tool, &mut faults), faults)
+            let mut diagnostics = Vec::new();
+            (self.tool(tool, &mut diagnostics), diagnostics)
         });
         let tools: Vec<(CallContract, Vec<Diagnostic>)> = tools.collect();
         let mut contracts = Vec::new();
         for (contract, found) in tools {
             contracts.push(contract);
-            faults.extend(found);
+            diagnostics.extend(found);
         }
-        contracts.extend(resources.iter().map(|resource| self.resource(resource, faults)));
-        contracts.extend(prompts.iter().map(|prompt| self.prompt(prompt, faults)));
+        contracts.extend(resources.iter().map(|resource| self.resource(resource, diagnostics)));
+        contracts.extend(prompts.iter().map(|prompt| self.prompt(prompt, diagnostics)));
         contracts
     }
 
-    fn tool(&self, tool: &Tool, faults: &mut Vec<Diagnostic>) -> CallContract {
-        let (schema, arguments) = self.checker(&tool.input, Schema::publish, faults);
+    fn tool(&self, tool: &Tool, diagnostics: &mut Vec<Diagnostic>) -> CallContract {
+        let (schema, arguments) = self.checker(&tool.input, Schema::publish, diagnostics);
         let (output, result) = match &tool.output {
             Some(schema) => {
-                let (output, result) = self.checker(schema, Schema::resolve, faults);
+                let (output, result) = self.checker(schema, Schema::resolve, diagnostics);
                 (Some(output), result)
             }
             None => (None, None),
         };
         let limits = self.settings.limits(&[tool.limits, self.pack.limits], Limits::default());
-        let operations = self.operations(tool, result.as_ref(), faults);
+        let operations = self.operations(tool, result.as_ref(), diagnostics);
         CallContract { schema, output, arguments, result, limits, operations }
     }
 
@@ -79,11 +79,11 @@ impl ContractCompiler<'_> {
         &self,
         tool: &Tool,
         result: Option<&Arc<Checker>>,
-        faults: &mut Vec<Diagnostic>,
+        diagnostics: &mut Vec<Diagnostic>,
     ) -> Vec<CallContract> {
         let operations = tool.dispatch.iter().flat_map(|dispatch| &dispatch.operations);
         let operations = operations.map(|operation| {
-            let (schema, arguments) = self.checker(&operation.input, Schema::publish, faults);
+            let (schema, arguments) = self.checker(&operation.input, Schema::publish, diagnostics);
             let limits = [operation.limits, tool.limits, self.pack.limits];
             let limits = self.settings.limits(&limits, Limits::default());
             CallContract { schema, arguments, result: result.cloned(), limits, ..CallContract::default() }
@@ -91,15 +91,15 @@ impl ContractCompiler<'_> {
         operations.collect()
     }
 
-    fn resource(&self, resource: &Resource, faults: &mut Vec<Diagnostic>) -> CallContract {
+    fn resource(&self, resource: &Resource, diagnostics: &mut Vec<Diagnostic>) -> CallContract {
         let (schema, arguments) = match &resource.variables {
-            Some(variables) => self.checker(&variables.as_properties(), Schema::resolve, faults),
+            Some(variables) => self.checker(&variables.as_properties(), Schema::resolve, diagnostics),
             None => (Arc::default(), None),
         };
         CallContract { schema, arguments, limits: self.limits(), ..CallContract::default() }
     }
 
-    fn prompt(&self, prompt: &Prompt, faults: &mut Vec<Diagnostic>) -> CallContract {
+    fn prompt(&self, prompt: &Prompt, diagnostics: &mut Vec<Diagnostic>) -> CallContract {
         let places = prompt.name.at.clone();
         let mut properties = serde_json::Map::new();
         for argument in &prompt.arguments {
@@ -115,7 +115,7 @@ impl ContractCompiler<'_> {
             .collect();
         let json = json!({ "type": "object", "properties": properties, "required": required });
         let schema = Schema { json: json.into(), places: [(String::new(), places)].into_iter().collect() };
-        let (schema, arguments) = self.checker(&schema, Schema::publish, faults);
+        let (schema, arguments) = self.checker(&schema, Schema::publish, diagnostics);
         CallContract { schema, arguments, limits: self.limits(), ..CallContract::default() }
     }
 
@@ -128,7 +128,7 @@ impl ContractCompiler<'_> {
         &self,
         schema: &Schema,
         form: SchemaForm,
-        faults: &mut Vec<Diagnostic>,
+        diagnostics: &mut Vec<Diagnostic>,
     ) -> (ObjectSchema, Option<Arc<Checker>>) {
         let compiled = |json: ObjectSchema| match self.validation {
             Validation::Skipped => Ok(Checker::lazy(json)),
@@ -137,14 +137,14 @@ impl ContractCompiler<'_> {
         let made = form(schema, &self.definitions.defs).and_then(|json| Ok((compiled(Arc::clone(&json))?, json)));
         match made {
             Ok((checker, json)) => (json, Some(Arc::new(checker))),
-            Err(fault) => {
-                let fault = match schema.place("") {
-                    Some(place) => fault.at(place.clone()),
-                    None => fault,
+            Err(diagnostic) => {
+                let diagnostic = match schema.place("") {
+                    Some(place) => diagnostic.at(place.clone()),
+                    None => diagnostic,
                 };
                 let missing = schema.missing_references(&self.definitions.defs);
                 if missing.is_empty() && lint_schema(schema, SchemaRole::Shared).is_empty() {
-                    faults.push(*fault);
+                    diagnostics.push(*diagnostic);
                 }
                 (schema_object((*schema.json).clone()).unwrap_or_default().into(), None)
             }

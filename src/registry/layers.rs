@@ -116,10 +116,10 @@ impl PackFiles {
     /// Reads all layers to the end, in order of precedence. Files that cannot be read are in the list of diagnostics.
     pub fn collect(layers: &[Layer]) -> (Self, Vec<Diagnostic>) {
         let mut files = Self::default();
-        let mut faults = Vec::new();
+        let mut diagnostics = Vec::new();
         for layer in layers.iter().rev() {
-            let read = read_layer(layer, &mut faults);
-            files.warn_of_moved_originals(layer, &read, &mut faults);
+            let read = read_layer(layer, &mut diagnostics);
+            files.warn_of_moved_originals(layer, &read, &mut diagnostics);
             for (path, file) in read {
                 //= docs/spec.md#definitions
                 //# An empty file of a higher layer MUST remove the file below it.
@@ -133,7 +133,7 @@ impl PackFiles {
                 }
             }
         }
-        (files, faults)
+        (files, diagnostics)
     }
 
     /// Returns the names of the packs: the stems of `tools.d/*.toml` and the folders under `tools.d` with such a file.
@@ -169,7 +169,7 @@ impl PackFiles {
     /// name of the pack that it would belong to, and the warning.
     pub fn ownerless_files(&self, packs: &[String]) -> Vec<(&str, Diagnostic)> {
         let texts = self.texts("tools.d/", ".rhai").chain(self.texts("templates/", ".hbs"));
-        let told = texts.filter_map(|source| {
+        let reported = texts.filter_map(|source| {
             let path = source.path.as_str();
             let start = path.find('/')? + 1;
             let end = start + path[start..].find('/').or_else(|| path[start..].rfind('.'))?;
@@ -184,10 +184,11 @@ impl PackFiles {
                     format!("rename it to `{}PACK/{}`, or write `tools.d/{name}.toml`", &path[..start], &path[start..])
                 }
             };
-            let fault = Diagnostic::new(Code("ownerless-file"), message).warning().help(help).at(source.place(0..0));
-            Some((name, *fault))
+            let diagnostic =
+                Diagnostic::new(Code("ownerless-file"), message).warning().help(help).at(source.place(0..0));
+            Some((name, *diagnostic))
         });
-        told.collect()
+        reported.collect()
     }
 
     /// How much there is to read in definitions.
@@ -225,7 +226,7 @@ impl PackFiles {
     }
 
     /// Returns an error for each definition, script and template that is not UTF-8, and is therefore not read.
-    pub fn encoding_faults(&self) -> Vec<Diagnostic> {
+    pub fn encoding_diagnostics(&self) -> Vec<Diagnostic> {
         let is_read = |path: &str| match path.split_once('/') {
             Some(("tools.d", rest)) => rest.ends_with(".toml") || rest.ends_with(".rhai"),
             Some(("templates", rest)) => rest.ends_with(".hbs"),
@@ -233,10 +234,15 @@ impl PackFiles {
             _ => false,
         };
         let unread = self.by_path.iter().filter(|(path, file)| file.source.is_none() && is_read(path));
-        unread.filter_map(|(path, file)| encoding_fault(path, file.bytes())).collect()
+        unread.filter_map(|(path, file)| encoding_diagnostic(path, file.bytes())).collect()
     }
 
-    fn warn_of_moved_originals(&self, layer: &Layer, read: &BTreeMap<String, LayerFile>, faults: &mut Vec<Diagnostic>) {
+    fn warn_of_moved_originals(
+        &self,
+        layer: &Layer,
+        read: &BTreeMap<String, LayerFile>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
         let Some(world) = &layer.world else { return };
         let noted = match &layer.trust {
             Some(_) => read_ejected(world.as_ref(), &format!("{WORKSPACE_FOLDER}/{EJECTED}")),
@@ -247,21 +253,21 @@ impl PackFiles {
             let Some(ours) = read.get(&path) else { continue };
             if blake3::Hash::from(*original.hash()).to_string() != recorded {
                 let message = format!("`{path}` has changed in the layer `{}` since it was ejected", original.origin);
-                let fault = Diagnostic::new(Code("ejected-original-changed"), message)
+                let diagnostic = Diagnostic::new(Code("ejected-original-changed"), message)
                     .warning()
                     .help("compare both, then run `toolsd eject` again or keep yours");
-                let fault = match &ours.source {
-                    Some(source) => fault.at(source.place(0..0)),
-                    None => fault,
+                let diagnostic = match &ours.source {
+                    Some(source) => diagnostic.at(source.place(0..0)),
+                    None => diagnostic,
                 };
-                faults.push(*fault);
+                diagnostics.push(*diagnostic);
             }
         }
     }
 }
 
 /// Returns the error of a file that is not UTF-8, at its first wrong byte.
-fn encoding_fault(path: &str, bytes: &[u8]) -> Option<Diagnostic> {
+fn encoding_diagnostic(path: &str, bytes: &[u8]) -> Option<Diagnostic> {
     let offset = std::str::from_utf8(bytes).err()?.valid_up_to();
     // The text before the wrong byte stays as it is, so the offset holds in it too.
     let at = Source::new(path, String::from_utf8_lossy(bytes)).place(offset..offset + 1);
@@ -277,7 +283,7 @@ pub fn read_ejected(layer: &dyn Workspace, path: &str) -> BTreeMap<String, Strin
     layer.read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
 }
 
-fn read_layer(layer: &Layer, faults: &mut Vec<Diagnostic>) -> BTreeMap<String, LayerFile> {
+fn read_layer(layer: &Layer, diagnostics: &mut Vec<Diagnostic>) -> BTreeMap<String, LayerFile> {
     let Some(world) = &layer.world else { return embedded_layer().clone() };
     let file = |path: String, bytes: Vec<u8>| {
         // The bytes are read once, so those that were checked are those that are compiled.
@@ -285,12 +291,12 @@ fn read_layer(layer: &Layer, faults: &mut Vec<Diagnostic>) -> BTreeMap<String, L
         (path, file)
     };
     if let Some(trust) = &layer.trust {
-        let admitted = trusted_files(world.as_ref(), trust, faults).into_iter();
+        let admitted = trusted_files(world.as_ref(), trust, diagnostics).into_iter();
         let within =
             |path: String| path.strip_prefix(WORKSPACE_FOLDER).map(|path| path.trim_start_matches('/').to_owned());
         return admitted.filter_map(|(path, bytes)| Some(file(within(path)?, bytes))).collect();
     }
-    named_files(world.as_ref(), faults).into_iter().map(|(path, bytes)| file(path, bytes)).collect()
+    named_files(world.as_ref(), diagnostics).into_iter().map(|(path, bytes)| file(path, bytes)).collect()
 }
 
 #[cfg(test)]
@@ -303,27 +309,28 @@ mod tests {
         let paths = ["tools.d/a.rhai", "tools.d/a/b.toml", "templates/a/b.hbs", "prompts/a/b.md", "templates/a/b.png"];
         let file = |path: &str| (path.to_owned(), LayerFile::new("memory", path, text));
         let files = PackFiles { by_path: paths.map(file).into(), removed: Vec::new() };
-        let told: Vec<String> = files.encoding_faults().iter().map(|fault| fault.to_string()).collect();
-        assert_eq!(told.len(), 4, "{told:?}");
-        let script = told.iter().find(|told| told.contains("a.rhai")).expect("it is reported");
+        let reported: Vec<String> =
+            files.encoding_diagnostics().iter().map(|diagnostic| diagnostic.to_string()).collect();
+        assert_eq!(reported.len(), 4, "{reported:?}");
+        let script = reported.iter().find(|reported| reported.contains("a.rhai")).expect("it is reported");
         let wrong =
             "tools.d/a.rhai:2:14: `tools.d/a.rhai` is not UTF-8: the byte 0xE9 at offset 19 begins no character";
         assert!(script.contains(wrong), "{script}");
     }
 
     #[test]
-    fn a_script_or_template_of_no_pack_is_told() {
+    fn scripts_and_templates_without_pack_are_reported() {
         let paths =
             ["tools.d/a.toml", "tools.d/a.rhai", "templates/a/b.hbs", "templates/shared/b.hbs", "templates/c.md"];
         let lost = [("templates/b.hbs", ""), ("tools.d/c/d.rhai", "")];
         let files = PackFiles::from_texts(paths.map(|path| (path, "")).into_iter().chain(lost));
-        let told = files.ownerless_files(&["a".to_owned()]);
-        let told: Vec<_> =
-            told.iter().map(|(pack, fault)| (*pack, fault.help.as_deref().unwrap_or_default())).collect();
+        let reported = files.ownerless_files(&["a".to_owned()]);
+        let reported: Vec<_> =
+            reported.iter().map(|(pack, diagnostic)| (*pack, diagnostic.help.as_deref().unwrap_or_default())).collect();
         let expected = [
             ("c", "rename the folder to that of a pack, or write `tools.d/c.toml`"),
             ("b", "rename it to `templates/PACK/b.hbs`, or write `tools.d/b.toml`"),
         ];
-        assert_eq!(told, expected);
+        assert_eq!(reported, expected);
     }
 }

@@ -145,7 +145,7 @@ pub struct PackParts {
     /// The skills that come with it.
     pub skills: Vec<Arc<Skill>>,
     /// What is wrong.
-    pub faults: Vec<Diagnostic>,
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Compiles a pack whose definitions are read. If it is known to be sound, what is not needed at the start is compiled
@@ -163,12 +163,12 @@ pub fn compile_pack(
     let is_needed = merged.validation == Validation::Full || merged.definitions.has_computed_texts();
     let ready = || if is_needed { program.diagnostics().to_vec() } else { Vec::new() };
     let (broken, others) = rayon::join(ready, others);
-    let MergedDefinitions { definitions, pack, mut faults, .. } = merged;
-    faults.extend(files.encoding_faults());
-    faults.extend(broken);
-    faults.extend(others.faults);
+    let MergedDefinitions { definitions, pack, mut diagnostics, .. } = merged;
+    diagnostics.extend(files.encoding_diagnostics());
+    diagnostics.extend(broken);
+    diagnostics.extend(others.diagnostics);
     let CompiledParts { templates, config, config_checker, contracts, .. } = others;
-    let skills = pack_skills(&definitions.skills, &files, &mut faults).into_iter().map(Arc::new).collect();
+    let skills = pack_skills(&definitions.skills, &files, &mut diagnostics).into_iter().map(Arc::new).collect();
     let name = name.to_owned();
     PackParts {
         name,
@@ -182,7 +182,7 @@ pub fn compile_pack(
         config_checker,
         contracts,
         skills,
-        faults,
+        diagnostics,
     }
 }
 
@@ -192,20 +192,21 @@ struct CompiledParts {
     config: Json,
     config_checker: Option<Checker>,
     contracts: Vec<CallContract>,
-    faults: Vec<Diagnostic>,
+    diagnostics: Vec<Diagnostic>,
 }
 
 impl CompiledParts {
     fn compile(name: &str, files: &PackFiles, merged: &MergedDefinitions, settings: &WorkspaceSettings) -> Self {
         let MergedDefinitions { definitions, pack, validation, .. } = merged;
-        let (templates, mut faults) = match validation {
+        let (templates, mut diagnostics) = match validation {
             Validation::Skipped => (lazy_templates(files, definitions), Vec::new()),
             Validation::Full => compile_templates(files, definitions),
         };
-        let (config, config_checker) = configure(name, pack, &definitions.defs, settings, *validation, &mut faults);
+        let (config, config_checker) =
+            configure(name, pack, &definitions.defs, settings, *validation, &mut diagnostics);
         let compiling = ContractCompiler { definitions, pack, settings, validation: *validation };
-        let contracts = compiling.contracts(&mut faults);
-        Self { templates, config, config_checker, contracts, faults }
+        let contracts = compiling.contracts(&mut diagnostics);
+        Self { templates, config, config_checker, contracts, diagnostics }
     }
 }
 
@@ -223,7 +224,7 @@ impl PackParts {
             return Some(plain.text.to_string());
         }
         let rendered = self.templates.render(path, &json!({ "config": self.config }));
-        rendered.map_err(|fault| tracing::warn!("the instructions of `{}`: {fault}", self.name)).ok()
+        rendered.map_err(|diagnostic| tracing::warn!("the instructions of `{}`: {diagnostic}", self.name)).ok()
     }
 
     /// Keeps the definitions for whose location `is_kept` returns `true`.
@@ -237,7 +238,7 @@ impl PackParts {
 
     /// Whether it can be served.
     pub fn is_sound(&self) -> bool {
-        !self.faults.iter().any(Diagnostic::is_error)
+        !self.diagnostics.iter().any(Diagnostic::is_error)
     }
 
     /// The pack, to be served in `root`; the definitions that clients ask for; and the contracts of those, in their
@@ -287,7 +288,7 @@ pub struct MergedDefinitions {
     /// `[pack]`, or what stands for it.
     pub pack: PackDefinition,
     /// What is wrong with them.
-    pub faults: Vec<Diagnostic>,
+    pub diagnostics: Vec<Diagnostic>,
     /// How closely they were validated, and are from here on.
     pub validation: Validation,
 }
@@ -296,7 +297,7 @@ pub struct MergedDefinitions {
 /// first one counts.
 pub fn merge_definitions(name: &str, files: &PackFiles, validation: Validation) -> MergedDefinitions {
     let mut all = Definitions::default();
-    let mut faults = Vec::new();
+    let mut diagnostics = Vec::new();
     let written: Vec<_> = files.by_path.iter().filter(|(path, _)| is_definition(path)).collect();
     // Files are independent of each other, so they are read in parallel.
     let read = |file: &LayerFile| file.source.as_ref().map(|source| read_definitions(source, validation));
@@ -304,49 +305,49 @@ pub fn merge_definitions(name: &str, files: &PackFiles, validation: Validation) 
     for ((path, file), found) in written.into_iter().zip(found) {
         // Files that are not UTF-8 are reported for the whole pack at once.
         let (Some(source), Some((definitions, broken))) = (&file.source, found) else { continue };
-        faults.extend(broken);
+        diagnostics.extend(broken);
         // One that removes a file below is not here. An editor may just be about to write it.
         if source.text.trim_ascii().is_empty() {
             let message =
                 format!("`{path}` is empty: it defines nothing, and there is no such file below that it removes");
             let help = "write a definition into it, or check whether the pack needs it";
-            faults.push(*Diagnostic::new(TOML_SYNTAX, message).at(source.place(0..0)).help(help));
+            diagnostics.push(*Diagnostic::new(TOML_SYNTAX, message).at(source.place(0..0)).help(help));
         }
-        add_definitions(&mut all, definitions, source, &mut faults);
+        add_definitions(&mut all, definitions, source, &mut diagnostics);
     }
     let Definitions { cases, fixtures, .. } = &mut all;
     for case in cases {
-        apply_fixtures(&mut case.setup, &case.fixtures, fixtures, &mut faults);
+        apply_fixtures(&mut case.setup, &case.fixtures, fixtures, &mut diagnostics);
     }
     let pack = all.pack.clone().unwrap_or_else(|| default_definition(name, files));
     if let Some(wanted) = &pack.prompt_tool {
         if all.prompts.is_empty() {
-            let fault = Diagnostic::new(code::MISSING_KEY, "`prompt_tool` in a pack without prompts");
-            faults.push(*fault.at(wanted.name.at.clone()).help("define a `[[prompt]]`, or leave it out"));
+            let diagnostic = Diagnostic::new(code::MISSING_KEY, "`prompt_tool` in a pack without prompts");
+            diagnostics.push(*diagnostic.at(wanted.name.at.clone()).help("define a `[[prompt]]`, or leave it out"));
         } else {
             all.tools.push(wanted.tool(&all.prompts));
         }
     }
-    MergedDefinitions { definitions: all, pack, faults, validation }
+    MergedDefinitions { definitions: all, pack, diagnostics, validation }
 }
 
 fn is_definition(path: &str) -> bool {
     path.starts_with("tools.d/") && path.ends_with(".toml")
 }
 
-fn add_definitions(all: &mut Definitions, more: Definitions, source: &Arc<Source>, faults: &mut Vec<Diagnostic>) {
+fn add_definitions(all: &mut Definitions, more: Definitions, source: &Arc<Source>, diagnostics: &mut Vec<Diagnostic>) {
     let head = source.place(0..0);
     if let Some(pack) = more.pack {
         match &all.pack {
             Some(first) => {
-                faults.push(duplicate("`[pack]` appears twice in one pack", &pack.title.at, &first.title.at))
+                diagnostics.push(duplicate("`[pack]` appears twice in one pack", &pack.title.at, &first.title.at))
             }
             None => all.pack = Some(pack),
         }
     }
     if let Some(graph) = more.graph {
         match &all.graph {
-            Some(first) => faults.push(duplicate("`[graph]` appears twice in one pack", &head, &first.script.at)),
+            Some(first) => diagnostics.push(duplicate("`[graph]` appears twice in one pack", &head, &first.script.at)),
             None => all.graph = Some(graph),
         }
     }
@@ -389,8 +390,8 @@ struct TemplateSources {
 
 /// Compiles the templates of a pack, and says what is wrong with them.
 fn compile_templates(files: &PackFiles, definitions: &Definitions) -> (LazyTemplates, Vec<Diagnostic>) {
-    let (templates, faults) = TemplateSources::collect(files, definitions).compile();
-    (loaded_templates(templates), faults)
+    let (templates, diagnostics) = TemplateSources::collect(files, definitions).compile();
+    (loaded_templates(templates), diagnostics)
 }
 
 /// The templates of a pack that are known to be sound: compiled when they are first asked for.
@@ -411,10 +412,10 @@ impl TemplateSources {
     }
 
     fn compile(self) -> (Templates, Vec<Diagnostic>) {
-        let (mut templates, mut faults) = Templates::compile(&self.files);
+        let (mut templates, mut diagnostics) = Templates::compile(&self.files);
         for (text, at) in &self.inline {
-            faults.extend(templates.add_inline(text, at));
+            diagnostics.extend(templates.add_inline(text, at));
         }
-        (templates, faults)
+        (templates, diagnostics)
     }
 }

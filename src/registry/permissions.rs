@@ -77,8 +77,8 @@ impl Permissions {
             return Some(Self::default());
         }
         let source = Source::new(path, String::from_utf8_lossy(bytes));
-        let (definitions, faults) = read_definitions(&source, Validation::Full);
-        Some(Self::from_definitions(&definitions.sound(&faults)?))
+        let (definitions, diagnostics) = read_definitions(&source, Validation::Full);
+        Some(Self::from_definitions(&definitions.sound(&diagnostics)?))
     }
 
     /// Returns what definitions request.

@@ -18,9 +18,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Maximum size of the file in bytes: it is read before it is trusted, and files that people write are smaller.
-const MOST_BYTES: u64 = 64 << 10;
+const MAX_SETTINGS_BYTES: u64 = 64 << 10;
 /// Maximum number of its diagnostics that are listed individually.
-const MOST_FAULTS: usize = 50;
+const MAX_LISTED_DIAGNOSTICS: usize = 50;
 
 /// The contents of the file; empty if there is none.
 #[derive(Clone, Debug, Default)]
@@ -42,30 +42,30 @@ impl WorkspaceSettings {
         // A broken symlink is read too, so that it is reported.
         let bytes = match workspace.stat(SETTINGS_FILE) {
             Ok(None) => return (Self::default(), Vec::new()),
-            Ok(Some(stat)) if stat.size > MOST_BYTES => Err(too_large(stat.size)),
+            Ok(Some(stat)) if stat.size > MAX_SETTINGS_BYTES => Err(too_large(stat.size)),
             Ok(Some(_)) | Err(_) => workspace.read(SETTINGS_FILE),
         };
         // It may have grown meanwhile.
         let in_bounds = |bytes: Vec<u8>| match bytes.len() as u64 {
-            size if size > MOST_BYTES => Err(too_large(size)),
+            size if size > MAX_SETTINGS_BYTES => Err(too_large(size)),
             _ => Ok(bytes),
         };
         let bytes = match bytes.and_then(in_bounds) {
             Ok(bytes) => bytes,
-            Err(fault) => return (Self { is_cut: true, ..Self::default() }, vec![*fault]),
+            Err(diagnostic) => return (Self { is_cut: true, ..Self::default() }, vec![*diagnostic]),
         };
         let source = Source::new(SETTINGS_FILE, String::from_utf8_lossy(&bytes));
-        let (mut workspace_file, mut faults) = read_workspace(&source);
+        let (mut workspace_file, mut diagnostics) = read_workspace(&source);
         let refused = trust.check(SETTINGS_FILE, &bytes, workspace.now_ms()).err();
         if let Some(why) = &refused {
-            faults.extend(remove_powers(&mut workspace_file, &source, why));
+            diagnostics.extend(remove_powers(&mut workspace_file, &source, why));
         }
         let trusted = refused.is_none();
-        told_in_part(&mut faults);
-        let is_cut = !trusted || faults.iter().any(Diagnostic::is_error);
+        limit_diagnostics(&mut diagnostics);
+        let is_cut = !trusted || diagnostics.iter().any(Diagnostic::is_error);
         let mut hasher = blake3::Hasher::new();
         hasher.update(&bytes).update(&[u8::from(trusted)]);
-        (Self { workspace: workspace_file, trusted, is_cut, hash: *hasher.finalize().as_bytes() }, faults)
+        (Self { workspace: workspace_file, trusted, is_cut, hash: *hasher.finalize().as_bytes() }, diagnostics)
     }
 
     /// The prefix of the public names of a pack; usually empty.
@@ -107,18 +107,21 @@ impl WorkspaceSettings {
 //= docs/spec.md#robustness
 //# A file that toolsd reads for itself MUST be a regular file of a bounded size.
 fn too_large(size: u64) -> Box<Diagnostic> {
-    let message =
-        format!("`{SETTINGS_FILE}` has {} kB, and is not used: at most {} kB are read", size >> 10, MOST_BYTES >> 10);
+    let message = format!(
+        "`{SETTINGS_FILE}` has {} kB, and is not used: at most {} kB are read",
+        size >> 10,
+        MAX_SETTINGS_BYTES >> 10
+    );
     Diagnostic::new(Code::LIMIT, message).help("remove everything that is not a setting")
 }
 
 /// Keeps the first diagnostics of a file, and adds the number of the others.
-pub fn told_in_part(faults: &mut Vec<Diagnostic>) {
-    let more = faults.len().saturating_sub(MOST_FAULTS);
+pub fn limit_diagnostics(diagnostics: &mut Vec<Diagnostic>) {
+    let more = diagnostics.len().saturating_sub(MAX_LISTED_DIAGNOSTICS);
     if more > 1 {
-        let last = faults[MOST_FAULTS].clone();
-        faults.truncate(MOST_FAULTS);
-        faults.push(Diagnostic { message: format!("and {more} more errors, first: {}", last.message), ..last });
+        let last = diagnostics[MAX_LISTED_DIAGNOSTICS].clone();
+        diagnostics.truncate(MAX_LISTED_DIAGNOSTICS);
+        diagnostics.push(Diagnostic { message: format!("and {more} more errors, first: {}", last.message), ..last });
     }
 }
 
@@ -145,14 +148,14 @@ fn remove_powers(file: &mut WorkspaceDefinition, source: &Arc<Source>, why: &Dia
         [one] => (one.clone(), "is"),
         several => (several.join(", "), "are"),
     };
-    let fault = Diagnostic::new(
+    let diagnostic = Diagnostic::new(
         UNTRUSTED,
         format!(
             "{list} {verb} not used: {}",
             why.message.replace(" and so not used", "").replace(", and so is not used", "")
         ),
     );
-    Some(*fault.warning().at(source.place(0..0)).help("read the file, then run `toolsd trust`"))
+    Some(*diagnostic.warning().at(source.place(0..0)).help("read the file, then run `toolsd trust`"))
 }
 
 /// The configuration, its checker, and what is wrong with it. Of an untrusted file nothing that is a path (`format =
@@ -163,14 +166,14 @@ pub fn configure(
     defs: &[(Located<String>, Schema)],
     settings: &WorkspaceSettings,
     validation: Validation,
-    faults: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) -> (Json, Option<Checker>) {
     let mut config = settings.config(name);
     let written = settings.workspace.packs.iter().find(|(pack, _)| pack.value == name);
     let Some(schema) = &pack.config else {
         if let (Some((at, _)), Some(first)) = (written, config.as_object().and_then(|map| map.keys().next())) {
             let message = format!("the pack `{name}` has no configuration, so no `{first}`");
-            faults.push(*Diagnostic::new(Code("config"), message).at(at.at.clone()).help("remove the table"));
+            diagnostics.push(*Diagnostic::new(Code("config"), message).at(at.at.clone()).help("remove the table"));
         }
         return (json!({}), None);
     };
@@ -181,29 +184,29 @@ pub fn configure(
             return (config, Some(checker));
         }
         Ok(checker) => checker,
-        Err(fault) => {
+        Err(diagnostic) => {
             let place = schema.place("").cloned();
-            faults.push(*match place {
-                Some(place) => fault.at(place),
-                None => fault,
+            diagnostics.push(*match place {
+                Some(place) => diagnostic.at(place),
+                None => diagnostic,
             });
             return (config, None);
         }
     };
     if !settings.trusted {
-        remove_paths(name, &mut config, pack, faults);
+        remove_paths(name, &mut config, pack, diagnostics);
     }
     for problem in checker.check(&config) {
-        let fault =
+        let diagnostic =
             Diagnostic::new(Code("config"), format!("`[packs.{name}]` of `{SETTINGS_FILE}`: {}", problem.message));
-        let fault = match problem.help {
-            Some(help) => fault.help(help),
-            None => fault,
+        let diagnostic = match problem.help {
+            Some(help) => diagnostic.help(help),
+            None => diagnostic,
         };
         let place = written.and_then(|(_, written)| written.place(&problem.pointer));
-        faults.push(*match place.or(written.map(|(name, _)| &name.at)) {
-            Some(place) => fault.at(place.clone()),
-            None => fault,
+        diagnostics.push(*match place.or(written.map(|(name, _)| &name.at)) {
+            Some(place) => diagnostic.at(place.clone()),
+            None => diagnostic,
         });
     }
     checker.fill_defaults(&mut config);
@@ -217,13 +220,13 @@ pub fn granted_paths(name: &str, pack: &PackDefinition, settings: &WorkspaceSett
     pack.config_paths(&written, workspace)
 }
 
-fn remove_paths(pack: &str, config: &mut Json, definition: &PackDefinition, faults: &mut Vec<Diagnostic>) {
+fn remove_paths(pack: &str, config: &mut Json, definition: &PackDefinition, diagnostics: &mut Vec<Diagnostic>) {
     let Some(map) = config.as_object_mut() else { return };
     for (name, _) in definition.path_properties() {
         if map.shift_remove(name).is_some() {
             let message =
                 format!("`{name}` of `[packs.{pack}]` is not used: it is a path, and `{SETTINGS_FILE}` is not trusted");
-            faults
+            diagnostics
                 .push(*Diagnostic::new(Code("untrusted"), message).warning().help("read it, then run `toolsd trust`"));
         }
     }
@@ -238,21 +241,24 @@ pub const NO_PACK: Code = Code("unknown-pack");
 /// The error for a pack that `toolsd.toml`, or the command line, names and that is not among the `known` ones. `found`
 /// are the diagnostics of the collected files: if files of the pack are withheld, they are the reason.
 pub fn unknown_pack(name: &str, known: &[String], found: &[Diagnostic]) -> Box<Diagnostic> {
-    let withheld: Vec<&Diagnostic> = found.iter().filter(|fault| is_withheld_of(fault, name)).collect();
+    let withheld: Vec<&Diagnostic> = found.iter().filter(|diagnostic| is_withheld_of(diagnostic, name)).collect();
     if !withheld.is_empty() {
         // A file that changed or requests more is a more precise reason than one that is not trusted.
-        let told = withheld.iter().find(|fault| !fault.message.contains("is not trusted"));
-        let why = told.map_or("its files are not trusted", |fault| &*fault.message);
-        let help = told.and_then(|fault| fault.help.as_deref()).unwrap_or("read its files, then run `toolsd trust`");
+        let reported = withheld.iter().find(|diagnostic| !diagnostic.message.contains("is not trusted"));
+        let why = reported.map_or("its files are not trusted", |diagnostic| &*diagnostic.message);
+        let help = reported
+            .and_then(|diagnostic| diagnostic.help.as_deref())
+            .unwrap_or("read its files, then run `toolsd trust`");
         return Diagnostic::new(NO_PACK, format!("pack `{name}` is not loaded: {why}")).help(help);
     }
-    let fault = Diagnostic::new(NO_PACK, format!("there is no pack `{name}`"));
+    let diagnostic = Diagnostic::new(NO_PACK, format!("there is no pack `{name}`"));
     // The name may also be a misspelled one of an untrusted pack.
-    let withheld = found.iter().filter(|fault| is_withheld(fault)).filter_map(|fault| fault.at.as_ref());
+    let withheld =
+        found.iter().filter(|diagnostic| is_withheld(diagnostic)).filter_map(|diagnostic| diagnostic.at.as_ref());
     let withheld = withheld.filter_map(|at| pack_of_file(&at.source.path));
     let known: BTreeSet<&str> = known.iter().map(String::as_str).chain(withheld).collect();
     match did_you_mean(name, known) {
-        Some(help) => fault.help(help),
-        None => fault.help("run `toolsd list --where`"),
+        Some(help) => diagnostic.help(help),
+        None => diagnostic.help("run `toolsd list --where`"),
     }
 }

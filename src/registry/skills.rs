@@ -7,7 +7,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::parse::{ParserInput, parse_front_matter};
 use crate::source::{Place, Source};
 use crate::value::Json;
-use crate::world::recorded::YOUNG_MS;
+use crate::world::recorded::COARSEST_MTIME_MS;
 use crate::world::{Stat, WalkOptions, Workspace, path};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
@@ -55,7 +55,7 @@ impl Skill {
 pub(super) fn pack_skills(
     definitions: &[SkillsDefinition],
     files: &PackFiles,
-    faults: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Skill> {
     let mut found: BTreeMap<String, Skill> = BTreeMap::new();
     for dir in definitions.iter().flat_map(|definition| &definition.dirs) {
@@ -64,20 +64,24 @@ pub(super) fn pack_skills(
             any = true;
             match pack_skill(dir, &folder, files) {
                 Ok((skill, more)) => {
-                    faults.extend(more);
+                    diagnostics.extend(more);
                     if let Some(first) = found.insert(skill.uri.clone(), skill) {
                         let message = format!("two skills are `{}`", first.uri);
-                        faults.push(*skill_warning(message, &dir.at, "give each skill its own name"));
+                        diagnostics.push(*skill_warning(message, &dir.at, "give each skill its own name"));
                     }
                 }
                 //= docs/spec.md#skills
                 //# A broken skill MUST NOT affect other skills.
-                Err(fault) => faults.push(*fault),
+                Err(diagnostic) => diagnostics.push(*diagnostic),
             }
         }
         if !any {
             let message = format!("there is no skill below `{}`", dir.value);
-            faults.push(*skill_warning(message, &dir.at, "a skill is a folder with a SKILL.md among the pack's files"));
+            diagnostics.push(*skill_warning(
+                message,
+                &dir.at,
+                "a skill is a folder with a SKILL.md among the pack's files",
+            ));
         }
     }
     found.into_values().collect()
@@ -133,7 +137,7 @@ impl FileDigests {
         let bytes = world.read(path)?;
         let digest = sha256_digest(&bytes);
         // A file may have changed twice within the resolution of a recent time stamp.
-        if let Some(stat) = stat.filter(|stat| stat.modified_ns <= i128::from(at_ms - YOUNG_MS) * 1_000_000) {
+        if let Some(stat) = stat.filter(|stat| stat.modified_ns <= i128::from(at_ms - COARSEST_MTIME_MS) * 1_000_000) {
             let mut known = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             known.insert(path.to_owned(), (stat, digest.clone()));
         }
@@ -154,7 +158,7 @@ pub fn read_found_skill(
     let nowhere = Source::new(&file, "").place(0..0);
     let left_out =
         |why: &str| skill_warning(format!("`{file}` is skipped: {why}"), &nowhere, "save SKILL.md as UTF-8 text");
-    let bytes = world.read(&file).map_err(|fault| left_out(&fault.message))?;
+    let bytes = world.read(&file).map_err(|diagnostic| left_out(&diagnostic.message))?;
     let text = String::from_utf8(bytes).map_err(|_| left_out("it is not valid UTF-8"))?;
     let source = Source::new(&file, &text);
     let origin = SkillSource { path: &file, text: &text, at: &source.place(0..0), is_found: true };
@@ -183,12 +187,12 @@ const SKILL: Code = Code("skill");
 pub type SkillRejection = Box<Diagnostic>;
 
 /// Recommended maximum size of a skill (SEP-2640).
-const MOST_FILES: usize = 512;
+const MAX_SKILL_FILES: usize = 512;
 
-const MOST_BYTES: u64 = 16 * 1024 * 1024;
+const MAX_SKILL_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Maximum length of a description, in characters (Agent Skills).
-const LONGEST: usize = 1_024;
+const MAX_DESCRIPTION_CHARS: usize = 1_024;
 
 const RULES: &str = "it needs `name`, of at most 64 lower-case letters, digits and single hyphens, and `description`, \
                      of at most 1024 characters";
@@ -209,8 +213,8 @@ fn read_skill(
     manifest: impl FnOnce(&str) -> Result<Vec<SkillFile>>,
 ) -> std::result::Result<(Skill, Vec<Diagnostic>), SkillRejection> {
     let refused = |message: &str| skill_warning(format!("`{}` is skipped: {message}", origin.path), origin.at, RULES);
-    let read =
-        parse_front_matter(&ParserInput::from_value(&origin.text.into())).map_err(|fault| refused(&fault.message))?;
+    let read = parse_front_matter(&ParserInput::from_value(&origin.text.into()))
+        .map_err(|diagnostic| refused(&diagnostic.message))?;
     let read = read.to_json();
     if let Some(error) = read["error"].as_str() {
         return Err(refused(error));
@@ -222,7 +226,9 @@ fn read_skill(
     }
     match frontmatter["description"].as_str().map(|text| text.trim().chars().count()) {
         None | Some(0) => return Err(refused("it has no `description`")),
-        Some(length) if length > LONGEST => return Err(refused(&format!("its `description` has {length} characters"))),
+        Some(length) if length > MAX_DESCRIPTION_CHARS => {
+            return Err(refused(&format!("its `description` has {length} characters")));
+        }
         Some(_) => {}
     }
     let path = base(name);
@@ -230,7 +236,7 @@ fn read_skill(
         return Err(refused(&format!("its path `{path}` does not end in its name `{name}`")));
     }
     let base = format!("skill://{}", encode_path(&path));
-    let mut files = manifest(&base).map_err(|fault| refused(&fault.message))?;
+    let mut files = manifest(&base).map_err(|diagnostic| refused(&diagnostic.message))?;
     files.sort_by(|one, other| one.uri.cmp(&other.uri));
     let uri = format!("{base}/{SKILL_FILE}");
     if !files.iter().any(|file| file.uri == uri) {
@@ -239,12 +245,12 @@ fn read_skill(
     //= docs/spec.md#skills
     //# A skill with more than 512 files or 16 MiB SHOULD be reported.
     let size: u64 = files.iter().map(|file| file.size).sum();
-    let mut faults = Vec::new();
-    if files.len() > MOST_FILES || size > MOST_BYTES {
+    let mut diagnostics = Vec::new();
+    if files.len() > MAX_SKILL_FILES || size > MAX_SKILL_BYTES {
         let message = format!("the skill `{name}` has {} files of {size} bytes", files.len());
-        faults.push(*skill_warning(message, origin.at, "clients may refuse more than 512 files or 16 MiB"));
+        diagnostics.push(*skill_warning(message, origin.at, "clients may refuse more than 512 files or 16 MiB"));
     }
-    Ok((Skill { uri, frontmatter, files, is_found: origin.is_found }, faults))
+    Ok((Skill { uri, frontmatter, files, is_found: origin.is_found }, diagnostics))
 }
 
 /// A warning about a skill.
@@ -288,21 +294,21 @@ mod tests {
     fn read(texts: &[(&str, &str)]) -> (Vec<Skill>, Vec<String>) {
         let source = Source::new("tools.d/tea.toml", "x");
         let dir = Located { value: "templates/tea/skills".to_owned(), at: source.place(0..1) };
-        let mut faults = Vec::new();
+        let mut diagnostics = Vec::new();
         let files = PackFiles::from_texts(texts.iter().copied());
         let definition = SkillsDefinition { at: dir.at.clone(), dirs: vec![dir], list: None, script: String::new() };
-        let found = pack_skills(&[definition], &files, &mut faults);
-        (found, faults.into_iter().map(|fault| fault.message).collect())
+        let found = pack_skills(&[definition], &files, &mut diagnostics);
+        (found, diagnostics.into_iter().map(|diagnostic| diagnostic.message).collect())
     }
 
     #[test]
     fn a_skill_has_all_its_files_with_their_hashes() {
-        let (found, faults) = read(&[
+        let (found, diagnostics) = read(&[
             ("templates/tea/skills/brew/SKILL.md", "---\nname: brew\ndescription: Brews.\nextra: [1]\n---\nBoil.\n"),
             ("templates/tea/skills/brew/more/a b.txt", "hello"),
             ("templates/tea/other.txt", "no"),
         ]);
-        assert_eq!(faults, Vec::<String>::new());
+        assert_eq!(diagnostics, Vec::<String>::new());
         let uris: Vec<&str> = found[0].files.iter().map(|file| file.uri.as_str()).collect();
         assert_eq!(uris, ["skill://brew/SKILL.md", "skill://brew/more/a%20b.txt"]);
         assert_eq!(found[0].files[1].digest, "sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824");
@@ -313,14 +319,14 @@ mod tests {
     //= type=test
     //# A broken skill MUST NOT affect other skills.
     #[test]
-    fn a_broken_skill_is_left_out_and_told() {
-        let (found, faults) = read(&[
+    fn broken_skills_are_omitted_and_reported() {
+        let (found, diagnostics) = read(&[
             ("templates/tea/skills/good/SKILL.md", "---\nname: good\ndescription: d\n---\n"),
             ("templates/tea/skills/Bad/SKILL.md", "---\nname: Mixed-Case\ndescription: d\n---\n"),
             ("templates/tea/skills/none/SKILL.md", "no front matter"),
         ]);
         assert_eq!(found.iter().map(|skill| skill.uri.as_str()).collect::<Vec<_>>(), ["skill://good/SKILL.md"]);
-        assert_eq!(faults.len(), 2, "{faults:?}");
+        assert_eq!(diagnostics.len(), 2, "{diagnostics:?}");
         assert_eq!(read(&[]).1, ["there is no skill below `templates/tea/skills`"]);
     }
 
@@ -333,7 +339,7 @@ mod tests {
     #[test]
     fn a_skill_is_hashed_again_only_where_it_changed() {
         let world = MemoryWorld::with([("~/a/tea pot/SKILL.md", BREW), ("~/a/tea pot/more/x.txt", "hello")]).unwrap();
-        world.advance_ms(YOUNG_MS + 1);
+        world.advance_ms(COARSEST_MTIME_MS + 1);
         let digests = FileDigests::default();
         let found = || read_found_skill(&world, "~/a/tea pot/", Some("set/brew"), &digests).unwrap().0;
         let first = found();
@@ -352,18 +358,18 @@ mod tests {
         let long = format!("---\nname: brew\ndescription: {}\n---\n", "x".repeat(1_025));
         let texts = [("a/SKILL.md", BREW), ("b/SKILL.md", "x"), ("c/SKILL.md", long.as_str())];
         let world = MemoryWorld::with(texts).unwrap();
-        let told = |dir: &str, at: Option<&str>| {
+        let reported = |dir: &str, at: Option<&str>| {
             read_found_skill(&world, dir, at, &FileDigests::default())
                 .map(|(skill, _)| skill.uri)
                 .map_err(|why| why.message)
         };
-        assert_eq!(told("a", None).unwrap(), "skill://brew/SKILL.md");
+        assert_eq!(reported("a", None).unwrap(), "skill://brew/SKILL.md");
         assert_eq!(
-            told("a", Some("x/pot")).unwrap_err(),
+            reported("a", Some("x/pot")).unwrap_err(),
             "`a/SKILL.md` is skipped: its path `x/pot` does not end in its name `brew`"
         );
-        assert_eq!(told("b", None).unwrap_err(), "`b/SKILL.md` is skipped: `` is not a valid skill name");
-        assert_eq!(told("c", None).unwrap_err(), "`c/SKILL.md` is skipped: its `description` has 1025 characters");
-        assert_eq!(told("d", None).unwrap_err(), "`d/SKILL.md` is skipped: there is no file `d/SKILL.md`");
+        assert_eq!(reported("b", None).unwrap_err(), "`b/SKILL.md` is skipped: `` is not a valid skill name");
+        assert_eq!(reported("c", None).unwrap_err(), "`c/SKILL.md` is skipped: its `description` has 1025 characters");
+        assert_eq!(reported("d", None).unwrap_err(), "`d/SKILL.md` is skipped: there is no file `d/SKILL.md`");
     }
 }

@@ -18,8 +18,8 @@ const FORMAT: u64 = 1;
 /// The file that is locked while the record is changed.
 const LOCK: &str = "./trust.lock";
 /// Number of attempts for a lock that another process holds, and the pause between them.
-const ATTEMPTS: u32 = 100;
-const PAUSE: Duration = Duration::from_millis(50);
+const MAX_LOCK_ATTEMPTS: u32 = 100;
+const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 /// The files that the user trusts in one workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,7 +68,7 @@ impl TrustRecord {
             Diagnostic::new(Code::WORLD, format!("`{shown}` is not a record of trust: {why}"))
                 .help("move it elsewhere, then run `toolsd trust` again in your workspaces")
         };
-        let record: Self = serde_json::from_slice(&bytes).map_err(|fault| wrong(fault.to_string()))?;
+        let record: Self = serde_json::from_slice(&bytes).map_err(|diagnostic| wrong(diagnostic.to_string()))?;
         match record.format {
             FORMAT => Ok(record),
             other => Err(wrong(format!("its format is {other}, not {FORMAT}"))),
@@ -82,17 +82,17 @@ impl TrustRecord {
         change(&mut record);
         record.workspaces.retain(|_, trust| !trust.files.is_empty());
         let text = serde_json::to_string_pretty(&record)
-            .map_err(|fault| Diagnostic::new(Code::INTERNAL, format!("the record of trust: {fault}")))?;
+            .map_err(|diagnostic| Diagnostic::new(Code::INTERNAL, format!("the record of trust: {diagnostic}")))?;
         folder.write(TRUST_RECORD, (text + "\n").as_bytes())
     }
 }
 
 fn lock(folder: &dyn Workspace) -> Result<Box<dyn crate::world::Lock>> {
-    for _ in 0..ATTEMPTS {
+    for _ in 0..MAX_LOCK_ATTEMPTS {
         if let LockAttempt::Held(lock) = folder.lock(LOCK)? {
             return Ok(lock);
         }
-        std::thread::sleep(PAUSE);
+        std::thread::sleep(LOCK_RETRY_INTERVAL);
     }
     Err(Diagnostic::new(
         Code("locked"),

@@ -31,11 +31,11 @@ const RESERVED: &AsciiSet = &SIMPLE
     .remove(b'=');
 
 /// Maximum length of a template in bytes, so that its regular expression stays small.
-const LONGEST: usize = 2_048;
+const MAX_TEMPLATE_BYTES: usize = 2_048;
 /// Maximum length of a URI in bytes: it is matched before there is a call that could be stopped.
-pub const LONGEST_URI: usize = 8_192;
+pub const MAX_URI_BYTES: usize = 8_192;
 /// Maximum number of variables in the path of a template.
-const MOST_VARIABLES: usize = 32;
+const MAX_VARIABLES: usize = 32;
 
 /// A URI template, ready to match.
 #[derive(Clone, Debug)]
@@ -69,28 +69,31 @@ impl UriTemplate {
         let mut rest = text;
         while let Some(open) = rest.find('{') {
             push_literal(&rest[..open], &mut parts);
-            let close = rest[open..].find('}').ok_or_else(|| template_fault(text, "a `{` is not closed"))? + open;
+            let close = rest[open..].find('}').ok_or_else(|| template_error(text, "a `{` is not closed"))? + open;
             parse_expression(text, &rest[open + 1..close], &mut parts, &mut query)?;
             rest = &rest[close + 1..];
             if !query.is_empty() && !rest.is_empty() {
-                return Err(template_fault(text, "nothing may follow `{?…}`"));
+                return Err(template_error(text, "nothing may follow `{?…}`"));
             }
         }
         if rest.contains('}') {
-            return Err(template_fault(text, "a `}` was not opened"));
+            return Err(template_error(text, "a `}` was not opened"));
         }
         push_literal(rest, &mut parts);
         if let Some(UriPart::Literal(last)) = parts.last_mut() {
             *last = without_slash(last).to_owned();
         }
-        if text.len() > LONGEST || parts.iter().filter_map(UriPart::name).count() > MOST_VARIABLES {
-            return Err(template_fault(text, &format!("at most {MOST_VARIABLES} variables and {LONGEST} bytes")));
+        if text.len() > MAX_TEMPLATE_BYTES || parts.iter().filter_map(UriPart::name).count() > MAX_VARIABLES {
+            return Err(template_error(
+                text,
+                &format!("at most {MAX_VARIABLES} variables and {MAX_TEMPLATE_BYTES} bytes"),
+            ));
         }
         let template = Self { text: text.to_owned(), parts, query, regex: OnceLock::new() };
         let mut names: Vec<&str> = template.variables().collect();
         names.sort_unstable();
         match names.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => Err(template_fault(text, &format!("`{}` appears twice", pair[0]))),
+            Some(pair) => Err(template_error(text, &format!("`{}` appears twice", pair[0]))),
             None => Ok(template),
         }
     }
@@ -125,21 +128,21 @@ impl UriTemplate {
         {
             return None;
         }
-        if path.len() > LONGEST_URI {
-            let message = format!("the URI has {} bytes; at most {LONGEST_URI}", path.len());
+        if path.len() > MAX_URI_BYTES {
+            let message = format!("the URI has {} bytes; at most {MAX_URI_BYTES}", path.len());
             return Some(Err(Diagnostic::new(Code::ARGUMENTS, message)));
         }
         let regex = self.regex.get_or_init(|| Pattern::compile_cached(&to_pattern(&self.parts)).ok()).as_ref()?;
         let found = match regex.first(path) {
             Ok(found) => found?,
-            Err(fault) => return Some(Err(fault)),
+            Err(diagnostic) => return Some(Err(diagnostic)),
         };
         let mut variables = UriVariables::new();
         for (index, name) in self.parts.iter().filter_map(UriPart::name).enumerate() {
             variables.push((name.to_owned(), percent_decode(&path[found.group(index + 1)?])?));
         }
         match query.map(|query| self.read_query(query, &mut variables)) {
-            Some(Err(fault)) => Some(Err(fault)),
+            Some(Err(diagnostic)) => Some(Err(diagnostic)),
             _ => Some(Ok(variables)),
         }
     }
@@ -147,20 +150,20 @@ impl UriTemplate {
     fn read_query(&self, query: &str, variables: &mut UriVariables) -> Result<()> {
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let fault = |message: String| Diagnostic::new(Code::ARGUMENTS, message);
+            let diagnostic = |message: String| Diagnostic::new(Code::ARGUMENTS, message);
             if !self.query.iter().any(|known| known == name) {
-                let fault = fault(format!("`{name}` is not a variable of `{}`", self.text));
+                let diagnostic = diagnostic(format!("`{name}` is not a variable of `{}`", self.text));
                 let known = self.query.iter().map(String::as_str);
                 return Err(match crate::diagnostic::did_you_mean(name, known) {
-                    Some(help) => fault.help(help),
-                    None => fault,
+                    Some(help) => diagnostic.help(help),
+                    None => diagnostic,
                 });
             }
             if variables.iter().any(|(known, _)| known == name) {
-                return Err(fault(format!("`{name}` is given twice")));
+                return Err(diagnostic(format!("`{name}` is given twice")));
             }
             let value = percent_decode(&value.replace('+', " "))
-                .ok_or_else(|| fault(format!("the percent triplets of `{name}` are not valid UTF-8")))?;
+                .ok_or_else(|| diagnostic(format!("the percent triplets of `{name}` are not valid UTF-8")))?;
             variables.push((name.to_owned(), value));
         }
         Ok(())
@@ -213,7 +216,7 @@ impl UriPart {
     }
 }
 
-fn template_fault(template: &str, why: &str) -> Box<Diagnostic> {
+fn template_error(template: &str, why: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code("uri-template"), format!("`{template}` is not a URI template: {why}"))
         .help("use `{name}`, `{+rest}`, and `{?a,b}` at the end")
 }
@@ -230,7 +233,7 @@ fn parse_expression(template: &str, inner: &str, parts: &mut Vec<UriPart>, query
         if sound {
             Ok(name.to_owned())
         } else {
-            Err(template_fault(template, &format!("`{name}` is not a variable name")))
+            Err(template_error(template, &format!("`{name}` is not a variable name")))
         }
     };
     if let Some(names) = inner.strip_prefix('?') {
@@ -299,8 +302,8 @@ mod tests {
         let template = "x:///r{?spec,limit}";
         assert_eq!(matched(template, "x:///r"), pairs(&[]));
         assert_eq!(matched(template, "x:///r?limit=2&spec=a"), pairs(&[("limit", "2"), ("spec", "a")]));
-        let fault = UriTemplate::parse(template).unwrap().matches("x:///r?limt=2").unwrap().unwrap_err();
-        assert_eq!(fault.to_string(), "`limt` is not a variable of `x:///r{?spec,limit}` (did you mean `limit`?)");
+        let diagnostic = UriTemplate::parse(template).unwrap().matches("x:///r?limt=2").unwrap().unwrap_err();
+        assert_eq!(diagnostic.to_string(), "`limt` is not a variable of `x:///r{?spec,limit}` (did you mean `limit`?)");
     }
 
     #[test]
@@ -317,18 +320,18 @@ mod tests {
     #[test]
     fn what_is_no_template_says_why() {
         for text in ["x{", "x}", "{}", "{?a}/b", "{a}{a}", "{a b}", "{/a}"] {
-            let fault = UriTemplate::parse(text).unwrap_err();
-            assert!(fault.message.contains("is not a URI template"), "{text}: {fault}");
+            let diagnostic = UriTemplate::parse(text).unwrap_err();
+            assert!(diagnostic.message.contains("is not a URI template"), "{text}: {diagnostic}");
         }
     }
 
     #[test]
     fn the_largest_template_matches_and_a_larger_one_is_refused() {
-        let text: String = (0..MOST_VARIABLES).map(|index| format!("/{{+v{index}}}")).collect();
-        let text = format!("{text}/{}", "é".repeat((LONGEST - text.len() - 1) / 2));
+        let text: String = (0..MAX_VARIABLES).map(|index| format!("/{{+v{index}}}")).collect();
+        let text = format!("{text}/{}", "é".repeat((MAX_TEMPLATE_BYTES - text.len() - 1) / 2));
         let template = UriTemplate::parse(&text).unwrap();
         let uri = template.expand(|_| Some("1"));
-        assert_eq!(template.matches(&uri).unwrap().unwrap().len(), MOST_VARIABLES);
+        assert_eq!(template.matches(&uri).unwrap().unwrap().len(), MAX_VARIABLES);
         assert!(UriTemplate::parse(&format!("{text}/{{more}}")).is_err());
         assert!(UriTemplate::parse(&format!("{text}éé")).is_err());
     }

@@ -14,30 +14,30 @@ pub const FOLDERS: [&str; 3] = ["tools.d", "prompts", "templates"];
 pub const WORKSPACE_FOLDER: &str = ".toolsd";
 
 /// Maximum number of entries of a layer: no user can review more.
-const MOST_ENTRIES: usize = 10_000;
+const MAX_ENTRIES: usize = 10_000;
 
 /// Maximum depth of folders.
-const MOST_DEPTH: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// Returns the sorted paths of the pack files, relative to the workspace; reports those that cannot be used.
-pub fn workspace_files(workspace: &dyn Workspace, faults: &mut Vec<Diagnostic>) -> Vec<String> {
-    files_below(workspace, WORKSPACE_FOLDER, faults)
+pub fn workspace_files(workspace: &dyn Workspace, diagnostics: &mut Vec<Diagnostic>) -> Vec<String> {
+    files_below(workspace, WORKSPACE_FOLDER, diagnostics)
 }
 
 /// The files of a layer that needs no trust, by their path from its root, each read once.
-pub(super) fn named_files(layer: &dyn Workspace, faults: &mut Vec<Diagnostic>) -> Vec<(String, Vec<u8>)> {
+pub(super) fn named_files(layer: &dyn Workspace, diagnostics: &mut Vec<Diagnostic>) -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
-    for file in files_below(layer, ".", faults) {
+    for file in files_below(layer, ".", diagnostics) {
         match layer.read(&file) {
             Ok(bytes) => files.push((file, bytes)),
-            Err(fault) => faults.push(*fault.at(Source::new(file, "").place(0..0))),
+            Err(diagnostic) => diagnostics.push(*diagnostic.at(Source::new(file, "").place(0..0))),
         }
     }
     files
 }
 
-fn files_below(workspace: &dyn Workspace, layer: &str, faults: &mut Vec<Diagnostic>) -> Vec<String> {
-    let mut looking = FolderScan { workspace, faults, files: Vec::new(), entries: 0 };
+fn files_below(workspace: &dyn Workspace, layer: &str, diagnostics: &mut Vec<Diagnostic>) -> Vec<String> {
+    let mut looking = FolderScan { workspace, diagnostics, files: Vec::new(), entries: 0 };
     if matches!(workspace.stat(layer), Ok(None)) {
         return Vec::new();
     }
@@ -46,9 +46,9 @@ fn files_below(workspace: &dyn Workspace, layer: &str, faults: &mut Vec<Diagnost
         entries.iter().filter(is_searched).try_for_each(|entry| looking.folder(&path::join(layer, &entry.name), 0))
     });
     let mut files = std::mem::take(&mut looking.files);
-    if let Err(fault) = found {
+    if let Err(diagnostic) = found {
         // A layer that was not read to its end is not used at all.
-        faults.push(*fault);
+        diagnostics.push(*diagnostic);
         return Vec::new();
     }
     files.sort();
@@ -60,11 +60,11 @@ fn files_below(workspace: &dyn Workspace, layer: &str, faults: &mut Vec<Diagnost
 pub(super) fn trusted_files(
     workspace: &dyn Workspace,
     trust: &WorkspaceTrust,
-    faults: &mut Vec<Diagnostic>,
+    diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<(String, Vec<u8>)> {
     let mut admitted = Vec::new();
     let now = workspace.now_ms();
-    for file in workspace_files(workspace, faults) {
+    for file in workspace_files(workspace, diagnostics) {
         //= docs/spec.md#trust
         //# The owner, the permissions and the symlinks of a file of the workspace MUST NOT decide whether it
         //# is used.
@@ -75,7 +75,7 @@ pub(super) fn trusted_files(
         //# trusted and have not expired.
         match bytes.and_then(|bytes| trust.check(&file, &bytes, now).map(|()| bytes)) {
             Ok(bytes) => admitted.push((file, bytes)),
-            Err(fault) => faults.push(*fault.at(Source::new(file, "").place(0..0))),
+            Err(diagnostic) => diagnostics.push(*diagnostic.at(Source::new(file, "").place(0..0))),
         }
     }
     admitted
@@ -90,13 +90,14 @@ pub fn pack_of_file(path: &str) -> Option<&str> {
 }
 
 /// Returns whether a diagnostic reports a withheld pack file; for `toolsd.toml`, it reports what the file may not set.
-pub fn is_withheld_file(fault: &Diagnostic) -> bool {
-    is_withheld(fault) && fault.at.as_ref().is_some_and(|at| path::is_below(&at.source.path, WORKSPACE_FOLDER))
+pub fn is_withheld_file(diagnostic: &Diagnostic) -> bool {
+    is_withheld(diagnostic)
+        && diagnostic.at.as_ref().is_some_and(|at| path::is_below(&at.source.path, WORKSPACE_FOLDER))
 }
 
 /// Returns whether a diagnostic reports a withheld file of this pack.
-pub fn is_withheld_of(fault: &Diagnostic, pack: &str) -> bool {
-    is_withheld(fault) && fault.at.as_ref().and_then(|at| pack_of_file(&at.source.path)) == Some(pack)
+pub fn is_withheld_of(diagnostic: &Diagnostic, pack: &str) -> bool {
+    is_withheld(diagnostic) && diagnostic.at.as_ref().and_then(|at| pack_of_file(&at.source.path)) == Some(pack)
 }
 
 /// The packs of the workspace of which a file is withheld, each as one error; of `named` only, if any are named. Files
@@ -104,15 +105,15 @@ pub fn is_withheld_of(fault: &Diagnostic, pack: &str) -> bool {
 //= docs/spec.md#command-line
 //# `toolsd test` and `toolsd check` MUST exit with 1 if a pack has a file that is not trusted, and MUST
 //# report the reason and the next step.
-pub fn withheld_packs(faults: &[Diagnostic], named: &[String]) -> Vec<Diagnostic> {
+pub fn withheld_packs(diagnostics: &[Diagnostic], named: &[String]) -> Vec<Diagnostic> {
     let mut by_pack: BTreeMap<Option<&str>, Vec<&Diagnostic>> = BTreeMap::new();
-    for fault in faults.iter().filter(|fault| is_withheld_file(fault)) {
-        let pack = fault.at.as_ref().and_then(|at| pack_of_file(&at.source.path));
+    for diagnostic in diagnostics.iter().filter(|diagnostic| is_withheld_file(diagnostic)) {
+        let pack = diagnostic.at.as_ref().and_then(|at| pack_of_file(&at.source.path));
         if named.is_empty() || pack.is_none_or(|pack| named.iter().any(|name| name == pack)) {
-            by_pack.entry(pack).or_default().push(fault);
+            by_pack.entry(pack).or_default().push(diagnostic);
         }
     }
-    let told = |(pack, withheld): (Option<&str>, Vec<&Diagnostic>)| {
+    let reported = |(pack, withheld): (Option<&str>, Vec<&Diagnostic>)| {
         let what = pack.map_or_else(|| "what packs share".to_owned(), |pack| format!("the pack `{pack}`"));
         let more = match withheld.len() {
             1 => String::new(),
@@ -123,40 +124,40 @@ pub fn withheld_packs(faults: &[Diagnostic], named: &[String]) -> Vec<Diagnostic
             format!("{what} is not used as its files are now, and so was not looked at: {}{more}", withheld[0].message);
         let help =
             "read it, then run `toolsd trust`; a pipeline that trusts its checkout runs `toolsd trust --yes` first";
-        let fault = Diagnostic::new(UNTRUSTED, message).help(help);
-        *withheld[0].at.clone().into_iter().fold(fault, |fault, at| fault.at(at))
+        let diagnostic = Diagnostic::new(UNTRUSTED, message).help(help);
+        *withheld[0].at.clone().into_iter().fold(diagnostic, |diagnostic, at| diagnostic.at(at))
     };
-    by_pack.into_iter().map(told).collect()
+    by_pack.into_iter().map(reported).collect()
 }
 
 /// Returns whether a diagnostic reports a withheld file of the workspace.
-pub fn is_withheld(fault: &Diagnostic) -> bool {
-    fault.code == UNTRUSTED
+pub fn is_withheld(diagnostic: &Diagnostic) -> bool {
+    diagnostic.code == UNTRUSTED
 }
 
 struct FolderScan<'a> {
     workspace: &'a dyn Workspace,
-    faults: &'a mut Vec<Diagnostic>,
+    diagnostics: &'a mut Vec<Diagnostic>,
     files: Vec<String>,
     entries: usize,
 }
 
 impl FolderScan<'_> {
     fn folder(&mut self, folder: &str, depth: usize) -> Result<()> {
-        if depth > MOST_DEPTH {
-            return Err(too_many(format!("the folder `{folder}` is more than {MOST_DEPTH} folders deep")));
+        if depth > MAX_DEPTH {
+            return Err(too_many(format!("the folder `{folder}` is more than {MAX_DEPTH} folders deep")));
         }
         for entry in self.workspace.list(folder)? {
             self.entries += 1;
-            if self.entries > MOST_ENTRIES {
-                return Err(too_many(format!("`{folder}` and what is before it has more than {MOST_ENTRIES} entries")));
+            if self.entries > MAX_ENTRIES {
+                return Err(too_many(format!("`{folder}` and what is before it has more than {MAX_ENTRIES} entries")));
             }
             let path = path::join(folder, &entry.name);
             match entry.entry {
                 _ if is_hidden(&path) && entry.entry != EntryKind::Folder => {}
                 EntryKind::Folder => self.folder(&path, depth + 1)?,
                 EntryKind::File => self.files.push(path),
-                EntryKind::Other if entry.link.is_some() => self.faults.push(*no_file(&path)),
+                EntryKind::Other if entry.link.is_some() => self.diagnostics.push(*no_file(&path)),
                 EntryKind::Other => {}
             }
         }

@@ -10,12 +10,12 @@ use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// One in this many uses of a captured variable is held.
-const ONE_IN: u64 = 8;
+const USES_PER_HOLD: u64 = 8;
 
 /// Whether this use of a captured variable is to be held.
 #[inline]
 pub(super) fn should_hold() -> bool {
-    fastrand::u64(..ONE_IN) == 0
+    fastrand::u64(..USES_PER_HOLD) == 0
 }
 
 /// The cells that one run holds, each once, by the address of its value, which is stable while it is held.

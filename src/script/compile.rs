@@ -4,12 +4,12 @@ use super::captured_variables::should_hold;
 use super::compiled::{CompiledScripts, Constants, Script};
 use super::convert::HandleBox;
 use super::engine::empty_engine;
+use super::errors::{describe_parse_error, diagnose, error_from_caught_map};
 use super::execution::current;
-use super::faults::{describe_parse_fault, diagnose, fault_from_caught_map};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{CancelFlag, Guard, Limits};
 use crate::source::{Place, Source};
-use crate::value::{Fault, Value};
+use crate::value::{CaughtError, Value};
 use rhai::{
     AST, ASTFlags, ASTNode, Caches, Dynamic, Engine, EvalContext, Expr, ImmutableString, LexError, Map, ParseErrorType,
     Scope, Shared, Stmt,
@@ -19,27 +19,27 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The maximum number of syntax errors reported for one script.
-const MAX_SYNTAX_FAULTS: usize = 20;
+const MAX_SYNTAX_DIAGNOSTICS: usize = 20;
 
 /// Compiles scripts. Returns everything that could be compiled, and all errors. A script with a syntax error is
 /// omitted.
 pub(super) fn compile(sources: &[Arc<Source>]) -> (Arc<CompiledScripts>, Vec<Diagnostic>) {
     let mut engine = empty_engine();
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     let mut scripts: Vec<Script> = sources
         .iter()
-        .filter_map(|source| parse_script(&engine, source).map_err(|found| faults.extend(found)).ok())
+        .filter_map(|source| parse_script(&engine, source).map_err(|found| errors.extend(found)).ok())
         .collect();
     scripts.sort_by(|a, b| a.source.path.cmp(&b.source.path));
     add_variable_hooks(&mut engine, &scripts);
-    faults.extend(find_shared_names(&scripts));
+    errors.extend(find_shared_names(&scripts));
     // What every script sees comes first, so that the top level of the other scripts can use it.
     let mut seen_by_all = Constants::default();
     for script in scripts.iter_mut().filter(|script| script.shared) {
         engine.register_global_module(Shared::clone(script.functions()));
         match evaluate_top_level(&engine, script, &seen_by_all) {
             Ok(constants) => seen_by_all = constants,
-            Err(fault) => faults.push(*fault),
+            Err(error) => errors.push(*error),
         }
     }
     for script in &mut scripts {
@@ -47,11 +47,11 @@ pub(super) fn compile(sources: &[Arc<Source>]) -> (Arc<CompiledScripts>, Vec<Dia
         if !script.shared {
             match evaluate_top_level(&engine, script, &seen_by_all) {
                 Ok(constants) => script.constants = constants,
-                Err(fault) => faults.push(*fault),
+                Err(error) => errors.push(*error),
             }
         }
     }
-    (Arc::new(CompiledScripts::new(engine, scripts, sources)), faults)
+    (Arc::new(CompiledScripts::new(engine, scripts, sources)), errors)
 }
 
 #[cfg(test)]
@@ -71,22 +71,22 @@ fn parse_script(engine: &Engine, source: &Arc<Source>) -> std::result::Result<Sc
 /// Parses a script. If it has errors, reports the first error of each function. Rhai stops at the first error, so
 /// parsing resumes at the next `fn` at the start of a line, with empty lines in front so that positions stay correct.
 fn parse_all_functions(engine: &Engine, source: &Arc<Source>) -> std::result::Result<AST, Vec<Diagnostic>> {
-    let mut faults: Vec<Diagnostic> = Vec::new();
+    let mut errors: Vec<Diagnostic> = Vec::new();
     let mut text = source.text.to_string();
     loop {
-        let fault = match engine.compile(&text) {
-            Ok(ast) if faults.is_empty() => return Ok(ast),
-            Ok(_) => return Err(faults),
-            Err(fault) => fault,
+        let error = match engine.compile(&text) {
+            Ok(ast) if errors.is_empty() => return Ok(ast),
+            Ok(_) => return Err(errors),
+            Err(error) => error,
         };
-        let line = fault.1.line().unwrap_or(usize::MAX);
-        let start = source.offset(line, fault.1.position().unwrap_or(1));
-        faults.push(*describe_parse_fault(&fault.0).at(source.place(start..start + 1)));
+        let line = error.1.line().unwrap_or(usize::MAX);
+        let start = source.offset(line, error.1.position().unwrap_or(1));
+        errors.push(*describe_parse_error(&error.0).at(source.place(start..start + 1)));
         // An unterminated text swallows the rest of the script, so no further errors can be found.
-        let open = matches!(*fault.0, ParseErrorType::BadInput(LexError::UnterminatedString));
-        match (open || faults.len() == MAX_SYNTAX_FAULTS, from_next_function(&source.text, line)) {
+        let open = matches!(*error.0, ParseErrorType::BadInput(LexError::UnterminatedString));
+        match (open || errors.len() == MAX_SYNTAX_DIAGNOSTICS, from_next_function(&source.text, line)) {
             (false, Some(rest)) => text = rest,
-            _ => return Err(faults),
+            _ => return Err(errors),
         }
     }
 }
@@ -105,20 +105,20 @@ fn from_next_function(text: &str, line: usize) -> Option<String> {
 /// until the call ends, whichever script asked, so that the name would at times lead to the wrong one.
 fn find_shared_names(scripts: &[Script]) -> Vec<Diagnostic> {
     let mut seen_by_all: HashMap<(String, Option<usize>), Place> = HashMap::new();
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     for shared in [true, false] {
         for script in scripts.iter().filter(|script| script.shared == shared) {
             for (name, at) in names_of(script) {
                 if let Some(other) = seen_by_all.get(&name) {
                     let message = format!("`{}` is defined here and at {other}, which all scripts see", name.0);
-                    faults.push(*Diagnostic::new(Code::SCRIPT, message).help("rename one of the two").at(at));
+                    errors.push(*Diagnostic::new(Code::SCRIPT, message).help("rename one of the two").at(at));
                 } else if shared {
                     seen_by_all.insert(name, at);
                 }
             }
         }
     }
-    faults
+    errors
 }
 
 /// The functions of a script, each with the number of its parameters, and its constants.
@@ -157,11 +157,11 @@ fn evaluate_top_level(engine: &Engine, script: &Script, before: &Constants) -> R
     #[allow(deprecated, reason = "the other ways to run a top level forget its constants")]
     let evaluated =
         engine.eval_statements_raw(&mut state, &mut Caches::new(), &mut Scope::new(), script.ast.statements());
-    let Err(mut fault) = evaluated else { return Ok(constants) };
-    let position = fault.position();
+    let Err(mut error) = evaluated else { return Ok(constants) };
+    let position = error.position();
     let start = script.source.offset(position.line().unwrap_or(1), position.position().unwrap_or(1));
-    fault.clear_position();
-    let message = guard.verdict().map_or_else(|| fault.to_string(), |stop| stop.message);
+    error.clear_position();
+    let message = guard.verdict().map_or_else(|| error.to_string(), |stop| stop.message);
     Err(Diagnostic::new(Code::SCRIPT, format!("the top level of the script fails: {message}"))
         .help("the top level may contain only constants and functions")
         .at(script.source.place(start..start + 1)))
@@ -201,7 +201,7 @@ fn add_variable_hooks(engine: &mut Engine, scripts: &[Script]) {
     #[allow(deprecated, reason = "rhai marks its hooks as unstable, but does not remove them")]
     engine.on_var(move |name, _, mut context| {
         if caught.iter().any(|known| known == name) {
-            replace_caught_fault(name, &mut context);
+            replace_caught_error(name, &mut context);
         }
         if captures && should_hold() {
             hold_variable(name, &context);
@@ -235,17 +235,17 @@ fn hold_variable(name: &str, context: &EvalContext<'_, '_, '_, '_, '_, '_>) {
 //# A caught error MUST have a kind, a code and a message, whatever raised it.
 /// When a script catches one of rhai's own errors, rhai passes it to `catch` as a map with rhai's wording. This
 /// replaces the map before the script sees it.
-fn replace_caught_fault(name: &str, context: &mut EvalContext<'_, '_, '_, '_, '_, '_>) {
+fn replace_caught_error(name: &str, context: &mut EvalContext<'_, '_, '_, '_, '_, '_>) {
     let Some(value) = context.scope_mut().get_mut(name) else { return };
     if value.is_shared() {
         return;
     }
     let (Some(map), Ok(execution)) = (value.read_lock::<Map>(), current()) else { return };
-    let Some(fault) = fault_from_caught_map(&map) else { return };
+    let Some(error) = error_from_caught_map(&map) else { return };
     let source = map.get("source").and_then(|source| source.clone().into_immutable_string().ok());
     drop(map);
-    let fault = diagnose(&execution.program, fault, source.as_deref());
-    if let Value::Handle(handle) = Fault::value(fault) {
+    let error = diagnose(&execution.program, error, source.as_deref());
+    if let Value::Handle(handle) = CaughtError::value(error) {
         *value = Dynamic::from(HandleBox(handle));
     }
 }

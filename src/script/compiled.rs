@@ -77,15 +77,15 @@ impl CompiledScripts {
     /// The error of a call from `path` to a function that does not exist.
     pub(super) fn missing_function(&self, path: &str, name: &str, arity: usize) -> Box<Diagnostic> {
         let plural = if arity == 1 { "" } else { "s" };
-        let fault =
+        let error =
             Diagnostic::new(Code::SCRIPT, format!("`{path}` has no function `{name}` with {arity} argument{plural}"));
         let names: Vec<&str> = self.seen_from(path).flat_map(|script| script.definitions().map(|it| it.0)).collect();
         let own = self.seen_from(path).flat_map(Script::definitions).find(|it| it.0 == name);
         match own {
-            Some((_, parameters, at)) => fault.help(format!("it has {parameters} parameters, at {at}")),
+            Some((_, parameters, at)) => error.help(format!("it has {parameters} parameters, at {at}")),
             None => match did_you_mean(name, names.iter().copied()) {
-                Some(help) => fault.help(help),
-                None => fault,
+                Some(help) => error.help(help),
+                None => error,
             },
         }
     }
@@ -164,8 +164,8 @@ pub(super) fn is_closure(name: &str) -> bool {
 
 /// A number that no other program of this process has.
 pub(super) fn next_program_id() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    NEXT.fetch_add(1, Ordering::Relaxed)
+    static PROGRAM_IDS: AtomicU64 = AtomicU64::new(0);
+    PROGRAM_IDS.fetch_add(1, Ordering::Relaxed)
 }
 
 fn closures(scripts: &[Script]) -> HashMap<String, (usize, usize)> {

@@ -4,7 +4,7 @@
 use super::execution::{Execution, current};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, ITEM};
-use crate::value::{Fault, Handle, Map, Value, with_article};
+use crate::value::{CaughtError, Handle, Map, Value, with_article};
 use rhai::{Array, Dynamic, EvalAltResult, FnPtr, GlobalRuntimeState, ImmutableString, NativeCallContext, Position};
 use std::any::Any;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(super) struct HandleBox(pub(super) Handle);
 const MAX_DEPTH: usize = 128;
 
 /// The length in bytes from which the guard is consulted before a text is copied.
-const LONG_TEXT: usize = 64 << 10;
+const MIN_GUARDED_BYTES: usize = 64 << 10;
 
 /// The context and execution of the functions in a value. Without them, functions cannot be converted.
 pub(super) type ClosureOrigin<'a, 'b> = Option<(&'a NativeCallContext<'b>, &'a Arc<Execution>)>;
@@ -89,7 +89,7 @@ fn convert(from: &Dynamic, origin: ClosureOrigin<'_, '_>, depth: usize) -> Resul
     if from.is_string()
         && let Ok(text) = from.as_immutable_string_ref()
     {
-        if text.len() >= LONG_TEXT {
+        if text.len() >= MIN_GUARDED_BYTES {
             guard::reserve_memory(text.len())?;
             guard::spend(text.len())?;
         }
@@ -109,7 +109,7 @@ fn convert(from: &Dynamic, origin: ClosureOrigin<'_, '_>, depth: usize) -> Resul
     if from.is_array()
         && let Ok(list) = from.as_array_ref()
     {
-        if list.len() >= LONG_TEXT / size_of::<Value>() {
+        if list.len() >= MIN_GUARDED_BYTES / size_of::<Value>() {
             guard::reserve_memory(list.len().saturating_mul(size_of::<Value>()))?;
         }
         let mut items = Vec::with_capacity(list.len());
@@ -174,19 +174,19 @@ pub(super) fn from_value(value: Value) -> Dynamic {
 }
 
 /// Converts an error of a primitive to the error that rhai throws. An error raised by a guard cannot be caught.
-pub(super) fn raise(fault: Box<Diagnostic>, context: &NativeCallContext<'_>) -> Box<EvalAltResult> {
+pub(super) fn raise(error: Box<Diagnostic>, context: &NativeCallContext<'_>) -> Box<EvalAltResult> {
     let position = context.call_position();
     if guard::current().is_some_and(|guard| guard.verdict().is_some()) {
         return EvalAltResult::ErrorTerminated(Dynamic::UNIT, position).into();
     }
-    let fault = match (&fault.at, current()) {
+    let error = match (&error.at, current()) {
         (None, Ok(execution)) => match execution.program.place(context.call_source().unwrap_or_default(), position) {
-            Some(place) => fault.at(place),
-            None => fault,
+            Some(place) => error.at(place),
+            None => error,
         },
-        _ => fault,
+        _ => error,
     };
-    let Value::Handle(handle) = Fault::value(fault) else { unreachable!("an error is a handle") };
+    let Value::Handle(handle) = CaughtError::value(error) else { unreachable!("an error is a handle") };
     EvalAltResult::ErrorRuntime(Dynamic::from(HandleBox(handle)), position).into()
 }
 

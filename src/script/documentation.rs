@@ -64,7 +64,7 @@ fn join_kinds(param: &Param, between: &str) -> String {
 pub fn describe_outcome(gives: &Gives) -> String {
     match gives {
         Gives::Json(json) => format!("gives {}", json.split_whitespace().collect::<Vec<_>>().join(" ")),
-        Gives::Fault(message) => format!("fails: {message}"),
+        Gives::Error(message) => format!("fails: {message}"),
     }
 }
 

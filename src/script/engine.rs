@@ -202,7 +202,7 @@ fn call_primitive(
         let given = from_value(given);
         guard::check().map(|()| given)
     };
-    at_call_level(context.call_level(), run).map_err(|fault| raise(fault, context))
+    at_call_level(context.call_level(), run).map_err(|error| raise(error, context))
 }
 
 /// Calls a verb that rhai has for lists (`map`, `filter`, `len`, …) on any sequence, even if a primitive with the same

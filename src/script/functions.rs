@@ -2,8 +2,8 @@
 
 use super::compiled::CompiledScripts;
 use super::convert::{ScriptClosure, from_value, to_value};
+use super::errors::diagnose;
 use super::execution::{Execution, at_call_level, call_level, current, enter};
-use super::faults::diagnose;
 use super::pool::STACK_BYTES;
 use crate::diagnostic::Result;
 use crate::graph::Functions;
@@ -68,12 +68,12 @@ pub(super) fn call_function(program: &CompiledScripts, path: &str, name: &str, a
             &mut arguments,
         )
     });
-    let result = called.map_err(|fault| {
-        let fault = diagnose(program, *fault, Some(&script.source.path));
+    let result = called.map_err(|error| {
+        let error = diagnose(program, *error, Some(&script.source.path));
         // The error of a stopped call has lost its position. Only the function that was entered is known.
         match script.definitions().find(|it| it.0 == name && it.1 == arity) {
-            Some((_, _, at)) if fault.at.is_none() => fault.at(at),
-            _ => fault,
+            Some((_, _, at)) if error.at.is_none() => error.at(at),
+            _ => error,
         }
     })?;
     to_value(&result, None)
@@ -96,7 +96,7 @@ impl Callable for ScriptClosure {
 fn call_closure(closure: &ScriptClosure, arguments: Vec<Value>) -> Result<Value> {
     let mut arguments: Vec<Dynamic> = arguments.into_iter().map(from_value).collect();
     let program = &closure.execution.program;
-    let result = closure.call_raw(&mut arguments).map_err(|fault| diagnose(program, *fault, closure.state.source()))?;
+    let result = closure.call_raw(&mut arguments).map_err(|error| diagnose(program, *error, closure.state.source()))?;
     to_value(&result, Some((&closure.context(), &closure.execution)))
 }
 
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_script_that_asks_for_ever_more_functions_begins_anew() {
+    fn the_resolution_cache_of_a_script_is_bounded() {
         let program = next_program_id();
         assert_eq!(kept_after(program, 0..1_000), 1_000);
         assert_eq!(kept_after(program, 1_000..1_024), 1_024);

@@ -102,7 +102,7 @@ struct ItemFunction<'a, 'b> {
 impl<'a, 'b> ItemFunction<'a, 'b> {
     /// `least` is the number of arguments it receives without the index.
     fn new(context: &'a NativeCallContext<'b>, pointer: &FnPtr, least: usize) -> RhaiResult<Self> {
-        let execution = current().map_err(|fault| raise(fault, context))?;
+        let execution = current().map_err(|error| raise(error, context))?;
         let program = &execution.program;
         let closure = ScriptClosure::new(context, pointer, &execution);
         let named = || {

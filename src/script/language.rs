@@ -7,7 +7,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::guard::{self, CheckedIterator, ITEM};
 use crate::letters;
 use crate::order;
-use crate::value::{Fault, Handle, Kind, Value, with_article};
+use crate::value::{CaughtError, Handle, Kind, Value, with_article};
 use rhai::{
     Array, Dynamic, EvalAltResult, FLOAT, FuncRegistration, INT, ImmutableString, Map, Module, NativeCallContext,
     Position,
@@ -74,11 +74,11 @@ fn register_texts(module: &mut Module) {
 }
 
 fn text_length(context: &NativeCallContext<'_>, text: &str) -> RhaiResult<INT> {
-    letters::count(text).map(|letters| letters as INT).map_err(|fault| raise(fault, context))
+    letters::count(text).map(|letters| letters as INT).map_err(|error| raise(error, context))
 }
 
 fn text_contains(context: &NativeCallContext<'_>, text: &str, part: &str) -> RhaiResult<bool> {
-    letters::find(text, part).map(|found| found.is_some()).map_err(|fault| raise(fault, context))
+    letters::find(text, part).map(|found| found.is_some()).map_err(|error| raise(error, context))
 }
 
 fn letter_text(letter: char) -> Dynamic {
@@ -148,7 +148,7 @@ fn start_index(length: usize, index: INT) -> usize {
 fn extract(context: &NativeCallContext<'_>, list: &Array, from: INT, count: INT) -> RhaiResult<Array> {
     let part = list.iter().skip(start_index(list.len(), from)).take(usize::try_from(count).unwrap_or(0));
     reserve(context, part.len())?;
-    part.cloned().collect_checked().map_err(|fault| raise(fault, context))
+    part.cloned().collect_checked().map_err(|error| raise(error, context))
 }
 
 fn register_list_changes(module: &mut Module) {
@@ -184,7 +184,7 @@ fn register_list_changes(module: &mut Module) {
 fn register_list_joins(module: &mut Module) {
     pure("+").set_into_module(module, |context: NativeCallContext, a: &mut Array, b: Array| -> RhaiResult<Array> {
         reserve(&context, a.len() + b.len())?;
-        a.iter().cloned().chain(b).collect_checked().map_err(|fault| raise(fault, &context))
+        a.iter().cloned().chain(b).collect_checked().map_err(|error| raise(error, &context))
     });
     for name in ["append", "+="] {
         FuncRegistration::new(name).set_into_module(
@@ -201,7 +201,7 @@ fn register_list_joins(module: &mut Module) {
 }
 
 fn reserve(context: &NativeCallContext<'_>, items: usize) -> RhaiResult<()> {
-    guard::reserve_memory(items.saturating_mul(size_of::<Dynamic>())).map_err(|fault| raise(fault, context))
+    guard::reserve_memory(items.saturating_mul(size_of::<Dynamic>())).map_err(|error| raise(error, context))
 }
 
 fn register_maps(module: &mut Module) {
@@ -247,8 +247,8 @@ fn register_numbers(module: &mut Module) {
 /// The number without its fraction, if an integer can hold it. Rhai would return 0 for NaN.
 #[allow(clippy::cast_possible_truncation, reason = "the range was checked")]
 fn to_integer(number: FLOAT) -> Option<INT> {
-    const BEYOND: FLOAT = 9_223_372_036_854_775_808.0;
-    (-BEYOND..BEYOND).contains(&number).then_some(number as INT)
+    const I64_RANGE_END: FLOAT = 9_223_372_036_854_775_808.0;
+    (-I64_RANGE_END..I64_RANGE_END).contains(&number).then_some(number as INT)
 }
 
 fn register_handles(module: &mut Module) {
@@ -266,12 +266,12 @@ fn register_handles(module: &mut Module) {
             refuse_change(&context, handle)
         });
     pure("len").set_into_module(module, |context: NativeCallContext, handle: &mut HandleBox| -> RhaiResult<INT> {
-        handle_length(&handle.0).map(|length| length as INT).map_err(|fault| raise(fault, &context))
+        handle_length(&handle.0).map(|length| length as INT).map_err(|error| raise(error, &context))
     });
     pure("is_empty").set_into_module(
         module,
         |context: NativeCallContext, handle: &mut HandleBox| -> RhaiResult<bool> {
-            handle_length(&handle.0).map(|length| length == 0).map_err(|fault| raise(fault, &context))
+            handle_length(&handle.0).map(|length| length == 0).map_err(|error| raise(error, &context))
         },
     );
     pure("==").set_into_module(module, |context: NativeCallContext, a: HandleBox, b: Dynamic| {
@@ -294,11 +294,11 @@ fn register_handles(module: &mut Module) {
 }
 
 fn read_field(context: NativeCallContext<'_>, handle: &mut HandleBox, name: ImmutableString) -> RhaiResult {
-    handle.0.field(&name).map(from_value).map_err(|fault| raise(fault, &context))
+    handle.0.field(&name).map(from_value).map_err(|error| raise(error, &context))
 }
 
 fn read_item(context: NativeCallContext<'_>, handle: &mut HandleBox, index: INT) -> RhaiResult {
-    let length = handle_length(&handle.0).map_err(|fault| raise(fault, &context))?;
+    let length = handle_length(&handle.0).map_err(|error| raise(error, &context))?;
     let at = if index < 0 { index.saturating_add(length as INT) } else { index };
     match usize::try_from(at).ok().and_then(|at| handle.0.item(at)) {
         Some(value) => Ok(from_value(value)),
@@ -314,8 +314,8 @@ fn put_back(context: &NativeCallContext<'_>, handle: &HandleBox, name: &str, val
 }
 
 fn refuse_change(context: &NativeCallContext<'_>, handle: &HandleBox) -> RhaiResult<()> {
-    let fault = Diagnostic::new(Code::SCRIPT, format!("{} cannot be changed", with_article(handle.0.kind().name())));
-    Err(raise(fault.help("copy what you need to a map and change that"), context))
+    let error = Diagnostic::new(Code::SCRIPT, format!("{} cannot be changed", with_article(handle.0.kind().name())));
+    Err(raise(error.help("copy what you need to a map and change that"), context))
 }
 
 fn handle_length(handle: &Handle) -> crate::diagnostic::Result<usize> {
@@ -345,11 +345,11 @@ fn handle_has(handle: &HandleBox, item: &Dynamic) -> bool {
 fn iterate_handle(handle: Handle) -> Box<dyn Iterator<Item = RhaiResult>> {
     match handle_length(&handle) {
         Ok(length) => Box::new((0..length).filter_map(move |at| handle.item(at)).map(|item| Ok(from_value(item)))),
-        Err(fault) => {
-            Box::new(std::iter::once(Err(
-                EvalAltResult::ErrorRuntime(from_value(Fault::value(fault)), Position::NONE).into()
-            )))
-        }
+        Err(error) => Box::new(std::iter::once(Err(EvalAltResult::ErrorRuntime(
+            from_value(CaughtError::value(error)),
+            Position::NONE,
+        )
+        .into()))),
     }
 }
 
@@ -381,13 +381,13 @@ fn is_equal(a: &Dynamic, b: &Dynamic) -> bool {
 /// Returns the result of a comparison, unless the call was stopped during it.
 #[cfg_attr(test, track_caller)]
 fn unless_stopped<T>(context: &NativeCallContext<'_>, given: T) -> RhaiResult<T> {
-    guard::check().map(|()| given).map_err(|fault| raise(fault, context))
+    guard::check().map(|()| given).map_err(|error| raise(error, context))
 }
 
 /// Counts the work of a verb that has no loop with guard checks: see [`guard::spend`].
 #[cfg_attr(test, track_caller)]
 fn spend(context: &NativeCallContext<'_>, units: usize) -> RhaiResult<()> {
-    guard::spend(units).map_err(|fault| raise(fault, context))
+    guard::spend(units).map_err(|error| raise(error, context))
 }
 
 fn as_number(value: &Dynamic) -> Option<Value> {

@@ -55,14 +55,14 @@ impl Pool {
         //# When no thread is available, a new call MUST fail at once, and `toolsd://status` MUST list the
         //# calls that occupy the threads.
         if state.is_exhausted() {
-            return done(Err(state.exhausted_fault()));
+            return done(Err(state.exhausted_error()));
         }
         let done = Arc::new(Mutex::new(Some(done)));
         let taken = move |done: &Mutex<Option<_>>| done.lock().unwrap_or_else(PoisonError::into_inner).take();
         let instead = Arc::clone(&done);
-        let answer = move |fault| {
+        let answer = move |error| {
             if let Some(done) = taken(&instead) {
-                done(Err(fault));
+                done(Err(error));
             }
         };
         let call = PooledCall::new(name, caller, cancel, Box::new(answer));
@@ -74,7 +74,7 @@ impl Pool {
             own.run(|| {
                 //= docs/spec.md#calls
                 //# A panic MUST affect only the call that caused it.
-                let ended = catch_unwind(AssertUnwindSafe(job)).map_err(|panic| fault_of_panic(&*panic));
+                let ended = catch_unwind(AssertUnwindSafe(job)).map_err(|panic| panic_error(&*panic));
                 if own.take_answer()
                     && let Some(done) = taken(&done)
                 {
@@ -129,7 +129,7 @@ impl Default for Pool {
     }
 }
 
-fn fault_of_panic(panic: &(dyn std::any::Any + Send)) -> Box<Diagnostic> {
+fn panic_error(panic: &(dyn std::any::Any + Send)) -> Box<Diagnostic> {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     let message = format!("internal error in toolsd: {}", text.unwrap_or("a panic without a message"));
     Diagnostic::new(Code::INTERNAL, message).help("please report it, and include what was called")

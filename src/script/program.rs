@@ -36,8 +36,8 @@ impl Program {
         let sources: Vec<Arc<Source>> =
             files.iter().map(|(path, text)| Source::new(path.as_ref(), text.as_ref())).collect();
         let program = Self::deferred(&sources);
-        let faults = program.diagnostics().to_vec();
-        (program, faults)
+        let errors = program.diagnostics().to_vec();
+        (program, errors)
     }
 
     /// Creates a program whose scripts are compiled when a function or the errors are first needed.
@@ -51,7 +51,7 @@ impl Program {
 
     /// The errors of the scripts, which are compiled now if necessary.
     pub fn diagnostics(&self) -> &[Diagnostic] {
-        &self.compiled_with_faults().1
+        &self.compiled_with_diagnostics().1
     }
 
     /// Runs a native job as if `script` had called it: the primitives and functions it calls use `host`, and their work
@@ -75,7 +75,7 @@ impl Program {
         let _entered = enter(Arc::new(execution));
         let result = at_call_level(MAX_CALL_LEVELS - depth, job);
         match (guard::reserve_memory(0), result) {
-            (Err(stop), Err(fault)) if fault.code == stop.code => Err(fault),
+            (Err(stop), Err(error)) if error.code == stop.code => Err(error),
             (Err(stop), _) => Err(stop),
             (Ok(()), result) => result,
         }
@@ -206,10 +206,10 @@ impl Program {
     }
 
     fn compiled(&self) -> &Arc<CompiledScripts> {
-        &self.compiled_with_faults().0
+        &self.compiled_with_diagnostics().0
     }
 
-    fn compiled_with_faults(&self) -> &(Arc<CompiledScripts>, Vec<Diagnostic>) {
+    fn compiled_with_diagnostics(&self) -> &(Arc<CompiledScripts>, Vec<Diagnostic>) {
         self.0.compiled.get_or_init(|| compile(&self.0.sources))
     }
 }

@@ -2,7 +2,7 @@
 
 mod edges;
 mod examples;
-mod faults;
+mod errors;
 mod host;
 mod numbers;
 mod speed;
@@ -25,8 +25,8 @@ fn run(text: &str) -> Result<Json> {
 
 /// Runs `main` of the first file on a script thread.
 fn run_files(files: &[(&str, &str)], limits: Limits) -> Result<Json> {
-    let (program, faults) = Program::compile(files);
-    assert!(faults.is_empty(), "{faults:#?}");
+    let (program, errors) = Program::compile(files);
+    assert!(errors.is_empty(), "{errors:#?}");
     let script = files[0].0.to_owned();
     Pool::new().run(move || {
         let guard = Guard::new(limits, CancelFlag::default());
@@ -36,16 +36,16 @@ fn run_files(files: &[(&str, &str)], limits: Limits) -> Result<Json> {
 }
 
 /// The message of the error with which `main` ends.
-fn fault(text: &str) -> String {
+fn error(text: &str) -> String {
     match run(text) {
         Ok(value) => panic!("no error, but {value}: {text}"),
-        Err(fault) => fault.to_string(),
+        Err(error) => error.to_string(),
     }
 }
 
 /// The value of one expression.
 fn value(expression: &str) -> Json {
-    run(&format!("fn main() {{ {expression} }}")).unwrap_or_else(|fault| panic!("{expression}: {fault}"))
+    run(&format!("fn main() {{ {expression} }}")).unwrap_or_else(|error| panic!("{expression}: {error}"))
 }
 
 #[test]
@@ -62,8 +62,8 @@ fn scripts_are_compiled_at_load_only() {
     let compiled = || super::compile::COMPILED.with(std::cell::Cell::get);
     let before = compiled();
     let files = [("a.rhai", "fn main() { [1, 2].map(|x| twice(x)) }"), ("lib.rhai", "fn twice(x) { x * 2 }")];
-    let (program, faults) = Program::compile(&files);
-    assert!(faults.is_empty(), "{faults:#?}");
+    let (program, errors) = Program::compile(&files);
+    assert!(errors.is_empty(), "{errors:#?}");
     assert_eq!(compiled() - before, 2);
     for _ in 0..20 {
         let guard = Guard::new(Limits::default(), CancelFlag::default());

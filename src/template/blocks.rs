@@ -1,6 +1,6 @@
 //! The blocks `if`, `unless`, `each` and `with`, which fail on a missing parameter and accept null.
 
-use super::fault::HELPER;
+use super::error::HELPER;
 use super::pure;
 use crate::diagnostic::{Diagnostic, nearest, renamed_primitive};
 use crate::guard;
@@ -27,8 +27,8 @@ pub fn register(engine: &mut Handlebars<'static>) {
 /// The error in the use of a helper, if there is one.
 pub fn check_helper(name: &str, block: bool, arguments: usize) -> Option<Box<Diagnostic>> {
     if block && BLOCKS.contains(&name) {
-        let fault = || Diagnostic::new(HELPER, format!("`{name}` takes one argument, got {arguments}"));
-        return (arguments != 1 && name != "raw").then(|| fault().help(format!("`{{{{#{name} variable}}}}`")));
+        let error = || Diagnostic::new(HELPER, format!("`{name}` takes one argument, got {arguments}"));
+        return (arguments != 1 && name != "raw").then(|| error().help(format!("`{{{{#{name} variable}}}}`")));
     }
     if !block && (INLINE.contains(&name) || pure::find(name).is_some()) {
         return None;
@@ -133,8 +133,8 @@ impl ScopedBlock {
             }
             Json::Object(map) => map.iter().map(|(key, item)| (key.clone(), Json::from(key.as_str()), item)).collect(),
             _ => {
-                let fault = Diagnostic::new(HELPER, "`each` takes a list or a map").help("`if` tests a single value");
-                return Err(RenderErrorReason::NestedError(fault).into());
+                let error = Diagnostic::new(HELPER, "`each` takes a list or a map").help("`if` tests a single value");
+                return Err(RenderErrorReason::NestedError(error).into());
             }
         };
         let last = items.len() - 1;

@@ -70,7 +70,7 @@ impl HelperDef for PrimitiveHelper {
         let result = self.primitive.accept(values).and_then(|arguments| (self.primitive.run)(&context, arguments));
         match result.and_then(|value| value.json()) {
             Ok(json) => Ok(ScopedJson::Derived(json)),
-            Err(fault) => Err(RenderErrorReason::NestedError(fault).into()),
+            Err(error) => Err(RenderErrorReason::NestedError(error).into()),
         }
     }
 }
@@ -101,8 +101,8 @@ static WORLD: LazyLock<Arc<dyn World>> = LazyLock::new(|| Arc::new(MemoryWorld::
 static NO_FUNCTIONS: LazyLock<Arc<dyn Functions>> = LazyLock::new(|| Arc::new(NoFunctions));
 
 fn unreachable<T>(what: &str) -> Result<T> {
-    let fault = Diagnostic::new(Code::TEMPLATE, format!("a template cannot reach {what}"));
-    Err(fault.help("use it in the `context` function"))
+    let error = Diagnostic::new(Code::TEMPLATE, format!("a template cannot reach {what}"));
+    Err(error.help("use it in the `context` function"))
 }
 
 impl Host for EmptyHost {

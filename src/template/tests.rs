@@ -5,19 +5,19 @@ use serde_json::json;
 
 fn compile(files: &[(&str, &str)]) -> (Templates, Vec<String>) {
     let files: Vec<Arc<Source>> = files.iter().map(|(path, text)| Source::new(*path, *text)).collect();
-    let (templates, faults) = Templates::compile(&files);
-    (templates, faults.iter().map(|fault| format!("{} {fault}", fault.code)).collect())
+    let (templates, errors) = Templates::compile(&files);
+    (templates, errors.iter().map(|error| format!("{} {error}", error.code)).collect())
 }
 
 fn filled(text: &str, context: &Json) -> String {
-    Templates::default().render_text(text, context).unwrap_or_else(|fault| format!("! {fault}"))
+    Templates::default().render_text(text, context).unwrap_or_else(|error| format!("! {error}"))
 }
 
 //= docs/spec.md#prompts
 //= type=test
 //# A template MUST fail at a variable that has no value, and MUST suggest the nearest name.
 #[test]
-fn what_is_missing_is_told_and_null_is_nothing() {
+fn missing_values_are_reported_and_null_is_empty() {
     let context = json!({ "here": 1, "none": null, "list": [] });
     assert_eq!(filled("{{#if here}}a{{/if}}{{#if none}}b{{else}}c{{/if}}{{none}}", &context), "ac");
     assert_eq!(
@@ -36,9 +36,9 @@ fn an_inline_partial_that_includes_itself_is_refused() {
     for (body, column) in
         [("{{> p}}", 21), ("{{#if a}}{{> p}}{{/if}}", 30), ("{{#*inline \"q\"}}{{> p}}{{/inline}}", 37)]
     {
-        let told = filled(&format!("{{{{#*inline \"p\"}}}}{body}{{{{/inline}}}}{{{{> p}}}}"), &json!({ "a": 1 }));
+        let reported = filled(&format!("{{{{#*inline \"p\"}}}}{body}{{{{/inline}}}}{{{{> p}}}}"), &json!({ "a": 1 }));
         let place = format!("! text:1:{column}: the inline partial `p` includes itself");
-        assert!(told.starts_with(&place), "{told}");
+        assert!(reported.starts_with(&place), "{reported}");
     }
 }
 
@@ -67,8 +67,8 @@ fn pure_primitives_are_helpers_and_names_alone_are_variables() {
         filled("{{text}} {{sort}} {{to_upper text}} {{#each (sort words)}}{{this}}{{/each}}", &context),
         "a b s A B x"
     );
-    let fault = filled("{{to_upper words}}", &context);
-    assert!(fault.starts_with("! text:1:1: `text` of `to_upper` takes string, got array"), "{fault}");
+    let error = filled("{{to_upper words}}", &context);
+    assert!(error.starts_with("! text:1:1: `text` of `to_upper` takes string, got array"), "{error}");
 }
 
 //= docs/spec.md#prompts
@@ -77,7 +77,7 @@ fn pure_primitives_are_helpers_and_names_alone_are_variables() {
 //# loaded.
 #[test]
 fn helpers_partials_and_syntax_are_checked_at_load() {
-    let (templates, faults) = compile(&[
+    let (templates, errors) = compile(&[
         (
             "templates/a/x.hbs",
             "{{to_uper text}}\n{{> templates/shared/rwo}}\n{{#citations}}{{/citations}}\n{{> templates/shared/row kind=\"k\"}}",
@@ -88,7 +88,7 @@ fn helpers_partials_and_syntax_are_checked_at_load() {
         ("templates/a/open.hbs", "a {{name"),
     ]);
     assert_eq!(
-        faults,
+        errors,
         [
             "template-syntax templates/a/bad.hbs:2:1: the block `if` is not closed (close it with `{{/if}}`)",
             "template-syntax templates/a/open.hbs:1:3: the tag is not closed (close it with `}}`; braces as text are `\\{{`)",
@@ -99,17 +99,17 @@ fn helpers_partials_and_syntax_are_checked_at_load() {
         ]
     );
     assert_eq!(templates.render("templates/shared/row.hbs", &json!({ "name": "n", "kind": "k" })).unwrap(), "- n k\n");
-    let fault = templates.render("templates/shared/rows.hbs", &json!({})).unwrap_err();
-    assert_eq!(fault.help.as_deref(), Some("did you mean `templates/shared/row.hbs`?"));
+    let error = templates.render("templates/shared/rows.hbs", &json!({})).unwrap_err();
+    assert_eq!(error.help.as_deref(), Some("did you mean `templates/shared/row.hbs`?"));
 }
 
 #[test]
-fn faults_inside_partials_name_the_partial() {
-    let (templates, faults) =
+fn errors_inside_partials_name_the_partial() {
+    let (templates, errors) =
         compile(&[("templates/x.hbs", "{{> templates/row}}"), ("templates/row.hbs", "a\n{{nam}}")]);
-    assert!(faults.is_empty(), "{faults:?}");
-    let fault = templates.render("templates/x.hbs", &json!({ "name": 1 })).unwrap_err();
-    assert_eq!(fault.to_string(), "templates/row.hbs:2:1: `nam` has no value (did you mean `name`?)");
+    assert!(errors.is_empty(), "{errors:?}");
+    let error = templates.render("templates/x.hbs", &json!({ "name": 1 })).unwrap_err();
+    assert_eq!(error.to_string(), "templates/row.hbs:2:1: `nam` has no value (did you mean `name`?)");
 }
 
 #[test]
@@ -151,10 +151,10 @@ fn a_template_in_a_definition_is_placed_there() {
     let source = Source::new("tools.d/a.toml", "text = '''Hi {{#if}}x{{/if}}'''");
     let place = source.place(7..source.text.len());
     let mut templates = Templates::default();
-    let faults = templates.add_inline("Hi {{#if}}x{{/if}}", &place);
-    assert!(faults.is_empty() || faults[0].at.as_ref().unwrap().line_column() == (1, 17), "{faults:?}");
-    let faults = templates.add_inline("Hi {{#if a}}x", &place);
-    assert_eq!(faults[0].at.as_ref().unwrap().line_column().0, 1);
+    let errors = templates.add_inline("Hi {{#if}}x{{/if}}", &place);
+    assert!(errors.is_empty() || errors[0].at.as_ref().unwrap().line_column() == (1, 17), "{errors:?}");
+    let errors = templates.add_inline("Hi {{#if a}}x", &place);
+    assert_eq!(errors[0].at.as_ref().unwrap().line_column().0, 1);
 }
 
 proptest::proptest! {

@@ -1,6 +1,6 @@
 //! What a template uses: variables with their scope, helpers and partials, each with its location.
 
-use super::fault::{PARTIAL, SYNTAX, TemplateSource};
+use super::error::{PARTIAL, SYNTAX, TemplateSource};
 use crate::diagnostic::Diagnostic;
 use crate::source::Place;
 use handlebars::Template;
@@ -10,7 +10,7 @@ use handlebars::template::{BlockParam, DecoratorTemplate, HelperTemplate, Parame
 #[derive(Default)]
 pub struct TemplateUses {
     pub list: Vec<TemplateUse>,
-    pub faults: Vec<Diagnostic>,
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 /// One use in a template.
@@ -213,9 +213,11 @@ impl UsageWalk<'_> {
         match name {
             // The crate refuses this in files, and runs out of stack with it here.
             Some(name) if self.within.contains(&name) => {
-                let fault = Diagnostic::new(PARTIAL, format!("the inline partial `{name}` includes itself"));
+                let diagnostic = Diagnostic::new(PARTIAL, format!("the inline partial `{name}` includes itself"));
                 let place = self.place(start, &name);
-                self.facts.faults.push(*fault.at(place).help("build a flat list of the nested items in a script"));
+                self.facts
+                    .diagnostics
+                    .push(*diagnostic.at(place).help("build a flat list of the nested items in a script"));
             }
             Some(name) if name == "@partial-block" || self.inline.contains(&name) => {}
             Some(name) => {
@@ -224,10 +226,10 @@ impl UsageWalk<'_> {
                 self.facts.list.push(TemplateUse::Partial { name, context, given, place });
             }
             None => {
-                let fault = Diagnostic::new(PARTIAL, "the name of the partial is computed");
+                let diagnostic = Diagnostic::new(PARTIAL, "the name of the partial is computed");
                 self.facts
-                    .faults
-                    .push(*fault.at(self.place(start, ">")).help("write out the name, and use `if` to choose"));
+                    .diagnostics
+                    .push(*diagnostic.at(self.place(start, ">")).help("write out the name, and use `if` to choose"));
             }
         }
         if let Some(template) = &tag.template {
@@ -238,11 +240,11 @@ impl UsageWalk<'_> {
     fn visit_decorator(&mut self, tag: &DecoratorTemplate, start: usize) {
         if tag.name.as_name() != Some("inline") {
             let name = tag.name.as_name().unwrap_or_default();
-            let fault = Diagnostic::new(SYNTAX, format!("there is no decorator `{name}`"));
+            let diagnostic = Diagnostic::new(SYNTAX, format!("there is no decorator `{name}`"));
             return self
                 .facts
-                .faults
-                .push(*fault.at(self.place(start, name)).help("`{{#*inline \"name\"}}` is the only one"));
+                .diagnostics
+                .push(*diagnostic.at(self.place(start, name)).help("`{{#*inline \"name\"}}` is the only one"));
         }
         let name = match tag.params.first() {
             Some(Parameter::Literal(name)) => name.as_str().unwrap_or_default(),

@@ -108,10 +108,10 @@ impl dyn Object {
 
 /// The error for an unknown field, with the nearest known one.
 pub fn no_field(kind: Kind, name: &str, known: &[&str]) -> Box<Diagnostic> {
-    let fault = Diagnostic::new(Code::SCRIPT, format!("{} has no field `{name}`", with_article(kind.name())));
+    let error = Diagnostic::new(Code::SCRIPT, format!("{} has no field `{name}`", with_article(kind.name())));
     match crate::diagnostic::did_you_mean(name, known.iter().copied()) {
-        Some(help) => fault.help(help),
-        None => fault,
+        Some(help) => error.help(help),
+        None => error,
     }
 }
 
@@ -149,7 +149,7 @@ pub enum Kind {
     Reply,
     Question,
     Set,
-    Fault,
+    Error,
 }
 
 impl Kind {
@@ -186,7 +186,7 @@ impl Kind {
             Self::Reply => "reply",
             Self::Question => "question",
             Self::Set => "set",
-            Self::Fault => "error",
+            Self::Error => "error",
         }
     }
 }
@@ -587,12 +587,12 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_is_not_finite_is_told_with_its_way_wherever_it_lies() {
-        let told = |value: Value| value.json().expect_err("it has no form").message;
+    fn non_finite_numbers_are_reported_with_their_path() {
+        let reported = |value: Value| value.json().expect_err("it has no form").message;
         let record = |number: f64| Record::value([("mean".into(), Value::Float(number))]);
-        assert!(told(Value::Float(f64::NAN)).starts_with("the value itself is NaN, "));
+        assert!(reported(Value::Float(f64::NAN)).starts_with("the value itself is NaN, "));
         let within = Value::map([("rows", Value::list([Value::Null, record(f64::NEG_INFINITY)]))]);
-        assert!(told(within.clone()).starts_with("`.rows[1].mean` is -inf, "), "{}", told(within));
+        assert!(reported(within.clone()).starts_with("`.rows[1].mean` is -inf, "), "{}", reported(within));
         // A float that was encountered elsewhere is not reported here.
         let _ = Value::Float(f64::INFINITY).to_json();
         assert_eq!(record(0.5).json(), Ok(json!({ "mean": 0.5 })));

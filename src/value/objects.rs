@@ -87,12 +87,12 @@ impl Object for Record {
 
 /// A caught error. Its fields are `kind`, `code`, `message`, `help`, `data` and `at`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fault(pub Box<Diagnostic>);
+pub struct CaughtError(pub Box<Diagnostic>);
 
-impl Fault {
+impl CaughtError {
     /// Wraps the error in a value.
-    pub fn value(fault: Box<Diagnostic>) -> Value {
-        Value::handle(Self(fault))
+    pub fn value(error: Box<Diagnostic>) -> Value {
+        Value::handle(Self(error))
     }
 
     /// Converts a thrown value to an error. A caught error is returned unchanged. A text becomes the message of a new
@@ -101,7 +101,7 @@ impl Fault {
         match value {
             Value::Text(text) => Diagnostic::new(Code::SCRIPT, &**text),
             Value::Map(map) => Self::from_thrown_map(map),
-            Value::Handle(handle) if let Some(fault) = handle.downcast::<Self>() => fault.0.clone(),
+            Value::Handle(handle) if let Some(error) = handle.downcast::<Self>() => error.0.clone(),
             other => Diagnostic::new(Code::SCRIPT, "the script threw a value").data(other.to_json()),
         }
     }
@@ -109,39 +109,39 @@ impl Fault {
     fn from_thrown_map(map: &Map) -> Box<Diagnostic> {
         let text = |name: &str| map.get(name).and_then(Value::as_text);
         let message = text("message").unwrap_or("the script threw a map");
-        let fault = Diagnostic::new(Code::SCRIPT, message).data(Value::Map(map.clone()).to_json());
+        let error = Diagnostic::new(Code::SCRIPT, message).data(Value::Map(map.clone()).to_json());
         match text("help") {
-            Some(help) => fault.help(help),
-            None => fault,
+            Some(help) => error.help(help),
+            None => error,
         }
     }
 }
 
-impl Object for Fault {
+impl Object for CaughtError {
     fn kind(&self) -> Kind {
-        Kind::Fault
+        Kind::Error
     }
 
     fn field(&self, name: &str) -> Result<Value> {
-        let fault = &self.0;
+        let error = &self.0;
         Ok(match name {
-            "kind" => fault.code.kind().into(),
-            "code" => fault.code.0.into(),
-            "message" => fault.message.as_str().into(),
-            "help" => fault.help.as_deref().into(),
-            "data" => fault.data.as_deref().map(Value::from_json).into(),
-            "at" => fault.at.as_ref().map(ToString::to_string).into(),
-            _ => return Err(no_field(Kind::Fault, name, &["kind", "code", "message", "help", "data", "at"])),
+            "kind" => error.code.kind().into(),
+            "code" => error.code.0.into(),
+            "message" => error.message.as_str().into(),
+            "help" => error.help.as_deref().into(),
+            "data" => error.data.as_deref().map(Value::from_json).into(),
+            "at" => error.at.as_ref().map(ToString::to_string).into(),
+            _ => return Err(no_field(Kind::Error, name, &["kind", "code", "message", "help", "data", "at"])),
         })
     }
 
     fn to_json(&self) -> Json {
-        let fault = &self.0;
-        let mut json = json!({ "kind": fault.code.kind(), "code": fault.code.0, "message": fault.message });
-        if let Some(help) = &fault.help {
+        let error = &self.0;
+        let mut json = json!({ "kind": error.code.kind(), "code": error.code.0, "message": error.message });
+        if let Some(help) = &error.help {
             json["help"] = json!(help);
         }
-        if let Some(data) = &fault.data {
+        if let Some(data) = &error.data {
             json["data"] = (**data).clone();
         }
         json
@@ -170,22 +170,22 @@ mod tests {
     }
 
     #[test]
-    fn what_a_script_throws_becomes_a_fault() {
-        assert_eq!(Fault::from_thrown(&"no".into()), Diagnostic::new(Code::SCRIPT, "no"));
+    fn thrown_values_become_errors() {
+        assert_eq!(CaughtError::from_thrown(&"no".into()), Diagnostic::new(Code::SCRIPT, "no"));
         let map = Value::from_json(&json!({ "message": "no", "help": "yes", "line": 3 }));
-        let fault = Fault::from_thrown(&map);
-        assert_eq!((fault.message.as_str(), fault.help.as_deref()), ("no", Some("yes")));
-        assert_eq!(fault.data.as_deref(), Some(&json!({ "message": "no", "help": "yes", "line": 3 })));
+        let error = CaughtError::from_thrown(&map);
+        assert_eq!((error.message.as_str(), error.help.as_deref()), ("no", Some("yes")));
+        assert_eq!(error.data.as_deref(), Some(&json!({ "message": "no", "help": "yes", "line": 3 })));
     }
 
     #[test]
-    fn a_caught_fault_shows_its_fields_and_stays_what_it_was() {
-        let fault = Diagnostic::new(Code("parse.yaml"), "bad").data(json!({ "line": 1 }));
-        let caught = Fault::value(fault.clone());
-        assert_eq!(Fault::from_thrown(&caught), fault);
+    fn caught_errors_keep_their_fields() {
+        let error = Diagnostic::new(Code("parse.yaml"), "bad").data(json!({ "line": 1 }));
+        let caught = CaughtError::value(error.clone());
+        assert_eq!(CaughtError::from_thrown(&caught), error);
         let Value::Handle(object) = caught else { panic!("it is a handle") };
         assert_eq!(object.field("kind"), Ok("parse".into()));
         assert_eq!(object.field("help"), Ok(Value::Null));
-        assert!(object.field("mesage").is_err_and(|fault| fault.help.is_some_and(|help| help.contains("message"))));
+        assert!(object.field("mesage").is_err_and(|error| error.help.is_some_and(|help| help.contains("message"))));
     }
 }

@@ -24,13 +24,13 @@ mod write_journal;
 
 pub use super::grants::SECRET_VARIABLES;
 pub use confine::{Mechanisms, Sandbox, SandboxStatus, choose_sandbox, sandbox_status, system_mechanisms};
-pub use git::is_told;
+pub use git::is_reported;
 pub use git_trial::try_git;
 pub use handle::Disk;
 pub use journal::recovered;
 pub use owner::{OtherWriter, check_private, other_writers};
 pub use process::{end_process, end_programs};
-pub use read::MOST_BYTES;
+pub use read::MAX_FILE_BYTES;
 pub use scratch::ScratchWorld;
 pub use secrets::{SecretFile, check_secret_place, hide_process, read_secret, read_secret_descriptor, secret_variable};
 pub use system::{
@@ -47,13 +47,13 @@ use crate::diagnostic::Result;
 use crate::guard;
 use rustix::fs::FileType;
 use std::sync::Arc;
-use system::path_fault;
+use system::path_error;
 
 /// Finishes or removes what calls of killed processes wrote halfway. Call it before anything of a workspace is read.
 /// `roots` are the folders whose contents are not trusted.
 pub fn recover(roots: &[&str]) {
-    if let Some(told) = journal::choose_folder(roots) {
-        journal::report(told);
+    if let Some(reported) = journal::choose_folder(roots) {
+        journal::report(reported);
     }
     write_journal::recover();
 }
@@ -122,12 +122,12 @@ impl Files for Disk {
         write::apply(self, changes)
     }
 
-    fn may_write(&self, path: &str) -> Result<()> {
-        write::may_write(self, path)
+    fn ensure_writable(&self, path: &str) -> Result<()> {
+        write::ensure_writable(self, path)
     }
 
-    fn may_replace(&self, path: &str) -> Result<TargetState> {
-        write::may_replace(self, path)
+    fn ensure_replaceable(&self, path: &str) -> Result<TargetState> {
+        write::ensure_replaceable(self, path)
     }
 
     fn spelled(&self, path: &str) -> String {
@@ -217,7 +217,7 @@ impl FolderSource for Disk {
             return Ok(None);
         };
         let mut found = Vec::new();
-        for (name, kind) in listing.read().map_err(|error| path_fault(folder, "looked into", &error))? {
+        for (name, kind) in listing.read().map_err(|error| path_error(folder, "looked into", &error))? {
             let (entry, link) = match kind {
                 FileType::RegularFile => (EntryKind::File, None),
                 FileType::Directory => (EntryKind::Folder, None),

@@ -66,24 +66,25 @@ pub trait Files: Send + Sync {
     }
 
     /// Refuses a path that cannot be written now: the path is a folder, or a symlink is on the way. Changes nothing.
-    fn may_write(&self, _path: &str) -> Result<()> {
+    fn ensure_writable(&self, _path: &str) -> Result<()> {
         Ok(())
     }
 
     /// Refuses a folder if any path below it may not be written, including files that do not exist yet. Changes
     /// nothing.
-    fn may_fill(&self, folder: &str) -> Result<()> {
-        self.may_write(&path::join(folder, "file"))
+    fn ensure_fillable(&self, folder: &str) -> Result<()> {
+        self.ensure_writable(&path::join(folder, "file"))
     }
 
     /// What exists at a path where an entry itself is to be put, replaced or removed (a link itself, not its target).
-    /// Refuses as [`may_write`](Self::may_write) does, except because of the existing entry. Changes nothing.
-    fn may_replace(&self, path: &str) -> Result<TargetState> {
-        self.may_write(path).map(|()| TargetState::File)
+    /// Refuses as [`ensure_writable`](Self::ensure_writable) does, except because of the existing entry. Changes
+    /// nothing.
+    fn ensure_replaceable(&self, path: &str) -> Result<TargetState> {
+        self.ensure_writable(path).map(|()| TargetState::File)
     }
 
     /// Refuses a file, or a folder with everything below it, that may not be read. Reads nothing.
-    fn may_read(&self, _path: &str) -> Result<()> {
+    fn ensure_readable(&self, _path: &str) -> Result<()> {
         Ok(())
     }
 
@@ -347,7 +348,7 @@ mod tests {
     #[test]
     fn text_is_utf8_without_a_mark() {
         assert_eq!(text_from_bytes("a", b"\xef\xbb\xbfx\xef\xbb\xbf".to_vec()).as_deref(), Ok("x\u{feff}"));
-        let fault = text_from_bytes("a", b"ok\xff".to_vec()).expect_err("no UTF-8");
-        assert_eq!((fault.code, fault.message.as_str()), (Code::UTF8, "`a` is not UTF-8 from byte 2 on"));
+        let error = text_from_bytes("a", b"ok\xff".to_vec()).expect_err("no UTF-8");
+        assert_eq!((error.code, error.message.as_str()), (Code::UTF8, "`a` is not UTF-8 from byte 2 on"));
     }
 }

@@ -8,10 +8,10 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use globset::{GlobBuilder, GlobMatcher, GlobSet, GlobSetBuilder};
 
 /// The maximum number of alternatives that braces are expanded to; the matcher handles more.
-const MOST_ALTERNATIVES: usize = 256;
+const MAX_ALTERNATIVES: usize = 256;
 
 /// The maximum length of a glob in bytes: every path of a walk is matched against it, without asking the guard.
-const LONGEST: usize = 1_024;
+const MAX_GLOB_BYTES: usize = 1_024;
 
 /// The characters that make a part of a glob more than a plain name.
 const SPECIAL: [char; 5] = ['*', '?', '[', '{', '\\'];
@@ -48,8 +48,8 @@ impl Globs {
         let mut parts = Vec::new();
         let (mut all, mut folders) = (false, Vec::new());
         for glob in globs {
-            if glob.as_ref().len() > LONGEST {
-                let message = format!("a glob has {} bytes; at most {LONGEST}", glob.as_ref().len());
+            if glob.as_ref().len() > MAX_GLOB_BYTES {
+                let message = format!("a glob has {} bytes; at most {MAX_GLOB_BYTES}", glob.as_ref().len());
                 return Err(Diagnostic::new(Code::ARGUMENTS, message).help("split it into several globs"));
             }
             for one in alternatives(glob.as_ref()) {
@@ -176,7 +176,7 @@ fn alternatives(glob: &str) -> Vec<String> {
     let mut closed = Vec::new();
     while let Some(one) = open.pop() {
         match braces(&one) {
-            _ if open.len() + closed.len() > MOST_ALTERNATIVES => return vec![glob.to_owned()],
+            _ if open.len() + closed.len() > MAX_ALTERNATIVES => return vec![glob.to_owned()],
             Some((start, commas, end)) => {
                 let mut from = start + 1;
                 for comma in commas.into_iter().chain([end]) {

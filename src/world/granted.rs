@@ -181,18 +181,18 @@ impl GrantedWorld {
     }
 
     fn refused(&self, path: &str, verb: &str, granted: &[String]) -> Box<Diagnostic> {
-        let fault = Diagnostic::new(Code::WORLD, format!("the pack may not {verb} `{path}`"));
+        let error = Diagnostic::new(Code::WORLD, format!("the pack may not {verb} `{path}`"));
         let normal = self.normalize(path);
         let everywhere = |glob: &String| path::is_below(glob, ".");
         //= docs/spec.md#roots
         //# A path outside of the granted roots MUST be refused with the way to grant it.
         if self.is_foreign(&normal) && granted.iter().any(everywhere) {
-            return fault.help(GRANT_ROOT);
+            return error.help(GRANT_ROOT);
         }
         let root = if self.is_foreign(&normal) { ", or start with `--root` of its folder" } else { "" };
         // Below the root a grant names it from there.
         let named = if path::is_below(&normal, ".") && path::is_absolute(path) { normal.as_ref() } else { path };
-        fault.author_help(format!("{}{root}", describe_missing_grant(verb, granted, named)))
+        error.author_help(format!("{}{root}", describe_missing_grant(verb, granted, named)))
     }
 }
 
@@ -275,24 +275,24 @@ impl Files for GrantedWorld {
         self.world.apply(changes)
     }
 
-    fn may_write(&self, path: &str) -> Result<()> {
+    fn ensure_writable(&self, path: &str) -> Result<()> {
         self.check_write(path)?;
-        self.world.may_write(path)
+        self.world.ensure_writable(path)
     }
 
-    fn may_fill(&self, folder: &str) -> Result<()> {
+    fn ensure_fillable(&self, folder: &str) -> Result<()> {
         self.check_unprotected(folder)?;
         if !self.rules.write.matches(&self.normalize(&path::join(folder, ALL_BELOW))) {
             let mut refused = self.refused(folder, "write", &self.rules.allowed.write);
             refused.message = format!("the pack may not write all of `{folder}`");
             return Err(refused);
         }
-        self.world.may_fill(folder)
+        self.world.ensure_fillable(folder)
     }
 
-    fn may_replace(&self, path: &str) -> Result<TargetState> {
+    fn ensure_replaceable(&self, path: &str) -> Result<TargetState> {
         self.check_write(path)?;
-        self.world.may_replace(path)
+        self.world.ensure_replaceable(path)
     }
 
     fn spelled(&self, path: &str) -> String {
@@ -325,7 +325,7 @@ impl Files for GrantedWorld {
         self.world.lock(path)
     }
 
-    fn may_read(&self, path: &str) -> Result<()> {
+    fn ensure_readable(&self, path: &str) -> Result<()> {
         self.check_read_below(path)
     }
 }
@@ -357,8 +357,8 @@ impl Ambient for GrantedWorld {
         //# Scripts and the programs that they start MUST NOT see a secret of the server.
         // They are gone from the environment at the start: this is the second line.
         if SECRET_VARIABLES.contains(&name) {
-            let fault = Diagnostic::new(Code::WORLD, format!("no grant covers the variable `{name}`"));
-            return Err(fault.author_help("it is the host's own; `server()` says whether there is a token"));
+            let error = Diagnostic::new(Code::WORLD, format!("no grant covers the variable `{name}`"));
+            return Err(error.author_help("it is the host's own; `server()` says whether there is a token"));
         }
         match self.rules.allowed.may_read {
             false => Err(undeclared(&format!("${name}"), "read", "reads")),

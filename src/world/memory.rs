@@ -240,7 +240,7 @@ impl Files for MemoryWorld {
     }
 
     fn write(&self, path: &str, bytes: &[u8]) -> Result<()> {
-        self.may_write(path)?;
+        self.ensure_writable(path)?;
         let clean = resolve(path)?;
         let mut held = self.write_lock();
         let folder = path::folder(&clean).to_owned();
@@ -271,7 +271,7 @@ impl Files for MemoryWorld {
         Ok(())
     }
 
-    fn may_write(&self, path: &str) -> Result<()> {
+    fn ensure_writable(&self, path: &str) -> Result<()> {
         let clean = resolve(path)?;
         let held = self.read_lock();
         if held.folders.contains_key(&clean)
@@ -283,7 +283,7 @@ impl Files for MemoryWorld {
     }
 
     fn apply(&self, changes: &[FileChange]) -> Result<()> {
-        changes.iter().try_for_each(|change| self.may_write(&change.path))?;
+        changes.iter().try_for_each(|change| self.ensure_writable(&change.path))?;
         for change in changes {
             match &change.bytes {
                 Some(bytes) => self.write(&change.path, bytes)?,

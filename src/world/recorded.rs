@@ -2,9 +2,9 @@
 //! made before the check is always seen.
 //!
 //! Why that is so. Every `stat` is taken **before** the bytes, or the entries, that it vouches for: what comes
-//! in between is seen as a change later. A stamp that was *young* when it was taken (less than [`YOUNG_MS`] old)
-//! may hide an edit within the same tick of the disk's clock, so the young are hashed, or walked, again until
-//! a check finds them old. What was seen in two states within one recording never holds.
+//! in between is seen as a change later. A stamp that was *young* (less than [`COARSEST_MTIME_MS`] old) when it was
+//! taken may hide an edit within the same tick of the disk's clock, so the young are hashed, or walked, again
+//! until a check finds them old. What was seen in two states within one recording never holds.
 
 #[cfg(test)]
 mod tests;
@@ -24,10 +24,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub type ContentHash = [u8; 32];
 
 /// The coarsest time stamps of a disk in use (FAT): a stamp younger than this may stand for two states.
-pub const YOUNG_MS: i64 = 2_000;
+pub const COARSEST_MTIME_MS: i64 = 2_000;
 
 /// How many paths are compared in order before the rest is searched.
-const NEAR: usize = 4;
+const MAX_LINEAR_COMPARISONS: usize = 4;
 
 /// The result of a `stat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl PathState {
 
     /// Whether its stamp may hide an edit made at `at_ms` or later.
     fn is_young(self, at_ms: i64) -> bool {
-        matches!(self, Self::There(stat) if stat.modified_ns > i128::from(at_ms - YOUNG_MS) * 1_000_000)
+        matches!(self, Self::There(stat) if stat.modified_ns > i128::from(at_ms - COARSEST_MTIME_MS) * 1_000_000)
     }
 }
 
@@ -258,7 +258,13 @@ impl<'a> CurrentStates<'a> {
         let mut from = 0;
         before.iter().all(|(path, seen)| {
             // Most come in order, with few others between them.
-            let near = self.paths.iter().skip(from).take(NEAR).position(|known| known == path).map(|at| from + at);
+            let near = self
+                .paths
+                .iter()
+                .skip(from)
+                .take(MAX_LINEAR_COMPARISONS)
+                .position(|known| known == path)
+                .map(|at| from + at);
             let at = near.or_else(|| self.paths.binary_search(&path.as_str()).ok());
             from = at.map_or(from, |at| at + 1);
             at.is_some_and(|at| self.seen.get(at) == Some(seen))
@@ -468,9 +474,9 @@ impl RecordedWorld {
                 self.lock().add_file(clean.into(), file.with_hash(hash));
                 Ok((bytes, hash))
             }
-            Err(fault) => {
+            Err(error) => {
                 self.lock().add_file(clean.into(), file);
-                Err(fault)
+                Err(error)
             }
         }
     }
@@ -549,8 +555,8 @@ impl Files for RecordedWorld {
         self.world.root_of(path)
     }
 
-    fn may_read(&self, path: &str) -> Result<()> {
-        self.world.may_read(path)
+    fn ensure_readable(&self, path: &str) -> Result<()> {
+        self.world.ensure_readable(path)
     }
 }
 

@@ -113,7 +113,7 @@ impl StagedWorld {
     fn put(&self, path: &str, bytes: Option<Arc<[u8]>>, like: Option<String>) -> Result<()> {
         //= docs/spec.md#writes
         //# A grant to write MUST NOT cover a path through a symlink.
-        self.under.may_write(path)?;
+        self.under.ensure_writable(path)?;
         let key = self.under.spelled(path);
         let stands = |held: &StagedState, at: &str| held.files.get(at).is_some_and(|file| file.bytes.is_some());
         let mut held = self.lock_held();
@@ -212,7 +212,7 @@ impl StagedWrites for StagedWorld {
     }
 
     fn files(&self) -> Result<Vec<StagedFile>> {
-        Ok(self.changes()?.into_iter().map(|(_, told)| told).collect())
+        Ok(self.changes()?.into_iter().map(|(_, reported)| reported).collect())
     }
 
     fn written(&self) -> Result<Vec<StagedFile>> {
@@ -260,7 +260,7 @@ impl StagedWrites for StagedWorld {
     fn flush(&self) -> Result<Vec<StagedFile>> {
         let _unsealed = self.seal.hold()?;
         let _one_at_a_time = FLUSHING.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut changes, told): (Vec<FileChange>, Vec<StagedFile>) = self.changes()?.into_iter().unzip();
+        let (mut changes, reported): (Vec<FileChange>, Vec<StagedFile>) = self.changes()?.into_iter().unzip();
         // In the order of the call: if the process is killed between writing a moved part and removing the old one, the
         // part exists twice and is not lost.
         changes.sort_by_cached_key(|change| self.lock_held().files.get(&change.path).map(|file| file.stat.inode));
@@ -274,7 +274,7 @@ impl StagedWrites for StagedWorld {
             }
         }
         if self.is_dry {
-            return Ok(told);
+            return Ok(reported);
         }
         if !changes.is_empty() {
             self.under.apply(&changes)?;
@@ -287,14 +287,14 @@ impl StagedWrites for StagedWorld {
         for change in changes {
             held.seen.insert(change.path, change.bytes.map(|bytes| *blake3::hash(&bytes).as_bytes()));
         }
-        held.flushes += u64::from(!told.is_empty());
-        held.effects += u64::from(!told.is_empty());
-        held.written.extend(told.iter().cloned());
+        held.flushes += u64::from(!reported.is_empty());
+        held.effects += u64::from(!reported.is_empty());
+        held.written.extend(reported.iter().cloned());
         held.files.clear();
         held.folders.clear();
         drop(held);
         self.touch();
-        Ok(told)
+        Ok(reported)
     }
 
     fn rename(&self, from: &str, to: &str) -> Result<()> {
@@ -395,16 +395,16 @@ impl Files for StagedWorld {
         Ok(())
     }
 
-    fn may_write(&self, path: &str) -> Result<()> {
-        self.under.may_write(path)
+    fn ensure_writable(&self, path: &str) -> Result<()> {
+        self.under.ensure_writable(path)
     }
 
-    fn may_fill(&self, folder: &str) -> Result<()> {
-        self.under.may_fill(folder)
+    fn ensure_fillable(&self, folder: &str) -> Result<()> {
+        self.under.ensure_fillable(folder)
     }
 
-    fn may_replace(&self, path: &str) -> Result<TargetState> {
-        self.under.may_replace(path)
+    fn ensure_replaceable(&self, path: &str) -> Result<TargetState> {
+        self.under.ensure_replaceable(path)
     }
 
     fn spelled(&self, path: &str) -> String {
@@ -436,8 +436,8 @@ impl Files for StagedWorld {
         Ok(attempt)
     }
 
-    fn may_read(&self, path: &str) -> Result<()> {
-        self.under.may_read(path)
+    fn ensure_readable(&self, path: &str) -> Result<()> {
+        self.under.ensure_readable(path)
     }
 }
 
@@ -515,7 +515,7 @@ impl FolderSource for StagedWorld {
         let under = match self.under.stat(folder)? {
             // One that cannot be read has no entries that are known.
             Some(stat) if stat.entry == EntryKind::Folder => match self.under.list(folder) {
-                Err(fault) if fault.code != Code::WORLD => return Err(fault),
+                Err(error) if error.code != Code::WORLD => return Err(error),
                 listed => listed.ok(),
             },
             _ => None,

@@ -57,8 +57,8 @@ fn check_files(world: &dyn World) {
     let alone = paths.map(|path| world.stat(path));
     assert_eq!(world.stat_all(&paths), alone);
     for (path, part) in [("absent", "there is no file `absent`"), ("docs", "`docs` is a folder"), ("../x", "outside")] {
-        let fault = world.read(path).unwrap_err();
-        assert!(fault.message.contains(part), "{fault}");
+        let error = world.read(path).unwrap_err();
+        assert!(error.message.contains(part), "{error}");
     }
     assert_eq!(world.list("absent").unwrap_err().message, "there is no folder `absent`");
     assert!(world.list("../x").is_err() && world.walk(&walk("../x", true, false, None)).is_err());

@@ -85,7 +85,7 @@ const MAX_IGNORE_BYTES: usize = 1 << 20;
 const MAX_IGNORE_LINES: usize = 20_000;
 
 /// The maximum number of folders of a walk: more are a mistake, or a trap.
-const MOST_FOLDERS: usize = 500_000;
+const MAX_WALK_FOLDERS: usize = 500_000;
 
 /// What a walk needs to know of a world.
 pub(super) trait FolderSource {
@@ -154,8 +154,8 @@ pub(super) fn walk(folders: &dyn FolderSource, walk: &WalkOptions) -> Result<Wal
     let mut open = vec![PendingFolder { path: from, depth: 0, rules, above, link: false }];
     while let Some(folder) = open.pop() {
         enter(folders, walk, folder, &mut open, &mut walked)?;
-        if walked.folders.len() > MOST_FOLDERS {
-            let message = format!("the walk from `{}` looked into {MOST_FOLDERS} folders", walk.from);
+        if walked.folders.len() > MAX_WALK_FOLDERS {
+            let message = format!("the walk from `{}` looked into {MAX_WALK_FOLDERS} folders", walk.from);
             return Err(Diagnostic::new(Code::LIMIT, message).help("begin further down, or give a `max_depth`"));
         }
     }

@@ -260,16 +260,16 @@ fn a_verb_that_looks_says_what_git_says() {
         .collect();
     let answers = yard.call("say_all", &json!({ "questions": asked }));
     let answers = answers.as_array().unwrap_or_else(|| panic!("{answers}"));
-    let mut faults = Vec::new();
-    for ((verb, option, options), told) in questions.iter().zip(answers) {
+    let mut mismatches = Vec::new();
+    for ((verb, option, options), reported) in questions.iter().zip(answers) {
         let (code, output, errors) = plain(&yard, &yard.workspace(), verb, options);
-        let is_same = told["code"] == json!(code) && told["text"] == json!(output);
+        let is_same = reported["code"] == json!(code) && reported["text"] == json!(output);
         let is_useful = code == 0 && !output.is_empty() || is_silent(verb.name, option);
         if !is_same || !is_useful {
-            faults.push(format!("{} {options}\n  git: {code} {output:?} {errors:?}\n  we: {told}", verb.name));
+            mismatches.push(format!("{} {options}\n  git: {code} {output:?} {errors:?}\n  we: {reported}", verb.name));
         }
     }
-    assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), questions.len(), faults.join("\n"));
+    assert!(mismatches.is_empty(), "{} of {}:\n{}", mismatches.len(), questions.len(), mismatches.join("\n"));
 }
 
 /// Everything in a repository and its working tree, except for what depends on the clock.
@@ -369,8 +369,8 @@ fn a_verb_that_changes_something_leaves_what_git_leaves() {
     }
     let answers = yard.call("say_all", &json!({ "questions": asked }));
     let answers = answers.as_array().unwrap_or_else(|| panic!("{answers}"));
-    let mut faults = Vec::new();
-    for (at, ((verb, option, options), told)) in questions.iter().zip(answers).enumerate() {
+    let mut mismatches = Vec::new();
+    for (at, ((verb, option, options), reported)) in questions.iter().zip(answers).enumerate() {
         let (ours, theirs) = (yard.workspace().join(format!("q{at}")), yard.at(&format!("q{at}")));
         let options = filled(template, verb, options);
         let (code, output, errors) = plain(yard, &theirs, verb, &options);
@@ -381,13 +381,13 @@ fn a_verb_that_changes_something_leaves_what_git_leaves() {
             .map(|(name, text)| format!("{name}: git {text:?}, we {:?}", ours.get(name)))
             .chain(ours.keys().filter(|name| !theirs.contains_key(*name)).map(|name| format!("{name}: only ours")))
             .collect();
-        if told["code"] != json!(code) || code != 0 || !differs.is_empty() {
+        if reported["code"] != json!(code) || code != 0 || !differs.is_empty() {
             let differs = differs.join("\n  ");
-            faults.push(format!(
-                "{} {option} {options}\n  git: {code} {output:?} {errors:?}\n  we: {told}\n  {differs}",
+            mismatches.push(format!(
+                "{} {option} {options}\n  git: {code} {output:?} {errors:?}\n  we: {reported}\n  {differs}",
                 verb.name
             ));
         }
     }
-    assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), questions.len(), faults.join("\n"));
+    assert!(mismatches.is_empty(), "{} of {}:\n{}", mismatches.len(), questions.len(), mismatches.join("\n"));
 }

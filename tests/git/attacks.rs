@@ -88,9 +88,9 @@ fn no_key_of_a_repository_starts_a_program() {
             for (verb, options) in &key.ours {
                 let options: Value = serde_json::from_str(options).unwrap();
                 let reads = toolsd::primitive::git::read_verbs().any(|known| known.name == verb);
-                let told = if reads { yard.look(verb, &options) } else { yard.act(verb, &options) };
-                assert_eq!(yard.take_marks(), [""; 0], "{place} {} {verb}: {told}", key.config);
-                assert!(!told.to_string().contains("needs `"), "{verb}: {told}");
+                let reported = if reads { yard.look(verb, &options) } else { yard.act(verb, &options) };
+                assert_eq!(yard.take_marks(), [""; 0], "{place} {} {verb}: {reported}", key.config);
+                assert!(!reported.to_string().contains("needs `"), "{verb}: {reported}");
             }
         }
     }
@@ -141,14 +141,14 @@ fn no_verb_starts_a_program_that_a_repository_names() {
     }
     yard.configure(&all);
     yard.plain(&yard.workspace(), &["commit", "-aqm", "void?"]);
-    assert!(yard.take_marks().len() > 1, "the trap is none");
-    let told = yard.look("status", &json!({}));
-    assert!(told["notices"].to_string().contains("passes a filter"), "{told}");
+    assert!(yard.take_marks().len() > 1, "the trap does not work");
+    let reported = yard.look("status", &json!({}));
+    assert!(reported["notices"].to_string().contains("passes a filter"), "{reported}");
     for (reads, verb, options) in every_verb() {
         yard.put("a.txt", "one\nfive\n");
-        let told = if reads { yard.look(verb, &options) } else { yard.act(verb, &options) };
-        assert_eq!(yard.take_marks(), [""; 0], "{verb} {options}: {told}");
-        assert!(told["error"] != json!("arguments"), "{verb} {options}: {told}");
+        let reported = if reads { yard.look(verb, &options) } else { yard.act(verb, &options) };
+        assert_eq!(yard.take_marks(), [""; 0], "{verb} {options}: {reported}");
+        assert!(reported["error"] != json!("arguments"), "{verb} {options}: {reported}");
     }
 }
 
@@ -226,10 +226,10 @@ fn no_repository_reaches_out_of_the_roots() {
         let seen = yard.plain(&yard.workspace(), &words).stdout;
         assert!(String::from_utf8_lossy(&seen).contains("the secret"), "the attack is void: {how}");
         let options: Value = serde_json::from_str(&options.replace("HASH", &hash)).unwrap();
-        let told = yard.look(verb, &options).to_string();
-        assert!(!told.contains("the secret") && !told.contains("\"secret"), "{how}: {told}");
+        let reported = yard.look(verb, &options).to_string();
+        assert!(!reported.contains("the secret") && !reported.contains("\"secret"), "{how}: {reported}");
         if how != "work_tree" {
-            assert!(told.contains("\"error\""), "{how}: {told}");
+            assert!(reported.contains("\"error\""), "{how}: {reported}");
             let acted = yard.act("commit", &json!({ "allow_empty": true, "message": "x" }));
             assert!(acted["error"].is_string(), "{how}: {acted}");
         }
@@ -240,7 +240,7 @@ fn no_repository_reaches_out_of_the_roots() {
 //= type=test
 //# A repository that the pack can write to MUST be refused.
 #[test]
-fn a_repository_that_the_pack_can_write_is_none() {
+fn repositories_the_pack_can_write_are_refused() {
     let yard = Yard::with_repository();
     let made = yard.workspace().join("out");
     yard.git(&["clone", "-q", "--bare", ".", "out/bare"]);
@@ -259,11 +259,11 @@ fn a_repository_that_the_pack_can_write_is_none() {
         fs::write(made.join("bare/config"), &text).unwrap();
         let seen = yard.plain(&yard.workspace().join(folder), &["log", "-1", "--format=%s"]);
         assert!(seen.status.success(), "the attack is void: {folder}");
-        let told = yard.look("log", &json!({ "cwd": folder }));
+        let reported = yard.look("log", &json!({ "cwd": folder }));
         let of_workspace = yard.look("repository", &json!({ "cwd": folder, "show": "git_dir" }));
         let whys = ["is not a repository: the pack may write", "is a repository without a working tree"];
-        for told in [&told, &of_workspace] {
-            assert!(whys.iter().any(|why| told["error"].to_string().contains(why)), "{folder}: {told}");
+        for reported in [&reported, &of_workspace] {
+            assert!(whys.iter().any(|why| reported["error"].to_string().contains(why)), "{folder}: {reported}");
         }
     }
 }
@@ -272,16 +272,19 @@ fn a_repository_that_the_pack_can_write_is_none() {
 //= type=test
 //# Changes that git makes to `toolsd.toml` and `.toolsd` MUST be reported.
 #[test]
-fn what_git_brings_of_the_hosts_own_files_is_told() {
+fn host_files_changed_by_git_are_reported() {
     for (verb, options) in [("switch", json!({ "ref": "evil" })), ("merge", json!({ "ref": "evil" }))] {
         let yard = Yard::with_repository();
         yard.git(&["checkout", "-q", "-b", "evil"]);
         yard.put(".toolsd/tools.d/evil.toml", "planted\n");
         yard.commit("evil");
         yard.git(&["checkout", "-q", "main"]);
-        let told = yard.act(verb, &options);
-        assert!(yard.workspace().join(".toolsd/tools.d/evil.toml").exists(), "{verb}: {told}");
-        let notices = told["notices"].to_string();
-        assert!(notices.contains("`.toolsd/tools.d/evil.toml`") && notices.contains("toolsd trust"), "{verb}: {told}");
+        let reported = yard.act(verb, &options);
+        assert!(yard.workspace().join(".toolsd/tools.d/evil.toml").exists(), "{verb}: {reported}");
+        let notices = reported["notices"].to_string();
+        assert!(
+            notices.contains("`.toolsd/tools.d/evil.toml`") && notices.contains("toolsd trust"),
+            "{verb}: {reported}"
+        );
     }
 }

@@ -44,13 +44,13 @@ fn nothing_outside_is_read_or_changed() {
 //# A result MUST report what git skipped: hooks, signatures, filters, objects that are missing and writes
 //# that are still staged.
 #[test]
-fn what_is_left_out_is_told() {
+fn omissions_are_reported() {
     let yard = Yard::with_repository();
     yard.configure("[commit]\ngpgSign = true\n");
     yard.program("workspace/.git/hooks/pre-commit", "exit 1\n");
-    let told = yard.act("commit", &json!({ "allow_empty": true, "message": "x" }))["notices"].to_string();
+    let reported = yard.act("commit", &json!({ "allow_empty": true, "message": "x" }))["notices"].to_string();
     for part in ["hooks do not run: pre-commit", "the commit is not signed"] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(reported.contains(part), "{part}: {reported}");
     }
     let options = json!({ "allow_empty": true, "message": "y" });
     let words = ["call", "act_git", &json!({ "verb": "commit", "options": options }).to_string()].map(str::to_owned);
@@ -81,8 +81,8 @@ fn git_gets_all_of_a_working_tree_or_nothing_of_it() {
         ("files", json!({ "others": true })),
         ("blame", json!({ "paths": ["a.txt"] })),
     ] {
-        let told = narrow("narrow_look", verb, options);
-        assert!(told["error"].to_string().contains("looks at files of the working tree"), "{verb}: {told}");
+        let reported = narrow("narrow_look", verb, options);
+        assert!(reported["error"].to_string().contains("looks at files of the working tree"), "{verb}: {reported}");
     }
     for (verb, options) in [
         ("log", json!({})),
@@ -94,11 +94,11 @@ fn git_gets_all_of_a_working_tree_or_nothing_of_it() {
         assert_eq!(narrow("narrow_look", verb, options)["code"], 0, "{verb}");
     }
     for (verb, options) in [("add", json!({ "all": true })), ("commit", json!({ "all": true, "message": "x" }))] {
-        let told = narrow("narrow_act", verb, options);
-        assert!(told["error"].to_string().contains("would read"), "{verb}: {told}");
+        let reported = narrow("narrow_act", verb, options);
+        assert!(reported["error"].to_string().contains("would read"), "{verb}: {reported}");
     }
-    let told = narrow("narrow_act", "switch", json!({ "ref": "side" }));
-    assert!(told["error"].to_string().contains("changes files of the working tree"), "{told}");
+    let reported = narrow("narrow_act", "switch", json!({ "ref": "side" }));
+    assert!(reported["error"].to_string().contains("changes files of the working tree"), "{reported}");
     assert_eq!(narrow("narrow_act", "add", json!({ "paths": ["pub"] }))["code"], 0);
     assert_eq!(narrow("narrow_act", "commit", json!({ "message": "x" }))["code"], 0);
 }
@@ -120,7 +120,7 @@ fn the_user_is_who_they_are() {
     assert_eq!(yard.git(&["log", "-1", "--format=%an <%ae>"]), "Me <work@example.org>\n");
     assert_eq!(yard.look("config", &json!({ "name": "user.email" }))["line"], "work@example.org");
     let asked = yard.look("config", &json!({ "name": "core.excludesFile", "check": false }));
-    assert_eq!(asked["code"], 1, "what is no matter of packs is not told: {asked}");
+    assert_eq!(asked["code"], 1, "keys that do not concern packs are not returned: {asked}");
 }
 
 //= docs/spec.md#git
@@ -128,7 +128,7 @@ fn the_user_is_who_they_are() {
 //# A remote MUST be in the repository's configuration, and MUST be reached by `https`, `http`, `ssh` or
 //# `git`, or be a folder below a granted root.
 #[test]
-fn a_remote_is_named_and_lies_below_a_root() {
+fn remotes_are_named_and_inside_a_root() {
     let yard = Yard::with_repository();
     let fetch = |remote: &str| yard.act("fetch", &json!({ "remote": remote, "timeout_ms": 20000 }));
     yard.git(&["clone", "-q", "--bare", ".", ".git/near"]);
@@ -144,7 +144,7 @@ fn a_remote_is_named_and_lies_below_a_root() {
     }
     assert_eq!(fetch("near")["code"], 0, "{}", fetch("near"));
     assert!(yard.git(&["branch", "-r"]).contains("near/main"));
-    for (name, told) in [
+    for (name, reported) in [
         ("far", "outside of the root"),
         ("file", "outside of the root"),
         ("ext", "is not reached by"),
@@ -153,7 +153,7 @@ fn a_remote_is_named_and_lies_below_a_root() {
         ("nere", "known: `near`"),
     ] {
         let refused = fetch(name);
-        assert!(refused.to_string().contains(told), "{name}: {refused}");
+        assert!(refused.to_string().contains(reported), "{name}: {refused}");
     }
     assert!(!yard.git(&["branch", "-r"]).contains("far"));
 }
@@ -171,7 +171,7 @@ fn a_repository_of_another_user_is_refused() {
     let refused = yard.look("log", &json!({}));
     assert!(refused.to_string().contains("belongs to another user (12345)"), "{refused}");
     yard.configure("[safe]\ndirectory = *\n");
-    assert!(yard.look("log", &json!({}))["error"].is_string(), "the repository cannot say so itself");
+    assert!(yard.look("log", &json!({}))["error"].is_string(), "the repository cannot allow that itself");
     let mine = fs::read_to_string(yard.at(".gitconfig")).unwrap();
     fs::write(yard.at(".gitconfig"), format!("{mine}[safe]\ndirectory = {}\n", yard.workspace().display())).unwrap();
     assert_eq!(yard.look("log", &json!({}))["code"], 0);
@@ -181,7 +181,7 @@ fn a_repository_of_another_user_is_refused() {
 //= type=test
 //# A git older than 2.38 MUST be refused at its first use.
 #[test]
-fn a_git_that_is_old_or_absent_is_told() {
+fn old_or_missing_git_is_reported() {
     let yard = Yard::new();
     let bin = yard.at("bin");
     fs::create_dir(&bin).unwrap();
@@ -200,7 +200,7 @@ fn a_git_that_is_old_or_absent_is_told() {
 //# Git that is stopped MUST leave no lock of its own, and a stopped merge MUST leave what `merge_abort`
 //# needs.
 #[test]
-fn a_git_that_is_cancelled_leaves_no_lock_and_a_stale_one_is_told() {
+fn cancelled_git_leaves_no_lock_and_stale_ones_are_reported() {
     let yard = Yard::new();
     let workspace = yard.workspace();
     yard.git(&["init", "-q"]);
@@ -210,25 +210,25 @@ fn a_git_that_is_cancelled_leaves_no_lock_and_a_stale_one_is_told() {
         fs::write(workspace.join(format!("{number}.bin")), [&bytes[..], &[number]].concat()).unwrap();
     }
     let lock = workspace.join(".git/index.lock");
-    let is_told = |told: &Value| {
-        let told = told.to_string();
-        told.contains("if no git process is running, remove the lock file") && told.contains("index.lock")
+    let is_reported = |reported: &Value| {
+        let reported = reported.to_string();
+        reported.contains("if no git process is running, remove the lock file") && reported.contains("index.lock")
     };
     // No process was killed: the creator of the lock may still be running.
     fs::write(&lock, "").unwrap();
-    let told = yard.act("add", &json!({ "all": true }));
-    assert!(is_told(&told) && lock.exists(), "{told}");
+    let reported = yard.act("add", &json!({ "all": true }));
+    assert!(is_reported(&reported) && lock.exists(), "{reported}");
     fs::remove_file(&lock).unwrap();
     fs::write(workspace.join("toolsd.toml"), "[limits]\ntime_ms = 200\n").unwrap();
     let ended = yard.act("add", &json!({ "all": true }));
     assert!(ended["error"].is_string(), "git was too fast for this test: {ended}");
-    assert!(!lock.exists(), "git was ended without a chance to tidy up");
+    assert!(!lock.exists(), "git was killed before it could clean up");
     fs::remove_file(workspace.join("toolsd.toml")).unwrap();
 }
 
 /// If the index were still that of HEAD, a commit would omit the work of the branch that it claims to merge.
 #[test]
-fn a_merge_that_is_cancelled_is_not_said_to_be_under_way() {
+fn cancelled_merges_are_not_reported_as_running() {
     let yard = Yard::new();
     let workspace = yard.workspace();
     yard.git(&["init", "-q", "-b", "main"]);
@@ -245,12 +245,12 @@ fn a_merge_that_is_cancelled_is_not_said_to_be_under_way() {
     yard.commit("main");
     for time_ms in (80..2_000).step_by(80) {
         fs::write(workspace.join("toolsd.toml"), format!("[limits]\ntime_ms = {time_ms}\n")).unwrap();
-        let told = yard.act("merge", &json!({ "ref": "side" }));
-        if told["error"].is_null() {
+        let reported = yard.act("merge", &json!({ "ref": "side" }));
+        if reported["error"].is_null() {
             break;
         }
         let is_unchanged = yard.plain(&workspace, &["diff", "--cached", "--quiet", "HEAD"]).status.success();
-        assert!(!is_unchanged || !workspace.join(".git/MERGE_HEAD").exists(), "{time_ms} ms: {told}");
+        assert!(!is_unchanged || !workspace.join(".git/MERGE_HEAD").exists(), "{time_ms} ms: {reported}");
         yard.git(&["reset", "-q", "--hard"]);
         yard.git(&["clean", "-q", "-f", "-e", "toolsd.toml"]);
     }
@@ -265,7 +265,7 @@ fn a_merge_that_is_cancelled_is_not_said_to_be_under_way() {
 //# A verb MUST fail before any change if a filter applies to an added file, or if objects of the files to
 //# write are missing.
 #[test]
-fn a_partial_clone_is_told_and_loses_no_file() {
+fn partial_clones_are_reported_and_lose_no_file() {
     let yard = Yard::new();
     let (up, top) = (yard.at("up"), yard.workspace());
     fs::create_dir(&up).unwrap();

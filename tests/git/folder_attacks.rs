@@ -39,8 +39,8 @@ fn questions() -> Vec<Value> {
 
 /// All verbs, answered one after the other.
 fn asked(yard: &Yard, questions: &[Value]) -> Vec<Value> {
-    let told = yard.call("say_all", &json!({ "questions": questions }));
-    told.as_array().unwrap_or_else(|| panic!("{told}")).clone()
+    let reported = yard.call("say_all", &json!({ "questions": questions }));
+    reported.as_array().unwrap_or_else(|| panic!("{reported}")).clone()
 }
 
 /// All files of a folder and what they hold.
@@ -82,8 +82,12 @@ fn no_link_in_a_repository_leads_out() {
             }
             fs::create_dir_all(link.parent().unwrap()).unwrap();
             symlink(&target, &link).unwrap();
-            for (question, told) in questions.iter().zip(asked(&yard, &questions)) {
-                assert!(!told.to_string().contains(MARKER), "{entry} to {}, {question}: {told}", target.display());
+            for (question, reported) in questions.iter().zip(asked(&yard, &questions)) {
+                assert!(
+                    !reported.to_string().contains(MARKER),
+                    "{entry} to {}, {question}: {reported}",
+                    target.display()
+                );
             }
             assert!(contents(&yard.at("outside")) == before, "{entry} to {}: it was changed", target.display());
             // Git may have replaced the link by a file.
@@ -127,8 +131,8 @@ fn what_only_a_file_names_is_not_borrowed() {
     fs::write(yard.workspace().join("pub/w/.git"), "gitdir: ../../private/r/.git\n").unwrap();
     let seen = yard.git_in(&yard.workspace().join("pub/w"), &["show", "HEAD:secret"]);
     assert!(seen.contains(MARKER), "the attack is void");
-    let told = show("pub/w", "HEAD:secret");
-    assert!(!told.contains(MARKER) && told.contains("where the pack may read nothing"), "{told}");
+    let reported = show("pub/w", "HEAD:secret");
+    assert!(!reported.contains(MARKER) && reported.contains("where the pack may read nothing"), "{reported}");
     // A working tree that git made there is one.
     yard.git(&["worktree", "add", "-q", "pub/tree"]);
     assert!(show("pub/tree", "HEAD:a.txt").contains("one"), "{}", show("pub/tree", "HEAD:a.txt"));
@@ -136,8 +140,8 @@ fn what_only_a_file_names_is_not_borrowed() {
     fs::create_dir_all(alternates.parent().unwrap()).unwrap();
     fs::write(&alternates, "../../private/r/.git/objects\n").unwrap();
     assert!(yard.git(&["show", &hash]).contains(MARKER), "the attack is void");
-    let told = show("pub", &hash);
-    assert!(!told.contains(MARKER) && told.contains("where the pack may read nothing"), "{told}");
+    let reported = show("pub", &hash);
+    assert!(!reported.contains(MARKER) && reported.contains("where the pack may read nothing"), "{reported}");
 }
 
 /// What toolsd itself reads of a repository, and a few files that git reads whole.
@@ -186,13 +190,13 @@ fn nothing_in_a_repository_holds_the_host() {
             let stamp = printed(yard.command(&["call", "stamp_git", "{}"]));
             assert!(["true", "false"].contains(&stamp.trim()), "{what}: {stamp}");
             let arguments = json!({ "questions": questions }).to_string();
-            let told = printed(yard.command(&["call", "say_all", &arguments]));
-            let told: Value = serde_json::from_str(&told).unwrap_or_else(|_| panic!("{what}: {told}"));
-            let told = told.as_array().unwrap_or_else(|| panic!("{what}: {told}"));
-            assert_eq!(told.len(), questions.len(), "{what}");
+            let reported = printed(yard.command(&["call", "say_all", &arguments]));
+            let reported: Value = serde_json::from_str(&reported).unwrap_or_else(|_| panic!("{what}: {reported}"));
+            let reported = reported.as_array().unwrap_or_else(|| panic!("{what}: {reported}"));
+            assert_eq!(reported.len(), questions.len(), "{what}");
             if kind != "folder" {
-                let refused = |told: &&Value| told["error"].is_string();
-                assert_eq!(told.iter().filter(refused).count(), told.len(), "{what}: {told:?}");
+                let refused = |reported: &&Value| reported["error"].is_string();
+                assert_eq!(reported.iter().filter(refused).count(), reported.len(), "{what}: {reported:?}");
             }
         }
     }
@@ -217,8 +221,8 @@ fn a_writer_waits_for_the_other() {
         .collect();
     for call in calls {
         let output = call.wait_with_output().unwrap();
-        let (told, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert_eq!(told.trim(), "0", "{errors}");
+        let (reported, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(reported.trim(), "0", "{errors}");
     }
     assert_eq!(yard.git(&["status", "--porcelain"]), "");
     assert_eq!(yard.git(&["rev-list", "--count", "HEAD"]).trim(), "9");

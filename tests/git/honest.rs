@@ -13,8 +13,8 @@ fn call_in(yard: &Yard, workspace: &Path, tool: &str, verb: &str, options: &Valu
     command.args(["call", tool, &arguments, "--pack", "keeper", "--format", "json", "--workspace"]).arg(workspace);
     command.args(["--dir", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/git")]);
     let output = command.output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("not JSON: {told}"))
+    let reported = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("not JSON: {reported}"))
 }
 
 /// How people let agents work side by side.
@@ -22,7 +22,7 @@ fn call_in(yard: &Yard, workspace: &Path, tool: &str, verb: &str, options: &Valu
 //= type=test
 //# A git directory outside of the granted roots MUST be refused unless it names the working tree in turn.
 #[test]
-fn a_working_tree_beside_its_repository_is_a_workspace() {
+fn a_work_tree_next_to_its_repository_is_a_workspace() {
     let yard = Yard::with_repository();
     yard.git(&["worktree", "add", "-q", "../tree", "-b", "topic"]);
     let tree = yard.at("tree");
@@ -95,9 +95,9 @@ fn a_folder_of_a_larger_repository_is_a_workspace() {
         ("repository", json!({ "show": "prefix" }), Some("part/\n")),
         ("status", json!({}), None),
     ] {
-        let told = look(verb, &options);
-        assert!(!told.to_string().contains("secret"), "{verb}: {told}");
-        assert!(told["code"] == 0 && text.is_none_or(|text| told["text"] == text), "{verb}: {told}");
+        let reported = look(verb, &options);
+        assert!(!reported.to_string().contains("secret"), "{verb}: {reported}");
+        assert!(reported["code"] == 0 && text.is_none_or(|text| reported["text"] == text), "{verb}: {reported}");
     }
     assert!(look("status", &json!({ "paths": ["../beside"] }))["error"].to_string().contains("may not reach"));
     assert_eq!(act("add", &json!({ "all": true }))["code"], 0);
@@ -106,8 +106,8 @@ fn a_folder_of_a_larger_repository_is_a_workspace() {
     yard.git(&["add", "beside/new-secret.md"]);
     let reset = act("reset", &json!({}));
     assert!(reset["notices"].to_string().contains("1 files outside of `"), "{reset}");
-    let told = look("status", &json!({}));
-    assert!(told["notices"].to_string().contains("is not shown or added: the repository is"), "{told}");
+    let reported = look("status", &json!({}));
+    assert!(reported["notices"].to_string().contains("is not shown or added: the repository is"), "{reported}");
     let refused = act("commit", &json!({ "message": "part", "all": true }));
     assert!(refused["error"].to_string().contains("is about the whole repository"), "{refused}");
     assert!(refused["help"].to_string().contains("--root"), "{refused}");
@@ -147,16 +147,16 @@ fn what_a_filter_hides_is_never_committed_in_the_clear() {
             ("commit", json!({ "paths": ["a.key"], "message": "x" })),
         ] {
             let refused = yard.act(verb, &options);
-            let told = refused["error"].to_string();
+            let reported = refused["error"].to_string();
             assert!(
-                told.contains(&format!("`a.key` passes a filter (`{name}`), which is a program")),
+                reported.contains(&format!("`a.key` passes a filter (`{name}`), which is a program")),
                 "{verb}: {refused}"
             );
             assert_eq!(yard.git(&["diff", "--cached", "--name-only"]), "", "{verb}");
             assert_eq!(yard.git(&["rev-parse", "HEAD"]), head, "{verb}");
         }
         let well = yard.act("add", &json!({ "paths": ["b.txt"] }));
-        assert_eq!(well["code"], 0, "a file beside it is added: {well}");
+        assert_eq!(well["code"], 0, "a file next to it is added: {well}");
         let seen = yard.look("status", &json!({ "porcelain": "v1" }));
         assert!(seen["notices"].to_string().contains("`a.key` passes a filter"), "{seen}");
     }
@@ -192,8 +192,8 @@ fn beside_a_filtered_file_a_pack_works_as_without() {
             ("switch", json!({ "ref": "other" })),
             ("switch", json!({ "ref": "main" })),
         ] {
-            let told = yard.act(verb, &options);
-            assert_eq!(told["code"], 0, "{name} {verb}: {told}");
+            let reported = yard.act(verb, &options);
+            assert_eq!(reported["code"], 0, "{name} {verb}: {reported}");
             assert_eq!(yard.git(&["show", "HEAD:a.key"]), "bbb\n", "{verb}");
         }
         assert_eq!(yard.git(&["status", "--porcelain"]), "", "{name}");
@@ -211,8 +211,8 @@ fn beside_a_filtered_file_a_pack_works_as_without() {
             assert_eq!(yard.git(&["status", "--porcelain"]), "", "{verb} changed nothing");
         }
         if name == "lfs" {
-            let told = yard.act("switch", &json!({ "ref": "topic" }));
-            assert!(told["notices"].to_string().contains("`git lfs pull` fills it"), "{told}");
+            let reported = yard.act("switch", &json!({ "ref": "topic" }));
+            assert!(reported["notices"].to_string().contains("`git lfs pull` fills it"), "{reported}");
             assert_eq!(fs::read_to_string(yard.workspace().join("a.key")).unwrap(), "ddd\n");
         }
     }
@@ -269,8 +269,8 @@ fn a_submodule_is_not_in_the_way_of_add() {
         ("commit", json!({ "message": "b" })),
         ("commit", json!({ "message": "c", "all": true, "allow_empty": true })),
     ] {
-        let told = yard.act(verb, &options);
-        assert_eq!(told["code"], 0, "{verb}: {told}");
+        let reported = yard.act(verb, &options);
+        assert_eq!(reported["code"], 0, "{verb}: {reported}");
     }
     assert_eq!(yard.git(&["show", "--format=", "--name-only", "HEAD~1"]), "b.txt\n");
     // One that moved is added as git adds it.
@@ -385,8 +385,8 @@ fn a_working_tree_is_made_below_the_roots_only() {
         let question = json!({ "verb": verb, "options": options }).to_string();
         let more = yard.at("more");
         let words = ["call", "act_git", &question, "--root", more.to_str().unwrap()];
-        let told = crate::support::said(&yard.command(&words).output().unwrap());
-        assert_eq!(told["code"], 0, "{told}");
+        let reported = crate::support::said(&yard.command(&words).output().unwrap());
+        assert_eq!(reported["code"], 0, "{reported}");
     }
     assert!(!place.exists());
     // One with work in it is removed by force only.

@@ -17,7 +17,7 @@ mod folder_attacks;
 mod honest;
 mod merges;
 mod races;
-mod told;
+mod reports;
 #[path = "../support/mod.rs"]
 mod support;
 mod yard;

@@ -76,8 +76,8 @@ fn a_merge_leaves_what_git_leaves() {
     }
     let answers = yard.call("say_all", &json!({ "questions": asked }));
     let answers = answers.as_array().unwrap_or_else(|| panic!("{answers}"));
-    let mut faults = Vec::new();
-    for (at, (kind, told)) in kinds.iter().zip(answers).enumerate() {
+    let mut errors = Vec::new();
+    for (at, (kind, reported)) in kinds.iter().zip(answers).enumerate() {
         let (ours, theirs) = (yard.workspace().join(format!("q{at}")), yard.at(&format!("q{at}")));
         let options: Value = serde_json::from_str(&kind.4).unwrap();
         let mut words = vec!["merge", "--no-edit"];
@@ -87,7 +87,7 @@ fn a_merge_leaves_what_git_leaves() {
         let output = yard.plain(&theirs, &[&words[..], &["theirs"]].concat());
         let (own, plain) = (merged(&yard, &ours), merged(&yard, &theirs));
         // If a file is in the way, git uses another message.
-        if told["code"] != json!(output.status.code()) || own != plain {
+        if reported["code"] != json!(output.status.code()) || own != plain {
             let differs: Vec<String> = plain
                 .as_object()
                 .unwrap()
@@ -95,14 +95,14 @@ fn a_merge_leaves_what_git_leaves() {
                 .filter(|(name, text)| own.get(name) != Some(text))
                 .map(|(name, text)| format!("{name}: git {text}, we {}", own[name]))
                 .collect();
-            faults.push(format!("{}: git {output:?}\n  we: {told}\n  {}", kind.0, differs.join("\n  ")));
+            errors.push(format!("{}: git {output:?}\n  we: {reported}\n  {}", kind.0, differs.join("\n  ")));
         }
-        if told["code"] == 1 && options["squash"].is_null() && kind.0 != "changes in the way" {
+        if reported["code"] == 1 && options["squash"].is_null() && kind.0 != "changes in the way" {
             yard.git_in(&ours, &["merge", "--abort"]);
             assert!(!ours.join(".git/MERGE_HEAD").exists(), "{}", kind.0);
         }
     }
-    assert!(faults.is_empty(), "{} of {}:\n{}", faults.len(), kinds.len(), faults.join("\n"));
+    assert!(errors.is_empty(), "{} of {}:\n{}", errors.len(), kinds.len(), errors.join("\n"));
 }
 
 #[test]

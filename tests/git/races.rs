@@ -15,7 +15,7 @@ use std::time::Duration;
 const MARKER: &str = "marker-of-what-no-grant-covers";
 
 /// The maximum number of tries with git as a person runs it: an attack that does not succeed by then is not an attack.
-const MOST_TRIES: usize = 3_000;
+const MAX_ATTEMPTS: usize = 3_000;
 
 /// Exchanges a folder and a link again and again, until it is dropped.
 struct Swapping(Arc<AtomicBool>, Option<JoinHandle<()>>);
@@ -23,10 +23,10 @@ struct Swapping(Arc<AtomicBool>, Option<JoinHandle<()>>);
 impl Swapping {
     fn of(folder: &Path, links: &[PathBuf]) -> Self {
         let goes_on = Arc::new(AtomicBool::new(true));
-        let (told, folder, links) = (Arc::clone(&goes_on), folder.to_owned(), links.to_vec());
+        let (reported, folder, links) = (Arc::clone(&goes_on), folder.to_owned(), links.to_vec());
         let swapping = std::thread::spawn(move || {
             let exchange = |link: &Path| renameat_with(CWD, &folder, CWD, link, RenameFlags::EXCHANGE).unwrap();
-            while told.load(Ordering::Relaxed) {
+            while reported.load(Ordering::Relaxed) {
                 for link in &links {
                     exchange(link);
                     std::thread::sleep(Duration::from_micros(700));
@@ -87,10 +87,10 @@ fn a_folder_that_becomes_a_link_shows_nothing() {
         let _until_the_next = swapping(&yard);
         let leaks = |said: &str| said.contains(MARKER) || said.contains(&hash);
         let seen =
-            (0..MOST_TRIES).any(|_| leaks(&String::from_utf8_lossy(&yard.plain(&yard.workspace(), plain).stdout)));
+            (0..MAX_ATTEMPTS).any(|_| leaks(&String::from_utf8_lossy(&yard.plain(&yard.workspace(), plain).stdout)));
         assert!(seen, "the attack is void: {plain:?}");
         let questions = vec![question; 60];
-        let told = yard.call("say_all", &json!({ "questions": questions })).to_string();
-        assert!(!leaks(&told), "{plain:?}: {told}");
+        let reported = yard.call("say_all", &json!({ "questions": questions })).to_string();
+        assert!(!leaks(&reported), "{plain:?}: {reported}");
     }
 }

@@ -127,8 +127,8 @@ impl Yard {
         command.args(["call", tool, &arguments.to_string()]);
         command.args(["--pack", pack, "--dir", PACKS, "--format", "json", "--workspace"]).arg(self.workspace());
         let output = command.output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr);
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {told}"))
+        let reported = String::from_utf8_lossy(&output.stderr);
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {reported}"))
     }
 
     /// A verb of `git_read`.

@@ -24,18 +24,18 @@ fn edited() -> House {
     let house = House::new();
     house.write(PACK, GOOD);
     house.write("workspace/.toolsd/tools.d/notes.rhai", "fn one(args) { \"one\" }\nfn two(args) { \"two\" }\n");
-    let (code, out, told) = house.run(&["trust", "--edits", "notes", "--yes"]);
-    assert_eq!(code, Some(0), "{out}{told}");
+    let (code, out, reported) = house.run(&["trust", "--edits", "notes", "--yes"]);
+    assert_eq!(code, Some(0), "{out}{reported}");
     house
 }
 
 /// Waits until the mistake is reported, or until it is no longer reported.
-fn await_faults(client: &mut Server, there: bool) -> Value {
+fn await_diagnostics(client: &mut Server, there: bool) -> Value {
     let end = Instant::now() + Duration::from_secs(20);
     loop {
-        let faults = client.read("toolsd://status")["faults"].take();
-        if faults.as_array().is_some_and(|faults| faults.is_empty() != there) || Instant::now() > end {
-            return faults;
+        let errors = client.read("toolsd://status")["faults"].take();
+        if errors.as_array().is_some_and(|errors| errors.is_empty() != there) || Instant::now() > end {
+            return errors;
         }
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -52,20 +52,20 @@ fn a_slip_in_a_trusted_edit_leaves_the_last_good_pack_serving() {
     for (good, slip, word) in sample(slips(), 4) {
         assert!(GOOD.contains(&good), "{good}");
         house.write(PACK, GOOD.replacen(&good, &slip, 1));
-        let faults = await_faults(&mut client, true).to_string();
+        let errors = await_diagnostics(&mut client, true).to_string();
         for tool in ["one", "two"] {
             let answer = client.request("tools/call", json!({ "name": tool, "arguments": {} }));
-            assert_eq!(answer["result"]["content"][0]["text"], json!(tool), "{slip}: {faults}: {answer}");
+            assert_eq!(answer["result"]["content"][0]["text"], json!(tool), "{slip}: {errors}: {answer}");
         }
-        let (_, out, told) = house.run(&["check", "notes"]);
-        for told in [faults, out + told.as_str()] {
+        let (_, out, reported) = house.run(&["check", "notes"]);
+        for reported in [errors, out + reported.as_str()] {
             assert!(
-                told.contains(&word) && !told.contains("trusted") && !told.contains("unknown-pack"),
-                "{slip}: {told}"
+                reported.contains(&word) && !reported.contains("trusted") && !reported.contains("unknown-pack"),
+                "{slip}: {reported}"
             );
         }
         house.write(PACK, GOOD);
-        assert_eq!(await_faults(&mut client, false), json!([]), "{slip}");
+        assert_eq!(await_diagnostics(&mut client, false), json!([]), "{slip}");
     }
 }
 
@@ -92,9 +92,9 @@ fn a_slip_hides_nothing_that_another_part_asks_for() {
             let mut client = Server::serving(house.command(&["serve"]));
             let said = client.request("tools/call", json!({ "name": "one", "arguments": {} })).to_string();
             assert!(!said.contains("\"text\":\"one\""), "{slip} {after}: {said}");
-            let (_, out, told) = house.run(&["check", "notes"]);
-            let told = out + told.as_str();
-            assert!(told.contains("asks for more"), "{slip} {after}: {told}");
+            let (_, out, reported) = house.run(&["check", "notes"]);
+            let reported = out + reported.as_str();
+            assert!(reported.contains("asks for more"), "{slip} {after}: {reported}");
         }
         // Without anything that is wider the sound tool serves, and the other one is refused by name.
         let house = edited();

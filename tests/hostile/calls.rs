@@ -52,15 +52,15 @@ impl Case {
 
     /// The reason why an answer is wrong, if it is.
     fn judge(&self, arguments: &Value, text: &str, failed: bool) -> Option<String> {
-        let as_told = match failed {
+        let as_reported = match failed {
             true => self.fails.iter().any(|part| text.contains(part.as_str())),
             false => {
                 self.gives.as_ref().is_some_and(|data| serde_json::from_str(text).is_ok_and(|got: Value| got == *data))
             }
         };
-        let told = &text[..text.floor_char_boundary(300)];
+        let reported = &text[..text.floor_char_boundary(300)];
         let kept = !text.contains(SECRET);
-        (!as_told || !kept).then(|| format!("{}: {} {arguments}: {told}", self.title, self.tool))
+        (!as_reported || !kept).then(|| format!("{}: {} {arguments}: {reported}", self.title, self.tool))
     }
 }
 
@@ -72,15 +72,15 @@ fn each_hostile_call_is_contained_and_the_next_one_is_answered() {
     let house = House::new();
     let mut client = house.serve(&["hostile", "calm"]);
     let before = house.snapshot();
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     for case in table() {
         for arguments in crate::support::sample(case.arguments(&house), 6) {
             let (text, failed) = client.said(&case.tool, arguments.clone());
-            faults.extend(case.judge(&arguments, &text, failed));
+            errors.extend(case.judge(&arguments, &text, failed));
         }
         is_well(&mut client);
     }
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
     assert!(house.snapshot() == before, "something was written");
     drop(client.input.take());
     assert_eq!(client.ended(), Some(0));

@@ -26,7 +26,7 @@ use toolsd::world::{EntryKind, Files, WalkOptions, World};
 const SECRET: &str = "the-secret-of-the-files";
 const NAMED: &str = "hushed";
 /// So often two threads race.
-const TURNS: usize = 800;
+const RACE_ROUNDS: usize = 800;
 
 /// A link within the grant `pub`, as `files.toml` explains.
 #[derive(Deserialize)]
@@ -90,7 +90,7 @@ fn walk(from: &str) -> WalkOptions {
 }
 
 fn text<T: std::fmt::Debug>(result: Result<T>) -> String {
-    result.map_or_else(|fault| fault.to_string(), |value| format!("{value:?}"))
+    result.map_or_else(|error| error.to_string(), |value| format!("{value:?}"))
 }
 
 type Read = (&'static str, fn(&Arc<dyn World>, &str) -> String);
@@ -146,14 +146,14 @@ fn no_link_shows_what_no_grant_covers() {
             // What was granted exists: the refusal is not an accident.
             assert_eq!(world.read("pub/sub/b.txt").unwrap(), b"public", "{grants:?}");
             for (way, read) in READS {
-                let told = read(&world, &link.path);
-                let what = format!("{}, {way}, granted {grants:?}: {told}", link.title);
-                let refused = told.contains("leads outside");
-                assert!(!told.contains(SECRET) && !told.contains(&size), "{what}");
-                assert!(refused || !told.replace(&link.path, "").contains(NAMED), "{what}");
+                let reported = read(&world, &link.path);
+                let what = format!("{}, {way}, granted {grants:?}: {reported}", link.title);
+                let refused = reported.contains("leads outside");
+                assert!(!reported.contains(SECRET) && !reported.contains(&size), "{what}");
+                assert!(refused || !reported.replace(&link.path, "").contains(NAMED), "{what}");
                 if *way == "read" {
                     let words = if link.inside { "a location that the pack may not read" } else { "leads outside" };
-                    assert!(told.contains(words), "{what}");
+                    assert!(reported.contains(words), "{what}");
                 }
             }
         }
@@ -167,7 +167,7 @@ fn no_link_shows_what_no_grant_covers() {
 fn no_link_tells_whether_something_is_there() {
     for link in links().iter().filter(|link| link.inside) {
         for grants in GRANTS {
-            let told = |there: bool| -> Vec<(&str, String)> {
+            let reported = |there: bool| -> Vec<(&str, String)> {
                 let house = place();
                 set(&house, link);
                 if !there {
@@ -177,7 +177,7 @@ fn no_link_tells_whether_something_is_there() {
                 let world: Arc<dyn World> = Arc::new(granted(&house, grants));
                 READS.iter().map(|(way, read)| (*way, read(&world, &link.path))).collect()
             };
-            assert_eq!(told(true), told(false), "{}, granted {grants:?}", link.title);
+            assert_eq!(reported(true), reported(false), "{}, granted {grants:?}", link.title);
         }
     }
 }
@@ -221,8 +221,8 @@ fn a_link_into_another_root_is_judged_there() {
     for start in ["", "relative_"] {
         assert_eq!(world.read(&format!("pub/{start}good/c.txt")).unwrap(), b"public");
         for path in ["bad/hushed.txt", "bad/../hushed.txt", "good/../hushed.txt"] {
-            let told = text(world.read(&format!("pub/{start}{path}")));
-            assert!(told.contains("may not read") || told.contains("there is no file"), "{path}: {told}");
+            let reported = text(world.read(&format!("pub/{start}{path}")));
+            assert!(reported.contains("may not read") || reported.contains("there is no file"), "{path}: {reported}");
         }
     }
 }
@@ -233,7 +233,7 @@ type Write = (&'static str, fn(&dyn World, &str) -> Result<()>, fn(&Path) -> std
 const WRITES: &[Write] = &[
     ("write", |world, path| world.write(path, b"x"), |path| fs::write(path, "x")),
     (
-        "write beside it",
+        "write next to it",
         |world, path| world.write(&format!("{}/new", path.rsplit_once('/').unwrap().0), b"x"),
         |path| fs::write(path.parent().unwrap().join("new"), "x"),
     ),
@@ -255,7 +255,7 @@ fn no_link_lets_anything_be_written() {
         for (way, ours, plain) in WRITES {
             // A folder that is not a link is the pack's own.
             let folder = link.path.rsplit_once('/').unwrap().0;
-            if (way.contains("beside") || way.contains("folder")) && ["pub", "pub/sub"].contains(&folder) {
+            if (way.contains("next to") || way.contains("folder")) && ["pub", "pub/sub"].contains(&folder) {
                 continue;
             }
             let house = place();
@@ -296,7 +296,7 @@ fn what_is_protected_is_written_by_no_name() {
         "settings",
     ];
     for name in names {
-        for (way, write, _) in WRITES.iter().filter(|(way, ..)| !way.contains("beside") && !way.contains("folder")) {
+        for (way, write, _) in WRITES.iter().filter(|(way, ..)| !way.contains("next to") && !way.contains("folder")) {
             // A bare name is that of toolsd's own lock.
             let is_lock = *way == "lock" && !name.contains('/');
             assert!(is_lock || write(&world, name).is_err(), "{name} by {way}");
@@ -371,7 +371,7 @@ fn raced<T>(swap: impl Fn() + Sync, mut act: impl FnMut() -> T) -> Vec<T> {
                 swap();
             }
         });
-        let given = (0..TURNS).map(|_| act()).collect();
+        let given = (0..RACE_ROUNDS).map(|_| act()).collect();
         stop.store(true, Ordering::Relaxed);
         swapping.join().unwrap();
         given
@@ -414,15 +414,16 @@ fn a_swap_between_the_check_and_the_opening_shows_nothing() {
         swap_folder(&house);
     };
     let mut turn = 0;
-    let told = raced(swap, || {
+    let reported = raced(swap, || {
         turn += 1;
         let path = ["pub/file", "pub/parent/hushed.txt", "pub/folder/hushed.txt"][turn % 3];
         READS[turn % READS.len()].1(&world, path)
     });
     let size = format!("Some({})", SECRET.len());
-    let leaks: Vec<&String> = told.iter().filter(|told| told.contains(SECRET) || told.contains(&size)).collect();
+    let leaks: Vec<&String> =
+        reported.iter().filter(|reported| reported.contains(SECRET) || reported.contains(&size)).collect();
     assert!(leaks.is_empty(), "{leaks:?}");
-    assert!(told.iter().any(|told| told.contains("public")), "the way was never open");
+    assert!(reported.iter().any(|reported| reported.contains("public")), "the way was never open");
 }
 
 #[test]
@@ -494,16 +495,16 @@ fn a_pack_gets_no_further_than_its_grants_by_any_primitive() {
                 {
                     continue;
                 }
-                let (told, failed) = client.said("touch", json!({ "what": what, "path": path }));
-                assert!(!told.contains(SECRET), "{}, {what} of {path}: {told}", link.title);
-                assert!(failed || !told.contains(NAMED), "{}, {what} of {path}: {told}", link.title);
-                assert!(snapshot(&house) == before, "{}, {what} of {path} changed something: {told}", link.title);
+                let (reported, failed) = client.said("touch", json!({ "what": what, "path": path }));
+                assert!(!reported.contains(SECRET), "{}, {what} of {path}: {reported}", link.title);
+                assert!(failed || !reported.contains(NAMED), "{}, {what} of {path}: {reported}", link.title);
+                assert!(snapshot(&house) == before, "{}, {what} of {path} changed something: {reported}", link.title);
             }
         }
     }
     for uri in ["0/l", "0%2Fl", "%2e%2e/hushed.txt", "..%2Fhushed.txt", "..%00/x"] {
-        let told = client.request("resources/read", json!({ "uri": format!("narrow:///pub/{uri}") })).to_string();
-        assert!(!told.contains(SECRET), "{uri}: {told}");
+        let reported = client.request("resources/read", json!({ "uri": format!("narrow:///pub/{uri}") })).to_string();
+        assert!(!reported.contains(SECRET), "{uri}: {reported}");
     }
     for (what, path) in [
         ("of_the_pack", "../workspace/hushed.txt"),
@@ -514,8 +515,8 @@ fn a_pack_gets_no_further_than_its_grants_by_any_primitive() {
         ("variable", "PATH"),
         ("variable", "TOOLSD_HTTP_TOKEN"),
     ] {
-        let (told, failed) = client.said("touch", json!({ "what": what, "path": path }));
-        assert!(failed && !told.contains(SECRET), "{what} of {path}: {told}");
+        let (reported, failed) = client.said("touch", json!({ "what": what, "path": path }));
+        assert!(failed && !reported.contains(SECRET), "{what} of {path}: {reported}");
     }
     is_well(&mut client);
 }

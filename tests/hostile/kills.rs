@@ -58,7 +58,7 @@ fn letters(workspace: &Path) -> std::collections::BTreeSet<u8> {
 }
 
 /// How many kills are tried at most until each kind was hit.
-const MOST_KILLS: u64 = 400;
+const MAX_KILLS: u64 = 400;
 
 /// Runs the mill and kills it `after_ms` milliseconds after it has begun to write.
 fn killed(workspace: &Path, words: &[&str], after_ms: u64) {
@@ -93,16 +93,16 @@ fn a_killed_call_tears_no_file_and_leaves_nothing() {
     std::fs::create_dir(&workspace).unwrap();
     let (mut left, mut stale) = (0, 0);
     // A kill hits what it is to hit by chance: more of them where the machine is slow.
-    for turn in 0..MOST_KILLS {
+    for turn in 0..MAX_KILLS {
         if turn >= 8 && left > 0 && stale > 0 {
             break;
         }
         killed(&workspace, &["rounds=100000"], turn % 8 * 9 + turn / 8);
         left += in_the_making(&workspace);
         let next = mill(&workspace, &[]).output().unwrap();
-        let told: Value = serde_json::from_slice(&next.stdout).unwrap();
-        assert_eq!(told["files"], 24, "turn {turn}: {told}");
-        stale += usize::from(told["stale"] == true);
+        let reported: Value = serde_json::from_slice(&next.stdout).unwrap();
+        assert_eq!(reported["files"], 24, "turn {turn}: {reported}");
+        stale += usize::from(reported["stale"] == true);
         assert_eq!(in_the_making(&workspace), 0, "turn {turn}");
         assert_eq!(std::fs::read_to_string(workspace.join("locks/mill")).unwrap(), "", "turn {turn}");
     }
@@ -120,8 +120,8 @@ fn what_a_killed_call_wrote_is_all_or_nothing_for_the_next_command() {
     let home = tempfile::tempdir().unwrap();
     let workspace = home.path().join("workspace");
     std::fs::create_dir(&workspace).unwrap();
-    let (mut half, mut told) = (0, 0);
-    for turn in 0..MOST_KILLS {
+    let (mut half, mut reported) = (0, 0);
+    for turn in 0..MAX_KILLS {
         if turn >= 12 && half > 0 {
             break;
         }
@@ -134,7 +134,7 @@ fn what_a_killed_call_wrote_is_all_or_nothing_for_the_next_command() {
             .arg(&workspace)
             .output()
             .unwrap();
-        told += usize::from(String::from_utf8_lossy(&next.stderr).contains("cut short"));
+        reported += usize::from(String::from_utf8_lossy(&next.stderr).contains("cut short"));
         let (found, count) = (
             letters(&workspace),
             files(&workspace).iter().filter(|path| path.extension().is_some_and(|ending| ending == "txt")).count(),
@@ -145,8 +145,8 @@ fn what_a_killed_call_wrote_is_all_or_nothing_for_the_next_command() {
         assert!(count > 0 || folders <= 1, "turn {turn}: {folders} entries, and no text");
     }
     assert!(
-        half > 0 && told >= half,
-        "{half} kills hit a call between its files, {told} were told: this shows nothing"
+        half > 0 && reported >= half,
+        "{half} kills hit a call between its files, {reported} were reported: this proves nothing"
     );
 }
 
@@ -173,7 +173,7 @@ fn a_command_waits_for_whoever_finishes_what_a_killed_call_wrote() {
 //# What is completed after a killed process MUST be what that process had prepared, and what cannot be
 //# completed MUST be reported.
 #[test]
-fn what_a_journal_says_in_vain_is_told() {
+fn unusable_journal_entries_are_reported() {
     use std::os::unix::fs::PermissionsExt;
     let house = House::new();
     house.write("state/toolsd/pending/2147483646-x", "not JSON\n");
@@ -213,10 +213,14 @@ fn a_journal_in_the_workspace_or_a_root_is_not_believed() {
             false => command.env("XDG_STATE_HOME", &state),
         };
         let output = command.env("TOOLSD_LOG", "warn").output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr);
+        let reported = String::from_utf8_lossy(&output.stderr);
         let stays = victim.join("keep").exists();
         let is_own = place == "own";
-        assert_eq!(stays, !is_own, "{place}: {told}");
-        assert_eq!(told.contains("is not believed, for the workspace or a root holds it"), !is_own, "{place}: {told}");
+        assert_eq!(stays, !is_own, "{place}: {reported}");
+        assert_eq!(
+            reported.contains("is not believed, for the workspace or a root holds it"),
+            !is_own,
+            "{place}: {reported}"
+        );
     }
 }

@@ -49,7 +49,7 @@ fn marked(mark: &str) -> House {
 //# Names and texts of a workspace MUST NOT write control characters or lines of their own to a terminal.
 #[test]
 fn no_name_forges_a_line_or_moves_a_cursor() {
-    let told = |mark: &str| -> Vec<(String, String)> {
+    let reported = |mark: &str| -> Vec<(String, String)> {
         let house = marked(mark);
         COMMANDS
             .iter()
@@ -60,10 +60,10 @@ fn no_name_forges_a_line_or_moves_a_cursor() {
             })
             .collect()
     };
-    let plain = told("x");
+    let plain = reported("x");
     assert!(plain[0].0.contains("axb.toml") && plain[2].0.contains("axb"), "void: {plain:?}");
     for mark in crate::support::sample(MARKS.to_vec(), 2) {
-        for ((words, (out, error)), (plain_out, plain_error)) in COMMANDS.iter().zip(told(mark)).zip(&plain) {
+        for ((words, (out, error)), (plain_out, plain_error)) in COMMANDS.iter().zip(reported(mark)).zip(&plain) {
             for (shown, plain) in [(&out, plain_out), (&error, plain_error)] {
                 let is_seen = |letter: char| {
                     // The columns of a pipe are parted by tabs.

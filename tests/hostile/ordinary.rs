@@ -147,8 +147,8 @@ fn programs_start_those_that_their_grant_names() {
     }
     // The pack itself may write `out`.
     for start in ["out", ".", "out/deep", "**"] {
-        let fault = try_run_with(&house, grant(&[start]), "true").unwrap_err();
-        assert!(fault.message.contains("and the pack may write `out`"), "{start}: {fault}");
+        let error = try_run_with(&house, grant(&[start]), "true").unwrap_err();
+        assert!(error.message.contains("and the pack may write `out`"), "{start}: {error}");
     }
 }
 
@@ -157,7 +157,7 @@ fn programs_start_those_that_their_grant_names() {
 //# A program that fails because of its confinement MUST be reported with what it may access and the grant
 //# that says so.
 #[test]
-fn a_refusal_is_told_once_with_what_is_granted() {
+fn refusals_are_reported_once_with_the_grants() {
     let house = House::new();
     fill(&house);
     for line in [
@@ -169,10 +169,10 @@ fn a_refusal_is_told_once_with_what_is_granted() {
         "exit 1",
     ] {
         let ran = run(&house, "sh", line);
-        let told: Vec<&String> = ran.notes.iter().filter(|note| note.contains("ran confined")).collect();
-        assert_eq!(told.len(), 1, "{line}: {:?} {}", ran.notes, String::from_utf8_lossy(&ran.errors));
+        let reported: Vec<&String> = ran.notes.iter().filter(|note| note.contains("ran confined")).collect();
+        assert_eq!(reported.len(), 1, "{line}: {:?} {}", ran.notes, String::from_utf8_lossy(&ran.errors));
         for part in ["read `.`", "wrote `out`", "had no network", "run = [{ program = \"sh\""] {
-            assert!(told[0].contains(part), "{line}: {}", told[0]);
+            assert!(reported[0].contains(part), "{line}: {}", reported[0]);
         }
         let mut once = ran.notes.clone();
         once.dedup();
@@ -188,8 +188,8 @@ fn a_refusal_is_told_once_with_what_is_granted() {
 fn a_program_that_prints_without_end_is_ended_when_it_printed_too_much() {
     let house = House::new();
     for line in ["yes", "yes >&2", "yes & yes"] {
-        let fault = try_run(&house, "sh", line).unwrap_err();
-        assert!(fault.message.contains("printed more than 1024 kB and was stopped"), "{line}: {fault}");
+        let error = try_run(&house, "sh", line).unwrap_err();
+        assert!(error.message.contains("printed more than 1024 kB and was stopped"), "{line}: {error}");
     }
 }
 
@@ -225,8 +225,8 @@ fn programs_and_git_work_with_any_umask() {
             command.args(plain.get_args()).current_dir(house.workspace());
             command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
             let done = command.output().unwrap();
-            let told = String::from_utf8_lossy(&done.stderr).into_owned();
-            assert_eq!(String::from_utf8_lossy(&done.stdout).trim(), "ran", "{umask}, {number}: {told}");
+            let reported = String::from_utf8_lossy(&done.stderr).into_owned();
+            assert_eq!(String::from_utf8_lossy(&done.stdout).trim(), "ran", "{umask}, {number}: {reported}");
         }
     }
 }

@@ -114,8 +114,8 @@ fn nothing_outlives_its_host_or_its_call_however_that_ends() {
             "end of input" => drop(client.input.take()),
             "cancelled" => client.cancel(id),
             "time" => {
-                let told = client.hear().unwrap().to_string();
-                assert!(told.contains("ran for 3.5 s") || told.contains("ran for 3.6 s"), "{told}");
+                let reported = client.hear().unwrap().to_string();
+                assert!(reported.contains("ran for 3.5 s") || reported.contains("ran for 3.6 s"), "{reported}");
             }
             name => signal(client.pid(), name),
         }

@@ -4,11 +4,11 @@ use crate::house::{House, is_well};
 use serde_json::json;
 
 #[test]
-fn what_the_host_asks_beside_the_tools_ends_too() {
+fn lists_and_completions_are_stopped_too() {
     let house = House::new();
     let mut client = house.serve(&["endless", "calm"]);
     let tools = client.request("tools/list", json!({}));
-    assert!(tools.to_string().contains("What is said if the function does not end."), "{tools}");
+    assert!(tools.to_string().contains("What is printed if the function does not end."), "{tools}");
     let reference = json!({ "type": "ref/resource", "uri": "endless:///items/{name}" });
     let named = json!({ "type": "ref/prompt", "name": "talk" });
     let slow = "longer than 300 ms";

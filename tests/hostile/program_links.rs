@@ -64,7 +64,7 @@ fn no_name_leads_to_a_program_that_the_pack_writes() {
             match (has_it, run(&house, program.to_str().unwrap(), pack, own)) {
                 // Without a grant for any part of it, it runs: the refusals below are due to the grant.
                 (false, ran) => assert_eq!(ran.unwrap().code, 0, "{kind} {pack}"),
-                (true, Err(fault)) => assert!(fault.message.contains("the pack may write"), "{kind}: {fault}"),
+                (true, Err(error)) => assert!(error.message.contains("the pack may write"), "{kind}: {error}"),
                 (true, Ok(_)) => panic!("{kind} {pack} {own}: a program that the pack may write ran"),
             }
         }
@@ -80,9 +80,9 @@ fn a_program_that_everybody_could_change_is_not_run() {
     for (kind, line, program) in KINDS.iter().filter(|(kind, ..)| *kind != "a link inside") {
         let (house, program) = made(line, program);
         fs::set_permissions(house.workspace().join("src/tool"), fs::Permissions::from_mode(0o777)).unwrap();
-        let fault = run(&house, program.to_str().unwrap(), "out", "out").unwrap_err();
-        assert!(fault.message.contains("everybody on this machine can change"), "{kind}: {fault}");
-        assert!(fault.help.unwrap().starts_with("chmod o-w "), "{kind}");
+        let error = run(&house, program.to_str().unwrap(), "out", "out").unwrap_err();
+        assert!(error.message.contains("everybody on this machine can change"), "{kind}: {error}");
+        assert!(error.help.unwrap().starts_with("chmod o-w "), "{kind}");
     }
 }
 
@@ -91,7 +91,7 @@ fn a_program_that_everybody_could_change_is_not_run() {
 //# A program MUST be found in the server's own `PATH`, at a location that only root and the user can write,
 //# and never by a relative path.
 #[test]
-fn what_leads_nowhere_is_told() {
+fn unresolved_programs_are_reported() {
     for (line, program, why) in [
         ("", "bin/tool", "`bin/tool` is not a valid name of a program"),
         ("", "no-such-program", "there is no program `no-such-program`"),
@@ -101,8 +101,8 @@ fn what_leads_nowhere_is_told() {
     ] {
         let (house, _) = made(line, "");
         let program = program.replace("HERE", house.parent().to_str().unwrap());
-        let fault = run(&house, &program, "out", "out").unwrap_err();
-        assert!(fault.message.contains(why), "{program}: {fault}");
+        let error = run(&house, &program, "out", "out").unwrap_err();
+        assert!(error.message.contains(why), "{program}: {error}");
     }
 }
 
@@ -121,6 +121,6 @@ fn a_program_that_is_another_one_by_the_time_it_starts_is_not_started() {
     fs::rename(house.parent().join("other"), &tool).unwrap();
     let confinement = Confinement { judged: Some(judged), ..Confinement::default() };
     let command = ProgramCommand { confinement, ..command_of(tool.to_str().unwrap(), &[]) };
-    let fault = disk.run(&command).unwrap_err();
-    assert!(fault.message.contains("changed while it was looked at"), "{fault}");
+    let error = disk.run(&command).unwrap_err();
+    assert!(error.message.contains("changed while it was looked at"), "{error}");
 }

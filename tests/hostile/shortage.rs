@@ -68,14 +68,14 @@ fn no_script_makes_the_process_die_of_memory() {
     let mut wrong = Vec::new();
     for way in crate::support::sample(ways, 10) {
         let before = peak(server.pid());
-        let (told, has_failed) = server.call("grab", json!({ "way": way }));
-        let told = told.to_string();
+        let (reported, has_failed) = server.call("grab", json!({ "way": way }));
+        let reported = reported.to_string();
         let most = peak(server.pid());
-        eprintln!("{way}: {most} MB (before {before}): {told:.120}");
+        eprintln!("{way}: {most} MB (before {before}): {reported:.120}");
         let words = ["MB", "kB", "took longer", "at most", "are not supported"];
-        let is_limit = has_failed && words.iter().any(|word| told.contains(word));
+        let is_limit = has_failed && words.iter().any(|word| reported.contains(word));
         if !is_limit || most > before.max(100) + 2 * LIMIT {
-            wrong.push(format!("{way}: {most} MB, {told:.300}"));
+            wrong.push(format!("{way}: {most} MB, {reported:.300}"));
         }
         assert_eq!(server.well("greet", json!({})), "hello", "{way}");
     }
@@ -96,20 +96,23 @@ fn allow(process: u32, descriptors: u64) {
 //= type=test
 //# A server or a command that cannot get the descriptors or the threads that it needs MUST say so and exit.
 #[test]
-fn without_descriptors_calls_are_told_so_and_others_go_on() {
+fn calls_fail_without_descriptors_and_others_continue() {
     let home = house();
     let mut server = serve(&home, "-n 1024");
     for _ in 0..2 {
         allow(server.pid(), 4);
         for what in cases("doing") {
-            let (told, has_failed) = server.call("doing", json!({ "what": what }));
-            assert!(!has_failed || told.to_string().contains("too many open files (at most "), "{what}: {told}");
+            let (reported, has_failed) = server.call("doing", json!({ "what": what }));
+            assert!(
+                !has_failed || reported.to_string().contains("too many open files (at most "),
+                "{what}: {reported}"
+            );
             assert_eq!(server.well("greet", json!({})), "hello", "{what}");
         }
         allow(server.pid(), 1_024);
         cases("doing").into_iter().for_each(|what| drop(server.well("doing", json!({ "what": what }))));
     }
     let few = below(&home, "-n 8").args(["serve", "--dir", PACKS]).output().unwrap();
-    let told = String::from_utf8_lossy(&few.stderr);
-    assert!(few.status.code().is_some_and(|code| code != 0) && told.contains("too many open files"), "{told}");
+    let reported = String::from_utf8_lossy(&few.stderr);
+    assert!(few.status.code().is_some_and(|code| code != 0) && reported.contains("too many open files"), "{reported}");
 }

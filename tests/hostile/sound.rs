@@ -73,7 +73,7 @@ fn one_broken_part_takes_nothing_with_it() {
 }
 
 #[test]
-fn a_pack_that_began_in_part_is_mended_and_then_replaced_as_a_whole() {
+fn partly_started_packs_are_replaced_once_fixed() {
     let house = House::new();
     let write = |script: &str| house.write(&format!("{LAYER}.rhai"), script);
     house.write(
@@ -128,7 +128,7 @@ fn a_client_hears_why_a_pack_is_withheld_but_no_words_of_strangers() {
 //= type=test
 //# Packs and parts that are not active MUST be named in the instructions, with the reason and the next step.
 #[test]
-fn a_pack_that_is_named_and_not_there_is_told_to_the_client() {
+fn named_but_missing_packs_are_reported_to_the_client() {
     let house = House::new();
     let client = Server::serving(house.command(&["serve", "--pack", "skils"]));
     assert!(client.instructions.contains("there is no pack `skils`"), "{}", client.instructions);
@@ -160,8 +160,8 @@ struct Table {
 #[test]
 fn the_doctor_finds_what_is_broken() {
     let doctor = |house: &House, words: &[&str]| {
-        let (code, out, told) = house.run(&[&["doctor", "--format", "json"], words].concat());
-        (code, serde_json::from_str::<Value>(&out).unwrap_or_else(|_| panic!("{out}{told}")))
+        let (code, out, reported) = house.run(&[&["doctor", "--format", "json"], words].concat());
+        (code, serde_json::from_str::<Value>(&out).unwrap_or_else(|_| panic!("{out}{reported}")))
     };
     let house = House::new();
     let (code, found) = doctor(&house, &[]);
@@ -212,7 +212,7 @@ fn the_doctor_finds_what_is_broken() {
 //= type=test
 //# A root that was moved, removed or replaced MUST NOT be used, and MUST be listed in `toolsd://status`.
 #[test]
-fn a_workspace_that_was_replaced_is_not_served_and_told() {
+fn replaced_workspaces_are_reported_and_not_served() {
     for root in ["workspace", "granted"] {
         let house = House::new();
         house.write("granted/file", "old");
@@ -225,8 +225,8 @@ fn a_workspace_that_was_replaced_is_not_served_and_told() {
         let (from, to) = (house.parent().join(root), house.parent().join("elsewhere"));
         fs::rename(&from, &to).unwrap();
         fs::create_dir(&from).unwrap();
-        let told = status();
-        assert!(told.contains(&format!("{root}` is no longer the folder that was opened")), "{told}");
+        let reported = status();
+        assert!(reported.contains(&format!("{root}` is no longer the folder that was opened")), "{reported}");
         fs::remove_dir(&from).unwrap();
         fs::rename(&to, &from).unwrap();
         // A reload that ran meanwhile reported it too, until the next one.

@@ -44,15 +44,15 @@ fn trusted(edits: bool) -> House {
 
 #[track_caller]
 fn ended(house: &House, words: &[&str], code: i32) -> String {
-    let (ended, out, told) = house.run(words);
-    assert_eq!(ended, Some(code), "{words:?}: {out}{told}");
-    out + told.as_str()
+    let (ended, out, reported) = house.run(words);
+    assert_eq!(ended, Some(code), "{words:?}: {out}{reported}");
+    out + reported.as_str()
 }
 
 #[track_caller]
 fn says(house: &House, words: &[&str], word: &str, why: &str) {
-    let (_, out, told) = house.run(words);
-    assert!(out.contains(word), "{why}: {words:?}: {out}{told}");
+    let (_, out, reported) = house.run(words);
+    assert!(out.contains(word), "{why}: {words:?}: {out}{reported}");
 }
 
 /// The attack is live where no trust is needed, and does not reach a client of the workspace.
@@ -60,9 +60,9 @@ fn says(house: &House, words: &[&str], word: &str, why: &str) {
 fn held(house: &House, name: &str, call: &[&str]) {
     let live = [call, &["--dir", ".toolsd"]].concat();
     says(house, &live, EVIL, &format!("`{name}` is void"));
-    let (_, out, told) = house.run(call);
+    let (_, out, reported) = house.run(call);
     assert!(!out.contains(EVIL), "`{name}` succeeds: {out}");
-    assert!(told.contains("trust"), "`{name}` is not told: {told}");
+    assert!(reported.contains("trust"), "`{name}` is not reported: {reported}");
 }
 
 fn at(house: &House, path: &str) -> PathBuf {
@@ -74,7 +74,7 @@ fn at(house: &House, path: &str) -> PathBuf {
 //# A file of the workspace MUST NOT be used unless its content was trusted, or edits of it were trusted and
 //# have not expired.
 #[test]
-fn bytes_that_nobody_trusted_are_not_used() {
+fn untrusted_bytes_are_not_used() {
     let definition = |more: &str| head(more) + &*evil();
     let script = |name: &str| format!("fn {name}(args) {{ \"{EVIL}\" }}");
     // What is changed, whether trusted edits leave it untrusted too, the file below `tools.d`, what it is then, and a
@@ -147,7 +147,7 @@ fn edits_are_used_until_they_ask_for_more() {
     ended(&house, &["trust", "--edits", "notes", "--yes"], 0);
     // A limit that was lower than usual and is gone is a wider one.
     house.write(&format!("workspace/{PACK}"), same(""));
-    held(&house, "a limit that is left out", &["call", "evil"]);
+    held(&house, "a limit that is omitted", &["call", "evil"]);
 }
 
 fn record(house: &House) -> PathBuf {
@@ -206,15 +206,15 @@ fn trusted_bytes_are_used_whoever_can_change_the_file() {
 }
 
 /// Whether nothing is reported except that the pack's tool has no example.
-fn is_quiet(told: &str) -> bool {
-    told.lines().all(|line| line.is_empty() || line.contains("has no example"))
+fn is_quiet(reported: &str) -> bool {
+    reported.lines().all(|line| line.is_empty() || line.contains("has no example"))
 }
 
 /// The pack serves, nothing is reported about its files, and nothing is left to trust.
 #[track_caller]
 fn used_without_a_word(house: &House, name: &str) {
-    let (_, out, told) = house.run(&["call", "say"]);
-    assert!(out.contains(GOOD) && is_quiet(&told), "`{name}`: {out}{told}");
+    let (_, out, reported) = house.run(&["call", "say"]);
+    assert!(out.contains(GOOD) && is_quiet(&reported), "`{name}`: {out}{reported}");
     let asked = ended(house, &["trust", "--yes"], 0);
     assert!(!asked.contains("can change it"), "`{name}`: {asked}");
 }
@@ -245,7 +245,7 @@ fn a_symlink_leads_to_nothing_but_the_bytes_that_were_trusted() {
 //= type=test
 //# Where edits are to be trusted, the listing MUST name who else can change the file.
 #[test]
-fn who_else_can_change_a_file_is_told_where_edits_are_asked_for() {
+fn other_writers_are_reported_when_edits_are_trusted() {
     let house = trusted(false);
     let path = at(&house, PACK);
     let asks = ["trust", "--edits", "notes", "--format", "json"];
@@ -258,8 +258,11 @@ fn who_else_can_change_a_file_is_told_where_edits_are_asked_for() {
     assert_ne!(hash(&house), before);
     if chown(&path, Some(12_345), Some(12_346)).is_ok() {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o664)).unwrap();
-        let told = ended(&house, &["trust", "--edits", "notes"], 1);
-        assert!(told.contains("group 12346 can change it") && told.contains("user 12345 can change it"), "{told}");
+        let reported = ended(&house, &["trust", "--edits", "notes"], 1);
+        assert!(
+            reported.contains("group 12346 can change it") && reported.contains("user 12345 can change it"),
+            "{reported}"
+        );
     }
     ended(&house, &["trust", "--edits", "notes", "--yes"], 0);
     fs::write(&path, head("") + &*evil()).unwrap();
@@ -329,8 +332,8 @@ fn a_record_that_others_made_is_not_believed() {
     for (name, spoil) in spoils {
         let house = trusted(false);
         spoil(&record(&house));
-        let (_, out, told) = house.run(&["call", "say"]);
-        assert!(!out.contains(GOOD) && told.contains("record of trust"), "{name}: {out}{told}");
+        let (_, out, reported) = house.run(&["call", "say"]);
+        assert!(!out.contains(GOOD) && reported.contains("record of trust"), "{name}: {out}{reported}");
         assert!(ended(&house, &["doctor"], 1).contains("record of trust"), "{name}");
         // The packs of the binary are still served.
         ended(&house, &["list", "--pack", "conformance"], 0);
@@ -346,7 +349,7 @@ fn a_record_that_others_made_is_not_believed() {
 //# Trust records and user packs inside the workspace, and trust records that others can change, MUST be
 //# ignored.
 #[test]
-fn packs_of_the_user_do_not_lie_in_the_workspace() {
+fn user_packs_are_outside_the_workspace() {
     let house = trusted(false);
     house.write("workspace/conf/toolsd/tools.d/other.toml", head("") + &*evil());
     house.write("workspace/.config/toolsd/tools.d/other.toml", head("") + &*evil());
@@ -494,14 +497,14 @@ fn a_stale_pack_is_marked_in_the_list() {
     ended(&house, &["trust", "--yes"], 0);
     assert!(!ended(&house, &["list"], 0).contains("stale"));
     house.write("workspace/.toolsd/tools.d/notes/more.toml", evil());
-    let told = ended(&house, &["list"], 0);
-    assert!(told.contains("Notes (stale)") && told.contains("run `toolsd trust`"), "{told}");
+    let reported = ended(&house, &["list"], 0);
+    assert!(reported.contains("Notes (stale)") && reported.contains("run `toolsd trust`"), "{reported}");
     let list: Value = serde_json::from_str(&house.run(&["list", "--format", "json"]).1).unwrap();
     assert!(list["packs"][0]["stale"].as_str().unwrap().contains("more.toml` has changed"), "{list}");
 }
 
 #[test]
-fn what_editors_leave_beside_pack_files_is_ignored_without_a_word() {
+fn editor_leftovers_next_to_pack_files_are_ignored() {
     let house = trusted(false);
     for name in ["notes.toml~", "notes.rhai~", "notes.toml.swp", ".notes.toml.swp", "#notes.rhai#", "notes/a.rhai~"] {
         house.write(&format!("workspace/.toolsd/tools.d/{name}"), head("") + &*evil());
@@ -534,7 +537,7 @@ fn layers_of_the_user_are_used_with_a_warning_where_everybody_can_change_them() 
 }
 
 #[test]
-fn what_follows_from_an_untrusted_file_is_told_once() {
+fn consequences_of_untrusted_files_are_reported_once() {
     let house = House::new();
     let tools: String = ["one", "two", "three"].iter().map(|name| tool(name, "effect = \"pure\"")).collect();
     let script = "fn one(args) { 1 }\nfn two(args) { 2 }\nfn three(args) { 3 }\n";
@@ -550,9 +553,9 @@ fn what_follows_from_an_untrusted_file_is_told_once() {
         );
     };
     for call in ["one", "two"] {
-        let (code, out, told) = house.run(&["call", call]);
+        let (code, out, reported) = house.run(&["call", call]);
         assert_ne!(code, Some(0));
-        once(&format!("{out}{told}"), call);
+        once(&format!("{out}{reported}"), call);
     }
     let client = Server::serving(house.command(&["serve"]));
     assert!(client.instructions.contains("not trusted (notes)"), "{}", client.instructions);
@@ -568,7 +571,7 @@ fn numbered(count: usize, line: &str) -> String {
 //= type=test
 //# A file that toolsd reads for itself MUST be a regular file of a bounded size.
 #[test]
-fn a_hostile_file_of_settings_holds_nobody_up() {
+fn hostile_settings_files_block_no_call() {
     let house = trusted(false);
     type Text = fn(usize) -> String;
     let texts: [(&str, Text); 4] = [
@@ -581,9 +584,13 @@ fn a_hostile_file_of_settings_holds_nobody_up() {
         // As much as is read, and much more.
         for count in [5_500, 60_000] {
             house.write("workspace/toolsd.toml", text(count));
-            let (_, out, told) = house.run(&["call", "say"]);
-            assert!(out.contains(GOOD), "{name} {count}: {out}{told:.500}");
-            assert!(told.contains("toolsd.toml") && told.len() < 60_000, "{name} {count}: {} bytes", told.len());
+            let (_, out, reported) = house.run(&["call", "say"]);
+            assert!(out.contains(GOOD), "{name} {count}: {out}{reported:.500}");
+            assert!(
+                reported.contains("toolsd.toml") && reported.len() < 60_000,
+                "{name} {count}: {} bytes",
+                reported.len()
+            );
         }
     }
 }

@@ -23,7 +23,7 @@ const WORDS: [&str; 4] = ["--dir", "packs", "--pack", "held"];
 const SET_SIGNAL: i32 = 10;
 
 /// Longer than anything takes on a machine that does much else.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The maximum number of concurrent calls of one connection, and of held threads before calls are refused.
 fn threads() -> (usize, usize) {
@@ -56,7 +56,7 @@ impl Lease {
         let lease = Self(File::options().read(true).write(true).open(file).unwrap());
         // The signal that announces a waiting process is one that is ignored by default.
         assert!(lease.set(SET_SIGNAL, libc::SIGURG));
-        until("the kernel gives a lease", || lease.set(libc::F_SETLEASE, libc::F_WRLCK));
+        until("the kernel grants a lease", || lease.set(libc::F_SETLEASE, libc::F_WRLCK));
         lease
     }
 
@@ -76,7 +76,7 @@ fn late(home: &Home) -> PathBuf {
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
-        assert!(began.elapsed() < PATIENCE, "not within {PATIENCE:?}: {what}");
+        assert!(began.elapsed() < TEST_TIMEOUT, "not within {TEST_TIMEOUT:?}: {what}");
         thread::sleep(Duration::from_millis(20));
     }
 }
@@ -112,7 +112,7 @@ fn held(status: &Value) -> Vec<&str> {
 //# When no thread is available, a new call MUST fail at once, and `toolsd://status` MUST list the calls that
 //# occupy the threads.
 #[test]
-fn calls_that_cannot_be_stopped_are_answered_told_of_and_come_to_nothing() {
+fn unstoppable_calls_are_answered_reported_and_discarded() {
     let home = house();
     let mut server = serve(&home, &[]);
     let lease = Lease::take(&home, || !server.call("hold", json!({})).1);
@@ -130,11 +130,11 @@ fn calls_that_cannot_be_stopped_are_answered_told_of_and_come_to_nothing() {
     let status = server.read("toolsd://status");
     assert_eq!(held(&status)[0], "hold_for_long");
     assert!(held(&status).contains(&"hold") && status["held"][0]["since_s"].is_u64(), "{status}");
-    let (told, has_failed) = server.call("greet", json!({}));
-    let told = told.to_string();
+    let (reported, has_failed) = server.call("greet", json!({}));
+    let reported = reported.to_string();
     assert!(
         has_failed
-            && told.contains("every script thread is held by calls that cannot be stopped: `hold_for_long` since")
+            && reported.contains("every script thread is held by calls that cannot be stopped: `hold_for_long` since")
     );
     drop(lease);
     until("every thread is back", || server.read("toolsd://status").get("held").is_none());
@@ -167,10 +167,10 @@ fn arguments_count_for_the_memory_of_their_call() {
     let mut server = serve(&home, &[]);
     // A text is given what was checked; a function what was converted, too, which takes 40 to 60 MB more.
     for (tool, most) in [("print", 16), ("count", 64)] {
-        let (told, has_failed) = server.call(tool, json!({ "what": vec![json!({ "a": 1 }); 100_000] }));
+        let (reported, has_failed) = server.call(tool, json!({ "what": vec![json!({ "a": 1 }); 100_000] }));
         let reason = format!("the call used more than {most} MB of memory");
-        assert!(has_failed && told.to_string().contains(&reason), "{tool}: {told}");
-        let (told, has_failed) = server.call(tool, json!({ "what": [{ "a": 1 }] }));
-        assert!(!has_failed, "{tool}: {told}");
+        assert!(has_failed && reported.to_string().contains(&reason), "{tool}: {reported}");
+        let (reported, has_failed) = server.call(tool, json!({ "what": [{ "a": 1 }] }));
+        assert!(!has_failed, "{tool}: {reported}");
     }
 }

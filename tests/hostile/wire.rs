@@ -1,7 +1,7 @@
 //! Hostile clients: noise, floods, huge texts, and those that vanish.
 
 use crate::house::{House, PACKS, is_well, peak_memory};
-use crate::support::{PATIENCE, Server};
+use crate::support::{SERVER_TIMEOUT, Server};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
@@ -167,7 +167,7 @@ fn a_client_that_vanishes_in_a_call_ends_it() {
 
 /// A server whose client has written this to it without reading anything, after it has had time for it, or after the
 /// server takes no more. Later output is discarded.
-fn told_without_an_ear(house: &House, line: &[u8], bytes: usize) -> (Child, usize) {
+fn send_without_reading(house: &House, line: &[u8], bytes: usize) -> (Child, usize) {
     let mut command = house.command(&["serve", "--dir", PACKS, "--pack", "calm"]);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
@@ -182,11 +182,11 @@ fn told_without_an_ear(house: &House, line: &[u8], bytes: usize) -> (Child, usiz
             counted.fetch_add(text.len(), Relaxed);
         }
         // Open until the test ends it.
-        std::thread::sleep(PATIENCE);
+        std::thread::sleep(SERVER_TIMEOUT);
         drop(input);
     });
     // Until all is taken, or nothing is any more.
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + SERVER_TIMEOUT;
     let mut last = (0, Instant::now());
     while Instant::now() < end && taken.load(Relaxed) < bytes && last.1.elapsed() < Duration::from_secs(3) {
         if taken.load(Relaxed) != last.0 {
@@ -204,7 +204,7 @@ fn told_without_an_ear(house: &House, line: &[u8], bytes: usize) -> (Child, usiz
 fn a_client_that_never_reads_costs_no_memory() {
     let house = House::new();
     let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" }).to_string() + "\n";
-    let (mut child, taken) = told_without_an_ear(&house, ping.as_bytes(), 256 << 20);
+    let (mut child, taken) = send_without_reading(&house, ping.as_bytes(), 256 << 20);
     let peak = peak_memory(child.id());
     assert!(child.try_wait().unwrap().is_none(), "it ended");
     assert!(peak.is_none_or(|peak| peak < MEMORY), "{peak:?} MB after {} MB", taken >> 20);

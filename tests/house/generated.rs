@@ -27,8 +27,8 @@ fn stale(path: &str, text: &str) -> Option<String> {
 //# The signatures and the documentation of primitives MUST be generated from their declarations.
 #[test]
 fn pages_and_signatures_are_fresh() {
-    let faults: Vec<String> = manual::files().iter().filter_map(|(path, text)| stale(path, text)).collect();
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    let errors: Vec<String> = manual::files().iter().filter_map(|(path, text)| stale(path, text)).collect();
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn codes_in(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
 }
 
 #[test]
-fn every_code_of_a_fault_is_explained() {
+fn every_error_code_is_explained() {
     let mut found = Vec::new();
     codes_in(&root().join("src"), &mut found);
     assert!(found.len() > 40, "{found:?}");
@@ -84,7 +84,7 @@ fn every_explained_code_is_made_somewhere() {
     let mut found = Vec::new();
     codes_in(&root().join("src"), &mut found);
     let all = ManualEntries::all();
-    let codes = all.rules.iter().map(|rule| rule.code.0).chain(all.faults.iter().map(|fault| fault.code));
+    let codes = all.rules.iter().map(|rule| rule.code.0).chain(all.error_codes.iter().map(|error| error.code));
     let gone: Vec<&str> = codes.filter(|code| !found.iter().any(|(_, made)| made == code)).collect();
     assert!(gone.is_empty(), "nothing makes {gone:?}");
 }

@@ -75,10 +75,10 @@ fn run(home: &Home, at: &str, text: &str) -> Vec<String> {
             }
             other => panic!("{at}: `{other}` cannot be run by this test"),
         };
-        let told = if said.code == 0 { said.out } else { said.out + said.err.as_str() };
-        let told = told.replace(home.workspace().canonicalize().unwrap().to_str().unwrap(), SHOWN);
-        if told != expected {
-            wrong.push(format!("{at}: $ {command}\n{told}\ninstead of\n{expected}\n{}", said.err));
+        let reported = if said.code == 0 { said.out } else { said.out + said.err.as_str() };
+        let reported = reported.replace(home.workspace().canonicalize().unwrap().to_str().unwrap(), SHOWN);
+        if reported != expected {
+            wrong.push(format!("{at}: $ {command}\n{reported}\ninstead of\n{expected}\n{}", said.err));
         }
     }
     wrong
@@ -97,12 +97,12 @@ fn answered(home: &Home, at: &str, text: &str) -> Vec<String> {
 
 /// What every language of a snippet without a file of its own must be.
 fn parses(at: &str, language: &str, text: &str) -> Vec<String> {
-    let fault = match language {
+    let diagnostic = match language {
         "json" => serde_json::from_str::<Value>(text).err().map(|error| error.to_string()),
         "toml" => text.parse::<toml::Table>().err().map(|error| error.to_string()),
         other => Some(format!("a block of `{other}` is neither run nor compared")),
     };
-    fault.into_iter().map(|fault| format!("{at}: {fault}\n{text}")).collect()
+    diagnostic.into_iter().map(|diagnostic| format!("{at}: {diagnostic}\n{text}")).collect()
 }
 
 // The tests are all that there is of these promises, so they stand for both.
@@ -113,7 +113,7 @@ fn parses(at: &str, language: &str, text: &str) -> Vec<String> {
 //= type=test
 //# Every command, snippet and quotation of the README and the guide MUST be checked by a test.
 #[test]
-fn every_page_does_what_stands_there() {
+fn every_page_does_what_it_says() {
     let home = Home::with(&[]);
     let mut wrong = Vec::new();
     for name in PAGES {
@@ -140,7 +140,7 @@ fn every_page_does_what_stands_there() {
 //= type=test
 //# Every command, snippet and quotation of the README and the guide MUST be checked by a test.
 #[test]
-fn every_quote_stands_in_the_pack() {
+fn every_quote_appears_in_the_pack() {
     let mut quoted = BTreeSet::new();
     for (info, text) in blocks(QUOTES) {
         let path = info.split_once(" from ").unwrap_or_else(|| panic!("`{info}` does not say where it is from")).1;

@@ -93,19 +93,19 @@ fn a_module_names_only_modules_above_it() {
         .enumerate()
         .map(|(at, name)| (name, at))
         .collect();
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     for (file, text) in sources() {
         let Some(own) = order.get(room(&file)) else { continue };
         for (number, line) in text.lines().enumerate() {
             for named in code(line).split("crate::").skip(1) {
                 let name: String = named.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
                 if order.get(name.as_str()).is_some_and(|other| other > own) {
-                    faults.push(format!("src/{file}:{}: names `{name}`, which stands below it in lib.rs", number + 1));
+                    errors.push(format!("src/{file}:{}: names `{name}`, which comes after it in lib.rs", number + 1));
                 }
             }
         }
     }
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
 }
 
 #[test]
@@ -120,22 +120,22 @@ fn no_files_stand_in_a_circle() {
 
 #[test]
 fn every_file_says_its_purpose_and_stays_small() {
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     for (file, text) in sources() {
         if !text.starts_with("//! ") {
-            faults.push(format!("src/{file}:1: begins without `//! ` and one sentence of purpose"));
+            errors.push(format!("src/{file}:1: begins without `//! ` and one sentence of purpose"));
         }
         let lines = text.lines().count();
         if lines > FILE_LINES {
-            faults.push(format!("src/{file}: has {lines} lines, of {FILE_LINES} at most"));
+            errors.push(format!("src/{file}: has {lines} lines, of {FILE_LINES} at most"));
         }
     }
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
 }
 
 #[test]
 fn functions_stay_small() {
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     for (file, text) in sources() {
         let mut open: Option<(usize, String, String)> = None;
         for (number, line) in text.lines().enumerate() {
@@ -160,18 +160,18 @@ fn functions_stay_small() {
                 let lines = number - start + 1;
                 let limit = if file == "main.rs" && head.starts_with("fn main") { 15 } else { FUNCTION_LINES };
                 if lines > limit {
-                    faults.push(format!("src/{file}:{}: `{head}` has {lines} lines, of {limit} at most", start + 1));
+                    errors.push(format!("src/{file}:{}: `{head}` has {lines} lines, of {limit} at most", start + 1));
                 }
                 open = None;
             }
         }
     }
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
 }
 
 #[test]
 fn third_parties_and_effects_stay_in_their_rooms() {
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     for (file, text) in sources() {
         let body = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
         for (word, rooms) in FENCES {
@@ -180,12 +180,12 @@ fn third_parties_and_effects_stay_in_their_rooms() {
             }
             for (number, line) in body.lines().enumerate() {
                 if code(line).contains(word) {
-                    faults.push(format!("src/{file}:{}: names `{word}`; only {} may", number + 1, rooms.join(", ")));
+                    errors.push(format!("src/{file}:{}: names `{word}`; only {} may", number + 1, rooms.join(", ")));
                 }
             }
         }
     }
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
 }
 
 /// Packs whose name is a word of the field, and what else has it: of these only the files may not be named.
@@ -198,7 +198,7 @@ fn the_host_never_names_a_pack() {
             entries.filter_map(|entry| entry.unwrap().path().file_stem()?.to_str().map(str::to_owned)).collect()
         })
         .unwrap_or_default();
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     for (file, text) in sources() {
         for (number, line) in text.lines().enumerate() {
             let line = line.to_lowercase();
@@ -207,26 +207,26 @@ fn the_host_never_names_a_pack() {
                 false => line.contains(pack.as_str()),
             };
             for pack in packs.iter().filter(names) {
-                faults.push(format!("src/{file}:{}: names the pack `{pack}`", number + 1));
+                errors.push(format!("src/{file}:{}: names the pack `{pack}`", number + 1));
             }
         }
     }
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
 }
 
 #[test]
 fn every_dependency_says_why_it_is_here() {
     let manifest = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).unwrap();
     let mut inside = false;
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     for line in manifest.lines() {
         if line.starts_with('[') {
             inside = line.contains("dependencies]");
         } else if inside && line.contains('=') && !line.starts_with('#') && !line.contains(" # ") {
-            faults.push(line.to_owned());
+            errors.push(line.to_owned());
         }
     }
-    assert!(faults.is_empty(), "dependencies without a reason:\n{}", faults.join("\n"));
+    assert!(errors.is_empty(), "dependencies without a reason:\n{}", errors.join("\n"));
 }
 
 //= docs/spec.md#traceability

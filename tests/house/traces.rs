@@ -23,11 +23,11 @@ fn ask(tool: &str) -> Vec<Value> {
 //# Every citation in this repository MUST match a sentence, and every requirement MUST be cited.
 #[test]
 fn no_citation_leads_nowhere() {
-    let told: Vec<String> = ask("list_invalid_citations")
+    let reported: Vec<String> = ask("list_invalid_citations")
         .iter()
         .map(|row| format!("{}:{}: {} {}", row["file_path"], row["line_number"], row["error"], row["detail"]))
         .collect();
-    assert!(told.is_empty(), "{}", told.join("\n"));
+    assert!(reported.is_empty(), "{}", reported.join("\n"));
 }
 
 //= docs/spec.md#traceability

@@ -14,7 +14,7 @@ const TOKEN: (&str, &str) = ("TOOLSD_HTTP_TOKEN", "a-token-of-the-tests");
 pub const BEARER: &str = "Authorization: Bearer a-token-of-the-tests\r\n";
 
 /// Long enough for a server on a busy machine.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const TEST_TIMEOUT: Duration = Duration::from_secs(20);
 /// Long enough for a limit of 300 ms to be seen, if there is one.
 const GLANCE: Duration = Duration::from_millis(1_500);
 
@@ -31,7 +31,7 @@ pub fn others_are_served(server: &Server, has_token: bool) {
     let began = Instant::now();
     let reply = server.ask_with("tools/list", json!({}), if has_token { &bearer } else { &[] });
     assert_eq!(reply.status, 200, "{}", reply.body);
-    assert!(began.elapsed() < PATIENCE, "{:?}", began.elapsed());
+    assert!(began.elapsed() < TEST_TIMEOUT, "{:?}", began.elapsed());
 }
 
 /// Opens one connection that `begin` makes a nuisance, and checks whether it is closed while `meanwhile` runs. Returns
@@ -48,7 +48,7 @@ fn is_cut(
     let (_home, server) = limited(limits.1, has_token);
     let mut cut = begin(&server);
     others_are_served(&server, has_token);
-    assert!(cut.closes_within(PATIENCE, &meanwhile), "{limits:?} does not hold");
+    assert!(cut.closes_within(TEST_TIMEOUT, &meanwhile), "{limits:?} does not hold");
     others_are_served(&server, has_token);
     String::from_utf8_lossy(&cut.heard).into_owned()
 }
@@ -87,10 +87,13 @@ fn silent_and_slow_heads_are_cut() {
 fn slow_bodies_are_cut() {
     let begin = |server: &Server| Raw::saying(server, &request(server, "", &" ".repeat(100_000))[..600]);
     for drip in ["", " "] {
-        let told = is_cut(("body_timeout_ms", "body_timeout_ms = 300"), false, begin, |raw| {
+        let reported = is_cut(("body_timeout_ms", "body_timeout_ms = 300"), false, begin, |raw| {
             raw.say(drip);
         });
-        assert!(told.starts_with("HTTP/1.1 408") && told.ends_with("the body did not arrive in 300ms"), "{told}");
+        assert!(
+            reported.starts_with("HTTP/1.1 408") && reported.ends_with("the body did not arrive in 300ms"),
+            "{reported}"
+        );
     }
 }
 
@@ -122,7 +125,7 @@ fn readers_of_nothing_are_cut() {
             found.set(found.get() + memchr::memmem::find_iter(&heard[from.min(heard.len())..], head).count());
             found.get()
         };
-        let (_, is_reset) = deaf.rest_until(|heard| count(heard) == DEAF, PATIENCE);
+        let (_, is_reset) = deaf.rest_until(|heard| count(heard) == DEAF, TEST_TIMEOUT);
         (found.get() == DEAF, is_reset)
     };
     assert!(all_comes("write_timeout_ms = 86_400_000", GLANCE).0, "a void attack");
@@ -164,7 +167,7 @@ fn crowds_make_room_for_others() {
             let mut crowd: Vec<Raw> = (0..20).map(|_| begin(&server)).collect();
             others_are_served(&server, has_token);
             if is_limited {
-                let open = open_of(&mut crowd, limit, PATIENCE);
+                let open = open_of(&mut crowd, limit, TEST_TIMEOUT);
                 assert!(open <= limit, "{open} are open");
                 assert!(crowd[0].is_closed());
             } else {
@@ -181,13 +184,13 @@ fn crowds_make_room_for_others() {
 fn a_stranger_gets_one_small_answer() {
     let (_home, server) = limited("", true);
     for fields in ["", "Authorization: Bearer wrong\r\n", "Authorization: Basic a-token-of-the-tests\r\n"] {
-        let told = Raw::saying(&server, &call(&server, "list_pots", fields).repeat(2)).rest();
-        assert!(told.starts_with("HTTP/1.1 401"), "{told}");
-        assert_eq!(told.matches("HTTP/1.1").count(), 1, "{told}");
-        assert!(told.contains("connection: close") && told.len() < 1_024, "{told}");
+        let reported = Raw::saying(&server, &call(&server, "list_pots", fields).repeat(2)).rest();
+        assert!(reported.starts_with("HTTP/1.1 401"), "{reported}");
+        assert_eq!(reported.matches("HTTP/1.1").count(), 1, "{reported}");
+        assert!(reported.contains("connection: close") && reported.len() < 1_024, "{reported}");
     }
-    let told = Raw::saying(&server, &call(&server, "list_pots", BEARER)).answer();
-    assert_eq!(told.0, 200);
+    let reported = Raw::saying(&server, &call(&server, "list_pots", BEARER)).answer();
+    assert_eq!(reported.0, 200);
 }
 
 /// Long enough for a connection to be closed that should not be.
@@ -234,7 +237,7 @@ fn the_one_that_was_silent_longest_goes_however_old_it_is() {
         calls(&mut oldest, &server);
         pause();
         let mut newcomer = caller(&server);
-        assert!(silent.closes_within(PATIENCE, |_| {}), "the silent one is still there");
+        assert!(silent.closes_within(TEST_TIMEOUT, |_| {}), "the silent one is still connected");
         for (raw, whose) in [(&mut oldest, "the oldest"), (&mut third, "the third"), (&mut newcomer, "the newcomer")] {
             stays_open(raw, whose);
             calls(raw, &server);
@@ -265,8 +268,8 @@ fn a_stranger_is_refused_before_anything_of_a_body_is_read() {
         let text = request(&server, fields, &" ".repeat(1 << 20));
         text[..text.find("\r\n\r\n").unwrap() + 4].to_owned()
     };
-    let told = Raw::saying(&server, &head("")).rest();
-    assert!(told.starts_with("HTTP/1.1 401"), "{told}");
+    let reported = Raw::saying(&server, &head("")).rest();
+    assert!(reported.starts_with("HTTP/1.1 401"), "{reported}");
     stays_open(&mut Raw::saying(&server, &head(BEARER)), "one whose body is waited for");
     others_are_served(&server, true);
 }

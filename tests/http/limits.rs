@@ -66,7 +66,7 @@ fn a_session_whose_call_runs_stays_and_so_does_the_server() {
     drop(raw);
     let end = std::time::Instant::now() + Duration::from_secs(20);
     while hello(&server).status != 200 {
-        assert!(std::time::Instant::now() < end, "a call is counted that nobody waits for");
+        assert!(std::time::Instant::now() < end, "an abandoned call is still counted");
     }
 }
 
@@ -85,12 +85,12 @@ fn an_id_is_one_request_at_a_time() {
     let (session, other) = (server.session(), server.session());
     let mut running = in_session(&server, &session, "watch_pot", json!(7));
     assert!(!running.closes_within(Duration::from_millis(200), |_| {}));
-    let (status, told) = in_session(&server, &session, "list_pots", json!(7)).answer();
-    assert!(status == 400 && told.contains("a request with this id is still running"), "{status} {told}");
+    let (status, reported) = in_session(&server, &session, "list_pots", json!(7)).answer();
+    assert!(status == 400 && reported.contains("a request with this id is still running"), "{status} {reported}");
     for (session, id) in [(&session, json!("7")), (&session, json!(8)), (&other, json!(7))] {
         assert_eq!(in_session(&server, session, "list_pots", id.clone()).answer_head(), 200, "{id}");
     }
-    assert!(!running.is_closed(), "the first one goes on");
+    assert!(!running.is_closed(), "the first one continues");
     let taken_back =
         json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 } }).to_string();
     let headers = [("Mcp-Session-Id", session.as_str()), ("MCP-Protocol-Version", "2025-11-25")];
@@ -157,7 +157,7 @@ fn a_flood_in_one_session_does_not_hold_up_others() {
         others_are_served(&server, false);
     }
     let ended = flood.iter_mut().filter_map(|raw| raw.is_closed().then_some(())).count();
-    assert_eq!(ended, 0, "calls of the flood go on");
+    assert_eq!(ended, 0, "calls of the flood continue");
 }
 
 //= docs/spec.md#http
@@ -169,8 +169,8 @@ fn a_length_that_is_too_large_is_refused_from_the_head_alone() {
     let whole = crate::raw::request(&server, "", "");
     for length in ["4194305", "9223372036854775807"] {
         let head = whole.replace("Content-Length: 0", &format!("Content-Length: {length}"));
-        let told = Raw::saying(&server, &head).rest();
-        assert!(told.starts_with("HTTP/1.1 413"), "{length}: {told}");
+        let reported = Raw::saying(&server, &head).rest();
+        assert!(reported.starts_with("HTTP/1.1 413"), "{length}: {reported}");
     }
     others_are_served(&server, false);
 }

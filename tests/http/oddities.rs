@@ -33,16 +33,16 @@ fn send(server: &Server, text: &str) -> (u16, String, bool) {
         &body(),
     );
     raw.say(&plain);
-    let told = raw.rest();
-    let status = told.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
-    let head = told.split("\r\n\r\n").next().unwrap_or_default().to_ascii_lowercase();
-    let answers: Vec<&str> = told.split("HTTP/1.1 ").skip(1).collect();
+    let reported = raw.rest();
+    let status = reported.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+    let head = reported.split("\r\n\r\n").next().unwrap_or_default().to_ascii_lowercase();
+    let answers: Vec<&str> = reported.split("HTTP/1.1 ").skip(1).collect();
     let goes_on = !head.contains("connection: close") && answers.len() > 1;
     if goes_on {
-        assert!(answers[1].starts_with("200"), "something was left over: {told}");
+        assert!(answers[1].starts_with("200"), "something was left over: {reported}");
     }
-    assert!(answers.len() <= 2, "more answers than requests: {told}");
-    (status, told, goes_on)
+    assert!(answers.len() <= 2, "more answers than requests: {reported}");
+    (status, reported, goes_on)
 }
 
 //= docs/spec.md#http
@@ -66,10 +66,10 @@ fn odd_requests_get_their_status() {
             let head = head.replace("{era}", &era).replace("{host}", &server.address.to_string());
             let head = head.replace("{port}", &server.address.port().to_string());
             let head = head.replace("{length}", &format!("Content-Length: {}\r\n", body.len()));
-            let (status, told, _) = send(&server, &format!("{head}{body}"));
+            let (status, reported, _) = send(&server, &format!("{head}{body}"));
             let expected = case["status"].as_integer().unwrap();
-            if i64::from(status) != expected || !told.contains(text("says").unwrap_or_default()) {
-                wrong.push(format!("{name} ({round:?}): {expected} expected: {told:?}"));
+            if i64::from(status) != expected || !reported.contains(text("says").unwrap_or_default()) {
+                wrong.push(format!("{name} ({round:?}): {expected} expected: {reported:?}"));
             }
         }
     }
@@ -123,8 +123,8 @@ fn post(server: &Server, fields: &str, body: &[u8]) -> (u16, String, Vec<u8>) {
         format!("POST /mcp HTTP/1.1\r\nHost: {}\r\n{fields}Content-Length: {}\r\n\r\n", server.address, body.len());
     let mut raw = Raw::saying(server, &head);
     std::io::Write::write_all(&mut raw.stream, body).unwrap();
-    let told = raw.rest();
-    let (head, body) = told.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{told:?}"));
+    let reported = raw.rest();
+    let (head, body) = reported.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{reported:?}"));
     let kind = head.lines().find(|line| line.to_ascii_lowercase().starts_with("content-type")).unwrap_or_default();
     (head.split(' ').nth(1).unwrap().parse().unwrap(), kind.to_owned(), body.as_bytes().to_vec())
 }
@@ -142,14 +142,14 @@ fn bodies_that_are_no_message_are_refused_on_both_ways() {
     let server = serve(&home, &[], &[]);
     for body in odd_bodies() {
         let shown = String::from_utf8_lossy(&body[..body.len().min(400)]).into_owned();
-        let (status, kind, told) = post(&server, "", &body);
-        let told_text = String::from_utf8_lossy(&told).into_owned();
+        let (status, kind, reported) = post(&server, "", &body);
+        let told_text = String::from_utf8_lossy(&reported).into_owned();
         assert_eq!(status, 400, "{shown}: {told_text}");
-        assert!(serde_json::from_slice::<Value>(&told).unwrap()["error"]["code"].is_i64(), "{shown}");
-        assert_eq!((status, kind, told), post(&server, ROUND, &body), "{shown}");
+        assert!(serde_json::from_slice::<Value>(&reported).unwrap()["error"]["code"].is_i64(), "{shown}");
+        assert_eq!((status, kind, reported), post(&server, ROUND, &body), "{shown}");
     }
-    let (_, _, told) = post(&server, "", odd_bodies()[0].as_slice());
-    assert!(String::from_utf8_lossy(&told).contains(r#"the key \"method\" occurs twice"#));
+    let (_, _, reported) = post(&server, "", odd_bodies()[0].as_slice());
+    assert!(String::from_utf8_lossy(&reported).contains(r#"the key \"method\" occurs twice"#));
 }
 
 #[test]

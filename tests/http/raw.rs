@@ -8,7 +8,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// Long enough for anything that happens at all.
-const PATIENCE: Duration = Duration::from_secs(30);
+const IO_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A connection.
 pub struct Raw {
@@ -29,8 +29,8 @@ impl Raw {
     pub fn wide(server: &Server) -> Self {
         let stream = TcpStream::connect(server.address).unwrap();
         stream.set_nodelay(true).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(IO_TIMEOUT)).unwrap();
+        stream.set_write_timeout(Some(IO_TIMEOUT)).unwrap();
         Self { stream, heard: Vec::new() }
     }
 
@@ -94,7 +94,7 @@ impl Raw {
 
     /// What came before the end is heard, also of a connection that is reset.
     fn read_on(&mut self, is_enough: impl Fn(&[u8]) -> bool) -> std::io::Result<()> {
-        let end = Instant::now() + 4 * PATIENCE;
+        let end = Instant::now() + 4 * IO_TIMEOUT;
         let mut piece = [0; 65_536];
         while !is_enough(&self.heard) {
             match self.stream.read(&mut piece)? {

@@ -16,7 +16,7 @@ fn call(name: &str) -> Value {
 //# When too many sessions are open, the longest idle one without a running call MUST be closed, and its
 //# requests answered with status 404.
 #[test]
-fn a_session_and_requests_that_stand_alone() {
+fn sessions_and_standalone_requests_work() {
     let home = pots();
     let server = serve(&home, &[], &[]);
     let session = server.session();
@@ -105,7 +105,7 @@ fn removed_methods_are_unknown() {
 //# Missing resources, unknown methods and invalid parameters MUST be answered with the error code of the
 //# revision in use.
 #[test]
-fn malformed_parameters_are_told_so() {
+fn malformed_parameters_are_reported() {
     let home = pots();
     let server = serve(&home, &[], &[]);
     let session = server.session();

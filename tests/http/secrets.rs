@@ -72,7 +72,7 @@ fn a_descriptor_gives_the_token_and_is_closed() {
 //# A secret file MUST be refused unless it is a regular file of the user or of root that nobody else can
 //# write.
 #[test]
-fn a_file_that_others_change_is_refused_with_the_mend() {
+fn files_that_others_can_change_are_refused_with_help() {
     let home = pots();
     let file = secret(&home, "token", TOKEN);
     let path = file.to_str().unwrap();
@@ -128,8 +128,8 @@ fn a_mounted_secret_is_used_with_a_warning_where_others_read_it() {
         drop(server);
         let mut command = home.command();
         command.args(["serve", "--http", "nowhere", "--token-file"]).arg(&path);
-        let told = String::from_utf8(output_in_time(&mut command).stderr).unwrap();
-        assert_eq!(told.contains("is readable by others"), is_warned_of, "{mode:o}: {told}");
+        let reported = String::from_utf8(output_in_time(&mut command).stderr).unwrap();
+        assert_eq!(reported.contains("is readable by others"), is_warned_of, "{mode:o}: {reported}");
     }
 }
 
@@ -151,9 +151,9 @@ fn a_secret_that_is_given_twice_is_refused() {
         let mut command = home.command();
         command.args(["serve", "--http", "127.0.0.1:0", option, value]).env(variable, KEY);
         let said = output_in_time(&mut command);
-        let told = String::from_utf8(said.stderr).unwrap();
-        assert_eq!(said.status.code(), Some(2), "{told}");
-        assert!(told.contains(&format!("is given twice: by `{option}` and by `{variable}`")), "{told}");
+        let reported = String::from_utf8(said.stderr).unwrap();
+        assert_eq!(said.status.code(), Some(2), "{reported}");
+        assert!(reported.contains(&format!("is given twice: by `{option}` and by `{variable}`")), "{reported}");
     }
 }
 
@@ -200,8 +200,11 @@ fn a_secret_within_the_reach_of_packs_is_refused_by_whatever_name() {
         let dirs = ["--dir", "packs", "--pack", "pots"];
         command.args(["serve", "--http", "127.0.0.1:0", option, path]).args(dirs).args(more);
         let said = output_in_time(&mut command);
-        let told = String::from_utf8(said.stderr).unwrap();
-        assert!(said.status.code() == Some(2) && told.contains(why) && !told.contains(TOKEN), "{path}: {told}");
+        let reported = String::from_utf8(said.stderr).unwrap();
+        assert!(
+            said.status.code() == Some(2) && reported.contains(why) && !reported.contains(TOKEN),
+            "{path}: {reported}"
+        );
     };
     let way = home.user().join("way/deep/token");
     for path in ["deep/token", "packs/../deep/token", inside.to_str().unwrap(), way.to_str().unwrap()] {
@@ -235,7 +238,7 @@ fn spied(id: u32, what: &str, user: Option<u32>) -> Option<Vec<u8>> {
 //# of the server.
 #[test]
 #[cfg(target_os = "linux")]
-fn nobody_reads_the_secrets_of_a_process() {
+fn other_processes_cannot_read_the_secrets() {
     // Root reads whatever it likes: then both are another user.
     let is_root = rustix::process::geteuid().is_root();
     let user = is_root.then_some(65_534);
@@ -293,7 +296,7 @@ fn a_hangup_has_settings_and_token_read_again() {
         }
     };
     secret(&home, "token", OTHER);
-    assert_eq!((status(&server, TOKEN), status(&server, OTHER)), (200, 401), "not before it is told");
+    assert_eq!((status(&server, TOKEN), status(&server, OTHER)), (200, 401), "not before the signal");
     server.signal("HUP");
     until(&|| status(&server, OTHER) == 200);
     assert_eq!(status(&server, TOKEN), 401);
@@ -345,7 +348,7 @@ fn a_program_that_a_script_starts_gets_no_secret() {
     let server = Server::start(&home, &["--dir", "packs", "--pack", "spy"], &variables);
     let bearer = format!("Bearer {TOKEN}");
     let params = json!({ "name": "spy_env", "arguments": {} });
-    let told = server.ask_with("tools/call", params, &[("Authorization", &bearer)]).body;
-    assert!(told.contains("PATH="), "a void attack: {told}");
-    assert!(!told.contains(TOKEN) && !told.contains(KEY), "{told}");
+    let reported = server.ask_with("tools/call", params, &[("Authorization", &bearer)]).body;
+    assert!(reported.contains("PATH="), "a void attack: {reported}");
+    assert!(!reported.contains(TOKEN) && !reported.contains(KEY), "{reported}");
 }

@@ -18,12 +18,12 @@ fn folder() -> std::path::PathBuf {
 }
 
 /// All diagnostics of a pack: those of its files, and those of the rules.
-fn faults(files: &Files) -> Vec<Diagnostic> {
+fn diagnostics(files: &Files) -> Vec<Diagnostic> {
     let (parts, other) = read_packs(files);
-    let mut faults = check_among(&parts, &other.iter().collect::<Vec<_>>());
-    faults.extend(parts.faults);
-    sort_by_place(&mut faults);
-    faults
+    let mut diagnostics = check_among(&parts, &other.iter().collect::<Vec<_>>());
+    diagnostics.extend(parts.diagnostics);
+    sort_by_place(&mut diagnostics);
+    diagnostics
 }
 
 fn base(name: &str) -> Files {
@@ -50,7 +50,7 @@ fn edit(files: &mut Files, edit: &Table) {
     }
     let (_, old) = files.iter_mut().find(|(known, _)| known == path).unwrap_or_else(|| panic!("no file {path}"));
     if let Some(find) = text("find") {
-        assert_eq!(old.matches(find).count(), 1, "`{find}` does not stand once in {path}");
+        assert_eq!(old.matches(find).count(), 1, "`{find}` does not appear exactly once in {path}");
         let times = edit.get("times").and_then(toml::Value::as_integer).unwrap_or(1);
         *old = old.replacen(find, &text("put").unwrap().repeat(usize::try_from(times).unwrap()), 1);
     }
@@ -66,15 +66,15 @@ fn expected(table: &Table) -> (String, String) {
     (format!("{code} {}", table["at"].as_str().unwrap()), help.to_owned())
 }
 
-fn told(fault: &Diagnostic) -> (String, String) {
-    let at = fault.at.as_ref().map(ToString::to_string).unwrap_or_default();
-    (format!("{} {at}", fault.code), fault.help.clone().unwrap_or_default())
+fn reported(diagnostic: &Diagnostic) -> (String, String) {
+    let at = diagnostic.at.as_ref().map(ToString::to_string).unwrap_or_default();
+    (format!("{} {at}", diagnostic.code), diagnostic.help.clone().unwrap_or_default())
 }
 
 /// The errors of a YAML text as a script gets them: only scripts read YAML.
 fn read_yaml(text: &str) -> Vec<Diagnostic> {
     let document = toolsd::value::Value::handle(Document::new("pots.yaml", text));
-    parse_yaml(&ParserInput::from_value(&document)).err().map(|fault| *fault).into_iter().collect()
+    parse_yaml(&ParserInput::from_value(&document)).err().map(|diagnostic| *diagnostic).into_iter().collect()
 }
 
 fn run(title: &str, case: &Table) -> Result<String, String> {
@@ -85,27 +85,27 @@ fn run(title: &str, case: &Table) -> Result<String, String> {
             for one in case["edit"].as_array().unwrap() {
                 edit(&mut files, one.as_table().unwrap());
             }
-            faults(&files)
+            diagnostics(&files)
         }
     };
-    let mut told: Vec<(String, String)> = found.iter().map(told).collect();
+    let mut reported: Vec<(String, String)> = found.iter().map(reported).collect();
     let mut codes = Vec::new();
     for one in case["expect"].as_array().unwrap() {
         let (line, help) = expected(one.as_table().unwrap());
-        let at = told.iter().position(|(known, given)| *known == line && given.contains(&help));
-        let Some(at) = at else { return Err(format!("{title}: no `{line}` with help `{help}` in {told:#?}")) };
-        told.remove(at);
+        let at = reported.iter().position(|(known, given)| *known == line && given.contains(&help));
+        let Some(at) = at else { return Err(format!("{title}: no `{line}` with help `{help}` in {reported:#?}")) };
+        reported.remove(at);
         codes.push(line.split(' ').next().unwrap().to_owned());
     }
-    if told.is_empty() { Ok(codes.join(" ")) } else { Err(format!("{title}: not expected: {told:#?}")) }
+    if reported.is_empty() { Ok(codes.join(" ")) } else { Err(format!("{title}: not expected: {reported:#?}")) }
 }
 
 #[test]
 fn the_bases_are_valid() {
     for entry in fs::read_dir(folder().join("bases")).unwrap() {
         let name = entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned();
-        let faults = faults(&base(&name));
-        assert!(faults.is_empty(), "{name}: {faults:#?}");
+        let diagnostics = diagnostics(&base(&name));
+        assert!(diagnostics.is_empty(), "{name}: {diagnostics:#?}");
     }
 }
 
@@ -126,7 +126,7 @@ fn the_bases_are_valid() {
 //= type=test
 //# A question MUST be refused while a graph, a list, a completion or a description is computed.
 #[test]
-fn every_seeded_fault_is_told_with_code_place_and_help() {
+fn every_seeded_error_is_reported_with_code_location_help() {
     let (mut wrong, mut codes) = (Vec::new(), Vec::new());
     let mut paths: Vec<_> = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));

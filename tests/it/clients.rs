@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// So long a client may take for all its steps.
-const PATIENCE: Duration = Duration::from_secs(300);
+const CLIENT_TIMEOUT: Duration = Duration::from_secs(300);
 
 #[derive(Deserialize)]
 struct Clients {
@@ -69,14 +69,14 @@ impl Client {
     /// Has it do its steps; what went wrong.
     fn run(&self, mode: &Mode, plan: &Plan, installed: &Path) -> Vec<String> {
         let steps = self.steps(plan, &mode.era);
-        let told = json!({ "answers": plan.answers, "steps": steps }).to_string();
+        let reported = json!({ "answers": plan.answers, "steps": steps }).to_string();
         let [program, driver] = &self.run;
         let program = if program.contains('/') { installed.join(program) } else { program.into() };
         let workspace = tempfile::tempdir().unwrap();
         let (out, err) = (workspace.path().join("out.txt"), workspace.path().join("err.txt"));
         let child = Command::new(&program)
             .arg(folder().join(driver))
-            .args([&mode.mode, &told, env!("CARGO_BIN_EXE_toolsd"), "serve", "--pack", "conformance"])
+            .args([&mode.mode, &reported, env!("CARGO_BIN_EXE_toolsd"), "serve", "--pack", "conformance"])
             .env("TOOLSD_CLIENTS", installed)
             .env("XDG_CONFIG_HOME", workspace.path())
             .env("XDG_STATE_HOME", workspace.path())
@@ -88,7 +88,7 @@ impl Client {
         let Ok(mut child) = child else { return vec![format!("`{}` cannot be run", program.display())] };
         let begun = Instant::now();
         while child.try_wait().unwrap().is_none() {
-            if begun.elapsed() > PATIENCE {
+            if begun.elapsed() > CLIENT_TIMEOUT {
                 child.kill().unwrap();
             }
             std::thread::sleep(Duration::from_millis(20));

@@ -55,7 +55,7 @@ impl House {
         let house = Arc::new(Self { workspace, layer });
         house.lists(body);
         let service = Service::open(Arc::clone(&house) as _);
-        assert_eq!(service.registry().faults, [], "{body}");
+        assert_eq!(service.registry().diagnostics, [], "{body}");
         (house, service)
     }
 
@@ -84,7 +84,7 @@ fn uris(listed: &[Json]) -> Vec<&str> {
     listed.iter().map(|one| one["uri"].as_str().unwrap()).collect()
 }
 
-const OF_GRAPH: &str = "names(graph().nodes(\"note\").column(\"path\"))";
+const GRAPH_NAMES: &str = "names(graph().nodes(\"note\").column(\"path\"))";
 
 //= docs/spec.md#freshness
 //= type=test
@@ -93,7 +93,7 @@ const OF_GRAPH: &str = "names(graph().nodes(\"note\").column(\"path\"))";
 #[test]
 fn only_what_cannot_have_changed_is_kept() {
     for (body, is_kept) in [
-        (OF_GRAPH, true),
+        (GRAPH_NAMES, true),
         ("names(data(\"names\").all)", true),
         ("names([`${config().len()}`])", true),
         ("names(if exists(\"a.md\") { [\"a\"] } else { [] })", false),
@@ -115,7 +115,7 @@ fn only_what_cannot_have_changed_is_kept() {
 
 #[test]
 fn another_graph_and_another_pack_have_another_list() {
-    let (house, service) = House::with(OF_GRAPH);
+    let (house, service) = House::with(GRAPH_NAMES);
     assert_eq!(uris(&list(&service)), ["note://a.md"]);
     house.workspace.write("b.md", b"two").unwrap();
     let both = list(&service);

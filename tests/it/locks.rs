@@ -31,7 +31,7 @@ fn held(workspace: &Path) -> Value {
         }
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    panic!("nobody took the lock");
+    panic!("no process took the lock");
 }
 
 //= docs/spec.md#writes
@@ -49,7 +49,7 @@ fn the_cases_of_the_gate_hold() {
 //= type=test
 //# A call that waits for an answer or a lock MUST NOT delay other calls.
 #[test]
-fn calls_that_wait_keep_nobody_waiting_and_are_cancelled() {
+fn waiting_calls_block_no_others_and_are_cancelled() {
     let (_home, workspace) = workspace();
     let mut holder = serve(&workspace);
     call(&mut holder, "pass_gate", json!({ "hold_ms": 50_000 }));
@@ -63,9 +63,9 @@ fn calls_that_wait_keep_nobody_waiting_and_are_cancelled() {
         (1..count).map(|_| call(&mut waiting, "pass_gate", json!({ "timeout_ms": 50000 }))).collect();
     assert_eq!(waiting.well("count_lines", json!({})), 0, "a call without a lock runs meanwhile");
     others.into_iter().for_each(|id| waiting.cancel(id));
-    let (told, has_failed) = waiting.call("pass_gate", json!({ "timeout_ms": 0 }));
+    let (reported, has_failed) = waiting.call("pass_gate", json!({ "timeout_ms": 0 }));
     let holds = format!("is locked by process {}", holder.pid());
-    assert!(has_failed && told.to_string().contains(&holds), "{told}");
+    assert!(has_failed && reported.to_string().contains(&holds), "{reported}");
     // The holder dies: the one that still waits takes over at once, and reports from whom.
     let dead = holder.pid();
     holder.kill();
@@ -167,12 +167,12 @@ fn locks_are_those_of_the_python_package_filelock() {
     call(&mut server, "pass_gate", json!({ "hold_ms": 50_000 }));
     held(&workspace);
     let script = "import filelock\ntry:\n    filelock.FileLock('locks/gate', timeout=0.2).acquire()\n    print('had')\nexcept filelock.Timeout:\n    print('timeout')\n";
-    let told = || {
+    let reported = || {
         let output = Command::new(&python).args(["-c", script]).current_dir(&workspace).output().unwrap();
         String::from_utf8_lossy(&output.stdout).into_owned()
     };
-    assert_eq!(told(), "timeout\n");
+    assert_eq!(reported(), "timeout\n");
     // We die: it is free.
     server.kill();
-    assert_eq!(told(), "had\n");
+    assert_eq!(reported(), "had\n");
 }

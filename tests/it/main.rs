@@ -10,11 +10,11 @@
 
 #[path = "../support/mod.rs"]
 mod support;
-mod caller_faults;
+mod caller_errors;
 mod check;
 mod clients;
 mod command_line;
-mod graph_faults;
+mod graph_errors;
 mod listing;
 mod locks;
 mod memory;

@@ -31,8 +31,8 @@ fn a_pack_remembers_between_calls_for_itself() {
     server.well("keep_note", json!({ "key": "a", "value": [1, { "b": "c" }] }));
     assert_eq!(server.well("list_notes", json!({})), json!({ "a": [1, { "b": "c" }] }));
     assert_eq!(server.well("list_others", json!({})), json!({}));
-    let (told, _) = server.call("read_graph", json!({}));
-    assert!(told.to_string().contains("nothing is remembered here"), "{told}");
+    let (reported, _) = server.call("read_graph", json!({}));
+    assert!(reported.to_string().contains("nothing is remembered here"), "{reported}");
     server.well("keep_note", json!({ "key": "a" }));
     assert_eq!(server.well("list_notes", json!({})), json!({}));
     let shown = server.well("show_server", json!({}));

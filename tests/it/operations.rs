@@ -53,12 +53,12 @@ fn the_pack_is_sound_and_each_operation_is_proved() {
         .arg(folder.path())
         .output()
         .unwrap();
-    let faults = said(&checked);
-    let faults: Vec<&Value> = faults.as_array().unwrap().iter().filter(|fault| fault["code"] == "effect").collect();
+    let errors = said(&checked);
+    let errors: Vec<&Value> = errors.as_array().unwrap().iter().filter(|error| error["code"] == "effect").collect();
     let line = wrong.lines().position(|line| line == "description = \"Removes one note of the shelf.\"").unwrap() + 2;
-    assert_eq!(faults.len(), 1, "{faults:?}");
-    assert!(faults[0].to_string().contains("`remove_note` writes files"), "{faults:?}");
-    assert!(faults[0].to_string().contains(&format!("\"line\":{line}")), "{faults:?}");
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert!(errors[0].to_string().contains("`remove_note` writes files"), "{errors:?}");
+    assert!(errors[0].to_string().contains(&format!("\"line\":{line}")), "{errors:?}");
 }
 
 //= docs/spec.md#operations

@@ -46,8 +46,8 @@ impl House {
     fn act(&self, act: &str, room: &Path, roots: &[&str]) -> Value {
         let arguments = json!({ "room": room, "act": act }).to_string();
         let output = self.run(&["call", "tidy_room", &arguments], roots);
-        let told = String::from_utf8_lossy(&output.stderr);
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {told}"))
+        let reported = String::from_utf8_lossy(&output.stderr);
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {reported}"))
     }
 }
 
@@ -111,8 +111,8 @@ fn other_rooms_are_refused_with_the_way_to_grant_them() {
         assert!(up.to_string().contains("may not"), "{act}: {up}");
     }
     let arguments = format!("room={}", house.at("secret").display());
-    let told = house.run(&["call", "tidy_room", &arguments], &["left"]);
-    assert!(String::from_utf8_lossy(&told.stdout).contains("start with `--root DIR`"), "{told:?}");
+    let reported = house.run(&["call", "tidy_room", &arguments], &["left"]);
+    assert!(String::from_utf8_lossy(&reported.stdout).contains("start with `--root DIR`"), "{reported:?}");
     // A file that a pack names itself may be read, and neither written nor committed to.
     assert_eq!(house.act("read", &house.at("named"), &[]), "named");
     for act in ["write", "lock", "commit"] {

@@ -64,7 +64,7 @@ fn call(client: &mut dyn Client, place: &Home, at: u64) {
     match at {
         at if at % 5_000 == 4_999 => {
             // Its own pack is read again; what is served meanwhile is the old one or the new one.
-            let text = PACK[1].1.replace("Gives back", &format!("{at}: gives back"));
+            let text = PACK[1].1.replace("Returns", &format!("{at}: returns"));
             place.write("../layer/tools.d/soak/tools.toml", &text);
             client.well("echo", &json!({ "text": "after a reload" }));
         }

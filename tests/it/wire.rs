@@ -54,10 +54,10 @@ async fn play(name: &str, text: &str) -> Vec<Json> {
             (">", sent) => client.send(sent).await,
             (">m", sent) => client.send(&with_meta(sent)).await,
             ("!", change) => client.host.announce(&serde_json::from_str(change).unwrap()),
-            (".", _) => assert!(client.is_silent().await, "{place}: something was said"),
+            (".", _) => assert!(client.is_silent().await, "{place}: a message was sent"),
             (mark @ ("<" | "<~"), wanted) => {
                 let wanted: Json = serde_json::from_str(wanted).unwrap_or_else(|error| panic!("{place}: {error}"));
-                let heard = client.hear().await.unwrap_or_else(|| panic!("{place}: nothing was said"));
+                let heard = client.hear().await.unwrap_or_else(|| panic!("{place}: no message was sent"));
                 let fits = if mark == "<" { heard == wanted } else { has_part(&heard, &wanted) };
                 assert!(fits, "{place}:\nwanted {wanted}\nheard  {heard}");
             }
@@ -98,7 +98,7 @@ fn transcripts() -> Vec<(String, String)> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn transcripts_are_spoken_as_written() {
     let all = transcripts();
-    assert!(all.len() >= 5, "the transcripts are there");
+    assert!(all.len() >= 5, "the transcripts exist");
     for (name, text) in all {
         play(&name, &text).await;
     }

@@ -119,7 +119,7 @@ fn every_quirk_comes_out_as_recorded() {
         let name = case.file_name().unwrap().to_str().unwrap().to_owned();
         let mut server = Server::start(&case.join("project"), "duvet");
         if name.contains("config") {
-            configuration_fault(&name, &mut server, &mut differences);
+            configuration_error(&name, &mut server, &mut differences);
             continue;
         }
         invalid_citations(&name, &mut server, table.get(&name), &mut differences);
@@ -132,11 +132,11 @@ fn every_quirk_comes_out_as_recorded() {
 }
 
 /// One error with path, line and column, from every tool and every resource.
-fn configuration_fault(name: &str, server: &mut Server, differences: &mut Differences) {
+fn configuration_error(name: &str, server: &mut Server, differences: &mut Differences) {
     let (data, failed) = server.call("list_invalid_citations", json!({}));
     let text = data.to_string();
     differences.same(
-        format!("{name}: fails at a place ({text})"),
+        format!("{name}: fails at a location ({text})"),
         &json!(failed && text.contains(".duvet/config.toml:")),
         &json!(true),
     );

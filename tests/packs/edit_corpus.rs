@@ -26,7 +26,7 @@ fn data_of(text: &str) -> Json {
 
 fn edited(text: &str, changes: &Json) -> String {
     edit_front_matter(&text.into(), changes, &FrontMatterOptions::default())
-        .unwrap_or_else(|fault| panic!("{fault}\n{text}"))
+        .unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 /// Each list with something in it gets an item and loses it; a new key comes and goes; each scalar changes and back.

@@ -175,7 +175,7 @@ fn compare(project: &Path, report: &Json) -> (usize, usize, BTreeMap<&'static st
                 let comment = annotation["comment"].as_str().filter(|_| annotation["type"] == "SPEC");
                 let quote = comment.map(str::to_owned);
                 let Some(quote) = quote.or_else(|| quote_of(project, annotation)) else { continue };
-                let found = passage.locate(&quote, &QuoteTolerance::ALL).expect("nothing stops it");
+                let found = passage.find_quote(&quote, &QuoteTolerance::ALL).expect("nothing stops it");
                 let Some(found) = found else { panic!("no place of {quote:?} in {target}#{}", section.id) };
                 assert_eq!(ink_of(&passage, &found.spans), expected, "{annotation} in {target}#{}", section.id);
                 *ways.entry(found.tolerance.name()).or_default() += usize::from(annotation["type"] != "SPEC");

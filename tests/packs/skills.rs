@@ -65,12 +65,14 @@ fn every_check_holds() {
     let mut wrong = Vec::new();
     for check in checks() {
         let corpus = Corpus::laid_out(&folder, text(&check, "with").unwrap_or_default());
-        let told = match text(&check, "by") {
+        let reported = match text(&check, "by") {
             Some(by) => running::find(by).unwrap()(&corpus),
             None => steps(&corpus, &check),
         };
         let number = text(&check, "number").unwrap();
-        wrong.extend(told.into_iter().map(|told| format!("{number} {}: {told}", text(&check, "what").unwrap())));
+        wrong.extend(
+            reported.into_iter().map(|reported| format!("{number} {}: {reported}", text(&check, "what").unwrap())),
+        );
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
@@ -107,19 +109,19 @@ fn differs(corpus: &Corpus, step: &Table, answer: &Value) -> Option<String> {
         let folder = corpus.filled(text(step, "folder").unwrap());
         said == loaded(full, &folder) && result["isError"] != true
     } else if let Some(near) = step.get("unknown") {
-        let told = near.as_array().unwrap().iter().all(|name| said.contains(name.as_str().unwrap()));
+        let reported = near.as_array().unwrap().iter().all(|name| said.contains(name.as_str().unwrap()));
         result["isError"] == true
             && data["code"] == "skill_not_found"
             && data["suggestions"] == json!(near)
             && said.contains("not found")
-            && told
+            && reported
     } else if let Some(names) = step.get("ambiguous") {
-        let told = names.as_array().unwrap().iter().all(|name| said.contains(name.as_str().unwrap()));
+        let reported = names.as_array().unwrap().iter().all(|name| said.contains(name.as_str().unwrap()));
         result["isError"] == true
             && data["code"] == "ambiguous_skill"
             && data["matches"] == json!(names)
             && said.contains("full name")
-            && told
+            && reported
     } else {
         error["code"] == json!(step["code"]) && error["message"].as_str().unwrap().contains(text(step, "says").unwrap())
     };

@@ -53,7 +53,7 @@ fn every_check_of_the_table_passes() {
     let only = std::env::var("ONLY").ok();
     let checks = table().checks();
     let chosen = checks.iter().filter(|check| only.as_ref().is_none_or(|only| check.musts.contains(only)));
-    let faults: Mutex<BTreeMap<String, Vec<String>>> = Mutex::default();
+    let errors: Mutex<BTreeMap<String, Vec<String>>> = Mutex::default();
     let waiting = Mutex::new(chosen);
     std::thread::scope(|scope| {
         for _ in 0..WORKERS {
@@ -63,24 +63,24 @@ fn every_check_of_the_table_passes() {
                     let found = check.run();
                     if !found.is_empty() {
                         let name = format!("{} {}", check.musts.join(" "), check.why);
-                        faults.lock().unwrap().insert(name, found);
+                        errors.lock().unwrap().insert(name, found);
                     }
                 }
             });
         }
     });
-    let faults = faults.into_inner().unwrap();
-    let told: Vec<String> =
-        faults.iter().map(|(check, found)| format!("{check}\n    {}", found.join("\n    "))).collect();
-    assert!(faults.is_empty(), "{} of {} checks fail:\n{}", faults.len(), checks.len(), told.join("\n"));
+    let errors = errors.into_inner().unwrap();
+    let reported: Vec<String> =
+        errors.iter().map(|(check, found)| format!("{check}\n    {}", found.join("\n    "))).collect();
+    assert!(errors.is_empty(), "{} of {} checks fail:\n{}", errors.len(), checks.len(), reported.join("\n"));
 }
 
 /// A schema without what it only says to people, and without the definitions that its references stand for.
 fn bare(schema: &Value) -> Value {
     match schema {
         Value::Object(map) => {
-            let told = |(key, value): (&String, &Value)| (key != "$defs").then(|| (key.clone(), bare(value)));
-            map.iter().filter(|(key, value)| *key != "description" || !value.is_string()).filter_map(told).collect()
+            let reported = |(key, value): (&String, &Value)| (key != "$defs").then(|| (key.clone(), bare(value)));
+            map.iter().filter(|(key, value)| *key != "description" || !value.is_string()).filter_map(reported).collect()
         }
         Value::Array(items) => items.iter().map(bare).collect(),
         other => other.clone(),
@@ -93,8 +93,8 @@ fn capabilities_tell_what_the_tools_publish() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join(".specman")).unwrap();
     let mut server = crate::support::Server::start(folder.path(), "specman");
-    let told = server.well("list_capabilities", json!({}));
-    let told: BTreeMap<&str, &Value> = told["capabilities"]
+    let reported = server.well("list_capabilities", json!({}));
+    let reported: BTreeMap<&str, &Value> = reported["capabilities"]
         .as_array()
         .unwrap()
         .iter()
@@ -104,12 +104,12 @@ fn capabilities_tell_what_the_tools_publish() {
     let tools = server.request("tools/list", json!({}))["result"]["tools"].as_array().unwrap().clone();
     let names = |names: &mut dyn Iterator<Item = String>| names.collect::<BTreeSet<_>>();
     let published = names(&mut tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()));
-    assert_eq!(names(&mut told.keys().map(|name| (*name).to_owned())), published);
+    assert_eq!(names(&mut reported.keys().map(|name| (*name).to_owned())), published);
     for tool in &tools {
         let name = tool["name"].as_str().unwrap();
-        assert_eq!(bare(&told[name]["input_schema"]), bare(&tool["inputSchema"]), "{name}");
+        assert_eq!(bare(&reported[name]["input_schema"]), bare(&tool["inputSchema"]), "{name}");
         if let Some(schema) = tool.get("outputSchema") {
-            assert_eq!(bare(&told[name]["output_schema"]), bare(schema), "{name}");
+            assert_eq!(bare(&reported[name]["output_schema"]), bare(schema), "{name}");
         }
     }
 }
@@ -136,7 +136,7 @@ fn a_file_too_large_to_be_read_leaves_the_report_whole() {
 
 /// A report lists what cannot be read as missing: a code file in a notice, a specification as an error.
 #[test]
-fn what_cannot_be_read_is_told_by_the_report_of_compliance() {
+fn unreadable_files_are_in_the_compliance_report() {
     let folder = tempfile::tempdir().unwrap();
     let write = |path: &str, bytes: &[u8]| {
         let path = folder.path().join(path);
@@ -154,19 +154,19 @@ fn what_cannot_be_read_is_told_by_the_report_of_compliance() {
     write("src/picture.png", b"\x89PNG\xff");
     write(".specman/x", b"");
     let mut server = crate::support::Server::start(folder.path(), "specman");
-    let mut told = || {
+    let mut reported = || {
         let asked = json!({ "name": "compliance_report", "arguments": { "implementation": "tea-rust" } });
         server.request("tools/call", asked)["result"].to_string()
     };
-    let whole = told();
+    let whole = reported();
     assert!(whole.contains("concept-pot.brew") && !whole.contains("1 error in the source files"), "{whole}");
     write("src/latin.rs", b"// caf\xe9 [ENSURES: concept-pot.brew:CHECK]\n");
-    let told_of_code = told();
+    let reported_for_code = reported();
     assert!(
-        told_of_code.contains("1 error in the source files") && told_of_code.contains("src/latin.rs"),
-        "{told_of_code}"
+        reported_for_code.contains("1 error in the source files") && reported_for_code.contains("src/latin.rs"),
+        "{reported_for_code}"
     );
     write("spec/tea/spec.md", &[spec.as_bytes(), b"\xe9"].concat());
-    let told_of_spec = told();
-    assert!(told_of_spec.contains("its constraint groups are not known"), "{told_of_spec}");
+    let reported_for_spec = reported();
+    assert!(reported_for_spec.contains("its constraint groups are not known"), "{reported_for_spec}");
 }

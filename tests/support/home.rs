@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// No command of a test takes longer, unless it does what it should not.
-const PATIENCE: Duration = Duration::from_secs(120);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The folder of the pack that uses every body and every key.
 pub const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/sample");
@@ -149,7 +149,7 @@ impl Home {
 pub fn output_in_time(command: &mut Command) -> Output {
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let (out, err) = (collected(child.stdout.take().unwrap()), collected(child.stderr.take().unwrap()));
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + COMMAND_TIMEOUT;
     let status = loop {
         match child.try_wait().unwrap() {
             Some(status) => break status,
@@ -157,8 +157,8 @@ pub fn output_in_time(command: &mut Command) -> Output {
             None => {
                 child.kill().unwrap();
                 child.wait().unwrap();
-                let told = String::from_utf8_lossy(&err.join().unwrap()).into_owned();
-                panic!("it does not end in {PATIENCE:?}: {command:?} says {told}");
+                let reported = String::from_utf8_lossy(&err.join().unwrap()).into_owned();
+                panic!("it does not end in {COMMAND_TIMEOUT:?}: {command:?} says {reported}");
             }
         }
     };

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 /// Long enough for anything that happens at all.
-const PATIENCE: Duration = Duration::from_secs(30);
+const IO_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The revision that has no sessions.
 pub const STATELESS: &str = "2026-07-28";
@@ -57,24 +57,24 @@ impl Server {
         let (said, heard) = channel();
         // To the end: later output must not fill the pipe.
         std::thread::spawn(move || lines.map_while(Result::ok).for_each(|line| drop(said.send(line))));
-        let (end, mut told) = (Instant::now() + PATIENCE, String::new());
+        let (end, mut reported) = (Instant::now() + IO_TIMEOUT, String::new());
         let address = loop {
             let line = heard.recv_timeout(end.saturating_duration_since(Instant::now()));
             let line = line.unwrap_or_else(|why| {
                 let _ = child.kill();
-                panic!("the server does not say where it listens ({why}): {told}")
+                panic!("the server does not say where it listens ({why}): {reported}")
             });
             if let Some(address) = address_in(&line) {
                 break address;
             }
-            told.push_str(&line);
+            reported.push_str(&line);
         };
         Self { child, address, heard: Mutex::new(heard) }
     }
 
     /// Waits until the server's log has a line with this in it.
     pub fn logs(&self, part: &str) -> String {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + IO_TIMEOUT;
         loop {
             match self.heard.lock().unwrap().recv_timeout(end.saturating_duration_since(Instant::now())) {
                 Ok(line) if line.contains(part) => return line,
@@ -87,8 +87,8 @@ impl Server {
     /// Sends a request and does not wait for more than the head of its reply.
     pub fn open(&self, method: &str, headers: &[(&str, &str)], body: &str) -> (Reply, Stream) {
         let mut stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(IO_TIMEOUT)).unwrap();
+        stream.set_write_timeout(Some(IO_TIMEOUT)).unwrap();
         let mut head = format!("{method} /mcp HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
         let host = self.address.to_string();
         let usual = [
@@ -148,8 +148,8 @@ impl Server {
         let reply = self.send("POST", &[], &request("initialize", hello).to_string());
         assert_eq!(reply.status, 200, "{reply:?}");
         let id = reply.header("mcp-session-id").unwrap().to_owned();
-        let told = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-        assert_eq!(self.send("POST", &[("Mcp-Session-Id", &id)], &told.to_string()).status, 202);
+        let reported = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+        assert_eq!(self.send("POST", &[("Mcp-Session-Id", &id)], &reported.to_string()).status, 202);
         id
     }
 
@@ -173,12 +173,12 @@ impl Server {
     /// Waits for the end of the process.
     #[track_caller]
     pub fn wait(&mut self) -> ExitStatus {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + IO_TIMEOUT;
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status;
             }
-            assert!(Instant::now() < end, "the server does not end in {PATIENCE:?}");
+            assert!(Instant::now() < end, "the server does not end in {IO_TIMEOUT:?}");
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -219,7 +219,7 @@ impl Stream {
             let mut line = String::new();
             match self.0.read_line(&mut line) {
                 Ok(0) => return None,
-                Err(error) if is_silence(&error) => panic!("nothing came of the stream in {PATIENCE:?}"),
+                Err(error) if is_silence(&error) => panic!("nothing came of the stream in {IO_TIMEOUT:?}"),
                 Err(_) => return None,
                 Ok(_) => {}
             }

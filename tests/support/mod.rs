@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// No wait for a server is longer: only a bug comes near it.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+pub const SERVER_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A running `toolsd serve`.
 pub struct Server {
@@ -70,8 +70,8 @@ pub fn workspace() -> (tempfile::TempDir, PathBuf) {
 
 /// What a command wrote to standard output, as JSON.
 pub fn said(output: &Output) -> Value {
-    let told = String::from_utf8_lossy(&output.stderr);
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {told}"))
+    let reported = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("no JSON: {reported}"))
 }
 
 impl Server {
@@ -123,7 +123,7 @@ impl Server {
 
     /// The next message; nothing if the server ended.
     pub fn hear(&mut self) -> Option<Value> {
-        match self.lines.recv_timeout(PATIENCE) {
+        match self.lines.recv_timeout(SERVER_TIMEOUT) {
             Ok(line) => Some(serde_json::from_str(&line).unwrap_or_else(|_| panic!("stray output: {line}"))),
             Err(RecvTimeoutError::Disconnected) => None,
             Err(RecvTimeoutError::Timeout) => panic!("the server is silent"),
@@ -205,7 +205,7 @@ impl Server {
     /// Waits until the process has ended. Returns its exit code.
     #[track_caller]
     pub fn ended(&mut self) -> Option<i32> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + SERVER_TIMEOUT;
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status.code();

@@ -62,20 +62,20 @@ impl Questions {
 
     /// The failures of the stage with which the original ended: of later ones it says nothing.
     pub fn failures(mut self, refused: Option<Value>, failures: &Failures) -> Outcome<Vec<Answer>> {
-        let there = json!({ "invalid": told_there(&[], failures) });
+        let there = json!({ "invalid": reported_there(&[], failures) });
         if let Some(here) = refused {
             self.add("list_invalid_citations", here, there);
             return Ok(self.answers);
         }
         let listed = self.list("list_invalid_citations", json!({}))?;
         let of_stage: Vec<&Value> = items(&listed).filter(|one| is_of(failures.stage, one)).collect();
-        let there = json!({ "invalid": told_there(&of_stage, failures) });
-        let here: BTreeSet<String> = of_stage.iter().map(|one| told_here(one, failures.stage)).collect();
+        let there = json!({ "invalid": reported_there(&of_stage, failures) });
+        let here: BTreeSet<String> = of_stage.iter().map(|one| reported_here(one, failures.stage)).collect();
         self.add("list_invalid_citations", json!({ "invalid": here }), there);
         for one in of_stage.iter().filter(|one| !text_of(one, "comment_text").is_empty()).take(VALIDATED) {
             let arguments = json!({ "citation": one["comment_text"] });
             let again = self.pack.call("validate_citation", &arguments)?;
-            let question = format!("validate_citation {}", told_here(one, failures.stage));
+            let question = format!("validate_citation {}", reported_here(one, failures.stage));
             let here = json!({ "valid": again["valid"], "why": again["error"] });
             self.add(question, here, json!({ "valid": false, "why": one["error"] }));
         }
@@ -86,8 +86,8 @@ impl Questions {
 
     pub fn answers(mut self, report: &Answered) -> Outcome<Vec<Answer>> {
         let invalid = self.list("list_invalid_citations", json!({}))?;
-        let told: Vec<String> = items(&invalid).map(|one| told_here(one, Stage::Matching)).collect();
-        self.add("list_invalid_citations", json!({ "invalid": told }), json!({ "invalid": [] }));
+        let reported: Vec<String> = items(&invalid).map(|one| reported_here(one, Stage::Matching)).collect();
+        self.add("list_invalid_citations", json!({ "invalid": reported }), json!({ "invalid": [] }));
         self.sections(report)?;
         let there = self.requirements_there(report)?;
         let listed = self.list("list_citations", json!({}))?;
@@ -146,15 +146,15 @@ impl Questions {
             let asked = self.pack.call("get_requirement_status", &json!({ "req_identifier": path }))?;
             let key = key_of(path, text_of(one, "text"));
             let citations = citing.remove(path).unwrap_or_default();
-            let told = json!({
+            let reported = json!({
                 "id": key, "level": one["level"], "status": asked["status"], "done": one["status"],
                 "todos": one["todo_count"], "citations": citations,
             });
-            here.insert(key, told);
+            here.insert(key, reported);
         }
-        let told: Vec<Value> = there.iter().map(|(key, one)| requirement(key, one)).collect();
+        let reported: Vec<Value> = there.iter().map(|(key, one)| requirement(key, one)).collect();
         let here: Vec<&Value> = here.values().collect();
-        self.add("get_prioritized_requirements", json!({ "all": here }), json!({ "all": told }));
+        self.add("get_prioritized_requirements", json!({ "all": here }), json!({ "all": reported }));
         let open: BTreeSet<&String> =
             there.iter().filter(|(_, one)| one.citations.is_empty()).map(|(key, _)| key).collect();
         let uncited: BTreeSet<String> =
@@ -168,11 +168,11 @@ impl Questions {
             "in progress": total["in_progress"], "not started": total["not_started"], "uncited": total["uncited"],
         });
         let count = |status: &str| there.values().filter(|one| one.status == status).count();
-        let told = json!({
+        let reported = json!({
             "requirements": there.len(), "done": count("done"), "needs tests": count("needs tests"),
             "in progress": count("in progress"), "not started": count("not started"), "uncited": open.len(),
         });
-        self.add("summarize_coverage", here, told);
+        self.add("summarize_coverage", here, reported);
         Ok(())
     }
 
@@ -197,8 +197,8 @@ impl Questions {
         let covered = |id: &str| -> BTreeSet<&String> {
             requirements.iter().filter(|(_, one)| one.citations.contains(id)).map(|(key, _)| key).collect()
         };
-        let told = |(id, (kinds, target)): (&&str, &(BTreeSet<&str>, String))| json!({ "id": id, "types": kinds, "target": target, "requirements": covered(id) });
-        let told: Vec<Value> = there.iter().map(told).collect();
+        let reported = |(id, (kinds, target)): (&&str, &(BTreeSet<&str>, String))| json!({ "id": id, "types": kinds, "target": target, "requirements": covered(id) });
+        let reported: Vec<Value> = there.iter().map(reported).collect();
         let mut here: BTreeMap<&str, Value> = BTreeMap::new();
         for one in items(listed) {
             let kinds: BTreeSet<&str> =
@@ -212,7 +212,7 @@ impl Questions {
             );
         }
         let here: Vec<&Value> = here.values().collect();
-        self.add("list_citations", json!({ "all": here }), json!({ "all": told }));
+        self.add("list_citations", json!({ "all": here }), json!({ "all": reported }));
         for one in items(listed).filter(|one| there.contains_key(text_of(one, "id"))).take(VALIDATED) {
             let quote = text_of(one, "quote");
             let lines = if quote.is_empty() { String::new() } else { format!("\n//# {quote}") };
@@ -220,8 +220,8 @@ impl Questions {
             let again = self.pack.call("validate_citation", &json!({ "citation": citation }))?;
             let here = json!({ "valid": again["valid"], "requirements": keys(&again["requirements"]) });
             let id = text_of(one, "id");
-            let told = json!({ "valid": true, "requirements": covered(id) });
-            self.add(format!("validate_citation {id}"), here, told);
+            let reported = json!({ "valid": true, "requirements": covered(id) });
+            self.add(format!("validate_citation {id}"), here, reported);
         }
         Ok(())
     }
@@ -252,11 +252,11 @@ fn is_of(stage: Stage, one: &Value) -> bool {
 
 /// A failure as both name it. The original does not say who cites a text that is not there, ends a file of requirements
 /// with its first fault, and does not say which of its entries has a section that is not there.
-fn told_here(one: &Value, stage: Stage) -> String {
-    told(text_of(one, "error"), text_of(one, "file_path"), one["line_number"].as_u64(), stage)
+fn reported_here(one: &Value, stage: Stage) -> String {
+    reported(text_of(one, "error"), text_of(one, "file_path"), one["line_number"].as_u64(), stage)
 }
 
-fn told(error: &str, file: &str, line: Option<u64>, stage: Stage) -> String {
+fn reported(error: &str, file: &str, line: Option<u64>, stage: Stage) -> String {
     let is_table = file.ends_with(".toml");
     match stage {
         Stage::Extracting | Stage::Loading => error.to_owned(),
@@ -266,10 +266,10 @@ fn told(error: &str, file: &str, line: Option<u64>, stage: Stage) -> String {
     }
 }
 
-fn told_there(listed: &[&Value], failures: &Failures) -> BTreeSet<String> {
+fn reported_there(listed: &[&Value], failures: &Failures) -> BTreeSet<String> {
     let one = |failure: &Failure| {
         let line = first_line(listed, failure).or(failure.line);
-        told(failure.error, &failure.file, line, failures.stage)
+        reported(failure.error, &failure.file, line, failures.stage)
     };
     failures.found.iter().map(one).collect()
 }

@@ -78,37 +78,37 @@ pub struct Requirement {
 }
 
 impl Report {
-    pub fn read(is_done: bool, told: &str, file: &Path, folder: &Path) -> Outcome<Self> {
-        if let Some(panic) = Regex::new("(?s)panicked at [^\n]*\n([^\n]*)")?.captures(told) {
+    pub fn read(is_done: bool, reported: &str, file: &Path, folder: &Path) -> Outcome<Self> {
+        if let Some(panic) = Regex::new("(?s)panicked at [^\n]*\n([^\n]*)")?.captures(reported) {
             return Ok(Self::Panicked(format!("panicked: {}", &panic[1])));
         }
         if is_done {
             return Ok(Self::Answered(answered(&serde_json::from_str(&fs::read_to_string(file)?)?, folder)));
         }
-        let stage = if told.contains("Matching references") {
+        let stage = if reported.contains("Matching references") {
             Stage::Matching
-        } else if told.contains("Loading specifications") {
+        } else if reported.contains("Loading specifications") {
             Stage::Loading
-        } else if told.contains("Parsing annotations") {
+        } else if reported.contains("Parsing annotations") {
             Stage::Parsing
-        } else if told.contains("Extracting requirements") && !told.contains("Extracted requirements") {
+        } else if reported.contains("Extracting requirements") && !reported.contains("Extracted requirements") {
             Stage::Extracting
         } else {
             return Ok(Self::Refused);
         };
-        let found = failures(stage, told)?;
+        let found = failures(stage, reported)?;
         if found.is_empty() {
-            return Err(format!("not understood: {told}").into());
+            return Err(format!("not understood: {reported}").into());
         }
         Ok(Self::Failed(Failures { stage, found }))
     }
 }
 
 /// Each failure begins with a cross; the first place below it is its own.
-fn failures(stage: Stage, told: &str) -> Outcome<Vec<Failure>> {
+fn failures(stage: Stage, reported: &str) -> Outcome<Vec<Failure>> {
     let (cross, place) = (Regex::new(r"×\s*([^×]*)$")?, Regex::new(r"╭─\[(.*):(\d+):\d+\]")?);
     let mut found: Vec<Failure> = Vec::new();
-    for line in told.lines() {
+    for line in reported.lines() {
         if let Some(begun) = cross.captures(line) {
             let words = &begun[1];
             let error = match stage {
@@ -117,7 +117,7 @@ fn failures(stage: Stage, told: &str) -> Outcome<Vec<Failure>> {
                 Stage::Matching if words.starts_with("missing section") => "Section not found",
                 Stage::Matching if words.starts_with("reference to") => "Missing section",
                 Stage::Matching if words.starts_with("could not find text") => "Requirement not found",
-                Stage::Matching => return Err(format!("not understood: {told}").into()),
+                Stage::Matching => return Err(format!("not understood: {reported}").into()),
             };
             // A file that cannot be read as a whole is named in place of a failure.
             found.push(Failure { error, file: words.trim().to_owned(), line: None });

@@ -9,7 +9,7 @@ const NOTES: [&str; 4] = ["Read the spec", "thé: \"quoted\" – and a dash", "#
 
 /// One of `move`, `history`, `mark`, `finalize`; `words` are a work package and a lane, or a status and subtasks.
 pub struct Deed {
-    pub told: String,
+    pub reported: String,
     verb: String,
     slug: String,
     words: Vec<String>,
@@ -26,8 +26,8 @@ pub fn read(project: &Project) -> Outcome<Vec<Deed>> {
 fn deed(line: &str) -> Option<Deed> {
     let mut words = line.split(' ').skip(1);
     let (verb, slug) = (words.next()?.to_owned(), words.next()?.to_owned());
-    let told = format!("{verb} {}", line.split(' ').skip(2).collect::<Vec<_>>().join(" "));
-    let mut found = Deed { told, verb, slug, words: Vec::new(), agent: None, note: None, force: false };
+    let reported = format!("{verb} {}", line.split(' ').skip(2).collect::<Vec<_>>().join(" "));
+    let mut found = Deed { reported, verb, slug, words: Vec::new(), agent: None, note: None, force: false };
     for word in words {
         match word.split_once('=') {
             Some(("agent", name)) => found.agent = Some(name.replace('_', " ")),

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const WARM: f64 = 5.0;
 const EDIT: f64 = 15.0;
 /// The whole process takes at most this part of what duvet takes.
-const OF_DUVET: f64 = 0.45;
+const MAX_SHARE_OF_DUVET: f64 = 0.45;
 const MEMORY: f64 = 100.0;
 
 /// Measures it.
@@ -69,17 +69,17 @@ fn whole_process(setting: &Setting, report: &mut Report) -> Outcome<()> {
     let text = format!("{value:.0} ms");
     match other.get(1..).and_then(median) {
         Some(other) => {
-            let limit = format!("≤ {OF_DUVET} × duvet report {other:.0} ms");
-            report.measured(target, &limit, &text, value <= OF_DUVET * other);
+            let limit = format!("≤ {MAX_SHARE_OF_DUVET} × duvet report {other:.0} ms");
+            report.measured(target, &limit, &text, value <= MAX_SHARE_OF_DUVET * other);
         }
-        None => report.no_opponent(target, &format!("≤ {OF_DUVET} × duvet report"), &text),
+        None => report.no_opponent(target, &format!("≤ {MAX_SHARE_OF_DUVET} × duvet report"), &text),
     }
     Ok(())
 }
 
 fn timed(command: &mut Command) -> Outcome<(f64, Vec<u8>)> {
     let began = Instant::now();
-    let output = command.output().map_err(|fault| format!("cannot start {command:?}: {fault}"))?;
+    let output = command.output().map_err(|error| format!("cannot start {command:?}: {error}"))?;
     let time = milliseconds(began.elapsed());
     if !output.status.success() {
         // A tool error is on stdout, anything else on stderr.
@@ -107,7 +107,7 @@ fn right_answers(server: &mut Server, made: &Made) -> Outcome<()> {
     let (_, invalid) = value(server, "list_invalid_citations", &json!({}))?;
     match invalid.as_array() {
         Some(list) if list.is_empty() => Ok(()),
-        _ => Err(format!("citations are said to be invalid: {invalid:.1000}").into()),
+        _ => Err(format!("citations are reported as invalid: {invalid:.1000}").into()),
     }
 }
 
@@ -157,7 +157,7 @@ fn edits(setting: &Setting, report: &mut Report, server: &mut Server, made: &Mad
         let (time, answer) = value(server, "get_requirement_status", &json!({ "req_identifier": path }))?;
         used.extend(server.processor_time().zip(before).map(|(after, before)| after - before));
         if answer["status"] != json!("needs tests") {
-            return Err(format!("after {file} was edited, {path} is said to be {answer}").into());
+            return Err(format!("after {file} was edited, {path} is reported as {answer}").into());
         }
         times.push(milliseconds(time));
     }

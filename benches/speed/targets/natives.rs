@@ -14,7 +14,7 @@ use toolsd::value::Value as Item;
 const LIMIT: Duration = Duration::from_secs(2);
 
 /// How long after its limit, or its cancellation, a call may be answered, in milliseconds.
-const LATE: f64 = 300.0;
+const MAX_OVERRUN_MS: f64 = 300.0;
 
 /// How long a call of another client may take meanwhile, in milliseconds.
 const OTHERS: f64 = 50.0;
@@ -92,20 +92,20 @@ pub fn measure(setting: &Setting, report: &mut Report) -> Outcome<()> {
     let mut worst: [(f64, &str); 3] = [(0.0, ""); 3];
     for native in all {
         let Measured { late, cancelled, others } =
-            one(setting, native).map_err(|fault| format!("{native}: {fault}"))?;
+            one(setting, native).map_err(|error| format!("{native}: {error}"))?;
         for (worst, value) in worst.iter_mut().zip([late, cancelled, others]) {
             if value >= worst.0 {
                 *worst = (value, native);
             }
         }
         report.note(format!(
-            "{native}: answered {late:.0} ms after its limit, at rest {cancelled:.0} ms after its cancellation; a call beside it {others:.1} ms at most"
+            "{native}: answered {late:.0} ms after its limit, at rest {cancelled:.0} ms after its cancellation; a concurrent call took at most {others:.1} ms"
         ));
     }
     let targets = [
-        ("natives: answered after the limit", LATE),
-        ("natives: at rest after the cancellation", LATE),
-        ("natives: a call beside them", OTHERS),
+        ("natives: answered after the limit", MAX_OVERRUN_MS),
+        ("natives: at rest after the cancellation", MAX_OVERRUN_MS),
+        ("natives: a concurrent call", OTHERS),
     ];
     for ((target, limit), (value, native)) in targets.into_iter().zip(worst) {
         let value_text = format!("{value:.1} ms ({native})");
@@ -170,7 +170,7 @@ fn cancelled(server: &mut Server, params: &str, setting: &Setting) -> Outcome<f6
     std::thread::sleep(Duration::from_millis(if setting.small { 100 } else { 1_000 }));
     server.cancel(id)?;
     let began = Instant::now();
-    let used = |server: &Server| server.processor_time().ok_or("nobody tells the time of processors");
+    let used = |server: &Server| server.processor_time().ok_or("the processor time is not known");
     let mut before = used(server)?;
     while began.elapsed() < Duration::from_secs(10) {
         let at = began.elapsed();
@@ -191,7 +191,7 @@ fn patterns(setting: &Setting, report: &mut Report) -> Outcome<()> {
     let step = setting.count(500, 20);
     let call = |from: usize| Call::new("patterns", &json!({ "from": from, "count": step }), Right::Value(json!(step)));
     server.call(&call(1_000_000))?;
-    let held = |server: &Server| server.memory().map(|memory| memory.now).ok_or("nobody tells the memory");
+    let held = |server: &Server| server.memory().map(|memory| memory.now).ok_or("the memory is not known");
     let before = held(&server)?;
     let count = setting.count(10_000, 100);
     for from in (0..count).step_by(step) {
@@ -217,7 +217,7 @@ fn order(setting: &Setting, report: &mut Report) -> Outcome<()> {
         for _ in 0..setting.count(5, 2) {
             let (mine, mut theirs) = (items(kind), items(kind));
             let began = Instant::now();
-            let mine = sorted(mine, compare).map_err(|fault| fault.to_string())?;
+            let mine = sorted(mine, compare).map_err(|error| error.to_string())?;
             own.push(milliseconds(began.elapsed()));
             let began = Instant::now();
             theirs.sort_by(compare);

@@ -15,7 +15,7 @@ const FIRST_LIST: f64 = 150.0;
 const UNCHANGED: f64 = 15.0;
 const BESIDE: f64 = 50.0;
 /// A stamp younger than this is not trusted: nothing is measured before all are older.
-const YOUNG: Duration = Duration::from_millis(2_100);
+const MIN_STAMP_AGE: Duration = Duration::from_millis(2_100);
 
 /// Measures it.
 pub fn measure(setting: &Setting, report: &mut Report) -> Outcome<()> {
@@ -24,7 +24,7 @@ pub fn measure(setting: &Setting, report: &mut Report) -> Outcome<()> {
     let (home, workspace) = (folder.join("home"), folder.join("workspace"));
     make(&home, count)?;
     fs::create_dir_all(&workspace)?;
-    std::thread::sleep(YOUNG);
+    std::thread::sleep(MIN_STAMP_AGE);
 
     let mut starts = Vec::new();
     for _ in 0..=setting.count(10, 2) {
@@ -53,7 +53,7 @@ pub fn measure(setting: &Setting, report: &mut Report) -> Outcome<()> {
     }
     drop(server);
     let value = percentile(&times, 0.99).ok_or("nothing was measured")?;
-    report.at_most(&format!("{count} skills: {} calls beside refreshes, p99", times.len()), BESIDE, value, "ms");
+    report.at_most(&format!("{count} skills: {} calls during refreshes, p99", times.len()), BESIDE, value, "ms");
     let text = fs::read_to_string(&log)?;
     let unchanged: Vec<f64> = text.lines().filter_map(refreshed).collect();
     let value = median(&unchanged).ok_or("no refresh was logged")?;

@@ -34,13 +34,13 @@ pub fn measure(setting: &Setting, report: &mut Report) -> Outcome<()> {
 fn compare(host: &str, rounds: usize, setting: &Setting, report: &mut Report) -> Outcome<()> {
     let folder = setting.empty_folder("spawn")?;
     let folder = folder.to_string_lossy().into_owned();
-    let disk = Disk::new(&folder, []).map_err(|fault| fault.to_string())?;
+    let disk = Disk::new(&folder, []).map_err(|error| error.to_string())?;
     let command = command(&folder);
     let (mut plain, mut confined) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
         plain.push(microseconds(started(&folder)?));
         let began = Instant::now();
-        let ran = disk.run(&command).map_err(|fault| fault.to_string())?;
+        let ran = disk.run(&command).map_err(|error| error.to_string())?;
         if ran.code != 0 {
             return Err(String::from_utf8_lossy(&ran.errors).into_owned().into());
         }

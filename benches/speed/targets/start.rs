@@ -38,7 +38,7 @@ pub fn measure(setting: &Setting, report: &mut Report) -> Outcome<()> {
 fn packs(setting: &Setting) -> Outcome<Vec<String>> {
     let folder = setting.checkout().join("tools.d");
     let mut packs = Vec::new();
-    for entry in fs::read_dir(&folder).map_err(|fault| format!("{}: {fault}", folder.display()))? {
+    for entry in fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))? {
         let path = entry?.path();
         if path.extension().is_some_and(|extension| extension == "toml") {
             packs.extend(path.file_stem().map(|stem| stem.to_string_lossy().into_owned()));

@@ -128,7 +128,7 @@ fn runs(setting: &Setting, program: &Path, project: &Path, pair: &Pair) -> Outco
         let began = Instant::now();
         let mut command = Command::new(program);
         command.args(["agent", "tasks"]).args(pair.words).args(["--feature", FEATURE, "--json"]).current_dir(project);
-        let ran = command.output().map_err(|fault| format!("cannot start {command:?}: {fault}"))?;
+        let ran = command.output().map_err(|error| format!("cannot start {command:?}: {error}"))?;
         times.push(milliseconds(began.elapsed()));
         if !ran.status.success() {
             return Err(format!("{command:?}: {}", String::from_utf8_lossy(&ran.stdout)).into());

@@ -39,7 +39,7 @@ fn record_of(interview: &Elicitation) -> CallRecord {
 //= type=test
 //# A call that runs again after an answer MUST get the same values from `now()`, `uuid()` and `once`.
 #[test]
-fn what_a_run_drew_made_and_told_the_next_one_has_again() {
+fn ids_results_and_notifications_survive_a_rerun() {
     let first = suspending(CallRecord::default(), &[]);
     assert_eq!(first.now_ms(7), 7);
     assert_eq!(first.next_id(|| "one".to_owned()), "one");
@@ -112,7 +112,7 @@ fn a_call_that_waits_asks_again_as_often() {
             assert_eq!(answered, (Ok(answer.clone()), Ok(answer)), "a key is asked once");
             assert_eq!(says.1.load(Ordering::Relaxed), 1);
         } else {
-            assert!(answered.0.is_err_and(|fault| fault.code == Code::ASK));
+            assert!(answered.0.is_err_and(|error| error.code == Code::ASK));
         }
     }
 }
@@ -143,13 +143,13 @@ fn a_key_stands_for_one_question() {
 //= type=test
 //# A client without a required capability MUST get an error that names the capability.
 #[test]
-fn a_client_that_cannot_be_asked_is_a_fault_unless_the_question_is_optional() {
+fn unsupported_questions_fail_unless_optional() {
     let interview = suspending(CallRecord::default(), &[]);
     let roots = |optional| [("roots".to_owned(), Question { kind: QuestionKind::Roots, optional })];
     assert_eq!(interview.ask(&roots(true)), Ok(vec![Value::Null]));
-    let fault = interview.ask(&roots(false)).unwrap_err();
-    assert_eq!(fault.code, Code::CAPABILITY);
-    assert_eq!(fault.data.as_deref(), Some(&json!({ "requiredCapabilities": { "roots": {} } })));
+    let error = interview.ask(&roots(false)).unwrap_err();
+    assert_eq!(error.code, Code::CAPABILITY);
+    assert_eq!(error.data.as_deref(), Some(&json!({ "requiredCapabilities": { "roots": {} } })));
 }
 
 struct Slow;

@@ -72,10 +72,10 @@ impl Finding {
     }
 
     /// Turns a diagnostic into a finding: broken if it is an error.
-    pub(super) fn from_fault(about: &'static str, fault: &crate::diagnostic::Diagnostic) -> Self {
-        let place = fault.at.as_ref().map_or_else(String::new, |at| format!("{at}: "));
-        let state = if fault.is_error() { FindingState::Broken } else { FindingState::Note };
-        Self { state, about, says: format!("{place}{}", fault.message), next: fault.help.clone() }
+    pub(super) fn from_diagnostic(about: &'static str, diagnostic: &crate::diagnostic::Diagnostic) -> Self {
+        let place = diagnostic.at.as_ref().map_or_else(String::new, |at| format!("{at}: "));
+        let state = if diagnostic.is_error() { FindingState::Broken } else { FindingState::Note };
+        Self { state, about, says: format!("{place}{}", diagnostic.message), next: diagnostic.help.clone() }
     }
 
     pub(super) fn json(&self) -> Json {
@@ -94,7 +94,7 @@ pub fn workspace(context: &CommandContext) -> Vec<Finding> {
     for folder in context.further_roots() {
         findings.push(match Disk::new(&folder, []) {
             Ok(_) => Finding::ok("root", folder),
-            Err(fault) => Finding::broken("root", fault.message.clone())
+            Err(diagnostic) => Finding::broken("root", diagnostic.message.clone())
                 .next(format!("name an existing folder, or remove it from `--root` or `{SETTINGS_FILE}`")),
         });
     }
@@ -130,7 +130,7 @@ pub fn trust(context: &CommandContext) -> Vec<Finding> {
     let root = context.workspace.root();
     let trust = match load_trust(root) {
         Ok(trust) => trust,
-        Err(fault) => return vec![Finding::from_fault("trust", &fault)],
+        Err(diagnostic) => return vec![Finding::from_diagnostic("trust", &diagnostic)],
     };
     let mut findings = vec![match trust.files.len() {
         0 => Finding::ok("trust", "no file of this workspace is trusted"),
@@ -148,14 +148,14 @@ pub fn trust(context: &CommandContext) -> Vec<Finding> {
     }
     if let Ok(service) = context.service() {
         let registry = service.registry();
-        findings.extend(registry.withheld().map(|fault| Finding::from_fault("trust", fault)));
+        findings.extend(registry.withheld().map(|diagnostic| Finding::from_diagnostic("trust", diagnostic)));
     }
     findings
 }
 
 /// Reports what killed servers left behind.
 pub fn leftovers(_: &CommandContext) -> Vec<Finding> {
-    recovered().into_iter().map(|told| Finding::note("left", told)).collect()
+    recovered().into_iter().map(|reported| Finding::note("left", reported)).collect()
 }
 
 /// Whether programs that packs start are confined here.
@@ -192,19 +192,19 @@ pub fn git(context: &CommandContext) -> Vec<Finding> {
     let version = match context.workspace.run(&command) {
         Ok(ran) if ran.code == 0 => String::from_utf8_lossy(&ran.output).trim().to_owned(),
         Ok(ran) => return vec![Finding::broken("git", format!("`git --version` ends with code {}", ran.code))],
-        Err(fault) => {
+        Err(diagnostic) => {
             let next = "install git: packs with a `git` grant need it";
-            return vec![Finding::note("git", fault.message.clone()).next(next)];
+            return vec![Finding::note("git", diagnostic.message.clone()).next(next)];
         }
     };
-    if let Err(fault) = check_git_version(&*context.workspace) {
-        return vec![Finding::from_fault("git", &fault)];
+    if let Err(diagnostic) = check_git_version(&*context.workspace) {
+        return vec![Finding::from_diagnostic("git", &diagnostic)];
     }
     let mut findings = try_git_steps(&version);
     // What a pack is refused here, it is refused whatever its grants say.
     findings.push(match context.workspace.repository(".", RequiredGrant::ReadGit) {
         Ok(repository) => Finding::ok("git", format!("the repository here is `{}`", repository.top)),
-        Err(fault) => Finding { state: FindingState::Note, ..Finding::from_fault("git", &fault) },
+        Err(diagnostic) => Finding { state: FindingState::Note, ..Finding::from_diagnostic("git", &diagnostic) },
     });
     findings
 }
@@ -219,15 +219,17 @@ fn try_git_steps(version: &str) -> Vec<Finding> {
     }
     let steps = match try_git() {
         Ok(steps) => steps,
-        Err(fault) => return vec![Finding::from_fault("git", &fault)],
+        Err(diagnostic) => return vec![Finding::from_diagnostic("git", &diagnostic)],
     };
     let well: Vec<&str> = steps.iter().filter(|(_, ended)| ended.is_ok()).map(|(shows, _)| *shows).collect();
     let mut findings = vec![Finding::ok("git", format!("{version}; tried: {}", well.join(", ")))];
     findings.extend(steps.iter().filter_map(|(shows, ended)| {
-        let fault = ended.as_ref().err()?;
-        let next =
-            fault.help.clone().unwrap_or_else(|| "another git in `PATH` may do: verbs that need this fail".to_owned());
-        Some(Finding::broken("git", format!("tried in vain that {shows}: {}", fault.message)).next(next))
+        let diagnostic = ended.as_ref().err()?;
+        let next = diagnostic
+            .help
+            .clone()
+            .unwrap_or_else(|| "another git in `PATH` may do: verbs that need this fail".to_owned());
+        Some(Finding::broken("git", format!("tried in vain that {shows}: {}", diagnostic.message)).next(next))
     }));
     findings
 }
@@ -254,7 +256,7 @@ fn refused_packs(registry: &Registry) -> Vec<Finding> {
             None => groups.push((one, vec![name])),
         }
     }
-    let told = groups.into_iter().map(|(first, names)| {
+    let reported = groups.into_iter().map(|(first, names)| {
         let (pack, parts) = (format!("the pack `{}`", first.pack), names.join(", "));
         let who = match (first.part, names.len()) {
             (PackPart::Pack, 0) => format!("{pack} is"),
@@ -270,14 +272,14 @@ fn refused_packs(registry: &Registry) -> Vec<Finding> {
         };
         Finding::broken("pack", what).next(next)
     });
-    told.collect()
+    reported.collect()
 }
 
 /// Every pack: served, served in part, refused, or offered for other workspaces.
 pub fn packs(context: &CommandContext) -> Vec<Finding> {
     let service = match context.service() {
         Ok(service) => service,
-        Err(fault) => return vec![Finding::from_fault("packs", &fault)],
+        Err(diagnostic) => return vec![Finding::from_diagnostic("packs", &diagnostic)],
     };
     let registry = service.registry();
     let mut findings = Vec::new();
@@ -288,9 +290,11 @@ pub fn packs(context: &CommandContext) -> Vec<Finding> {
         findings.push(Finding::ok("pack", format!("`{}` serves{part}; it may: {may}", pack.name)));
     }
     findings.extend(refused_packs(&registry));
-    let others =
-        registry.faults.iter().filter(|fault| (fault.is_error() || fault.code == OPEN_FOLDER) && !is_withheld(fault));
-    findings.extend(others.map(|fault| Finding::from_fault("fault", fault)));
+    let others = registry
+        .diagnostics
+        .iter()
+        .filter(|diagnostic| (diagnostic.is_error() || diagnostic.code == OPEN_FOLDER) && !is_withheld(diagnostic));
+    findings.extend(others.map(|diagnostic| Finding::from_diagnostic("fault", diagnostic)));
     for (name, markers) in &registry.dormant {
         findings.push(Finding::ok("pack", format!("`{name}` is offered; it looked for {}", describe_markers(markers))));
     }

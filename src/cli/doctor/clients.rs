@@ -52,12 +52,12 @@ pub fn clients(context: &CommandContext) -> Vec<Finding> {
         match disk.stat(&file) {
             Ok(None) => continue,
             Ok(Some(_)) => {}
-            Err(fault) => {
-                findings.push(Finding::note("client", format!("{client}: {}", fault.message)));
+            Err(diagnostic) => {
+                findings.push(Finding::note("client", format!("{client}: {}", diagnostic.message)));
                 continue;
             }
         }
-        let read = disk.read(&file).map_err(|fault| fault.message.clone());
+        let read = disk.read(&file).map_err(|diagnostic| diagnostic.message.clone());
         match read.and_then(|bytes| parse_config(&file, &bytes)) {
             Ok(tree) => visit_servers(&tree, root, 0, &mut |name, server| {
                 findings.push(check_server(context, &disk, client, &file, name, server))
@@ -75,12 +75,12 @@ pub fn clients(context: &CommandContext) -> Vec<Finding> {
 fn parse_config(file: &str, bytes: &[u8]) -> Result<Json, String> {
     let text = String::from_utf8_lossy(bytes);
     match file.ends_with(".toml") {
-        true => toml::from_str(&text).map_err(|fault| fault.message().to_owned()),
+        true => toml::from_str(&text).map_err(|diagnostic| diagnostic.message().to_owned()),
         // These read their files so; the others do not.
         false if [".vscode/", "/Code/User/", ".gemini/"].iter().any(|part| file.contains(part)) => {
-            serde_json::from_str(&strip_comments(&text)).map_err(|fault| fault.to_string())
+            serde_json::from_str(&strip_comments(&text)).map_err(|diagnostic| diagnostic.to_string())
         }
-        false => serde_json::from_str(&text).map_err(|fault| fault.to_string()),
+        false => serde_json::from_str(&text).map_err(|diagnostic| diagnostic.to_string()),
     }
 }
 
@@ -110,12 +110,12 @@ fn check_server(context: &CommandContext, disk: &Disk, client: &str, file: &str,
     // The client searches its own `PATH`, which only the client knows.
     let program = match disk.program(command) {
         Ok(program) => program.path,
-        Err(fault) => {
-            let next = fault.help.clone().unwrap_or_default();
+        Err(diagnostic) => {
+            let next = diagnostic.help.clone().unwrap_or_default();
             let next =
                 format!("{next}; `cargo install --path .` puts it into the `PATH`, or name it by its absolute path");
             let next = next.trim_start_matches("; ").to_owned();
-            return Finding::broken("client", says(format!("names `{command}`: {}", fault.message))).next(next);
+            return Finding::broken("client", says(format!("names `{command}`: {}", diagnostic.message))).next(next);
         }
     };
     let words = server.get("args").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
@@ -156,12 +156,12 @@ fn find_breakage(context: &CommandContext, disk: &Disk, server: &Json, line: &Co
     }
     let own = server.get("env");
     let handed = |name: &str| own.and_then(|own| own.get(name)?.as_str()).map(str::to_owned);
-    if let Some(fault) = serve.fault_of_secrets(is_absolute, handed) {
-        let next = fault.help.clone().unwrap_or_else(|| "the server does not start".to_owned());
-        return Some((format!("is not started: {}", fault.message), next));
+    if let Some(diagnostic) = serve.secrets_diagnostic(is_absolute, handed) {
+        let next = diagnostic.help.clone().unwrap_or_else(|| "the server does not start".to_owned());
+        return Some((format!("is not started: {}", diagnostic.message), next));
     }
-    let fault = fault_of_start(context, server, line)?;
-    Some((fault.message.clone(), fault.help.clone().unwrap_or_else(|| "correct its arguments".to_owned())))
+    let diagnostic = start_diagnostic(context, server, line)?;
+    Some((diagnostic.message.clone(), diagnostic.help.clone().unwrap_or_else(|| "correct its arguments".to_owned())))
 }
 
 /// What is worth a look, and the next step.
@@ -205,7 +205,7 @@ fn named(line: &CommandLine) -> impl Iterator<Item = (&'static str, &str)> {
 
 /// What keeps the server from starting, or from serving a pack that it names, as it would find it itself. Where folders
 /// are relative or filled in by the client, it is not known.
-fn fault_of_start(context: &CommandContext, server: &Json, line: &CommandLine) -> Option<Diagnostic> {
+fn start_diagnostic(context: &CommandContext, server: &Json, line: &CommandLine) -> Option<Diagnostic> {
     let mut options = line.options.clone();
     if !options.dirs.iter().chain(&options.roots).chain(&options.workspace).all(|at| is_absolute(at)) {
         return None;
@@ -214,24 +214,25 @@ fn fault_of_start(context: &CommandContext, server: &Json, line: &CommandLine) -
     let named = options.workspace.clone().or_else(|| working_folder(server).map(str::to_owned));
     let folder = named.unwrap_or_else(|| context.workspace.root().to_owned());
     let roots: Vec<&str> = options.roots.iter().map(String::as_str).collect();
-    let of_option =
-        |fault: Box<Diagnostic>| Some(*fault).map(|fault| told(&fault, "names a folder that cannot be used"));
+    let of_option = |diagnostic: Box<Diagnostic>| {
+        Some(*diagnostic).map(|diagnostic| reported(&diagnostic, "names a folder that cannot be used"))
+    };
     let workspace: Arc<dyn World> = match Disk::new(&folder, roots) {
         Ok(disk) => Arc::new(disk),
-        Err(fault) => return of_option(fault),
+        Err(diagnostic) => return of_option(diagnostic),
     };
     let server = CommandContext { options, terminal: context.terminal, workspace };
     let registry = match server.service() {
         Ok(service) => service.registry(),
-        Err(fault) => return of_option(fault),
+        Err(diagnostic) => return of_option(diagnostic),
     };
-    let unknown = registry.faults.iter().find(|fault| fault.code == NO_PACK && fault.at.is_none());
-    unknown.map(|fault| told(fault, "names a pack by `--pack`"))
+    let unknown = registry.diagnostics.iter().find(|diagnostic| diagnostic.code == NO_PACK && diagnostic.at.is_none());
+    unknown.map(|diagnostic| reported(diagnostic, "names a pack by `--pack`"))
 }
 
 /// Puts the subject before the message of a diagnostic, which follows the name of a server.
-fn told(fault: &Diagnostic, what: &str) -> Diagnostic {
-    Diagnostic { message: format!("{what}: {}", fault.message), ..fault.clone() }
+fn reported(diagnostic: &Diagnostic, what: &str) -> Diagnostic {
+    Diagnostic { message: format!("{what}: {}", diagnostic.message), ..diagnostic.clone() }
 }
 
 /// Whether a path is the same for the client as for us: one that is relative, or filled in by the client, is known to
@@ -264,9 +265,9 @@ fn another_home(server: &Json) -> Option<(&'static str, &str, &'static str)> {
 fn parse_arguments<'a>(words: impl Iterator<Item = &'a str>) -> Result<CommandLine, String> {
     let read = CommandLine::try_parse_from(std::iter::once("toolsd").chain(words));
     let line = read.map_err(|error| {
-        let told = error.to_string();
-        let told = told.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        if told.is_empty() { "they name no command".to_owned() } else { told }
+        let reported = error.to_string();
+        let reported = reported.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        if reported.is_empty() { "they name no command".to_owned() } else { reported }
     })?;
     match line.command {
         CliCommand::Serve(_) => Ok(line),
@@ -324,14 +325,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_that_start_no_server_are_told_as_the_command_line_tells_them() {
-        let told = |words: &[&str]| parse_arguments(words.iter().copied()).map(|line| line.options.workspace);
-        assert_eq!(told(&["serve", "--workspace", "${workspaceFolder}"]), Ok(Some("${workspaceFolder}".to_owned())));
-        assert_eq!(told(&["--workspace=/x", "serve", "--http", "127.0.0.1:8000"]), Ok(Some("/x".to_owned())));
-        assert!(told(&["sreve"]).is_err_and(|why| why.contains("'sreve'")));
-        assert!(told(&["serve", "--sandbx", "off"]).is_err_and(|why| why.contains("'--sandbx'")));
-        assert!(told(&["list"]).is_err_and(|why| why.contains("another command")));
-        assert!(told(&[]).is_err());
+    fn invalid_server_arguments_are_reported_like_on_the_command_line() {
+        let reported = |words: &[&str]| parse_arguments(words.iter().copied()).map(|line| line.options.workspace);
+        assert_eq!(
+            reported(&["serve", "--workspace", "${workspaceFolder}"]),
+            Ok(Some("${workspaceFolder}".to_owned()))
+        );
+        assert_eq!(reported(&["--workspace=/x", "serve", "--http", "127.0.0.1:8000"]), Ok(Some("/x".to_owned())));
+        assert!(reported(&["sreve"]).is_err_and(|why| why.contains("'sreve'")));
+        assert!(reported(&["serve", "--sandbx", "off"]).is_err_and(|why| why.contains("'--sandbx'")));
+        assert!(reported(&["list"]).is_err_and(|why| why.contains("another command")));
+        assert!(reported(&[]).is_err());
         assert!(
             parse_arguments(["serve", "--sandbox", "off"].into_iter())
                 .is_ok_and(|line| line.options.sandbox == SandboxChoice::Off)

@@ -8,7 +8,7 @@ use crate::script::STACK_BYTES;
 use crate::value::Json;
 
 /// Maximum number of errors, and of warnings, of one graph that are listed individually.
-const MAX_TOLD: usize = 20;
+const MAX_REPORTED: usize = 20;
 
 /// Builds the graph of every active pack.
 pub fn graphs(context: &CommandContext) -> Vec<Finding> {
@@ -19,7 +19,7 @@ pub fn graphs(context: &CommandContext) -> Vec<Finding> {
         .flat_map(|pack| match build(&service, &pack.name) {
             Ok(None) => vec![Finding::ok("graph", format!("that of `{}` is built without errors", pack.name))],
             Ok(Some(state)) => findings(&pack.name, &state),
-            Err(fault) => vec![Finding::from_fault("graph", &fault)],
+            Err(diagnostic) => vec![Finding::from_diagnostic("graph", &diagnostic)],
         })
         .collect()
 }
@@ -41,13 +41,13 @@ fn findings(pack: &str, state: &Json) -> Vec<Finding> {
         [("faults", "total", "is excluded from results"), ("warnings", "warnings_total", "is warned of")]
     {
         let all = state[list].as_array().map_or(&[][..], Vec::as_slice);
-        for told in all.iter().take(MAX_TOLD) {
-            let text = |key: &str| told[key].as_str().unwrap_or_default();
+        for reported in all.iter().take(MAX_REPORTED) {
+            let text = |key: &str| reported[key].as_str().unwrap_or_default();
             let file = if text("path").is_empty() { "something".to_owned() } else { format!("`{}`", text("path")) };
             let finding = Finding::note("graph", format!("{file} {what} by `{pack}`: {}", text("message")));
             findings.push(if text("help").is_empty() { finding } else { finding.next(text("help")) });
         }
-        let left = state[total].as_u64().unwrap_or(0).saturating_sub(MAX_TOLD as u64);
+        let left = state[total].as_u64().unwrap_or(0).saturating_sub(MAX_REPORTED as u64);
         if left > 0 {
             findings
                 .push(Finding::note("graph", format!("{left} more {list} of `{pack}`: `toolsd://status` has them")));

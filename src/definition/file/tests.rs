@@ -5,12 +5,17 @@ use crate::definition::{Body, CaseAction, Expectation, MessagePart, apply_fixtur
 use crate::primitive::Effect;
 
 fn said(text: &str) -> Vec<String> {
-    let (_, faults) = read_definitions(&Source::new("tools.d/a.toml", text), Validation::Full);
-    faults
+    let (_, diagnostics) = read_definitions(&Source::new("tools.d/a.toml", text), Validation::Full);
+    diagnostics
         .iter()
-        .map(|fault| {
-            let (line, column) = fault.at.as_ref().unwrap().line_column();
-            format!("{line}:{column} {} {} | {}", fault.code, fault.message, fault.help.as_deref().unwrap_or(""))
+        .map(|diagnostic| {
+            let (line, column) = diagnostic.at.as_ref().unwrap().line_column();
+            format!(
+                "{line}:{column} {} {} | {}",
+                diagnostic.code,
+                diagnostic.message,
+                diagnostic.help.as_deref().unwrap_or("")
+            )
         })
         .collect()
 }
@@ -107,8 +112,8 @@ fn a_published_array_has_items() {
 //# keyword at its root, and `items` of arrays.
 #[test]
 fn a_good_file_is_lowered_in_full() {
-    let (definitions, faults) = read_definitions(&Source::new("tools.d/a/b.toml", GOOD), Validation::Full);
-    assert!(faults.is_empty(), "{faults:?}");
+    let (definitions, diagnostics) = read_definitions(&Source::new("tools.d/a/b.toml", GOOD), Validation::Full);
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
     assert_eq!(definitions.graph.unwrap().script.value, "tools.d/a/b.rhai");
     let tool = &definitions.tools[0];
     let script = Body::Script { script: "tools.d/a/b.rhai".into(), function: "find_it".into() };
@@ -137,10 +142,10 @@ fn a_good_file_is_lowered_in_full() {
 #[test]
 fn a_later_fixture_counts_more_and_the_own_keys_count_most() {
     let (definitions, _) = read_definitions(&Source::new("tools.d/a/b.toml", GOOD), Validation::Full);
-    let (mut faults, case) = (Vec::new(), &definitions.cases[1]);
+    let (mut diagnostics, case) = (Vec::new(), &definitions.cases[1]);
     let mut setup = case.setup.clone();
-    apply_fixtures(&mut setup, &case.fixtures, &definitions.fixtures, &mut faults);
-    assert!(faults.is_empty(), "{faults:?}");
+    apply_fixtures(&mut setup, &case.fixtures, &definitions.fixtures, &mut diagnostics);
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
     let texts = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
         pairs.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect()
     };
@@ -158,7 +163,7 @@ fn a_later_fixture_counts_more_and_the_own_keys_count_most() {
 //= type=test
 //# An unknown key MUST be refused with the nearest known key.
 #[test]
-fn every_fault_is_told_at_its_place() {
+fn every_diagnostic_is_reported_at_its_location() {
     let text = "[[tool]]\nname = \"a\"\ndescripton = \"x\"\neffect = \"read\"\ntext = 'a'\nfile = 'b'\ntitle = 'o'\n[tool.input]\ntype = \"object\"\nproperties.a = { typ = \"strin\", type = \"strin\" }\n[[tool.example]]\narguments = []\n";
     assert_eq!(
         said(text),
@@ -179,7 +184,7 @@ fn every_fault_is_told_at_its_place() {
 //= type=test
 //# A schema that toolsd cannot use MUST be reported at the position of the keyword.
 #[test]
-fn schemas_that_cannot_be_used_are_told() {
+fn unusable_schemas_are_reported() {
     let text = "[[tool]]\nname='a'\ndescription='b'\ntext='c'\n[tool.input]\nproperties.a = { '$ref' = 'https://x.y/z' }\nproperties.b = { pattern = '(?=a)' }\nproperties.c = { format = 'dat' }\nproperties.d = { minLength = -1, enum = [] }\nrequired = 'a'\n";
     let codes: Vec<String> =
         said(text).iter().map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" ")).collect();
@@ -198,7 +203,7 @@ fn schemas_that_cannot_be_used_are_told() {
 }
 
 #[test]
-fn json_faults_are_placed_inside_the_text() {
+fn json_errors_are_located_inside_the_text() {
     let text = "[[tool]]\nname='a'\ndescription='b'\ntext='c'\ninput_json = '''\n{\n  \"type\": object\n}'''\n";
     assert_eq!(said(text), ["7:11 json-syntax not JSON: expected value | RFC 8259"]);
 }

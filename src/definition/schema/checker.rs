@@ -68,7 +68,7 @@ impl Checker {
         let whole =
             |message: String, help: Option<String>| vec![SchemaViolation { pointer: String::new(), message, help }];
         let validator = match self.validator() {
-            Err(fault) => return whole(fault.message, fault.help),
+            Err(diagnostic) => return whole(diagnostic.message, diagnostic.help),
             Ok(CompiledSchema { validator, names }) => match too_many_names(value, *names) {
                 Some(message) => return whole(format!("the value {message}"), None),
                 None if validator.is_valid(value) => return Vec::new(),
@@ -127,16 +127,16 @@ fn compile(schema: &Json) -> Result<CompiledSchema> {
 
 /// Maximum product of the sizes of all patterns for names and the bytes of all names of a value: the validator matches
 /// names itself, and cannot be interrupted.
-const MOST: u64 = 20_000_000;
+const MAX_NAME_MATCHING_COST: u64 = 20_000_000;
 
 /// Compiles a pattern of a schema: look-around and back-references are refused.
 ///
 /// # Errors
 /// What is wrong with it, as the end of a sentence.
 pub fn linear_pattern(pattern: &str) -> std::result::Result<Arc<Pattern>, String> {
-    let read = Pattern::compile_cached(pattern).map_err(|fault| {
-        let message = fault.message.strip_prefix("invalid regular expression: ");
-        message.unwrap_or(&fault.message).to_owned()
+    let read = Pattern::compile_cached(pattern).map_err(|diagnostic| {
+        let message = diagnostic.message.strip_prefix("invalid regular expression: ");
+        message.unwrap_or(&diagnostic.message).to_owned()
     })?;
     if read.looks_around() { Err("it looks around, or refers back".to_owned()) } else { Ok(read) }
 }
@@ -208,7 +208,7 @@ fn too_many_names(value: &Json, size: u64) -> Option<String> {
             _ => {}
         }
     }
-    let most = MOST / size.max(1);
+    let most = MAX_NAME_MATCHING_COST / size.max(1);
     (bytes > most).then(|| format!("has names of {} kB in all; at most {} kB", bytes >> 10, most >> 10))
 }
 
@@ -293,8 +293,8 @@ mod tests {
         let schema = json!({ "type": "object", "patternProperties": { "^(?:a{10}|b){1,90}$": { "type": "integer" } } });
         let named = |bytes: usize| Json::Object([("b".repeat(bytes), json!(1))].into_iter().collect());
         assert_eq!(said(&schema, &named(80)), Vec::<String>::new());
-        let told = said(&schema, &named(100 << 10)).concat();
-        assert!(told.contains("the value has names of 100 kB in all; at most "), "{told}");
+        let reported = said(&schema, &named(100 << 10)).concat();
+        assert!(reported.contains("the value has names of 100 kB in all; at most "), "{reported}");
     }
 
     //= docs/spec.md#calls
@@ -304,7 +304,7 @@ mod tests {
     //= type=test
     //# An unknown argument MUST be refused with the nearest known name.
     #[test]
-    fn every_violation_is_told_at_once_with_the_nearest_name() {
+    fn all_violations_are_reported_with_the_nearest_name() {
         let schema = json!({
             "type": "object", "required": ["query"], "additionalProperties": false,
             "properties": {

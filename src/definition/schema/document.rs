@@ -99,12 +99,12 @@ impl Schema {
 
     /// Reports the references of a schema that do not resolve, each at its location.
     pub fn missing_references(&self, defs: &[(Located<String>, Schema)]) -> Vec<Diagnostic> {
-        let mut faults = Vec::new();
+        let mut diagnostics = Vec::new();
         visit_references(&self.json, &mut Vec::new(), &mut |way, reference| {
             if resolves(&self.json, reference, defs) {
                 return;
             }
-            let fault = Diagnostic::new(code::SCHEMA_REFERENCE, format!("`{reference}` does not resolve"));
+            let diagnostic = Diagnostic::new(code::SCHEMA_REFERENCE, format!("`{reference}` does not resolve"));
             let own = self.json.get("$defs").and_then(Json::as_object);
             let names = defs
                 .iter()
@@ -114,14 +114,14 @@ impl Schema {
             let name = reference.rsplit('/').next().unwrap_or_default();
             let help =
                 did_you_mean(name, names.iter().copied()).unwrap_or_else(|| "write it as `[defs.NAME]`".to_owned());
-            let fault = fault.help(help);
+            let diagnostic = diagnostic.help(help);
             let at: String = way.iter().map(ToString::to_string).collect();
-            faults.push(match self.place(&format!("{at}/$ref")) {
-                Some(place) => *fault.at(place.clone()),
-                None => *fault,
+            diagnostics.push(match self.place(&format!("{at}/$ref")) {
+                Some(place) => *diagnostic.at(place.clone()),
+                None => *diagnostic,
             });
         });
-        faults
+        diagnostics
     }
 }
 
@@ -141,8 +141,8 @@ fn give_items(schema: &mut Json) {
 }
 
 fn with_shared(schema: &Schema, defs: &[(Located<String>, Schema)]) -> Result<Map<String, Json>> {
-    if let Some(fault) = schema.missing_references(defs).into_iter().next() {
-        return Err(Box::new(fault));
+    if let Some(diagnostic) = schema.missing_references(defs).into_iter().next() {
+        return Err(Box::new(diagnostic));
     }
     let mut root = schema_object((*schema.json).clone())?;
     let used = shared_names(&schema.json, defs);

@@ -7,7 +7,7 @@ use crate::value::Json;
 const DEPTH: usize = 32;
 
 /// From this value on, a float cannot distinguish neighboring integers; it is left as it was sent.
-const MOST: f64 = 9_007_199_254_740_992.0;
+const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 
 /// Converts whole numbers written as `3.0` to integers, where `schema` requires an integer.
 pub(super) fn settle_integers(schema: &Json, value: &mut Json) {
@@ -27,7 +27,8 @@ fn has_whole_float(value: &Json) -> bool {
 
 /// The integer that a number with a point spells.
 fn whole(value: &Json) -> Option<i64> {
-    let float = value.as_f64().filter(|float| value.is_f64() && float.fract() == 0.0 && float.abs() <= MOST)?;
+    let float =
+        value.as_f64().filter(|float| value.is_f64() && float.fract() == 0.0 && float.abs() <= MAX_EXACT_INTEGER)?;
     #[allow(clippy::cast_possible_truncation, reason = "it is whole and small enough")]
     let integer = float as i64;
     Some(integer)

@@ -25,12 +25,12 @@ pub enum SchemaRole {
 //= docs/spec.md#definitions
 //# A schema that toolsd cannot use MUST be reported at the position of the keyword.
 pub fn lint_schema(schema: &Schema, role: SchemaRole) -> Vec<Diagnostic> {
-    let mut linter = Linter { schema, faults: Vec::new() };
+    let mut linter = Linter { schema, diagnostics: Vec::new() };
     if matches!(role, SchemaRole::Input | SchemaRole::Config) {
         linter.check_root(role);
     }
     linter.check_schema(&schema.json, "", 0);
-    linter.faults
+    linter.diagnostics
 }
 
 /// Maximum nesting: walking a schema uses stack.
@@ -38,15 +38,15 @@ const DEPTH: usize = 64;
 
 struct Linter<'a> {
     schema: &'a Schema,
-    faults: Vec<Diagnostic>,
+    diagnostics: Vec<Diagnostic>,
 }
 
 impl Linter<'_> {
-    fn fault(&mut self, code: Code, pointer: &str, message: String, help: impl Into<String>) {
-        let fault = Diagnostic::new(code, message).help(help);
-        self.faults.push(match self.schema.place(pointer) {
-            Some(place) => *fault.at(place.clone()),
-            None => *fault,
+    fn diagnostic(&mut self, code: Code, pointer: &str, message: String, help: impl Into<String>) {
+        let diagnostic = Diagnostic::new(code, message).help(help);
+        self.diagnostics.push(match self.schema.place(pointer) {
+            Some(place) => *diagnostic.at(place.clone()),
+            None => *diagnostic,
         });
     }
 
@@ -54,13 +54,13 @@ impl Linter<'_> {
         let what = if role == SchemaRole::Input { "the arguments of a tool" } else { "the configuration of a pack" };
         match self.schema.json.get("type") {
             Some(Json::String(kind)) if kind == "object" => {}
-            Some(_) => self.fault(
+            Some(_) => self.diagnostic(
                 code::SCHEMA_ROOT,
                 "/type",
                 format!("{what} are not an object"),
                 "`type = \"object\"` at the root",
             ),
-            None => self.fault(
+            None => self.diagnostic(
                 code::SCHEMA_ROOT,
                 "",
                 format!("the schema of {what} has no `type`"),
@@ -71,7 +71,7 @@ impl Linter<'_> {
 
     fn check_schema(&mut self, json: &Json, pointer: &str, depth: usize) {
         if depth > DEPTH {
-            return self.fault(
+            return self.diagnostic(
                 code::SCHEMA_VALUE,
                 pointer,
                 "the schema is nested too deeply".into(),
@@ -82,7 +82,7 @@ impl Linter<'_> {
             Json::Object(map) => map,
             Json::Bool(_) => return,
             other => {
-                return self.fault(
+                return self.diagnostic(
                     code::SCHEMA_VALUE,
                     pointer,
                     format!("a schema is a table, got {}", kind_name(other)),
@@ -96,7 +96,7 @@ impl Linter<'_> {
                 if !keyword.starts_with("x-") {
                     let help = did_you_mean(keyword, KEYWORDS.iter().map(|(name, _)| *name));
                     let help = help.unwrap_or_else(|| "keywords of one's own begin with `x-`".to_owned());
-                    self.fault(code::SCHEMA_KEYWORD, &at, format!("JSON Schema has no keyword `{keyword}`"), help);
+                    self.diagnostic(code::SCHEMA_KEYWORD, &at, format!("JSON Schema has no keyword `{keyword}`"), help);
                 }
                 continue;
             };
@@ -131,7 +131,7 @@ impl Linter<'_> {
     }
 
     fn report_wrong(&mut self, name: &str, takes: KeywordValue, value: &Json, at: &str) {
-        self.fault(
+        self.diagnostic(
             code::SCHEMA_VALUE,
             at,
             format!("`{name}` takes {}, got {}", takes.describe(), kind_name(value)),
@@ -151,7 +151,7 @@ impl Linter<'_> {
                 Some(name) if TYPES.contains(&name) => {}
                 Some(name) => {
                     let help = did_you_mean(name, TYPES).unwrap_or_default();
-                    self.fault(code::SCHEMA_VALUE, &at, format!("there is no type `{name}`"), help);
+                    self.diagnostic(code::SCHEMA_VALUE, &at, format!("there is no type `{name}`"), help);
                 }
                 None => self.report_wrong("type", KeywordValue::Type, item, &at),
             }
@@ -163,7 +163,7 @@ impl Linter<'_> {
             return self.report_wrong("pattern", KeywordValue::Pattern, value, at);
         };
         if let Err(reason) = linear_pattern(pattern) {
-            self.fault(
+            self.diagnostic(
                 code::SCHEMA_PATTERN,
                 at,
                 format!("the pattern cannot be used: {reason}"),
@@ -176,7 +176,7 @@ impl Linter<'_> {
         let Some(format) = value.as_str() else { return self.report_wrong("format", KeywordValue::Format, value, at) };
         if !FORMATS.contains(&format) {
             let help = did_you_mean(format, FORMATS).unwrap_or_else(|| format!("known: {}", FORMATS.join(", ")));
-            self.fault(code::SCHEMA_FORMAT, at, format!("there is no format `{format}`"), help);
+            self.diagnostic(code::SCHEMA_FORMAT, at, format!("there is no format `{format}`"), help);
         }
     }
 
@@ -186,7 +186,7 @@ impl Linter<'_> {
         };
         if !reference.starts_with('#') {
             let message = format!("`{reference}` is not in this pack");
-            self.fault(
+            self.diagnostic(
                 code::SCHEMA_REFERENCE,
                 at,
                 message,

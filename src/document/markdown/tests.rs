@@ -218,8 +218,8 @@ fn marks_and_blanks_before_an_item_are_levels() {
 fn what_is_nested_too_deep_is_refused_with_its_line() {
     for mark in [">", "> ", "- ", "1. ", "* > "] {
         let text = format!("# t\n{}a\n", mark.repeat(101));
-        let fault = check_markdown_limits(&text).expect_err(mark);
-        assert_eq!(fault.message, "line 2: quotes and lists are nested more than 100 levels deep");
+        let error = check_markdown_limits(&text).expect_err(mark);
+        assert_eq!(error.message, "line 2: quotes and lists are nested more than 100 levels deep");
         assert_eq!(check_markdown_limits(&format!("{}a\n", mark.repeat(50))), Ok(()));
     }
 }
@@ -227,8 +227,8 @@ fn what_is_nested_too_deep_is_refused_with_its_line() {
 #[test]
 fn what_is_too_long_to_be_stopped_is_refused() {
     assert_eq!(check_markdown_limits(&"a b c\n\n".repeat(100_000)), Ok(()));
-    let fault = check_markdown_limits(&"a".repeat(2 << 20)).expect_err("one paragraph");
-    assert_eq!(fault.message, "a paragraph of Markdown accepts up to 976 kB, got 2048 kB");
+    let error = check_markdown_limits(&"a".repeat(2 << 20)).expect_err("one paragraph");
+    assert_eq!(error.message, "a paragraph of Markdown accepts up to 976 kB, got 2048 kB");
     let deep = format!("{}\n{}", ">".repeat(90), "\n".repeat(1 << 20));
     assert!(check_markdown_limits(&deep).is_err(), "a megabyte below quotes takes too long");
 }

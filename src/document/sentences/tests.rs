@@ -94,10 +94,10 @@ fn equal_sentences_are_one_with_the_strongest_level() {
 }
 
 #[test]
-fn sentences_that_overlap_too_often_are_a_fault() {
+fn too_many_overlapping_sentences_fail() {
     let lines = Document::new("a.txt", "MUST.".repeat(20_000)).lines(1, 1);
-    let fault = keyword_sentences(&lines, &keywords()).err().map(|fault| fault.code);
-    assert_eq!(fault, Some(Code::LIMIT));
+    let error = keyword_sentences(&lines, &keywords()).err().map(|error| error.code);
+    assert_eq!(error, Some(Code::LIMIT));
     let lines = Document::new("a.txt", "MUST go 3.1 ".repeat(100_000)).lines(1, 1);
     assert_eq!(keyword_sentences(&lines, &keywords()).map(|found| found.len()), Ok(1));
 }

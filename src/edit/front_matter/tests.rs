@@ -11,7 +11,7 @@ fn edit(block: &str, changes: &Json) -> String {
 fn edit_with(block: &str, changes: &Json, how: &FrontMatterOptions) -> String {
     let text = format!("---\n{block}---\nbody\n");
     let edited =
-        edit_front_matter(&text.as_str().into(), changes, how).unwrap_or_else(|fault| panic!("{fault}\n{text}"));
+        edit_front_matter(&text.as_str().into(), changes, how).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let inner = edited.strip_prefix("---\n").and_then(|rest| rest.strip_suffix("---\nbody\n"));
     inner.unwrap_or_else(|| panic!("the frame was touched: {edited}")).to_owned()
 }
@@ -28,7 +28,7 @@ fn tags_of_what_stays_in_a_flowing_list_stay() {
     ] {
         let text = list(before);
         let edited = edit_front_matter(&text.as_str().into(), &json!({ "a": wanted }), &FrontMatterOptions::default());
-        assert_eq!(edited.map_err(|fault| fault.to_string()), Ok(list(after)), "{before}");
+        assert_eq!(edited.map_err(|error| error.to_string()), Ok(list(after)), "{before}");
     }
 }
 
@@ -144,15 +144,18 @@ fn long_lists_take_no_long_time() {
 }
 
 #[test]
-fn what_cannot_be_said_is_a_fault_and_never_a_wrong_text() {
-    let fault = |text: &str, changes: &Json| {
+fn inexpressible_values_fail_instead_of_being_misquoted() {
+    let error = |text: &str, changes: &Json| {
         let result = edit_front_matter(&text.into(), changes, &FrontMatterOptions::default());
         result.expect_err("it cannot be edited").to_string()
     };
-    let told = fault("---\na: &x 1\nb: *x\n---\n", &json!({ "a": null }));
-    assert!(told.starts_with("text:2:1: the front matter cannot be edited to contain these changes: `a`"), "{told}");
-    assert!(fault("---\na: 1\n", &json!({ "a": 2 })).contains("no closing"));
-    assert!(fault("---\n? a\n: 1\n---\n", &json!({ "a": 2 })).contains("`?`"));
+    let reported = error("---\na: &x 1\nb: *x\n---\n", &json!({ "a": null }));
+    assert!(
+        reported.starts_with("text:2:1: the front matter cannot be edited to contain these changes: `a`"),
+        "{reported}"
+    );
+    assert!(error("---\na: 1\n", &json!({ "a": 2 })).contains("no closing"));
+    assert!(error("---\n? a\n: 1\n---\n", &json!({ "a": 2 })).contains("`?`"));
     assert_eq!(edit("a: &x 1\nb: *x\n", &json!({ "b": 2 })), "a: &x 1\nb: 2\n");
     assert_eq!(edit("a: &x q\nb: 1\n", &json!({ "a": "r" })), "a: r\nb: 1\n");
 }
@@ -238,7 +241,7 @@ proptest! {
         let edited = edit_front_matter(&text.as_str().into(), &json!({ &key: new }), &FrontMatterOptions::default());
         let edited = match edited {
             Ok(edited) => edited,
-            Err(fault) => return Err(TestCaseError::fail(format!("{fault}\n{text}"))),
+            Err(error) => return Err(TestCaseError::fail(format!("{error}\n{text}"))),
         };
         let read = FoundFrontMatter::find(&ParserInput::from_value(&edited.as_str().into())).expect("it can be read");
         let mut wanted: Map = said.iter().map(|(key, value)| (key.as_str().into(), Value::from_json(value))).collect();

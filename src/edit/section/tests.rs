@@ -56,11 +56,13 @@ fn a_section_is_created_at_the_end() {
 }
 
 #[test]
-fn what_is_not_there_or_not_closed_is_a_fault() {
-    let told = |text, heading| edit(text, heading, SectionEdit::Append("x"), false).expect_err("no").to_string();
-    assert_eq!(told("## Lag\n", "Log"), "the text has no section `Log` (did you mean `Lag`?)");
-    assert_eq!(told("## Log\n", "### Log"), "the text has no section `Log` (did you mean `Log`?)");
-    assert!(told("## Log\n\n```\ncode\n", "Log").starts_with("text:3:1: the section `Log` ends within a code fence"));
+fn missing_or_unclosed_sections_are_errors() {
+    let reported = |text, heading| edit(text, heading, SectionEdit::Append("x"), false).expect_err("no").to_string();
+    assert_eq!(reported("## Lag\n", "Log"), "the text has no section `Log` (did you mean `Lag`?)");
+    assert_eq!(reported("## Log\n", "### Log"), "the text has no section `Log` (did you mean `Log`?)");
+    assert!(
+        reported("## Log\n\n```\ncode\n", "Log").starts_with("text:3:1: the section `Log` ends within a code fence")
+    );
     assert!(edit("", "#", SectionEdit::Append("x"), true).is_err());
 }
 

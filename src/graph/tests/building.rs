@@ -18,11 +18,11 @@ fn build(files: &[(&str, &str)], functions: Fake) -> Result<Arc<Graph>> {
 
 fn scan_all(arguments: Vec<Value>) -> Result<Value> {
     let files = names(&["a", "b", "c"]);
-    arguments[0].as_object::<Builder>().unwrap().scan(&files, "read", &Value::Null).map(|()| Value::Null)
+    arguments[0].as_object::<Builder>().unwrap().scan_files(&files, "read", &Value::Null).map(|()| Value::Null)
 }
 
 #[test]
-fn the_same_node_again_is_a_fault_ignored_or_merged() {
+fn duplicate_nodes_fail_are_ignored_or_merged() {
     let files = [
         ("a", "node n 1\nonce n 2\nmerge r 3 SHOULD\nonce n 2"),
         ("b", "node n 1\nonce n 2\nmerge r 3 MUST\nmerge r 4"),
@@ -34,10 +34,10 @@ fn the_same_node_again_is_a_fault_ignored_or_merged() {
     assert_eq!(field("3", "level"), "MUST".into());
     assert_eq!(field("3", "file"), "a".into());
     assert_eq!(field("4", "level"), "MAY".into(), "a field that was not set takes the later value");
-    let faults = graph.faults().to_json();
-    assert_eq!(faults[0]["message"], "the n `1` is defined twice, first in `a`",);
-    assert_eq!((&faults[0]["path"], &faults[1]["path"]), (&"b".into(), &"c".into()));
-    assert_eq!(faults.as_array().map(Vec::len), Some(2));
+    let errors = graph.errors().to_json();
+    assert_eq!(errors[0]["message"], "the n `1` is defined twice, first in `a`",);
+    assert_eq!((&errors[0]["path"], &errors[1]["path"]), (&"b".into(), &"c".into()));
+    assert_eq!(errors.as_array().map(Vec::len), Some(2));
 }
 
 //= docs/spec.md#primitives
@@ -58,14 +58,14 @@ fn a_byte_order_mark_hides_nothing() {
 //= type=test
 //# A graph MUST NOT be used if none of its files could be scanned.
 #[test]
-fn a_graph_without_a_single_scanned_file_is_a_fault() {
+fn graphs_without_any_scanned_file_fail() {
     let message = |files: &[(&str, &str)], entry: fn(Vec<Value>) -> Result<Value>| {
         let fake = Fake::default().with("bug", |_| Err(Diagnostic::new(Code::SCRIPT, "a bug"))).with("build", entry);
         build(files, fake).err().unwrap().message.clone()
     };
     fn scan_by(function: &str, arguments: &[Value]) -> Result<Value> {
         let builder = arguments[0].as_object::<Builder>().unwrap();
-        builder.scan(&names(&["a", "b"]), function, &Value::Null).map(|()| Value::Null)
+        builder.scan_files(&names(&["a", "b"]), function, &Value::Null).map(|()| Value::Null)
     }
     let files = [("a", "fail once"), ("b", "fail again"), ("c", "fail too")];
     assert_eq!(message(&files, scan_all), "none of the 3 files of the graph can be scanned; `a`: once");
@@ -76,23 +76,23 @@ fn a_graph_without_a_single_scanned_file_is_a_fault() {
 }
 
 #[test]
-fn a_fault_of_one_file_does_not_stop_the_rest() {
+fn an_error_in_one_file_does_not_stop_others() {
     let files = [("a", "node n 1\nfail no such thing\nnode n 2"), ("c", "node n 3 4")];
     let graph = build(&files, Fake::default().with("build", scan_all)).unwrap();
     assert_eq!(keys(&graph.nodes(&[])), ["3"], "nothing of a file that failed");
-    let faults = Json::Array(vec![
+    let errors = Json::Array(vec![
         serde_json::json!({ "code": "parse", "column": 1, "line": 2, "message": "no such thing", "path": "a" }),
         serde_json::json!({ "code": "world", "message": "`b` is not there", "path": "b" }),
         serde_json::json!({ "code": "arguments", "message": "the parent `4` of `3` does not exist", "path": "c" }),
     ]);
-    assert_eq!(graph.field("errors").unwrap().to_json(), faults);
+    assert_eq!(graph.field("errors").unwrap().to_json(), errors);
 }
 
 //= docs/spec.md#scripts
 //= type=test
 //# A file that cannot be scanned or is too large MUST be an error of that file, and not of the whole graph.
 #[test]
-fn what_is_too_large_is_a_fault_of_its_file_and_what_stops_the_call_ends_the_build() {
+fn large_files_are_errors_and_stops_end_the_build() {
     let guard = crate::guard::Guard::new(crate::guard::Limits::default(), crate::guard::CancelFlag::default());
     let _entered = guard.enter();
     let built = |word: &str| {
@@ -101,9 +101,9 @@ fn what_is_too_large_is_a_fault_of_its_file_and_what_stops_the_call_ends_the_bui
     };
     let graph = built("limit").unwrap();
     assert_eq!(keys(&graph.nodes(&[])), ["1"]);
-    let fault = serde_json::json!([{ "code": "limit", "message": "too much", "path": "a" }]);
-    assert_eq!(graph.field("errors").unwrap().to_json(), fault);
-    assert_eq!(built("stop").err().map(|fault| fault.message).as_deref(), Some("too much"));
+    let error = serde_json::json!([{ "code": "limit", "message": "too much", "path": "a" }]);
+    assert_eq!(graph.field("errors").unwrap().to_json(), error);
+    assert_eq!(built("stop").err().map(|error| error.message).as_deref(), Some("too much"));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn references_are_resolved_at_the_end_in_order_of_appearance() {
             { "of": "m", "from_key": "1", "to_key": "2", "kind": "uses", "broken": false, "path": "b" },
         ])
     );
-    assert_eq!(graph.broken().unwrap().len(), 3);
+    assert_eq!(graph.broken_edges().unwrap().len(), 3);
     assert_eq!(graph.get("n", "2").unwrap().alone().edges_in(None).unwrap().len(), 2);
     assert!(graph.get("n", "1").unwrap().alone().edges_out(Some(&names(&["knows"]))).unwrap().is_empty());
 }
@@ -134,14 +134,14 @@ fn references_are_resolved_at_the_end_in_order_of_appearance() {
 fn a_builder_can_be_read_after_a_barrier_and_while_it_grows() {
     let build_it = |arguments: Vec<Value>| {
         let g = arguments[0].as_object::<Builder>().unwrap();
-        g.scan(&names(&["a"]), "read", &Value::Null)?;
+        g.scan_files(&names(&["a"]), "read", &Value::Null)?;
         for node in g.read(&names(&["n"]))?.nodes(&names(&["n"])).iter() {
             let id = format!("copy of {}", node.key());
-            g.record(|recording| recording.add("copy", &id.into(), &Value::Null, &Value::handle(node)))?;
+            g.record(|recording| recording.add_node("copy", &id.into(), &Value::Null, &Value::handle(node)))?;
             g.read(&names(&["n"]))?;
         }
         g.set_value("count", g.read(&names(&["copy"]))?.nodes(&names(&["copy"])).len().into())?;
-        g.scan(&names(&["b"]), "read", &Value::Null)?;
+        g.scan_files(&names(&["b"]), "read", &Value::Null)?;
         Ok(Value::Null)
     };
     let graph =
@@ -162,11 +162,11 @@ fn numbers(count: i64, derived: impl Fn(&Arc<Graph>, i64) -> Result<Value> + Sen
     builder
         .record(|recording| {
             (0..count).try_for_each(|at| {
-                recording.add("n", &at.into(), &Value::map([("at", at.into())]), &Value::Null).map(|_| ())
+                recording.add_node("n", &at.into(), &Value::map([("at", at.into())]), &Value::Null).map(|_| ())
             })
         })
         .unwrap();
-    builder.derive("n", &names(&["square", "other"]), "derive_it", None).unwrap();
+    builder.derive_fields("n", &names(&["square", "other"]), "derive_it", None).unwrap();
     builder.finish().unwrap()
 }
 
@@ -191,16 +191,16 @@ fn derived_fields_are_computed_once_and_can_be_asked_like_others() {
 }
 
 #[test]
-fn derived_fields_that_need_each_other_are_a_fault_that_names_the_chain() {
+fn cyclic_derived_fields_fail_and_name_the_chain() {
     for count in [4, 500] {
         let graph = numbers(count, move |graph, at| {
             let next = graph.get("n", &((at + 1) % count.min(4)).to_string()).unwrap();
             Ok(Value::map([("square", next.field("square")?)]))
         });
-        let fault = graph.get("n", "1").unwrap().field("square").unwrap_err();
-        assert_eq!(fault.code, Code::CYCLE);
+        let error = graph.get("n", "1").unwrap().field("square").unwrap_err();
+        assert_eq!(error.code, Code::CYCLE);
         assert_eq!(
-            fault.message,
+            error.message,
             "derived fields depend on each other: `derive_it` of n `1` → `derive_it` of n `2` → `derive_it` of n `3` → \
              `derive_it` of n `0` → `derive_it` of n `1`"
         );
@@ -213,20 +213,20 @@ fn derived_fields_that_need_each_other_are_a_fault_that_names_the_chain() {
 #[test]
 fn derived_fields_are_checked() {
     let graph = numbers(1, |_, _| Ok(Value::map([("sqare", 1_i64.into())])));
-    let fault = graph.get("n", "0").unwrap().field("square").unwrap_err();
+    let error = graph.get("n", "0").unwrap().field("square").unwrap_err();
     assert_eq!(
-        fault.to_string(),
+        error.to_string(),
         "`derive_it` returned `sqare`, which `derive_fields` does not declare (did you mean `square`?)"
     );
     let builder = Builder::new(Fake::default().with("f", |_| Ok(Value::Null)).shared());
-    assert_eq!(builder.derive("n", &names(&["a"]), "g", None).unwrap_err().message, "no function `g`");
+    assert_eq!(builder.derive_fields("n", &names(&["a"]), "g", None).unwrap_err().message, "no function `g`");
     assert_eq!(builder.derive_values(&names(&["a"]), "g").unwrap_err().message, "no function `g`");
-    builder.derive("n", &names(&["a"]), "f", None).unwrap();
-    assert!(builder.derive("n", &names(&["b", "a"]), "f", None).is_err());
-    builder.record(|recording| recording.add("n", &"1".into(), &map_value("a"), &Value::Null)).unwrap();
+    builder.derive_fields("n", &names(&["a"]), "f", None).unwrap();
+    assert!(builder.derive_fields("n", &names(&["b", "a"]), "f", None).is_err());
+    builder.record(|recording| recording.add_node("n", &"1".into(), &map_value("a"), &Value::Null)).unwrap();
     assert_eq!(builder.finish().err().unwrap().message, "the field `a` of n is already stored or derived");
-    assert!(builder.scan(&[], "f", &Value::Null).is_err());
-    let reserved = builder.record(|recording| recording.add("n", &"2".into(), &map_value("kind"), &Value::Null));
+    assert!(builder.scan_files(&[], "f", &Value::Null).is_err());
+    let reserved = builder.record(|recording| recording.add_node("n", &"2".into(), &map_value("kind"), &Value::Null));
     assert_eq!(reserved.unwrap_err().message, "a node cannot have a field `kind` of its own");
 }
 

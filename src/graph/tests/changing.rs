@@ -29,7 +29,8 @@ fn step() -> impl Strategy<Value = Step> {
         id.clone().prop_map(Step::Remove),
         (id.clone(), prop::sample::select(vec!["level", "fresh"])).prop_map(|(id, field)| Step::Set(id, field)),
         (id.clone(), id.clone()).prop_map(|(id, to)| Step::Rename(id, to)),
-        (id.clone(), id.clone(), any::<bool>()).prop_map(|(id, beside, after)| Step::ChangeFixture(id, beside, after)),
+        (id.clone(), id.clone(), any::<bool>())
+            .prop_map(|(id, sibling, after)| Step::ChangeFixture(id, sibling, after)),
         (id.clone(), prop::option::of(id.clone())).prop_map(|(id, parent)| Step::Enter(id, parent)),
         (id.clone(), id.clone(), edge, prop::option::of(id.clone()))
             .prop_map(|(from, to, kind, needed)| Step::Refer(from, to, kind, needed)),
@@ -50,21 +51,24 @@ fn run(tx: &Value, step: &Step) -> Result<()> {
     match step {
         Step::Add(kind, own, parent) => {
             let fields = Value::map([("line", Value::Integer(i64::from(*own))), ("level", "MAY".into())]);
-            tx.add(kind, &id(*own), &fields, &parent.map_or(Value::Null, id)).map(|_| ())
+            tx.add_node(kind, &id(*own), &fields, &parent.map_or(Value::Null, id)).map(|_| ())
         }
-        Step::Remove(node) => tx.remove(&id(*node)),
-        Step::Set(node, field) => tx.update(&id(*node), &Value::map([(*field, Value::from("MUST"))])),
-        Step::Rename(node, to) => tx.rename(&id(*node), &id(*to)),
-        Step::ChangeFixture(node, beside, true) => tx.place(&id(*node), &Value::Null, &id(*beside), None),
-        Step::ChangeFixture(node, beside, false) => tx.place(&id(*node), &id(*beside), &Value::Null, None),
+        Step::Remove(node) => tx.remove_nodes(&id(*node)),
+        Step::Set(node, field) => tx.update_node(&id(*node), &Value::map([(*field, Value::from("MUST"))])),
+        Step::Rename(node, to) => tx.rename_node(&id(*node), &id(*to)),
+        Step::ChangeFixture(node, sibling, true) => tx.move_node(&id(*node), &Value::Null, &id(*sibling), None),
+        Step::ChangeFixture(node, sibling, false) => tx.move_node(&id(*node), &id(*sibling), &Value::Null, None),
         Step::Enter(node, parent) => {
-            tx.place(&id(*node), &Value::Null, &Value::Null, Some(&parent.map_or(Value::Null, id)))
+            tx.move_node(&id(*node), &Value::Null, &Value::Null, Some(&parent.map_or(Value::Null, id)))
         }
-        Step::Refer(from, to, kind, needed) => tx.link(&id(*from), &id(*to), kind, &needs(needed), &["A".into()]),
-        Step::Unlink(at) => edge(*at)?.map_or(Ok(()), |edge| tx.unlink(&edge)),
-        Step::Retarget(at, to) => edge(*at)?.map_or(Ok(()), |edge| tx.rewire(&edge, Some(&id(*to)), None, None, None)),
-        Step::SetEdge(at, needed) => edge(*at)?
-            .map_or(Ok(()), |edge| tx.rewire(&edge, None, Some("turned"), Some(&needs(needed)), Some(&["B".into()]))),
+        Step::Refer(from, to, kind, needed) => tx.add_edge(&id(*from), &id(*to), kind, &needs(needed), &["A".into()]),
+        Step::Unlink(at) => edge(*at)?.map_or(Ok(()), |edge| tx.remove_edges(&edge)),
+        Step::Retarget(at, to) => {
+            edge(*at)?.map_or(Ok(()), |edge| tx.update_edges(&edge, Some(&id(*to)), None, None, None))
+        }
+        Step::SetEdge(at, needed) => edge(*at)?.map_or(Ok(()), |edge| {
+            tx.update_edges(&edge, None, Some("turned"), Some(&needs(needed)), Some(&["B".into()]))
+        }),
     }
 }
 
@@ -95,9 +99,9 @@ impl ChangeFixture {
             })
             .with("build", move |arguments| {
                 let g = arguments[0].as_object::<Builder>().unwrap();
-                g.scan(&listed.paths(), "read", &Value::Null)?;
-                g.derive("n", &names(&["size"]), "size", None)?;
-                g.derive("m", &names(&["near"]), "level", Some(&names(&["n by level"])))?;
+                g.scan_files(&listed.paths(), "read", &Value::Null)?;
+                g.derive_fields("n", &names(&["size"]), "size", None)?;
+                g.derive_fields("m", &names(&["near"]), "level", Some(&names(&["n by level"])))?;
                 Ok(Value::Null)
             })
             .shared();
@@ -169,7 +173,7 @@ fn whole(graph: &Arc<Graph>) -> Json {
         }
     }
     let kinds: Vec<(String, usize)> = graph.kinds().map(|(kind, count)| (kind.to_string(), count)).collect();
-    let broken = graph.broken().unwrap().to_json();
+    let broken = graph.broken_edges().unwrap().to_json();
     serde_json::json!({ "dump": dump(graph), "sizes": Value::List(sizes).to_json(), "kinds": kinds, "broken": broken, "found": looked })
 }
 
@@ -253,12 +257,12 @@ fn references_break_and_heal() {
     let place = ChangeFixture::new(&names(&["node n 1", "node m 2", "refer 2 1 uses 1", "refer 2 5 knows"]));
     let before = whole(&place.now());
     place.change(0, &[Step::Rename(1, 4)]);
-    assert_eq!(place.now().broken().unwrap().to_json()[0]["to"], "5");
+    assert_eq!(place.now().broken_edges().unwrap().to_json()[0]["to"], "5");
     place.change(1, &[Step::Remove(4), Step::Add("n", 5, None)]);
-    let broken = place.now().broken().unwrap().to_json();
+    let broken = place.now().broken_edges().unwrap().to_json();
     assert_eq!((broken[0]["to"].as_str(), broken[1].as_object()), (Some("4"), None));
     place.change(2, &[Step::Rename(5, 4), Step::Rename(4, 1)]);
-    assert!(place.now().broken().unwrap().is_empty(), "the one to 5 follows to 4 and to 1");
+    assert!(place.now().broken_edges().unwrap().is_empty(), "the one to 5 follows to 4 and to 1");
     let turn = ChangeSession::begin(&place.store).unwrap();
     assert_eq!(turn.undo_to("0").unwrap().unwrap().len(), 3);
     turn.commit();
@@ -307,7 +311,7 @@ fn a_failure_leaves_nothing() {
 //# While changes are pending, the graph MUST NOT be refreshed, and files that changed MUST be reported on
 //# request.
 #[test]
-fn files_that_move_on_are_told_and_wait() {
+fn changed_files_are_reported_and_wait() {
     let place = ChangeFixture::new(&names(&["node n 1"]));
     place.change(0, &[Step::Add("n", 2, None)]);
     assert!(place.store.stale_files(&place.origin().unwrap()).is_empty());
@@ -338,7 +342,7 @@ fn one_after_the_other() {
                     let label = ChangeLabel { id: id.as_str().into(), name: "x".into(), at: "now".into() };
                     let add = |tx: Value| {
                         let tx = tx.as_object::<Transaction>().unwrap();
-                        tx.add("n", &id.as_str().into(), &Value::Null, &Value::Null)
+                        tx.add_node("n", &id.as_str().into(), &Value::Null, &Value::Null)
                     };
                     turn.change(label, || place.origin(), add).unwrap();
                     assert!(place.store.pending_graph().map_or(0, |graph| graph.len()) <= count.max(1));

@@ -12,7 +12,7 @@ fn of_texts(texts: &[String]) -> Arc<Graph> {
         let fields =
             Value::from_json(&json!({ "text": text, "note": if at % 3 == 0 { Json::Null } else { json!("Tea") } }));
         builder
-            .record(|recording| recording.add("n", &format!("N-{at}").as_str().into(), &fields, &Value::Null))
+            .record(|recording| recording.add_node("n", &format!("N-{at}").as_str().into(), &fields, &Value::Null))
             .unwrap();
     }
     builder.finish().unwrap()
@@ -42,12 +42,13 @@ proptest! {
         let test = Value::from_json(&json!({ "contains": part, "ignore_case": true }));
         for limit in [None, Some(0), Some(2)] {
             let fields = names(&["id", "text", "note"]);
-            let (found, looked) = (all.any_of(&fields, &test, limit).unwrap(), each.any_of(&fields, &test, limit).unwrap());
+            let found = all.where_any(&fields, &test, limit).unwrap();
+            let looked = each.where_any(&fields, &test, limit).unwrap();
             prop_assert_eq!(keys(&found), keys(&looked));
         }
         prop_assert_eq!(all.tokens("text").unwrap(), each.tokens("text").unwrap());
         let some = all.slice(1, Some(3));
-        prop_assert_eq!(keys(&all.within(&some).unwrap()), keys(&some));
+        prop_assert_eq!(keys(&all.intersection(&some).unwrap()), keys(&some));
     }
 }
 
@@ -67,7 +68,7 @@ fn values_of_the_graph_are_computed_once_and_nodes_among_them_stay_nodes() {
     );
     let builder = Builder::new(Arc::clone(&fake) as _);
     for id in ["a", "b", "c"] {
-        builder.record(|recording| recording.add("n", &id.into(), &Value::Null, &Value::Null)).unwrap();
+        builder.record(|recording| recording.add_node("n", &id.into(), &Value::Null, &Value::Null)).unwrap();
     }
     builder.derive_values(&names(&["rest", "count"]), "rest_of").unwrap();
     builder.derive_values(&names(&["round"]), "round").unwrap();
@@ -107,8 +108,8 @@ fn the_last_definition_counts_where_the_first_one_stood_and_nothing_of_the_first
     assert_eq!(keys(&x.alone().children(None).unwrap()), ["x-A"]);
     assert_eq!(graph.get("i", "x-A").unwrap().field("text").unwrap(), "again".into());
     assert_eq!(x.alone().edges_out(None).unwrap().column("to_key").unwrap(), ["y".into(), "z".into()], "both are kept");
-    assert_eq!(graph.broken().unwrap().column("to_key").unwrap(), ["x-B".into()]);
-    assert_eq!(graph.faults().to_json()[0]["message"], "the r `x` is defined twice");
+    assert_eq!(graph.broken_edges().unwrap().column("to_key").unwrap(), ["x-B".into()]);
+    assert_eq!(graph.errors().to_json()[0]["message"], "the r `x` is defined twice");
     let Value::Map(test) = Value::from_json(&json!({ "text": { "all_tokens": ["one"] } })) else { unreachable!() };
     assert!(graph.nodes(&names(&["i"])).where_(&test).unwrap().is_empty());
 }

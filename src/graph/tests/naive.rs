@@ -103,7 +103,7 @@ proptest! {
         let graph = drawn.graph();
         let starts: Vec<usize> = starts.into_iter().collect::<BTreeSet<_>>().into_iter().rev().collect();
         let ids: Vec<Value> = starts.iter().map(|at| name(*at).into()).collect();
-        let begun = graph.nodes(&[]).among(&ids).unwrap();
+        let begun = graph.nodes(&[]).by_ids(&ids).unwrap();
         let named = names(kinds);
         let node_kinds = node_kinds.as_deref();
         let options = GraphWalkOptions { direction, kinds: Some(&named), node_kinds, depth, depth_first, back };
@@ -122,7 +122,7 @@ proptest! {
         let graph = drawn.graph();
         let starts: BTreeSet<usize> = starts.into_iter().collect();
         let ids: Vec<Value> = starts.iter().rev().map(|at| name(*at).into()).collect();
-        let begun = graph.nodes(&[]).among(&ids).unwrap();
+        let begun = graph.nodes(&[]).by_ids(&ids).unwrap();
         let found = keys(&begun.descendants(None).unwrap());
         let lies_in = |at: &usize| drawn.above(*at).iter().any(|above| starts.contains(above));
         let expected: BTreeSet<String> = (0..NODES).filter(lies_in).map(name).collect();

@@ -60,10 +60,10 @@ fn fresh(store: &GraphStore, files: &Arc<FileTable>) -> Arc<Graph> {
         .with("read", read_lines)
         .with("build", move |arguments| {
             let g = arguments[0].as_object::<Builder>().unwrap();
-            g.scan(&listed.paths(), "read", &Value::Null)?;
+            g.scan_files(&listed.paths(), "read", &Value::Null)?;
             let count = g.read(&[])?.len();
             let fields = Value::map([("count", count.into()), ("level", Value::Null), ("line", Value::Null)]);
-            g.record(|recording| recording.add("total", &"all".into(), &fields, &Value::Null))
+            g.record(|recording| recording.add_node("total", &"all".into(), &fields, &Value::Null))
         })
         .shared();
     let world: Arc<dyn Workspace> = Arc::clone(files) as _;
@@ -104,14 +104,14 @@ proptest! {
             let functions = Fake::default().with("read", read_lines).with("twice", |_| Ok(Value::Null));
             let functions = functions.with("build", move |arguments| {
                 let g = arguments[0].as_object::<Builder>().unwrap();
-                g.derive("m", &names(&["twice"]), "twice", None)?;
+                g.derive_fields("m", &names(&["twice"]), "twice", None)?;
                 for (path, barrier) in listed.iter().zip(&barriers) {
-                    g.scan(&names(&[path]), "read", &Value::Null)?;
+                    g.scan_files(&names(&[path]), "read", &Value::Null)?;
                     if *barrier {
                         g.read(&[])?;
                     }
                 }
-                g.derive("n", &names(&["twice"]), "twice", None).map(|()| Value::Null)
+                g.derive_fields("n", &names(&["twice"]), "twice", None).map(|()| Value::Null)
             });
             let world: Arc<dyn Workspace> = Arc::clone(&files) as _;
             let (functions, within) = (functions.shared(), |_: Arc<SealedWorld>, run: &mut dyn FnMut() -> _| run());
@@ -153,11 +153,11 @@ proptest! {
                 }
             }
             let cycles = all.cycles(kinds.as_deref()).unwrap();
-            prop_assert_eq!(all.order(kinds.as_deref()).is_ok(), cycles.is_empty());
+            prop_assert_eq!(all.dependency_order(kinds.as_deref()).is_ok(), cycles.is_empty());
             for cycle in cycles {
                 let ring: Vec<_> = cycle.iter().collect();
                 for (at, node) in ring.iter().enumerate() {
-                    let next = node.alone().step(Direction::Out, kinds.as_deref()).unwrap();
+                    let next = node.alone().neighbors(Direction::Out, kinds.as_deref()).unwrap();
                     prop_assert!(next.ids().contains(&ring[(at + 1) % ring.len()].number()));
                 }
             }

@@ -75,17 +75,17 @@ fn where_asks_fields() {
 }
 
 #[test]
-fn faults_name_what_is_near() {
+fn errors_name_the_nearest_match() {
     let tea = SHOP.nodes(&names(&["tea"]));
-    let fault = |test: &str| tea.where_(&map(test)).err().unwrap().to_string();
-    assert_eq!(fault(r#"{ "prise": 3 }"#), "the kind `tea` has no field `prise` (did you mean `price`?)");
+    let error = |test: &str| tea.where_(&map(test)).err().unwrap().to_string();
+    assert_eq!(error(r#"{ "prise": 3 }"#), "the kind `tea` has no field `prise` (did you mean `price`?)");
     assert_eq!(
-        fault(r#"{ "price": { "greater_thn": 3 } }"#),
+        error(r#"{ "price": { "greater_thn": 3 } }"#),
         "there is no test `greater_thn` (did you mean `greater_than`?)"
     );
-    assert!(fault(r#"{ "from": { "regex": "(" } }"#).contains("regular expression"));
+    assert!(error(r#"{ "from": { "regex": "(" } }"#).contains("regular expression"));
     assert_eq!(
-        fault(r#"{ "price": 1234, "levle": 1 }"#),
+        error(r#"{ "price": 1234, "levle": 1 }"#),
         "the kind `tea` has no field `levle` (did you mean `level`?)"
     );
     let node = SHOP.get("tea", "oolong").unwrap();
@@ -159,22 +159,22 @@ fn rows_keep_the_order_of_their_columns() {
 fn sets_are_ordered_and_lazy() {
     let tea = SHOP.nodes(&names(&["tea"]));
     let cheap = all().where_(&map(r#"{ "price": { "less_than": 10 } }"#)).unwrap();
-    assert_eq!(keys(&tea.slice(1, Some(1)).then(&cheap).unwrap()), ["sencha", "oolong", "assam", "small"]);
-    assert_eq!(keys(&all().without(&cheap).unwrap()), ["kyusu", "large"]);
+    assert_eq!(keys(&tea.slice(1, Some(1)).union(&cheap).unwrap()), ["sencha", "oolong", "assam", "small"]);
+    assert_eq!(keys(&all().difference(&cheap).unwrap()), ["kyusu", "large"]);
     assert_eq!(keys(&tea.slice(2, Some(99))), ["assam"]);
     assert!(tea.slice(9, None).is_empty());
     assert_eq!(keys(&tea.slice(1, None).slice(1, None)), ["assam"]);
     assert_eq!(tea.slice(1, None).where_(&map(r#"{ "price": 9 }"#)).unwrap().len(), 0, "a slice is not the whole kind");
     assert_eq!(all().distinct("level").unwrap(), [Value::from("MAY"), "MUST".into(), "SHOULD".into()]);
     assert_eq!(Value::Map(all().count_by("price").unwrap()), json(r#"{ "()": 1, "7": 1, "7.5": 1, "9": 2, "40": 1 }"#));
-    assert_eq!(tea.any_of(&names(&["key", "from"]), &json(r#"{ "contains": "a" }"#), None).unwrap().len(), 3);
+    assert_eq!(tea.where_any(&names(&["key", "from"]), &json(r#"{ "contains": "a" }"#), None).unwrap().len(), 3);
     let odd =
         closure(|node| Value::Bool(matches!(node, Value::Handle(node) if node.field("key") == Ok("oolong".into()))));
     assert_eq!(keys(&all().filter(&odd).unwrap()), ["oolong"]);
     let wrong = all().filter(&closure(|_| Value::Null)).err().unwrap();
     assert_eq!(wrong.message, "the function of `filter` must return true or false, got ()");
     let other = graph(&[("tea", "mate", "", "{}")], &[]);
-    assert!(all().then(&other.nodes(&[])).is_err());
+    assert!(all().union(&other.nodes(&[])).is_err());
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn lists_are_asked_and_spread() {
     assert_eq!(all.select(&names(&["by[]", "key"])).unwrap().len(), 3);
     assert!(rows(&["by[]", "n[] as m"]).is_err());
     let ids = ["3", "x", "1", "3"].map(Value::from);
-    assert_eq!(keys(&all.among(&ids).unwrap()), ["3", "1"]);
+    assert_eq!(keys(&all.by_ids(&ids).unwrap()), ["3", "1"]);
 }
 
 /// Near each other or not.

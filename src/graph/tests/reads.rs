@@ -35,12 +35,12 @@ impl ReadsFixture {
         let calls: Arc<Mutex<BTreeMap<&'static str, usize>>> = Arc::default();
         let mut functions = Fake::default().with("read", read_lines).with("build", move |arguments| {
             let g = arguments[0].as_object::<Builder>().unwrap();
-            g.scan(&listed.paths(), "read", &Value::Null)?;
+            g.scan_files(&listed.paths(), "read", &Value::Null)?;
             let count = g.read(&[])?.nodes(&names(&["n"])).len();
             let fields = Value::map([("line", count.into()), ("level", "built".into()), ("file", "".into())]);
-            g.record(|recording| recording.add_once("m", &"5".into(), &fields, &"1".into()))?;
+            g.record(|recording| recording.add_node_if_absent("m", &"5".into(), &fields, &"1".into()))?;
             for (kind, field, function, reads) in declared {
-                g.derive(kind, &names(&[*field]), function, reads.map(names).as_deref())?;
+                g.derive_fields(kind, &names(&[*field]), function, reads.map(names).as_deref())?;
             }
             g.set_value("title", "teas".into()).map(|()| Value::Null)
         });
@@ -82,7 +82,7 @@ impl ReadsFixture {
         let graph = self.fresh(store);
         let nodes = graph.nodes(&names(&["n"]));
         let column = |name: &str| {
-            nodes.column(name).map_or_else(|fault| fault.message.into(), |list| Value::List(list).to_json())
+            nodes.column(name).map_or_else(|error| error.message.into(), |list| Value::List(list).to_json())
         };
         Json::Array(["band", "all", "some", "deep", "own"].iter().map(|name| column(name)).collect())
     }
@@ -105,9 +105,9 @@ fn seen(nodes: &Nodes) -> Value {
     Value::list(nodes.iter().map(|node| {
         let parent = match node.parent() {
             Ok(parent) => parent.map_or(Value::Null, |parent| parent.key().into()),
-            Err(fault) => fault.message.into(),
+            Err(error) => error.message.into(),
         };
-        let level = node.field("level").unwrap_or_else(|fault| fault.message.into());
+        let level = node.field("level").unwrap_or_else(|error| error.message.into());
         Value::list([node.key().into(), node.field("line").unwrap(), level, node.field("band").unwrap(), parent])
     }))
 }
@@ -119,18 +119,18 @@ fn given(graph: &Arc<Graph>, kind: &str) -> Result<Nodes> {
 
 fn all(graph: &Arc<Graph>, node: &Node) -> Value {
     let nodes = given(graph, "m").unwrap();
-    let sorted = nodes.then(&node.alone()).unwrap().sort(&By::parse(&"level".into()).unwrap()).unwrap();
+    let sorted = nodes.union(&node.alone()).unwrap().sort(&By::parse(&"level".into()).unwrap()).unwrap();
     let children = node.alone().children(Some(&names(&["m"]))).unwrap();
     let ancestors = nodes
         .ancestors()
-        .map_or_else(|fault| fault.message.into(), |nodes| Value::list(keys(&nodes).into_iter().map(Value::from)));
+        .map_or_else(|error| error.message.into(), |nodes| Value::list(keys(&nodes).into_iter().map(Value::from)));
     Value::list([seen(&nodes), seen(&sorted), seen(&children), seen(&node.alone()), ancestors])
 }
 
 fn some(graph: &Arc<Graph>, node: &Node) -> Value {
     let nodes = given(graph, "m").unwrap();
     let got = graph.get("m", "3").map_or(Value::Null, |node| node.key().into());
-    let sorted = nodes.then(&node.alone()).unwrap().sort(&By::parse(&"level".into()).unwrap()).unwrap();
+    let sorted = nodes.union(&node.alone()).unwrap().sort(&By::parse(&"level".into()).unwrap()).unwrap();
     let odd = nodes.where_(&map(r#"{ "level": "MUST" }"#)).map_or(0, |nodes| nodes.len());
     Value::list([
         seen(&nodes),
@@ -155,7 +155,7 @@ fn own(_: &Arc<Graph>, node: &Node) -> Value {
 fn wild(graph: &Arc<Graph>, node: &Node) -> Value {
     let handle = Value::Handle(Arc::clone(graph) as _);
     let whole = Value::handle(node.alone());
-    let faults = [
+    let errors = [
         given(graph, "n").map(|_| ()),
         Graph::from_value(&handle, &[]).map(|_| ()),
         graph.field("title").map(|_| ()),
@@ -167,10 +167,10 @@ fn wild(graph: &Arc<Graph>, node: &Node) -> Value {
         node.field("other").map(|_| ()),
     ];
     let columns: Vec<Value> =
-        given(graph, "m").unwrap().column("parent.key").unwrap_or_else(|fault| vec![fault.message.into()]);
-    let told = faults.map(|fault| fault.map_or_else(|fault| fault.message.into(), |()| Value::Null));
+        given(graph, "m").unwrap().column("parent.key").unwrap_or_else(|error| vec![error.message.into()]);
+    let reported = errors.map(|error| error.map_or_else(|error| error.message.into(), |()| Value::Null));
     assert!(crate::graph::has_limited_reads());
-    Value::list(told.into_iter().chain(columns))
+    Value::list(reported.into_iter().chain(columns))
 }
 
 fn line() -> impl Strategy<Value = String> {
@@ -244,7 +244,7 @@ fn nothing_is_seen_but_what_is_named() {
     ]);
     bench.files.put("a", "node k 1\nnode n 2 1\nnode m 3 1");
     let graph = bench.fresh(&bench.store);
-    let told = graph.get("n", "2").unwrap().field("all").unwrap().to_json();
+    let reported = graph.get("n", "2").unwrap().field("all").unwrap().to_json();
     let expected = [
         "`wild` reads nodes of the kind `n`, which its `reads` does not declare",
         "the whole graph cannot be read in `wild`, whose `reads` limits what it sees",
@@ -257,7 +257,7 @@ fn nothing_is_seen_but_what_is_named() {
         "`wild` reads what `band` derives from the kind `k`, which its own `reads` does not declare",
         "`wild` reads nodes of the kind `k`, which its `reads` does not declare",
     ];
-    assert_eq!(told, serde_json::json!(expected));
+    assert_eq!(reported, serde_json::json!(expected));
     assert!(!crate::graph::has_limited_reads());
 }
 

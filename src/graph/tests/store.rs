@@ -27,7 +27,7 @@ impl StoreFixture {
                 let Value::Handle(builder) = &arguments[0] else { panic!("a builder") };
                 let Value::Handle(world) = &arguments[1] else { panic!("a world") };
                 let files = world.downcast::<Walker>().unwrap().0.lock().unwrap().as_ref().unwrap().walk(&WALK)?;
-                builder.downcast::<Builder>().unwrap().scan(&files.files, "read", &Value::Null)?;
+                builder.downcast::<Builder>().unwrap().scan_files(&files.files, "read", &Value::Null)?;
                 Ok(Value::Null)
             });
         Self { files, functions: functions.shared(), scanned, store: GraphStore::default() }
@@ -93,7 +93,7 @@ fn only_what_changed_is_read_and_parsed_again() {
 }
 
 #[test]
-fn a_failed_build_is_told_and_tried_again() {
+fn failed_builds_are_reported_and_retried() {
     let files = FileTable::with(&[]);
     let fails = Arc::new(std::sync::atomic::AtomicBool::new(true));
     let flag = Arc::clone(&fails);
@@ -152,7 +152,7 @@ fn one_builds_and_the_others_wait() {
 //= type=test
 //# A background refresh of a graph MUST NOT delay calls, and MUST make earlier edits visible to later calls.
 #[test]
-fn what_stands_is_given_while_another_is_built() {
+fn the_current_graph_is_returned_during_a_build() {
     let (gate, waits) = std::sync::mpsc::channel::<()>();
     let waits = Mutex::new(waits);
     let builds = Arc::new(AtomicUsize::new(0));
@@ -197,7 +197,7 @@ fn a_scan_function_reads_nothing_else() {
     let functions = Fake::default()
         .with("read", move |_| inside.lock().unwrap().as_ref().unwrap().read("a").map(|_| Value::Null))
         .with("build", |arguments| {
-            arguments[0].as_object::<Builder>().unwrap().scan(&names(&["a"]), "read", &Value::Null)?;
+            arguments[0].as_object::<Builder>().unwrap().scan_files(&names(&["a"]), "read", &Value::Null)?;
             Ok(Value::Null)
         })
         .shared();
@@ -212,6 +212,6 @@ fn a_scan_function_reads_nothing_else() {
             run()
         },
     };
-    let fault = GraphStore::default().fresh(&build).err().unwrap();
-    assert!(fault.message.ends_with("a scan function can read only its own file"), "{fault}");
+    let error = GraphStore::default().fresh(&build).err().unwrap();
+    assert!(error.message.ends_with("a scan function can read only its own file"), "{error}");
 }

@@ -30,16 +30,16 @@ fn fragments() -> Vec<Arc<crate::graph::fragment::Fragment>> {
                 ("weight", (number * 7919 % 1000).into()),
             ]);
             let parent =
-                recording.add("requirement", &format!("REQ-{number:06}").into(), &fields, &Value::Null).unwrap();
+                recording.add_node("requirement", &format!("REQ-{number:06}").into(), &fields, &Value::Null).unwrap();
             for label in ["A", "B", "C"] {
                 let fields = Value::map([("label", label.into()), ("text", "x".into())]);
                 let id = format!("REQ-{number:06}-{label}").into();
-                recording.add("assertion", &id, &fields, &parent).unwrap();
+                recording.add_node("assertion", &id, &fields, &parent).unwrap();
             }
             if at % 2 == 0 {
                 for step in 1..4 {
                     let to = format!("REQ-{:06}", (number * 31 + step * 977) % 40_100);
-                    recording.refer(&parent, &to.into(), "implements", &[], &[]).unwrap();
+                    recording.add_edge(&parent, &to.into(), "implements", &[], &[]).unwrap();
                 }
             }
         }
@@ -58,7 +58,12 @@ fn how_fast() {
         || assemble(None, &fragments, Vec::new(), (Map::new(), Vec::new()), Arc::clone(&functions), None).unwrap();
     println!("assembly {:?}", best(20, || drop(make())));
     let graph = make();
-    println!("{} nodes, {} references, {} broken", graph.len(), graph.edges().len(), graph.broken().unwrap().len());
+    println!(
+        "{} nodes, {} references, {} broken",
+        graph.len(),
+        graph.edges().len(),
+        graph.broken_edges().unwrap().len()
+    );
     let kind = names(&["requirement"]);
     println!("first index {:?}", best(1, || drop(graph.nodes(&kind).where_(&map(r#"{ "level": "MUST" }"#)))));
     let must = map(r#"{ "level": "MUST" }"#);
@@ -103,7 +108,7 @@ fn how_fast_changes_are() {
         .with("read", read_lines)
         .with("build", move |arguments| {
             let g = arguments[0].as_object::<Builder>().unwrap();
-            g.scan(&listed.paths(), "read", &Value::Null).map(|()| Value::Null)
+            g.scan_files(&listed.paths(), "read", &Value::Null).map(|()| Value::Null)
         })
         .shared();
     let world: Arc<dyn Workspace> = Arc::clone(&files) as _;
@@ -124,12 +129,12 @@ fn how_fast_changes_are() {
     };
     let id = |text: &str| Value::from(text);
     let null = Value::Null;
-    one("update", &|tx| tx.update(&id("r500"), &Value::map([("level", Value::from("MUST"))])));
-    one("add", &|tx| tx.add("assertion", &id("r500-7"), &null, &id("r500")).map(|_| ()));
-    one("place", &|tx| tx.place(&id("r500-7"), &null, &id("r500-5"), None));
-    one("link", &|tx| tx.link(&id("r500"), &id("r7"), "implements", &[], &[]));
-    one("rename", &|tx| tx.rename(&id("r100"), &id("x100")));
-    one("remove", &|tx| tx.remove(&id("r200")));
+    one("update", &|tx| tx.update_node(&id("r500"), &Value::map([("level", Value::from("MUST"))])));
+    one("add", &|tx| tx.add_node("assertion", &id("r500-7"), &null, &id("r500")).map(|_| ()));
+    one("place", &|tx| tx.move_node(&id("r500-7"), &null, &id("r500-5"), None));
+    one("link", &|tx| tx.add_edge(&id("r500"), &id("r7"), "implements", &[], &[]));
+    one("rename", &|tx| tx.rename_node(&id("r100"), &id("x100")));
+    one("remove", &|tx| tx.remove_nodes(&id("r200")));
     for _ in 0..6 {
         let start = Instant::now();
         let name = turn.undo().unwrap().unwrap().name.clone();
@@ -169,9 +174,9 @@ fn traced() -> (Arc<FileTable>, Arc<dyn Functions>, Arc<AtomicUsize>) {
         })
         .with("build", move |arguments| {
             let g = arguments[0].as_object::<Builder>().unwrap();
-            g.scan(&listed.paths(), "read", &Value::Null)?;
-            g.derive("a", &names(&["section", "error"]), "match", Some(&names(&["s"])))?;
-            g.derive("r", &names(&["citations"]), "state", Some(&names(&["s", "a by section"])))?;
+            g.scan_files(&listed.paths(), "read", &Value::Null)?;
+            g.derive_fields("a", &names(&["section", "error"]), "match", Some(&names(&["s"])))?;
+            g.derive_fields("r", &names(&["citations"]), "state", Some(&names(&["s", "a by section"])))?;
             Ok(Value::Null)
         });
     (files, functions.shared(), called)

@@ -40,8 +40,8 @@ fn a_walk_meets_each_node_once_and_ends() {
     assert_eq!(keys(&a.walk(&near).unwrap()), ["b"]);
     let kinds = names(&["knows"]);
     assert!(a.walk(&walking(Direction::Out, Some(&kinds))).unwrap().is_empty());
-    assert_eq!(keys(&graph.get("n", "d").unwrap().alone().step(Direction::Out, None).unwrap()), ["d"]);
-    assert_eq!(keys(&a.step(Direction::Out, None).unwrap()), ["b"], "two edges, one node");
+    assert_eq!(keys(&graph.get("n", "d").unwrap().alone().neighbors(Direction::Out, None).unwrap()), ["d"]);
+    assert_eq!(keys(&a.neighbors(Direction::Out, None).unwrap()), ["b"], "two edges, one node");
     let up = names(&["parent", "uses"]);
     let y = graph.get("leaf", "y").unwrap().alone();
     assert_eq!(keys(&y.walk(&walking(Direction::Out, Some(&up))).unwrap()), ["x", "a", "b", "c", "d"]);
@@ -87,14 +87,14 @@ fn cycles_are_found_and_have_no_order() {
     let cycles: Vec<Vec<String>> = all.cycles(None).unwrap().iter().map(keys).collect();
     assert_eq!(cycles, [vec!["a", "b", "c"], vec!["d"]]);
     assert_eq!(all.cycles(Some(&names(&["knows"]))).unwrap().len(), 1);
-    let fault = all.order(None).err().unwrap();
-    assert_eq!(fault.code, Code::CYCLE);
-    assert_eq!(fault.message, "nodes in a cycle cannot be ordered: `a` → `b` → `c` → `a`");
+    let error = all.dependency_order(None).err().unwrap();
+    assert_eq!(error.code, Code::CYCLE);
+    assert_eq!(error.message, "nodes in a cycle cannot be ordered: `a` → `b` → `c` → `a`");
     let line = super::graph(
         &[("n", "top", "", "{}"), ("n", "free", "", "{}"), ("n", "low", "", "{}"), ("n", "mid", "", "{}")],
         &[("top", "mid", "uses"), ("mid", "low", "uses"), ("top", "low", "uses"), ("low", "top", "knows")],
     );
-    let order = line.nodes(&[]).order(Some(&names(&["uses"]))).unwrap();
+    let order = line.nodes(&[]).dependency_order(Some(&names(&["uses"]))).unwrap();
     assert_eq!(keys(&order), ["free", "low", "mid", "top"]);
 }
 

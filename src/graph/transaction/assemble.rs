@@ -61,7 +61,7 @@ impl<'a> DraftAssembly<'a> {
             kinds: base.kinds.iter().map(KindTable::without_nodes).collect(),
             kind_at: base.kind_at.clone(),
             edge_kinds: base.edge_kinds.clone(),
-            faults: base.faults.clone(),
+            errors: base.errors.clone(),
             ..GraphData::default()
         };
         let mut number_of = vec![NONE; base.slots.len()];

@@ -153,7 +153,7 @@ impl Draft {
                 }
             }
             DraftOperation::Rename(node, id) => self.rename(*node, id),
-            DraftOperation::Place(node, beside, after) => self.place(*node, *beside, *after),
+            DraftOperation::Place(node, sibling, after) => self.place(*node, *sibling, *after),
             DraftOperation::Enter(node, parent) => self.record_mut(*node).parent = *parent,
             DraftOperation::Link(edge, record) => {
                 self.edges.insert(*edge, record.clone());
@@ -274,11 +274,11 @@ impl Draft {
         }
     }
 
-    fn place(&mut self, node: u32, beside: u32, after: bool) {
+    fn place(&mut self, node: u32, sibling: u32, after: bool) {
         self.keeps_base_order = false;
         let order = Arc::make_mut(&mut self.order);
         order.retain(|other| *other != node);
-        let at = order.iter().position(|other| *other == beside).map_or(order.len(), |at| at + usize::from(after));
+        let at = order.iter().position(|other| *other == sibling).map_or(order.len(), |at| at + usize::from(after));
         order.insert(at, node);
     }
 

@@ -31,7 +31,7 @@ pub struct HttpOptions {
 pub struct AccessPolicy {
     address: SocketAddr,
     token: Option<Secret>,
-    hosts: Vec<Host>,
+    hosts: Vec<HttpHost>,
     origins: Vec<WebOrigin>,
 }
 
@@ -118,7 +118,7 @@ impl AccessPolicy {
         }
         let named = single_field(&parts.headers, &HOST)?.ok_or_else(|| bad_request("no host field"))?;
         for host in [Some(named), parts.uri.authority().map(Authority::as_str)].into_iter().flatten() {
-            let host = Host::parse(host)
+            let host = HttpHost::parse(host)
                 .ok_or_else(|| bad_request("the host must be a name or an address, with or without a port"))?;
             //= docs/spec.md#http
             //# A request for a host or from an origin that is not allowed MUST be refused with status 403.
@@ -202,8 +202,8 @@ fn parse_address(text: &str) -> Result<SocketAddr> {
     })
 }
 
-fn parse_host(text: &str) -> Result<Host> {
-    Host::parse(text).ok_or_else(|| {
+fn parse_host(text: &str) -> Result<HttpHost> {
+    HttpHost::parse(text).ok_or_else(|| {
         usage(format!("`{text}` is not a host")).help("a host is a name or an address, with or without a port")
     })
 }
@@ -217,7 +217,7 @@ fn parse_origin(text: &str) -> Result<WebOrigin> {
 
 /// A host, with an optional port.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Host {
+struct HttpHost {
     /// In lower case; an IPv6 address is in brackets.
     name: String,
     port: Option<u16>,
@@ -227,10 +227,10 @@ struct Host {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct WebOrigin {
     scheme: String,
-    host: Host,
+    host: HttpHost,
 }
 
-impl Host {
+impl HttpHost {
     /// Parses `host` or `host:port`, without a user or an empty port (RFC 9110, sections 4.2.4 and 7.2).
     fn parse(text: &str) -> Option<Self> {
         let authority: Authority = text.parse().ok().filter(|_| !text.contains('@'))?;
@@ -260,7 +260,7 @@ impl WebOrigin {
     fn parse(text: &str) -> Option<Self> {
         let (scheme, host) = text.split_once("://").filter(|(scheme, _)| !scheme.is_empty())?;
         let scheme = scheme.to_ascii_lowercase();
-        let mut host = Host::parse(host)?;
+        let mut host = HttpHost::parse(host)?;
         host.port = host.port.or(match scheme.as_str() {
             "http" => Some(80),
             "https" => Some(443),
@@ -354,7 +354,7 @@ mod tests {
         for host in
             ["localhost", "LocalHost:80", "127.0.0.1:65535", "[::1]", "[::1]:8000", "a_b.example", "a.example:1"]
         {
-            assert!(Host::parse(host).is_some(), "{host}");
+            assert!(HttpHost::parse(host).is_some(), "{host}");
         }
         for wrong in [
             "",
@@ -376,7 +376,7 @@ mod tests {
             "[::1]:",
             "ä.example",
         ] {
-            assert_eq!(Host::parse(wrong), None, "{wrong}");
+            assert_eq!(HttpHost::parse(wrong), None, "{wrong}");
         }
     }
 

@@ -3,7 +3,7 @@
 use super::access::single_field;
 use super::responses::{Refusal, json_response, refusal};
 use crate::mcp::message::{error_message, read_message, readable_id};
-use crate::mcp::sender::{LARGE_MESSAGE, run_aside};
+use crate::mcp::sender::{LARGE_MESSAGE, run_blocking};
 use crate::script::CallerId;
 use crate::value::Json;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
@@ -40,7 +40,7 @@ impl MessageRequest {
         //# A request with ambiguous headers, or with a body that is not a message, MUST be refused with
         //# status 400.
         let read = || read_message(&body);
-        let message = if body.len() > LARGE_MESSAGE { run_aside(read) } else { read() }.map_err(|unreadable| {
+        let message = if body.len() > LARGE_MESSAGE { run_blocking(read) } else { read() }.map_err(|unreadable| {
             let id = readable_id(&body);
             Box::new(json_response(StatusCode::BAD_REQUEST, &error_message(id, &unreadable.into())))
         })?;

@@ -6,7 +6,7 @@ use crate::mcp::connection::Connection;
 use crate::mcp::message::{IncomingMessage, parse_message};
 use crate::mcp::revision::Revision;
 use crate::mcp::sender::RequestSender;
-use crate::mcp::tool_call::call_tool;
+use crate::mcp::tool_call::answer_tool_call;
 use hyper::StatusCode;
 use hyper::header::{self, AsHeaderName, HeaderMap};
 use rmcp::model::{
@@ -54,7 +54,7 @@ impl DirectCalls {
             headers: Some(checked.headers()),
             caller_id: checked.caller_id(),
         };
-        Ok(match call_tool(&self.connection, params, sender, Revision::Stateless).await {
+        Ok(match answer_tool_call(&self.connection, params, sender, Revision::Stateless).await {
             Ok(response) => (StatusCode::OK, ServerJsonRpcMessage::response(ServerResult::from(response), id)),
             Err(error) => (status_of(error.code), ServerJsonRpcMessage::error(error, Some(id))),
         })

@@ -12,7 +12,7 @@ use crate::mcp::message::{
     duplicate_id_error, malformed_list_error, malformed_message_error, oversized_client_info_error,
     removed_method_error,
 };
-use crate::mcp::sender::run_aside;
+use crate::mcp::sender::run_blocking;
 use crate::script::CallerId;
 use crate::value::Json;
 use arc_swap::ArcSwap;
@@ -97,7 +97,7 @@ impl HttpEndpoint {
         let mut answered = pin!(self.answer_message(request));
         poll_fn(|context| {
             let mut poll = || answered.as_mut().poll(context);
-            if is_large { run_aside(poll) } else { poll() }
+            if is_large { run_blocking(poll) } else { poll() }
         })
         .await
     }

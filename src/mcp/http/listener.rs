@@ -63,12 +63,12 @@ impl HttpListener {
         endpoint: Arc<HttpEndpoint>,
         server: &McpServer,
         ended: impl Future<Output = ()>,
-        beside: impl Future<Output = ()>,
+        meanwhile: impl Future<Output = ()>,
     ) {
         tokio::select! {
             () = ended => {}
             () = self.accept(&endpoint) => {}
-            () = beside => {}
+            () = meanwhile => {}
         }
         self.wind_down(&endpoint.connections, server).await;
     }
@@ -269,7 +269,7 @@ mod tests {
     /// A client that vanishes without a word cannot be simulated here, but the options of the socket can be read.
     #[tokio::test]
     #[cfg(target_os = "linux")]
-    async fn the_system_gives_up_what_nobody_takes_and_holds_little_of_it() {
+    async fn sockets_have_a_user_timeout_and_small_buffers() {
         let socket = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let _client = TcpStream::connect(socket.local_addr().unwrap()).await.unwrap();
         let (stream, _) = socket.accept().await.unwrap();

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a session may be silent before it is closed; its client begins another.
-const IDLE_TIME: Duration = Duration::from_secs(30 * 60);
+const SESSION_IDLE_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 
 /// How long a client whose connection broke can ask for what it missed of an answer.
 const RESUME_TIME: Duration = Duration::from_secs(10);
@@ -22,7 +22,7 @@ const MESSAGE_CAPACITY: usize = 4;
 /// The session manager of rmcp, which answers a session that it does not know with that status.
 pub(super) fn manager() -> LocalSessionManager {
     let mut config = SessionConfig::default();
-    config.keep_alive = Some(IDLE_TIME);
+    config.keep_alive = Some(SESSION_IDLE_TIMEOUT);
     config.completed_cache_ttl = RESUME_TIME;
     config.channel_capacity = MESSAGE_CAPACITY;
     let mut manager = LocalSessionManager::default();

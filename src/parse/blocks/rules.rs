@@ -67,9 +67,9 @@ pub(super) struct LineRule {
 
 impl LineRule {
     fn new(pattern: &str, path: &str) -> Result<Self> {
-        let pattern = Pattern::compile_cached(pattern).map_err(|mut fault| {
-            fault.message = format!("rule `{path}`: {}", fault.message);
-            fault
+        let pattern = Pattern::compile_cached(pattern).map_err(|mut error| {
+            error.message = format!("rule `{path}`: {}", error.message);
+            error
         })?;
         let numbered = pattern.names().iter().enumerate();
         let names = numbered.filter_map(|(number, name)| Some((number, Arc::clone(name.as_ref()?)))).collect();
@@ -132,9 +132,9 @@ impl RuleReader {
         if !known.is_empty()
             && let Some(unknown) = map.keys().find(|key| !known.contains(&&***key))
         {
-            let fault = Diagnostic::new(Code::ARGUMENTS, format!("`{path}` has no key `{unknown}`"));
+            let error = Diagnostic::new(Code::ARGUMENTS, format!("`{path}` has no key `{unknown}`"));
             let help = did_you_mean(unknown, known.iter().copied());
-            return Err(fault.help(help.unwrap_or_else(|| format!("known: `{}`", known.join("`, `")))));
+            return Err(error.help(help.unwrap_or_else(|| format!("known: `{}`", known.join("`, `")))));
         }
         Ok(Self { map, path: path.to_owned() })
     }
@@ -244,10 +244,10 @@ impl BlockRules {
         match self.lists.iter().find(|list| !known.contains(&&*list.name)) {
             None => Ok(()),
             Some(ListRule { name, .. }) => {
-                let fault =
+                let error =
                     Diagnostic::new(Code::ARGUMENTS, format!("`rules.lists` splits `{name}`, which is not a field"));
                 let help = did_you_mean(name, known);
-                Err(fault.help(help.unwrap_or_else(|| "use a key of `fields`".to_owned())))
+                Err(error.help(help.unwrap_or_else(|| "use a key of `fields`".to_owned())))
             }
         }
     }

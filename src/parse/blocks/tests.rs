@@ -70,17 +70,17 @@ fn fences_are_opaque_and_line_ends_do_not_matter() {
 
 #[test]
 fn rules_are_checked() {
-    let fault = |rules: serde_json::Value| read("", &rules).err().map_or_else(String::new, |fault| fault.to_string());
-    assert_eq!(fault(json!({ "strat": "a" })), "`rules` has no key `strat` (did you mean `start`?)");
-    assert!(fault(json!({})).starts_with("`rules` lacks `start`"));
-    assert!(fault(json!({ "start": "(" })).starts_with("rule `rules.start`: invalid regular expression"));
-    assert!(fault(json!({ "start": "a", "items": { "items": "x" } })).contains("did you mean `item`?"));
+    let error = |rules: serde_json::Value| read("", &rules).err().map_or_else(String::new, |error| error.to_string());
+    assert_eq!(error(json!({ "strat": "a" })), "`rules` has no key `strat` (did you mean `start`?)");
+    assert!(error(json!({})).starts_with("`rules` lacks `start`"));
+    assert!(error(json!({ "start": "(" })).starts_with("rule `rules.start`: invalid regular expression"));
+    assert!(error(json!({ "start": "a", "items": { "items": "x" } })).contains("did you mean `item`?"));
     assert!(
-        fault(json!({ "start": "a", "fields": { "need": "b" }, "lists": { "needs": {} } }))
+        error(json!({ "start": "a", "fields": { "need": "b" }, "lists": { "needs": {} } }))
             .contains("did you mean `need`?")
     );
-    assert!(fault(json!({ "start": "a", "end_takes": 1 })).contains("must be a boolean, got integer"));
-    assert!(fault(json!({ "start": "a", "fences": "x" })).contains("`opaque` or `plain`"));
+    assert!(error(json!({ "start": "a", "end_takes": 1 })).contains("must be a boolean, got integer"));
+    assert!(error(json!({ "start": "a", "fences": "x" })).contains("`opaque` or `plain`"));
 }
 
 /// 20,000 blocks, 15 MB. Run it with `--ignored --release`.

@@ -15,7 +15,7 @@ fn read(text: &str, header: bool) -> Result<Json> {
     read_as(text, CsvFormat { header, ..COMMA })
 }
 
-fn fault_text(text: &str, header: bool) -> String {
+fn error_text(text: &str, header: bool) -> String {
     read(text, header).expect_err(text).to_string()
 }
 
@@ -29,18 +29,18 @@ fn rows_are_maps_or_lists() {
 }
 
 #[test]
-fn an_uneven_row_and_a_name_twice_are_faults() {
-    let told = |text| fault_text(text, true);
-    assert!(told("a,b\n1,2\n\n3\n").starts_with("text:4:1: the row has 1 cells, but the header has 2"));
-    assert!(told("a,b,a\n").starts_with("text:1:1: the column `a` appears twice"));
+fn uneven_rows_and_duplicate_names_are_errors() {
+    let reported = |text| error_text(text, true);
+    assert!(reported("a,b\n1,2\n\n3\n").starts_with("text:4:1: the row has 1 cells, but the header has 2"));
+    assert!(reported("a,b,a\n").starts_with("text:1:1: the column `a` appears twice"));
     for separator in ["::", "", "ö", "\"", "\n"] {
-        let fault = read_as("", CsvFormat { separator, ..COMMA }).err().map(|fault| fault.code);
-        assert_eq!(fault, Some(Code::ARGUMENTS), "{separator}");
+        let error = read_as("", CsvFormat { separator, ..COMMA }).err().map(|error| error.code);
+        assert_eq!(error, Some(Code::ARGUMENTS), "{separator}");
     }
 }
 
 #[test]
-fn a_broken_quote_is_a_fault_where_it_stands() {
+fn invalid_quotes_are_errors_with_location() {
     for (text, place, message) in [
         ("id,name\n1,\"tea\n2,pot\n", "2:3", "the double quote is not closed"),
         ("a\n\"", "2:1", "the double quote is not closed"),
@@ -52,9 +52,9 @@ fn a_broken_quote_is_a_fault_where_it_stands() {
     ] {
         for header in [true, false] {
             assert!(
-                fault_text(text, header).starts_with(&format!("text:{place}: {message}")),
+                error_text(text, header).starts_with(&format!("text:{place}: {message}")),
                 "{}",
-                fault_text(text, header)
+                error_text(text, header)
             );
         }
     }

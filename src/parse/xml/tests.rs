@@ -40,21 +40,21 @@ fn paths_have_names_stars_and_double_stars() {
     assert_eq!(names(&root, "**/b/**/c").len(), 2);
     assert_eq!(names(&root, "**"), ["a", "b", "b", "c", "c", "c"]);
     assert_eq!(names(&root, "x/**"), [""; 0]);
-    assert!(root.select("/a").is_err_and(|fault| fault.code == Code::ARGUMENTS));
+    assert!(root.select("/a").is_err_and(|error| error.code == Code::ARGUMENTS));
 }
 
 #[test]
 fn faults_say_where() {
-    let fault = |text: &str| parse(text).err().map_or_else(String::new, |fault| fault.to_string());
-    assert!(fault("<a>\n  <b></a>").starts_with("text:2:"), "{}", fault("<a>\n  <b></a>"));
-    let entity = fault("<!DOCTYPE a [<!ENTITY x 'y'>]><a>&x;</a>");
+    let error = |text: &str| parse(text).err().map_or_else(String::new, |error| error.to_string());
+    assert!(error("<a>\n  <b></a>").starts_with("text:2:"), "{}", error("<a>\n  <b></a>"));
+    let entity = error("<!DOCTYPE a [<!ENTITY x 'y'>]><a>&x;</a>");
     assert!(entity.starts_with("text:1:1: ") && entity.contains("a document type declaration"), "{entity}");
-    assert!(fault("").starts_with("text:1:1: "), "{}", fault(""));
-    let deep = fault(&format!("{}{}", "<a>".repeat(100_000), "</a>".repeat(100_000)));
+    assert!(error("").starts_with("text:1:1: "), "{}", error(""));
+    let deep = error(&format!("{}{}", "<a>".repeat(100_000), "</a>".repeat(100_000)));
     assert!(deep.contains("levels deep"), "{deep}");
     let attributes: String = (0..50_000).map(|number| format!(" a{number}='='")).collect();
     assert!(
-        fault(&format!("<a><!--<b{attributes}>--><![CDATA[<b{attributes}>]]><b{attributes}/></a>"))
+        error(&format!("<a><!--<b{attributes}>--><![CDATA[<b{attributes}>]]><b{attributes}/></a>"))
             .contains("attributes")
     );
 }

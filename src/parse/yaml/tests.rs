@@ -7,15 +7,15 @@ use proptest::prelude::*;
 use serde_json::json;
 
 fn read(text: &str) -> Json {
-    parse_yaml(&ParserInput::from_value(&text.into())).unwrap_or_else(|fault| panic!("{text:?}: {fault}")).to_json()
+    parse_yaml(&ParserInput::from_value(&text.into())).unwrap_or_else(|error| panic!("{text:?}: {error}")).to_json()
 }
 
-fn fault(text: &str) -> String {
+fn error(text: &str) -> String {
     match parse_yaml(&ParserInput::from_value(&text.into())) {
         Ok(value) => panic!("{text:?} is {value:?}"),
-        Err(fault) => {
-            assert_eq!(fault.code, CODE);
-            fault.to_string()
+        Err(error) => {
+            assert_eq!(error.code, CODE);
+            error.to_string()
         }
     }
 }
@@ -93,14 +93,14 @@ fn plain_scalars_are_what_the_core_schema_says() {
 
 #[test]
 fn faults_say_where_and_what_to_do() {
-    assert!(fault("a: 1\nb: 2\na: 3\n").starts_with("text:3:1: "), "{}", fault("a: 1\nb: 2\na: 3\n"));
-    assert!(fault("a: 1\n1: 2\n\"1\": 3\n").contains("once"), "{}", fault("a: 1\n1: 2\n\"1\": 3\n"));
-    assert!(fault("a: b: c\n").starts_with("text:1:"), "{}", fault("a: b: c\n"));
-    assert!(fault("a: 1\n---\nb: 1\n").contains("one document"), "{}", fault("a: 1\n---\nb: 1\n"));
-    assert!(fault("a:\n\t- b\n").contains("spaces"), "{}", fault("a:\n\t- b\n"));
+    assert!(error("a: 1\nb: 2\na: 3\n").starts_with("text:3:1: "), "{}", error("a: 1\nb: 2\na: 3\n"));
+    assert!(error("a: 1\n1: 2\n\"1\": 3\n").contains("once"), "{}", error("a: 1\n1: 2\n\"1\": 3\n"));
+    assert!(error("a: b: c\n").starts_with("text:1:"), "{}", error("a: b: c\n"));
+    assert!(error("a: 1\n---\nb: 1\n").contains("one document"), "{}", error("a: 1\n---\nb: 1\n"));
+    assert!(error("a:\n\t- b\n").contains("spaces"), "{}", error("a:\n\t- b\n"));
     let document = Value::handle(Document::new("a.yaml", "x: [1\n"));
-    let fault = parse_yaml(&ParserInput::from_value(&document)).expect_err("the list is open");
-    assert!(fault.to_string().starts_with("a.yaml:"), "{fault}");
+    let error = parse_yaml(&ParserInput::from_value(&document)).expect_err("the list is open");
+    assert!(error.to_string().starts_with("a.yaml:"), "{error}");
 }
 
 #[test]
@@ -110,12 +110,12 @@ fn bombs_and_towers_are_refused() {
         let below = vec![format!("*a{}", level - 1); 10].join(", ");
         bomb.push_str(&format!("a{level}: &a{level} [{below}]\n"));
     }
-    assert!(fault(&bomb).contains("aliases"), "{}", fault(&bomb));
-    fault(&"[".repeat(100_000));
-    fault(&"{a: ".repeat(100_000));
-    fault(&"- ".repeat(50_000));
+    assert!(error(&bomb).contains("aliases"), "{}", error(&bomb));
+    error(&"[".repeat(100_000));
+    error(&"{a: ".repeat(100_000));
+    error(&"- ".repeat(50_000));
     let steps: String = (0..2_000).map(|level| format!("{}a:\n", " ".repeat(level))).collect();
-    fault(&steps);
+    error(&steps);
 }
 
 #[test]
@@ -173,7 +173,7 @@ proptest! {
         let text = yaml_text(&tree).expect("it can be written");
         match parse_yaml(&ParserInput::from_value(&text.as_str().into())) {
             Ok(value) => prop_assert_eq!(value, Value::from_json(&tree), "{}", text),
-            Err(fault) => prop_assert!(false, "{fault}\n{text}"),
+            Err(error) => prop_assert!(false, "{error}\n{text}"),
         }
     }
 
@@ -181,7 +181,7 @@ proptest! {
     //= type=test
     //# A parser MUST NOT panic, whatever text it is given.
     #[test]
-    fn it_never_panics_and_faults_lie_within(text in prop_oneof!["[-a: \n\\[{}&*|>\"'#?!,\t%]{0,40}", any::<String>()]) {
+    fn it_never_panics_and_errors_are_in_range(text in prop_oneof!["[-a: \n\\[{}&*|>\"'#?!,\t%]{0,40}", any::<String>()]) {
         if let Err(refused) = parse_text(&text).expect("no guard") {
             prop_assert!(refused.line <= text.lines().count().max(1));
         }

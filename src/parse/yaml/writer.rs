@@ -15,7 +15,7 @@ pub fn yaml_text(tree: &Json) -> Result<String> {
         folded_wrap_chars: usize::MAX,
     };
     serde_saphyr::to_string_with_options(tree, options)
-        .map_err(|fault| Diagnostic::new(Code::ARGUMENTS, format!("the value cannot be written as YAML: {fault}")))
+        .map_err(|error| Diagnostic::new(Code::ARGUMENTS, format!("the value cannot be written as YAML: {error}")))
 }
 
 /// Writes a tree in block style. A text is plain unless YAML 1.1 or 1.2 would read it as something else. Otherwise it
@@ -202,7 +202,7 @@ mod tests {
     use serde_json::json;
 
     fn read(text: &str) -> Json {
-        parse_yaml(&ParserInput::from_value(&text.into())).unwrap_or_else(|fault| panic!("{fault}\n{text}")).to_json()
+        parse_yaml(&ParserInput::from_value(&text.into())).unwrap_or_else(|error| panic!("{error}\n{text}")).to_json()
     }
 
     #[test]

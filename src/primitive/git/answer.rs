@@ -50,11 +50,11 @@ pub(super) fn answer(
         let replaced = let_through(&mut ran, &mut bytes);
         bytes = bytes.filter(|_| wants_bytes || replaced.is_some());
         notices.extend(replaced);
-    } else if let Some(fault) = no_text(&shown, &ran).filter(|_| ran.code == 0 || !checks(options)) {
-        let fault = fault.author_help(format!("{ANY_BYTES}; or name `paths` without that file"));
-        return Err(with_notices(fault, &notices));
+    } else if let Some(error) = no_text(&shown, &ran).filter(|_| ran.code == 0 || !checks(options)) {
+        let error = error.author_help(format!("{ANY_BYTES}; or name `paths` without that file"));
+        return Err(with_notices(error, &notices));
     }
-    let mut answer = ended(&shown, ran, Code("git"), checks(options)).map_err(|fault| with_notices(fault, &notices))?;
+    let mut answer = ended(&shown, ran, Code("git"), checks(options)).map_err(|error| with_notices(error, &notices))?;
     if let Value::Map(fields) = &mut answer {
         if let Some(bytes) = bytes {
             fields.insert("bytes".into(), Bytes::value(bytes));
@@ -67,16 +67,16 @@ pub(super) fn answer(
 //= docs/spec.md#git
 //# A verb that fails MUST report the exit code and the output of git, and what to do if git needed a program.
 /// Adds the notices to an error: one of them may be why git fails.
-fn with_notices(mut fault: Box<Diagnostic>, notices: &[String]) -> Box<Diagnostic> {
+fn with_notices(mut error: Box<Diagnostic>, notices: &[String]) -> Box<Diagnostic> {
     if notices.is_empty() {
-        return fault;
+        return error;
     }
-    fault.message = format!("{}; besides: {}", fault.message, notices.join("; "));
-    let mut data = fault.data.take().map_or_else(|| json!({}), |data| *data);
+    error.message = format!("{}; besides: {}", error.message, notices.join("; "));
+    let mut data = error.data.take().map_or_else(|| json!({}), |data| *data);
     if data.is_object() {
         data["notices"] = notices.into();
     }
-    fault.data(data)
+    error.data(data)
 }
 
 //= docs/spec.md#git
@@ -88,8 +88,8 @@ fn complaints(errors: &[u8]) -> Vec<String> {
     let begins = ["error:", "warning:", "Ignoring path"];
     let lines: Vec<&str> = errors.lines().filter(|line| begins.iter().any(|begin| line.starts_with(begin))).collect();
     let more = lines.len().saturating_sub(MAX_COMPLAINTS);
-    let told = lines.iter().take(MAX_COMPLAINTS).map(|line| format!("git ended with 0 and says: {line}"));
-    told.chain((more > 0).then(|| format!("git says {more} more such lines: see `errors`"))).collect()
+    let reported = lines.iter().take(MAX_COMPLAINTS).map(|line| format!("git ended with 0 and says: {line}"));
+    reported.chain((more > 0).then(|| format!("git says {more} more such lines: see `errors`"))).collect()
 }
 
 //= docs/spec.md#git

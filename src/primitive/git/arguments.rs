@@ -59,8 +59,8 @@ fn of_both(end: &str, value: &str) -> Vec<(String, String)> {
 /// Checks the options and turns them into arguments.
 pub(super) fn build_arguments(verb: &GitVerb, options: &Map) -> Result<GitArguments> {
     for (key, value) in options {
-        if let Some(fault) = unknown_option(verb, key).filter(|_| !value.is_null()) {
-            return Err(fault);
+        if let Some(error) = unknown_option(verb, key).filter(|_| !value.is_null()) {
+            return Err(error);
         }
     }
     for (name, doc) in COMMON {

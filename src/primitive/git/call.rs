@@ -16,19 +16,19 @@ use std::time::{Duration, Instant};
 const MAX_OUTPUT: usize = 32 << 20;
 
 /// The longest that git may take; the time of the call ends before.
-pub(super) const LONGEST: Duration = Duration::from_secs(86_400);
+pub(super) const MAX_GIT_TIMEOUT: Duration = Duration::from_secs(86_400);
 
 /// The oldest git that has all that is asked of it: `merge-tree --write-tree`.
 const OLDEST: (u64, u64) = (2, 38);
 
 /// The longest pause between two attempts to get the turn.
-const PAUSE: Duration = Duration::from_millis(10);
+const MAX_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// How long the lock of another git is waited for: an editor that asks for the state holds it no longer.
-const PATIENCE: Duration = Duration::from_secs(2);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The pause before git is asked again.
-const AGAIN: Duration = Duration::from_millis(40);
+const RETRY_INTERVAL: Duration = Duration::from_millis(40);
 
 /// A repository, and the world that contains it.
 pub(super) struct GitCall<'a> {
@@ -60,7 +60,7 @@ impl GitCall<'_> {
             folder: self.folder.clone(),
             input: Vec::new(),
             env: self.index.clone().map(|file| ("GIT_INDEX_FILE".to_owned(), file)).into_iter().collect(),
-            time: LONGEST,
+            time: MAX_GIT_TIMEOUT,
             most: MAX_OUTPUT,
             needs: if is_reading { RequiredGrant::ReadGit } else { RequiredGrant::WriteGit },
             confinement: Confinement { git, ..Confinement::default() },
@@ -154,7 +154,7 @@ impl GitCall<'_> {
     }
 
     fn may_take_in(&self, verb: &GitVerb, at: &str) -> Result<()> {
-        self.world.may_read(at).map_err(|refused| {
+        self.world.ensure_readable(at).map_err(|refused| {
             let message = format!("git {} would read `{at}`: {}", verb.name, refused.message);
             let help = refused.help.as_deref().unwrap_or_default();
             Diagnostic::new(Code::WORLD, message).help(format!("name `paths` that the pack may read; {help}"))
@@ -183,11 +183,11 @@ impl GitCall<'_> {
             let ran = self.world.run_git(command, &self.repository)?;
             let errors = String::from_utf8_lossy(&ran.errors);
             let is_locked = ran.code != 0 && errors.contains("index.lock'") && errors.contains("File exists");
-            if !is_locked || began.elapsed() > PATIENCE {
+            if !is_locked || began.elapsed() > LOCK_TIMEOUT {
                 return Ok(ran);
             }
             guard::check()?;
-            std::thread::sleep(AGAIN);
+            std::thread::sleep(RETRY_INTERVAL);
         }
     }
 }
@@ -228,13 +228,13 @@ pub fn check_git_version(world: &dyn World) -> Result<()> {
         confinement: Confinement::default(),
         stop: guard::check,
     };
-    let told = String::from_utf8_lossy(&world.run(&command)?.output).into_owned();
-    let mut numbers = told.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse::<u64>().ok());
+    let reported = String::from_utf8_lossy(&world.run(&command)?.output).into_owned();
+    let mut numbers = reported.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse::<u64>().ok());
     let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
     //= docs/spec.md#git
     //# A git older than 2.38 MUST be refused at its first use.
     if version < OLDEST {
-        let message = format!("`{}` is too old", told.trim());
+        let message = format!("`{}` is too old", reported.trim());
         return Err(Diagnostic::new(Code("git"), message).help(format!("git {}.{} or later", OLDEST.0, OLDEST.1)));
     }
     let _known_by_another_thread = KNOWN.set(());
@@ -259,20 +259,20 @@ pub(super) fn wait_for_turn(
         return Ok(Some(lock));
     }
     let (mut had, mut pause) = (None, Duration::from_millis(1));
-    context.host.aside(&mut || {
+    context.host.wait_replaced(&mut || {
         loop {
-            guard::check().map_err(|mut fault| {
+            guard::check().map_err(|mut error| {
                 let top = &repository.top;
-                fault.message =
-                    format!("{} while it waited for another call that changes the repository `{top}`", fault.message);
-                fault
+                error.message =
+                    format!("{} while it waited for another call that changes the repository `{top}`", error.message);
+                error
             })?;
             if let LockAttempt::Held(lock) = world.hold_repository(repository)? {
                 had = Some(lock);
                 return Ok(());
             }
             std::thread::sleep(pause);
-            pause = (pause * 2).min(PAUSE);
+            pause = (pause * 2).min(MAX_POLL_INTERVAL);
         }
     })?;
     Ok(had)

@@ -3,7 +3,7 @@
 
 use super::answer::answer;
 use super::arguments::GitArguments;
-use super::call::{GitCall, LONGEST};
+use super::call::{GitCall, MAX_GIT_TIMEOUT};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::value::{Map, Value};
 use crate::world::path;
@@ -34,7 +34,7 @@ pub(super) fn run(call: &mut GitCall<'_>, said: &GitArguments, options: &Map) ->
     command.confinement.read.extend(folder);
     command.time = match options.get("timeout_ms") {
         Some(Value::Integer(ms)) => Duration::from_millis(u64::try_from(*ms).unwrap_or(0)),
-        _ => LONGEST,
+        _ => MAX_GIT_TIMEOUT,
     };
     let mut ran = call.run(&command)?;
     if ran.code == 0 {

@@ -134,16 +134,17 @@ fn find(call: &GitCall<'_>, paths: Vec<u8>, commit: Option<&str>, filters: &[&st
         }
         call.run(&command)
     };
-    let mut told = ask(commit.map(|commit| format!("--source={commit}")))?;
+    let mut reported = ask(commit.map(|commit| format!("--source={commit}")))?;
     // Git before 2.40 knows no `--source`: there the attributes of the files have to do.
-    if told.code != 0 && commit.is_some() {
-        told = ask(None)?;
+    if reported.code != 0 && commit.is_some() {
+        reported = ask(None)?;
     }
-    if told.code != 0 {
-        let message = format!("git cannot say which files pass a filter: {}", String::from_utf8_lossy(&told.errors));
+    if reported.code != 0 {
+        let message =
+            format!("git cannot say which files pass a filter: {}", String::from_utf8_lossy(&reported.errors));
         return Err(Diagnostic::new(Code("git"), message));
     }
-    let printed = String::from_utf8_lossy(&told.output);
+    let printed = String::from_utf8_lossy(&reported.output);
     let (mut found, mut used) = (Vec::new(), Vec::new());
     for [path, _, value] in printed.split('\0').collect::<Vec<_>>().as_chunks::<3>().0 {
         if filters.contains(value) {

@@ -43,11 +43,11 @@ fn add(call: &GitCall<'_>, command: &ProgramCommand, stopped: ProgramOutput) -> 
     let literal: Vec<String> = paths.iter().map(|given| format!(":(literal){given}")).collect();
     let taken = if literal.is_empty() { &all[..] } else { &literal };
     let left_out = links.iter().map(|link| format!(":(top,literal,exclude){link}"));
-    let mut beside = command.clone();
-    beside.arguments = words.iter().chain(taken).cloned().chain(left_out).collect();
+    let mut without_magic = command.clone();
+    without_magic.arguments = words.iter().chain(taken).cloned().chain(left_out).collect();
     // Each literal path has `:(literal)` itself.
-    beside.env.push(("GIT_LITERAL_PATHSPECS".to_owned(), "0".to_owned()));
-    let added = call.run(&beside)?;
+    without_magic.env.push(("GIT_LITERAL_PATHSPECS".to_owned(), "0".to_owned()));
+    let added = call.run(&without_magic)?;
     let is_named = |link: &&&str| {
         let at = path::join(top, link);
         paths.is_empty() || paths.iter().any(|given| path::is_below(&at, &path::join(&call.repository.folder, given)))

@@ -106,19 +106,19 @@ fn no_other_option_is_taken() {
                 if own.contains(&name.as_str()) || ["cwd", "check"].contains(&name.as_str()) {
                     continue;
                 }
-                let fault = build_arguments(verb, &Map::from_iter([(name.as_str().into(), value)])).unwrap_err();
-                assert_eq!(fault.code, Code::ARGUMENTS);
+                let error = build_arguments(verb, &Map::from_iter([(name.as_str().into(), value)])).unwrap_err();
+                assert_eq!(error.code, Code::ARGUMENTS);
                 assert!(
-                    fault.message.contains(&format!("has no option \"{name}\"")),
+                    error.message.contains(&format!("has no option \"{name}\"")),
                     "{}: {}",
                     verb.name,
-                    fault.message
+                    error.message
                 );
             }
         }
     }
-    let fault = super::find_verb("comit", crate::world::run::RequiredGrant::WriteGit).err().unwrap();
-    assert!(fault.help.unwrap().contains("`commit`"));
+    let error = super::find_verb("comit", crate::world::run::RequiredGrant::WriteGit).err().unwrap();
+    assert!(error.help.unwrap().contains("`commit`"));
 }
 
 /// Every option of every verb that takes a name, with what git would take for an option.
@@ -138,8 +138,8 @@ fn no_name_begins_as_an_option_does() {
             let names = ["-", "-x", "--", "--all", "--output=x", "-D", "\n-x"];
             for name in names.iter().filter(|_| is_name) {
                 let options = Map::from_iter([(option.name.into(), Value::from(*name))]);
-                let fault = build_arguments(verb, &options).unwrap_err();
-                assert!(fault.message.contains("is not a name"), "{} {}: {}", verb.name, option.name, fault.message);
+                let error = build_arguments(verb, &options).unwrap_err();
+                assert!(error.message.contains("is not a name"), "{} {}: {}", verb.name, option.name, error.message);
                 asked += 1;
             }
             // Paths may begin so: they are after `--`, or in what git reads.

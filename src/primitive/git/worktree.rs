@@ -18,22 +18,25 @@ pub(super) fn add(call: &mut GitCall<'_>, verb: &GitVerb, said: &GitArguments, o
     //= docs/spec.md#git
     //# A verb that reads files MUST have a grant to read the whole working tree, and one that changes files a
     //# grant to write it.
-    call.world.may_fill(&place)?;
+    call.world.ensure_fillable(&place)?;
     let shown = call.command_of(verb, said.clone(), options);
     let is_reftable = call.repository.setting("extensions.refstorage").is_some_and(|one| one.value == "reftable");
     if is_reftable {
         let message = "the refs of this repository are a table: a working tree of it is made by git alone";
         return Err(Diagnostic::new(Code("git"), message).help("a person can make it: `git worktree add`"));
     }
-    let failed =
-        |told: String| ProgramOutput { code: 128, errors: format!("fatal: {told}\n").into(), ..Default::default() };
+    let failed = |reported: String| ProgramOutput {
+        code: 128,
+        errors: format!("fatal: {reported}\n").into(),
+        ..Default::default()
+    };
     if call.world.stat(&place)?.is_some() && !call.world.list(&place).is_ok_and(|entries| entries.is_empty()) {
         return answer(call, &shown, failed(format!("'{given}' already exists")), options);
     }
     if is_registered(call, &place)? {
-        let told =
+        let reported =
             format!("'{given}' is registered as a working tree whose folder is missing; worktree_prune forgets it");
-        return answer(call, &shown, failed(told), options);
+        return answer(call, &shown, failed(reported), options);
     }
     let Some(commit) = call.commit(start)? else {
         return answer(call, &shown, failed(format!("invalid reference: {start}")), options);
@@ -111,7 +114,7 @@ fn fill(call: &mut GitCall<'_>, place: &str, quiet: bool) -> Result<ProgramOutpu
 pub(super) fn remove(call: &mut GitCall<'_>, verb: &GitVerb, mut said: GitArguments, options: &Map) -> Result<Value> {
     let given = said.names[0].clone();
     let place = path::clean(&path::join(&call.repository.folder, &given));
-    call.world.may_fill(&place)?;
+    call.world.ensure_fillable(&place)?;
     if !is_on(options, "force") {
         if let Ok(repository) = call.world.repository(&place, RequiredGrant::ReadGit)
             && repository.top == place
@@ -119,8 +122,9 @@ pub(super) fn remove(call: &mut GitCall<'_>, verb: &GitVerb, mut said: GitArgume
             let below = GitCall::new(call.world, repository, place.clone(), None);
             let status = below.ask(&["status", "--porcelain", "--ignore-submodules=dirty"])?;
             if status.code != 0 || !status.output.is_empty() {
-                let told = format!("fatal: '{given}' contains modified or untracked files, use --force to delete it\n");
-                let ran = ProgramOutput { code: 128, errors: told.into(), ..ProgramOutput::default() };
+                let reported =
+                    format!("fatal: '{given}' contains modified or untracked files, use --force to delete it\n");
+                let ran = ProgramOutput { code: 128, errors: reported.into(), ..ProgramOutput::default() };
                 let shown = call.command_of(verb, said, options);
                 return answer(call, &shown, ran, options);
             }

@@ -5,9 +5,10 @@ use crate::definition::{Validation, ValueShape, all_grammars};
 use std::collections::BTreeMap as Table;
 
 fn of(text: &str) -> Permissions {
-    let (_, faults) = read_definitions(&Source::new("tools.d/a.toml", text), Validation::Full);
-    let read_so = |fault: &crate::diagnostic::Diagnostic| !fault.is_error() || fault.code.0 == "missing-key";
-    assert!(faults.iter().all(read_so), "{text}: {faults:?}");
+    let (_, diagnostics) = read_definitions(&Source::new("tools.d/a.toml", text), Validation::Full);
+    let read_so =
+        |diagnostic: &crate::diagnostic::Diagnostic| !diagnostic.is_error() || diagnostic.code.0 == "missing-key";
+    assert!(diagnostics.iter().all(read_so), "{text}: {diagnostics:?}");
     Permissions::from_file("tools.d/a.toml", text.as_bytes())
 }
 
@@ -205,8 +206,8 @@ fn only_what_is_wider_asks_again() {
 
 /// Only new permissions of a program are described; permissions that it had before are not described as nothing.
 #[test]
-fn what_is_new_of_a_program_is_told_without_what_is_not() {
-    for (before, after, told) in [
+fn only_new_program_permissions_are_reported() {
+    for (before, after, reported) in [
         (
             "read = [\"src\"]\nrun = [{ program = \"make\", write = [\"out\"] }]",
             "read = [\"src\"]\nwrite = [\"out\"]\nrun = [{ program = \"make\", network = true }]",
@@ -225,12 +226,12 @@ fn what_is_new_of_a_program_is_told_without_what_is_not() {
     ] {
         let [before, after] = [before, after].map(|grants| of(&format!("{PACK}[pack.grants]\n{grants}\n")));
         let words = after.exceeding(&before).describe_within(&after);
-        assert!(words.iter().any(|word| word == told), "{words:?} has not {told}");
+        assert!(words.iter().any(|word| word == reported), "{words:?} has not {reported}");
     }
 }
 
 #[test]
-fn every_key_that_could_let_a_pack_do_more_stands_in_the_table() {
+fn every_privileged_key_is_in_the_table() {
     let words: Table<&str, &[&str]> = WORDS.iter().copied().collect();
     let all = all_grammars();
     for (table, known) in &words {

@@ -112,7 +112,7 @@ impl PooledCall {
     //= docs/spec.md#calls
     //# A call MUST end within 300 ms after its limit or its cancellation, whatever its script does.
     /// The error with which the call is to be answered if it is overdue. Its guard has asked it to stop before.
-    pub(super) fn overdue_fault(&self, now: Instant) -> Option<Box<Diagnostic>> {
+    pub(super) fn overdue_error(&self, now: Instant) -> Option<Box<Diagnostic>> {
         let mut state = self.state();
         if state.phase != CallPhase::Open || state.answer.is_none() {
             return None;
@@ -135,7 +135,7 @@ impl PooledCall {
     //= docs/spec.md#calls
     //# A call that still runs after it was answered MUST NOT affect the disk, the graph, the memory of its
     //# pack or the client.
-    pub(super) fn answer(&self, fault: Box<Diagnostic>) -> bool {
+    pub(super) fn answer(&self, error: Box<Diagnostic>) -> bool {
         let mut state = self.state();
         if state.phase != CallPhase::Open || !state.seals.iter().all(|seal| seal.set()) {
             return false;
@@ -144,12 +144,12 @@ impl PooledCall {
         state.phase = CallPhase::Answered;
         state.answered = Some(Instant::now());
         for guard in &state.guards {
-            guard.stop(fault.clone());
+            guard.stop(error.clone());
             // A program that it started would continue to write.
             guard.end_awaited();
         }
         drop(state);
-        answer(fault);
+        answer(error);
         true
     }
 

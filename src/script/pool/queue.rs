@@ -10,7 +10,7 @@ pub(super) type PoolJob = Box<dyn FnOnce() + Send>;
 /// The maximum number of calls that can wait for something at the same time. One connection may have half of them.
 pub(super) const MAX_WAITING: usize = 256;
 /// How long no call begins, although one is queued, before another thread is started.
-const PATIENCE: Duration = Duration::from_millis(10);
+const THREAD_START_DELAY: Duration = Duration::from_millis(10);
 
 /// How many threads may run calls at the same time.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +33,7 @@ impl ThreadLimits {
 
 /// Where a call is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CallPlace {
+pub(super) enum CallState {
     /// It waits for a thread.
     Queued,
     /// A thread runs it.
@@ -55,7 +55,7 @@ struct ConnectionRow {
 /// All calls of a pool, and its threads.
 pub(super) struct CallQueue {
     pub(super) limits: ThreadLimits,
-    calls: BTreeMap<u64, (Arc<PooledCall>, CallPlace)>,
+    calls: BTreeMap<u64, (Arc<PooledCall>, CallState)>,
     rows: HashMap<CallerId, ConnectionRow>,
     /// The connections with queued calls, in the order in which they are served.
     turns: VecDeque<CallerId>,
@@ -92,7 +92,7 @@ impl CallQueue {
     }
 
     /// The calls, oldest first.
-    pub(super) fn calls(&self) -> impl Iterator<Item = (&Arc<PooledCall>, CallPlace)> {
+    pub(super) fn calls(&self) -> impl Iterator<Item = (&Arc<PooledCall>, CallState)> {
         self.calls.values().map(|(call, place)| (call, *place))
     }
 
@@ -106,7 +106,7 @@ impl CallQueue {
 
     pub(super) fn push(&mut self, call: Arc<PooledCall>, job: PoolJob) {
         let (number, caller) = (call.number, call.caller);
-        self.calls.insert(number, (call, CallPlace::Queued));
+        self.calls.insert(number, (call, CallState::Queued));
         let row = self.rows.entry(caller).or_default();
         if row.jobs.is_empty() {
             self.turns.push_back(caller);
@@ -141,7 +141,7 @@ impl CallQueue {
             self.turns.push_back(caller);
         }
         self.began = Instant::now();
-        self.put(number, CallPlace::Running);
+        self.put(number, CallState::Running);
         Some(job)
     }
 
@@ -155,7 +155,7 @@ impl CallQueue {
     /// Whether to start another thread: a call may begin, no thread is free for it, and the running calls are too few
     /// or take too long.
     pub(super) fn needs_thread(&self) -> bool {
-        let is_stalled = || self.running < self.limits.ready || self.began.elapsed() >= PATIENCE;
+        let is_stalled = || self.running < self.limits.ready || self.began.elapsed() >= THREAD_START_DELAY;
         self.free() == 0 && is_stalled() && self.may_begin()
     }
 
@@ -165,26 +165,26 @@ impl CallQueue {
     }
 
     /// Moves a call to another state.
-    pub(super) fn put(&mut self, number: u64, place: CallPlace) {
+    pub(super) fn put(&mut self, number: u64, place: CallState) {
         let Some((call, current)) = self.calls.get_mut(&number) else { return };
         let (caller, before) = (call.caller, std::mem::replace(current, place));
         self.count(caller, before, -1);
         self.count(caller, place, 1);
     }
 
-    fn count(&mut self, caller: CallerId, place: CallPlace, change: isize) {
+    fn count(&mut self, caller: CallerId, place: CallState, change: isize) {
         let add = |count: &mut usize| *count = count.saturating_add_signed(change);
         match place {
-            CallPlace::Queued => {}
-            CallPlace::Running => {
+            CallState::Queued => {}
+            CallState::Running => {
                 add(&mut self.running);
                 add(&mut self.rows.entry(caller).or_default().running);
             }
-            CallPlace::Waiting => {
+            CallState::Waiting => {
                 add(&mut self.waiting);
                 add(&mut self.rows.entry(caller).or_default().waiting);
             }
-            CallPlace::Held => add(&mut self.held),
+            CallState::Held => add(&mut self.held),
         }
     }
 
@@ -196,22 +196,22 @@ impl CallQueue {
         let own = self.rows.get(&call.caller).map_or(0, |row| row.waiting);
         let has_room = self.waiting < MAX_WAITING && own < MAX_WAITING / 2;
         if has_room {
-            self.put(call.number, CallPlace::Waiting);
+            self.put(call.number, CallState::Waiting);
         }
         has_room
     }
 
     /// Marks the thread of a running call as held. Returns `false` if the call is not running any more.
     pub(super) fn hold(&mut self, number: u64) -> bool {
-        let is_running = self.calls.get(&number).is_some_and(|(_, place)| *place == CallPlace::Running);
+        let is_running = self.calls.get(&number).is_some_and(|(_, place)| *place == CallState::Running);
         if is_running {
-            self.put(number, CallPlace::Held);
+            self.put(number, CallState::Held);
         }
         is_running
     }
 
     /// Removes a call that is over. Returns where it was.
-    pub(super) fn remove(&mut self, number: u64) -> Option<CallPlace> {
+    pub(super) fn remove(&mut self, number: u64) -> Option<CallState> {
         let (call, place) = self.calls.remove(&number)?;
         self.count(call.caller, place, -1);
         let row = self.rows.get(&call.caller);

@@ -1,6 +1,6 @@
 //! Tests of threads that panic, wait, are busy or cannot be stopped.
 
-use super::queue::{CallPlace, MAX_WAITING};
+use super::queue::{CallState, MAX_WAITING};
 use super::*;
 use crate::guard::{self, Guard, Limits};
 use crate::world::memory::MemoryWorld;
@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Instant;
 
 /// Long enough for a machine that is busy with other work.
-const SOON: Duration = Duration::from_secs(60);
+const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A call that never consults its guard until it is released.
 struct Stuck {
@@ -48,7 +48,7 @@ impl Stuck {
     }
 
     fn answer(&self) -> Result<u8> {
-        self.answers.recv_timeout(SOON).expect("it is answered")
+        self.answers.recv_timeout(TEST_TIMEOUT).expect("it is answered")
     }
 }
 
@@ -56,7 +56,7 @@ impl Stuck {
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
-        assert!(began.elapsed() < SOON, "{what}");
+        assert!(began.elapsed() < TEST_TIMEOUT, "{what}");
         thread::sleep(Duration::from_millis(5));
     }
 }
@@ -68,7 +68,7 @@ fn limits(pool: &Pool) -> ThreadLimits {
 
 /// How many calls are running.
 fn running(pool: &Pool) -> usize {
-    pool.0.queue().calls().filter(|(_, place)| *place == CallPlace::Running).count()
+    pool.0.queue().calls().filter(|(_, place)| *place == CallState::Running).count()
 }
 
 /// Waits until there is no call, and no thread that is not needed.
@@ -89,8 +89,8 @@ fn a_call_that_cannot_be_stopped_is_answered_and_its_thread_replaced() {
     let taken_back = Stuck::begin(&pool, "taken back", 3_600_000);
     taken_back.cancel.cancel();
     for call in &late {
-        let fault = call.answer().expect_err("it is beyond its time");
-        assert_eq!((fault.code, fault.message.as_str()), (Code::LIMIT, "the call took longer than 20 ms"));
+        let error = call.answer().expect_err("it is beyond its time");
+        assert_eq!((error.code, error.message.as_str()), (Code::LIMIT, "the call took longer than 20 ms"));
     }
     assert_eq!(taken_back.answer().expect_err("it was cancelled").code, Code::CANCELLED);
     until("all are held", || pool.hung_calls().len() == most);
@@ -128,7 +128,7 @@ fn a_call_that_ignores_everything_is_answered_in_time() {
         pool.call("deaf".to_owned(), CallerId::default(), CancelFlag::default(), job, move |result| {
             drop(done.send((result, began.elapsed())));
         });
-        let (result, took) = answers.recv_timeout(SOON).expect("it is answered");
+        let (result, took) = answers.recv_timeout(TEST_TIMEOUT).expect("it is answered");
         assert_eq!(result.expect_err("it is late").code, Code::LIMIT);
         took
     });
@@ -141,10 +141,10 @@ fn a_call_that_ignores_everything_is_answered_in_time() {
 //# A call that still runs after it was answered MUST NOT affect the disk, the graph, the memory of its pack
 //# or the client.
 #[test]
-fn what_a_call_does_after_its_answer_reaches_nobody() {
+fn effects_after_the_answer_reach_no_client() {
     let (pool, disk) = (Pool::new(), Arc::new(MemoryWorld::new()));
     let staged = Arc::new(StagedWorld::new(Arc::clone(&disk) as Arc<dyn World>, false));
-    let (told, tells) = channel();
+    let (reported, tells) = channel();
     let ((ready, is_ready), own) = (channel(), Arc::clone(&staged));
     let ((free, freed), (done, answers)) = (channel::<()>(), channel());
     let job = move || {
@@ -169,13 +169,13 @@ fn what_a_call_does_after_its_answer_reaches_nobody() {
             commit_call(|| Ok(())).is_err(),
             commit_call(|| StagedWorld::new(Arc::new(MemoryWorld::new()), false).flush()).is_err(),
         ];
-        told.send(outcomes).expect("someone waits");
+        reported.send(outcomes).expect("someone waits");
     };
     pool.call("late".to_owned(), CallerId::default(), CancelFlag::default(), job, move |result| {
         drop(done.send(result))
     });
     is_ready.recv().expect("it begins");
-    assert!(answers.recv_timeout(SOON).expect("it is answered").is_err());
+    assert!(answers.recv_timeout(TEST_TIMEOUT).expect("it is answered").is_err());
     drop(free);
     assert_eq!(tells.recv().expect("it ends"), [true; 6]);
     assert!(answers.recv().is_err(), "what it gave went nowhere");
@@ -187,7 +187,7 @@ fn what_a_call_does_after_its_answer_reaches_nobody() {
 //# When no thread is available, a new call MUST fail at once, and `toolsd://status` MUST list the calls that
 //# occupy the threads.
 #[test]
-fn when_all_threads_are_held_calls_are_told_and_somebody_may_end_the_process() {
+fn calls_are_answered_when_all_threads_are_held() {
     let pool = Pool::new();
     let most = limits(&pool).all;
     let calls: Vec<_> = (0..most).map(|_| Stuck::begin(&pool, "late", 20)).collect();
@@ -197,8 +197,8 @@ fn when_all_threads_are_held_calls_are_told_and_somebody_may_end_the_process() {
     }
     until("all are held", || pool.hung_calls().len() == most);
     let message = "every script thread is held by calls that cannot be stopped: `late` since ";
-    let told = queued.answer().expect_err("no thread will ever take it");
-    assert!(told.message.starts_with(message), "{told}");
+    let reported = queued.answer().expect_err("no thread will ever take it");
+    assert!(reported.message.starts_with(message), "{reported}");
     let refused = Stuck::begin(&pool, "next", 20).answers.try_recv().expect("it is refused at once");
     let refused = refused.expect_err("no thread is left");
     assert!(refused.message.starts_with(message) && refused.message.ends_with(", …"), "{refused}");
@@ -206,7 +206,7 @@ fn when_all_threads_are_held_calls_are_told_and_somebody_may_end_the_process() {
     pool.when_stuck(Duration::from_millis(1), move || {
         let _ = acted.send(());
     });
-    acts.recv_timeout(SOON).expect("it acts");
+    acts.recv_timeout(TEST_TIMEOUT).expect("it acts");
     drop(calls);
     until("all are back", || pool.hung_calls().is_empty());
     let next = Stuck::begin(&pool, "next", 3_600_000);
@@ -298,7 +298,9 @@ fn a_call_that_is_cancelled_in_the_queue_is_answered_and_never_runs() {
     assert_eq!(queued.answer().expect_err("it was cancelled").code, Code::CANCELLED);
     drop(queued);
     drop(busy);
-    assert!(runs.recv_timeout(SOON).is_err_and(|error| error == std::sync::mpsc::RecvTimeoutError::Disconnected));
+    assert!(
+        runs.recv_timeout(TEST_TIMEOUT).is_err_and(|error| error == std::sync::mpsc::RecvTimeoutError::Disconnected)
+    );
 }
 
 #[test]
@@ -316,20 +318,20 @@ fn a_call_that_is_writing_answers_by_itself() {
     pool.call("writing".to_owned(), CallerId::default(), CancelFlag::default(), job, move |result| {
         drop(done.send(result))
     });
-    assert_eq!(answers.recv_timeout(SOON).expect("it is answered"), Ok(Ok(7)));
+    assert_eq!(answers.recv_timeout(TEST_TIMEOUT).expect("it is answered"), Ok(Ok(7)));
 }
 
 #[test]
 fn a_call_that_was_taken_back_is_stopped_before_its_next_effect() {
     let pool = Pool::new();
-    let (told, tells) = channel();
+    let (reported, tells) = channel();
     let call = Stuck::doing(&pool, "taken back", 3_600_000, move || {
-        told.send(guard::check_stopped().is_err()).expect("someone waits")
+        reported.send(guard::check_stopped().is_err()).expect("someone waits")
     });
     call.cancel.cancel();
     assert_eq!(call.answer().expect_err("it was cancelled").code, Code::CANCELLED);
     call.free.send(()).expect("it waits");
-    assert_eq!(tells.recv_timeout(SOON), Ok(true), "it is notified at once, not at its next tick");
+    assert_eq!(tells.recv_timeout(TEST_TIMEOUT), Ok(true), "it is notified at once, not at its next tick");
 }
 
 #[test]
@@ -344,19 +346,19 @@ fn a_call_that_waits_for_something_is_not_answered_in_its_place() {
     pool.call("waiting".to_owned(), CallerId::default(), CancelFlag::default(), job, move |result| {
         drop(done.send(result))
     });
-    assert_eq!(answers.recv_timeout(SOON).expect("it is answered"), Ok(Ok(())));
+    assert_eq!(answers.recv_timeout(TEST_TIMEOUT).expect("it is answered"), Ok(Ok(())));
 }
 
 //= docs/spec.md#calls
 //= type=test
 //# A panic MUST affect only the call that caused it.
 #[test]
-fn a_panic_is_told_to_its_owner_and_the_threads_go_on() {
+fn panics_are_reported_and_threads_continue() {
     let pool = Pool::new();
     for _ in 0..8 {
-        let fault = pool.run(|| -> u8 { panic!("on purpose") }).expect_err("it panicked");
-        assert_eq!(fault.code, Code::INTERNAL);
-        assert_eq!(fault.message, "internal error in toolsd: on purpose");
+        let error = pool.run(|| -> u8 { panic!("on purpose") }).expect_err("it panicked");
+        assert_eq!(error.code, Code::INTERNAL);
+        assert_eq!(error.message, "internal error in toolsd: on purpose");
     }
     assert_eq!(pool.run(|| 7), Ok(7));
 }
@@ -381,9 +383,9 @@ fn threads_that_wait_are_replaced_and_leave_none_behind() {
     //# The calls of one connection MUST NOT occupy all threads, and connections with queued calls MUST be
     //# served in turn.
     let waiting: Vec<_> = (0..MAX_WAITING / 2).map(|_| wait(CallerId::default())).collect();
-    let count = || pool.0.queue().calls().filter(|(_, place)| *place == CallPlace::Waiting).count();
+    let count = || pool.0.queue().calls().filter(|(_, place)| *place == CallState::Waiting).count();
     until("all of them wait", || count() == MAX_WAITING / 2);
-    let refused = wait(CallerId::default()).recv_timeout(SOON).expect("it is answered").expect("no panic");
+    let refused = wait(CallerId::default()).recv_timeout(TEST_TIMEOUT).expect("it is answered").expect("no panic");
     let message = refused.expect_err("the connection has too many").message;
     assert_eq!(message, "too many calls are waiting, of this connection or in total");
     let other = wait(CallerId(1));

@@ -2,35 +2,35 @@
 //! such calls hold, and those that are busy while other calls wait.
 
 use super::pooled_call::PooledCall;
-use super::queue::CallPlace;
+use super::queue::CallState;
 use super::workers::PoolState;
 use std::sync::{Arc, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// How often the calls are checked.
-const LOOK_INTERVAL: Duration = Duration::from_millis(50);
+const CALL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 /// How often it is checked whether a queued call needs another thread.
-const QUEUE_INTERVAL: Duration = Duration::from_millis(10);
+const QUEUE_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 /// How long the watchdog keeps checking after the last call. Waking it takes longer than most calls.
-const LINGER: Duration = Duration::from_secs(5);
+const WATCHDOG_IDLE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Answers the overdue calls, and marks those whose threads are held in this way. Returns whether there are any calls.
 fn answer_overdue(state: &PoolState, now: Instant) -> bool {
-    let calls: Vec<(Arc<PooledCall>, CallPlace)> =
+    let calls: Vec<(Arc<PooledCall>, CallState)> =
         state.queue().calls().map(|(call, place)| (Arc::clone(call), place)).collect();
     for (call, place) in &calls {
-        if let Some(fault) = call.overdue_fault(now) {
-            call.answer(fault);
+        if let Some(error) = call.overdue_error(now) {
+            call.answer(error);
         }
-        if *place == CallPlace::Running && call.does_not_end() && state.queue().hold(call.number) {
+        if *place == CallState::Running && call.does_not_end() && state.queue().hold(call.number) {
             tracing::error!("`{}` was answered on its behalf: its script thread cannot be stopped", call.name);
         }
     }
     if state.is_exhausted() {
-        let fault = state.exhausted_fault();
-        for (call, _) in calls.iter().filter(|(_, place)| *place == CallPlace::Queued) {
-            call.answer(fault.clone());
+        let error = state.exhausted_error();
+        for (call, _) in calls.iter().filter(|(_, place)| *place == CallState::Queued) {
+            call.answer(error.clone());
         }
     }
     !calls.is_empty()
@@ -57,7 +57,7 @@ fn run(state: &Weak<PoolState>) {
     let (mut idle_since, mut looked) = (Instant::now(), None);
     while let Some(state) = state.upgrade() {
         let now = Instant::now();
-        if looked.is_none_or(|looked| now.duration_since(looked) >= LOOK_INTERVAL) {
+        if looked.is_none_or(|looked| now.duration_since(looked) >= CALL_CHECK_INTERVAL) {
             looked = Some(now);
             if answer_overdue(&state, now) {
                 idle_since = now;
@@ -69,8 +69,8 @@ fn run(state: &Weak<PoolState>) {
         if queue.is_closed {
             return;
         }
-        let time = if queue.has_queued() { QUEUE_INTERVAL } else { LOOK_INTERVAL };
-        queue.is_unwatched = queue.is_empty() && idle_since.elapsed() > LINGER;
+        let time = if queue.has_queued() { QUEUE_CHECK_INTERVAL } else { CALL_CHECK_INTERVAL };
+        queue.is_unwatched = queue.is_empty() && idle_since.elapsed() > WATCHDOG_IDLE_TIMEOUT;
         if queue.is_unwatched {
             drop(state.watch.wait(queue));
         } else {

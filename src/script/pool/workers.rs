@@ -1,7 +1,7 @@
 //! The threads of a pool: what they share, how they take jobs, and how a waiting thread is replaced.
 
 use super::pooled_call::PooledCall;
-use super::queue::{CallPlace, CallQueue, MAX_WAITING, PoolJob, ThreadLimits};
+use super::queue::{CallQueue, CallState, MAX_WAITING, PoolJob, ThreadLimits};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -98,7 +98,7 @@ impl PoolState {
     /// Must be called when a call has ended.
     pub(super) fn end_call(&self, call: &PooledCall) {
         let mut queue = self.queue();
-        if queue.remove(call.number) == Some(CallPlace::Held) {
+        if queue.remove(call.number) == Some(CallState::Held) {
             tracing::warn!("`{}` has ended: its script thread is free again", call.name);
         }
     }
@@ -126,7 +126,7 @@ impl PoolState {
     /// The calls that hold threads although they were already answered, oldest first.
     pub(super) fn hung_calls(&self) -> Vec<HungCall> {
         let queue = self.queue();
-        let held = queue.calls().filter(|(_, place)| *place == CallPlace::Held);
+        let held = queue.calls().filter(|(_, place)| *place == CallState::Held);
         held.filter_map(|(call, _)| Some(HungCall { name: call.name.clone(), elapsed: call.began()?.elapsed() }))
             .collect()
     }
@@ -138,7 +138,7 @@ impl PoolState {
     }
 
     /// The error of a call that no thread will ever run.
-    pub(super) fn exhausted_fault(&self) -> Box<Diagnostic> {
+    pub(super) fn exhausted_error(&self) -> Box<Diagnostic> {
         let held = self.hung_calls();
         let named: Vec<String> =
             held.iter().take(4).map(|held| format!("`{}` since {} s", held.name, held.elapsed.as_secs())).collect();
@@ -159,12 +159,12 @@ pub fn block_in_place<T>(job: impl FnOnce() -> T) -> Result<T> {
     let (Some(state), Some(call)) = (state, call.filter(|call| !call.is_waiting())) else { return Ok(job()) };
     let mut queue = state.queue();
     if !queue.leave(&call) {
-        let fault = Diagnostic::new(Code::LIMIT, "too many calls are waiting, of this connection or in total");
+        let error = Diagnostic::new(Code::LIMIT, "too many calls are waiting, of this connection or in total");
         let help = format!(
             "answer the open questions, or call again later: at most {MAX_WAITING} calls can wait, {} of one connection",
             MAX_WAITING / 2
         );
-        return Err(fault.help(help));
+        return Err(error.help(help));
     }
     call.set_waiting(true);
     //= docs/spec.md#calls
@@ -182,7 +182,7 @@ struct WaitingCall<'a> {
 
 impl Drop for WaitingCall<'_> {
     fn drop(&mut self) {
-        self.state.queue().put(self.call.number, CallPlace::Running);
+        self.state.queue().put(self.call.number, CallState::Running);
         self.call.set_waiting(false);
     }
 }

@@ -1,6 +1,6 @@
 //! One test for each pitfall of rhai that script authors should not run into.
 
-use super::{fault, run, value};
+use super::{error, run, value};
 use serde_json::json;
 
 #[test]
@@ -19,11 +19,11 @@ fn closures_are_called_with_what_they_take() {
     assert_eq!(value("let sum = 0; [1, 2].for_each(|x| { sum += x; }); sum"), 3);
     assert_eq!(run("fn twice(x) { x * 2 } fn main() { [1, 2].map(Fn(\"twice\")) }"), Ok(json!([2, 4])));
     assert_eq!(
-        fault("fn main() { [1].filter(|x| x) }"),
+        error("fn main() { [1].filter(|x| x) }"),
         "a.rhai:1:17: the function of `filter` must return true or false, this one returned an integer"
     );
     assert_eq!(
-        fault("fn main() { [1].map(|| 1) }"),
+        error("fn main() { [1].map(|| 1) }"),
         "a.rhai:1:17: this function takes 0 arguments, but it is called with 1"
     );
 }
@@ -34,12 +34,12 @@ fn a_letter_in_single_quotes_is_found_as_a_text_is() {
 }
 
 #[test]
-fn a_fault_in_a_closure_is_not_swallowed() {
+fn errors_in_closures_are_not_swallowed() {
     for verb in ["map", "filter", "some", "all", "find", "find_map", "index_of", "for_each"] {
         let text = format!("fn main() {{ [2, 1].{verb}(|x| throw \"no\") }}");
-        assert!(fault(&text).ends_with(": no"), "{verb}");
+        assert!(error(&text).ends_with(": no"), "{verb}");
     }
-    assert!(fault("fn main() { [2, 1].reduce(|a, b| throw \"no\") }").ends_with(": no"));
+    assert!(error("fn main() { [2, 1].reduce(|a, b| throw \"no\") }").ends_with(": no"));
 }
 
 #[test]
@@ -66,12 +66,12 @@ fn verbs_that_change_in_place_and_return_nothing_are_gone() {
     ] {
         let primitive = call.split(['.', '(']).find(|word| crate::primitives::find(word).is_some());
         if primitive.is_none() {
-            let message = fault(&format!("fn main() {{ {call} }}"));
+            let message = error(&format!("fn main() {{ {call} }}"));
             assert!(message.contains("there is no function") || message.contains("does not take"), "{call}: {message}");
         }
     }
     assert!(
-        fault("fn main() { [2, 1].sort(|a, b| a - b) }")
+        error("fn main() { [2, 1].sort(|a, b| a - b) }")
             .contains("takes 1 argument, an item, and returns its key; this one takes 2")
     );
 }
@@ -122,14 +122,14 @@ fn equality_is_by_value() {
 #[test]
 fn what_is_missing_is_null_and_safe_to_ask_for() {
     assert_eq!(value("let m = #{ a: 1 }; [m.b, m.b?.c, m.b ?? 3, m?.b?.c ?? 4]"), json!([null, null, 3, 4]));
-    assert!(fault("fn main() { let m = #{}; m.a.b }").contains("a () has no property `b`"));
+    assert!(error("fn main() { let m = #{}; m.a.b }").contains("a () has no property `b`"));
 }
 
 #[test]
 fn functions_survive_the_way_through_values() {
     assert_eq!(value("let m = #{ f: |x| x + 1 }; let g = m.f; g.call(1)"), 2);
     assert_eq!(
-        fault("fn main() { |x| x }"),
+        error("fn main() { |x| x }"),
         "a function cannot leave its script (return its result, not the function itself)"
     );
 }
@@ -140,15 +140,15 @@ fn functions_survive_the_way_through_values() {
 #[test]
 fn no_code_comes_from_outside() {
     for text in ["fn main() { eval(\"1\") }", "import \"x\" as x; fn main() { 1 }"] {
-        let (_, faults) = super::Program::compile(&[("a.rhai", text)]);
-        assert_eq!(faults.len(), 1, "{text}");
-        assert!(faults[0].message.contains("reserved"), "{}", faults[0]);
+        let (_, errors) = super::Program::compile(&[("a.rhai", text)]);
+        assert_eq!(errors.len(), 1, "{text}");
+        assert!(errors[0].message.contains("reserved"), "{}", errors[0]);
     }
 }
 
 #[test]
 fn a_value_that_is_nested_without_end_is_refused() {
-    assert!(fault("fn main() { let a = []; for i in 0..300 { a = [a]; } a }").contains("nested more than 128"));
+    assert!(error("fn main() { let a = []; for i in 0..300 { a = [a]; } a }").contains("nested more than 128"));
 }
 
 /// A function of another script is reached only if that script is one of those that all see.
@@ -158,8 +158,8 @@ fn a_script_sees_its_own_functions_and_those_of_the_library() {
     use crate::guard::{CancelFlag, Guard, Limits};
     use std::sync::Arc;
     let texts = [("p/a.rhai", "fn own() { 1 }"), ("p/b.rhai", "fn other() { 2 }"), ("p/lib.rhai", "fn common() { 3 }")];
-    let (program, faults) = super::super::Program::compile(&texts);
-    assert!(faults.is_empty(), "{faults:?}");
+    let (program, errors) = super::super::Program::compile(&texts);
+    assert!(errors.is_empty(), "{errors:?}");
     let run = |name: &str| {
         let guard = Guard::new(Limits::default(), CancelFlag::default());
         program.run("p/a.rhai", name, Vec::new(), Arc::new(TestHost::new(&[])), guard).map(|value| value.to_json())

@@ -13,9 +13,9 @@ use std::sync::Arc;
 fn run(example: &Example) -> Result<Json> {
     let body = format!("fn main() {{ {} }}", example.script);
     let text = if example.script.contains("fn main(") { example.script } else { body.as_str() };
-    let (program, faults) = Program::compile(&[("example.rhai", text)]);
-    if let Some(fault) = faults.into_iter().next() {
-        return Err(Box::new(fault));
+    let (program, errors) = Program::compile(&[("example.rhai", text)]);
+    if let Some(error) = errors.into_iter().next() {
+        return Err(Box::new(error));
     }
     let guard = Guard::new(Limits::default(), CancelFlag::default());
     let host = Arc::new(TestHost::new(example.files));
@@ -23,17 +23,17 @@ fn run(example: &Example) -> Result<Json> {
 }
 
 fn wrong(primitive: &Primitive, example: &Example) -> Option<String> {
-    let told = |what: String| Some(format!("`{}`: {}\n    {what}", primitive.name, example.script));
+    let reported = |what: String| Some(format!("`{}`: {}\n    {what}", primitive.name, example.script));
     match (&example.gives, run(example)) {
         (Gives::Json(json), Ok(value)) => match serde_json::from_str::<Json>(json) {
             Ok(expected) if expected == value => None,
-            Ok(expected) => told(format!("returns {value}, not {expected}")),
-            Err(fault) => told(format!("`{json}` is not JSON: {fault}")),
+            Ok(expected) => reported(format!("returns {value}, not {expected}")),
+            Err(error) => reported(format!("`{json}` is not JSON: {error}")),
         },
-        (Gives::Fault(part), Err(fault)) if fault.message.contains(part) => None,
-        (Gives::Fault(part), Err(fault)) => told(format!("fails with `{fault}`, which has no `{part}`")),
-        (Gives::Json(_), Err(fault)) => told(format!("fails: {fault}")),
-        (Gives::Fault(part), Ok(value)) => told(format!("returns {value}, and no error with `{part}`")),
+        (Gives::Error(part), Err(error)) if error.message.contains(part) => None,
+        (Gives::Error(part), Err(error)) => reported(format!("fails with `{error}`, which has no `{part}`")),
+        (Gives::Json(_), Err(error)) => reported(format!("fails: {error}")),
+        (Gives::Error(part), Ok(value)) => reported(format!("returns {value}, and no error with `{part}`")),
     }
 }
 

@@ -85,8 +85,8 @@ impl Host for TestHost {
     }
 
     fn server(&self) -> serde_json::Map<String, Json> {
-        let told = json!({ "name": "toolsd", "transport": "none", "port": null, "token": null });
-        told.as_object().cloned().unwrap_or_default()
+        let reported = json!({ "name": "toolsd", "transport": "none", "port": null, "token": null });
+        reported.as_object().cloned().unwrap_or_default()
     }
 
     /// The user accepts the defaults, the model repeats its prompt, and there are no folders.

@@ -61,8 +61,8 @@ fn what_a_format_can_say_comes_back_as_it_was() {
         let script = format!(
             "fn main() {{ let v = {number}; let back = {way}; [v == back && type_of(v) == type_of(back), back] }}"
         );
-        let told = run(&script).unwrap_or_else(|fault| panic!("{number} by {way}: {fault}"));
-        assert_eq!(told[0], true, "{number} by {way}: {told}");
+        let reported = run(&script).unwrap_or_else(|error| panic!("{number} by {way}: {error}"));
+        assert_eq!(reported[0], true, "{number} by {way}: {reported}");
     }
 }
 
@@ -70,14 +70,14 @@ fn what_a_format_can_say_comes_back_as_it_was() {
 //= type=test
 //# A number that JSON, YAML and TOML cannot represent MUST be an error that names the number.
 #[test]
-fn what_no_format_can_say_is_a_fault_that_names_it_wherever_it_goes() {
+fn unrepresentable_numbers_fail_and_are_named() {
     for (number, shown) in UNSAYABLE {
         for way in WAYS.iter().chain(DOORS) {
             match run(&format!("fn main() {{ let v = {number}; {way} }}")) {
                 Ok(value) => panic!("{number} by {way} became {value}"),
-                Err(fault) => {
-                    assert_eq!(fault.code, Code::ARGUMENTS, "{number} by {way}: {fault}");
-                    assert!(fault.message.contains(&format!(" is {shown}, a number that")), "{way}: {fault}");
+                Err(error) => {
+                    assert_eq!(error.code, Code::ARGUMENTS, "{number} by {way}: {error}");
+                    assert!(error.message.contains(&format!(" is {shown}, a number that")), "{way}: {error}");
                 }
             }
         }
@@ -146,12 +146,12 @@ fn is_exactly(value: &Json, written: &str) -> bool {
 }
 
 #[test]
-fn what_is_read_is_what_is_written_or_a_fault() {
+fn numbers_round_trip_or_fail() {
     for (written, reader) in WRITTEN.iter().flat_map(|written| READERS.iter().map(move |reader| (written, reader))) {
         let expression = reader.replace("NUMBER", written);
         match run(&format!("fn main() {{ {expression} }}")) {
             Ok(value) => assert!(is_exactly(&value, written), "{expression} returns {value}"),
-            Err(fault) => assert_eq!(fault.code.kind(), "parse", "{expression}: {fault}"),
+            Err(error) => assert_eq!(error.code.kind(), "parse", "{expression}: {error}"),
         }
     }
 }
@@ -167,7 +167,7 @@ fn what_is_not_changed_keeps_its_digits() {
         ] {
             let expression = edit.replace("NUMBER", written);
             let text =
-                run(&format!("fn main() {{ {expression} }}")).unwrap_or_else(|fault| panic!("{expression}: {fault}"));
+                run(&format!("fn main() {{ {expression} }}")).unwrap_or_else(|error| panic!("{expression}: {error}"));
             let text = text.as_str().unwrap_or_default();
             let words = text.split(|c: char| c.is_whitespace() || "[]{},".contains(c));
             assert!(words.clone().any(|word| word == *written), "{expression} returns {text}");
@@ -202,10 +202,10 @@ fn what_compares_numbers_does_so_by_one_rule() {
                  [a, b].unique().len() == 1, to_set([a]).contains(b), to_set([a, b]).len() == 1, [[a], [b]].unique().len() == 1, \
                  [a].difference([b]).is_empty()] }}"
             );
-            let told = run(&script).unwrap_or_else(|fault| panic!("{a} and {b}: {fault}"));
-            let told = told.as_array().cloned().unwrap_or_default();
-            for (way, told) in told.iter().enumerate() {
-                assert_eq!(*told, expected, "{a} and {b}, way {way}");
+            let reported = run(&script).unwrap_or_else(|error| panic!("{a} and {b}: {error}"));
+            let reported = reported.as_array().cloned().unwrap_or_default();
+            for (way, reported) in reported.iter().enumerate() {
+                assert_eq!(*reported, expected, "{a} and {b}, way {way}");
             }
         }
     }
@@ -234,7 +234,7 @@ fn what_is_no_number_is_no_whole_one() {
         assert_eq!(super::value(&format!("({number}).to_int()")), expected, "{number}");
     }
     for number in ["0.0 / 0.0", "1.0 / 0.0", "-1.0 / 0.0", "9223372036854775808.0", "-1e19"] {
-        let fault = super::fault(&format!("fn main() {{ ({number}).to_int() }}"));
-        assert!(fault.contains("`to_int` cannot convert"), "{number}: {fault}");
+        let error = super::error(&format!("fn main() {{ ({number}).to_int() }}"));
+        assert!(error.contains("`to_int` cannot convert"), "{number}: {error}");
     }
 }

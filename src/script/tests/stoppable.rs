@@ -27,11 +27,11 @@ use std::time::Duration;
 const TIME: Duration = Duration::from_millis(50);
 
 /// The maximum units of work between two checks of the guard.
-const MOST_UNITS: u32 = 4_000_000;
+const MAX_UNITS: u32 = 4_000_000;
 
 /// Up to this many units between two checks are acceptable, even if that is everything a case does. A case has a
 /// quarter of a megabyte, and an optimised build needs a tenth of the time of this build.
-const FEW_UNITS: u32 = 800_000;
+const MAX_ACCEPTED_UNITS: u32 = 800_000;
 
 /// A case that does nearly all its work between two checks, and more than this many units, is run again with longer
 /// values. Then a loop without a check shows up, however fast it is.
@@ -45,14 +45,14 @@ const COPIED: Duration = Duration::from_millis(17);
 const SAMPLED: usize = 8;
 
 /// The number of cases of a primitive that are grown. The others have the same loops.
-const GROWN: usize = 6;
+const MAX_GROWN_CASES: usize = 6;
 
 /// How often a case that exceeds the limit is run. The least result is used, because other load on the machine does not
 /// occur each time.
-const TRIES: usize = 4;
+const MAX_ATTEMPTS: usize = 4;
 
 /// The number of cases in which all parameters take worst values together.
-const TOGETHER: usize = 10;
+const COMBINED_CASES: usize = 10;
 
 /// A native function as an argument.
 struct Native(Box<dyn Fn(Vec<Value>) -> Result<Value> + Send + Sync>);
@@ -180,17 +180,17 @@ fn takes(primitive: &Primitive, kind: Kind) -> bool {
 }
 
 /// The minimum time that counts as a unit, because an optimised loop takes almost none.
-const LEAST_UNIT: Duration = Duration::from_nanos(7);
+const MIN_UNIT: Duration = Duration::from_nanos(7);
 
 /// The work of one unit: some iterations of a loop that moves a number and counts it.
 fn unit() -> Duration {
     const UNITS: u32 = 100_000;
-    const TURNS: u32 = 8;
+    const ITERATIONS_PER_UNIT: u32 = 8;
     let mut least = Duration::MAX;
     for _ in 0..5 {
         let (sum, took) = gaps::worked(|| {
             let mut sum = 0_u32;
-            for number in 0..UNITS * TURNS {
+            for number in 0..UNITS * ITERATIONS_PER_UNIT {
                 sum = std::hint::black_box(sum.wrapping_add(std::hint::black_box(number)));
             }
             sum
@@ -198,7 +198,7 @@ fn unit() -> Duration {
         std::hint::black_box(sum);
         least = least.min(took.whole / UNITS);
     }
-    least.max(LEAST_UNIT)
+    least.max(MIN_UNIT)
 }
 
 /// The cases of a primitive. Each parameter takes each of its worst values in turn while the others are harmless. Then
@@ -216,7 +216,7 @@ fn cases(primitive: &'static Primitive, inputs: &Inputs) -> Vec<WorstCase> {
         }
     }
     let most = if values.len() > 1 { values.iter().map(Vec::len).max().unwrap_or(0) } else { 0 };
-    for turn in (0..most).step_by(most.div_ceil(TOGETHER).max(1)) {
+    for turn in (0..most).step_by(most.div_ceil(COMBINED_CASES).max(1)) {
         let chosen = |place: usize, param: &Param| {
             let worst = values[place].get(turn).map(|(_, value)| value.clone());
             worst.or_else(|| inputs.harmless(primitive.name, param))
@@ -250,10 +250,10 @@ fn case(primitive: &Primitive, label: String, chosen: impl Fn(usize, &Param) -> 
 /// reveals a loop without a check however fast it is.
 fn is_too_long(worked: Worked, unit: Duration, priced: Option<u32>) -> bool {
     match priced {
-        Some(times) => worked.longest > unit * MOST_UNITS * times,
+        Some(times) => worked.longest > unit * MAX_UNITS * times,
         None => {
-            let is_most = worked.longest > unit * FEW_UNITS && worked.longest * 2 > worked.whole;
-            worked.longest > unit * MOST_UNITS || is_most
+            let is_most = worked.longest > unit * MAX_ACCEPTED_UNITS && worked.longest * 2 > worked.whole;
+            worked.longest > unit * MAX_UNITS || is_most
         }
     }
 }
@@ -267,7 +267,7 @@ impl Bench {
         is_wrong: impl Fn(Worked) -> bool,
     ) -> Option<String> {
         let mut worked = None;
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             worked = Some(self.without_drops(primitive, case, &is_wrong)?);
         }
         let (name, Worked { whole, longest }) = (primitive.name, worked?);
@@ -283,7 +283,7 @@ impl Bench {
     /// Whether a case does most of its work between two checks, however little that is.
     fn is_suspicious(&self, primitive: &'static Primitive, case: &WorstCase) -> bool {
         let Worked { whole, longest } = self.worked_with_drops(primitive, case);
-        longest * 2 > whole && longest > LEAST_UNIT * HINT_UNITS
+        longest * 2 > whole && longest > MIN_UNIT * HINT_UNITS
     }
 
     /// What is wrong with a case once its values are longer.
@@ -311,13 +311,13 @@ fn judged_in_sample(primitive: &'static Primitive, bench: &Bench, inputs: &Input
 fn judged_grown(primitive: &'static Primitive, bench: &Bench, inputs: &Inputs, _: Duration) -> Vec<String> {
     let mut suspicious = cases(primitive, inputs);
     suspicious.retain(|case| bench.is_suspicious(primitive, case));
-    let few = suspicious.iter().step_by(suspicious.len().div_ceil(GROWN).max(1));
+    let few = suspicious.iter().step_by(suspicious.len().div_ceil(MAX_GROWN_CASES).max(1));
     few.filter_map(|case| bench.wrong_grown(primitive, case)).collect()
 }
 
 /// Runs `act` for each primitive on two threads, and returns everything that it reports.
 fn of_all(work: impl Fn(&'static Primitive, &Bench, &Inputs, Duration) -> Vec<String> + Sync) -> Vec<String> {
-    let (next, told) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let (next, reported) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     // For developers who work on some primitives: their names at build time, separated by commas.
     let only = option_env!("TOOLSD_PRIMITIVES");
     let thread = || {
@@ -328,7 +328,7 @@ fn of_all(work: impl Fn(&'static Primitive, &Bench, &Inputs, Duration) -> Vec<St
                 continue;
             }
             let found = work(primitive, &bench, &inputs, unit);
-            told.lock().expect("no panic").extend(found);
+            reported.lock().expect("no panic").extend(found);
         }
     };
     std::thread::scope(|scope| {
@@ -337,7 +337,7 @@ fn of_all(work: impl Fn(&'static Primitive, &Bench, &Inputs, Duration) -> Vec<St
             .collect();
         threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
     });
-    told.into_inner().expect("no panic")
+    reported.into_inner().expect("no panic")
 }
 
 //= docs/spec.md#primitives

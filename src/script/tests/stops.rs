@@ -35,13 +35,13 @@ fn what_never_ends_is_ended() {
         "fn main() { [1, 2].reduce(|a, b| { loop { } }) }",
         "fn twice(n) { if n > 0 { twice(n - 1); twice(n - 1); } } fn main() { twice(60) }",
     ] {
-        let fault = stopped(text, few_ticks());
+        let error = stopped(text, few_ticks());
         assert_eq!(
-            (fault.code, fault.message.as_str()),
+            (error.code, error.message.as_str()),
             (Code::LIMIT, "the script took more than 200000 steps"),
             "{text}"
         );
-        assert!(fault.at.is_some(), "{text}");
+        assert!(error.at.is_some(), "{text}");
     }
 }
 
@@ -76,9 +76,9 @@ fn what_takes_all_memory_is_stopped() {
         "fn main() { let map = #{}; let n = 0; loop { map[`k${n}`] = n; n += 1; } }",
         r#"fn main() { try { let s = "x"; loop { s += s; } } catch { 7 } }"#,
     ] {
-        let fault = stopped(text, little_memory());
+        let error = stopped(text, little_memory());
         assert_eq!(
-            (fault.code, fault.message.as_str()),
+            (error.code, error.message.as_str()),
             (Code::LIMIT, "the call used more than 16 MB of memory"),
             "{text}"
         );
@@ -102,8 +102,8 @@ fn recursion_has_a_depth_and_the_pack_may_set_it() {
         "fn down() { [1].map(|x| down()) } fn main() { down() }",
         "fn a() { b() } fn b() { let f = || a(); f.call() } fn main() { try { a() } catch { 7 } }",
     ] {
-        let fault = stopped(endless, Limits::default());
-        assert_eq!((fault.code, fault.message.as_str()), (Code::LIMIT, &*message.replace("20", "64")), "{endless}");
+        let error = stopped(endless, Limits::default());
+        assert_eq!((error.code, error.message.as_str()), (Code::LIMIT, &*message.replace("20", "64")), "{endless}");
     }
 }
 
@@ -114,8 +114,8 @@ fn recursion_has_a_depth_and_the_pack_may_set_it() {
 fn time_is_over_in_the_middle_of_a_verb() {
     let limits = Limits { time: Duration::from_millis(50), ..Limits::default() };
     let started = Instant::now();
-    let fault = stopped("fn main() { let list = [1, 2, 3]; loop { list.filter(|x| x > 1); } }", limits);
-    assert_eq!(fault.message, "the call took longer than 50 ms");
+    let error = stopped("fn main() { let list = [1, 2, 3]; loop { list.filter(|x| x > 1); } }", limits);
+    assert_eq!(error.message, "the call took longer than 50 ms");
     assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
 }
 
@@ -137,8 +137,8 @@ fn a_call_is_cancelled_from_another_thread() {
     let cancelled = Instant::now();
     cancel.cancel();
     let (result, ended) = receiver.recv().expect("it ends");
-    let fault = result.expect("no panic").expect_err("it was cancelled");
-    assert_eq!((fault.code, fault.message.as_str()), (Code::CANCELLED, "the call was cancelled"));
+    let error = result.expect("no panic").expect_err("it was cancelled");
+    assert_eq!((error.code, error.message.as_str()), (Code::CANCELLED, "the call was cancelled"));
     let took = ended.saturating_duration_since(cancelled);
     assert!(took < Duration::from_millis(5 * if cfg!(debug_assertions) { 20 } else { 1 }), "{took:?}");
 }
@@ -196,8 +196,8 @@ fn a_script_that_goes_on_after_its_answer_reaches_nothing() {
         write_text(\"a.txt\", \"b\");
         7
     } fn look() { [cache_get(\"pot\"), exists(\"a.txt\")] }";
-    let (program, faults) = Program::compile(&[("a.rhai", text)]);
-    assert!(faults.is_empty(), "{faults:#?}");
+    let (program, errors) = Program::compile(&[("a.rhai", text)]);
+    assert!(errors.is_empty(), "{errors:#?}");
     let (program, host, pool) = (Arc::new(program), Arc::new(TestHost::new(&[])), Pool::new());
     host.spins.store(true, Ordering::Release);
     let limits = Limits { time: Duration::from_millis(20), ..Limits::default() };
@@ -208,13 +208,13 @@ fn a_script_that_goes_on_after_its_answer_reaches_nothing() {
         let guard = Guard::new(limits, CancelFlag::default());
         let _watched = crate::script::watch_guard(&guard);
         let result = running.run("a.rhai", "main", Vec::new(), own, guard);
-        let _ = ended.send(result.err().map(|fault| fault.message));
+        let _ = ended.send(result.err().map(|error| error.message));
     };
     pool.call("spin".to_owned(), CallerId::default(), CancelFlag::default(), job, move |result| {
         drop(answered.send(result))
     });
-    let fault = answers.recv().expect("it is answered").expect_err("the watchdog answered on its behalf");
-    assert_eq!((fault.code, fault.message.as_str()), (Code::LIMIT, "the call took longer than 20 ms"));
+    let error = answers.recv().expect("it is answered").expect_err("the watchdog answered on its behalf");
+    assert_eq!((error.code, error.message.as_str()), (Code::LIMIT, "the call took longer than 20 ms"));
     assert!(ends.try_recv().is_err(), "its thread works on");
     host.spins.store(false, Ordering::Release);
     assert_eq!(ends.recv().expect("it ends"), Some("the call took longer than 20 ms".to_owned()));

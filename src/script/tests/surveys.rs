@@ -21,8 +21,8 @@ fn pure_one() { trim(" a ") }
 const LIB: &str = "fn deep(n) { if n > 3 { to_graph(n) } else { deep(n + 1) } } fn to_graph(x) { graph() }";
 
 fn program() -> Program {
-    let (program, faults) = Program::compile(&[("p/tool.rhai", TOOL), ("p/lib.rhai", LIB)]);
-    assert!(faults.is_empty(), "{faults:?}");
+    let (program, errors) = Program::compile(&[("p/tool.rhai", TOOL), ("p/lib.rhai", LIB)]);
+    assert!(errors.is_empty(), "{errors:?}");
     program
 }
 
@@ -63,7 +63,7 @@ fn a_survey_tells_definitions_calls_reads_and_assignments() {
 }
 
 #[test]
-fn an_effect_is_told_with_the_calls_that_lead_to_it() {
+fn effects_are_reported_with_their_call_chain() {
     let program = program();
     let chain = program.strongest_effect("p/tool.rhai", "outer");
     assert_eq!(chain.effect, Effect::Reads);

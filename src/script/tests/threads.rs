@@ -31,8 +31,8 @@ fn functions_are_called_by_name_as_their_script_sees_them() {
     };
     assert_eq!(call("p/graph.rhai"), Ok(json!(["graph", 1, "lib"])));
     assert_eq!(call("p/tool.rhai"), Ok(json!("tool")));
-    let fault = call("p/lib.rhai").expect("the library sees the graph");
-    assert_eq!(fault, json!(["graph", 1, "lib"]));
+    let error = call("p/lib.rhai").expect("the library sees the graph");
+    assert_eq!(error, json!(["graph", 1, "lib"]));
     let missing = program.run_native("p/tool.rhai", host.clone(), guard(Limits::default()), || {
         program.functions_seen_by("p/tool.rhai").call("raed", vec![Value::Null])
     });
@@ -51,7 +51,7 @@ fn jobs_in_parallel_share_guard_host_and_depth() {
         let (program, guard) = (program.clone(), guard(limits));
         let kept = Arc::clone(&guard);
         let host = Arc::new(TestHost::new(&[]));
-        let told = Arc::clone(&host);
+        let reported = Arc::clone(&host);
         let results = Pool::new().run(move || {
             let functions = program.functions_seen_by("a.rhai");
             let results: Mutex<Vec<Result<Value, Box<Diagnostic>>>> = Mutex::default();
@@ -64,7 +64,7 @@ fn jobs_in_parallel_share_guard_host_and_depth() {
             });
             result.map(|()| results.into_inner().expect("no panic"))
         });
-        let notices = told.notices.lock().expect("no panic").clone();
+        let notices = reported.notices.lock().expect("no panic").clone();
         (results.expect("no panic"), kept, notices)
     };
     let (results, guard, notices) = run("main", Limits::default());
@@ -74,8 +74,8 @@ fn jobs_in_parallel_share_guard_host_and_depth() {
     let (results, ..) = run("endless", Limits { ticks: 100_000, ..Limits::default() });
     assert_eq!(results.expect_err("it is stopped").code, Code::LIMIT);
     let (results, ..) = run("down", Limits { depth: 5, ..Limits::default() });
-    let faults = results.expect("each job fails by itself");
-    assert!(faults.iter().any(Result::is_err) && faults.iter().any(Result::is_ok), "{faults:?}");
+    let errors = results.expect("each job fails by itself");
+    assert!(errors.iter().any(Result::is_err) && errors.iter().any(Result::is_ok), "{errors:?}");
 }
 
 #[test]
@@ -104,21 +104,21 @@ fn sequences_behind_handles_are_used_like_lists() {
     assert_eq!(with("nodes.map(|node| node.n * 2)"), json!([2, 4]));
     assert_eq!(with("[nodes.some(|node| node.n > 1), nodes.reduce(|sum, node| sum + node.n, 0)]"), json!([true, 3]));
     assert_eq!(with("[nodes[0] == nodes[0], nodes[0] == (), nodes[0] != nodes[1]]"), json!([true, false, true]));
-    assert!(super::fault(&format!("fn main() {{ {lines} nodes[0].n = 3; }}")).contains("a node cannot be changed"));
+    assert!(super::error(&format!("fn main() {{ {lines} nodes[0].n = 3; }}")).contains("a node cannot be changed"));
     let list = "let d = new_graph(); d.add_node(\"tea\", \"a\", #{ l: [1] }); let a = d.get(\"tea\", \"a\");";
     assert_eq!(value(&format!("{list} [a.l.is_empty(), a.l.len(), a.l.contains(1)]")), json!([false, 1, true]));
-    assert!(super::fault(&format!("fn main() {{ {list} a.l.push(2); }}")).contains("a node cannot be changed"));
-    assert!(super::fault(&format!("fn main() {{ {lines} nodes[0].nn }}")).contains("no field `nn`"));
+    assert!(super::error(&format!("fn main() {{ {list} a.l.push(2); }}")).contains("a node cannot be changed"));
+    assert!(super::error(&format!("fn main() {{ {lines} nodes[0].nn }}")).contains("no field `nn`"));
     assert!(
-        super::fault(&format!("fn main() {{ {lines} for x in nodes[0] {{ print(x); }} }}"))
+        super::error(&format!("fn main() {{ {lines} for x in nodes[0] {{ print(x); }} }}"))
             .contains("a node is not a sequence")
     );
-    assert!(super::fault(&format!("fn main() {{ {lines} nodes[7] }}")).contains("there is no item 7 in a list of 2"));
+    assert!(super::error(&format!("fn main() {{ {lines} nodes[7] }}")).contains("there is no item 7 in a list of 2"));
 }
 
 #[test]
 fn closures_cross_primitives_with_what_they_captured() {
     assert_eq!(value("let k = -1; [1, 3, 2].sort(|x| x * k)"), json!([3, 2, 1]));
     assert_eq!(value("let m = merge(#{ f: |x| x + 1 }, #{ a: 1 }); let f = m.f; f.call(2)"), 3);
-    assert!(super::fault("fn main() { [1].sort(|x| throw \"no\") }").ends_with(": no"));
+    assert!(super::error("fn main() { [1].sort(|x| throw \"no\") }").ends_with(": no"));
 }

@@ -24,7 +24,7 @@ use runner::{DEVICES, ENVIRONMENT};
 pub(in crate::world::disk) use discovery::find_repository;
 pub(in crate::world::disk) use own_files::write;
 pub(in crate::world::disk) use runner::owned;
-pub use settings::is_told;
+pub use settings::is_reported;
 pub(in crate::world::disk) use stamp::stamp;
 
 /// The user's identity and the date, as toolsd's own environment passes them to git.

@@ -4,7 +4,7 @@ use super::git::{find_repository, owned, run};
 use super::handle::Disk;
 use super::scratch::init_repository;
 use super::system::{canonical_path, reason};
-use super::temporary::{OF_GIT, TemporaryFolder};
+use super::temporary::{GIT_FOLDER_PREFIX, TemporaryFolder};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::run::{Confinement, GitChanges, GitUse, ProgramCommand, RequiredGrant};
 use std::time::Duration;
@@ -26,7 +26,7 @@ const NOBODY: [(&str, &str); 4] =
 
 /// Returns what was tried, each with the error if it failed.
 pub fn try_git() -> Result<Vec<(&'static str, Result<()>)>> {
-    let folder = TemporaryFolder::new(OF_GIT).map_err(|error| {
+    let folder = TemporaryFolder::new(GIT_FOLDER_PREFIX).map_err(|error| {
         Diagnostic::new(Code::WORLD, format!("no temporary folder can be made: {}", reason(&error)))
             .help("`TMPDIR` names a folder that can be written")
     })?;
@@ -62,8 +62,8 @@ fn step(disk: &Disk, words: &str, changes: GitChanges) -> Result<()> {
     match ran.code {
         0 => Ok(()),
         code => {
-            let told = String::from_utf8_lossy(&ran.errors).trim().replace('\n', "; ");
-            Err(Diagnostic::new(Code("git"), format!("`{}` ends with code {code}: {told}", command.line())))
+            let reported = String::from_utf8_lossy(&ran.errors).trim().replace('\n', "; ");
+            Err(Diagnostic::new(Code("git"), format!("`{}` ends with code {code}: {reported}", command.line())))
         }
     }
 }

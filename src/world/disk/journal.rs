@@ -13,12 +13,12 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The maximum size of a journal: toolsd writes no longer file.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_JOURNAL_BYTES: u64 = 64 << 20;
 
 /// The maximum number of notices kept in memory. The log has all.
-const MOST_TOLD: usize = 50;
+const MAX_NOTICES: usize = 50;
 
-static TOLD: Mutex<Vec<String>> = Mutex::new(Vec::new());
+static NOTICES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// The folder of the journals: see [`choose_folder`].
 static CHOSEN: OnceLock<Option<String>> = OnceLock::new();
@@ -31,7 +31,7 @@ pub(super) fn choose_folder(roots: &[&str]) -> Option<String> {
     let is_misled = |folder: &str| roots.iter().any(|root| is_misled(folder, root, TRUST_BELOW_HOME));
     let usual = state_folder();
     let chosen = usual.clone().into_iter().chain(trust_folder()).find(|folder| !is_misled(folder));
-    let told = usual.filter(|usual| chosen.as_ref() != Some(usual)).map(|usual| {
+    let reported = usual.filter(|usual| chosen.as_ref() != Some(usual)).map(|usual| {
         let instead = chosen.as_ref().map_or_else(
             || "so what is under way is not noted: what is left half done if this server is killed stays so".to_owned(),
             |folder| format!("so `{folder}` is used instead"),
@@ -39,7 +39,7 @@ pub(super) fn choose_folder(roots: &[&str]) -> Option<String> {
         format!("unfinished work that is noted in `{usual}` is not believed, for the workspace or a root holds it; {instead}; let `XDG_STATE_HOME` and `HOME` lead out of it")
     });
     let _the_first_choice_counts = CHOSEN.set(chosen);
-    told
+    reported
 }
 
 /// The folder for journals of this kind. Tests of this crate write none.
@@ -62,7 +62,7 @@ impl JournalLines {
     //# What is completed after a killed process MUST be what that process had prepared, and what cannot be
     //# completed MUST be reported.
     /// The notice about the journal at `path` that cannot be read to its end, if so.
-    pub(super) fn fault(&self, path: &str) -> Option<String> {
+    pub(super) fn error(&self, path: &str) -> Option<String> {
         self.is_broken.then(|| {
             format!(
                 "`{path}` noted what a killed server left unfinished, and cannot be read from line {} on: what was noted there is neither finished nor taken away",
@@ -82,7 +82,7 @@ impl Journal {
     /// Creates a journal in this folder, which is created if it does not exist.
     pub(super) fn open(folder: &str) -> io::Result<Self> {
         if fs::symlink_metadata(folder).is_err() {
-            make_private_folder(folder).map_err(|fault| io::Error::other(fault.message))?;
+            make_private_folder(folder).map_err(|error| io::Error::other(error.message))?;
         }
         if !is_journal_folder(folder) {
             return Err(io::ErrorKind::PermissionDenied.into());
@@ -111,8 +111,10 @@ impl Journal {
     /// All lines that are whole.
     pub(super) fn lines(&mut self) -> JournalLines {
         let mut bytes = Vec::new();
-        let read =
-            self.file.seek(SeekFrom::Start(0)).and_then(|_| (&self.file).take(MOST_BYTES).read_to_end(&mut bytes));
+        let read = self
+            .file
+            .seek(SeekFrom::Start(0))
+            .and_then(|_| (&self.file).take(MAX_JOURNAL_BYTES).read_to_end(&mut bytes));
         if read.is_err() {
             return JournalLines { read: Vec::new(), is_broken: true };
         }
@@ -189,18 +191,18 @@ pub(super) fn find_journals(folder: &str) -> FoundJournals {
 
 /// The notices about what this process cleared up, and what still waits to be looked at: one sentence each.
 pub fn recovered() -> Vec<String> {
-    TOLD.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    NOTICES.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// Writes a notice to the log, and keeps it for [`recovered`].
 pub(super) fn report(what: String) {
-    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
-    if told.contains(&what) {
+    let mut reported = NOTICES.lock().unwrap_or_else(PoisonError::into_inner);
+    if reported.contains(&what) {
         return;
     }
     tracing::warn!("{what}");
-    if told.len() < MOST_TOLD {
-        told.push(what);
+    if reported.len() < MAX_NOTICES {
+        reported.push(what);
     }
 }
 
@@ -212,7 +214,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn what_is_held_and_what_is_left_are_told_apart_and_half_a_line_is_none() {
+    fn held_and_stale_journals_are_distinguished() {
         let folder = tempfile::tempdir().unwrap();
         let at = folder.path().join("journals").to_str().unwrap().to_owned();
         let mut held = Journal::open(&at).unwrap();
@@ -238,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn who_clears_up_behind_a_dead_process_is_told_from_who_works() {
+    fn recovery_is_distinguished_from_running_work() {
         let folder = tempfile::tempdir().unwrap();
         let at = folder.path().join("journals").to_str().unwrap().to_owned();
         let _own = Journal::open(&at).unwrap();

@@ -4,7 +4,7 @@
 use super::handle::Disk;
 use super::roots::Roots;
 use super::system::private_folder;
-use super::system::{path_fault, reason, state_folder};
+use super::system::{path_error, reason, state_folder};
 use super::write::open_parent;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::effects::{Lock, LockAttempt};
@@ -16,7 +16,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 
 /// The maximum size of a note; a longer one is cut.
-const MOST_NOTE: u64 = 16 * 1024;
+const MAX_NOTE_BYTES: u64 = 16 * 1024;
 
 //= docs/spec.md#writes
 //# A lock MUST be released when its function fails and when its process dies, and the dead holder MUST be
@@ -34,7 +34,7 @@ struct FileLock {
 pub(super) fn lock(disk: &Disk, path: &str) -> Result<LockAttempt> {
     let mut file =
         if path.contains('/') { open_below_root(disk, path)? } else { open_in_state_folder(&disk.roots, path)? };
-    let failed = |error: &io::Error| path_fault(path, "locked", error);
+    let failed = |error: &io::Error| path_error(path, "locked", error);
     match file.try_lock() {
         Ok(()) => {
             let left = read_note(&mut file).map_err(|error| failed(&error))?;
@@ -47,10 +47,10 @@ pub(super) fn lock(disk: &Disk, path: &str) -> Result<LockAttempt> {
 
 fn open_below_root(disk: &Disk, path: &str) -> Result<File> {
     let (folder, name) =
-        open_parent(disk, path, Some(&mut Vec::new())).map_err(|stopped| stopped.fault(path, "locked"))?;
+        open_parent(disk, path, Some(&mut Vec::new())).map_err(|stopped| stopped.error(path, "locked"))?;
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY);
-    let file = folder.open_with(&name, &options).map_err(|error| path_fault(path, "locked", &error))?;
+    let file = folder.open_with(&name, &options).map_err(|error| path_error(path, "locked", &error))?;
     let is_file = file.metadata().is_ok_and(|metadata| metadata.is_file());
     if !is_file {
         return Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be locked: it is not a file")));
@@ -80,7 +80,7 @@ fn open_in_state_folder(roots: &Roots, name: &str) -> Result<File> {
 fn read_note(file: &mut File) -> io::Result<String> {
     file.seek(SeekFrom::Start(0))?;
     let mut bytes = Vec::new();
-    file.take(MOST_NOTE).read_to_end(&mut bytes)?;
+    file.take(MAX_NOTE_BYTES).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
@@ -101,7 +101,7 @@ impl Lock for FileLock {
             .set_len(0)
             .and_then(|()| self.file.seek(SeekFrom::Start(0)))
             .and_then(|_| self.file.write_all(text.as_bytes()));
-        written.map_err(|error| path_fault(&self.path, "locked", &error))
+        written.map_err(|error| path_error(&self.path, "locked", &error))
     }
 }
 
@@ -124,7 +124,7 @@ pub(super) fn hold_repository(repository: &Repository) -> Result<LockAttempt> {
     let folder = &repository.common_dir;
     let flags = libc::O_DIRECTORY | libc::O_NOFOLLOW;
     let opened = File::options().read(true).custom_flags(flags).open(folder);
-    let opened = opened.map_err(|error| path_fault(folder, "locked", &error))?;
+    let opened = opened.map_err(|error| path_error(folder, "locked", &error))?;
     match opened.try_lock() {
         Ok(()) => Ok(LockAttempt::Held(Box::new(RepositoryLock(opened)))),
         Err(TryLockError::WouldBlock) => Ok(LockAttempt::Busy(String::new())),
@@ -132,7 +132,7 @@ pub(super) fn hold_repository(repository: &Repository) -> Result<LockAttempt> {
         Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
             Ok(LockAttempt::Held(Box::new(RepositoryLock(opened))))
         }
-        Err(TryLockError::Error(error)) => Err(path_fault(folder, "locked", &error)),
+        Err(TryLockError::Error(error)) => Err(path_error(folder, "locked", &error)),
     }
 }
 

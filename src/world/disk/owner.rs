@@ -1,6 +1,6 @@
 //! Which other users than this one and root can change or replace a file.
 
-use super::system::{WRITABLE_BY_OTHERS, path_fault};
+use super::system::{WRITABLE_BY_OTHERS, path_error};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter};
@@ -71,7 +71,7 @@ pub(super) fn writers_of(known: &Metadata) -> impl Iterator<Item = OtherWriter> 
 
 /// Refuses a file or folder of the user's own state if it is a link, or if another user owns it or can write it.
 pub fn check_private(path: &str) -> Result<()> {
-    let known = fs::symlink_metadata(path).map_err(|error| path_fault(path, "looked at", &error))?;
+    let known = fs::symlink_metadata(path).map_err(|error| path_error(path, "looked at", &error))?;
     let user = rustix::process::geteuid().as_raw();
     let refused = |why: String| Err(Diagnostic::new(Code::WORLD, format!("`{path}` {why}")));
     if known.is_symlink() {
@@ -97,7 +97,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     #[test]
-    fn those_who_can_change_a_file_or_its_folder_are_told() {
+    fn users_that_can_change_a_file_are_reported() {
         let folder = tempfile::tempdir().unwrap();
         let group = fs::metadata(folder.path()).unwrap().gid();
         let group = if group == 0 { Vec::new() } else { vec![OtherWriter::Group(group)] };
@@ -107,7 +107,7 @@ mod tests {
         fs::create_dir(&within).unwrap();
         fs::write(&file, "").unwrap();
         std::os::unix::fs::symlink(&file, folder.path().join("link")).unwrap();
-        let told = |path: &Path| other_writers(path.to_str().unwrap());
+        let reported = |path: &Path| other_writers(path.to_str().unwrap());
         for (place, mode, expected) in [
             (&within, 0o755, Vec::new()),
             (&file, 0o644, Vec::new()),
@@ -119,14 +119,14 @@ mod tests {
             (&within, 0o1777, Vec::new()),
         ] {
             fs::set_permissions(place, fs::Permissions::from_mode(mode)).unwrap();
-            assert_eq!(told(&file), expected, "{place:?} {mode:o}");
-            assert_eq!(told(&folder.path().join("link")), expected, "{place:?} {mode:o} through a link");
+            assert_eq!(reported(&file), expected, "{place:?} {mode:o}");
+            assert_eq!(reported(&folder.path().join("link")), expected, "{place:?} {mode:o} through a link");
         }
         assert_eq!(OtherWriter::User(0).to_string(), "user root");
         assert_eq!(OtherWriter::Group(4_000_000_000).to_string(), "group 4000000000");
         // Only root gives files away.
         if std::os::unix::fs::chown(&file, Some(65_534), None).is_ok() {
-            assert_eq!(told(&file), [OtherWriter::User(65_534)]);
+            assert_eq!(reported(&file), [OtherWriter::User(65_534)]);
         }
     }
 }

@@ -27,26 +27,26 @@ const PASSED: [&str; 7] = ["PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "XDG
 const MORE_TIME: &str = "give it more time by `timeout_ms`";
 
 /// The maximum pause between two checks of a program.
-const LOOK: Duration = Duration::from_millis(8);
+const MAX_POLL_INTERVAL: Duration = Duration::from_millis(8);
 
 /// How soon a program is checked again after it printed or closed its streams.
-const SOON: Duration = Duration::from_micros(20);
+const POLL_INTERVAL_AFTER_OUTPUT: Duration = Duration::from_micros(20);
 
 /// How long a git that is asked to end has to take its locks away.
-const GRACE_OF_GIT: Duration = Duration::from_millis(300);
+const GIT_GRACE_PERIOD: Duration = Duration::from_millis(300);
 
 /// How long another program has to clean up: its call is answered when it is gone, and not much later than it should
 /// be.
-const GRACE: Duration = Duration::from_millis(150);
+const PROGRAM_GRACE_PERIOD: Duration = Duration::from_millis(150);
 
 /// How long to wait for the output of a program that has ended: what it started may still hold the streams.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const OUTPUT_DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How long to wait for killed processes to go.
-const LAST_BREATH: Duration = Duration::from_millis(500);
+const KILL_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// How long a shutdown waits for programs: they are killed, and git may finish what it writes.
-const END_PATIENCE: Duration = Duration::from_secs(4);
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// How long git may continue during a shutdown before it is asked to end.
 const GIT_LAST_WORK: Duration = Duration::from_secs(2);
@@ -91,7 +91,7 @@ pub(super) fn run(disk: &Disk, command: &ProgramCommand) -> Result<ProgramOutput
 
 /// The folder for the temporary files of a program.
 fn temporary_folder() -> Result<TemporaryFolder> {
-    TemporaryFolder::new(temporary::OF_PROGRAMS)
+    TemporaryFolder::new(temporary::PROGRAM_FOLDER_PREFIX)
         .map_err(|error| Diagnostic::new(Code::WORLD, format!("no temporary folder can be made: {}", reason(&error))))
 }
 
@@ -109,7 +109,7 @@ fn still_running(command: &ProgramCommand) -> String {
 fn confinement_note(roots: &Roots, command: &ProgramCommand, ended: &Result<ProgramOutput>) -> Option<String> {
     let has_failed = match ended {
         Ok(ran) => ran.code != 0,
-        Err(fault) => fault.help.as_deref() == Some(MORE_TIME),
+        Err(error) => error.help.as_deref() == Some(MORE_TIME),
     };
     let confinement = &command.confinement;
     let named = |places: &[String]| match places {
@@ -129,18 +129,18 @@ fn confinement_note(roots: &Roots, command: &ProgramCommand, ended: &Result<Prog
 /// Notes for the caller about granted paths that do not exist.
 fn absent_notes(started: &mut StartedProgram, granted: &[String]) -> Vec<String> {
     let absent = started.absent.drain(..).filter(|at| granted.contains(at));
-    let told = |at| format!("`{at}` does not exist: the program could not write it; create it first");
-    absent.map(told).collect()
+    let reported = |at| format!("`{at}` does not exist: the program could not write it; create it first");
+    absent.map(reported).collect()
 }
 
 /// Adds the notes of toolsd to the outcome.
 fn with_notes(ended: Result<ProgramOutput>, notes: Vec<String>) -> Result<ProgramOutput> {
     match ended {
         Ok(ran) => Ok(ProgramOutput { notes, ..ran }),
-        Err(fault) if notes.is_empty() => Err(fault),
-        Err(mut fault) => {
-            fault.message = format!("{}; {}", fault.message, notes.join("; "));
-            Err(fault)
+        Err(error) if notes.is_empty() => Err(error),
+        Err(mut error) => {
+            error.message = format!("{}; {}", error.message, notes.join("; "));
+            Err(error)
         }
     }
 }
@@ -279,7 +279,7 @@ impl<'a> RunningProgram<'a> {
             (self.command.stop)()?;
             // Git is let finish for a while: it would leave half of what it writes.
             if is_ending(self.command.needs != RequiredGrant::Program) {
-                return Err(shutdown_fault());
+                return Err(shutdown_error());
             }
             //= docs/spec.md#programs
             //# A program MUST have limits of memory, file size, number of processes and output.
@@ -298,8 +298,8 @@ impl<'a> RunningProgram<'a> {
         // A process that it started in the background holds the streams open: it ends with the program.
         self.end_group();
         let ended = Instant::now();
-        while self.streams.iter().any(|stream| stream.is_open) && ended.elapsed() < LAST_WORDS {
-            self.listen(LOOK);
+        while self.streams.iter().any(|stream| stream.is_open) && ended.elapsed() < OUTPUT_DRAIN_TIMEOUT {
+            self.listen(MAX_POLL_INTERVAL);
         }
         if self.overflows() {
             return Err(self.too_much(""));
@@ -324,19 +324,19 @@ impl<'a> RunningProgram<'a> {
     fn listen(&mut self, pause: Duration) -> Duration {
         let mut open: Vec<&mut CapturedStream> = self.streams.iter_mut().filter(|stream| stream.is_open).collect();
         // With `end`, its exit interrupts the wait, so there is no need to poll.
-        let pause = if self.end.is_some() { LOOK } else { pause };
+        let pause = if self.end.is_some() { MAX_POLL_INTERVAL } else { pause };
         if open.is_empty() && self.end.is_none() {
             std::thread::sleep(pause);
-            return (pause * 2).min(LOOK);
+            return (pause * 2).min(MAX_POLL_INTERVAL);
         }
         let asked = open.iter().map(|stream| PollFd::new(&stream.file, PollFlags::IN));
         let end = self.end.iter().map(|end| PollFd::new(end, PollFlags::IN));
         let mut asked: Vec<PollFd<'_>> = asked.chain(end).collect();
         let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(pause.subsec_nanos()) };
-        let told = poll(&mut asked, Some(&timeout)).unwrap_or(0);
+        let reported = poll(&mut asked, Some(&timeout)).unwrap_or(0);
         let ready: Vec<bool> = asked.iter().map(|fd| !fd.revents().is_empty()).collect();
         open.iter_mut().zip(ready).filter(|(_, ready)| *ready).for_each(|(stream, _)| stream.read());
-        if told == 0 { (pause * 2).min(LOOK) } else { SOON }
+        if reported == 0 { (pause * 2).min(MAX_POLL_INTERVAL) } else { POLL_INTERVAL_AFTER_OUTPUT }
     }
 
     /// Kills the whole group, and waits until no process of it is left, so that their effects are complete.
@@ -350,7 +350,7 @@ impl<'a> RunningProgram<'a> {
             let _ended = waitid(WaitId::Pid(self.pid), WaitIdOptions::EXITED);
         }
         let asked = Instant::now();
-        while asked.elapsed() < LAST_BREATH && test_kill_process_group(self.pid).is_ok() {
+        while asked.elapsed() < KILL_TIMEOUT && test_kill_process_group(self.pid).is_ok() {
             // If this process is the first one of a container, orphans are our children.
             let _none_of_ours = waitid(WaitId::Pgid(Some(self.pid)), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
             std::thread::sleep(Duration::from_micros(200));
@@ -369,9 +369,9 @@ impl Drop for RunningProgram<'_> {
         // It is asked first: git takes its lock files away then.
         let _already_ended = kill_process_group(self.pid, Signal::TERM);
         let asked = Instant::now();
-        let grace = if self.command.needs == RequiredGrant::Program { GRACE } else { GRACE_OF_GIT };
+        let grace = if self.command.needs == RequiredGrant::Program { PROGRAM_GRACE_PERIOD } else { GIT_GRACE_PERIOD };
         while asked.elapsed() < grace && matches!(self.look(), Ok(None)) {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(MAX_POLL_INTERVAL);
         }
         self.end_group();
     }
@@ -439,7 +439,7 @@ impl ActiveProgram {
     pub(super) fn begin() -> Result<Self> {
         let mut work = shutdown_state();
         if work.ends.is_some() {
-            return Err(shutdown_fault());
+            return Err(shutdown_error());
         }
         work.count += 1;
         Ok(Self(()))
@@ -459,7 +459,7 @@ fn is_ending(is_git: bool) -> bool {
 }
 
 /// The error for a program that is stopped by a shutdown.
-fn shutdown_fault() -> Box<Diagnostic> {
+fn shutdown_error() -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, "program stopped: the server is shutting down").help("retry after it restarts")
 }
 
@@ -469,7 +469,7 @@ fn shutdown_fault() -> Box<Diagnostic> {
 pub fn end_programs() {
     let mut work = shutdown_state();
     work.ends.get_or_insert_with(Instant::now);
-    let _late = CHANGED.wait_timeout_while(work, END_PATIENCE, |work| work.count > 0);
+    let _late = CHANGED.wait_timeout_while(work, SHUTDOWN_TIMEOUT, |work| work.count > 0);
 }
 
 /// Ends the process at once with this code, whatever its threads do: staged writes are lost, and the next process that

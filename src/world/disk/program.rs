@@ -15,11 +15,11 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 /// The maximum number of symlinks on the way to a file, as in Linux.
-const MOST_LINKS: usize = 40;
+const MAX_SYMLINKS: usize = 40;
 /// The maximum number of files that are executed to run one program: the kernel follows fewer.
-const MOST_FILES: usize = 12;
+const MAX_EXECUTED_FILES: usize = 12;
 /// The maximum number of folders that are searched for other names of a program.
-const MOST_FOLDERS: usize = 100_000;
+const MAX_SEARCHED_FOLDERS: usize = 100_000;
 
 /// The type of the program header that names the loader: `PT_INTERP` (System V ABI, chapter 5).
 const NAMES_LOADER: u32 = 3;
@@ -61,12 +61,12 @@ fn find_in_path(name: &str, folders: &str) -> Result<String> {
     let folders = folders.split(':').filter(|folder| path::is_absolute(folder));
     let found = folders.clone().map(|folder| path::join(folder, name)).find(|file| is_program(file));
     found.ok_or_else(|| {
-        let fault = Diagnostic::new(Code::WORLD, format!("there is no program `{name}`"));
+        let error = Diagnostic::new(Code::WORLD, format!("there is no program `{name}`"));
         let entries = folders.filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
         let names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
         match did_you_mean(name, names.iter().map(String::as_str)) {
-            Some(help) => fault.help(help),
-            None => fault.help("none of the folders of `PATH` has it"),
+            Some(help) => error.help(help),
+            None => error.help("none of the folders of `PATH` has it"),
         }
     })
 }
@@ -84,8 +84,8 @@ fn trace_program(name: &str, file: &str) -> Result<ProgramFile> {
             continue;
         }
         seen.push(next.clone());
-        if found.files.len() == MOST_FILES {
-            let message = format!("`{name}` cannot be run: more than {MOST_FILES} files interpret each other");
+        if found.files.len() == MAX_EXECUTED_FILES {
+            let message = format!("`{name}` cannot be run: more than {MAX_EXECUTED_FILES} files interpret each other");
             return Err(Diagnostic::new(Code::WORLD, message).help("grant the program that they stand for"));
         }
         let real = trace(name, &next, &mut found)?;
@@ -95,7 +95,7 @@ fn trace_program(name: &str, file: &str) -> Result<ProgramFile> {
                     format!("`{name}` cannot be run: `{real}` names its interpreter by the relative path `{what}`");
                 Diagnostic::new(Code::WORLD, message).help("its first line names it by an absolute path")
             }
-            InterpreterError::Unread(error) => unreadable_fault(name, &real, &error),
+            InterpreterError::Unread(error) => unreadable_error(name, &real, &error),
         })?;
         // A script learns its name by the path that it is started by; any other program by its first argument.
         if found.files.len() == 1 && !run_by.is_script {
@@ -132,9 +132,9 @@ fn trace(name: &str, file: &str, found: &mut ProgramFile) -> Result<String> {
         let known = check_writers(name, &next, found)?.ok_or_else(gone)?;
         if known.is_symlink() {
             links += 1;
-            if links > MOST_LINKS {
+            if links > MAX_SYMLINKS {
                 let message =
-                    format!("`{name}` cannot be run: more than {MOST_LINKS} symlinks follow each other at `{next}`");
+                    format!("`{name}` cannot be run: more than {MAX_SYMLINKS} symlinks follow each other at `{next}`");
                 return Err(
                     Diagnostic::new(Code::WORLD, message).help("check whether one of these links leads to itself")
                 );
@@ -164,7 +164,7 @@ fn trace(name: &str, file: &str, found: &mut ProgramFile) -> Result<String> {
 }
 
 /// The error for a file that cannot be examined, and so is not run.
-pub(super) fn unreadable_fault(name: &str, at: &str, error: &io::Error) -> Box<Diagnostic> {
+pub(super) fn unreadable_error(name: &str, at: &str, error: &io::Error) -> Box<Diagnostic> {
     let message = format!("`{name}` is not run: `{at}` cannot be looked at: {}", reason(error));
     Diagnostic::new(Code::WORLD, message)
 }
@@ -225,7 +225,8 @@ pub(super) fn names_below(program: &ProgramFile, places: &[String], stop: fn() -
     found.extend(folders.map(|(folder, _)| folder.clone()));
     let files = program.files.iter().filter(|file| identities.contains(&file.identity));
     found.extend(files.map(|file| file.path.clone()));
-    let linked: Vec<&ExecutedFile> = program.files.iter().filter(|file| file.names > 1 && may_write(file)).collect();
+    let linked: Vec<&ExecutedFile> =
+        program.files.iter().filter(|file| file.names > 1 && can_user_write(file)).collect();
     if !linked.is_empty() && found.is_empty() {
         other_names(&linked, places, stop, &mut found)?;
     }
@@ -233,7 +234,7 @@ pub(super) fn names_below(program: &ProgramFile, places: &[String], stop: fn() -
 }
 
 /// Whether a program of our user could write the file at all.
-fn may_write(file: &ExecutedFile) -> bool {
+fn can_user_write(file: &ExecutedFile) -> bool {
     rustix::fs::access(&file.path, rustix::fs::Access::WRITE_OK).is_ok()
         || fs::symlink_metadata(&file.path).is_ok_and(|known| known.uid() == rustix::process::geteuid().as_raw())
 }
@@ -250,10 +251,10 @@ fn other_names(
     while let Some(folder) = left.pop() {
         folders += 1;
         stop()?;
-        if folders > MOST_FOLDERS {
+        if folders > MAX_SEARCHED_FOLDERS {
             let file = &files[0].path;
             let message = format!(
-                "`{file}` has further names, and they cannot be looked for in more than {MOST_FOLDERS} folders"
+                "`{file}` has further names, and they cannot be looked for in more than {MAX_SEARCHED_FOLDERS} folders"
             );
             return Err(Diagnostic::new(Code::LIMIT, message)
                 .help("grant smaller folders to write, or put a copy in place of the hard link"));
@@ -261,7 +262,7 @@ fn other_names(
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(error) if [NotFound, NotADirectory].contains(&error.kind()) => continue,
-            Err(error) => return Err(unreadable_fault(&files[0].path, &folder.to_string_lossy(), &error)),
+            Err(error) => return Err(unreadable_error(&files[0].path, &folder.to_string_lossy(), &error)),
         };
         for entry in entries.flatten() {
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());

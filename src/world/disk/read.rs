@@ -1,6 +1,6 @@
 //! Reads whole files with limits: on their size, never a pipe or a device, which would block toolsd.
 
-use super::system::{is_absent, path_fault};
+use super::system::{is_absent, path_error};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::effects::is_folder;
 use crate::world::walk::EntryKind;
@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
 
 /// The maximum size of a file that is read whole.
-pub const MOST_BYTES: u64 = 64 * 1024 * 1024;
+pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
 //= docs/spec.md#robustness
 //# A file that toolsd reads for itself MUST be a regular file of a bounded size.
@@ -24,9 +24,9 @@ pub(super) fn read_small(file: &str, most: u64) -> Result<Option<Vec<u8>>> {
             return Err(Diagnostic::new(Code::WORLD, format!("`{file}` is a symlink: it is not followed"))
                 .help("put the file itself there"));
         }
-        Err(error) => return Err(path_fault(file, "read", &error)),
+        Err(error) => return Err(path_error(file, "read", &error)),
     };
-    let found = opened.metadata().map_err(|error| path_fault(file, "read", &error))?;
+    let found = opened.metadata().map_err(|error| path_error(file, "read", &error))?;
     if !found.is_file() {
         return Err(Diagnostic::new(Code::WORLD, format!("`{file}` is not a regular file"))
             .help("folders, devices, pipes and sockets are never read: put a file there, or nothing"));
@@ -34,7 +34,7 @@ pub(super) fn read_small(file: &str, most: u64) -> Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     // The limit ends the read of a file that grows meanwhile.
     let read: io::Result<usize> = opened.take(most + 1).read_to_end(&mut bytes);
-    read.map_err(|error| path_fault(file, "read", &error))?;
+    read.map_err(|error| path_error(file, "read", &error))?;
     if found.len() > most || bytes.len() as u64 > most {
         return Err(Diagnostic::new(Code::LIMIT, format!("`{file}` has more than {} kB", most >> 10))
             .help("no file of this kind is that large: it is not read"));
@@ -43,11 +43,11 @@ pub(super) fn read_small(file: &str, most: u64) -> Result<Option<Vec<u8>>> {
 }
 
 /// The maximum size of a file of a repository that toolsd reads for itself.
-pub(super) const MOST_OF_REPOSITORY: u64 = 1 << 20;
+pub(super) const MAX_REPOSITORY_FILE_BYTES: u64 = 1 << 20;
 
 /// Reads a small file of a repository; `None` if it does not exist.
 pub(super) fn read_repository_file(file: &str) -> Result<Option<Vec<u8>>> {
-    read_small(file, MOST_OF_REPOSITORY)
+    read_small(file, MAX_REPOSITORY_FILE_BYTES)
 }
 
 /// Refuses what is not a file, or too large.
@@ -56,7 +56,7 @@ pub(super) fn check_file(path: &str, entry: EntryKind, size: u64) -> Result<()> 
         EntryKind::Folder => Err(is_folder(path)),
         EntryKind::Other => Err(Diagnostic::new(Code::WORLD, format!("`{path}` is not a file"))
             .help("devices, pipes and sockets are never opened")),
-        EntryKind::File if size > MOST_BYTES => Err(too_large(path, size)),
+        EntryKind::File if size > MAX_FILE_BYTES => Err(too_large(path, size)),
         EntryKind::File => Ok(()),
     }
 }
@@ -64,12 +64,12 @@ pub(super) fn check_file(path: &str, entry: EntryKind, size: u64) -> Result<()> 
 /// Reads an open file of `size` bytes whole. Refuses it if it grew beyond what may be read.
 pub(super) fn read_whole(path: &str, file: impl io::Read, size: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0).saturating_add(1));
-    file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| path_fault(path, "read", &error))?;
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| path_error(path, "read", &error))?;
     check_file(path, EntryKind::File, bytes.len() as u64)?;
     Ok(bytes)
 }
 
 fn too_large(path: &str, size: u64) -> Box<Diagnostic> {
-    let (size, most) = (size / (1024 * 1024), MOST_BYTES / (1024 * 1024));
+    let (size, most) = (size / (1024 * 1024), MAX_FILE_BYTES / (1024 * 1024));
     Diagnostic::new(Code::LIMIT, format!("`{path}` has {size} MB")).help(format!("files of up to {most} MB are read"))
 }

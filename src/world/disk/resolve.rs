@@ -8,7 +8,7 @@
 
 use super::read::{check_file, read_whole};
 use super::roots::{Roots, StartFolder};
-use super::system::{escape_error, is_absent, path_fault};
+use super::system::{escape_error, is_absent, path_error};
 use crate::diagnostic::Result;
 use crate::world::effects::FilePolicy;
 use crate::world::path;
@@ -21,13 +21,13 @@ use std::borrow::Cow;
 use std::io;
 
 /// The maximum number of links followed for one path, as in Linux.
-const MOST_LINKS: usize = 40;
+const MAX_SYMLINKS: usize = 40;
 
 /// At most this number of paths in one folder are looked up from the folder above; for more it is opened.
-const FEW: usize = 8;
+const MAX_LOOKUPS_FROM_PARENT: usize = 8;
 
 /// Fewer paths are looked up on one thread: waking another one costs more.
-const MANY: usize = 512;
+const MIN_PARALLEL_LOOKUPS: usize = 512;
 
 /// What a path leads to. It is handed out by three methods only, and each of them asks the policy.
 pub(super) struct OpenedPath<'a> {
@@ -81,7 +81,7 @@ impl OpenedPath<'_> {
         if let Some(real) = &self.real {
             policy.may_read(self.asked, real)?;
         }
-        let failed = |error: io::Error| path_fault(self.asked, "read", &error);
+        let failed = |error: io::Error| path_error(self.asked, "read", &error);
         check_file(self.asked, self.stat.entry, self.stat.size)?;
         let opened = self.at.open(OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY).map_err(failed)?;
         let stat = fstat(&opened).map_err(|error| failed(error.into()))?;
@@ -173,7 +173,7 @@ pub(super) fn open_path<'a>(
         Ok(opened) => Ok(Some(opened)),
         Err(lost) => match lost.checked_error(path, policy)? {
             error if is_absent(&error) => Ok(None),
-            error => Err(path_fault(path, "looked at", &error)),
+            error => Err(path_error(path, "looked at", &error)),
         },
     }
 }
@@ -196,15 +196,15 @@ pub(super) fn open_listing(roots: &Roots, path: &str, policy: &dyn FilePolicy) -
     };
     match listing {
         Err(error) if is_shut(&error) => Ok(None),
-        listing => listing.map_err(|error| path_fault(path, "looked into", &error)),
+        listing => listing.map_err(|error| path_error(path, "looked into", &error)),
     }
 }
 
 /// The same as [`open_path`], for a path that must exist.
 pub(super) fn open_existing<'a>(roots: &'a Roots, path: &'a str, policy: &dyn FilePolicy) -> Result<OpenedPath<'a>> {
-    let absent = || path_fault(path, "read", &io::ErrorKind::NotFound.into());
+    let absent = || path_error(path, "read", &io::ErrorKind::NotFound.into());
     let start = roots.start(path)?.ok_or_else(absent)?;
-    resolve(roots, path, start).or_else(|lost| Err(path_fault(path, "read", &lost.checked_error(path, policy)?)))
+    resolve(roots, path, start).or_else(|lost| Err(path_error(path, "read", &lost.checked_error(path, policy)?)))
 }
 
 fn resolve<'a>(
@@ -231,7 +231,7 @@ fn follow<'a>(
     start: StartFolder<'a>,
 ) -> std::result::Result<OpenedPath<'a>, ResolveError> {
     let mut way = PathWalk::new(start);
-    for _ in 0..=MOST_LINKS {
+    for _ in 0..=MAX_SYMLINKS {
         let ended = way.advance().map_err(|error| {
             let name = roots.spelled(&path::join(&way.base, &way.intended_name()));
             let real = (name != roots.spelled(asked)).then_some(name);
@@ -480,7 +480,7 @@ fn look_below(root: &Dir, paths: &[&str]) -> Vec<QuickStat> {
         }
         known
     };
-    if paths.len() < MANY {
+    if paths.len() < MIN_PARALLEL_LOOKUPS {
         return look(paths);
     }
     let (left, right) = paths.split_at(paths.len() / 2);
@@ -506,7 +506,7 @@ impl<'p> OpenFolders<'_, 'p> {
     /// Looks at paths in one folder.
     fn look(&mut self, folder: &'p str, paths: &[&'p str], known: &mut [QuickStat]) {
         let is_open = folder.is_empty() || self.folders.iter().any(|(open, _)| *open == folder);
-        if !is_open && paths.len() <= FEW {
+        if !is_open && paths.len() <= MAX_LOOKUPS_FROM_PARENT {
             return self.look_through(folder, paths, known);
         }
         let last = self.last;

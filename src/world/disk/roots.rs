@@ -11,7 +11,7 @@ use std::io;
 use std::sync::OnceLock;
 
 /// `PATH_MAX` of Linux, without its final NUL.
-const MOST_PATH_BYTES: usize = 4_095;
+const MAX_PATH_BYTES: usize = 4_095;
 
 /// The root and the extra roots.
 pub(super) struct Roots {
@@ -323,10 +323,10 @@ impl Roots {
         if path.contains('\0') {
             return Err(Diagnostic::new(Code::WORLD, format!("`{}` is not a valid path", path.replace('\0', "\\0"))));
         }
-        if path.len() > MOST_PATH_BYTES {
+        if path.len() > MAX_PATH_BYTES {
             let start = &path[..path.floor_char_boundary(40)];
             let message = format!("the path `{start}…` has {} bytes", path.len());
-            return Err(Diagnostic::new(Code::WORLD, message).help(format!("at most {MOST_PATH_BYTES} are allowed")));
+            return Err(Diagnostic::new(Code::WORLD, message).help(format!("at most {MAX_PATH_BYTES} are allowed")));
         }
         //= docs/spec.md#roots
         //# A path MUST NOT lead out of its root, by `..`, by being absolute or through a symlink, except into

@@ -102,8 +102,8 @@ pub(super) fn init_repository(disk: &Disk, env: &[(String, String)]) -> Result<(
         };
         let ran = disk.run(&command)?;
         if ran.code != 0 {
-            let told = String::from_utf8_lossy(&ran.errors).trim().to_owned();
-            return Err(Diagnostic::new(Code::WORLD, format!("`{}` failed: {told}", command.line())));
+            let reported = String::from_utf8_lossy(&ran.errors).trim().to_owned();
+            return Err(Diagnostic::new(Code::WORLD, format!("`{}` failed: {reported}", command.line())));
         }
     }
     Ok(())

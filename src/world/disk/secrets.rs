@@ -10,7 +10,7 @@ use std::os::fd::{FromRawFd, RawFd};
 use std::os::unix::fs::MetadataExt;
 
 /// The maximum number of bytes of a secret.
-const MOST: usize = 16 << 10;
+const MAX_SECRET_BYTES: usize = 16 << 10;
 
 /// Where a secret is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,27 +47,27 @@ pub fn secret_variable(name: &str) -> Option<String> {
 /// The file cannot be read, others can write it, or it holds anything else than one line.
 pub fn read_secret(what: &str, file: SecretFile<'_>) -> Result<Option<String>> {
     let (SecretFile::Own(path) | SecretFile::Credential(path)) = file;
-    let fault = |why: &str| Diagnostic::new(Code("usage"), format!("{what} file {path} {why}"));
+    let diagnostic = |why: &str| Diagnostic::new(Code("usage"), format!("{what} file {path} {why}"));
     // Links are followed, as Kubernetes mounts secrets: what counts is the file that was opened. Does not wait for the
     // writer of a pipe of that name.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let opened = match rustix::fs::open(path, flags, Mode::empty()) {
         Ok(opened) => File::from(opened),
         Err(rustix::io::Errno::NOENT) if matches!(file, SecretFile::Credential(_)) => return Ok(None),
-        Err(error) => return Err(fault(&format!("cannot be read: {}", reason(&error.into())))),
+        Err(error) => return Err(diagnostic(&format!("cannot be read: {}", reason(&error.into())))),
     };
-    let metadata = opened.metadata().map_err(|error| fault(&format!("cannot be looked at: {}", reason(&error))))?;
+    let metadata =
+        opened.metadata().map_err(|error| diagnostic(&format!("cannot be looked at: {}", reason(&error))))?;
     if !metadata.is_file() {
-        return Err(
-            fault("is not a regular file").help("devices and pipes are not opened; a descriptor is given by number")
-        );
+        return Err(diagnostic("is not a regular file")
+            .help("devices and pipes are not opened; a descriptor is given by number"));
     }
     let user = rustix::process::geteuid().as_raw();
     if metadata.uid() != user && metadata.uid() != 0 {
-        return Err(fault(&format!("belongs to user {}", metadata.uid())).help(format!("chown {user} {path}")));
+        return Err(diagnostic(&format!("belongs to user {}", metadata.uid())).help(format!("chown {user} {path}")));
     }
     if metadata.mode() & 0o022 != 0 {
-        return Err(fault("can be changed by others").help(format!("chmod 600 {path}")));
+        return Err(diagnostic("can be changed by others").help(format!("chmod 600 {path}")));
     }
     // The group of a credential is that of the service.
     let readers = if matches!(file, SecretFile::Credential(_)) { 0o004 } else { 0o044 };
@@ -76,9 +76,9 @@ pub fn read_secret(what: &str, file: SecretFile<'_>) -> Result<Option<String>> {
     }
     if metadata.nlink() > 1 {
         let help = format!("make one that has no other: `cp {path} NEW && rm {path}`");
-        return Err(fault("has a second name, which may lie where scripts read").help(help));
+        return Err(diagnostic("has a second name, which may lie where scripts read").help(help));
     }
-    one_line(opened).map(Some).map_err(|why| fault(&why))
+    one_line(opened).map(Some).map_err(|why| diagnostic(&why))
 }
 
 //= docs/spec.md#secrets
@@ -89,15 +89,15 @@ pub fn read_secret(what: &str, file: SecretFile<'_>) -> Result<Option<String>> {
 /// # Errors
 /// It does, or it cannot be known.
 pub fn check_secret_place(what: &str, file: &str, folders: &[String]) -> Result<()> {
-    let fault = |why: String| Diagnostic::new(Code("usage"), format!("{what} file {file} {why}"));
-    let unknown = |error: io::Error| fault(format!("cannot be looked at: {}", reason(&error)));
+    let diagnostic = |why: String| Diagnostic::new(Code("usage"), format!("{what} file {file} {why}"));
+    let unknown = |error: io::Error| diagnostic(format!("cannot be looked at: {}", reason(&error)));
     let real = std::fs::canonicalize(file).map_err(unknown)?;
     let identity = |path: &std::path::Path| path.metadata().map(|metadata| (metadata.dev(), metadata.ino())).ok();
     let within: Vec<_> = real.ancestors().skip(1).filter_map(identity).collect();
     let found = folders.iter().find(|folder| identity(folder.as_ref()).is_some_and(|folder| within.contains(&folder)));
     match found {
         None => Ok(()),
-        Some(folder) => Err(fault(format!("is in `{folder}`, where packs may be granted to read"))
+        Some(folder) => Err(diagnostic(format!("is in `{folder}`, where packs may be granted to read"))
             .help("move it out of the workspace, for example to ~/.config/toolsd")),
     }
 }
@@ -107,10 +107,10 @@ pub fn check_secret_place(what: &str, file: &str, folders: &[String]) -> Result<
 /// # Errors
 /// It is not open, or does not contain exactly one line.
 pub fn read_secret_descriptor(what: &str, number: u32) -> Result<String> {
-    let fault = |why: &str| Diagnostic::new(Code("usage"), format!("{what} descriptor {number} {why}"));
+    let diagnostic = |why: &str| Diagnostic::new(Code("usage"), format!("{what} descriptor {number} {why}"));
     let opened = RawFd::try_from(number).map_err(|_| io::ErrorKind::InvalidInput.into()).and_then(descriptor);
-    let opened = opened.map_err(|error| fault(&format!("cannot be read: {}", reason(&error))))?;
-    one_line(opened).map_err(|why| fault(&why))
+    let opened = opened.map_err(|error| diagnostic(&format!("cannot be read: {}", reason(&error))))?;
+    one_line(opened).map_err(|why| diagnostic(&why))
 }
 
 /// A descriptor that the parent of this process opened for it.
@@ -128,10 +128,10 @@ fn descriptor(number: RawFd) -> io::Result<File> {
 /// The only line of a text, without its end.
 fn one_line(from: impl Read) -> std::result::Result<String, String> {
     let mut bytes = Vec::new();
-    let read = from.take(MOST as u64 + 1).read_to_end(&mut bytes);
+    let read = from.take(MAX_SECRET_BYTES as u64 + 1).read_to_end(&mut bytes);
     read.map_err(|error| format!("cannot be read: {}", reason(&error)))?;
-    if bytes.len() > MOST {
-        return Err(format!("has more than {MOST} bytes"));
+    if bytes.len() > MAX_SECRET_BYTES {
+        return Err(format!("has more than {MAX_SECRET_BYTES} bytes"));
     }
     let text = String::from_utf8(bytes).map_err(|_| "is not valid UTF-8".to_owned())?;
     let line = text.strip_suffix('\n').map_or(text.as_str(), |line| line.strip_suffix('\r').unwrap_or(line));
@@ -159,9 +159,9 @@ mod tests {
     }
 
     fn refused(file: SecretFile<'_>) -> String {
-        let fault = read_secret("token", file).unwrap_err();
-        assert!(!fault.message.contains("s3cret"), "a message shows the secret: {}", fault.message);
-        fault.message.clone()
+        let error = read_secret("token", file).unwrap_err();
+        assert!(!error.message.contains("s3cret"), "a message shows the secret: {}", error.message);
+        error.message.clone()
     }
 
     //= docs/spec.md#secrets
@@ -198,7 +198,7 @@ mod tests {
             let (_folder, path) = with_mode(0o600, text);
             assert!(refused(SecretFile::Own(&path)).contains(why), "{text:?}");
         }
-        let (_folder, long) = with_mode(0o600, &"x".repeat(MOST + 1));
+        let (_folder, long) = with_mode(0o600, &"x".repeat(MAX_SECRET_BYTES + 1));
         assert!(refused(SecretFile::Own(&long)).contains("more than"));
     }
 
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_descriptor_that_is_not_open_is_a_fault() {
+    fn closed_descriptors_are_errors() {
         for number in [0, 1, 2, 999_999, u32::MAX] {
             assert!(read_secret_descriptor("token", number).is_err(), "{number}");
         }

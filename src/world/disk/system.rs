@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// How many free descriptors a server needs at its start: for its runtime, and for a call.
-const LEAST: usize = 24;
+const MIN_FREE_DESCRIPTORS: usize = 24;
 
 /// How often there was no free descriptor since the process began.
 static MISSED: AtomicU64 = AtomicU64::new(0);
@@ -151,7 +151,7 @@ pub(super) fn canonical_path(path: &str) -> Option<String> {
 /// Creates a folder that only this user enters, and missing ones above it. An existing one keeps its permissions,
 /// except write permission of others.
 pub fn make_private_folder(path: &str) -> Result<()> {
-    private_folder(path).map_err(|error| path_fault(path, "made", &error))
+    private_folder(path).map_err(|error| path_error(path, "made", &error))
 }
 
 //= docs/spec.md#robustness
@@ -164,7 +164,7 @@ pub(super) fn private_folder(path: &str) -> io::Result<()> {
 
 /// Takes the permission to write from the group and from others, where they have it.
 pub fn take_write_from_others(path: &str) -> Result<()> {
-    close_to_others(path).map_err(|error| path_fault(path, "changed", &error))
+    close_to_others(path).map_err(|error| path_error(path, "changed", &error))
 }
 
 fn close_to_others(path: &str) -> io::Result<()> {
@@ -212,7 +212,7 @@ pub(super) fn escape_error() -> io::Error {
 }
 
 /// The diagnostic for a failed operation on `path`; `act` is its past participle.
-pub(super) fn path_fault(path: &str, act: &str, error: &io::Error) -> Box<Diagnostic> {
+pub(super) fn path_error(path: &str, act: &str, error: &io::Error) -> Box<Diagnostic> {
     if is_escape(error) {
         return Diagnostic::new(Code::WORLD, format!("`{path}` leads outside of its root through a symlink"))
             .help("make the link relative and keep its target inside, or grant the target's folder with `--root DIR`");
@@ -262,17 +262,17 @@ pub(super) fn advice() -> String {
 /// Refuses to begin with too few descriptors.
 ///
 /// # Errors
-/// There are not [`LEAST`] left.
+/// There are not [`MIN_FREE_DESCRIPTORS`] left.
 //= docs/spec.md#robustness
 //# A server or a command that cannot get the descriptors or the threads that it needs MUST say so and exit.
 pub fn check_descriptors() -> Result<()> {
     let one = || open("/", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
-    let taken: std::result::Result<Vec<_>, Errno> = (0..LEAST).map(|_| one()).collect();
+    let taken: std::result::Result<Vec<_>, Errno> = (0..MIN_FREE_DESCRIPTORS).map(|_| one()).collect();
     match taken.map_err(io::Error::from) {
         Err(error) if is_shortage(&error) => {
             let message = format!("the process has too few descriptors: {}", advice());
             Err(Diagnostic::new(Code::WORLD, message)
-                .help(format!("a server needs {LEAST} in addition to those that are open")))
+                .help(format!("a server needs {MIN_FREE_DESCRIPTORS} in addition to those that are open")))
         }
         // What else is wrong shows where it matters.
         _ => Ok(()),
@@ -281,23 +281,23 @@ pub fn check_descriptors() -> Result<()> {
 
 /// The number of threads needed at once when a command begins, in addition to those that read files in parallel: for
 /// the protocol, the watchdog, calls, and what looks at the disk.
-const LEAST_THREADS: usize = 12;
+const MIN_THREADS: usize = 12;
 
 /// Refuses to begin with too few threads: a later failure to start one cannot be reported.
 ///
 /// # Errors
-/// The system does not allow [`LEAST_THREADS`] in addition to those of the pool in which files are read.
+/// The system does not allow [`MIN_THREADS`] in addition to those of the pool in which files are read.
 //= docs/spec.md#robustness
 //# A server or a command that cannot get the descriptors or the threads that it needs MUST say so and exit.
 pub fn check_threads() -> Result<()> {
     // An existing pool is not an error.
     let has_pool =
-        rayon::ThreadPoolBuilder::new().build_global().map_or_else(|fault| fault.source().is_none(), |()| true);
+        rayon::ThreadPoolBuilder::new().build_global().map_or_else(|error| error.source().is_none(), |()| true);
     let gate = RwLock::new(());
     let has_threads = std::thread::scope(|scope| {
         let closed = gate.write();
         let start = |_| std::thread::Builder::new().spawn_scoped(scope, || drop(gate.read()));
-        let started: io::Result<Vec<_>> = (0..LEAST_THREADS).map(start).collect();
+        let started: io::Result<Vec<_>> = (0..MIN_THREADS).map(start).collect();
         drop(closed);
         started.is_ok()
     });

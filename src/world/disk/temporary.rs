@@ -9,9 +9,9 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 /// How the names of folders for programs begin.
-pub(super) const OF_PROGRAMS: &str = "toolsd-run-";
+pub(super) const PROGRAM_FOLDER_PREFIX: &str = "toolsd-run-";
 /// How the names of folders for git begin.
-pub(super) const OF_GIT: &str = "toolsd-git-";
+pub(super) const GIT_FOLDER_PREFIX: &str = "toolsd-git-";
 
 /// A temporary folder. It is removed when this is dropped.
 pub(super) struct TemporaryFolder {
@@ -66,7 +66,7 @@ pub(super) fn sweep() {
     for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let named = |prefix| name.to_str().and_then(|name| name.strip_prefix(prefix)).is_some_and(is_random);
-        if (named(OF_PROGRAMS) || named(OF_GIT))
+        if (named(PROGRAM_FOLDER_PREFIX) || named(GIT_FOLDER_PREFIX))
             && entry.metadata().is_ok_and(|known| known.is_dir() && known.uid() == own)
         {
             remove(&entry.path());
@@ -112,11 +112,12 @@ mod tests {
     //= type=test
     //# Temporary files and folders of a killed process MUST be removed by the next write and the next start.
     #[test]
-    fn what_nobody_holds_goes_and_what_is_held_stays() {
+    fn unheld_temporary_folders_are_removed() {
         let base = std::env::temp_dir();
-        let held = TemporaryFolder::new(OF_PROGRAMS).unwrap();
+        let held = TemporaryFolder::new(PROGRAM_FOLDER_PREFIX).unwrap();
         let left = |name: &str| base.join(format!("{name}{}", &uuid::Uuid::new_v4().simple().to_string()[..6]));
-        let (dead, of_git, other, link) = (left(OF_PROGRAMS), left(OF_GIT), left("toolsd-other-"), left(OF_GIT));
+        let (dead, of_git, other, link) =
+            (left(PROGRAM_FOLDER_PREFIX), left(GIT_FOLDER_PREFIX), left("toolsd-other-"), left(GIT_FOLDER_PREFIX));
         let target = tempfile::tempdir().unwrap();
         fs::write(target.path().join("kept"), "").unwrap();
         for folder in [&dead, &of_git, &other] {

@@ -72,8 +72,8 @@ fn hostile_paths_never_lead_outside() {
         ("", "is a folder"),
     ];
     for (path, part) in outside {
-        let fault = disk.read(path).expect_err(path);
-        assert!(fault.message.contains(part) || part == "read", "{path}: {fault}");
+        let error = disk.read(path).expect_err(path);
+        assert!(error.message.contains(part) || part == "read", "{path}: {error}");
         assert!(disk.write(path, b"x").is_err() || path == "~root/x", "{path} was written");
         assert!(disk.remove(path).is_err() || path == "~root/x", "{path} was removed");
     }
@@ -97,8 +97,8 @@ fn a_link_that_stays_inside_is_read_but_never_written() {
     symlink("..", house.path().join("inside/real/up")).unwrap();
     assert_eq!(disk.read("link/alias").unwrap(), b"mine");
     for path in ["link/new", "real/alias", "real/up/real/file"] {
-        let fault = disk.write(path, b"x").unwrap_err();
-        assert!(fault.message.contains("symlink"), "{fault}");
+        let error = disk.write(path, b"x").unwrap_err();
+        assert!(error.message.contains("symlink"), "{error}");
         assert!(disk.remove(path).unwrap_err().message.contains("symlink"));
     }
     assert_eq!(disk.walk(&walk_all(false)).unwrap().files, ["real/file"]);
@@ -139,7 +139,7 @@ fn a_link_swapped_while_a_call_runs_does_not_lead_outside() {
             let _raced = disk.write("swap/written", b"x");
             match disk.walk(&walk_all(true)) {
                 Ok(walked) => leaks.extend(walked.files.into_iter().filter(|path| path.contains("secret"))),
-                Err(fault) => leaks.push(fault.to_string()),
+                Err(error) => leaks.push(error.to_string()),
             }
         }
         stop.store(true, Ordering::Relaxed);
@@ -208,9 +208,9 @@ fn a_write_replaces_the_file_and_keeps_its_permissions() {
 #[test]
 fn a_large_file_is_refused() {
     let (house, disk) = house();
-    fs::File::create(house.path().join("inside/large")).unwrap().set_len(MOST_BYTES + 1).unwrap();
-    let fault = disk.read("large").unwrap_err();
-    assert_eq!((fault.code, fault.message.as_str()), (Code::LIMIT, "`large` has 64 MB"));
+    fs::File::create(house.path().join("inside/large")).unwrap().set_len(MAX_FILE_BYTES + 1).unwrap();
+    let error = disk.read("large").unwrap_err();
+    assert_eq!((error.code, error.message.as_str()), (Code::LIMIT, "`large` has 64 MB"));
 }
 
 //= docs/spec.md#freshness

@@ -1,7 +1,7 @@
 //! Writes and removes files: never through a symlink, and never half.
 
 use super::handle::Disk;
-use super::system::path_fault;
+use super::system::path_error;
 use super::write_journal::{self, FileMark, PendingWrites, WriteStep};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::effects::{FileChange, TargetState, is_folder, not_empty};
@@ -23,10 +23,10 @@ pub(super) fn remove_folder(disk: &Disk, path: &str) -> Result<()> {
         }
         dir.remove_dir(name)
     }
-    let (dir, name) = open_parent(disk, path, None).map_err(|stopped| stopped.fault(path, "removed"))?;
+    let (dir, name) = open_parent(disk, path, None).map_err(|stopped| stopped.error(path, "removed"))?;
     emptied(&dir, &name).map_err(|error| match error.kind() {
         io::ErrorKind::DirectoryNotEmpty => not_empty(path),
-        _ => path_fault(path, "removed", &error),
+        _ => path_error(path, "removed", &error),
     })
 }
 
@@ -39,17 +39,17 @@ pub(super) fn remove_folder(disk: &Disk, path: &str) -> Result<()> {
 /// rename that the system refuses after another one succeeded cannot be undone: the error then names the file with the
 /// wrong contents.
 pub(super) fn apply(disk: &Disk, changes: &[FileChange]) -> Result<()> {
-    changes.iter().try_for_each(|change| may_write(disk, &change.path))?;
+    changes.iter().try_for_each(|change| ensure_writable(disk, &change.path))?;
     let (mut prepared, mut making) = (Vec::new(), NewEntries::begin());
     for change in changes {
         match prepare(disk, &change.path, change.bytes.as_deref(), change.like.as_deref(), &mut making) {
             Ok(one) => prepared.push(one),
-            Err(fault) => {
+            Err(diagnostic) => {
                 prepared.iter().for_each(PreparedChange::forget);
                 for (folder, name) in making.folders.iter().rev() {
                     let _somebody_uses_it = folder.remove_dir(name);
                 }
-                return Err(fault);
+                return Err(diagnostic);
             }
         }
     }
@@ -59,28 +59,28 @@ pub(super) fn apply(disk: &Disk, changes: &[FileChange]) -> Result<()> {
         && let Err(error) = making.files.decide(&prepared.iter().map(PreparedChange::step).collect::<Vec<_>>())
     {
         prepared.iter().for_each(PreparedChange::forget);
-        return Err(path_fault(&prepared[0].path, "written", &error));
+        return Err(path_error(&prepared[0].path, "written", &error));
     }
     for (at, one) in prepared.iter().enumerate() {
-        if let Err(fault) = one.settle() {
+        if let Err(diagnostic) = one.settle() {
             prepared[at..].iter().for_each(PreparedChange::forget);
-            return Err(fault);
+            return Err(diagnostic);
         }
     }
     Ok(())
 }
 
 /// Refuses what `prepare` would refuse, as far as a look can determine it.
-pub(super) fn may_write(disk: &Disk, path: &str) -> Result<()> {
+pub(super) fn ensure_writable(disk: &Disk, path: &str) -> Result<()> {
     match open_parent(disk, path, None) {
         Ok((parent, name)) => check_target(&parent, path, &name).map(drop),
         Err(ParentError::Absent) => Ok(()),
-        Err(stopped) => Err(stopped.fault(path, "written")),
+        Err(stopped) => Err(stopped.error(path, "written")),
     }
 }
 
 /// The same for an entry itself, whatever it is. Returns what exists there.
-pub(super) fn may_replace(disk: &Disk, path: &str) -> Result<TargetState> {
+pub(super) fn ensure_replaceable(disk: &Disk, path: &str) -> Result<TargetState> {
     match open_parent(disk, path, None) {
         Ok((parent, name)) => match parent.symlink_metadata(&name) {
             Ok(found) if found.is_symlink() => Ok(TargetState::Link),
@@ -89,7 +89,7 @@ pub(super) fn may_replace(disk: &Disk, path: &str) -> Result<TargetState> {
         },
         Err(ParentError::Absent) => Ok(TargetState::File),
         Err(ParentError::Link) => Ok(TargetState::BehindLink),
-        Err(ParentError::Fault(fault)) => Err(fault),
+        Err(ParentError::Error(error)) => Err(error),
     }
 }
 
@@ -121,8 +121,8 @@ impl PreparedChange {
             Some(temporary) => self
                 .parent
                 .rename(temporary, &self.parent, &self.name)
-                .map_err(|error| path_fault(&self.path, "written", &error)),
-            None => self.parent.remove_file(&self.name).map_err(|error| path_fault(&self.path, "removed", &error)),
+                .map_err(|error| path_error(&self.path, "written", &error)),
+            None => self.parent.remove_file(&self.name).map_err(|error| path_error(&self.path, "removed", &error)),
         }
     }
 
@@ -155,11 +155,11 @@ fn prepare(
 ) -> Result<PreparedChange> {
     let (act, folders) = if bytes.is_some() { ("written", Some(&mut making.folders)) } else { ("removed", None) };
     if folders.is_some() {
-        note_folders(disk, path, &mut making.files).map_err(|error| path_fault(path, act, &error))?;
+        note_folders(disk, path, &mut making.files).map_err(|error| path_error(path, act, &error))?;
     }
-    let (parent, name) = open_parent(disk, path, folders).map_err(|stopped| stopped.fault(path, act))?;
+    let (parent, name) = open_parent(disk, path, folders).map_err(|stopped| stopped.error(path, act))?;
     let old = check_target(&parent, path, &name)?;
-    let known = parent.dir_metadata().map_err(|error| path_fault(path, act, &error))?;
+    let known = parent.dir_metadata().map_err(|error| path_error(path, act, &error))?;
     let at = (path::join(disk.roots.main(), &disk.roots.spelled(path)), (known.dev(), known.ino()));
     let mark = old.as_ref().map(file_mark);
     let Some(bytes) = bytes else {
@@ -167,7 +167,7 @@ fn prepare(
             Some(_) => {
                 Ok(PreparedChange { parent, name, path: path.to_owned(), at, temporary: None, old: mark, made: None })
             }
-            None => Err(path_fault(path, act, &io::ErrorKind::NotFound.into())),
+            None => Err(path_error(path, act, &io::ErrorKind::NotFound.into())),
         };
     };
     let permissions = old.map(|old| old.permissions()).or_else(|| {
@@ -180,13 +180,13 @@ fn prepare(
     making
         .files
         .record_file(&path::join(path::folder(&at.0), &temporary))
-        .map_err(|error| path_fault(path, act, &error))?;
+        .map_err(|error| path_error(path, act, &error))?;
     let temporary_name = Some(temporary.clone());
     let mut prepared =
         PreparedChange { parent, name, path: path.to_owned(), at, temporary: temporary_name, old: mark, made: None };
     let filled = write_new_file(&prepared.parent, &temporary, bytes, permissions).map_err(|error| {
         prepared.forget();
-        path_fault(path, act, &error)
+        path_error(path, act, &error)
     })?;
     prepared.made = Some((file_mark(&filled), blake3::hash(bytes).to_hex().to_string()));
     Ok(prepared)
@@ -215,16 +215,16 @@ pub(super) enum ParentError {
     /// A symlink is on the way.
     Link,
     /// It may not be gone.
-    Fault(Box<Diagnostic>),
+    Error(Box<Diagnostic>),
 }
 
 impl ParentError {
     /// The error for an operation that fails for this reason; `act` is its past participle.
-    pub(super) fn fault(self, path: &str, act: &str) -> Box<Diagnostic> {
+    pub(super) fn error(self, path: &str, act: &str) -> Box<Diagnostic> {
         match self {
-            Self::Absent => path_fault(path, act, &io::ErrorKind::NotFound.into()),
-            Self::Link => link_fault(path),
-            Self::Fault(fault) => fault,
+            Self::Absent => path_error(path, act, &io::ErrorKind::NotFound.into()),
+            Self::Link => link_error(path),
+            Self::Error(error) => error,
         }
     }
 }
@@ -261,13 +261,13 @@ fn check_target(parent: &Dir, path: &str, name: &str) -> Result<Option<Metadata>
                 .help("allow it with `chmod u+w`"))
         }
         Ok(metadata) if metadata.is_file() => Ok(Some(metadata)),
-        Ok(metadata) if metadata.is_symlink() => Err(link_fault(path)),
+        Ok(metadata) if metadata.is_symlink() => Err(link_error(path)),
         Ok(metadata) if metadata.is_dir() => {
             Err(Diagnostic::new(Code::WORLD, format!("`{path}` cannot be written: it is a folder")))
         }
         Ok(_) => Err(Diagnostic::new(Code::WORLD, format!("`{path}` is not a file"))),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(path_fault(path, "written", &error)),
+        Err(error) => Err(path_error(path, "written", &error)),
     }
 }
 
@@ -278,11 +278,11 @@ pub(super) fn open_parent(
     path: &str,
     mut made: Option<&mut MadeFolders>,
 ) -> std::result::Result<(Dir, String), ParentError> {
-    let (dir, within) = disk.roots.find(path).map_err(ParentError::Fault)?;
-    let failed = |error: io::Error| ParentError::Fault(path_fault(path, "written", &error));
+    let (dir, within) = disk.roots.find(path).map_err(ParentError::Error)?;
+    let failed = |error: io::Error| ParentError::Error(path_error(path, "written", &error));
     let mut dir = dir.ok_or(ParentError::Absent)?.try_clone().map_err(failed)?;
     if within == "." {
-        return Err(ParentError::Fault(is_folder(path)));
+        return Err(ParentError::Error(is_folder(path)));
     }
     for name in path::folder(&within).split('/').filter(|name| *name != ".") {
         let inner = enter_folder(&dir, name, made.as_deref_mut()).map_err(|error| match error.raw_os_error() {
@@ -317,7 +317,7 @@ fn check_unprotected(disk: &Disk, dir: &Dir, name: &str, path: &str) -> std::res
     match others.into_iter().find(|other| identity(other) == Some(own)) {
         Some(other) => {
             let message = format!("`{path}` may not be written: `{name}` is `{other}` by another name");
-            Err(ParentError::Fault(Diagnostic::new(Code::WORLD, message).help("no grant covers that")))
+            Err(ParentError::Error(Diagnostic::new(Code::WORLD, message).help("no grant covers that")))
         }
         None => Ok(()),
     }
@@ -347,7 +347,7 @@ fn enter_folder(dir: &Dir, name: &str, made: Option<&mut MadeFolders>) -> io::Re
     Ok(Dir::from_std_file(opened.into_std()))
 }
 
-fn link_fault(path: &str) -> Box<Diagnostic> {
+fn link_error(path: &str) -> Box<Diagnostic> {
     Diagnostic::new(Code::WORLD, format!("`{path}` leads through a symlink"))
         .help("files are written to real folders only")
 }

@@ -20,7 +20,7 @@ const START: &str = ".";
 const END: &str = ".toolsd";
 
 /// The pause between two looks at whether another process is done, and the time after which to give up.
-const TURN: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(20));
+const POLL_INTERVAL_AND_TIMEOUT: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(20));
 
 /// The journal of this process; `None` until it writes.
 static OWN: Mutex<Option<Journal>> = Mutex::new(None);
@@ -71,7 +71,7 @@ pub(super) fn begin() -> PendingWrites {
 pub(super) fn recover() {
     let _no_write_meanwhile = OWN.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(folder) = journal::folder("pending") else { return };
-    let (pause, patience) = TURN;
+    let (pause, patience) = POLL_INTERVAL_AND_TIMEOUT;
     let asked = Instant::now();
     while finish_all(&folder) {
         if asked.elapsed() > patience {
@@ -135,12 +135,12 @@ fn finish_all(folder: &str) -> bool {
     let is_in_work = found.is_in_work();
     for mut journal in found.left {
         let lines = journal.lines();
-        if let Some(fault) = lines.fault(journal.path()) {
-            journal::report(fault);
+        if let Some(error) = lines.error(journal.path()) {
+            journal::report(error);
         }
-        let told = finish(&lines.read);
-        if !told.is_empty() {
-            journal::report(format!("a call was cut short when its server was killed: {}", told.join("; ")));
+        let reported = finish(&lines.read);
+        if !reported.is_empty() {
+            journal::report(format!("a call was cut short when its server was killed: {}", reported.join("; ")));
         }
         let _somebody_was_faster = journal.remove();
     }
@@ -154,19 +154,19 @@ fn finish_all(folder: &str) -> bool {
 //# the process is killed.
 fn finish(lines: &[Json]) -> Vec<String> {
     let text = |line: &Json, key: &str| line.get(key).and_then(Json::as_str).map(str::to_owned);
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     if let Some(steps) = lines.iter().find_map(|line| line.get("steps")?.as_array()) {
         let taken = steps
             .iter()
             .filter(|step| {
                 take_step(step).unwrap_or_else(|problem| {
-                    told.push(problem);
+                    reported.push(problem);
                     false
                 })
             })
             .count();
         if taken > 0 {
-            told.insert(
+            reported.insert(
                 0,
                 format!("{taken} of the {} changes that it had decided on were still to do, and are done", steps.len()),
             );
@@ -177,7 +177,7 @@ fn finish(lines: &[Json]) -> Vec<String> {
             let _holds_something_or_was_never_made = std::fs::remove_dir(path);
         }
     }
-    told
+    reported
 }
 
 /// A step as the journal has it.
@@ -217,7 +217,7 @@ fn take_step(step: &Json) -> Result<bool, String> {
         Some(found) if found != made || hash_of(&parent, &new).as_ref() != Some(&hash) => {
             Err(stays(&format!("what was prepared for it, `{new}` next to it, was changed since")))
         }
-        Some(_) if now != old => Err(keep_aside(&parent, &path, &new)),
+        Some(_) if now != old => Err(quarantine(&parent, &path, &new)),
         Some(_) => {
             renameat(&parent, &*new, &parent, name).map_err(failed)?;
             match look(name).map_err(failed)? == Some(made) {
@@ -239,7 +239,7 @@ fn hash_of(parent: &OwnedFd, name: &str) -> Option<String> {
 }
 
 /// Keeps both versions of a file that was changed before the new one could replace it.
-fn keep_aside(parent: &OwnedFd, path: &str, new: &str) -> String {
+fn quarantine(parent: &OwnedFd, path: &str, new: &str) -> String {
     let name = path::name(path);
     let mut names = (1..1_000).map(|number| format!("{name}.set-aside-{number}"));
     let free = names.find(|name| statat(parent, name.as_str(), AtFlags::SYMLINK_NOFOLLOW).is_err());
@@ -350,8 +350,8 @@ mod tests {
             let (lines, acts) = decided(folder.path());
             acts[..taken].iter().for_each(act);
             for again in [false, true] {
-                let told = finish(&lines);
-                assert_eq!(told.len(), usize::from(taken < 4 && !again), "{told:?}");
+                let reported = finish(&lines);
+                assert_eq!(reported.len(), usize::from(taken < 4 && !again), "{reported:?}");
                 assert_eq!(names(folder.path()), ["a", "d"], "{taken}");
                 for name in ["a", "d"] {
                     assert_eq!(fs::read(folder.path().join(name)).unwrap(), b"new", "{taken}");
@@ -361,16 +361,16 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_changed_meanwhile_is_kept_and_told() {
+    fn concurrent_changes_are_kept_and_reported() {
         let folder = tempfile::tempdir().unwrap();
         let (lines, _) = decided(folder.path());
         for name in ["a", "b"] {
             fs::write(folder.path().join(name), "somebody else's").unwrap();
         }
-        let told = finish(&lines).join("; ");
+        let reported = finish(&lines).join("; ");
         assert_eq!(names(folder.path()), ["a", "a.set-aside-1", "b", "d"]);
         assert_eq!(fs::read(folder.path().join("a.set-aside-1")).unwrap(), b"new");
-        assert!(told.contains("a` was changed since") && told.contains("b` was to be removed"), "{told}");
+        assert!(reported.contains("a` was changed since") && reported.contains("b` was to be removed"), "{reported}");
         // A folder by the same name is another one.
         let house = tempfile::tempdir().unwrap();
         let (one, other) = (house.path().join("one"), house.path().join("other"));
@@ -382,8 +382,8 @@ mod tests {
             fs::copy(other.join(&name), one.join(&name)).unwrap();
         }
         let before = names(&one);
-        let told = finish(&lines);
-        assert!(told.len() == 4 && told.iter().all(|one| one.contains("another folder now")), "{told:?}");
+        let reported = finish(&lines);
+        assert!(reported.len() == 4 && reported.iter().all(|one| one.contains("another folder now")), "{reported:?}");
         assert_eq!((names(&one), fs::read(one.join("a")).unwrap()), (before, b"old".to_vec()));
     }
 
@@ -433,11 +433,11 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let (lines, acts) = decided(folder.path());
             attack(Path::new(&acts[0][0]));
-            let told = finish(&lines);
-            assert_eq!(fs::read(folder.path().join("a")).unwrap(), b"old", "{told:?}");
+            let reported = finish(&lines);
+            assert_eq!(fs::read(folder.path().join("a")).unwrap(), b"old", "{reported:?}");
             assert_eq!(fs::read(folder.path().join("d")).unwrap(), b"new");
-            assert!(told[0].starts_with("3 of the 4 changes"), "{told:?}");
-            assert!(told[1].contains("/a` is not as it was to be") && told[1].contains(why), "{told:?}");
+            assert!(reported[0].starts_with("3 of the 4 changes"), "{reported:?}");
+            assert!(reported[1].contains("/a` is not as it was to be") && reported[1].contains(why), "{reported:?}");
         }
     }
 }

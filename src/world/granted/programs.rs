@@ -41,7 +41,7 @@ impl GrantedWorld {
                     (format!("run `{}`", command.line()), format!("run = [{:?}]", command.program))
                 }
             };
-            let fault = Diagnostic::new(Code::WORLD, format!("the pack may not {what}"));
+            let error = Diagnostic::new(Code::WORLD, format!("the pack may not {what}"));
             let program = &command.program;
             // No name of a program has arguments in it.
             if let Some((name, rest)) = program.split_once(char::is_whitespace)
@@ -49,16 +49,16 @@ impl GrantedWorld {
                 && !path::is_absolute(program)
             {
                 let words: Vec<&str> = rest.split_whitespace().collect();
-                return Err(fault.help(format!("a program and its arguments stand apart: `run({name:?}, {words:?})`")));
+                return Err(error.help(format!("a program and its arguments stand apart: `run({name:?}, {words:?})`")));
             }
             return Err(
                 match command.needs == RequiredGrant::Program && program.contains('/') && !path::is_absolute(program) {
                     // A grant names no relative path, and neither does a call.
-                    true => fault.help(format!(
+                    true => error.help(format!(
                         "grant it and call it by its absolute path: `{}`",
                         path::clean(&path::join(self.world.root(), program))
                     )),
-                    false => fault.author_help(format!("allow it in `[pack]` by `grants = {{ {missing} }}`")),
+                    false => error.author_help(format!("allow it in `[pack]` by `grants = {{ {missing} }}`")),
                 },
             );
         }
@@ -260,23 +260,23 @@ impl GrantedWorld {
         let git = &command.confinement.git;
         let (top, visible) = (&repository.top, &repository.visible);
         let verb = command.arguments.iter().find(|word| !word.starts_with('-')).map_or("", String::as_str);
-        let told = |what: &str, refused: &Diagnostic| {
+        let reported = |what: &str, refused: &Diagnostic| {
             let message = format!("git {verb} {what} the working tree `{visible}`: {}", refused.message);
-            let told = Diagnostic::new(refused.code, message);
+            let reported = Diagnostic::new(refused.code, message);
             let help = refused.help.as_deref().unwrap_or_default();
-            told.help(format!("git of a pack gets all of a working tree or nothing of it; {help}"))
+            reported.help(format!("git of a pack gets all of a working tree or nothing of it; {help}"))
         };
         if git.looks_at_files {
-            self.check_read_below(visible).map_err(|refused| told("looks at files of", &refused))?;
+            self.check_read_below(visible).map_err(|refused| reported("looks at files of", &refused))?;
         }
         if git.changes == GitChanges::Files {
             if top != visible {
                 let message = format!("git {verb} changes files of all of `{top}`, which reaches out of `{visible}`");
                 return Err(Diagnostic::new(Code::WORLD, message).help(format!("start with `--root {top}`")));
             }
-            self.may_fill(top).map_err(|refused| told("changes files of", &refused))?;
+            self.ensure_fillable(top).map_err(|refused| reported("changes files of", &refused))?;
         }
-        command.confinement.write.iter().try_for_each(|place| self.may_fill(place))
+        command.confinement.write.iter().try_for_each(|place| self.ensure_fillable(place))
     }
 
     /// Refuses to write a file that does not belong to git.
@@ -285,7 +285,7 @@ impl GrantedWorld {
         let is_own = [&repository.git_dir, &repository.common_dir].iter().any(|own| path::is_below(at, own));
         match is_own {
             true => self.check_repository(&repository.folder, repository),
-            false if path::name(at) == ".git" => self.may_fill(path::folder(at)),
+            false if path::name(at) == ".git" => self.ensure_fillable(path::folder(at)),
             false => Err(Diagnostic::new(Code::INTERNAL, format!("`{at}` is not a file of git"))),
         }
     }

@@ -24,7 +24,7 @@ fn granted(read: &[&str], write: &[&str], flags: (bool, bool)) -> GrantedWorld {
 
 fn found(world: &GrantedWorld, from: &str) -> String {
     let walk = WalkOptions { from: from.into(), hidden: true, ignore: false, follow: false, depth: None };
-    world.walk(&walk).map_or_else(|fault| fault.message.clone(), |walked| walked.files.join(" "))
+    world.walk(&walk).map_or_else(|error| error.message.clone(), |walked| walked.files.join(" "))
 }
 
 //= docs/spec.md#scripts
@@ -66,13 +66,13 @@ fn writing_stays_within_the_grants() {
     let world = granted(&["."], &["**", "~/notes"], (true, true));
     assert!(world.write("docs/new.md", b"").is_ok() && world.write("~/notes/new.md", b"").is_ok());
     for path in [".git/config", "sub/.git/hooks/x", ".GIT/x", ".toolsd/x", "toolsd.toml", "a/../.git/x", ".git"] {
-        let fault = world.write(path, b"").unwrap_err();
-        assert!(fault.message.contains("no grant covers") && world.remove(path).is_err(), "{fault}");
+        let error = world.write(path, b"").unwrap_err();
+        assert!(error.message.contains("no grant covers") && world.remove(path).is_err(), "{error}");
     }
     assert!(world.write("~/key", b"").is_err() && world.remove("~/key").is_err());
-    let fault = granted(&["."], &["out"], (true, true)).write("a.md", b"").unwrap_err();
-    assert_eq!(fault.message, "the pack may not write `a.md`");
-    assert_eq!(fault.help.as_deref(), Some("allow it in `[pack]` by `grants = { write = [\"out\", \"a.md\"] }`"));
+    let error = granted(&["."], &["out"], (true, true)).write("a.md", b"").unwrap_err();
+    assert_eq!(error.message, "the pack may not write `a.md`");
+    assert_eq!(error.help.as_deref(), Some("allow it in `[pack]` by `grants = { write = [\"out\", \"a.md\"] }`"));
 }
 
 //= docs/spec.md#scripts
@@ -142,13 +142,13 @@ fn a_program_gets_the_variables_that_its_grant_names() {
     let ran = world.run(&start("env", &[("LC_ALL", "C")])).unwrap();
     let said = String::from_utf8(ran.output).unwrap();
     assert!(said.contains("LC_ALL=C\n") && said.contains("TMPDIR=") && !said.contains("CARGO"), "{said}");
-    let fault = world.run(&start("env", &[("LC_ALLL", "C")])).unwrap_err();
-    assert_eq!(fault.message, "`env` of `run` may not set `LC_ALLL` for `env`");
+    let error = world.run(&start("env", &[("LC_ALLL", "C")])).unwrap_err();
+    assert_eq!(error.message, "`env` of `run` may not set `LC_ALLL` for `env`");
     for name in
         ["PATH", "LD_PRELOAD", "DYLD_INSERT_LIBRARIES", "GIT_DIR", "PYTHONPATH", "BASH_ENV", "TMPDIR", "A=B", ""]
     {
-        let fault = world.run(&start("env", &[(name, "x")])).unwrap_err();
-        assert_eq!(fault.message, format!("`env` of `run` may not set `{name}`"));
+        let error = world.run(&start("env", &[(name, "x")])).unwrap_err();
+        assert_eq!(error.message, format!("`env` of `run` may not set `{name}`"));
     }
 }
 
@@ -163,12 +163,12 @@ fn a_missing_grant_of_git_is_named_with_what_it_is_for() {
     ] {
         let folder = tempfile::tempdir().unwrap();
         let world = programs(&folder, &[], ProgramGrant::default());
-        let fault = world.run_git(&ProgramCommand { needs, ..start("git", &[]) }, &Repository::default()).unwrap_err();
-        assert_eq!(fault.message, message);
+        let error = world.run_git(&ProgramCommand { needs, ..start("git", &[]) }, &Repository::default()).unwrap_err();
+        assert_eq!(error.message, message);
         let help = format!("allow it in `[pack]` by `grants = {{ git = \"{grant}\" }}`");
-        assert_eq!(fault.help.as_deref(), Some(help.as_str()), "{message}");
-        let fault = world.repository(".", needs).unwrap_err();
-        assert_eq!(fault.help.as_deref(), Some(help.as_str()), "{message}");
+        assert_eq!(error.help.as_deref(), Some(help.as_str()), "{message}");
+        let error = world.repository(".", needs).unwrap_err();
+        assert_eq!(error.help.as_deref(), Some(help.as_str()), "{message}");
     }
 }
 
@@ -179,9 +179,9 @@ fn a_missing_grant_of_git_is_named_with_what_it_is_for() {
 fn a_program_is_held_to_whole_folders() {
     let folder = tempfile::tempdir().unwrap();
     for (glob, named) in [("docs/*.md", "docs"), ("docs/**/*.md", "docs"), ("*", "."), ("a/{b,c}", "a"), ("a?", ".")] {
-        let fault = programs(&folder, &[glob], grant("true")).run(&start("true", &[])).unwrap_err();
-        assert_eq!(fault.message, format!("`true` is not run: no program can be held to the grant to write `{glob}`"));
-        let help = fault.help.unwrap();
+        let error = programs(&folder, &[glob], grant("true")).run(&start("true", &[])).unwrap_err();
+        assert_eq!(error.message, format!("`true` is not run: no program can be held to the grant to write `{glob}`"));
+        let help = error.help.unwrap();
         assert!(help.contains(&format!("{{ program = \"true\", write = [\"{named}\"] }}")), "{help}");
         let exact = ProgramGrant { write: Some(vec!["docs".into(), "out/**".into()]), ..grant("true") };
         assert_eq!(programs(&folder, &[glob], exact).run(&start("true", &[])).unwrap().code, 0);
@@ -209,14 +209,18 @@ fn what_git_takes_for_a_repository_is_protected() {
         GrantedAccess { write: vec![".".into()], may_read: true, may_write: true, ..GrantedAccess::default() };
     let world = GrantedWorld::new(Arc::new(memory), allowed).unwrap();
     for path in ["real/config", "real/hooks/h", "real/refs/heads/x", "/workspace/real/config", "x/../real/HEAD"] {
-        let told = world.write(path, b"x").unwrap_err().message;
-        assert!(told.contains("git takes `real` for a repository"), "{path}: {told}");
-        assert!(world.remove(path).is_err() && world.may_write(path).is_err() && world.may_replace(path).is_err());
-        assert!(world.may_fill(path).is_err());
+        let reported = world.write(path, b"x").unwrap_err().message;
+        assert!(reported.contains("git takes `real` for a repository"), "{path}: {reported}");
+        assert!(
+            world.remove(path).is_err()
+                && world.ensure_writable(path).is_err()
+                && world.ensure_replaceable(path).is_err()
+        );
+        assert!(world.ensure_fillable(path).is_err());
     }
     for path in ["shared/HEAD", "shared/commondir", "shared/config.worktree"] {
-        let told = world.write(path, b"x").unwrap_err().message;
-        assert!(told.contains("git takes `shared` for a repository"), "{path}: {told}");
+        let reported = world.write(path, b"x").unwrap_err().message;
+        assert!(reported.contains("git takes `shared` for a repository"), "{path}: {reported}");
     }
     for path in ["like/config", "beside", "really/config"] {
         world.write(path, b"x").unwrap();

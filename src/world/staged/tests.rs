@@ -12,7 +12,7 @@ fn stage(files: &[(&str, &str)]) -> (Arc<MemoryWorld>, StagedWorld) {
 }
 
 fn text(world: &dyn World, path: &str) -> String {
-    world.read(path).map_or_else(|fault| fault.message.clone(), |bytes| String::from_utf8(bytes).unwrap())
+    world.read(path).map_or_else(|error| error.message.clone(), |bytes| String::from_utf8(bytes).unwrap())
 }
 
 fn found(world: &dyn World, glob: &str) -> String {
@@ -49,9 +49,9 @@ fn the_call_sees_its_writes_and_the_disk_does_not() {
     assert_eq!(staged.list("new").unwrap().len(), 1);
     assert!(staged.list("b").unwrap().is_empty());
     assert_eq!(staged.stat("new/deep").unwrap().unwrap().entry, EntryKind::Folder);
-    let told: Vec<String> =
+    let reported: Vec<String> =
         staged.files().unwrap().iter().map(|file| format!("{} {}", file.change, file.path)).collect();
-    assert_eq!(told, ["changed a.md", "removed b/c.md", "created new/deep/d.md", "created out/x.md"]);
+    assert_eq!(reported, ["changed a.md", "removed b/c.md", "created new/deep/d.md", "created out/x.md"]);
     staged.flush().unwrap();
     assert_eq!(found(&*memory, "**/*.md"), "a.md new/deep/d.md");
     assert!(staged.is_empty() && staged.has_flushed());
@@ -82,8 +82,8 @@ fn what_changed_since_it_was_read_is_not_overwritten() {
     memory.write("a.md", b"by another").unwrap();
     staged.write("a.md", b"mine").unwrap();
     staged.write("b.md", b"mine").unwrap();
-    let fault = staged.flush().unwrap_err();
-    assert_eq!((fault.code, text(&*memory, "b.md").as_str()), (CONFLICT, "one"));
+    let error = staged.flush().unwrap_err();
+    assert_eq!((error.code, text(&*memory, "b.md").as_str()), (CONFLICT, "one"));
     assert_eq!(text(&staged, "a.md"), "mine");
     staged.drop_all();
     assert_eq!(text(&staged, "a.md"), "by another");
@@ -111,7 +111,7 @@ fn what_failed_is_taken_back_and_what_was_before_stays() {
 }
 
 #[test]
-fn files_and_folders_do_not_stand_in_each_others_place() {
+fn files_and_folders_do_not_replace_each_other() {
     let (_, staged) = stage(&[("a/b.md", "one")]);
     staged.write("c", b"x").unwrap();
     for path in ["a", "c/d", "a/b.md/e", "../x", "/etc/x"] {
@@ -121,7 +121,7 @@ fn files_and_folders_do_not_stand_in_each_others_place() {
 }
 
 #[test]
-fn a_moved_file_lies_elsewhere() {
+fn moved_files_change_their_path() {
     let (memory, staged) = stage(&[("a.md", "one")]);
     staged.rename("a.md", "b/c.md").unwrap();
     staged.rename("b/c.md", "d.md").unwrap();
@@ -219,7 +219,7 @@ proptest! {
 }
 
 #[test]
-fn a_folder_goes_with_the_last_file_if_it_is_told_to() {
+fn folders_go_with_their_last_file_if_requested() {
     let (memory, staged) = stage(&[("a/b/c.md", "one"), ("d.md", "two")]);
     assert!(staged.remove_folder("a").is_err() && staged.remove_folder("d.md").is_err());
     staged.remove("a/b/c.md").unwrap();

@@ -11,7 +11,7 @@ pub fn circles(imports: &Imports) -> Vec<String> {
         if let Some(circle) = shortest(imports, file) {
             let mut key = circle.clone();
             key.sort_unstable();
-            found.entry(key).or_insert_with(|| told(imports, &circle));
+            found.entry(key).or_insert_with(|| reported(imports, &circle));
         }
     }
     found.into_values().collect()
@@ -56,7 +56,7 @@ fn shortest<'a>(imports: &'a Imports, file: &'a str) -> Option<Vec<&'a str>> {
     None
 }
 
-fn told(imports: &Imports, circle: &[&str]) -> String {
+fn reported(imports: &Imports, circle: &[&str]) -> String {
     let steps = circle.iter().enumerate().map(|(at, file)| {
         let other = circle[(at + 1) % circle.len()];
         let names: Vec<&str> = imports[*file][other].iter().map(String::as_str).collect();

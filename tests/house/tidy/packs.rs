@@ -12,7 +12,7 @@ const FUNCTION_LINES: usize = 50;
 /// The maximum width of a line, and how many lines of all packs are still longer. The number may only become smaller;
 /// the goal is 0.
 const COLUMNS: usize = 120;
-const LONG_LINES: usize = 203;
+const OVERLONG_LINES: usize = 203;
 
 fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
@@ -60,17 +60,17 @@ fn functions(text: &str) -> Vec<(usize, &str, usize)> {
 
 #[test]
 fn functions_of_packs_stay_small() {
-    let (mut faults, mut count) = (Vec::new(), 0);
+    let (mut errors, mut count) = (Vec::new(), 0);
     for (file, text) in files().iter().filter(|(file, _)| file.ends_with(".rhai")) {
         for (line, head, lines) in functions(text) {
             count += 1;
             if lines >= FUNCTION_LINES {
-                faults.push(format!("{file}:{line}: `{head}` has {lines} lines, of fewer than {FUNCTION_LINES}"));
+                errors.push(format!("{file}:{line}: `{head}` has {lines} lines, of fewer than {FUNCTION_LINES}"));
             }
         }
     }
     assert!(count > 300, "only {count} functions: the scripts are not read as they are written");
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
 }
 
 #[test]
@@ -92,9 +92,12 @@ fn no_more_lines_of_packs_are_long() {
     }
     let count = long.len();
     assert!(
-        count <= LONG_LINES,
-        "{count} lines have more than {COLUMNS} columns, of {LONG_LINES} at most: {}",
+        count <= OVERLONG_LINES,
+        "{count} lines have more than {COLUMNS} columns, of {OVERLONG_LINES} at most: {}",
         long.join(" ")
     );
-    assert!(count == LONG_LINES, "only {count} lines are long: lower LONG_LINES from {LONG_LINES} to {count}");
+    assert!(
+        count == OVERLONG_LINES,
+        "only {count} lines are long: lower OVERLONG_LINES from {OVERLONG_LINES} to {count}"
+    );
 }

@@ -189,15 +189,15 @@ fn the_primitives_are_explained() {
 //= type=test
 //# One run of `check` MUST report all errors of a pack.
 #[test]
-fn faults_are_told_all_at_once_in_every_format() {
+fn all_diagnostics_are_reported_in_every_format() {
     let home = Home::with(&[]);
     let broken = "[[tool]]\nname = \"x\"\ndescripton = \"y\"\neffect = \"pur\"\n";
     home.write("dir/tools.d/broken.toml", broken);
     home.write("dir/tools.d/broken.rhai", "fn x(args) {");
     let words = ["check", "broken", "--dir", "dir"];
     let said = home.run(&[&words[..], &["--format", "json"]].concat()).ended(1);
-    let faults = said.json();
-    let codes: Vec<&str> = faults.as_array().unwrap().iter().filter_map(|fault| fault["code"].as_str()).collect();
+    let errors = said.json();
+    let codes: Vec<&str> = errors.as_array().unwrap().iter().filter_map(|error| error["code"].as_str()).collect();
     assert!(codes.contains(&"unknown-key") && codes.len() >= 3, "{codes:?}");
     let said = home.run(&[&words[..], &["--format", "sarif"]].concat()).ended(1);
     assert_eq!(said.json()["version"], json!("2.1.0"));
@@ -315,7 +315,7 @@ fn a_number_that_an_answer_cannot_say_fails_the_call_with_the_way_to_it() {
 //# A relative grant MUST apply only below the root of the pack and the roots that the user granted, and MUST
 //# be listed with these.
 #[test]
-fn it_is_told_where_relative_grants_hold_and_which_cover_nothing() {
+fn scopes_of_relative_grants_are_listed() {
     let home = pack_of("fn f(args) { 1 }\n", "grants = { read = [\"notes\", \"../other\"] }\n");
     home.write("further/notes/a.md", "a");
     let words = ["list", "--grants", "--dir", "dir", "--pack", "a", "--root", "further"];

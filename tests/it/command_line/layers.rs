@@ -37,7 +37,7 @@ fn an_empty_file_removes_what_it_overrides() {
 }
 
 #[test]
-fn what_is_ejected_is_told_when_its_original_moves_on() {
+fn ejected_files_are_reported_when_their_original_changes() {
     let home = Home::with(&[]);
     home.write_user("tools.d/a.toml", &pack("user"));
     home.run(&["eject", "a"]).ended(0);
@@ -63,7 +63,7 @@ fn a_name_that_two_packs_claim_names_both_until_one_has_a_prefix() {
     home.write_user("tools.d/b.toml", &pack("from b"));
     let said = home.run(&["check", "--format", "json"]).ended(1).json();
     let claimed = json!("the tool `say` is claimed by the packs `a` and `b`");
-    assert!(said.as_array().unwrap().iter().any(|fault| fault["message"] == claimed), "{said}");
+    assert!(said.as_array().unwrap().iter().any(|error| error["message"] == claimed), "{said}");
     home.write("toolsd.toml", "[prefixes]\nb = \"b_\"\n");
     home.trust();
     home.run(&["check"]).ended(0);
@@ -98,7 +98,7 @@ fn an_untrusted_toolsd_toml_only_lowers_limits_and_names_no_paths() {
 //# An unknown pack name MUST be answered with the nearest name, and the name of an untrusted pack with that
 //# reason.
 #[test]
-fn a_pack_that_there_is_not_is_told_apart_from_one_that_is_not_trusted() {
+fn missing_and_untrusted_packs_are_distinguished() {
     let home = Home::with(&[(".toolsd/tools.d/notes.toml", &pack("one"))]);
     let commands: [&[&str]; 7] = [
         &["call", "say", "--pack"],
@@ -114,11 +114,17 @@ fn a_pack_that_there_is_not_is_told_apart_from_one_that_is_not_trusted() {
             let said = home.run(&[words, &[name]].concat());
             format!("{}{}", said.out, said.err)
         };
-        let told = named("notes");
-        assert!(told.contains("its files are not trusted") && told.contains("run `toolsd trust`"), "{words:?}: {told}");
+        let reported = named("notes");
+        assert!(
+            reported.contains("its files are not trusted") && reported.contains("run `toolsd trust`"),
+            "{words:?}: {reported}"
+        );
         if words[0] != "read" {
-            let told = named("duvt");
-            assert!(told.contains("did you mean `duvet`?") && !told.contains("not loaded"), "{words:?}: {told}");
+            let reported = named("duvt");
+            assert!(
+                reported.contains("did you mean `duvet`?") && !reported.contains("not loaded"),
+                "{words:?}: {reported}"
+            );
         }
     }
     home.run(&["docs", "--pack", "duvet"]).ended(0);

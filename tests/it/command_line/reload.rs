@@ -43,13 +43,13 @@ fn every_part_of_a_pack_is_reloaded_and_a_broken_one_keeps_its_last_good_state()
     assert!(status["faults"][0]["at"].as_str().unwrap().starts_with("templates/a/t.hbs:1"), "{status}");
     home.write("layer/templates/a/t.hbs", "three");
     server.says_at_last("say", &json!({}), "three");
-    let told = |message: &&Value| {
+    let reported = |message: &&Value| {
         message["method"] == json!("notifications/message")
             && message["params"]["level"] == json!("error")
             && message["params"]["data"].to_string().contains("templates/a/t.hbs:1")
     };
-    if !server.heard.iter().any(|message| told(&message)) {
-        server.wait(|message| told(&message));
+    if !server.heard.iter().any(|message| reported(&message)) {
+        server.wait(|message| reported(&message));
     }
     let log = std::fs::read_to_string(home.log()).unwrap();
     assert!(log.lines().any(|line| line.contains("ERROR") && line.contains("templates/a/t.hbs:1")), "{log}");
@@ -64,7 +64,7 @@ fn every_part_of_a_pack_is_reloaded_and_a_broken_one_keeps_its_last_good_state()
     server.wait(|message| message["method"] == json!("notifications/prompts/list_changed"));
     server.says_at_last("say", &json!({}), "three");
     assert_eq!(server.lists_changed(), [1, 1, 0]);
-    assert_eq!(server.heard.iter().filter(told).count(), 1, "{:#?}", server.heard);
+    assert_eq!(server.heard.iter().filter(reported).count(), 1, "{:#?}", server.heard);
     server.end();
 }
 
@@ -83,14 +83,14 @@ fn status_when(server: &mut Server, state: &str) -> Value {
 }
 
 #[test]
-fn a_subscribed_resource_is_told_when_what_it_was_made_of_changes() {
+fn subscribed_resources_are_updated_when_inputs_change() {
     let home = Home::with(&[("a.plant", "rose north"), ("b.plant", "mint north")]);
     let mut server = Server::start(&home, &["--dir", crate::support::home::SAMPLE, "--pack", "sample"]);
     let uri = json!({ "uri": "sample:///plants/rose" });
     server.ask("resources/subscribe", &uri);
     home.write("a.plant", "rose south");
-    let told = server.wait(|message| message["method"] == json!("notifications/resources/updated"));
-    assert_eq!(told["params"]["uri"], uri["uri"]);
+    let reported = server.wait(|message| message["method"] == json!("notifications/resources/updated"));
+    assert_eq!(reported["params"]["uri"], uri["uri"]);
     let read = server.ask("resources/read", &uri);
     assert!(read["result"]["contents"][0]["text"].as_str().unwrap().contains("south"), "{read}");
     server.end();

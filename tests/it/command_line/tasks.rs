@@ -9,7 +9,7 @@ use std::time::Duration;
 const PACK: &[&str] = &["--pack", "conformance"];
 
 /// A task that never ends, and one that ends at once; neither is kept for long.
-const SHORT: &str = include_str!("tasks/short.toml");
+const TASK_TOOLS: &str = include_str!("tasks/short.toml");
 
 fn knows_tasks() -> Value {
     json!({ "elicitation": {}, "extensions": { "io.modelcontextprotocol/tasks": {} } })
@@ -45,13 +45,13 @@ fn wait(server: &mut Server, id: &str, is_it: impl Fn(&Value) -> bool) -> Value 
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    panic!("it never stands so: {}", get(server, id));
+    panic!("it never reaches that status: {}", get(server, id));
 }
 
 fn update(server: &mut Server, id: &str, answers: Value) {
     let params = json!({ "taskId": id, "inputResponses": answers });
-    let told = ask(server, "tasks/update", &params, &knows_tasks());
-    assert_eq!(told["result"], json!({ "resultType": "complete" }), "{told}");
+    let reported = ask(server, "tasks/update", &params, &knows_tasks());
+    assert_eq!(reported["result"], json!({ "resultType": "complete" }), "{reported}");
 }
 
 fn asked(stands: &Value) -> Vec<&str> {
@@ -96,8 +96,8 @@ fn a_task_says_what_it_does_and_ends_when_it_is_cancelled() {
     for _ in 0..6 {
         let id = begin(&mut server, "slow_compute", json!({ "seconds": 100, "label": "tea" }));
         wait(&mut server, &id, |stands| stands["result"]["statusMessage"] == "tea: 0 of 100 seconds");
-        let told = ask(&mut server, "tasks/cancel", &json!({ "taskId": id }), &knows_tasks());
-        assert_eq!(told["result"], json!({ "resultType": "complete" }));
+        let reported = ask(&mut server, "tasks/cancel", &json!({ "taskId": id }), &knows_tasks());
+        assert_eq!(reported["result"], json!({ "resultType": "complete" }));
         let ended = wait(&mut server, &id, |stands| stands["result"]["status"] != "working");
         assert_eq!(ended["result"]["status"], "cancelled", "{ended}");
     }
@@ -118,7 +118,7 @@ fn a_task_says_what_it_does_and_ends_when_it_is_cancelled() {
 #[test]
 fn a_task_expires_and_is_forgotten() {
     let script = "fn spin(args) { while true {} }";
-    let home = Home::with(&[("packs/tools.d/short.toml", SHORT), ("packs/tools.d/short.rhai", script)]);
+    let home = Home::with(&[("packs/tools.d/short.toml", TASK_TOOLS), ("packs/tools.d/short.rhai", script)]);
     let mut server = Server::start_modern(&home, &["--dir", "packs", "--pack", "short"]);
     let ids: Vec<String> = (0..6).map(|_| begin(&mut server, "spin", json!({}))).collect();
     for id in &ids {

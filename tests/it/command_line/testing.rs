@@ -19,7 +19,7 @@ fn trusted() -> Home {
 //# `toolsd test` and `toolsd check` MUST exit with 1 if a pack has a file that is not trusted, and MUST
 //# report the reason and the next step.
 #[test]
-fn a_pack_with_an_untrusted_file_is_told_and_fails() {
+fn packs_with_untrusted_files_are_reported_and_fail() {
     let commands: [&[&str]; 6] =
         [&["test"], &["test", "a"], &["test", "--pack", "a"], &["check"], &["check", "a"], &["check", "--pack", "a"]];
     for file in [".toolsd/tools.d/a/fixture.toml", ".toolsd/tools.d/a.toml", ".toolsd/templates/shared/t.hbs"] {
@@ -40,8 +40,8 @@ fn a_pack_with_an_untrusted_file_is_told_and_fails() {
             home.run(&["check", "duvet"]).ended(0);
         }
         home.trust();
-        let told = home.run(&["test"]).out;
-        assert!(!told.contains("not used"), "{told}");
+        let reported = home.run(&["test"]).out;
+        assert!(!reported.contains("not used"), "{reported}");
     }
 }
 
@@ -58,8 +58,8 @@ fn a_case_with_a_broken_fixture_fails() {
         let cases = said["cases"].as_array().unwrap();
         let is_passed = |case: &&Value| case["passed"] == json!(true);
         assert!(cases.iter().filter(is_passed).all(|case| case["title"].as_str().unwrap().contains("hum")), "{said}");
-        let told = said.to_string();
-        assert!(told.contains("its fixture `base` is broken") || told.contains("did not run"), "{said}");
+        let reported = said.to_string();
+        assert!(reported.contains("its fixture `base` is broken") || reported.contains("did not run"), "{said}");
     }
 }
 

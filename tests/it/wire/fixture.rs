@@ -150,7 +150,7 @@ fn prompt(pack: &Arc<Pack>) -> Arc<ServedPrompt> {
         definition: Prompt {
             at: Source::new("fixture.toml", "").place(0..0),
             name: at("greet".to_owned()),
-            title: Some("Greet somebody".to_owned()),
+            title: Some("Greet a person".to_owned()),
             description: Some("Greets".to_owned()),
             enabled: Configurable::Fixed(true),
             list: None,
@@ -253,7 +253,7 @@ impl Fixture {
             "fix://note" => vec![(uri.to_owned(), Some("text/plain".to_owned()), ResourceBody::Text(note))],
             "fix://item/7" => vec![(uri.to_owned(), None, ResourceBody::Blob("AA==".to_owned()))],
             "toolsd://status" => vec![(uri.to_owned(), None, ResourceBody::Text("all is well".to_owned()))],
-            _ => return Answer::Fault(Diagnostic::new(Code::NOT_FOUND, format!("no resource `{uri}`"))),
+            _ => return Answer::Error(Diagnostic::new(Code::NOT_FOUND, format!("no resource `{uri}`"))),
         };
         let touched = vec![["note.md".to_owned()].into()];
         Answer::Contents(ResourceAnswer { parts, ttl_ms: Some(1000), cache_scope: Some("public".to_owned()), touched })
@@ -280,7 +280,7 @@ fn call(tool: &str, arguments: &Json, caller: &Caller) -> Answer {
             ..ToolOutcome::default()
         }),
         "reject" => {
-            Answer::Fault(Diagnostic::new(Code::PROTOCOL_ERROR, "never").data(json!({ "code": 7, "data": { "a": 1 } })))
+            Answer::Error(Diagnostic::new(Code::PROTOCOL_ERROR, "never").data(json!({ "code": 7, "data": { "a": 1 } })))
         }
         "media" => {
             let mime_type = || "image/png".to_owned();
@@ -308,7 +308,7 @@ fn call(tool: &str, arguments: &Json, caller: &Caller) -> Answer {
             while !caller.cancel.is_cancelled() {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            Answer::Fault(Diagnostic::new(Code::CANCELLED, "cancelled"))
+            Answer::Error(Diagnostic::new(Code::CANCELLED, "cancelled"))
         }
     }
 }

@@ -68,9 +68,9 @@ impl Schemas {
             self.key: self.whole[self.key],
         });
         let validator = jsonschema::validator_for(&schema).unwrap();
-        let faults: Vec<String> =
+        let errors: Vec<String> =
             validator.iter_errors(message).map(|error| format!("{}: {error}", error.instance_path())).collect();
-        assert!(faults.is_empty(), "{} {name}: {faults:#?}\n{message}", self.revision);
+        assert!(errors.is_empty(), "{} {name}: {errors:#?}\n{message}", self.revision);
     }
 
     /// Checks a message: an error, a notification, or the result of a type.

@@ -236,7 +236,7 @@ fn undone_every_answer_is_as_it_was() {
 
 /// Pending changes are stale once files have changed, and the error names them; dropping them is a choice.
 #[test]
-fn what_moved_on_is_told() {
+fn stale_changes_name_the_changed_files() {
     let place = tempfile::tempdir().unwrap();
     fs::create_dir(place.path().join("spec")).unwrap();
     fs::write(place.path().join(".elspais.toml"), "").unwrap();

@@ -199,7 +199,7 @@ fn a_project_in_a_larger_repository_has_its_safety_branch_there() {
 
 /// What git sees changed, one requirement at a time.
 #[test]
-fn what_git_sees_changed_is_told() {
+fn changes_seen_by_git_are_reported() {
     let place = tempfile::tempdir().unwrap();
     tea(place.path());
     fs::write(place.path().join("spec/b.md"), "## REQ-p00003: Pour\n\n*End* *Pour*\n\n## REQ-p00004: Stay\n").unwrap();
@@ -215,8 +215,8 @@ fn what_git_sees_changed_is_told() {
     fs::write(&file, text.replace("REQ-p00002: Sip", "REQ-p00002: Drink") + moved).unwrap();
     fs::write(place.path().join("spec/b.md"), "## REQ-p00004: Stay\n").unwrap();
     fs::write(place.path().join("spec/c.md"), "## REQ-p00005: New\n").unwrap();
-    let told = server.well("get_changed_requirements", json!({}));
-    let states: Vec<String> = told["requirements"]
+    let reported = server.well("get_changed_requirements", json!({}));
+    let states: Vec<String> = reported["requirements"]
         .as_array()
         .unwrap()
         .iter()
@@ -228,13 +228,16 @@ fn what_git_sees_changed_is_told() {
         })
         .collect();
     assert_eq!(states, ["REQ-p00002 is_modified", "REQ-p00003 is_moved", "REQ-p00005 is_new is_untracked"]);
-    assert_eq!((&told["summary"]["is_uncommitted"], &told["removed"]), (&json!(3), &json!([])));
+    assert_eq!((&reported["summary"]["is_uncommitted"], &reported["removed"]), (&json!(3), &json!([])));
     assert_eq!(counts(&mut server)["uncommitted"], 5, "all requirements of the three files");
     git(place.path(), &["checkout", "-q", "-b", "other"]);
     git(place.path(), &["add", "-A"]);
     git(place.path(), &["commit", "-q", "-m", "three"]);
-    let told = server.well("get_changed_requirements", json!({}));
-    assert_eq!((&told["summary"]["is_uncommitted"], &told["summary"]["is_branch_changed"]), (&json!(0), &json!(5)));
+    let reported = server.well("get_changed_requirements", json!({}));
+    assert_eq!(
+        (&reported["summary"]["is_uncommitted"], &reported["summary"]["is_branch_changed"]),
+        (&json!(0), &json!(5))
+    );
 }
 
 fn many(root: &Path, count: usize) {
@@ -266,12 +269,12 @@ fn a_command_tells_that_changes_in_memory_end_with_it() {
     let root = place.path().join("workspace");
     fs::create_dir(&root).unwrap();
     many(&root, 2);
-    let told = |tool: &str, arguments: &Value| {
+    let reported = |tool: &str, arguments: &Value| {
         let output = call(place.path(), &root, tool, arguments).output().unwrap();
         String::from_utf8(output.stderr).unwrap().contains("the change in memory ends with this command")
     };
-    assert!(told("mutate_change_status", &json!({ "node_id": "REQ-d00001", "new_status": "Active" })));
-    assert!(!told("get_mutation_log", &json!({})));
+    assert!(reported("mutate_change_status", &json!({ "node_id": "REQ-d00001", "new_status": "Active" })));
+    assert!(!reported("get_mutation_log", &json!({})));
 }
 
 /// Eight processes write to one file at once, each three times: no change is lost.
@@ -290,8 +293,8 @@ fn eight_writers_lose_nothing() {
                     let arguments = json!({ "req_id": id, "target_id": "REQ-p00001", "new_type": "refines" });
                     let output = call(home, root, "change_reference_type", &arguments).output().unwrap();
                     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-                    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-                    assert_eq!(told["success"], true, "{told}");
+                    let reported: Value = serde_json::from_slice(&output.stdout).unwrap();
+                    assert_eq!(reported["success"], true, "{reported}");
                 }
             });
         }
@@ -331,7 +334,7 @@ fn killed_at_any_moment_nothing_is_torn() {
         let began = Instant::now();
         let next = json!({ "req_id": id, "target_id": "REQ-p00001", "new_type": if round % 2 == 0 { "refines" } else { "implements" } });
         let output = call(place.path(), &root, "change_reference_type", &next).output().unwrap();
-        let told: Value = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!(told["success"], true, "round {round} after {:?}: {told}", began.elapsed());
+        let reported: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(reported["success"], true, "round {round} after {:?}: {reported}", began.elapsed());
     }
 }

@@ -79,11 +79,14 @@ fn save(server: &mut Server, dice: &mut Dice, what: &str) -> bool {
 fn edit(root: &Path, server: &mut Server, dice: &mut Dice, what: &str) {
     let (path, old, new) = EDITS[dice.throw(EDITS.len())];
     let Ok(text) = fs::read_to_string(root.join(path)) else { return };
-    let edited = text.replacen(old, new, 1) + "\nA word of somebody else.\n";
+    let edited = text.replacen(old, new, 1) + "\nA word by another program.\n";
     fs::write(root.join(path), &edited).unwrap();
     let saved = server.well("save_mutations", json!({ "confirm": true, "new_file": "spec/new.md" }));
     let kept = fs::read_to_string(root.join(path)).unwrap();
-    assert!(kept == edited || saved["success"] == true && kept.contains("A word of somebody else."), "{what}: {saved}");
+    assert!(
+        kept == edited || saved["success"] == true && kept.contains("A word by another program."),
+        "{what}: {saved}"
+    );
     server.well("refresh_graph", json!({}));
 }
 
@@ -108,7 +111,7 @@ fn session(root: &Path, server: &mut Server, seed: u64) -> [usize; 2] {
 }
 
 #[test]
-fn after_each_save_the_files_say_what_the_graph_said() {
+fn saved_files_match_the_graph() {
     let place = tempfile::tempdir().unwrap();
     let root = place.path().canonicalize().unwrap();
     fs::write(root.join(".elspais.toml"), "").unwrap();

@@ -28,7 +28,7 @@ impl Corpus {
             "" => {}
             "no plugins" => fs::remove_file(corpus.at(PLUGINS)).unwrap(),
             "plugins of shape 2" => corpus.plugins(&from.join("plugins-v2.json")),
-            "plugins that are no JSON" => corpus.plugins(&from.join("plugins-bad.json")),
+            "plugins that are not JSON" => corpus.plugins(&from.join("plugins-bad.json")),
             "plugins of shape 2, one switched off" => {
                 corpus.plugins(&from.join("plugins-v2.json"));
                 fs::copy(from.join("settings-off.json"), corpus.at("{HOME}/.claude/settings.json")).unwrap();

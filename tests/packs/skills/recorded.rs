@@ -12,7 +12,7 @@ use toml::Table;
 const SESSIONS: &[(&str, &str)] = &[
     ("main", ""),
     ("pluginsv2", "plugins of shape 2"),
-    ("pluginsbad", "plugins that are no JSON"),
+    ("pluginsbad", "plugins that are not JSON"),
     ("pluginsmissing", "no plugins"),
     ("skilldir", "extra"),
     ("empty", "empty"),

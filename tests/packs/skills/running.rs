@@ -37,8 +37,8 @@ pub fn find(name: &str) -> Option<Check> {
     ALL.iter().find(|(known, _)| *known == name).map(|(_, check)| *check)
 }
 
-fn unless(met: bool, told: impl Into<String>) -> Vec<String> {
-    if met { Vec::new() } else { vec![told.into()] }
+fn unless(met: bool, reported: impl Into<String>) -> Vec<String> {
+    if met { Vec::new() } else { vec![reported.into()] }
 }
 
 pub fn description(server: &mut Server) -> String {
@@ -155,9 +155,9 @@ fn a_new_skill(corpus: &Corpus) -> Vec<String> {
     let looks = corpus.log().matches("is refreshed").count();
     corpus.logged("is refreshed", looks + 3);
     server.ask("ping", &json!({}));
-    let told = server.lists_changed();
+    let reported = server.lists_changed();
     server.end();
-    unless(unknown && listed && is_loaded && told[0] == 1, format!("{unknown} {listed} {is_loaded} {told:?}"))
+    unless(unknown && listed && is_loaded && reported[0] == 1, format!("{unknown} {listed} {is_loaded} {reported:?}"))
 }
 
 /// By the clock it would take thirty seconds.
@@ -276,14 +276,17 @@ fn the_rejected(corpus: &Corpus) -> Vec<String> {
         .collect();
     wrong.extend(unless(bad.len() == 8, format!("{bad:?}")));
     for name in bad {
-        let told =
+        let reported =
             |line: &&str| line.contains("WARN") && line.contains(&format!("{name}/SKILL.md`: it is not a skill: "));
-        wrong.extend(unless(log.lines().filter(told).count() == 1, format!("{name} is not told of once:\n{log}")));
+        wrong.extend(unless(
+            log.lines().filter(reported).count() == 1,
+            format!("{name} is not reported exactly once:\n{log}"),
+        ));
         wrong.extend(unless(!text.contains(name.as_str()), format!("{name} is listed")));
     }
     for (name, field) in [("bad-nodesc", "`description`"), ("bad-yaml", "line 3")] {
-        let told = log.split("; ").any(|part| part.contains(name) && part.contains(field));
-        wrong.extend(unless(told, format!("{name}: no word of {field}")));
+        let reported = log.split("; ").any(|part| part.contains(name) && part.contains(field));
+        wrong.extend(unless(reported, format!("{name}: no word of {field}")));
     }
     wrong
 }

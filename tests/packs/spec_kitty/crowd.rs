@@ -169,15 +169,15 @@ fn what_a_killed_server_leaves_is_whole() {
 
 /// What an interrupted call wrote and did not commit is part of the next commit, which reports it.
 #[test]
-fn what_was_not_committed_is_told() {
+fn uncommitted_changes_are_reported() {
     let (_folder, root) = project("sample", true);
     let path = root.join("kitty-specs/001-pots/tasks/WP01-lid.md");
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, format!("{text}- 2026-01-30T10:30:00Z – ann – lane=planned – Not committed\n")).unwrap();
     let mut server = Server::start(root.parent().unwrap(), "spec-kitty");
     let result = add(&mut server, &root, "WP01", "note");
-    let told = result["warnings"][0].as_str().unwrap();
-    assert!(told.starts_with("WP01-lid.md had changes that were not committed"), "{result}");
+    let reported = result["warnings"][0].as_str().unwrap();
+    assert!(reported.starts_with("WP01-lid.md had changes that were not committed"), "{result}");
     assert_eq!(git(&root, &["status", "--porcelain", "kitty-specs"]), "");
 }
 

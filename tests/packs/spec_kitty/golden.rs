@@ -52,7 +52,7 @@ struct Recorded<'a> {
     folder: &'a Path,
     used: RefCell<BTreeSet<String>>,
     allowed: Vec<toml::Table>,
-    faults: RefCell<Vec<String>>,
+    errors: RefCell<Vec<String>>,
 }
 
 impl Recorded<'_> {
@@ -69,9 +69,9 @@ impl Recorded<'_> {
         found.cloned().unwrap_or_default()
     }
 
-    fn fault(&self, differs: bool, told: impl FnOnce() -> String) {
+    fn error(&self, differs: bool, reported: impl FnOnce() -> String) {
         if differs {
-            self.faults.borrow_mut().push(told());
+            self.errors.borrow_mut().push(reported());
         }
     }
 
@@ -81,7 +81,7 @@ impl Recorded<'_> {
         let (rc, outcome) = (self.text(name, "rc").unwrap(), differs.contains_key("success"));
         let well = rc.trim() == "0";
         let ours = result["success"].as_bool().unwrap_or(well);
-        self.fault((ours == well) == outcome, || format!("{name}: recorded {rc}, here {result}"));
+        self.error((ours == well) == outcome, || format!("{name}: recorded {rc}, here {result}"));
         let diff = self.text(name, "commit.diff").or_else(|| self.text(name, "uncommitted.diff").filter(|_| well));
         if let Some(diff) = diff {
             let (mut ours, mut theirs) = (changes(&git(root, &["show", "--format=", "HEAD"])), changes(&diff));
@@ -94,14 +94,14 @@ impl Recorded<'_> {
             let allowed =
                 |key: &str| differs.get(key).map(|all| play::strings(&play::as_json(all))).unwrap_or_default();
             for (key, found) in [("only_here", only(&ours, &theirs)), ("only_there", only(&theirs, &ours))] {
-                self.fault(found != allowed(key), || format!("{name}: {key} = {found:#?}"));
+                self.error(found != allowed(key), || format!("{name}: {key} = {found:#?}"));
             }
         }
         let title = |text: String| text.lines().next()?.split('|').nth(2).map(str::to_owned);
         if let Some(title) = self.text(name, "git").and_then(title) {
             let ours = git(root, &["log", "-1", "--format=%s"]).trim().to_owned();
             let fits = differs.get("title").map_or(title.as_str(), |title| title.as_str().unwrap()) == ours;
-            self.fault(!fits, || format!("{name}: title {title}, here {ours}"));
+            self.error(!fits, || format!("{name}: title {title}, here {ours}"));
         }
         if well && !outcome {
             let skip = differs.get("fields").map(|all| play::strings(&play::as_json(all))).unwrap_or_default();
@@ -112,7 +112,7 @@ impl Recorded<'_> {
                 found.sort();
                 found.dedup_by_key(|(at, _)| at.clone());
                 let at: Vec<String> = found.iter().map(|(at, _)| at.clone()).collect();
-                self.fault(at != skip, || format!("{name}: fields = {at:?} {found:#?}"));
+                self.error(at != skip, || format!("{name}: fields = {at:?} {found:#?}"));
             }
         }
     }
@@ -160,36 +160,36 @@ fn the_recorded_runs_agree() {
         folder: &folder,
         used: RefCell::default(),
         allowed: tables(&table, "differs"),
-        faults: RefCell::default(),
+        errors: RefCell::default(),
     };
     let mut seen = BTreeSet::new();
     for scene in tables(&table, "scene") {
         let mut stage = Stage::set(&scene);
         for (at, step) in tables(&scene, "step").iter().enumerate() {
             let golden = step.get("golden").map(|name| name.as_str().unwrap().to_owned());
-            let told =
+            let reported =
                 format!("{} step {} {}", scene["title"].as_str().unwrap(), at + 1, golden.clone().unwrap_or_default());
-            let result = stage.step(step, &told);
+            let result = stage.step(step, &reported);
             if let Some(name) = golden {
                 recorded.compare(&name, &result, &stage.root);
                 seen.insert(name);
             }
         }
     }
-    let faults = recorded.faults.borrow();
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    let errors = recorded.errors.borrow();
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
     let idle: Vec<String> = recorded
         .allowed
         .iter()
         .flat_map(|entry| names(entry, "at"))
         .filter(|name| !recorded.used.borrow().contains(name))
         .collect();
-    assert!(idle.is_empty(), "these differences are allowed and nobody asks: {idle:?}");
+    assert!(idle.is_empty(), "these allowed differences are unused: {idle:?}");
     let passed: BTreeSet<String> = tables(&table, "passed_over").iter().flat_map(|entry| names(entry, "at")).collect();
     let all = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     let missing: Vec<String> =
         all.filter(|name| name != "files" && !seen.contains(name) && !passed.contains(name)).collect();
-    assert!(missing.is_empty(), "recorded runs that nobody looks at: {missing:?}");
+    assert!(missing.is_empty(), "recorded runs that are not checked: {missing:?}");
 }
 
 /// Finalizing produces the recorded files byte for byte.

@@ -93,21 +93,21 @@ impl Stage {
     }
 
     /// Runs one step; `told` is its location.
-    pub fn step(&mut self, step: &toml::Table, told: &str) -> Value {
+    pub fn step(&mut self, step: &toml::Table, reported: &str) -> Value {
         for (name, value) in step {
             let fit = match name.as_str() {
                 "write" | "remove" | "restart" | "hold" | "advance_ms" | "config" | "run" => {
-                    self.before(name, value, told)
+                    self.before(name, value, reported)
                 }
                 _ => continue,
             };
-            assert!(fit, "{told}: `{name}`");
+            assert!(fit, "{reported}: `{name}`");
         }
         let filled = |stage: &Self, key: &str| step.get(key).map(|value| stage.fill(&as_json(value)));
         let result = if let Some(tool) = step.get("call") {
             let arguments = filled(self, "arguments").unwrap_or_else(|| json!({}));
             let result = self.call(tool.as_str().unwrap(), arguments);
-            six_keys(&result, told);
+            six_keys(&result, reported);
             result
         } else if let Some(uri) = step.get("read") {
             let uri = self.fill(&as_json(uri));
@@ -123,36 +123,36 @@ impl Stage {
             json!(git(&folder, &arguments).trim_end())
         } else if let Some(path) = filled(self, "file") {
             let text = fs::read_to_string(self.root.join(path.as_str().unwrap()))
-                .unwrap_or_else(|_| panic!("{told}: no {path}"));
+                .unwrap_or_else(|_| panic!("{reported}: no {path}"));
             serde_json::from_str(&text).unwrap_or_else(|_| json!(text))
         } else {
             json!(null)
         };
-        self.expect(step, &result, told);
+        self.expect(step, &result, reported);
         result
     }
 
-    fn expect(&mut self, step: &toml::Table, result: &Value, told: &str) {
+    fn expect(&mut self, step: &toml::Table, result: &Value, reported: &str) {
         let text = result.as_str().map_or_else(|| result.to_string(), str::to_owned);
         for (name, value) in step {
             let wanted = self.fill(&as_json(value));
             match name.as_str() {
-                "matches" => part(&wanted, result, "", &format!("{told}: {result}")),
-                "gives" => assert_eq!(&wanted, result, "{told}"),
-                "contains" => {
-                    strings(&wanted).iter().for_each(|one| assert!(text.contains(one), "{told}: no `{one}` in {text}"))
-                }
-                "lacks" => {
-                    strings(&wanted).iter().for_each(|one| assert!(!text.contains(one), "{told}: `{one}` in {text}"))
-                }
+                "matches" => part(&wanted, result, "", &format!("{reported}: {result}")),
+                "gives" => assert_eq!(&wanted, result, "{reported}"),
+                "contains" => strings(&wanted)
+                    .iter()
+                    .for_each(|one| assert!(text.contains(one), "{reported}: no `{one}` in {text}")),
+                "lacks" => strings(&wanted)
+                    .iter()
+                    .for_each(|one| assert!(!text.contains(one), "{reported}: `{one}` in {text}")),
                 "fits" => {
                     for (pointer, pattern) in wanted.as_object().unwrap() {
                         let found = result
                             .pointer(pointer)
-                            .unwrap_or_else(|| panic!("{told}: nothing at {pointer} in {result}"));
+                            .unwrap_or_else(|| panic!("{reported}: nothing at {pointer} in {result}"));
                         let found = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
                         let regex = regex::Regex::new(pattern.as_str().unwrap()).unwrap();
-                        assert!(regex.is_match(&found), "{told}: {pointer} is {found}, not {pattern}");
+                        assert!(regex.is_match(&found), "{reported}: {pointer} is {found}, not {pattern}");
                     }
                 }
                 "keys" => {
@@ -160,20 +160,20 @@ impl Stage {
                     let (mut keys, mut wanted) = (keys, strings(&wanted));
                     keys.sort();
                     wanted.sort();
-                    assert_eq!(keys, wanted, "{told}");
+                    assert_eq!(keys, wanted, "{reported}");
                 }
                 "absent" => strings(&wanted)
                     .iter()
-                    .for_each(|path| assert!(!self.root.join(path).exists(), "{told}: {path} is there")),
+                    .for_each(|path| assert!(!self.root.join(path).exists(), "{reported}: {path} exists")),
                 "present" => strings(&wanted)
                     .iter()
-                    .for_each(|path| assert!(self.root.join(path).exists(), "{told}: {path} is not there")),
+                    .for_each(|path| assert!(self.root.join(path).exists(), "{reported}: {path} does not exist")),
                 "keep" => {
                     for (name, pointer) in wanted.as_object().unwrap() {
                         let found = result.pointer(pointer.as_str().unwrap());
                         self.kept.insert(
                             name.clone(),
-                            found.unwrap_or_else(|| panic!("{told}: nothing at {pointer} in {result}")).clone(),
+                            found.unwrap_or_else(|| panic!("{reported}: nothing at {pointer} in {result}")).clone(),
                         );
                     }
                 }
@@ -182,7 +182,7 @@ impl Stage {
         }
     }
 
-    fn before(&mut self, name: &str, value: &toml::Value, told: &str) -> bool {
+    fn before(&mut self, name: &str, value: &toml::Value, reported: &str) -> bool {
         match name {
             "write" => {
                 for (path, text) in self.fill(&as_json(value)).as_object().unwrap() {
@@ -207,7 +207,7 @@ impl Stage {
                 let (path, ms) = (value["path"].as_str().unwrap(), value["ms"].as_integer().unwrap());
                 hold(&self.root.join(path), u64::try_from(ms).unwrap());
             }
-            _ => panic!("{told}: no `{name}`"),
+            _ => panic!("{reported}: no `{name}`"),
         }
         true
     }
@@ -247,37 +247,37 @@ fn hold(path: &Path, ms: u64) {
 }
 
 /// Every result has its six keys, and null as data if the operation failed.
-fn six_keys(result: &Value, told: &str) {
-    let keys: Vec<&String> = result.as_object().unwrap_or_else(|| panic!("{told}: {result}")).keys().collect();
+fn six_keys(result: &Value, reported: &str) {
+    let keys: Vec<&String> = result.as_object().unwrap_or_else(|| panic!("{reported}: {result}")).keys().collect();
     let wanted = ["success", "message", "data", "artifacts", "errors", "warnings"];
-    assert_eq!(keys, wanted, "{told}");
+    assert_eq!(keys, wanted, "{reported}");
     let texts = |key: &str| result[key].as_array().unwrap().iter().all(Value::is_string);
-    assert!(texts("artifacts") && texts("errors") && texts("warnings"), "{told}: {result}");
+    assert!(texts("artifacts") && texts("errors") && texts("warnings"), "{reported}: {result}");
     if result["success"] == false {
-        assert!(result["data"].is_null() && !result["errors"].as_array().unwrap().is_empty(), "{told}: {result}");
+        assert!(result["data"].is_null() && !result["errors"].as_array().unwrap().is_empty(), "{reported}: {result}");
     } else {
-        assert_eq!(result["errors"], json!([]), "{told}: {result}");
+        assert_eq!(result["errors"], json!([]), "{reported}: {result}");
     }
 }
 
 /// `wanted` is a part of `got`: maps may have more keys, lists have as many items.
-pub fn part(wanted: &Value, got: &Value, at: &str, told: &str) {
+pub fn part(wanted: &Value, got: &Value, at: &str, reported: &str) {
     match (wanted, got) {
         (Value::Object(wanted), Value::Object(found)) => {
             for (key, value) in wanted {
-                part(value, found.get(key).unwrap_or(&Value::Null), &format!("{at}/{key}"), told);
+                part(value, found.get(key).unwrap_or(&Value::Null), &format!("{at}/{key}"), reported);
             }
         }
         (Value::Array(wanted), Value::Array(found)) => {
-            assert_eq!(wanted.len(), found.len(), "{told}: {at} is {got}");
+            assert_eq!(wanted.len(), found.len(), "{reported}: {at} is {got}");
             wanted
                 .iter()
                 .zip(found)
                 .enumerate()
-                .for_each(|(index, (one, other))| part(one, other, &format!("{at}/{index}"), told));
+                .for_each(|(index, (one, other))| part(one, other, &format!("{at}/{index}"), reported));
         }
-        (Value::Number(one), Value::Number(other)) => assert_eq!(one.as_f64(), other.as_f64(), "{told}: {at}"),
-        _ => assert_eq!(wanted, got, "{told}: {at}"),
+        (Value::Number(one), Value::Number(other)) => assert_eq!(one.as_f64(), other.as_f64(), "{reported}: {at}"),
+        _ => assert_eq!(wanted, got, "{reported}: {at}"),
     }
 }
 

@@ -32,7 +32,7 @@ pub fn table() -> Table {
     let mut whole = toml::Table::new();
     for path in paths {
         let table: toml::Table =
-            fs::read_to_string(&path).unwrap().parse().unwrap_or_else(|fault| panic!("{}: {fault}", path.display()));
+            fs::read_to_string(&path).unwrap().parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         for (key, value) in table {
             match (whole.get_mut(&key), value) {
                 (Some(toml::Value::Array(known)), toml::Value::Array(more)) => known.extend(more),
@@ -119,12 +119,12 @@ impl Check {
         self.lay_out(&root);
         let mut server = Server::start(&root, "specman");
         let mut kept = BTreeMap::new();
-        let mut faults = Vec::new();
+        let mut errors = Vec::new();
         for (number, step) in self.steps.iter().enumerate() {
             let found = self.step(step, &mut server, &root, &mut kept);
-            faults.extend(found.into_iter().map(|fault| format!("step {}: {fault}", number + 1)));
+            errors.extend(found.into_iter().map(|error| format!("step {}: {error}", number + 1)));
         }
-        faults
+        errors
     }
 
     fn step(&self, step: &Value, server: &mut Server, root: &Path, kept: &mut BTreeMap<String, Value>) -> Vec<String> {
@@ -136,26 +136,26 @@ impl Check {
         }
         let before = files_below(root);
         let Some(answer) = asked(step, server) else { return Vec::new() };
-        let mut faults = judge(step, &answer);
+        let mut errors = judge(step, &answer);
         if let Some(name) = step["keep"].as_str() {
             kept.insert(name.to_owned(), answer.data.clone());
         }
         if let Some(name) = step["equals"].as_str()
             && kept[name] != answer.data
         {
-            faults.push(format!("{} is not equal to {name}: {}", answer.data, kept[name]));
+            errors.push(format!("{} is not equal to {name}: {}", answer.data, kept[name]));
         }
         let after = files_below(root);
         if step["unchanged"] == true && before != after {
-            faults.push("files changed".to_owned());
+            errors.push("files changed".to_owned());
         }
         for (path, wanted) in step["files"].as_object().into_iter().flatten() {
             if *wanted == false && root.join(path).exists() {
-                faults.push(format!("{path} is there"));
+                errors.push(format!("{path} exists"));
             }
-            faults.extend(judge_file(path, wanted, after.get(path)));
+            errors.extend(judge_file(path, wanted, after.get(path)));
         }
-        faults
+        errors
     }
 }
 
@@ -204,22 +204,22 @@ fn strings_of(messages: &Value) -> Vec<String> {
 }
 
 fn judge(step: &Value, answer: &Answer) -> Vec<String> {
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     if let Some(wanted) = step.get("fails") {
         if !answer.failed {
-            faults.push(format!("it did not fail: {}", answer.text));
+            errors.push(format!("it did not fail: {}", answer.text));
         }
-        part(&answer.data, wanted, "", &mut faults);
+        part(&answer.data, wanted, "", &mut errors);
     } else if answer.failed {
-        faults.push(format!("it failed: {}", answer.text));
+        errors.push(format!("it failed: {}", answer.text));
     }
     if let Some(wanted) = step.get("matches") {
-        part(&answer.data, wanted, "", &mut faults);
+        part(&answer.data, wanted, "", &mut errors);
     }
     if let Some(wanted) = step.get("gives")
         && *wanted != answer.data
     {
-        faults.push(format!("got {}, wanted {wanted}", answer.data));
+        errors.push(format!("got {}, wanted {wanted}", answer.data));
     }
     for (key, is_wanted) in [("has", true), ("has_not", false)] {
         for one in step[key].as_array().into_iter().flatten() {
@@ -231,7 +231,7 @@ fn judge(step: &Value, answer: &Answer) -> Vec<String> {
                 found.is_empty()
             };
             if items.iter().any(fits) != is_wanted {
-                faults.push(format!(
+                errors.push(format!(
                     "{at} {} {}: {}",
                     if is_wanted { "lacks" } else { "has" },
                     one["item"],
@@ -242,42 +242,42 @@ fn judge(step: &Value, answer: &Answer) -> Vec<String> {
     }
     let text = &answer.text;
     let shown: String = text.chars().take(600).collect();
-    faults.extend(
+    errors.extend(
         strings(&step["contains"])
             .into_iter()
             .filter(|one| !text.contains(one))
             .map(|one| format!("lacks {one:?}: {shown}")),
     );
-    faults.extend(
+    errors.extend(
         strings(&step["lacks"]).into_iter().filter(|one| text.contains(one)).map(|one| format!("has {one:?}: {shown}")),
     );
     let mut rest = text.as_str();
     for part in strings(&step["ordered"]) {
         match rest.split_once(&part) {
             Some((_, after)) => rest = after,
-            None => faults.push(format!("lacks {part:?} after what should come before it: {shown}")),
+            None => errors.push(format!("lacks {part:?} after what should come before it: {shown}")),
         }
     }
-    faults
+    errors
 }
 
 /// Maps may have more keys, lists are compared item by item; a wanted text `~part` must be contained.
-fn part(got: &Value, wanted: &Value, at: &str, faults: &mut Vec<String>) {
+fn part(got: &Value, wanted: &Value, at: &str, errors: &mut Vec<String>) {
     match (got, wanted) {
         (Value::Object(got), Value::Object(wanted)) => {
             for (key, wanted) in wanted {
-                part(got.get(key).unwrap_or(&Value::Null), wanted, &format!("{at}/{key}"), faults);
+                part(got.get(key).unwrap_or(&Value::Null), wanted, &format!("{at}/{key}"), errors);
             }
         }
         (Value::Array(got), Value::Array(wanted)) if got.len() == wanted.len() => {
             for (index, (got, wanted)) in got.iter().zip(wanted).enumerate() {
-                part(got, wanted, &format!("{at}/{index}"), faults);
+                part(got, wanted, &format!("{at}/{index}"), errors);
             }
         }
         (Value::String(got), Value::String(wanted))
             if wanted.strip_prefix('~').is_some_and(|part| got.contains(part)) => {}
         _ if got == wanted => {}
-        _ => faults.push(format!("{at}: got {got}, wanted {wanted}")),
+        _ => errors.push(format!("{at}: got {got}, wanted {wanted}")),
     }
 }
 
@@ -285,8 +285,8 @@ fn part(got: &Value, wanted: &Value, at: &str, faults: &mut Vec<String>) {
 fn judge_file(path: &str, wanted: &Value, got: Option<&String>) -> Vec<String> {
     match (wanted, got) {
         (Value::Bool(false), None) => Vec::new(),
-        (Value::Bool(false), Some(_)) => vec![format!("{path} is there")],
-        (_, None) => vec![format!("{path} is not there")],
+        (Value::Bool(false), Some(_)) => vec![format!("{path} exists")],
+        (_, None) => vec![format!("{path} does not exist")],
         (Value::String(wanted), Some(got)) if got == wanted => Vec::new(),
         (Value::Array(_), Some(got)) => {
             let fits = |one: &String| {

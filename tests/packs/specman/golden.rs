@@ -122,7 +122,7 @@ fn compliance_agrees(server: &mut Server, handle: &str, wanted: &Value) {
 /// What the original answered, in what can be compared: success, what it is about, files, texts, edges.
 #[test]
 #[ignore = "real projects: `just corpora`"]
-fn the_recorded_answers_agree_but_for_known_faults() {
+fn recorded_answers_agree_except_for_known_differences() {
     let folder = systems("specman");
     let table = table();
     let allowed: BTreeMap<(String, u64), String> = table
@@ -142,7 +142,7 @@ fn the_recorded_answers_agree_but_for_known_faults() {
     let unknown: Vec<String> = differing
         .iter()
         .filter(|(at, _)| !allowed.contains_key(at))
-        .map(|(at, told)| format!("{at:?}: {told}"))
+        .map(|(at, reported)| format!("{at:?}: {reported}"))
         .collect();
     assert!(unknown.is_empty(), "{} records differ:\n{}", unknown.len(), unknown.join("\n"));
     let idle: Vec<_> = allowed.keys().filter(|at| !differing.contains_key(at)).collect();
@@ -168,15 +168,15 @@ fn replay(folder: &Path, run: &Value, differing: &mut BTreeMap<(String, u64), St
         let before = files_below(&root);
         let answer = server.request(method, record["request"]["params"].clone());
         let (got, wanted) = (seen(method, &answer), seen(method, &record["response"]));
-        let mut told =
+        let mut reported =
             (got != wanted).then(|| format!("{}\n    got      {got}\n    recorded {wanted}", record["note"]));
-        if let (None, true, Some(wanted)) = (&told, record["fs"].is_object(), record.get("fs")) {
+        if let (None, true, Some(wanted)) = (&reported, record["fs"].is_object(), record.get("fs")) {
             let got = changed(&before, &files_below(&root));
-            told = (got != *wanted)
+            reported = (got != *wanted)
                 .then(|| format!("{}: files\n    got      {got}\n    recorded {wanted}", record["note"]));
         }
-        if let Some(told) = told {
-            differing.insert((file.to_owned(), seq), told);
+        if let Some(reported) = reported {
+            differing.insert((file.to_owned(), seq), reported);
         }
     }
 }

@@ -150,10 +150,10 @@ fn a_held_lock_is_an_error_with_its_concept_and_a_remedy() {
     raw.call(1, "update_artifact", add_tag(1));
     let answer = raw.answer(1);
     assert_eq!(answer["result"]["isError"], true, "{answer}");
-    let told: Value = serde_json::from_str(answer["result"]["content"][0]["text"].as_str().unwrap()).unwrap();
-    assert_eq!((&told["code"], &told["artifact"]), (&json!("locked"), &json!("spec://tea")), "{told}");
-    assert!(told["concept"].as_str().unwrap().ends_with("#concept-lifecycle-automation"), "{told}");
-    assert!(told["remedy"].as_str().unwrap().contains("call again"), "{told}");
+    let reported: Value = serde_json::from_str(answer["result"]["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!((&reported["code"], &reported["artifact"]), (&json!("locked"), &json!("spec://tea")), "{reported}");
+    assert!(reported["concept"].as_str().unwrap().ends_with("#concept-lifecycle-automation"), "{reported}");
+    assert!(reported["remedy"].as_str().unwrap().contains("call again"), "{reported}");
     assert_eq!(fs::read_to_string(root.join("spec/tea/spec.md")).unwrap(), before);
     lock.unlock().unwrap();
     raw.call(2, "update_artifact", add_tag(1));
@@ -340,7 +340,7 @@ fn a_long_operation_tells_its_progress() {
         "tools/call",
         json!({ "name": "validate_references", "arguments": arguments, "_meta": { "progressToken": "p" } }),
     );
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     loop {
         let line = raw.line();
         if line["id"] == 1 {
@@ -350,9 +350,9 @@ fn a_long_operation_tells_its_progress() {
             (&line["method"], &line["params"]["progressToken"]),
             (&json!("notifications/progress"), &json!("p"))
         );
-        told.push(line["params"]["progress"].as_f64().unwrap());
+        reported.push(line["params"]["progress"].as_f64().unwrap());
     }
-    assert!(told.len() >= 3 && told.is_sorted(), "{told:?}");
+    assert!(reported.len() >= 3 && reported.is_sorted(), "{reported:?}");
 }
 
 //= docs/spec.md#memory
@@ -366,9 +366,13 @@ fn a_session_shows_what_is_at_work_and_what_it_holds() {
     for id in 2..200 {
         raw.call(id, "session_status", json!({}));
         let text = raw.answer(id)["result"]["content"][0]["text"].as_str().unwrap().to_owned();
-        let told: Value = serde_json::from_str(&text).unwrap();
-        calls =
-            told["calls"].as_array().unwrap().iter().map(|call| call["tool"].as_str().unwrap().to_owned()).collect();
+        let reported: Value = serde_json::from_str(&text).unwrap();
+        calls = reported["calls"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|call| call["tool"].as_str().unwrap().to_owned())
+            .collect();
         if calls.len() == 2 {
             break;
         }

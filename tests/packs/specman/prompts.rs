@@ -11,10 +11,10 @@ use std::path::Path;
 const WORDS: usize = 900;
 
 /// A prompt, its argument with what that completes to, and what it must say.
-type Told = (&'static str, Option<(&'static str, &'static str)>, &'static [&'static str]);
+type ReportedText = (&'static str, Option<(&'static str, &'static str)>, &'static [&'static str]);
 
 /// Each prompt, the argument that it needs, what that completes to, and what else the prompt must say.
-const ALL: &[Told] = &[
+const ALL: &[ReportedText] = &[
     (
         "spec",
         None,
@@ -260,7 +260,7 @@ fn the_recorded_prompts_agree() {
     ];
     let mut rest = text.as_str();
     for one in list {
-        rest = rest.split_once(&format!("\n- {one}")).unwrap_or_else(|| panic!("{one} is not in its place:\n{text}")).1;
+        rest = rest.split_once(&format!("\n- {one}")).unwrap_or_else(|| panic!("{one} is not in order:\n{text}")).1;
     }
     assert!(text.split_whitespace().count() <= WORDS);
 }

@@ -226,8 +226,8 @@ impl Maker {
             let outcome = self.dice.below(4);
             if self.dice.one_in(3) {
                 let between = if class.is_empty() { String::new() } else { format!("{class}::") };
-                let told = ["passed", "failed", "skipped", "passed"][outcome];
-                listed.push(serde_json::json!({ "nodeid": format!("{path}::{between}{name}"), "outcome": told, "call": { "duration": 0.25 } }));
+                let reported = ["passed", "failed", "skipped", "passed"][outcome];
+                listed.push(serde_json::json!({ "nodeid": format!("{path}::{between}{name}"), "outcome": reported, "call": { "duration": 0.25 } }));
                 continue;
             }
             let module = path.trim_end_matches(".py").replace('/', ".");

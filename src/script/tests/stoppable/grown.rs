@@ -10,7 +10,7 @@ use std::sync::Arc;
 const TIMES: usize = 64;
 
 /// A shorter value is not a worst value but a harmless one.
-const LONG: usize = 1_000;
+const MIN_GROWN_LEN: usize = 1_000;
 
 /// The case with each long value made longer; `None` if it has no long value.
 pub(super) fn grown(case: &WorstCase) -> Option<WorstCase> {
@@ -26,9 +26,9 @@ pub(super) fn grown(case: &WorstCase) -> Option<WorstCase> {
 
 fn longer(value: &Value) -> Option<Value> {
     match value {
-        Value::Text(text) if text.len() > LONG => Some(Value::from(text.repeat(TIMES))),
-        Value::List(items) if items.len() > LONG => Some(Value::List(repeated(items))),
-        Value::Map(map) if map.len() > LONG => {
+        Value::Text(text) if text.len() > MIN_GROWN_LEN => Some(Value::from(text.repeat(TIMES))),
+        Value::List(items) if items.len() > MIN_GROWN_LEN => Some(Value::List(repeated(items))),
+        Value::Map(map) if map.len() > MIN_GROWN_LEN => {
             let copy = |copy: usize| map.iter().map(move |(key, value)| (format!("{key}/{copy}"), value.clone()));
             Some(Value::map((0..TIMES).flat_map(copy)))
         }
@@ -54,7 +54,7 @@ fn repeated(items: &[Value]) -> Vec<Value> {
 
 fn longer_handle(value: &Value) -> Option<Value> {
     if let Some(bytes) = value.as_object::<Bytes>() {
-        return (bytes.0.len() > LONG).then(|| Bytes::value(bytes.0.repeat(TIMES)));
+        return (bytes.0.len() > MIN_GROWN_LEN).then(|| Bytes::value(bytes.0.repeat(TIMES)));
     }
     if let Some(frozen) = value.as_object::<Frozen>() {
         let longer = longer(&Value::from_json(frozen.json()))?;
@@ -64,9 +64,9 @@ fn longer_handle(value: &Value) -> Option<Value> {
         let items: Vec<Value> = (0..handle.length()?).filter_map(|at| handle.item(at)).collect();
         let copy = |copy: i64| items.iter().map(move |item| Value::list([item.clone(), copy.into()]));
         let more = (0..TIMES as i64).flat_map(copy).collect();
-        return (items.len() > LONG).then(|| Value::handle(Set::new(more).expect("nothing stops it")));
+        return (items.len() > MIN_GROWN_LEN).then(|| Value::handle(Set::new(more).expect("nothing stops it")));
     }
-    let document = |text: &str| (text.len() > LONG).then(|| Document::new("a.md", text.repeat(TIMES)));
+    let document = |text: &str| (text.len() > MIN_GROWN_LEN).then(|| Document::new("a.md", text.repeat(TIMES)));
     if let Some(own) = value.as_object::<Document>() {
         return document(own.text()).map(Value::handle);
     }

@@ -5,21 +5,21 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::document::{Document, Passage, Spans};
 use crate::order::Set;
 use crate::primitive::Param;
-use crate::value::{Bytes, Fault, Frozen, Kind, Value};
+use crate::value::{Bytes, CaughtError, Frozen, Kind, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The length of a long text in bytes.
-const LONG: usize = 256 << 10;
+const TEXT_BYTES: usize = 256 << 10;
 
 /// The number of items of a long list.
-const MANY: i64 = 40_000;
+const LIST_ITEMS: i64 = 40_000;
 
 /// The number of keys of a wide map.
-const WIDE: i64 = 10_000;
+const MAP_KEYS: i64 = 10_000;
 
 /// The nesting levels of a deep value. No call can pass in a deeper one.
-const DEEP: usize = 120;
+const NESTING_DEPTH: usize = 120;
 
 /// The files of the workspace.
 pub(super) const FILES: &[(&str, &str)] = &[("a.txt", "a\n")];
@@ -115,8 +115,8 @@ impl Inputs {
         add(Kind::Spans, "many", Value::handle(every_third));
         add(Kind::Function, "identity", native(|arguments| Ok(arguments.into_iter().next().unwrap_or(Value::Null))));
         add(Kind::Function, "true", native(|_| Ok(Value::Bool(true))));
-        add(Kind::Fault, "fault", Fault::value(Diagnostic::new(Code::FAIL, "x")));
-        let element = format!("<r {}>{}</r>", "a='1' b='2'", "<e x='y'>t</e>".repeat(LONG / 24));
+        add(Kind::Error, "fault", CaughtError::value(Diagnostic::new(Code::FAIL, "x")));
+        let element = format!("<r {}>{}</r>", "a='1' b='2'", "<e x='y'>t</e>".repeat(TEXT_BYTES / 24));
         for text in [element, format!("{}{}", "<a>".repeat(100), "</a>".repeat(100))] {
             if let Ok(xml) = bench.named("parse_xml", vec![text.into()]) {
                 add(Kind::Xml, "xml", xml);
@@ -188,56 +188,56 @@ fn set_of(items: Vec<Value>) -> Set {
 }
 
 fn texts() -> Vec<(String, String)> {
-    let repeated = TEXTS.iter().map(|part| (format!("{part:?}, repeated"), part.repeat(LONG / part.len())));
-    let lines = |line: fn(usize) -> String| (0..LONG / 12).map(line).collect::<String>();
+    let repeated = TEXTS.iter().map(|part| (format!("{part:?}, repeated"), part.repeat(TEXT_BYTES / part.len())));
+    let lines = |line: fn(usize) -> String| (0..TEXT_BYTES / 12).map(line).collect::<String>();
     let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
     let more = [
         ("keys of TOML", lines(|at| format!("k{at} = {at}\n"))),
         ("keys of YAML", lines(|at| format!("k{at}: {at}\n"))),
         ("front matter", format!("---\n{}---\n", lines(|at| format!("k{at}: {at}\n")))),
         ("JSON", format!("[{}1]", lines(|at| format!("{{\"a\":{at}}},")))),
-        ("deep JSON", format!("[{}1]", format!("{deep},").repeat(LONG / 201))),
-        ("XML", format!("<a>{}</a>", "<b c='d'>e</b>".repeat(LONG / 14))),
-        ("fences", "```\na\n```\n~~~\n".repeat(LONG / 14)),
-        ("code", "fn a() { if b { c(\"d\"); } }\nclass e:\n    def f():\n".repeat(LONG / 54)),
+        ("deep JSON", format!("[{}1]", format!("{deep},").repeat(TEXT_BYTES / 201))),
+        ("XML", format!("<a>{}</a>", "<b c='d'>e</b>".repeat(TEXT_BYTES / 14))),
+        ("fences", "```\na\n```\n~~~\n".repeat(TEXT_BYTES / 14)),
+        ("code", "fn a() { if b { c(\"d\"); } }\nclass e:\n    def f():\n".repeat(TEXT_BYTES / 54)),
         ("different lines", lines(|at| format!("line {}\n", at * 7919 % 65_537))),
-        ("status", " M a.txt\0".repeat(LONG / 9)),
-        ("base64", "QUJD".repeat(LONG / 4)),
-        ("path", "a/../b/./".repeat(LONG / 9)),
+        ("status", " M a.txt\0".repeat(TEXT_BYTES / 9)),
+        ("base64", "QUJD".repeat(TEXT_BYTES / 4)),
+        ("path", "a/../b/./".repeat(TEXT_BYTES / 9)),
     ];
     repeated.chain(more.map(|(label, text)| (label.to_owned(), text))).collect()
 }
 
 fn lists() -> Vec<(&'static str, Value)> {
-    let numbers = || (0..MANY).map(Value::from);
+    let numbers = || (0..LIST_ITEMS).map(Value::from);
     let map = |at: i64| Value::map([("text", format!("t {at}").into()), ("key", Value::from(at % 100))]);
-    let deep = (0..DEEP).fold(Value::list([]), |inner, _| Value::list([inner]));
+    let deep = (0..NESTING_DEPTH).fold(Value::list([]), |inner, _| Value::list([inner]));
     let wide = Value::list((0_i64..100).map(|at| Value::map([(format!("k{at}"), Value::from(at))])));
     vec![
         ("many numbers", Value::list(numbers())),
         ("many numbers backwards", Value::list(numbers().rev())),
         ("equal texts", Value::list(numbers().map(|_| "text".into()))),
-        ("different texts", Value::list((0..MANY).map(|at| format!("text {at}").into()))),
-        ("many maps", Value::list((0..MANY / 4).map(map))),
-        ("many lists", Value::list((0..MANY / 4).map(|at| Value::list([at.into(), "a".into()])))),
-        ("nothing, many times", Value::list((0..MANY).map(|_| Value::Null))),
+        ("different texts", Value::list((0..LIST_ITEMS).map(|at| format!("text {at}").into()))),
+        ("many maps", Value::list((0..LIST_ITEMS / 4).map(map))),
+        ("many lists", Value::list((0..LIST_ITEMS / 4).map(|at| Value::list([at.into(), "a".into()])))),
+        ("nothing, many times", Value::list((0..LIST_ITEMS).map(|_| Value::Null))),
         ("deep lists", Value::list((0..200).map(|_| deep.clone()))),
         ("wide maps", Value::list((0..50).map(|_| wide.clone()))),
-        ("long texts", Value::list((0..8).map(|_| "a b ".repeat(LONG / 32).into()))),
-        ("equal long lists", Value::list((0..8).map(|_| Value::list((0..MANY / 4).map(Value::from))))),
+        ("long texts", Value::list((0..8).map(|_| "a b ".repeat(TEXT_BYTES / 32).into()))),
+        ("equal long lists", Value::list((0..8).map(|_| Value::list((0..LIST_ITEMS / 4).map(Value::from))))),
     ]
 }
 
 fn maps() -> Vec<(&'static str, Value)> {
-    let deep = (0..DEEP).fold(Value::from(1_i64), |inner, _| Value::map([("text", inner)]));
-    let wide = || (0..WIDE).map(|at| (format!("k{at}"), Value::from(at)));
+    let deep = (0..NESTING_DEPTH).fold(Value::from(1_i64), |inner, _| Value::map([("text", inner)]));
+    let wide = || (0..MAP_KEYS).map(|at| (format!("k{at}"), Value::from(at)));
     vec![
         ("many keys", Value::map(wide())),
         ("many texts", Value::map(wide().map(|(key, _)| (key, Value::from("text"))))),
         ("deep maps", deep),
-        ("a long list", Value::map([("text", Value::list((0..MANY).map(Value::from)))])),
-        ("a long text", Value::map([("text", Value::from("a".repeat(LONG)))])),
-        ("many maps", Value::map((0..WIDE / 4).map(|at| (format!("k{at}"), Value::map([("a", Value::from(at))]))))),
+        ("a long list", Value::map([("text", Value::list((0..LIST_ITEMS).map(Value::from)))])),
+        ("a long text", Value::map([("text", Value::from("a".repeat(TEXT_BYTES)))])),
+        ("many maps", Value::map((0..MAP_KEYS / 4).map(|at| (format!("k{at}"), Value::map([("a", Value::from(at))]))))),
     ]
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::super::{Pool, Program};
 use super::super::host::TestHost;
-use super::{MOST_UNITS, TRIES, unit};
+use super::{MAX_ATTEMPTS, MAX_UNITS, unit};
 use crate::guard::{CancelFlag, Guard, Limits, gaps};
 use crate::value::{Frozen, Value};
 use std::sync::Arc;
@@ -77,14 +77,14 @@ fn arguments() -> Vec<Value> {
 
 fn gap(expression: &str) -> Duration {
     let script = format!("fn main(l, k, m, n, s, t, h) {{ loop {{ {expression}; }} }}");
-    let (program, faults) = Program::compile(&[("a.rhai", &script)]);
-    assert!(faults.is_empty(), "{expression}: {faults:?}");
+    let (program, errors) = Program::compile(&[("a.rhai", &script)]);
+    assert!(errors.is_empty(), "{expression}: {errors:?}");
     let guard = Guard::new(Limits { time: TIME, memory: 1 << 30, ..Limits::default() }, CancelFlag::default());
     let host = Arc::new(TestHost::new(&[]));
     let arguments = arguments();
     let (ended, worked) = gaps::worked(|| program.run("a.rhai", "main", arguments, host, guard));
-    let fault = ended.expect_err(expression);
-    assert!(fault.message.contains("took longer than"), "{expression}: {fault}");
+    let error = ended.expect_err(expression);
+    assert!(error.message.contains("took longer than"), "{expression}: {error}");
     worked.longest
 }
 
@@ -95,8 +95,8 @@ fn gap(expression: &str) -> Duration {
 fn every_verb_of_the_language_looks_at_its_guard() {
     let wrong = Pool::new().run(|| {
         // A few steps of the engine may pass between two checks, and values are dropped with the last one.
-        let most = unit() * MOST_UNITS;
-        let worst = |expression: &str| (0..TRIES).map(|_| gap(expression)).all(|gap| gap > most);
+        let most = unit() * MAX_UNITS;
+        let worst = |expression: &str| (0..MAX_ATTEMPTS).map(|_| gap(expression)).all(|gap| gap > most);
         EXPRESSIONS.iter().copied().filter(|expression| worst(expression)).collect::<Vec<_>>()
     });
     assert_eq!(wrong.expect("no panic"), [""; 0], "these run for too long");

@@ -177,7 +177,7 @@ pub(super) fn filters(confinement: &Confinement, landlock: u32) -> Result<Arc<[B
     if let Some((_, filters)) = known.iter().find(|(of, _)| *of == kind) {
         return Ok(Arc::clone(filters));
     }
-    let made = rules(confinement, landlock).and_then(|rules| compile(&rules)).map_err(|fault| fault.to_string())?;
+    let made = rules(confinement, landlock).and_then(|rules| compile(&rules)).map_err(|error| error.to_string())?;
     let filters: Arc<[BpfProgram]> = made.into();
     known.push((kind, Arc::clone(&filters)));
     Ok(filters)

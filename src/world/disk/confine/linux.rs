@@ -1,7 +1,7 @@
 //! Confinement on Linux: Landlock for files, seccomp for processes, sockets and signals.
 
 use super::filter::filters;
-use super::sandbox::{Mechanisms, ProgramStart, StartedProgram, start_fault};
+use super::sandbox::{Mechanisms, ProgramStart, StartedProgram, start_error};
 use super::spawn::{self, ProcessImage};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::disk::program;
@@ -85,14 +85,14 @@ const FOR_NETWORK: [&str; 6] =
     ["/etc/gai.conf", "/etc/host.conf", "/etc/hosts", "/etc/protocols", "/etc/resolv.conf", "/etc/services"];
 
 /// The largest file that a program may write: 4 GiB.
-const LARGEST_FILE: u64 = 4 << 30;
+const MAX_FILE_BYTES: u64 = 4 << 30;
 /// The maximum memory of a process of a program, 4 GiB; of a git, which reads files of commits whole, 1 GiB.
 const MAX_MEMORY: u64 = 4 << 30;
 const MAX_MEMORY_OF_GIT: u64 = 1 << 30;
 /// How many processes and threads a program may start, in addition to those that exist. Root has no such limit.
 const MAX_PROCESSES: u64 = 1_024;
 /// How many descriptors a program may have open.
-const MOST_OPEN: u64 = 4096;
+const MAX_OPEN_FILES: u64 = 4096;
 
 /// Tries out the mechanisms on a thread of its own.
 pub(super) fn mechanisms() -> Mechanisms {
@@ -107,12 +107,12 @@ pub(super) fn mechanisms() -> Mechanisms {
                 (LandlockStatus::NotImplemented, _) => Err("this kernel has no Landlock".to_owned()),
                 _ => Err("Landlock cannot be used here in full".to_owned()),
             },
-            Err(fault) => Err(format!("Landlock cannot be used here: {fault}")),
+            Err(error) => Err(format!("Landlock cannot be used here: {error}")),
         };
-        let install = |filter: &BpfProgram| seccompiler::apply_filter(filter).map_err(|fault| fault.to_string());
+        let install = |filter: &BpfProgram| seccompiler::apply_filter(filter).map_err(|error| error.to_string());
         let made = filters(&Confinement::default(), u32::MAX);
         let seccomp = made.and_then(|filters| filters.iter().try_for_each(install));
-        let seccomp = seccomp.map_err(|fault| format!("seccomp cannot be used here: {fault}"));
+        let seccomp = seccomp.map_err(|error| format!("seccomp cannot be used here: {error}"));
         let (abi, works) = (landlock.clone().unwrap_or(0), seccomp.is_ok());
         Mechanisms { landlock: abi, seccomp: works, seatbelt: false, lacks: landlock.err().or(seccomp.err()) }
     });
@@ -124,18 +124,17 @@ pub(super) fn mechanisms() -> Mechanisms {
 pub(super) fn start(start: &ProgramStart<'_>, confines: Option<&Mechanisms>) -> Result<StartedProgram> {
     let mut absent = Vec::new();
     let nul = |_| Diagnostic::new(Code::ARGUMENTS, format!("an argument or a variable of `{}` has a NUL", start.name));
-    let wrong = |error: io::Error| start_fault(start, &error);
+    let wrong = |error: io::Error| start_error(start, &error);
     let ruleset = match confines.filter(|mechanisms| mechanisms.landlock > 0) {
         Some(mechanisms) => Some(ruleset(start, mechanisms, &mut absent)?),
         None => None,
     };
-    let filters =
-        match confines.filter(|mechanisms| mechanisms.seccomp) {
-            Some(mechanisms) => Some(filters(start.confinement, mechanisms.landlock).map_err(|fault| {
-                Diagnostic::new(Code::INTERNAL, format!("no filter of calls could be made: {fault}"))
-            })?),
-            None => None,
-        };
+    let filters = match confines.filter(|mechanisms| mechanisms.seccomp) {
+        Some(mechanisms) => Some(filters(start.confinement, mechanisms.landlock).map_err(|diagnostic| {
+            Diagnostic::new(Code::INTERNAL, format!("no filter of calls could be made: {diagnostic}"))
+        })?),
+        None => None,
+    };
     // Git removes its locks when it is asked to end; a lock that remains is reported (`git/guard`).
     let orphaned = if start.is_git { libc::SIGTERM } else { libc::SIGKILL };
     let tether = spawn::signal_on_host_exit(orphaned).map_err(wrong)?;
@@ -161,8 +160,8 @@ pub(super) fn start(start: &ProgramStart<'_>, confines: Option<&Mechanisms>) -> 
         limits: limits(start.is_git),
     };
     let pid = spawn::spawn(&image).map_err(|(step, error)| match step {
-        "execve" => start_fault(start, &error),
-        step => start_fault(start, &error).help(format!("its start failed at {step}")),
+        "execve" => start_error(start, &error),
+        step => start_error(start, &error).help(format!("its start failed at {step}")),
     })?;
     let tether = Some(image.tether);
     Ok(StartedProgram { pid, input: input.into(), output: output.into(), errors: errors.into(), absent, tether })
@@ -178,8 +177,8 @@ fn limits(is_git: bool) -> Vec<(u32, u64)> {
         // One byte: that no core is written, and, unlike 0, none is piped to a program of the system.
         (libc::RLIMIT_CORE, most(Resource::Core, 1)),
         (libc::RLIMIT_DATA, most(Resource::Data, if is_git { MAX_MEMORY_OF_GIT } else { MAX_MEMORY })),
-        (libc::RLIMIT_FSIZE, most(Resource::Fsize, LARGEST_FILE)),
-        (libc::RLIMIT_NOFILE, most(Resource::Nofile, MOST_OPEN)),
+        (libc::RLIMIT_FSIZE, most(Resource::Fsize, MAX_FILE_BYTES)),
+        (libc::RLIMIT_NOFILE, most(Resource::Nofile, MAX_OPEN_FILES)),
     ];
     let processes = running_processes().map(|running| most(Resource::Nproc, running + MAX_PROCESSES));
     limits.extend(processes.map(|max| (libc::RLIMIT_NPROC, max)));
@@ -193,13 +192,13 @@ fn running_processes() -> Option<u64> {
 }
 
 /// The message of an error of Landlock, with that of the system error behind it, if there is one.
-fn reason_of(fault: &(dyn std::error::Error + 'static)) -> String {
-    if let Some(error) = fault.downcast_ref::<io::Error>() {
+fn reason_of(diagnostic: &(dyn std::error::Error + 'static)) -> String {
+    if let Some(error) = diagnostic.downcast_ref::<io::Error>() {
         return reason(error);
     }
-    let causes = std::iter::successors(fault.source(), |fault| fault.source());
-    let of_system = causes.filter_map(|fault| fault.downcast_ref::<io::Error>()).next();
-    of_system.map_or_else(|| fault.to_string(), |error| format!("{fault}: {}", reason(error)))
+    let causes = std::iter::successors(diagnostic.source(), |diagnostic| diagnostic.source());
+    let of_system = causes.filter_map(|diagnostic| diagnostic.downcast_ref::<io::Error>()).next();
+    of_system.map_or_else(|| diagnostic.to_string(), |error| format!("{diagnostic}: {}", reason(error)))
 }
 
 /// A descriptor that is none of the three that every program has.
@@ -247,9 +246,9 @@ fn handled_rights(abi: ABI, network: bool) -> (BitFlags<AccessFs>, BitFlags<Acce
 
 /// The rules of Landlock: whatever they do not name is refused.
 fn ruleset(start: &ProgramStart<'_>, mechanisms: &Mechanisms, absent: &mut Vec<String>) -> Result<OwnedFd> {
-    let unusable = |fault: &(dyn std::error::Error + 'static)| {
-        let fault = reason_of(fault);
-        Diagnostic::new(Code::WORLD, format!("`{}` cannot be confined: {fault}", start.name))
+    let unusable = |error: &(dyn std::error::Error + 'static)| {
+        let error = reason_of(error);
+        Diagnostic::new(Code::WORLD, format!("`{}` cannot be confined: {error}", start.name))
     };
     let abi = ABI::from(i32::try_from(mechanisms.landlock).unwrap_or(i32::MAX));
     let confinement = start.confinement;
@@ -260,33 +259,33 @@ fn ruleset(start: &ProgramStart<'_>, mechanisms: &Mechanisms, absent: &mut Vec<S
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(files)
-        .map_err(|fault| unusable(&fault))?;
+        .map_err(|error| unusable(&error))?;
     if !net.is_empty() {
-        rules = rules.handle_access(net).map_err(|fault| unusable(&fault))?;
+        rules = rules.handle_access(net).map_err(|error| unusable(&error))?;
     }
     if !scopes.is_empty() {
-        rules = rules.scope(scopes).map_err(|fault| unusable(&fault))?;
+        rules = rules.scope(scopes).map_err(|error| unusable(&error))?;
     }
-    let mut created = rules.create().map_err(|fault| unusable(&fault))?;
+    let mut created = rules.create().map_err(|error| unusable(&error))?;
     for (at, grant) in system_grants(start) {
         if let Ok(opened) = open(at, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
-            created = add_rule(created, opened, grant, abi).map_err(|fault| unusable(&*fault))?;
+            created = add_rule(created, opened, grant, abi).map_err(|error| unusable(&*error))?;
         }
     }
     for file in start.files {
         let opened = open_judged(start, file)?;
-        created = add_rule(created, opened, LandlockGrant::Execute, abi).map_err(|fault| unusable(&*fault))?;
+        created = add_rule(created, opened, LandlockGrant::Execute, abi).map_err(|error| unusable(&*error))?;
     }
     if let Some(folder) = start.temporary {
-        let temporary = PathFd::new(folder).map_err(|fault| unusable(&fault))?;
-        created = add_rule(created, temporary, LandlockGrant::Write, abi).map_err(|fault| unusable(&*fault))?;
+        let temporary = PathFd::new(folder).map_err(|error| unusable(&error))?;
+        created = add_rule(created, temporary, LandlockGrant::Write, abi).map_err(|error| unusable(&*error))?;
     }
     let read = confinement.read.iter().map(|at| (at, LandlockGrant::Read));
     let read = confinement.list.iter().map(|at| (at, LandlockGrant::List)).chain(read);
     let read = confinement.start.iter().map(|at| (at, LandlockGrant::Execute)).chain(read);
     for (at, grant) in read.chain(confinement.write.iter().map(|at| (at, LandlockGrant::Write))) {
         match open_granted(start, at, grant)? {
-            Some(opened) => created = add_rule(created, opened, grant, abi).map_err(|fault| unusable(&*fault))?,
+            Some(opened) => created = add_rule(created, opened, grant, abi).map_err(|error| unusable(&*error))?,
             None => absent.push(at.clone()),
         }
     }
@@ -336,7 +335,7 @@ fn open_judged(start: &ProgramStart<'_>, file: &ExecutedFile) -> Result<OwnedFd>
     let opened = open(&file.path, OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty());
     let opened = opened.map_err(|error| match error {
         Errno::NOENT | Errno::NOTDIR | Errno::LOOP => lost(),
-        error => program::unreadable_fault(start.name, &file.path, &error.into()),
+        error => program::unreadable_error(start.name, &file.path, &error.into()),
     })?;
     let known = fstat(&opened).map_err(|_| lost())?;
     if (known.st_dev, known.st_ino) == file.identity { Ok(opened) } else { Err(lost()) }
@@ -367,7 +366,7 @@ fn open_granted(start: &ProgramStart<'_>, at: &str, grant: LandlockGrant) -> Res
             let message = format!("`{}` cannot be run: `{at}` is a symlink or behind one", start.name);
             Err(Diagnostic::new(Code::WORLD, message).help("grant the folder that it leads to"))
         }
-        Err(error) => Err(start_fault(start, &error.into())),
+        Err(error) => Err(start_error(start, &error.into())),
     }
 }
 

@@ -2,7 +2,7 @@
 
 #[cfg(target_os = "macos")]
 use super::macos;
-use super::sandbox::{Mechanisms, ProgramStart, StartedProgram, start_fault};
+use super::sandbox::{Mechanisms, ProgramStart, StartedProgram, start_error};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use rustix::process::Pid;
 use std::os::fd::OwnedFd;
@@ -25,7 +25,7 @@ pub(super) fn start(start: &ProgramStart<'_>, confines: Option<&Mechanisms>) -> 
     command.args(start.arguments).current_dir(start.folder).env_clear().process_group(0);
     command.envs(start.env.iter().map(|(name, value)| (name, value)));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(|error| start_fault(start, &error))?;
+    let mut child = command.spawn().map_err(|error| start_error(start, &error))?;
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     match (pid, input, output, errors) {

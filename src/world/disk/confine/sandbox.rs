@@ -131,7 +131,7 @@ pub(in crate::world::disk) struct StartedProgram {
 pub(in crate::world::disk) type HostExitSignal = [OwnedFd; 2];
 
 /// The error for a program that cannot be started.
-pub(super) fn start_fault(start: &ProgramStart<'_>, error: &std::io::Error) -> Box<Diagnostic> {
+pub(super) fn start_error(start: &ProgramStart<'_>, error: &std::io::Error) -> Box<Diagnostic> {
     let reason = reason(error);
     Diagnostic::new(Code::WORLD, format!("`{}` cannot be run: {reason}", start.name))
 }

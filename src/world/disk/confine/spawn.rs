@@ -36,7 +36,7 @@ pub(super) struct ProcessImage {
 }
 
 /// Of the capabilities of root, what it needs to work on files of others: `CAP_DAC_OVERRIDE`.
-const KEPT: u32 = 1 << 1;
+const RETAINED_CAPABILITIES: u32 = 1 << 1;
 
 /// Which signal a descriptor sends: `F_SETSIG`.
 const F_SETSIG: c_int = 10;
@@ -213,7 +213,7 @@ unsafe fn give_up(plan: &SpawnPlan<'_>) -> bool {
         {
             return false;
         }
-        let kept = KEPT & capabilities[1];
+        let kept = RETAINED_CAPABILITIES & capabilities[1];
         capabilities = [kept, kept, 0, 0, 0, 0];
         if libc::syscall(libc::SYS_capset, &raw const header, capabilities.as_ptr()) != 0 {
             return false;

@@ -38,11 +38,11 @@ fn without_a_mechanism_programs_are_refused_unless_the_user_allows_them() {
     let none = Some("this kernel has no Landlock");
     let disk = |sandbox| Disk::new(folder.path().to_str().unwrap(), []).unwrap().with_sandbox(status(sandbox, 0, none));
     let refusing = disk(Sandbox::Require);
-    let fault = refusing.run(&command("true", &[], RequiredGrant::Program)).unwrap_err();
-    assert_eq!(fault.message, "this kernel has no Landlock: run is refused");
-    assert!(fault.help.unwrap().contains("--sandbox off"));
-    let fault = refusing.run(&command("git", &["--version"], RequiredGrant::WriteGit)).unwrap_err();
-    assert_eq!(fault.message, "this kernel has no Landlock: git that changes something is refused");
+    let error = refusing.run(&command("true", &[], RequiredGrant::Program)).unwrap_err();
+    assert_eq!(error.message, "this kernel has no Landlock: run is refused");
+    assert!(error.help.unwrap().contains("--sandbox off"));
+    let error = refusing.run(&command("git", &["--version"], RequiredGrant::WriteGit)).unwrap_err();
+    assert_eq!(error.message, "this kernel has no Landlock: git that changes something is refused");
     assert_eq!(refusing.run(&command("git", &["--version"], RequiredGrant::ReadGit)).unwrap().code, 0);
     for sandbox in [Sandbox::BestEffort, Sandbox::Off] {
         let ran = disk(sandbox).run(&command("true", &[], RequiredGrant::Program)).unwrap();
@@ -64,9 +64,9 @@ fn a_kernel_that_has_less_than_was_asked_starts_nothing() {
     }
     let folder = tempfile::tempdir().unwrap();
     let disk = Disk::new(folder.path().to_str().unwrap(), []).unwrap();
-    let fault =
+    let error =
         disk.with_sandbox(status(Sandbox::Require, newest, None)).run(&command("true", &[], RequiredGrant::Program));
-    assert!(fault.unwrap_err().message.starts_with("`true` cannot be confined: "));
+    assert!(error.unwrap_err().message.starts_with("`true` cannot be confined: "));
 }
 
 //= docs/spec.md#programs
@@ -100,7 +100,7 @@ fn a_file_that_is_not_the_one_that_was_judged_is_not_executed() {
                 assert!(is_it);
                 let _ended = rustix::process::waitpid(Some(started.pid), rustix::process::WaitOptions::empty());
             }
-            Err(fault) => assert!(!is_it && fault.message.contains("changed while it was looked at"), "{fault}"),
+            Err(error) => assert!(!is_it && error.message.contains("changed while it was looked at"), "{error}"),
         }
     }
 }

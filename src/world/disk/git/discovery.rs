@@ -177,9 +177,9 @@ fn named_text(file: &str, word: &str) -> Result<Option<String>> {
 
 /// The folder that a small file names, free of symlinks. It is never a file that names another folder in turn, which
 /// git would follow.
-fn named_folder(file: &str, beside: &str, word: &str) -> Result<Option<String>> {
+fn named_folder(file: &str, base: &str, word: &str) -> Result<Option<String>> {
     let Some(given) = named_text(file, word)? else { return Ok(None) };
-    let target = canonical_path(&path::join(beside, &given))
+    let target = canonical_path(&path::join(base, &given))
         .filter(|target| fs::metadata(target).is_ok_and(|known| known.is_dir()));
     target.map(Some).ok_or_else(|| {
         Diagnostic::new(Code("git"), format!("`{file}` names `{given}`, which is not a folder"))

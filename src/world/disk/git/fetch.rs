@@ -7,7 +7,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::disk::handle::Disk;
 use crate::world::disk::process;
 use crate::world::disk::system::{env, home_folder, reason};
-use crate::world::disk::temporary::{OF_GIT, TemporaryFolder};
+use crate::world::disk::temporary::{GIT_FOLDER_PREFIX, TemporaryFolder};
 use crate::world::path;
 use crate::world::repository::Repository;
 use crate::world::run::{ChildProcesses, ProgramCommand, ProgramOutput};
@@ -30,7 +30,7 @@ pub(super) fn run(disk: &Disk, command: &ProgramCommand, repository: &Repository
     let failed = |error: &std::io::Error| {
         Diagnostic::new(Code::WORLD, format!("no temporary repository can be made: {}", reason(error)))
     };
-    let folder = TemporaryFolder::new(OF_GIT).map_err(|error| failed(&error))?;
+    let folder = TemporaryFolder::new(GIT_FOLDER_PREFIX).map_err(|error| failed(&error))?;
     let own = folder.path().to_string_lossy().into_owned();
     make(&own, &command.input, repository).map_err(|error| failed(&error))?;
     let objects = path::join(&repository.common_dir, "objects");

@@ -1,7 +1,7 @@
 //! Git files that toolsd writes itself, in the few steps for which git would have to start git.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::world::disk::system::path_fault;
+use crate::world::disk::system::path_error;
 use crate::world::path;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, renameat, unlinkat};
 use rustix::io::Errno;
@@ -31,7 +31,7 @@ pub(in crate::world::disk) fn write(at: &str, bytes: Option<&[u8]>) -> Result<()
     done.map_err(|error| match Errno::from_io_error(&error) {
         Some(Errno::LOOP | Errno::NOTDIR) => Diagnostic::new(Code::WORLD, format!("a symlink is on the way to `{at}`"))
             .help("put the folder itself there"),
-        _ => path_fault(at, "written", &error),
+        _ => path_error(at, "written", &error),
     })
 }
 

@@ -7,7 +7,7 @@ use super::runner;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::disk::handle::Disk;
 use crate::world::disk::system::{env, home_folder, reason};
-use crate::world::disk::temporary::{OF_GIT, TemporaryFolder};
+use crate::world::disk::temporary::{GIT_FOLDER_PREFIX, TemporaryFolder};
 use crate::world::path;
 use crate::world::repository::{GitSetting, Repository, normalize_key};
 use std::collections::HashMap;
@@ -130,7 +130,7 @@ const FORM: &[(&str, &str)] = &[
 ];
 
 /// Keys, and sections, of the user's own that count where the repository does not set them.
-const OF_USER: [&str; 9] = [
+const USER_KEYS: [&str; 9] = [
     "author.",
     "committer.",
     "core.autocrlf",
@@ -156,8 +156,8 @@ const MAX_OF_ENVIRONMENT: usize = 1_000;
 const MAX_KEPT: usize = 64;
 
 /// Whether a setting of the user counts in every repository and is shown to packs.
-pub fn is_told(setting: &GitSetting) -> bool {
-    OF_USER.iter().any(|known| setting.key == *known || known.ends_with('.') && setting.key.starts_with(known))
+pub fn is_reported(setting: &GitSetting) -> bool {
+    USER_KEYS.iter().any(|known| setting.key == *known || known.ends_with('.') && setting.key.starts_with(known))
 }
 
 /// The files that the user's own settings name, with the key that names each.
@@ -189,7 +189,7 @@ pub(super) fn variables(repository: &Repository, files: &[(&str, String)]) -> Ve
         ours.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
     let own: Vec<&str> =
         repository.settings.iter().filter(|one| one.is_of_repository()).map(|one| one.key.as_str()).collect();
-    let of_user = repository.settings.iter().filter(|one| is_told(one) && !own.contains(&one.key.as_str()));
+    let of_user = repository.settings.iter().filter(|one| is_reported(one) && !own.contains(&one.key.as_str()));
     all.extend(of_user.map(|one| (one.key.clone(), one.value.clone())));
     all.extend(files.iter().map(|(key, file)| ((*key).to_owned(), file.clone())));
     for filter in repository.filters() {
@@ -226,9 +226,9 @@ fn mark(file: &str) -> Mark {
 /// The settings of a repository, and with `is_user_heard` those of the user before them. They are read again when a
 /// file of them changed.
 pub(super) fn read(disk: &Disk, repository: &Repository, is_user_heard: bool) -> Result<Vec<GitSetting>> {
-    static KEPT: LazyLock<Mutex<HashMap<(String, bool), Kept>>> = LazyLock::new(Mutex::default);
+    static SETTINGS_CACHE: LazyLock<Mutex<HashMap<(String, bool), Kept>>> = LazyLock::new(Mutex::default);
     let key = (repository.git_dir.clone(), is_user_heard);
-    let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+    let kept = SETTINGS_CACHE.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
     let of_environment = if is_user_heard { environment() } else { Vec::new() };
     if let Some(kept) = kept.filter(|kept| kept.files.iter().all(|(file, known)| mark(file) == *known)) {
         return Ok([kept.settings, of_environment].concat());
@@ -259,7 +259,7 @@ pub(super) fn read(disk: &Disk, repository: &Repository, is_user_heard: bool) ->
         (file, known)
     });
     let kept = Kept { settings: settings.clone(), files: before.into_iter().chain(included).collect() };
-    let mut all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut all = SETTINGS_CACHE.lock().unwrap_or_else(PoisonError::into_inner);
     if all.len() >= MAX_KEPT {
         all.clear();
     }
@@ -310,8 +310,8 @@ const LIST: [&str; 5] = ["config", "--list", "-z", "--show-scope", "--show-origi
 fn list(disk: &Disk, repository: &Repository) -> Result<(Vec<GitSetting>, Vec<String>)> {
     let places = [&repository.git_dir, &repository.common_dir, &repository.visible].map(Clone::clone);
     let env = [("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_DIR", &repository.git_dir)];
-    let printed = runner::ask(disk, &LIST, &env, &places).map_err(|fault| {
-        let message = format!("the configuration of the repository `{}` cannot be used: {}", repository.top, fault.message);
+    let printed = runner::ask(disk, &LIST, &env, &places).map_err(|error| {
+        let message = format!("the configuration of the repository `{}` cannot be used: {}", repository.top, error.message);
         Diagnostic::new(Code("git"), message).help(
             "what it includes has to be in the repository or below a granted root (`--root` grants one), and each line has to be one of git's",
         )
@@ -340,14 +340,14 @@ fn list_of_user(
     for (name, url) in of_repository.iter().filter_map(|one| Some((one.between("remote", "url")?, &one.value))) {
         text.push_str(&format!("[remote {}]\nurl = {}\n", quoted(&name.replace('\n', " ")), quoted(url)));
     }
-    let folder = TemporaryFolder::new(OF_GIT).map_err(|error| unusable(reason(&error)))?;
+    let folder = TemporaryFolder::new(GIT_FOLDER_PREFIX).map_err(|error| unusable(reason(&error)))?;
     let own = folder.path().join("config").to_string_lossy().into_owned();
     fs::write(&own, text).map_err(|error| unusable(reason(&error)))?;
     let home = home_folder().unwrap_or_default();
     let env = [("GIT_DIR", repository.git_dir.as_str()), ("HOME", &home)];
     let words = [&LIST[..], &["--includes", "--file", &own]].concat();
-    let printed = runner::ask(disk, &words, &env, &["/".to_owned()]).map_err(|fault| {
-        unusable(fault.message).help("fix the file (`git config --global --list` reports the same)")
+    let printed = runner::ask(disk, &words, &env, &["/".to_owned()]).map_err(|diagnostic| {
+        unusable(diagnostic.message).help("fix the file (`git config --global --list` reports the same)")
     })?;
     let (mut settings, origins) = parse(&printed, |_, origin| match origin {
         Some(origin) if origin == own => String::new(),

@@ -10,13 +10,13 @@ use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, SystemTime};
 
 /// What changed more lately may change again without another time of modification.
-const YOUNG: Duration = Duration::from_millis(100);
+const MTIME_RESOLUTION: Duration = Duration::from_millis(100);
 /// A file that names a folder is smaller.
-const MOST_NAMED: u64 = 64 << 10;
+const MAX_GIT_FILE_BYTES: u64 = 64 << 10;
 /// A larger `.gitmodules` is not looked into.
-const MOST_MODULES: u64 = 1 << 20;
+const MAX_GITMODULES_BYTES: u64 = 1 << 20;
 /// Folders of refs that are looked into, at most.
-const MOST_FOLDERS: usize = 2_000;
+const MAX_REF_FOLDERS: usize = 2_000;
 
 /// The stamp while it is computed.
 struct GitStamp {
@@ -78,7 +78,7 @@ impl GitStamp {
                     self.hasher.update(&number.to_le_bytes());
                 }
                 let age = known.modified().ok().and_then(|modified| self.now.duration_since(modified).ok());
-                self.unsure |= age.is_none_or(|age| age < YOUNG);
+                self.unsure |= age.is_none_or(|age| age < MTIME_RESOLUTION);
             }
             Err(error) => {
                 self.hasher.update(&[1]);
@@ -93,7 +93,7 @@ impl GitStamp {
             if fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) {
                 return None;
             }
-            let read = read_small(path, MOST_NAMED);
+            let read = read_small(path, MAX_GIT_FILE_BYTES);
             self.unsure |= read.is_err();
             let text = String::from_utf8_lossy(&read.ok()??).into_owned();
             Some(text.trim().strip_prefix(word)?.trim().to_owned())
@@ -118,7 +118,7 @@ impl GitStamp {
     fn submodules_in_place(&mut self, top: &str) {
         let file = path::join(top, ".gitmodules");
         self.file(&file);
-        let read = read_small(&file, MOST_MODULES);
+        let read = read_small(&file, MAX_GITMODULES_BYTES);
         self.unsure |= read.is_err();
         let text = read.ok().flatten().unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
@@ -162,7 +162,7 @@ impl GitStamp {
     /// The folders in a folder, in order; that one counts itself.
     fn folders_in(&mut self, folder: &str) -> Vec<String> {
         self.folders += 1;
-        if self.folders > MOST_FOLDERS {
+        if self.folders > MAX_REF_FOLDERS {
             self.unsure = true;
             return Vec::new();
         }

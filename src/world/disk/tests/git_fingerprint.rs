@@ -50,7 +50,7 @@ fn a_stamp_changes_with_what_git_looks_at_besides_the_files() {
 }
 
 #[test]
-fn a_work_tree_of_its_own_is_told_by_the_folder_that_its_marker_names() {
+fn linked_work_trees_are_found_by_their_marker() {
     let house = tempfile::tempdir().unwrap();
     let root = house.path();
     old(&root.join("main/.git/HEAD"), "x", 1_000);

@@ -40,7 +40,7 @@ fn a_read_only_file_stays_as_it_is() {
     let (house, disk) = house();
     let file = house.path().join("inside/real/file");
     fs::set_permissions(&file, fs::Permissions::from_mode(0o444)).unwrap();
-    for refused in [disk.write("real/file", b"new"), disk.remove("real/file"), disk.may_write("real/file")] {
+    for refused in [disk.write("real/file", b"new"), disk.remove("real/file"), disk.ensure_writable("real/file")] {
         assert!(refused.unwrap_err().message.contains("read-only"));
     }
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");

@@ -50,7 +50,7 @@ fn refused(disk: &Disk, root: &str) -> Vec<(&'static str, bool)> {
     let at = |name: &str| if root == "." { name.to_owned() } else { format!("{root}/{name}") };
     let (file, new) = (at("file"), at("new"));
     let change = |path: &str| FileChange { path: path.to_owned(), bytes: Some(b"x".to_vec().into()), like: None };
-    let is = |ended: Option<Box<Diagnostic>>| ended.is_some_and(|fault| fault.message.contains("no longer the folder"));
+    let is = |ended: Option<Box<Diagnostic>>| ended.is_some_and(|error| error.message.contains("no longer the folder"));
     let walk = WalkOptions { from: root.to_owned(), ..walk_all(false) };
     vec![
         ("stat", is(disk.stat(&file).err())),

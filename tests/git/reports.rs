@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 //= type=test
 //# A verb that fails MUST report the exit code and the output of git, and what to do if git needed a program.
 #[test]
-fn a_verb_that_fails_says_what_git_said() {
+fn failing_verbs_report_the_output_of_git() {
     let yard = Yard::with_repository();
     let nothing = yard.act("commit", &json!({ "message": "x" }))["error"].to_string();
     assert!(nothing.contains("ended with 1") && nothing.contains("nothing to commit"), "{nothing}");
@@ -35,7 +35,7 @@ fn a_verb_that_fails_says_what_git_said() {
 //= type=test
 //# A verb that fails MUST report the exit code and the output of git, and what to do if git needed a program.
 #[test]
-fn a_program_that_git_wanted_is_told() {
+fn programs_that_git_needed_are_reported() {
     let yard = Yard::with_repository();
     yard.put(".gitattributes", "a.txt merge=mine\n");
     yard.configure("[merge \"mine\"]\ndriver = true\n");
@@ -46,16 +46,16 @@ fn a_program_that_git_wanted_is_told() {
     yard.git(&["checkout", "-q", "main"]);
     yard.put("a.txt", "main\n");
     yard.commit("main");
-    let fault = yard.act("merge", &json!({ "ref": "side" }));
-    let told = fault["error"].to_string();
-    assert!(told.contains("merged by a driver of its own"), "{fault}");
+    let error = yard.act("merge", &json!({ "ref": "side" }));
+    let reported = error["error"].to_string();
+    assert!(reported.contains("merged by a driver of its own"), "{error}");
     assert_eq!(yard.git(&["status", "--porcelain"]), "", "nothing changed");
     assert_eq!(fs::read_to_string(yard.workspace().join("a.txt")).unwrap(), "main\n");
     let hook = yard.program("workspace/.git/hooks/pre-commit", "exit 1\n");
-    let fault = yard.act("commit", &json!({ "message": "x" }));
+    let error = yard.act("commit", &json!({ "message": "x" }));
     assert!(
-        fault["error"].to_string().contains("besides: hooks do not run: pre-commit"),
-        "{}: {fault}",
+        error["error"].to_string().contains("besides: hooks do not run: pre-commit"),
+        "{}: {error}",
         hook.display()
     );
 }
@@ -65,12 +65,12 @@ fn a_program_that_git_wanted_is_told() {
 //# A result MUST report what git skipped: hooks, signatures, filters, objects that are missing and writes
 //# that are still staged.
 #[test]
-fn what_git_passed_over_is_told() {
+fn files_ignored_by_git_are_reported() {
     let yard = Yard::with_repository();
     let blob = yard.git(&["rev-parse", "HEAD:a.txt"]);
     for path in ["a/.git/hooks/x", ".git/config", "../out"] {
-        let told = yard.act("update_index", &json!({ "entries": [format!("100644 {}\t{path}", blob.trim())] }));
-        assert!(told["code"] != 0 || told["notices"].to_string().contains(path), "{path}: {told}");
+        let reported = yard.act("update_index", &json!({ "entries": [format!("100644 {}\t{path}", blob.trim())] }));
+        assert!(reported["code"] != 0 || reported["notices"].to_string().contains(path), "{path}: {reported}");
         assert!(!yard.git(&["ls-files"]).contains(path), "{path}");
     }
 }
@@ -80,8 +80,8 @@ fn what_is_no_place_for_a_verb_is_named_as_what_it_is() {
     let yard = Yard::with_repository();
     yard.git(&["clone", "-q", "--bare", ".", "bare.git"]);
     for folder in ["bare.git", "bare.git/refs"] {
-        let told = yard.look("status", &json!({ "cwd": folder }));
-        assert!(told["error"].to_string().contains("without a working tree"), "{folder}: {told}");
+        let reported = yard.look("status", &json!({ "cwd": folder }));
+        assert!(reported["error"].to_string().contains("without a working tree"), "{folder}: {reported}");
     }
 }
 
@@ -97,9 +97,9 @@ fn doctor_tries_git_and_says_where_it_is_refused() {
         let of_git = all.as_array().unwrap().iter().filter(|one| one["about"] == "git");
         of_git.map(ToString::to_string).collect::<Vec<_>>().join("\n")
     };
-    let told = doctor(&Yard::with_repository());
+    let reported = doctor(&Yard::with_repository());
     for tried in ["it makes commits", "it merges", "it fills files"] {
-        assert!(told.contains(tried) && !told.contains("in vain"), "{told}");
+        assert!(reported.contains(tried) && !reported.contains("in vain"), "{reported}");
     }
     // A program that replaces itself by another one exists, and does nothing here.
     let yard = Yard::with_repository();
@@ -107,8 +107,8 @@ fn doctor_tries_git_and_says_where_it_is_refused() {
     let real = std::env::split_paths(&path).map(|folder| folder.join("git")).find(|git| git.exists()).unwrap();
     yard.program("wrapped/git", &format!("exec {} \"$@\"\n", real.display()));
     let wrapped = yard.at("wrapped");
-    let told = doctor(&yard.with_git_of(&wrapped));
-    assert!(told.contains("broken"), "{told}");
+    let reported = doctor(&yard.with_git_of(&wrapped));
+    assert!(reported.contains("broken"), "{reported}");
 }
 
 //= docs/spec.md#git
@@ -118,16 +118,16 @@ fn doctor_tries_git_and_says_where_it_is_refused() {
 #[test]
 fn what_is_staged_git_does_not_see_and_says_so() {
     let yard = Yard::with_repository();
-    let told = yard.call("write_and_look", &json!({})).to_string();
-    assert!(told.contains("is not on the disk yet: git does not see it"), "{told}");
+    let reported = yard.call("write_and_look", &json!({})).to_string();
+    assert!(reported.contains("is not on the disk yet: git does not see it"), "{reported}");
 }
 
 #[test]
 fn run_sends_to_the_verbs_of_git() {
     let yard = Yard::with_repository();
-    let told = yard.call("run_git_by_run", &json!({})).to_string();
-    assert!(told.contains("`run` does not run `git`"), "{told}");
-    assert!(told.contains("git_read(VERB)") && told.contains("git = \\\"read\\\""), "{told}");
+    let reported = yard.call("run_git_by_run", &json!({})).to_string();
+    assert!(reported.contains("`run` does not run `git`"), "{reported}");
+    assert!(reported.contains("git_read(VERB)") && reported.contains("git = \\\"read\\\""), "{reported}");
 }
 
 //= docs/spec.md#git
@@ -135,7 +135,7 @@ fn run_sends_to_the_verbs_of_git() {
 //# Output of git that is not UTF-8 MUST be returned on request, and MUST NOT fail a verb that changed
 //# something.
 #[test]
-fn what_is_no_text_is_told_or_given() {
+fn non_utf8_text_is_reported_or_returned() {
     let yard = Yard::with_repository();
     fs::write(yard.workspace().join("latin.txt"), b"first\ncaf\xe9\n").unwrap();
     yard.commit("latin");
@@ -166,12 +166,12 @@ fn what_is_no_text_is_told_or_given() {
 //# Output of git that is not UTF-8 MUST be returned on request, and MUST NOT fail a verb that changed
 //# something.
 #[test]
-fn what_is_done_is_no_fault_because_of_a_name() {
+fn file_names_do_not_turn_success_into_failure() {
     let yard = Yard::with_repository();
     let odd = yard.workspace().join(std::ffi::OsStr::from_bytes(b"old\xff"));
     fs::write(&odd, "one\n").unwrap();
     yard.git(&["add", "-A"]);
-    let told = yard.act("commit", &json!({ "message": "an odd name" }));
-    assert_eq!(told["code"], 0, "{told}");
-    assert!(told["notices"].to_string().contains("not UTF-8"), "{told}");
+    let reported = yard.act("commit", &json!({ "message": "an odd name" }));
+    assert_eq!(reported["code"], 0, "{reported}");
+    assert!(reported["notices"].to_string().contains("not UTF-8"), "{reported}");
 }

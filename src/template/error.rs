@@ -108,20 +108,20 @@ pub fn check_depth(text: &str) -> Result<(), (usize, usize, Box<Diagnostic>)> {
         }
         tag.1 = tag.1.max(tag.0);
         if blocks > DEPTH || (tag.0 > DEPTH * 4) {
-            let fault = Diagnostic::new(SYNTAX, "the template is nested too deeply");
-            return Err((at, at + 2, fault.help(format!("blocks can be nested at most {DEPTH} levels deep"))));
+            let error = Diagnostic::new(SYNTAX, "the template is nested too deeply");
+            return Err((at, at + 2, error.help(format!("blocks can be nested at most {DEPTH} levels deep"))));
         }
     }
     Ok(())
 }
 
 /// The error for a template that handlebars refuses.
-pub fn syntax_fault(error: &TemplateError, origin: &TemplateSource) -> Box<Diagnostic> {
+pub fn syntax_error(error: &TemplateError, origin: &TemplateSource) -> Box<Diagnostic> {
     let text = &origin.source.text;
-    if let Some((start, end, fault)) = unbalanced_tag(text) {
-        return fault.at(origin.place(start, end));
+    if let Some((start, end, diagnostic)) = unbalanced_tag(text) {
+        return diagnostic.at(origin.place(start, end));
     }
-    let fault = Diagnostic::new(SYNTAX, "the tag cannot be parsed");
+    let diagnostic = Diagnostic::new(SYNTAX, "the tag cannot be parsed");
     let help =
         "`{{name}}`, `{{helper argument}}`, `{{#if name}} … {{/if}}`, `{{> partial}}`; braces as text are `\\{{`";
     let (line, column) = error.pos().unwrap_or((1, 1));
@@ -129,9 +129,9 @@ pub fn syntax_fault(error: &TemplateError, origin: &TemplateSource) -> Box<Diagn
     let found = at.map(|start| (start, text[start..].find("}}").map_or(text.len(), |end| start + end + 2)));
     match found {
         Some((start, end)) if end >= origin.source.offset(line, column) => {
-            fault.at(origin.place(start, end)).help(help)
+            diagnostic.at(origin.place(start, end)).help(help)
         }
-        _ => fault.at(origin.tag_at(line, column)).help(help),
+        _ => diagnostic.at(origin.tag_at(line, column)).help(help),
     }
 }
 
@@ -141,9 +141,9 @@ fn unbalanced_tag(text: &str) -> Option<(usize, usize, Box<Diagnostic>)> {
         Ok(tags) => tags,
         Err(start) => {
             let line_end = text[start..].find('\n').map_or(text.len(), |end| start + end);
-            let fault =
+            let error =
                 Diagnostic::new(SYNTAX, "the tag is not closed").help("close it with `}}`; braces as text are `\\{{`");
-            return Some((start, line_end, fault));
+            return Some((start, line_end, error));
         }
     };
     let mut open: Vec<(&str, &Tag<'_>)> = Vec::new();
@@ -156,28 +156,28 @@ fn unbalanced_tag(text: &str) -> Option<(usize, usize, Box<Diagnostic>)> {
             match open.pop() {
                 Some((opened, _)) if opened == name || name.is_empty() => {}
                 Some((opened, _)) => {
-                    let fault = Diagnostic::new(SYNTAX, format!("`{opened}` was opened, but `{name}` was closed"));
-                    return Some((tag.start, tag.end, fault.help(format!("`{{{{/{opened}}}}}`"))));
+                    let error = Diagnostic::new(SYNTAX, format!("`{opened}` was opened, but `{name}` was closed"));
+                    return Some((tag.start, tag.end, error.help(format!("`{{{{/{opened}}}}}`"))));
                 }
                 None => {
-                    let fault = Diagnostic::new(SYNTAX, format!("`{name}` was closed, but not opened"));
-                    return Some((tag.start, tag.end, fault.help(format!("`{{{{#{name} …}}}}` opens it"))));
+                    let error = Diagnostic::new(SYNTAX, format!("`{name}` was closed, but not opened"));
+                    return Some((tag.start, tag.end, error.help(format!("`{{{{#{name} …}}}}` opens it"))));
                 }
             }
         }
     }
     let (name, tag) = open.pop()?;
-    let fault = Diagnostic::new(SYNTAX, format!("the block `{name}` is not closed"))
+    let error = Diagnostic::new(SYNTAX, format!("the block `{name}` is not closed"))
         .help(format!("close it with `{{{{/{name}}}}}`"));
-    Some((tag.start, tag.end, fault))
+    Some((tag.start, tag.end, error))
 }
 
 /// The error of rendering a template with `context`.
-pub fn render_fault(error: &RenderError, origin: Option<&TemplateSource>, context: &Json) -> Box<Diagnostic> {
-    let fault = match error.reason() {
+pub fn render_error(error: &RenderError, origin: Option<&TemplateSource>, context: &Json) -> Box<Diagnostic> {
+    let diagnostic = match error.reason() {
         RenderErrorReason::MissingVariable(path) => missing_variable(path.as_deref(), context),
         RenderErrorReason::NestedError(inner) => match inner.downcast_ref::<Diagnostic>() {
-            Some(fault) => Box::new(fault.clone()),
+            Some(diagnostic) => Box::new(diagnostic.clone()),
             None => Diagnostic::new(Code::TEMPLATE, inner.to_string()),
         },
         RenderErrorReason::ParamNotFoundForIndex(helper, index) => {
@@ -197,9 +197,9 @@ pub fn render_fault(error: &RenderError, origin: Option<&TemplateSource>, contex
         }
     };
     match (origin, error.line_no, error.column_no) {
-        (Some(origin), Some(line), Some(column)) => fault.at(origin.tag_at(line, column)),
-        (Some(origin), ..) => fault.at(origin.place(0, 0)),
-        _ => fault,
+        (Some(origin), Some(line), Some(column)) => diagnostic.at(origin.tag_at(line, column)),
+        (Some(origin), ..) => diagnostic.at(origin.place(0, 0)),
+        _ => diagnostic,
     }
 }
 
@@ -207,11 +207,11 @@ pub fn render_fault(error: &RenderError, origin: Option<&TemplateSource>, contex
 //# A template MUST fail at a variable that has no value, and MUST suggest the nearest name.
 fn missing_variable(path: Option<&str>, context: &Json) -> Box<Diagnostic> {
     let Some(path) = path else { return Diagnostic::new(Code::TEMPLATE, "a variable has no value") };
-    let fault = Diagnostic::new(Code::TEMPLATE, format!("`{path}` has no value"));
+    let error = Diagnostic::new(Code::TEMPLATE, format!("`{path}` has no value"));
     let name = path.rsplit(['.', '/']).next().unwrap_or(path);
     let known: Vec<&str> = context.as_object().into_iter().flatten().map(|(key, _)| key.as_str()).collect();
     match did_you_mean(name, known.iter().copied()) {
-        Some(help) => fault.help(help),
-        None => fault.help("set it in the context; `()` means no value"),
+        Some(help) => error.help(help),
+        None => error.help("set it in the context; `()` means no value"),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::Program;
 use super::host::TestHost;
-use super::{fault, run, run_files};
+use super::{error, run, run_files};
 use crate::diagnostic::{Code, RENAMED_PRIMITIVES};
 use crate::guard::{CancelFlag, Guard, Limits};
 use serde_json::json;
@@ -12,13 +12,13 @@ use std::sync::Arc;
 //= type=test
 //# A call of an unknown or renamed function MUST fail with the nearest or the current name.
 #[test]
-fn former_names_of_primitives_are_told_with_those_of_now() {
+fn former_primitive_names_are_reported_with_present_ones() {
     for word in RENAMED_PRIMITIVES {
         let now = word.new.replace(", ", "`, `").replace(" and ", "` and `");
         let help = format!("(`{}` is called `{now}` now)", word.old);
         for call in [format!("{}(1)", word.old), format!("let a = 1; a.{}()", word.old)] {
-            let told = fault(&format!("fn main() {{ {call} }}"));
-            assert!(told.contains("there is no function") && told.ends_with(&help), "{told}");
+            let reported = error(&format!("fn main() {{ {call} }}"));
+            assert!(reported.contains("there is no function") && reported.ends_with(&help), "{reported}");
         }
     }
     assert_eq!(run("fn then(a) { a + 1 } fn main() { then(1) }"), Ok(json!(2)));
@@ -28,28 +28,28 @@ fn former_names_of_primitives_are_told_with_those_of_now() {
 //= type=test
 //# A call of an unknown or renamed function MUST fail with the nearest or the current name.
 #[test]
-fn unknown_names_are_told_with_the_nearest_one() {
+fn unknown_names_are_reported_with_the_nearest_one() {
     let text = "fn total(a) { a } fn main() { let ab = totl(1); }";
-    assert_eq!(fault(text), "a.rhai:1:40: there is no function `totl` with 1 argument (did you mean `total`?)");
+    assert_eq!(error(text), "a.rhai:1:40: there is no function `totl` with 1 argument (did you mean `total`?)");
     assert_eq!(
-        fault("fn main() { [1].pusch(2) }"),
+        error("fn main() { [1].pusch(2) }"),
         "a.rhai:1:17: there is no function `pusch` with 2 arguments (did you mean `push`?)"
     );
     assert_eq!(
-        fault("fn total(a) { a } fn main() { total() }"),
+        error("fn total(a) { a } fn main() { total() }"),
         "a.rhai:1:31: there is no function `total` with 0 arguments (`total` takes 1 arguments)"
     );
-    assert_eq!(fault("fn main() { 1.push(2) }"), "a.rhai:1:15: `push` does not take integer, integer");
-    assert_eq!(fault("fn main() { let a = #{} * 2; }"), "a.rhai:1:25: `*` does not take map and integer");
-    assert_eq!(fault("fn main() { let a = 1; a.b }"), "a.rhai:1:26: an integer has no property `b`");
+    assert_eq!(error("fn main() { 1.push(2) }"), "a.rhai:1:15: `push` does not take integer, integer");
+    assert_eq!(error("fn main() { let a = #{} * 2; }"), "a.rhai:1:25: `*` does not take map and integer");
+    assert_eq!(error("fn main() { let a = 1; a.b }"), "a.rhai:1:26: an integer has no property `b`");
     assert_eq!(
-        fault("fn main() { [1][3] }"),
+        error("fn main() { [1][3] }"),
         "a.rhai:1:17: there is no item 3 in a list of 1 (the first item is 0, the last -1)"
     );
 }
 
 #[test]
-fn all_files_that_cannot_be_read_are_told() {
+fn all_unreadable_files_are_reported() {
     let files = [
         ("b.rhai", "fn main() { let x = ; }"),
         ("a.rhai", "// ö\nfn f() { oox }"),
@@ -58,10 +58,10 @@ fn all_files_that_cannot_be_read_are_told() {
         ("e.rhai", "fn f() {} fn f() {}"),
         ("lib.rhai", "throw \"x\";"),
     ];
-    let (program, faults) = Program::compile(&files);
-    let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    let (program, errors) = Program::compile(&files);
+    let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
     assert_eq!(
-        faults,
+        errors,
         [
             "b.rhai:1:21: unexpected `;`",
             "a.rhai:2:10: there is no variable `oox` (declare it with `let`; a top-level constant is read as `global::NAME`)",
@@ -77,7 +77,7 @@ fn all_files_that_cannot_be_read_are_told() {
 //= type=test
 //# An error in a script MUST report its file, line and column, and the calls that led to it.
 #[test]
-fn each_fault_names_its_own_file_and_the_calls() {
+fn errors_name_their_own_file_and_calls() {
     let files = [
         (
             "tool.rhai",
@@ -88,14 +88,14 @@ fn each_fault_names_its_own_file_and_the_calls() {
             "fn outer(x) {\n    [x].map(|y| inner(y))\n}\nfn inner(y) { y + #{} }\nfn apply(f) { f.call(1) }",
         ),
     ];
-    let fault = run_files(&files, Limits::default()).expect_err("it fails");
-    assert_eq!(fault.to_string(), "p/lib.rhai:4:17: `+` does not take integer and map");
-    let trace: Vec<String> = fault.trace.iter().map(ToString::to_string).collect();
+    let error = run_files(&files, Limits::default()).expect_err("it fails");
+    assert_eq!(error.to_string(), "p/lib.rhai:4:17: `+` does not take integer and map");
+    let trace: Vec<String> = error.trace.iter().map(ToString::to_string).collect();
     assert_eq!(trace, ["p/lib.rhai:2:17", "p/lib.rhai:2:9", "tool.rhai:3:5"]);
     let renamed =
         [(files[0].0, &*files[0].1.replace("fn own", "fn other").replace("outer(x)", "apply(|x| x.nope)")), files[1]];
-    let fault = run_files(&renamed, Limits::default()).expect_err("it fails");
-    assert_eq!(fault.to_string(), "tool.rhai:3:17: an integer has no property `nope`");
+    let error = run_files(&renamed, Limits::default()).expect_err("it fails");
+    assert_eq!(error.to_string(), "tool.rhai:3:17: an integer has no property `nope`");
 }
 
 #[test]
@@ -132,14 +132,14 @@ fn a_name_in_common_with_a_script_that_all_scripts_see_is_refused() {
         ("p/graph.rhai", "fn of_graph() { 1 }"),
         ("p/lib.rhai", "const Y = 3;\nfn helper() { global::Y }\nfn of_graph() { 2 }"),
     ];
-    let (_, faults) = Program::compile(&files);
-    let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    let (_, errors) = Program::compile(&files);
+    let errors: Vec<String> = errors.iter().map(ToString::to_string).collect();
     let expected = [
         "p/lib.rhai:3:15: `of_graph` is defined here and at p/graph.rhai:1:15, which all scripts see (rename one of the two)",
         "p/a.rhai:4:13: `helper` is defined here and at p/lib.rhai:2:13, which all scripts see (rename one of the two)",
         "p/a.rhai:2:7: `Y` is defined here and at p/lib.rhai:1:7, which all scripts see (rename one of the two)",
     ];
-    assert_eq!(faults, expected);
+    assert_eq!(errors, expected);
 }
 
 /// Rhai keeps what it found for a name, and we keep it for later calls of the thread.
@@ -148,9 +148,9 @@ fn constants_are_seen_whoever_called_the_function_before() {
     let lib = "const L = 3; const LIST = [1, 2]; fn outer() { [inner(), inner(), inner()] } fn inner() { global::L }";
     let main = "const X = double(global::L); fn pair() { [one(), one(), inner(), inner()] } fn one() { global::X } \
                 fn main() { [outer(), pair(), one(), inner(), global::LIST] }";
-    let (program, faults) =
+    let (program, errors) =
         Program::compile(&[("p/a.rhai", main), ("p/lib.rhai", &format!("{lib} fn double(n) {{ n * 2 }}"))]);
-    assert_eq!(faults, []);
+    assert_eq!(errors, []);
     for (name, expected) in [
         ("main", json!([[3, 3, 3], [6, 6, 3, 3], 6, 3, [1, 2]])),
         ("pair", json!([6, 6, 3, 3])),
@@ -176,13 +176,13 @@ fn what_is_thrown_is_caught_with_its_fields() {
     assert_eq!(thrown.code, Code::SCRIPT);
     assert_eq!(thrown.to_string(), "a.rhai:1:13: no (try)");
     assert_eq!(thrown.data.as_deref(), Some(&json!({ "message": "no", "help": "try", "line": 3 })));
-    assert_eq!(fault("fn main() { try { throw \"no\" } catch (error) { throw; } }"), "a.rhai:1:48: no");
+    assert_eq!(error("fn main() { try { throw \"no\" } catch (error) { throw; } }"), "a.rhai:1:48: no");
 }
 
 #[test]
 fn a_closure_cannot_use_the_list_whose_verb_it_is_given_to() {
     assert_eq!(
-        fault("fn main() { let a = [1]; a.map(|x| a.len()) }"),
+        error("fn main() { let a = [1]; a.map(|x| a.len()) }"),
         "a.rhai:1:11: argument 1 of `map` is already in use (a closure cannot use the variable whose method it is passed to: write `map(list, |x| …)`)"
     );
     assert_eq!(run("fn main() { let a = [1]; map(a, |x| a.len()) }"), Ok(json!([1])));
@@ -193,14 +193,14 @@ fn caught(expression: &str) -> serde_json::Value {
     let text = format!(
         "fn total(a) {{ a }}\nfn main() {{\n try {{ {expression} }} catch (error) {{ return [error.kind, error.code, error.message, error.at]; }}\n}}"
     );
-    run(&text).unwrap_or_else(|fault| panic!("{expression}: {fault}"))
+    run(&text).unwrap_or_else(|error| panic!("{expression}: {error}"))
 }
 
 //= docs/spec.md#scripts
 //= type=test
 //# A caught error MUST have a kind, a code and a message, whatever raised it.
 #[test]
-fn a_fault_of_the_language_is_caught_like_one_of_ours() {
+fn language_errors_are_caught_like_our_own() {
     for (expression, message) in [
         ("totl(1)", "there is no function `totl` with 1 argument"),
         ("total()", "there is no function `total` with 0 arguments"),
@@ -222,9 +222,9 @@ fn a_fault_of_the_language_is_caught_like_one_of_ours() {
 }
 
 #[test]
-fn a_caught_fault_of_the_language_can_be_thrown_again_captured_and_shown() {
+fn caught_language_errors_can_be_rethrown_and_shown() {
     let throw = "fn total(a) { a } fn main() { try { totl(1) } catch (error) { throw error; } }";
-    assert_eq!(fault(throw), "a.rhai:1:37: there is no function `totl` with 1 argument (did you mean `total`?)");
+    assert_eq!(error(throw), "a.rhai:1:37: there is no function `totl` with 1 argument (did you mean `total`?)");
     let captured = "fn main() { try { 1 / 0 } catch (error) { let f = || error.message; return f.call(); } }";
     assert_eq!(run(captured), Ok(json!("division by zero: 1 / 0")));
     let map = "fn main() { let error = #{ error: \"mine\", message: \"x\" }; try { 1 / 0 } catch (e) { } error.error }";
@@ -232,11 +232,11 @@ fn a_caught_fault_of_the_language_can_be_thrown_again_captured_and_shown() {
 }
 
 #[test]
-fn each_function_tells_its_first_fault() {
+fn each_function_reports_its_first_error() {
     let text = "fn a() { let x = ; oox }\n\nfn b() {\n    oox\n}\nfn c() { 1 }\nprivate fn d() { #{ default: 1 } }\n";
-    let (_, faults) = Program::compile(&[("a.rhai", text)]);
-    let places: Vec<String> = faults.iter().filter_map(|fault| Some(fault.at.as_ref()?.to_string())).collect();
+    let (_, errors) = Program::compile(&[("a.rhai", text)]);
+    let places: Vec<String> = errors.iter().filter_map(|error| Some(error.at.as_ref()?.to_string())).collect();
     assert_eq!(places, ["a.rhai:1:18", "a.rhai:4:5", "a.rhai:7:21"]);
-    let (_, faults) = Program::compile(&[("a.rhai", "fn a() { \"open }\nfn b() { oox }\n")]);
-    assert_eq!(faults.len(), 1, "{faults:#?}");
+    let (_, errors) = Program::compile(&[("a.rhai", "fn a() { \"open }\nfn b() { oox }\n")]);
+    assert_eq!(errors.len(), 1, "{errors:#?}");
 }

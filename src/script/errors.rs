@@ -6,19 +6,19 @@ use super::engine::{known_arities, known_names};
 use crate::diagnostic::{Code, Diagnostic, did_you_mean, renamed_primitive};
 use crate::guard;
 use crate::source::Place;
-use crate::value::{Fault, with_article};
+use crate::value::{CaughtError, with_article};
 use rhai::{Dynamic, EvalAltResult, INT, Map, ParseErrorType, Position};
 
 /// The maximum number of calls in a trace.
 const MAX_FRAMES: usize = 5;
 
 /// The diagnostic of an error that a function of the script at `path` did not handle.
-pub(super) fn diagnose(program: &CompiledScripts, fault: EvalAltResult, path: Option<&str>) -> Box<Diagnostic> {
+pub(super) fn diagnose(program: &CompiledScripts, error: EvalAltResult, path: Option<&str>) -> Box<Diagnostic> {
     let mut path = path.unwrap_or_default().to_owned();
     let mut calls = Vec::new();
-    let mut fault = fault;
+    let mut error = error;
     loop {
-        fault = match fault {
+        error = match error {
             EvalAltResult::ErrorInFunctionCall(name, source, inner, position) => {
                 calls.extend(program.place(&path, position));
                 if let Some(own) = program.path_of_closure(&name) {
@@ -41,11 +41,11 @@ pub(super) fn diagnose(program: &CompiledScripts, fault: EvalAltResult, path: Op
 //# An error in a script MUST report its file, line and column, and the calls that led to it.
 fn add_places(
     program: &CompiledScripts,
-    fault: EvalAltResult,
+    error: EvalAltResult,
     place: Option<Place>,
     calls: Vec<Place>,
 ) -> Box<Diagnostic> {
-    let mut diagnostic = describe_fault(program, fault);
+    let mut diagnostic = describe_error(program, error);
     if diagnostic.at.is_none() {
         diagnostic.at = place;
     } else if let Some(place) = place
@@ -59,12 +59,12 @@ fn add_places(
     diagnostic
 }
 
-fn describe_fault(program: &CompiledScripts, fault: EvalAltResult) -> Box<Diagnostic> {
+fn describe_error(program: &CompiledScripts, error: EvalAltResult) -> Box<Diagnostic> {
     use EvalAltResult as E;
     let script = |message: String| Diagnostic::new(Code::SCRIPT, message);
-    match fault {
+    match error {
         E::ErrorRuntime(thrown, _) => match to_value(&thrown, None) {
-            Ok(value) => Fault::from_thrown(&value),
+            Ok(value) => CaughtError::from_thrown(&value),
             Err(_) => script("the script threw a value that is neither a text nor a map".into()),
         },
         E::ErrorTerminated(..) => guard::current()
@@ -88,7 +88,7 @@ fn describe_fault(program: &CompiledScripts, fault: EvalAltResult) -> Box<Diagno
         E::ErrorFor(_) => script("`for` takes a list, a range or a sequence".into()),
         E::ErrorUnboundThis(_) => script("`this` is only bound in a method call".into()),
         E::ErrorAssignmentToConstant(name, _) => script(format!("`{name}` is a constant")),
-        E::ErrorParsing(kind, _) => describe_parse_fault(&kind),
+        E::ErrorParsing(kind, _) => describe_parse_error(&kind),
         E::ErrorArithmetic(message, _) => script(lower_first(&message)),
         other => {
             let mut other = other;
@@ -119,21 +119,21 @@ fn describe_missing_function(program: &CompiledScripts, signature: &str) -> Box<
     }
     let plural = if kinds.len() == 1 { "" } else { "s" };
     let message = format!("there is no function `{name}` with {} argument{plural}", kinds.len());
-    let fault = Diagnostic::new(Code::SCRIPT, message);
+    let error = Diagnostic::new(Code::SCRIPT, message);
     if let Some(primitive) = crate::primitives::find(name) {
-        return fault.help(format!("use it as `{}`", primitive.signature()));
+        return error.help(format!("use it as `{}`", primitive.signature()));
     }
     arities.sort_unstable();
     arities.dedup();
     if !arities.is_empty() {
         let arities: Vec<String> = arities.iter().map(usize::to_string).collect();
-        return fault.help(format!("`{name}` takes {} arguments", arities.join(" or ")));
+        return error.help(format!("`{name}` takes {} arguments", arities.join(" or ")));
     }
     let mut names: Vec<&str> = known_names().collect();
     names.extend(program.function_names());
     match renamed_primitive(name).or_else(|| did_you_mean(name, names.iter().copied())) {
-        Some(help) => fault.help(help),
-        None => fault.help("`toolsd docs` lists all primitives"),
+        Some(help) => error.help(help),
+        None => error.help("`toolsd docs` lists all primitives"),
     }
 }
 
@@ -144,17 +144,17 @@ fn describe_recursion() -> Box<Diagnostic> {
 }
 
 /// The error of a script that rhai cannot parse.
-pub(super) fn describe_parse_fault(kind: &ParseErrorType) -> Box<Diagnostic> {
-    let fault = |message: String| Diagnostic::new(Code("script-syntax"), message);
+pub(super) fn describe_parse_error(kind: &ParseErrorType) -> Box<Diagnostic> {
+    let error = |message: String| Diagnostic::new(Code("script-syntax"), message);
     match kind {
-        ParseErrorType::VariableUndefined(name) => fault(format!("there is no variable `{name}`"))
+        ParseErrorType::VariableUndefined(name) => error(format!("there is no variable `{name}`"))
             .help("declare it with `let`; a top-level constant is read as `global::NAME`"),
-        ParseErrorType::Reserved(word) => fault(format!("`{word}` is a reserved word"))
+        ParseErrorType::Reserved(word) => error(format!("`{word}` is a reserved word"))
             .help(format!("write a map key in quotes: `#{{ \"{word}\": … }}`, `map[\"{word}\"]`; a function or a variable needs another name")),
         ParseErrorType::FnDuplicatedDefinition(name, parameters) => {
-            fault(format!("`{name}` with {parameters} parameters is defined twice"))
+            error(format!("`{name}` with {parameters} parameters is defined twice"))
         }
-        other => fault(lower_first(&other.to_string()).replace('\'', "`")),
+        other => error(lower_first(&other.to_string()).replace('\'', "`")),
     }
 }
 
@@ -162,9 +162,9 @@ fn describe_missing_property(message: &str) -> Box<Diagnostic> {
     let mut words = message.split('\'');
     match (words.nth(1), words.nth(1)) {
         (Some(name), Some(kind)) => {
-            let fault =
+            let error =
                 Diagnostic::new(Code::SCRIPT, format!("{} has no property `{name}`", with_article(kind_of_type(kind))));
-            if kind == "()" { fault.help(format!("read it with `?.{name}` if it may be missing")) } else { fault }
+            if kind == "()" { error.help(format!("read it with `?.{name}` if it may be missing")) } else { error }
         }
         _ => Diagnostic::new(Code::SCRIPT, lower_first(message)),
     }
@@ -183,7 +183,7 @@ fn lower_first(message: &str) -> String {
 }
 
 /// The rhai error that a map from `catch` stands for; `None` if rhai did not make the map.
-pub(super) fn fault_from_caught_map(map: &Map) -> Option<EvalAltResult> {
+pub(super) fn error_from_caught_map(map: &Map) -> Option<EvalAltResult> {
     use EvalAltResult as E;
     let text = |key: &str| map.get(key).and_then(|value| value.clone().into_string().ok());
     let number = |key: &str| map.get(key).and_then(|value| value.as_int().ok());

@@ -6,22 +6,22 @@ use super::verb::GitVerb;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::pattern::Pattern;
 use crate::value::{Map, Value};
-use crate::world::disk::is_told;
+use crate::world::disk::is_reported;
 use crate::world::repository::{GitSetting, normalize_key};
 
 /// The answer, as git would give it.
 pub(super) fn answer(call: &GitCall<'_>, verb: &GitVerb, options: &Map) -> Result<Value> {
-    let told = if verb.name == "repository" { Some(place(call, options)?) } else { config(call, options)? };
-    let code = i64::from(told.is_none());
+    let reported = if verb.name == "repository" { Some(place(call, options)?) } else { config(call, options)? };
+    let code = i64::from(reported.is_none());
     if code != 0 && checks(options) {
         return Err(Diagnostic::new(Code("git"), "no key of the configuration is meant")
             .author_help("use `check: false` to get the code instead"));
     }
-    let told = told.unwrap_or_default();
-    let line = told.lines().next().unwrap_or_default().to_owned();
+    let reported = reported.unwrap_or_default();
+    let line = reported.lines().next().unwrap_or_default().to_owned();
     Ok(Value::map([
         ("code", Value::Integer(code)),
-        ("text", told.into()),
+        ("text", reported.into()),
         ("line", line.into()),
         ("errors", String::new().into()),
         ("notices", Value::list([])),
@@ -55,17 +55,17 @@ fn place(call: &GitCall<'_>, options: &Map) -> Result<String> {
 fn config(call: &GitCall<'_>, options: &Map) -> Result<Option<String>> {
     let shows_scope = is_on(options, "show_scope");
     let scope = |setting: &GitSetting| if shows_scope { format!("{}\t", setting.scope) } else { String::new() };
-    let all = call.repository.settings.iter().filter(|setting| setting.is_of_repository() || is_told(setting));
+    let all = call.repository.settings.iter().filter(|setting| setting.is_of_repository() || is_reported(setting));
     if let Some(name) = text(options, "name") {
         let key = normalize_key(name);
         return Ok(all.rev().find(|setting| setting.key == key).map(|one| format!("{}{}\n", scope(one), one.value)));
     }
     let pattern = text(options, "pattern").map(Pattern::compile_cached).transpose()?;
-    let mut told = String::new();
+    let mut reported = String::new();
     for setting in all {
         if pattern.as_ref().map_or(Ok(true), |pattern| pattern.is_match(&setting.key))? {
-            told.push_str(&format!("{}{} {}\n", scope(setting), setting.key, setting.value));
+            reported.push_str(&format!("{}{} {}\n", scope(setting), setting.key, setting.value));
         }
     }
-    Ok((!told.is_empty()).then_some(told))
+    Ok((!reported.is_empty()).then_some(reported))
 }

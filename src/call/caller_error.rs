@@ -10,28 +10,28 @@ const ADVICE: &str = "try other arguments, or report it to the pack's author: th
 //# The answer to a caller MUST NOT hold places or advice that only the author of the pack can use; the log MUST
 //# hold them.
 /// Returns the error as a caller sees it that requested `what`: the name of a tool, or a URI.
-pub fn for_caller(fault: &Diagnostic, what: Option<&str>) -> Diagnostic {
-    let is_in_pack = fault.at.as_ref().is_some_and(|at| is_pack_file(&at.source.path));
-    let mut told = fault.clone();
-    told.trace.clear();
-    if told.is_for_author {
-        told.help = None;
+pub fn for_caller(error: &Diagnostic, what: Option<&str>) -> Diagnostic {
+    let is_in_pack = error.at.as_ref().is_some_and(|at| is_pack_file(&at.source.path));
+    let mut reported = error.clone();
+    reported.trace.clear();
+    if reported.is_for_author {
+        reported.help = None;
     }
-    if told.help.is_none() && fault.code == Code::LIMIT {
-        told.help = Some("ask for less in one call".to_owned());
+    if reported.help.is_none() && error.code == Code::LIMIT {
+        reported.help = Some("ask for less in one call".to_owned());
     }
     if !is_in_pack {
-        return told;
+        return reported;
     }
-    told.at = None;
-    if [Code::SCRIPT.0, Code::ARGUMENTS.0, Code::TEMPLATE.0].contains(&fault.code.kind()) {
+    reported.at = None;
+    if [Code::SCRIPT.0, Code::ARGUMENTS.0, Code::TEMPLATE.0].contains(&error.code.kind()) {
         // The data of a script's own arguments would be mistaken for those of the caller.
-        told.data = None;
+        reported.data = None;
         let what = what.map_or_else(|| "the pack".to_owned(), |what| format!("`{what}`"));
-        told.message = format!("the code of {what} failed: {}", fault.message);
-        told.help = Some(ADVICE.to_owned());
+        reported.message = format!("the code of {what} failed: {}", error.message);
+        reported.help = Some(ADVICE.to_owned());
     }
-    told
+    reported
 }
 
 /// Returns whether a path belongs to a script, a definition or a template of a pack.

@@ -9,7 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-const PACK: &str = include_str!("graph_faults/notes.toml");
+const PACK: &str = include_str!("graph_errors/notes.toml");
 
 const SCRIPT: &str = r#"
 fn build(g, config) { g.scan_files(find_files("notes/*.md"), "read_" + "note"); }
@@ -34,7 +34,7 @@ fn list_notes(server: &mut crate::support::Server) -> (Vec<String>, bool) {
 //= type=test
 //# A result whose graph has faults MUST say so, and `toolsd://status` and the log MUST name them.
 #[test]
-fn faults_of_a_graph_are_said_with_each_result() {
+fn errors_of_a_graph_are_reported_with_each_result() {
     let home = Home::with(&[
         ("packs/tools.d/notes.toml", PACK),
         ("packs/tools.d/notes/notes.rhai", SCRIPT),
@@ -60,7 +60,7 @@ fn faults_of_a_graph_are_said_with_each_result() {
 
 /// Files of a folder that cannot be read are missing, from a graph and from a search, and both report it.
 #[test]
-fn a_folder_that_cannot_be_read_is_told() {
+fn unreadable_folders_are_reported() {
     let list = "\n[[tool]]\nname = \"list_shut\"\ndescription = \"Lists a folder.\"\nscript = \"tools.d/notes/notes.rhai\"\nfn = \"list_shut\"\neffect = \"reads\"\n";
     let search = "\n[[tool]]\nname = \"find_notes\"\ndescription = \"Finds notes.\"\nscript = \"tools.d/notes/notes.rhai\"\nfn = \"find_notes\"\neffect = \"reads\"\n";
     let home = Home::with(&[
@@ -85,7 +85,7 @@ fn a_folder_that_cannot_be_read_is_told() {
     let user = rustix::process::geteuid().is_root().then_some(65_534);
     let program = home.workspace().join("toolsd");
     assert!(Command::new("cp").arg(env!("CARGO_BIN_EXE_toolsd")).arg(&program).status().unwrap().success());
-    let told = |tool: &str| {
+    let reported = |tool: &str| {
         let mut command = home.command_of(program.to_str().unwrap());
         command.args(["call", tool, "--dir", "packs", "--pack", "notes"]);
         if let Some(user) = user {
@@ -96,21 +96,21 @@ fn a_folder_that_cannot_be_read_is_told() {
         (text(output.stdout), text(output.stderr))
     };
     for tool in ["list_notes", "find_notes"] {
-        let (result, notice) = told(tool);
+        let (result, notice) = reported(tool);
         assert!(notice.contains("the folder `notes/shut` cannot be read"), "{tool}: {result}\n{notice}");
         assert_eq!(notice.contains("notes/skipped"), tool == "list_notes", "{notice}");
     }
     // It exists: a search for it does not report otherwise.
-    assert!(told("list_shut").0.contains("the folder `notes/shut` cannot be read"), "{:?}", told("list_shut"));
+    assert!(reported("list_shut").0.contains("the folder `notes/shut` cannot be read"), "{:?}", reported("list_shut"));
     for folder in ["notes/shut", "notes/skipped"] {
         open(&home.workspace().join(folder), 0o755);
     }
-    assert!(!told("list_notes").1.contains("notice"), "{:?}", told("list_notes"));
+    assert!(!reported("list_notes").1.contains("notice"), "{:?}", reported("list_notes"));
 }
 
 /// Warnings of a script are for people: the results do not contain them.
 #[test]
-fn warnings_of_a_graph_are_told_to_people() {
+fn warnings_of_a_graph_are_shown_to_people() {
     let warns = "{ f.add_warning(\"it has no author\"); f.add_node(";
     let home = Home::with(&[
         ("packs/tools.d/notes.toml", PACK),
@@ -125,20 +125,24 @@ fn warnings_of_a_graph_are_told_to_people() {
     drop(server);
     let said = fs::read_to_string(home.log()).unwrap();
     assert_eq!(said.matches("the graph of `notes` has 1 warning: `notes/a.md`: it has no author").count(), 1, "{said}");
-    let told = home.run(&["doctor", "--dir", "packs", "--pack", "notes"]);
-    assert!(told.out.contains("`notes/a.md` is warned of by `notes`: it has no author"), "{}", told.out);
+    let reported = home.run(&["doctor", "--dir", "packs", "--pack", "notes"]);
+    assert!(reported.out.contains("`notes/a.md` is warned of by `notes`: it has no author"), "{}", reported.out);
 }
 
 /// A failing example reports that its graph is incomplete.
 #[test]
-fn a_failing_example_names_the_faults_of_its_graph() {
+fn failing_examples_name_the_errors_of_their_graph() {
     let example = "\n[[tool.example]]\nfiles = { \"notes/a.md\" = \"one\", \"notes/b.md\" = \"\" }\narguments = {}\n";
     let home = Home::with(&[
         ("packs/tools.d/notes.toml", &format!("{PACK}{example}expect.result = [\"one\", \"two\"]\n")),
         ("packs/tools.d/notes/notes.rhai", SCRIPT),
     ]);
-    let told = home.run(&["test", "notes", "--dir", "packs"]).ended(1);
-    assert!(told.out.contains("1 error in the source files") && told.out.contains("`notes/b.md`"), "{}", told.out);
+    let reported = home.run(&["test", "notes", "--dir", "packs"]).ended(1);
+    assert!(
+        reported.out.contains("1 error in the source files") && reported.out.contains("`notes/b.md`"),
+        "{}",
+        reported.out
+    );
 }
 
 /// What check cannot know, because the name is put together. Each row: the text in the script, its replacement, and

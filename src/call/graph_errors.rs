@@ -19,7 +19,7 @@ const MAX_IN_STATUS: usize = 100;
 //# A result whose graph has faults MUST say so, and `toolsd://status` and the log MUST name them.
 /// Returns the notice at the end of a result from this graph; `None` if the graph has no errors.
 pub fn describe(graph: &Graph) -> Option<String> {
-    first_faults(graph, MAX_IN_RESULT).map(|(what, first)| {
+    first_errors(graph, MAX_IN_RESULT).map(|(what, first)| {
         format!(
             "{what} in the source files of this result, which may be incomplete: {first} \
              (`toolsd://status` lists them)"
@@ -29,19 +29,19 @@ pub fn describe(graph: &Graph) -> Option<String> {
 
 /// Returns the log line after the build of a pack's graph; `None` if the graph has neither errors nor warnings.
 pub fn log_line(pack: &str, graph: &Graph) -> Option<Notice> {
-    let faults = first_faults(graph, MAX_IN_LOG);
-    let told: Vec<String> = [faults, first_warnings(graph)]
+    let errors = first_errors(graph, MAX_IN_LOG);
+    let reported: Vec<String> = [errors, first_warnings(graph)]
         .into_iter()
         .flatten()
         .map(|(what, first)| format!("the graph of `{pack}` has {what}: {first}"))
         .collect();
-    let data = Json::from(told.join("; "));
-    (!told.is_empty()).then_some(Notice::Log { level: LogLevel::Warning, data })
+    let data = Json::from(reported.join("; "));
+    (!reported.is_empty()).then_some(Notice::Log { level: LogLevel::Warning, data })
 }
 
 /// Returns the number of errors as text, and the first of them.
-fn first_faults(graph: &Graph, max: usize) -> Option<(String, String)> {
-    first_of(graph.file_faults(), graph.file_faults().len(), "error", max)
+fn first_errors(graph: &Graph, max: usize) -> Option<(String, String)> {
+    first_of(graph.file_errors(), graph.file_errors().len(), "error", max)
 }
 
 fn first_warnings(graph: &Graph) -> Option<(String, String)> {
@@ -54,11 +54,11 @@ fn first_of<'a>(
     noun: &str,
     max: usize,
 ) -> Option<(String, String)> {
-    let told = all.take(max).map(|(path, fault)| match path {
-        "" => fault.message.clone(),
-        path => format!("`{path}`: {}", fault.message),
+    let reported = all.take(max).map(|(path, error)| match path {
+        "" => error.message.clone(),
+        path => format!("`{path}`: {}", error.message),
     });
-    let first = told.collect::<Vec<_>>().join("; ");
+    let first = reported.collect::<Vec<_>>().join("; ");
     let rest = if count > max { "; …" } else { "" };
     let what = if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") };
     (count > 0).then(|| (what, format!("{first}{rest}")))
@@ -66,18 +66,18 @@ fn first_of<'a>(
 
 /// Returns the state of a pack's graph for `toolsd://status`; `None` if it has neither errors nor warnings.
 pub fn status(pack: &str, graph: &Graph) -> Option<Json> {
-    let faults: Vec<Json> = graph
-        .file_faults()
+    let errors: Vec<Json> = graph
+        .file_errors()
         .take(MAX_IN_STATUS)
-        .map(|(path, fault)| json!({ "path": path, "message": fault.message, "help": fault.help }))
+        .map(|(path, error)| json!({ "path": path, "message": error.message, "help": error.help }))
         .collect();
     let warned = graph.file_warnings().take(MAX_IN_STATUS);
     let warnings: Vec<Json> =
         warned.map(|(path, warning)| json!({ "path": path, "message": warning.message })).collect();
-    if faults.is_empty() && warnings.is_empty() {
+    if errors.is_empty() && warnings.is_empty() {
         return None;
     }
-    let mut state = json!({ "pack": pack, "total": graph.file_faults().len(), "faults": faults });
+    let mut state = json!({ "pack": pack, "total": graph.file_errors().len(), "faults": errors });
     if !warnings.is_empty() {
         state["warnings_total"] = graph.file_warnings().count().into();
         state["warnings"] = warnings.into();

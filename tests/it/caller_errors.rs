@@ -37,9 +37,9 @@ const MORE: &[(&str, &str)] = &[
 //# The answer to a caller MUST NOT hold places or advice that only the author of the pack can use; the log MUST
 //# hold them.
 #[test]
-fn no_fault_speaks_to_the_author_of_a_pack() {
+fn no_error_addresses_the_author_of_a_pack() {
     let failing = ALL.iter().flat_map(|primitive| primitive.examples).filter_map(|example| match example.gives {
-        Gives::Fault(part) if !example.script.contains("fn ") => Some((example.script, part)),
+        Gives::Error(part) if !example.script.contains("fn ") => Some((example.script, part)),
         _ => None,
     });
     let bodies: Vec<(&str, &str)> = failing.chain(MORE.iter().copied()).collect();
@@ -76,12 +76,12 @@ fn no_fault_speaks_to_the_author_of_a_pack() {
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), bodies.len(), wrong.join("\n"));
     assert!(failed > 110, "{failed} of {} tools failed", bodies.len());
     let log = std::fs::read_to_string(home.log()).unwrap();
-    assert!(log.contains("tools.d/faults/all.rhai:"), "the log names the places");
+    assert!(log.contains("tools.d/faults/all.rhai:"), "the log names the locations");
 }
 
 /// An error of the arguments that `on_error` throws again is unchanged, and is not one of the pack's code.
 #[test]
-fn a_fault_that_is_thrown_again_stays_what_it_was() {
+fn rethrown_errors_stay_unchanged() {
     let pack = "[pack]\ntitle = \"Pots\"\nversion = \"1.0.0\"\nactivate_if_exists = []\non_error = \"explain\"\n\
         [[tool]]\nname = \"brew\"\ndescription = \"Brews.\"\neffect = \"pure\"\nscript = \"tools.d/pots/lib.rhai\"\nfn = \"brew\"\n\
         [tool.input]\ntype = \"object\"\nrequired = [\"pot\"]\nproperties.pot = { type = \"string\", description = \"The pot\" }\n";
@@ -91,11 +91,11 @@ fn a_fault_that_is_thrown_again_stays_what_it_was() {
     let mut command = home.command();
     command.args(["serve", "--dir", "packs", "--pack", "pots"]).stderr(std::fs::File::create(home.log()).unwrap());
     let mut server = crate::support::Server::of(command, tempfile::tempdir().unwrap());
-    let (told, failed) = server.said("brew", json!({}));
-    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
-    assert!(failed && told["error"] == "the arguments of `brew` do not fit", "{told}");
-    assert_eq!(told["problems"], json!(["`pot` is missing (the pot)"]));
+    let (reported, failed) = server.said("brew", json!({}));
+    let reported: serde_json::Value = serde_json::from_str(&reported).unwrap();
+    assert!(failed && reported["error"] == "the arguments of `brew` do not fit", "{reported}");
+    assert_eq!(reported["problems"], json!(["`pot` is missing (the pot)"]));
     // One with data of its own is another error, though its message is the same.
-    let (told, failed) = server.said("brew", json!({ "pot": "cold" }));
-    assert_eq!((&*told, failed), (r#"{"next":"boil"}"#, true));
+    let (reported, failed) = server.said("brew", json!({ "pot": "cold" }));
+    assert_eq!((&*reported, failed), (r#"{"next":"boil"}"#, true));
 }
