@@ -83,7 +83,10 @@ fn edit(root: &Path, server: &mut Server, dice: &mut Dice, what: &str) {
     fs::write(root.join(path), &edited).unwrap();
     let saved = server.well("save_mutations", json!({ "confirm": true, "new_file": "spec/new.md" }));
     let kept = fs::read_to_string(root.join(path)).unwrap();
-    assert!(kept == edited || saved["success"] == true && kept.contains("A word by another program."), "{what}: {saved}");
+    assert!(
+        kept == edited || saved["success"] == true && kept.contains("A word by another program."),
+        "{what}: {saved}"
+    );
     server.well("refresh_graph", json!({}));
 }
 

@@ -278,7 +278,10 @@ fn the_rejected(corpus: &Corpus) -> Vec<String> {
     for name in bad {
         let reported =
             |line: &&str| line.contains("WARN") && line.contains(&format!("{name}/SKILL.md`: it is not a skill: "));
-        wrong.extend(unless(log.lines().filter(reported).count() == 1, format!("{name} is not reported exactly once:\n{log}")));
+        wrong.extend(unless(
+            log.lines().filter(reported).count() == 1,
+            format!("{name} is not reported exactly once:\n{log}"),
+        ));
         wrong.extend(unless(!text.contains(name.as_str()), format!("{name} is listed")));
     }
     for (name, field) in [("bad-nodesc", "`description`"), ("bad-yaml", "line 3")] {
