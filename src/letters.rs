@@ -6,7 +6,7 @@ use unicode_normalization::char::canonical_combining_class;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 /// The worst-case time to prepare a search, in nanoseconds per byte of the text that is searched for.
-const PREPARING: u32 = 15;
+const PREPARATION_NS_PER_BYTE: u32 = 15;
 
 /// The number of characters of a text.
 pub fn count(text: &str) -> Result<usize> {
@@ -68,7 +68,7 @@ pub fn collapse_whitespace(text: &str) -> Result<String> {
 pub fn find(text: &str, part: &str) -> Result<Option<usize>> {
     guard::spend(text.len())?;
     if part.len() > PIECE_BYTES {
-        guard::require_time("the text to search for", part.len(), PREPARING)?;
+        guard::require_time("the text to search for", part.len(), PREPARATION_NS_PER_BYTE)?;
     }
     Ok(memchr::memmem::find(text.as_bytes(), part.as_bytes()))
 }

@@ -44,7 +44,7 @@ fn compare_parts(left: &Value, right: &Value) -> Ordering {
 }
 
 /// The number of items up to which insertion sort is used.
-const RUN: usize = 24;
+const MAX_INSERTION_SORT_LEN: usize = 24;
 
 /// Sorts items by `compare`. The sort is stable, and the guard of the running call can stop it.
 ///
@@ -59,8 +59,8 @@ pub fn sorted<T>(items: Vec<T>, compare: impl Fn(&T, &T) -> Ordering) -> Result<
 
 /// Sorts the next `count` items by merging sorted halves.
 fn merge_sort<T>(items: &mut IntoIter<T>, count: usize, compare: &impl Fn(&T, &T) -> Ordering) -> Result<Vec<T>> {
-    if count <= RUN {
-        guard::spend(RUN * ITEM)?;
+    if count <= MAX_INSERTION_SORT_LEN {
+        guard::spend(MAX_INSERTION_SORT_LEN * ITEM)?;
         let mut run: Vec<T> = items.by_ref().take(count).collect();
         sort_run(&mut run, compare);
         return Ok(run);

@@ -26,7 +26,7 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 /// The maximum number of bytes that all patterns may take, including the memory of their engines.
 const MAX_HELD_BYTES: usize = 8 << 20;
 /// The number of bytes that a cache entry takes in addition to its pattern.
-const ENTRY: usize = 256;
+const ENTRY_BYTES: usize = 256;
 
 /// The compiled patterns of the process, by their text.
 static CACHE: LazyLock<RwLock<FxHashMap<Box<str>, Arc<Pattern>>>> = LazyLock::new(RwLock::default);
@@ -82,7 +82,7 @@ impl Pattern {
             // The memory of its searches cannot be measured. It is estimated at the size of the pattern itself.
             compiled *= 2;
         }
-        let held = HeldBytes::new(compiled + ENTRY + 2 * pattern.len());
+        let held = HeldBytes::new(compiled + ENTRY_BYTES + 2 * pattern.len());
         Ok(Self { text: pattern.into(), engine, names, _compiled: held })
     }
 

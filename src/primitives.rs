@@ -13,7 +13,6 @@ macro_rules! primitives {
         /// All primitives, sorted by name.
         pub const ALL: &[&Primitive] = &[$(&$name::PRIMITIVE,)*];
 
-        /// Their files, for the test that each has the name of its file.
         /// The files that contain them, for the test that each primitive has the name of its file.
         #[cfg(test)]
         const FILES: &[&str] = &[$(stringify!($name),)*];

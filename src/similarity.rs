@@ -11,7 +11,7 @@ const UNREACHABLE_DISTANCE: usize = usize::MAX / 2;
 pub const MAX_COMPARED_BYTES: usize = 4 << 10;
 
 /// The units of work to compare two characters.
-const CELL: usize = 2;
+const CELL_COST: usize = 2;
 
 /// The optimal string alignment distance: insert, delete, replace, or swap neighbors, where no position is edited
 /// twice. `None` if it is greater than `most`. The time is proportional to length × `most`.
@@ -31,7 +31,7 @@ pub fn distance(left: &[char], right: &[char], most: usize) -> Result<Option<usi
     for line in 1..=left.len() {
         let from = line.saturating_sub(most).max(1);
         let to = columns.min(line.saturating_add(most));
-        guard::spend((to + 1).saturating_sub(from) * CELL)?;
+        guard::spend((to + 1).saturating_sub(from) * CELL_COST)?;
         row[from - 1] = if from == 1 && line <= most { line } else { UNREACHABLE_DISTANCE };
         let mut least = row[from - 1];
         for column in from..=to {
@@ -71,7 +71,7 @@ pub fn nearest(text: &str, candidates: &[&str], limit: usize) -> Result<Vec<usiz
     let mut bound = UNREACHABLE_DISTANCE;
     for (place, candidate) in candidates.iter().enumerate() {
         refuse_long(candidate)?;
-        guard::spend(ITEM + candidate.len() * CELL)?;
+        guard::spend(ITEM + candidate.len() * CELL_COST)?;
         let Some(edits) = edits_if_similar(&text, &lower_case(candidate), bound)? else { continue };
         // The list is kept sorted. A later candidate is only inserted if it is nearer than the last one.
         let at = near.partition_point(|(known, _)| *known <= edits);

@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use trial::{Ended, Runner, Suite};
 
 /// Of a hundred viable mutants so many may survive.
-const MAY_SURVIVE: usize = 5;
+const MAX_SURVIVING_PERCENT: usize = 5;
 /// A test that reads the sources of the tree says nothing about a mutant.
 const READS_SOURCES: &str = "house";
 /// Most mutants of a sample; the switch has room for them, and for those that do not compile.
@@ -146,7 +146,7 @@ fn judge(
         wishes.seed,
         sample.len()
     );
-    Ok(survived * 100 <= MAY_SURVIVE * sample.len())
+    Ok(survived * 100 <= MAX_SURVIVING_PERCENT * sample.len())
 }
 
 /// The tests of the room first, then those of the library, then the others that reach the mutant, the quick ones first.

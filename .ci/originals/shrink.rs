@@ -4,13 +4,13 @@ use crate::Outcome;
 use crate::project::Project;
 
 /// No project is worth more attempts.
-const ATTEMPTS: usize = 400;
+const MAX_ATTEMPTS: usize = 400;
 
 /// The smallest project that was found for which `differs` still says yes: without files and links that do not matter, then
 /// without lines that do not.
 pub fn smallest(project: &Project, mut differs: impl FnMut(&Project) -> Outcome<bool>) -> Outcome<Project> {
     let mut best = project.clone();
-    let mut left = ATTEMPTS;
+    let mut left = MAX_ATTEMPTS;
     let mut attempt = |candidate: Project, best: &mut Project| -> Outcome<bool> {
         if left == 0 {
             return Ok(false);

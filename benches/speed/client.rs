@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// The revision that every server here speaks.
 const REVISION: &str = "2025-06-18";
 /// A server that lives longer than this hangs; it is killed, and the read that waits for it fails.
-const LIFE: Duration = Duration::from_secs(300);
+const SERVER_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// A tool call, and the answer that is right.
 pub struct Call {
@@ -104,7 +104,7 @@ impl Server {
         let (life, ended) = channel::<()>();
         let watched = Arc::clone(&child);
         std::thread::spawn(move || {
-            if ended.recv_timeout(LIFE) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+            if ended.recv_timeout(SERVER_TIMEOUT) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
                 end(&watched);
             }
         });

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// The revision whose requests are independent of each other.
 const REVISION: &str = "2026-07-28";
 /// A server that is silent for this time hangs.
-const SILENCE: Duration = Duration::from_secs(60);
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A server that runs.
 pub struct Web {
@@ -107,7 +107,7 @@ impl Line {
     fn open(address: SocketAddr) -> Outcome<Line> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(SILENCE))?;
+        stream.set_read_timeout(Some(SILENCE_TIMEOUT))?;
         Ok(Line(BufReader::with_capacity(1 << 14, stream)))
     }
 

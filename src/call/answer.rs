@@ -17,7 +17,7 @@ const FAILURE: &str = "toolsd/failure";
 const MAX_PROBLEMS: usize = 5;
 
 /// Approximate size of an answer in bytes, without its content.
-const OVERHEAD: usize = 256;
+const OVERHEAD_BYTES: usize = 256;
 
 /// How many references are followed from one schema to the next: a chain that refers to itself ends.
 const MAX_REFERENCES: usize = 32;
@@ -150,7 +150,7 @@ impl ToolOutcome {
             ContentBody::Link(_) => 0,
         };
         let content: usize = self.content.iter().map(size).sum();
-        OVERHEAD + if self.structured.is_some() { content.saturating_mul(2) } else { content }
+        OVERHEAD_BYTES + if self.structured.is_some() { content.saturating_mul(2) } else { content }
     }
 }
 
@@ -174,7 +174,7 @@ impl ResourceAnswer {
         let size = |body: &ResourceBody| match body {
             ResourceBody::Text(text) | ResourceBody::Blob(text) => text.len(),
         };
-        OVERHEAD + self.parts.iter().map(|(_, _, body)| size(body)).sum::<usize>()
+        OVERHEAD_BYTES + self.parts.iter().map(|(_, _, body)| size(body)).sum::<usize>()
     }
 }
 

@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// How long a sleeping call waits before it checks for cancellation.
-const SLEEP_STEP: Duration = Duration::from_millis(10);
+const SLEEP_CHECK_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Takes the notices of a call.
 pub type Notices = Arc<dyn Fn(Notice) + Send + Sync>;
@@ -449,7 +449,7 @@ impl Host for CallHost {
                 if left.is_zero() {
                     return Ok(());
                 }
-                std::thread::sleep(left.min(SLEEP_STEP));
+                std::thread::sleep(left.min(SLEEP_CHECK_INTERVAL));
             }
         };
         // If too many calls wait already, this one sleeps on its script thread: slower, but not an error.

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// More often than this no call is made again.
-const ROUNDS: usize = 20;
+const MAX_RERUNS: usize = 20;
 
 /// How the client is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +74,7 @@ impl CaseClient {
             ));
         }
         let (mut record, mut answers) = (CallRecord::default(), BTreeMap::new());
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_RERUNS {
             let asking = AskMode::Suspends { record: Box::new(record), answers };
             let asks = match service.wait(request.clone(), caller(asking)) {
                 Answer::Asks(asks) => asks,
@@ -88,7 +88,7 @@ impl CaseClient {
                 Diagnostic::new(CASE, format!("the call keeps a value that JSON cannot represent: {error}"))
             })?;
         }
-        Err(Diagnostic::new(CASE, format!("the call asks more than {ROUNDS} times")))
+        Err(Diagnostic::new(CASE, format!("the call asks more than {MAX_RERUNS} times")))
     }
 }
 

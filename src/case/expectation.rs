@@ -239,7 +239,7 @@ fn result_of_read(contents: &ResourceAnswer) -> Json {
 }
 
 /// Maximum number of differences that are listed; of more, only the number is shown.
-const NAMED: usize = 8;
+const MAX_LISTED_DIFFERENCES: usize = 8;
 
 /// Returns how two values differ; `None` if they are equal (the order of keys does not matter).
 pub fn difference(expected: &Json, got: &Json) -> Option<String> {
@@ -254,8 +254,8 @@ pub fn difference(expected: &Json, got: &Json) -> Option<String> {
 fn partial_difference(expected: &Json, got: &Json) -> Option<String> {
     let mut differing = Vec::new();
     compare_part(expected, got, &mut String::new(), &mut differing);
-    let more = differing.len().saturating_sub(NAMED);
-    differing.truncate(NAMED);
+    let more = differing.len().saturating_sub(MAX_LISTED_DIFFERENCES);
+    differing.truncate(MAX_LISTED_DIFFERENCES);
     if more > 0 {
         differing.push(format!("and {more} more"));
     }

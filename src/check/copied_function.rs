@@ -11,7 +11,7 @@ use std::collections::HashMap;
 const CODE: Code = Code("copied-function");
 
 /// A shorter function may well be written twice.
-const LINES: usize = 5;
+const MIN_COPIED_LINES: usize = 5;
 
 /// The rule.
 pub const RULE: CheckRule = CheckRule {
@@ -79,5 +79,5 @@ fn text_of(function: &FunctionDefinition) -> Option<String> {
     let body = function.body.source.text.get(function.body.span.clone())?;
     let lines = body.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
     let lines: Vec<&str> = lines.collect();
-    (lines.len() >= LINES).then(|| format!("{}\n{}", function.parameters.join(" "), lines.join("\n")))
+    (lines.len() >= MIN_COPIED_LINES).then(|| format!("{}\n{}", function.parameters.join(" "), lines.join("\n")))
 }

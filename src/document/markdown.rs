@@ -63,7 +63,7 @@ pub fn parse_markdown(document: &Document, how: MarkdownOptions) -> Result<Secti
     let mut ids = Slugs::default();
     let mut sections = Vec::with_capacity(scan.headings.len());
     for (index, heading) in scan.headings.iter().enumerate() {
-        guard::spend(EVENT + heading.text.len())?;
+        guard::spend(EVENT_COST + heading.text.len())?;
         let next = scan.headings.get(index + 1).map_or(lines.len(), |next| line_of(next.span.start));
         let body = line_of(heading.span.end.saturating_sub(1).max(heading.span.start)) + 1;
         let title = match how.title {
@@ -86,7 +86,7 @@ pub fn parse_markdown(document: &Document, how: MarkdownOptions) -> Result<Secti
 }
 
 /// The units of work for an event, which stands for several bytes.
-const EVENT: usize = 4 * ITEM;
+const EVENT_COST: usize = 4 * ITEM;
 
 /// What one pass over the events collects.
 #[derive(Default)]
@@ -105,7 +105,7 @@ impl MarkdownScan {
         let mut open: Option<MarkdownHeading> = None;
         let mut paragraph: Option<String> = None;
         for (event, span) in Parser::new_ext(source, options).into_offset_iter() {
-            guard::spend(EVENT)?;
+            guard::spend(EVENT_COST)?;
             match event {
                 Event::Start(Tag::Heading { level, id, .. }) => open = Some(MarkdownHeading::new(level, id, span)),
                 Event::End(TagEnd::Heading(_)) => scan.headings.extend(open.take()),
@@ -329,13 +329,13 @@ pub fn push_visible_text(text: &mut String, event: &Event<'_>) {
 }
 
 /// The maximum nesting depth of quotes and lists.
-const DEPTH: usize = 100;
+const MAX_DEPTH: usize = 100;
 
 /// The time per byte to parse blocks, in nanoseconds, without nesting. Each level takes the same time again.
-const BLOCKS: u32 = 16;
+const BLOCK_NS_PER_BYTE: u32 = 16;
 
 /// The worst-case time per byte to parse a paragraph, in nanoseconds.
-const PARAGRAPH: u32 = 200;
+const PARAGRAPH_NS_PER_BYTE: u32 = 200;
 
 /// Refuses a Markdown text that cannot be parsed in time: quotes or lists that are nested too deeply, or a paragraph or
 /// text that is too long.
@@ -350,8 +350,8 @@ pub fn check_markdown_limits(text: &str) -> Result<()> {
         deepest = deepest.max(depth);
         //= docs/spec.md#primitives
         //# Markdown that is nested more than 100 levels deep MUST be refused.
-        if depth > DEPTH {
-            let message = format!("line {}: quotes and lists are nested more than {DEPTH} levels deep", number + 1);
+        if depth > MAX_DEPTH {
+            let message = format!("line {}: quotes and lists are nested more than {MAX_DEPTH} levels deep", number + 1);
             return Err(
                 Diagnostic::new(Code("parse.markdown"), message).help("if this is not Markdown, read it as lines")
             );
@@ -359,9 +359,9 @@ pub fn check_markdown_limits(text: &str) -> Result<()> {
         paragraph = if is_blank { 0 } else { paragraph + line.len() };
         longest = longest.max(paragraph);
     }
-    let per_byte = BLOCKS.saturating_mul(1 + u32::try_from(deepest / 4).unwrap_or(u32::MAX));
+    let per_byte = BLOCK_NS_PER_BYTE.saturating_mul(1 + u32::try_from(deepest / 4).unwrap_or(u32::MAX));
     guard::require_time("the reader of Markdown", text.len(), per_byte)?;
-    guard::require_time("a paragraph of Markdown", longest, PARAGRAPH)
+    guard::require_time("a paragraph of Markdown", longest, PARAGRAPH_NS_PER_BYTE)
 }
 
 /// The number of quotes and list items that the line begins or continues, judged by its own markers; and whether

@@ -176,10 +176,10 @@ impl Object for Passage {
 }
 
 /// If one half occurs more often than this, the whole text is searched.
-const PLACES: usize = 32;
+const MAX_OCCURRENCES: usize = 32;
 
 /// The units of work per byte of the text.
-const STEP: usize = 4;
+const BYTE_COST: usize = 4;
 
 /// The first part of `hay` that becomes `needle` by one inserted, removed or replaced byte, and the longest of those
 /// that begin there. Neither is empty.
@@ -209,7 +209,7 @@ fn windows_around_halves(hay: &[u8], needle: &[u8]) -> Option<Vec<Range<usize>>>
             let at = from + found;
             let start = at.saturating_sub(before);
             windows.push(start..(at + size + 1).min(hay.len()));
-            if windows.len() > PLACES {
+            if windows.len() > MAX_OCCURRENCES {
                 return None;
             }
             from = at + 1;
@@ -239,7 +239,7 @@ fn locate_at_any_place(hay: &[u8], needle: &[u8]) -> Result<Option<Range<usize>>
     let tolerances =
         [(size + 1, size), (size, size.saturating_sub(1)), (size.saturating_sub(1), size.saturating_sub(1))];
     for start in 0..hay.len() {
-        guard::spend(STEP)?;
+        guard::spend(BYTE_COST)?;
         if let Some((length, _)) = tolerances.into_iter().find(|(length, least)| fits(start, *length, *least)) {
             return Ok(Some(start..start + length));
         }
@@ -261,7 +261,7 @@ fn shared<'a>(
     let mut shares = vec![0; text.len() + 1];
     let (mut left, mut right) = (0, 0);
     for at in 1..text.len() {
-        guard::spend(STEP)?;
+        guard::spend(BYTE_COST)?;
         let mut share = if at < right { shares[at - left].min(right - at) } else { 0 };
         while at + share < text.len() && text[at + share] == text[share] {
             share += 1;

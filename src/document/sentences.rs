@@ -34,7 +34,7 @@ pub struct Sentence {
 }
 
 /// The maximum total size of overlapping sentences, as a multiple of the size of the text.
-const OVERLAP: usize = 64;
+const MAX_OVERLAP: usize = 64;
 
 /// The sentences of `lines` that contain a keyword, in the order in which they begin. If two begin at the same
 /// position, the weaker level comes first.
@@ -94,7 +94,7 @@ impl SentenceCollector {
     fn place(&mut self, lines: &Lines, (start, end): (LinePosition, LinePosition)) -> Result<usize> {
         let sentence = sentence(lines, start, end);
         self.copied += sentence.text.len();
-        if self.copied > OVERLAP * (lines.document().text().len() + 1024) {
+        if self.copied > MAX_OVERLAP * (lines.document().text().len() + 1024) {
             return Err(Diagnostic::new(Code::LIMIT, "sentences with keywords overlap too often")
                 .at(lines.document().source().place(lines.lines()[start.line].span.clone()))
                 .help("if this is not prose, leave the file out"));

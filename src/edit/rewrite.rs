@@ -14,7 +14,7 @@ use std::collections::HashMap;
 const REFUSED: Code = Code("parse.yaml");
 
 /// The units of work to read a key and write it again.
-const KEY: usize = 4 << 10;
+const KEY_COST: usize = 4 << 10;
 
 /// Rewrites the text of a YAML map with `changes` applied, where `null` removes a key. The keys of `order` come first,
 /// in that order, followed by the others, sorted by name.
@@ -115,7 +115,7 @@ impl Rewrite<'_> {
         let source = self.input.text();
         let mut text = BoundedText::default();
         for key in &self.keys {
-            guard::spend(KEY)?;
+            guard::spend(KEY_COST)?;
             let entry = self.entries.get(key).copied().filter(|_| !self.changes.contains_key(*key));
             let kept = match entry {
                 Some(entry) if self.stands(entry, links) => as_it_stands(source, entry)?,

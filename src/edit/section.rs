@@ -10,7 +10,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use std::ops::Range;
 
 /// The level of a created section, unless its heading specifies another.
-const LEVEL: usize = 2;
+const DEFAULT_LEVEL: usize = 2;
 
 /// How a section is edited.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,7 @@ pub fn edit_section(input: &ParserInput<'_>, heading: &str, edit: SectionEdit<'_
     let is_meant = |one: &&SectionHeading| one.title == title && level.is_none_or(|level| one.level == level);
     let Some(at) = outline.headings.iter().position(|one| is_meant(&one)) else {
         if create && !title.is_empty() && level.is_none_or(|level| level <= 6) {
-            return Ok(append_section(text, level.unwrap_or(LEVEL), title, edit));
+            return Ok(append_section(text, level.unwrap_or(DEFAULT_LEVEL), title, edit));
         }
         let error = Diagnostic::new(Code::ARGUMENTS, format!("the text has no section `{title}`"));
         let known = || outline.headings.iter().map(|one| one.title.as_str());

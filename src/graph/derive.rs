@@ -19,10 +19,10 @@ use std::sync::{Arc, OnceLock};
 const MAX_SERIAL_NODES: usize = if cfg!(test) { 2 } else { 64 };
 
 /// The number of nodes that one job computes.
-const PER_JOB: usize = 16;
+const NODES_PER_JOB: usize = 16;
 
 /// The number of nodes that one job looks up in the cache. Fewer are not worth another thread.
-const PER_RECALL: usize = if cfg!(test) { 3 } else { 1024 };
+const LOOKUPS_PER_JOB: usize = if cfg!(test) { 3 } else { 1024 };
 
 /// The deepest nesting of derived fields. Each level is a script call within a script call.
 const MAX_DERIVATION_DEPTH: usize = 100;
@@ -94,7 +94,7 @@ impl Graph {
         if missing.len() <= MAX_SERIAL_NODES {
             return missing.iter().try_for_each(|node| self.derive(group, *node).map(|_| ()));
         }
-        let chunks: Vec<&[u32]> = missing.chunks(PER_JOB).collect();
+        let chunks: Vec<&[u32]> = missing.chunks(NODES_PER_JOB).collect();
         let errors: Vec<OnceLock<Box<Diagnostic>>> = chunks.iter().map(|_| OnceLock::new()).collect();
         let failed = AtomicBool::new(false);
         self.functions.parallel(chunks.len(), &|job| {
@@ -130,7 +130,7 @@ impl Graph {
         // at once.
         let (first, rest) = missing.split_at(missing.len().min(1));
         let mut left = look(first)?;
-        let parts: Vec<&[u32]> = rest.chunks(PER_RECALL).collect();
+        let parts: Vec<&[u32]> = rest.chunks(LOOKUPS_PER_JOB).collect();
         let found: Vec<OnceLock<Result<Vec<u32>>>> = parts.iter().map(|_| OnceLock::new()).collect();
         self.functions.parallel(parts.len(), &|job| _ = found[job].set(look(parts[job])));
         for found in found.into_iter().filter_map(OnceLock::into_inner) {

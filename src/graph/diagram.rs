@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use std::fmt::Write as _;
 
 /// The units of work for a line, without its label.
-const LINE: usize = 4 * ITEM;
+const LINE_COST: usize = 4 * ITEM;
 
 /// The options of a diagram of a set of nodes.
 pub struct DiagramOptions<'a> {
@@ -36,12 +36,12 @@ impl Nodes {
         let diagram = self.diagram(drawing)?;
         let mut text = format!("flowchart {}\n", drawing.direction);
         for (at, (label, class)) in diagram.nodes.iter().enumerate() {
-            guard::spend(LINE + label.len())?;
+            guard::spend(LINE_COST + label.len())?;
             let class = class.as_ref().map_or_else(String::new, |class| format!(":::{class}"));
             let _ = writeln!(text, "    n{at}[\"{}\"]{class}", escape_mermaid(label));
         }
         for (from, to, kind) in &diagram.edges {
-            guard::spend(LINE + kind.len())?;
+            guard::spend(LINE_COST + kind.len())?;
             let _ = writeln!(text, "    n{from} -->|\"{}\"| n{to}", escape_mermaid(kind));
         }
         Ok(text)
@@ -52,12 +52,12 @@ impl Nodes {
         let diagram = self.diagram(drawing)?;
         let mut text = format!("digraph {{\n    rankdir={};\n", drawing.direction);
         for (at, (label, class)) in diagram.nodes.iter().enumerate() {
-            guard::spend(LINE + label.len())?;
+            guard::spend(LINE_COST + label.len())?;
             let class = class.as_ref().map_or_else(String::new, |class| format!(", class=\"{class}\""));
             let _ = writeln!(text, "    n{at} [label=\"{}\"{class}];", escape_dot(label));
         }
         for (from, to, kind) in &diagram.edges {
-            guard::spend(LINE + kind.len())?;
+            guard::spend(LINE_COST + kind.len())?;
             let _ = writeln!(text, "    n{from} -> n{to} [label=\"{}\"];", escape_dot(kind));
         }
         text.push_str("}\n");

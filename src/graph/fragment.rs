@@ -9,7 +9,7 @@ use std::hash::Hasher as _;
 use std::sync::Arc;
 
 /// The units of work for comparing two names.
-pub(super) const NAME: usize = 4;
+pub(super) const NAME_COST: usize = 4;
 
 /// The nodes and references of one file, or those that `build` added itself between two scans.
 #[derive(Default)]
@@ -76,7 +76,7 @@ impl FragmentTable {
     pub(super) fn push(&mut self, fields: impl IntoIterator<Item = (Text, Value)>) -> usize {
         for (name, value) in fields {
             // A stopped call never assembles what it recorded, so nothing is added.
-            if guard::is_over(ITEM + self.fields.len() * NAME) {
+            if guard::is_over(ITEM + self.fields.len() * NAME_COST) {
                 break;
             }
             let at = self.fields.iter().position(|known| *known == name).unwrap_or_else(|| {

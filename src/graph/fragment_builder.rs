@@ -2,7 +2,7 @@
 //! nodes and references of the blocks of a text without running a script for each block.
 
 use super::fragment::{
-    FileError, Fragment, FragmentEdge, FragmentTable, NAME, NodeHead, NodeRef, OnDuplicate, hash_id,
+    FileError, Fragment, FragmentEdge, FragmentTable, NAME_COST, NodeHead, NodeRef, OnDuplicate, hash_id,
 };
 use super::nodes::Node;
 use super::stored_value::{node_fields, to_stored};
@@ -98,7 +98,7 @@ impl FragmentBuilder {
 
     fn put_node(&mut self, kind: &str, id: Text, fields: Map, parent: &Value, how: OnDuplicate) -> Result<Value> {
         let parent = if parent.is_null() { None } else { Some(self.localize(node_ref(parent)?)) };
-        guard::spend(ITEM + self.fragment.tables.len() * NAME)?;
+        guard::spend(ITEM + self.fragment.tables.len() * NAME_COST)?;
         let table = self.table(kind)?;
         let row = self.fragment.tables[usize::from(table)].push(fields);
         guard::check()?;

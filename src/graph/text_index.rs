@@ -9,11 +9,11 @@ use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The number of bits of a sketch. Each bit has a row of bits, one for each row of the table.
-const BITS: usize = 2048;
+const SKETCH_BITS: usize = 2048;
 /// The width, in bits, of the number of such a bit.
-const BIT_WIDTH: u32 = BITS.trailing_zeros();
+const BIT_WIDTH: u32 = SKETCH_BITS.trailing_zeros();
 /// The number of bytes of a trigram. A trigram is hashed to one bit.
-const TRIGRAM: usize = 3;
+const TRIGRAM_BYTES: usize = 3;
 
 /// The lookups of one table by column. The ids of its nodes have the column number [`ID_COLUMN`].
 #[derive(Default)]
@@ -91,19 +91,19 @@ fn trigram_bit(letters: &[u8]) -> usize {
 impl TrigramSketch {
     fn new<'a>(rows: usize, values: impl Iterator<Item = (usize, ColumnText<'a>)>) -> Self {
         let width = rows.div_ceil(64);
-        let mut bits = vec![0_u64; BITS * width].into_boxed_slice();
+        let mut bits = vec![0_u64; SKETCH_BITS * width].into_boxed_slice();
         let mut letters = Vec::new();
         for (row, value) in values {
             let (word, mask) = (row / 64, 1_u64 << (row % 64));
             match value {
-                ColumnText::Other => (0..BITS).for_each(|bit| bits[bit * width + word] |= mask),
+                ColumnText::Other => (0..SKETCH_BITS).for_each(|bit| bits[bit * width + word] |= mask),
                 ColumnText::Text(text) => {
                     letters.clear();
                     match text.is_ascii() {
                         true => letters.extend(text.bytes().map(|letter| letter.to_ascii_lowercase())),
                         false => letters.extend(text.to_lowercase().bytes()),
                     }
-                    for next in letters.windows(TRIGRAM) {
+                    for next in letters.windows(TRIGRAM_BYTES) {
                         bits[trigram_bit(next) * width + word] |= mask;
                     }
                 }
@@ -115,7 +115,7 @@ impl TrigramSketch {
     /// Passes the rows that may contain `part` to `found`, in ascending order. `part` must be in lower case and
     /// [`is_searchable`].
     pub fn rows(&self, part: &str, mut found: impl FnMut(usize)) {
-        let numbers: Vec<usize> = part.as_bytes().windows(TRIGRAM).map(trigram_bit).collect();
+        let numbers: Vec<usize> = part.as_bytes().windows(TRIGRAM_BYTES).map(trigram_bit).collect();
         for word in 0..self.width {
             let mut left = numbers.iter().fold(u64::MAX, |left, bit| left & self.bits[bit * self.width + word]);
             while left != 0 {
@@ -128,7 +128,7 @@ impl TrigramSketch {
 
 /// Whether a part is long enough to be looked up.
 pub(super) fn is_searchable(part: &str) -> bool {
-    part.len() >= TRIGRAM
+    part.len() >= TRIGRAM_BYTES
 }
 
 fn token_rows<'a>(values: impl Iterator<Item = (usize, ColumnText<'a>)>) -> TokenRows {
@@ -155,7 +155,7 @@ pub fn lowercase_tokens(text: &str) -> Result<Vec<Text>> {
     let lower = letters::to_lower(text)?;
     let mut found = Vec::new();
     for part in lower.split(is_separator) {
-        guard::spend(PART + part.len())?;
+        guard::spend(PART_COST + part.len())?;
         let token = part.trim_matches('-');
         if !token.is_empty() {
             found.push(Text::from(token));
@@ -165,7 +165,7 @@ pub fn lowercase_tokens(text: &str) -> Result<Vec<Text>> {
 }
 
 /// The units of work for a part between separators, even an empty one.
-const PART: usize = 4;
+const PART_COST: usize = 4;
 
 /// Whether a character separates tokens.
 fn is_separator(letter: char) -> bool {

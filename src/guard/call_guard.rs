@@ -264,19 +264,19 @@ const PERIOD: i32 = 1_024;
 const CHECK: i32 = 32;
 
 /// The number of additional bytes that a thread may hold before the guard is consulted early.
-const STRIDE: isize = 4 << 20;
+const MAX_UNCHECKED_GROWTH_BYTES: isize = 4 << 20;
 
 /// The number of script steps between two readings of the clock: a power of two.
-const BETWEEN_CLOCKS: i32 = 4;
+const STEPS_PER_CLOCK_READING: i32 = 4;
 
 /// The number of milliseconds after which the guard is consulted in any case.
 const MAX_CHECK_INTERVAL_MS: i64 = 20;
 
 /// The number of bytes that a thread may allocate, even if it frees them, before the guard is consulted early.
-const CHURN: isize = 8 << 20;
+const MAX_UNCHECKED_ALLOCATION_BYTES: isize = 8 << 20;
 
 /// The units of work in native loops between two checks of the guard: at most a few milliseconds.
-const WORK: isize = 64 << 10;
+const MAX_UNCHECKED_WORK: isize = 64 << 10;
 
 thread_local! {
     static CURRENT: RefCell<Option<Arc<Guard>>> = const { RefCell::new(None) };
@@ -335,14 +335,15 @@ fn arm(guard: Option<&Guard>) {
             return;
         };
         counters.countdown.set(PERIOD);
-        counters.churn.set(counters.allocated.get().saturating_add(CHURN));
-        counters.work.set(WORK);
+        counters.churn.set(counters.allocated.get().saturating_add(MAX_UNCHECKED_ALLOCATION_BYTES));
+        counters.work.set(MAX_UNCHECKED_WORK);
         counters.looked_ms.set(coarse_ms());
         if guard.stopped.load(Ordering::Acquire) {
             counters.ceiling.set(isize::MIN);
         } else {
             let left = guard.limits.memory.saturating_sub(guard.memory());
-            let stride = isize::try_from(left).map_or(STRIDE, |left| left.min(STRIDE));
+            let stride =
+                isize::try_from(left).map_or(MAX_UNCHECKED_GROWTH_BYTES, |left| left.min(MAX_UNCHECKED_GROWTH_BYTES));
             counters.ceiling.set(counters.net().saturating_add(stride));
         }
     });
@@ -362,7 +363,7 @@ pub fn tick() -> Result<()> {
     let due = COUNTERS.with(|counters| {
         let left = counters.countdown.get().saturating_sub(1);
         counters.countdown.set(left);
-        left <= 0 || counters.is_full() || left & (BETWEEN_CLOCKS - 1) == 0 && is_late(counters)
+        left <= 0 || counters.is_full() || left & (STEPS_PER_CLOCK_READING - 1) == 0 && is_late(counters)
     });
     if due { check_now() } else { Ok(()) }
 }

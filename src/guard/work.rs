@@ -15,7 +15,7 @@ pub const ITEM: usize = 32;
 pub const PIECE_BYTES: usize = 64 << 10;
 
 /// The longest time for work that cannot be stopped. A call must be answered 300 ms after its end.
-const UNSTOPPABLE: Duration = Duration::from_millis(200);
+const MAX_UNINTERRUPTIBLE: Duration = Duration::from_millis(200);
 
 //= docs/spec.md#primitives
 //# A primitive MUST check the limits of its call after a bounded amount of work, whatever its arguments are.
@@ -73,8 +73,8 @@ pub fn require_time(what: &str, bytes: usize, nanoseconds: u32) -> Result<()> {
     check_now()?;
     let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
     let needed = Duration::from_nanos(bytes.saturating_mul(nanoseconds.into()));
-    if needed > UNSTOPPABLE {
-        let most = u64::try_from(UNSTOPPABLE.as_nanos()).unwrap_or(u64::MAX) / u64::from(nanoseconds.max(1));
+    if needed > MAX_UNINTERRUPTIBLE {
+        let most = u64::try_from(MAX_UNINTERRUPTIBLE.as_nanos()).unwrap_or(u64::MAX) / u64::from(nanoseconds.max(1));
         let message = format!("{what} accepts up to {} kB, got {} kB", most >> 10, bytes >> 10);
         return Err(Diagnostic::new(Code::LIMIT, message).help("read it in parts"));
     }

@@ -33,7 +33,7 @@ use tokio_util::sync::CancellationToken;
 
 /// How long a task polls for the answer to the only running request before it sleeps: most calls end sooner than an
 /// idle machine wakes a thread.
-const SPIN_TIME: Duration = Duration::from_micros(50);
+const SPIN_TIMEOUT: Duration = Duration::from_micros(50);
 
 /// How many `subscriptions/listen` requests a connection may have open: each counts as a running request.
 const MAX_SUBSCRIPTIONS: usize = 64;
@@ -625,10 +625,10 @@ async fn send_to_subscription(subscription: &SubscriptionContext, event: Event) 
     }
 }
 
-/// Polls for the answer for at most [`SPIN_TIME`].
+/// Polls for the answer for at most [`SPIN_TIMEOUT`].
 fn spin_for_answer(answered: &mut oneshot::Receiver<Answer>) -> Option<Answer> {
     let began = Instant::now();
-    while began.elapsed() < SPIN_TIME {
+    while began.elapsed() < SPIN_TIMEOUT {
         match answered.try_recv() {
             Ok(answer) => return Some(answer),
             Err(TryRecvError::Empty) => std::thread::yield_now(),

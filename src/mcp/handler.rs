@@ -9,7 +9,7 @@ use super::message::{is_removed_method, malformed_params_error, unknown_method_e
 use super::notices::from_logging_level;
 use super::render::{mcp_error, prompt_result, resource_result, unexpected_answer_error, unknown_name_error};
 use super::revision::Revision;
-use super::sender::{LARGE_MESSAGE, run_blocking};
+use super::sender::{LARGE_MESSAGE_BYTES, run_blocking};
 use super::tool_call::{answer_task, answer_tool_call, cancel_task, get_task};
 use crate::call::{Answer, CompletionTarget, Request};
 use crate::definition::ItemKind;
@@ -179,7 +179,7 @@ impl ServerHandler for Connection {
             Answer::Contents(contents) => {
                 let bytes = contents.bytes();
                 let render = || resource_result(&contents, revision);
-                let mut result = if bytes > LARGE_MESSAGE { run_blocking(render) } else { render() }?;
+                let mut result = if bytes > LARGE_MESSAGE_BYTES { run_blocking(render) } else { render() }?;
                 self.stamp_server_info(&mut result.meta, revision);
                 Ok(result.into())
             }

@@ -186,8 +186,8 @@ fn truncate_notice(notice: Notice) -> Notice {
 
 /// The approximate size of a notice in bytes.
 fn notice_bytes(notice: &Notice) -> usize {
-    const OVERHEAD: usize = 128;
-    OVERHEAD
+    const OVERHEAD_BYTES: usize = 128;
+    OVERHEAD_BYTES
         + match notice {
             Notice::Log { data: Json::String(text), .. } => text.len(),
             Notice::Log { data, .. } => json_bytes(data),

@@ -39,7 +39,7 @@ impl<'a> From<&'a RequestContext<RoleServer>> for RequestSender<'a> {
 }
 
 /// From this size on, in bytes, a message takes longer to read or write than other requests should wait.
-pub(crate) const LARGE_MESSAGE: usize = 128 << 10;
+pub(crate) const LARGE_MESSAGE_BYTES: usize = 128 << 10;
 
 /// Runs long work on this thread, while another thread takes over the tasks that wait for this one.
 pub(crate) fn run_blocking<T>(work: impl FnOnce() -> T) -> T {

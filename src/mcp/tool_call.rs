@@ -8,7 +8,7 @@ use super::lists::ToolTraits;
 use super::render::{mcp_error, tool_result, unexpected_answer_error, unknown_name_error};
 use super::result_form::ResultForm;
 use super::revision::Revision;
-use super::sender::{LARGE_MESSAGE, RequestSender, run_blocking};
+use super::sender::{LARGE_MESSAGE_BYTES, RequestSender, run_blocking};
 use super::tasks::{StartedTask, TaskOwner, TaskStore};
 use crate::call::{Answer, AskMode, CallRecord, Caller, Peer, Request};
 use crate::definition::{ItemKind, TaskSupport};
@@ -30,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 
 /// How long a result can be fetched after a task ended shortly before its expiry, unless the task's lifetime is
 /// shorter.
-const FETCH_TIME: Duration = Duration::from_secs(60);
+const RESULT_LIFETIME: Duration = Duration::from_secs(60);
 
 /// A call of a tool, as a request asks for it.
 struct ToolCall {
@@ -66,7 +66,7 @@ impl ToolCall {
             Answer::Tool(outcome) => {
                 let bytes = outcome.bytes();
                 let render = || tool_result(outcome, form, revision);
-                let mut result = if bytes > LARGE_MESSAGE { run_blocking(render) } else { render() };
+                let mut result = if bytes > LARGE_MESSAGE_BYTES { run_blocking(render) } else { render() };
                 connection.stamp_server_info(&mut result.meta, revision);
                 Ok(result.into())
             }
@@ -274,7 +274,7 @@ impl TaskRun {
         //# A task and its result MUST be kept until the task expires, and no longer.
         tokio::select! {
             () = server_ends.cancelled() => {}
-            () = sleep_until(expires.max(Instant::now() + FETCH_TIME.min(lifetime))) => {}
+            () = sleep_until(expires.max(Instant::now() + RESULT_LIFETIME.min(lifetime))) => {}
         }
         server.tasks.remove(&id);
     }

@@ -15,10 +15,10 @@ pub const TOML_SYNTAX: Code = Code("toml-syntax");
 pub const TOML_VALUE: Code = Code("toml-value");
 
 /// The parser's worst-case time per byte, in nanoseconds. It cannot be interrupted, so at most 4 MB are read.
-const READING: u32 = 47;
+const PARSE_NS_PER_BYTE: u32 = 47;
 
 /// The units of work for an entry or an item of the tree.
-const ENTRY: usize = 128;
+const ENTRY_COST: usize = 128;
 
 /// How a bare date is handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,7 +147,7 @@ pub fn parse(source: &Arc<Source>, dates: Dates, diagnostics: &mut Vec<Diagnosti
 /// # Errors
 /// The first error; the text is too long to be read without interruption; the call was stopped.
 pub fn parse_to_error(source: &Arc<Source>, dates: Dates) -> Result<TomlNode> {
-    guard::require_time("the reader of TOML", source.text.len(), READING)?;
+    guard::require_time("the reader of TOML", source.text.len(), PARSE_NS_PER_BYTE)?;
     let table =
         DeTable::parse(&source.text).map_err(|error| syntax(source, error.message(), error.span().unwrap_or(0..0)))?;
     let mut diagnostics = Vec::new();
@@ -187,7 +187,7 @@ impl TomlReader<'_> {
     fn table(&mut self, table: &DeTable<'_>) -> Vec<TomlEntry> {
         table
             .iter()
-            .take_while(|_| !guard::is_over(ENTRY))
+            .take_while(|_| !guard::is_over(ENTRY_COST))
             .map(|(key, value)| TomlEntry {
                 key: key.get_ref().to_string(),
                 at: self.source.place(key.span()),
@@ -210,7 +210,7 @@ impl TomlReader<'_> {
                 TomlItem::Scalar(Json::String(date.to_string()))
             }
             DeValue::Array(items) => TomlItem::List(
-                items.iter().take_while(|_| !guard::is_over(ENTRY)).map(|item| self.value(item)).collect(),
+                items.iter().take_while(|_| !guard::is_over(ENTRY_COST)).map(|item| self.value(item)).collect(),
             ),
             DeValue::Table(table) => TomlItem::Table(self.table(table)),
         };

@@ -16,7 +16,7 @@ use std::sync::Arc;
 const CODE: Code = Code("parse.xml");
 
 /// The maximum number of elements, texts and comments.
-const NODES: u32 = 4_000_000;
+const MAX_NODES: u32 = 4_000_000;
 
 /// Declarations of entities, which can expand without bound if they refer to others, and of attributes, which an
 /// element can then have without stating them.
@@ -57,7 +57,7 @@ impl Xml {
             return Err(input.error(CODE, at, message).help(help));
         }
         let options = roxmltree::ParsingOptions {
-            nodes_limit: NODES,
+            nodes_limit: MAX_NODES,
             // External declarations are never read.
             allow_dtd: DECLARED.iter().all(|word| memchr::memmem::find(input.text().as_bytes(), word).is_none()),
             ..roxmltree::ParsingOptions::default()
@@ -150,8 +150,8 @@ impl XmlTree {
                 let start = node.range().start;
                 line += memchr::memchr_iter(b'\n', &input.text().as_bytes()[seen..start]).count();
                 seen = start;
-                if open.len() == DEPTH {
-                    let message = format!("elements are nested more than {DEPTH} levels deep");
+                if open.len() == MAX_DEPTH {
+                    let message = format!("elements are nested more than {MAX_DEPTH} levels deep");
                     return Err(input.error(CODE, start, message).help("flatten the text; deeper nesting is not read"));
                 }
                 let at = tree.elements.len();
@@ -276,10 +276,10 @@ impl Object for Xml {
 }
 
 /// The maximum nesting depth of elements.
-const DEPTH: usize = 256;
+const MAX_DEPTH: usize = 256;
 
 /// The maximum number of attributes of one element. The XML library compares each with each.
-const ATTRIBUTES: usize = 1_000;
+const MAX_ATTRIBUTES: usize = 1_000;
 
 /// The position, the message and the next step.
 type OutOfBounds = (usize, String, &'static str);
@@ -313,8 +313,8 @@ fn find_out_of_bounds(text: &str) -> Result<Option<OutOfBounds>> {
         if let Some(wrong) = wrong_reference(bytes, start..at)? {
             return Ok(Some(wrong));
         }
-        if attributes > ATTRIBUTES {
-            return Ok(Some((start, format!("an element has more than {ATTRIBUTES} attributes"), FLATTER)));
+        if attributes > MAX_ATTRIBUTES {
+            return Ok(Some((start, format!("an element has more than {MAX_ATTRIBUTES} attributes"), FLATTER)));
         }
         match rest.get(1) {
             Some(b'/') => depth = depth.saturating_sub(1),
@@ -322,8 +322,8 @@ fn find_out_of_bounds(text: &str) -> Result<Option<OutOfBounds>> {
             _ if bytes[start..at].ends_with(b"/>") => {}
             _ => depth += 1,
         }
-        if depth > DEPTH {
-            return Ok(Some((start, format!("elements are nested more than {DEPTH} levels deep"), FLATTER)));
+        if depth > MAX_DEPTH {
+            return Ok(Some((start, format!("elements are nested more than {MAX_DEPTH} levels deep"), FLATTER)));
         }
     }
     wrong_reference(bytes, at.min(bytes.len())..bytes.len())

@@ -25,10 +25,10 @@ use std::collections::{HashMap, HashSet};
 const CODE: Code = Code("parse.yaml");
 
 /// The maximum nesting depth of lists and maps.
-const DEPTH: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// The maximum number of nodes, including those that aliases expand to.
-const NODES: usize = 1_000_000;
+const MAX_NODES: usize = 1_000_000;
 
 /// An error in a YAML text.
 pub(super) struct YamlError {
@@ -55,7 +55,7 @@ pub fn parse_yaml(input: &ParserInput<'_>) -> Result<Value> {
 
 /// The value, or the error in the text. The outer error is that of the guard.
 pub(super) fn parse_text(text: &str) -> Result<std::result::Result<Value, YamlError>> {
-    guard::require_time("a comment of YAML", longest_comment(text)?, COMMENT)?;
+    guard::require_time("a comment of YAML", longest_comment(text)?, COMMENT_NS_PER_BYTE)?;
     let read = serde_saphyr::with_deserializer_from_str_with_options(text, options(), |deserializer| {
         // Numbers that are rounded here are read again from the text, below.
         ValueSeed { last_wins: false, is_rounded: &Cell::new(false) }.deserialize(deserializer)
@@ -71,7 +71,7 @@ pub(super) fn parse_text(text: &str) -> Result<std::result::Result<Value, YamlEr
 }
 
 /// The time per byte of a comment, in nanoseconds. The parser cannot be interrupted within one.
-const COMMENT: u32 = 40;
+const COMMENT_NS_PER_BYTE: u32 = 40;
 
 /// The length in bytes of the longest run of lines that are blank or comments.
 fn longest_comment(text: &str) -> Result<usize> {
@@ -87,12 +87,12 @@ fn longest_comment(text: &str) -> Result<usize> {
 
 fn options() -> Options {
     let budget: Option<Budget> = serde_saphyr::budget! {
-        max_depth: DEPTH,
-        flow_nesting_limit: DEPTH,
-        max_nodes: NODES,
-        max_events: 4 * NODES,
+        max_depth: MAX_DEPTH,
+        flow_nesting_limit: MAX_DEPTH,
+        max_nodes: MAX_NODES,
+        max_events: 4 * MAX_NODES,
     };
-    let alias_limits: AliasLimits = serde_saphyr::alias_limits! { max_total_replayed_events: NODES };
+    let alias_limits: AliasLimits = serde_saphyr::alias_limits! { max_total_replayed_events: MAX_NODES };
     serde_saphyr::options! {
         budget: budget,
         alias_limits: alias_limits,

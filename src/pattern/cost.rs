@@ -8,10 +8,10 @@ use regex_syntax::ast::{Ast, RepetitionKind, RepetitionRange};
 /// The maximum length of a pattern's text in bytes.
 const MAX_PATTERN_BYTES: usize = 64 << 10;
 /// The maximum number of character classes in a pattern. Each may expand to hundreds of ranges, and they share nothing.
-const CLASSES: u64 = 2_000;
+const MAX_CLASSES: u64 = 2_000;
 /// The maximum number of times that a pattern may repeat a part, with nested counts multiplied: the limit of Go and of
 /// RE2.
-const REPEATS: u64 = 1_000;
+const MAX_REPEATS: u64 = 1_000;
 
 /// The size of a pattern.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,15 +89,16 @@ impl PatternSize {
     //= docs/spec.md#primitives
     //# A pattern that is too complex, or a text that is too long for it, MUST be refused before the search.
     pub fn check_limits(self) -> Result<u64> {
-        if self.repeats > REPEATS {
+        if self.repeats > MAX_REPEATS {
             let message = format!(
-                "the pattern repeats a part {} times; at most {REPEATS} are allowed, with nested counts multiplied",
+                "the pattern repeats a part {} times; at most {MAX_REPEATS} are allowed, with nested counts multiplied",
                 self.repeats
             );
             return Err(Diagnostic::new(Code::ARGUMENTS, message).help("use smaller counts, or `*` or `+`"));
         }
-        if self.classes > CLASSES {
-            let message = format!("the pattern has {} character classes; at most {CLASSES} are allowed", self.classes);
+        if self.classes > MAX_CLASSES {
+            let message =
+                format!("the pattern has {} character classes; at most {MAX_CLASSES} are allowed", self.classes);
             return Err(Diagnostic::new(Code::ARGUMENTS, message).help("search for fewer alternatives at a time"));
         }
         Ok(self.size.max(1))

@@ -7,7 +7,7 @@
 use super::captures::Captures;
 use super::cost;
 use super::held_bytes::HeldBytes;
-use super::pieces::{PieceEngine, PieceMemory, PieceStop, STATES};
+use super::pieces::{MAX_STATE_BYTES, PieceEngine, PieceMemory, PieceStop};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use regex_automata::meta;
 use regex_automata::util::primitives::NonMaxUsize;
@@ -22,7 +22,7 @@ const MAX_STEP_COST: u64 = 4 * cost::PERIOD;
 /// Like [`MAX_STEP_COST`], where the text cannot be searched in smaller parts: about 100 ms.
 const MAX_WHOLE_TEXT_COST: u64 = 10 * cost::PERIOD;
 /// The maximum size of a compiled automaton in bytes.
-const COMPILED: usize = 4 << 20;
+const MAX_COMPILED_BYTES: usize = 4 << 20;
 /// The number of search memories that are kept, for patterns that several threads use at once.
 const MAX_SPARE_CACHES: usize = 4;
 
@@ -58,7 +58,8 @@ impl LinearEngine {
     /// # Errors
     /// The compiled form would be too large.
     pub fn new(hir: Hir, size: u64) -> Result<Self> {
-        let config = meta::Config::new().nfa_size_limit(Some(COMPILED)).hybrid_cache_capacity(STATES);
+        let config =
+            meta::Config::new().nfa_size_limit(Some(MAX_COMPILED_BYTES)).hybrid_cache_capacity(MAX_STATE_BYTES);
         let engine =
             meta::Builder::new().configure(config).build_from_hir(&hir).map_err(|error| pattern_too_large(&error))?;
         let is_within_line = !takes_line_feeds(&hir);
@@ -182,7 +183,7 @@ impl LinearEngine {
         is_existence_enough: bool,
         memory: &mut SearchMemory,
     ) -> std::result::Result<Option<Range<usize>>, PieceStop> {
-        let engine = self.pieces.get_or_init(|| PieceEngine::new(&self.hir, self.size, COMPILED));
+        let engine = self.pieces.get_or_init(|| PieceEngine::new(&self.hir, self.size, MAX_COMPILED_BYTES));
         let Some(engine) = engine else { return Err(PieceStop::NotAscii) };
         let states = memory.pieces.get_or_insert_with(|| engine.memory());
         engine.find(states, text, from, is_existence_enough)

@@ -9,16 +9,16 @@ use fancy_regex::{Expr, RegexInput};
 use std::ops::{ControlFlow, Range};
 
 /// The maximum number of backtracking steps of a match.
-const STEPS: usize = 1_000_000;
+const MAX_BACKTRACKING_STEPS: usize = 1_000_000;
 /// The maximum product of pattern parts and text bytes. A part without look-around may run that long in one step.
 const MAX_STEP_COST: u64 = 20_000_000;
 /// The maximum product of pattern parts and the square of text bytes for which the engine searches by itself. A part
 /// may read the whole text at each position, so that a longer search would not end with its call.
 const MAX_WHOLE_TEXT_COST: u64 = 50_000_000;
 /// The maximum size, in bytes, of a compiled part and of the states that it keeps.
-const PART: usize = 1 << 20;
+const MAX_PART_BYTES: usize = 1 << 20;
 /// The maximum number of instructions of a compiled pattern.
-const INSTRUCTIONS: usize = 20_000;
+const MAX_INSTRUCTIONS: usize = 20_000;
 /// A compiled pattern with look-around or back references.
 pub struct LookAroundEngine {
     engine: fancy_regex::Regex,
@@ -37,8 +37,11 @@ impl LookAroundEngine {
             Err(refused) => return Ok(Err(refused)),
         };
         let mut builder = fancy_regex::RegexBuilder::new(pattern);
-        builder.backtrack_limit(STEPS).delegate_size_limit(PART).delegate_dfa_size_limit(PART);
-        builder.max_prog_size(INSTRUCTIONS).build().map(|engine| Ok(Self { engine, size }))
+        builder
+            .backtrack_limit(MAX_BACKTRACKING_STEPS)
+            .delegate_size_limit(MAX_PART_BYTES)
+            .delegate_dfa_size_limit(MAX_PART_BYTES);
+        builder.max_prog_size(MAX_INSTRUCTIONS).build().map(|engine| Ok(Self { engine, size }))
     }
 
     /// The number of parts of the pattern, with counted repeats expanded.

@@ -13,7 +13,7 @@ use regex_syntax::hir::Hir;
 use std::ops::Range;
 
 /// The maximum size of the states that a lazy DFA keeps, in bytes. It is exceeded if a few states are larger.
-pub const STATES: usize = 1 << 20;
+pub const MAX_STATE_BYTES: usize = 1 << 20;
 
 /// The lazy DFAs of a pattern.
 pub struct PieceEngine {
@@ -51,7 +51,7 @@ impl PieceEngine {
         let dfa = |is_reverse: bool, kind| {
             let config = thompson::Config::new().which_captures(WhichCaptures::None).nfa_size_limit(Some(most));
             let nfa: NFA = thompson::Compiler::new().configure(config.reverse(is_reverse)).build_from_hir(hir).ok()?;
-            let config = Config::new().match_kind(kind).cache_capacity(STATES).skip_cache_capacity_check(true);
+            let config = Config::new().match_kind(kind).cache_capacity(MAX_STATE_BYTES).skip_cache_capacity_check(true);
             DFA::builder().configure(config.unicode_word_boundary(true)).build_from_nfa(nfa).ok()
         };
         let (forward, backward) = (dfa(false, MatchKind::LeftmostFirst)?, dfa(true, MatchKind::All)?);

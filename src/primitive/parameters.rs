@@ -63,7 +63,7 @@ pub const MAX_DEPTH: Param =
     option("max_depth", &[Kind::Integer], "Maximum depth of folders; 1 = only the folder where the wildcards begin.");
 
 /// The maximum time to compile a byte of a glob, in nanoseconds.
-const COMPILING: u32 = 1_000;
+const COMPILE_NS_PER_BYTE: u32 = 1_000;
 
 /// Runs a file search. The result of the call names folders that could not be read, because an agent takes silence to
 /// mean that there are none.
@@ -94,7 +94,7 @@ fn find_from_args(args: &Args) -> Result<FileSearch> {
     // Each glob is compiled with the root in front.
     let root = args.path_or("root")?.unwrap_or(".");
     let bytes = globs.iter().chain(&skip).map(|glob| glob.len().saturating_add(root.len()));
-    guard::require_time("a set of globs", bytes.fold(0, usize::saturating_add), COMPILING)?;
+    guard::require_time("a set of globs", bytes.fold(0, usize::saturating_add), COMPILE_NS_PER_BYTE)?;
     Ok(FileSearch {
         globs,
         skip,

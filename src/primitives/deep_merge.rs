@@ -23,17 +23,17 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 /// Maximum nesting of maps.
-const DEPTH: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     reserve_for(args.value("a"), 1)?;
     reserve_for(args.value("b"), 1)?;
-    merged(args.value("a"), args.value("b"), DEPTH).map(Value::Map)
+    merged(args.value("a"), args.value("b"), MAX_DEPTH).map(Value::Map)
 }
 
 fn merged(a: &Value, b: &Value, depth: usize) -> Result<Map> {
     if depth == 0 {
-        let message = format!("`deep_merge` merges {DEPTH} maps within maps at most");
+        let message = format!("`deep_merge` merges {MAX_DEPTH} maps within maps at most");
         return Err(Diagnostic::new(Code::LIMIT, message));
     }
     let mut fields: Map = sequence::fields(a)?.into_iter().collect();

@@ -41,10 +41,10 @@ pub const PRIMITIVE: Primitive = Primitive {
 const MAX_LINES: usize = 200_000;
 
 /// Time limit of one comparison, before the guard is checked again.
-const UNSTOPPABLE: Duration = Duration::from_millis(200);
+const MAX_UNINTERRUPTIBLE: Duration = Duration::from_millis(200);
 
 /// The time to split a byte into lines and to hash it, in nanoseconds.
-const SPLITTING: u32 = 5;
+const SPLIT_NS_PER_BYTE: u32 = 5;
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let (a, b) = (args.text("a"), args.text("b"));
@@ -56,9 +56,9 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     }
     let context = args.integer_or("context").map_or(3, |context| usize::try_from(context).unwrap_or(0)).min(MAX_LINES);
     let names = (args.text_or("from").unwrap_or("a"), args.text_or("to").unwrap_or("b"));
-    guard::require_time("`diff`", a.len() + b.len(), SPLITTING)?;
+    guard::require_time("`diff`", a.len() + b.len(), SPLIT_NS_PER_BYTE)?;
     // When the time is over, the diff is rough, and the guard reports that the time is over.
-    let rough = Instant::now() + guard::time_left().min(UNSTOPPABLE);
+    let rough = Instant::now() + guard::time_left().min(MAX_UNINTERRUPTIBLE);
     // A line ends at a line feed, as for `diff` and `patch`. A lone carriage return is an ordinary character.
     let (a, b): (Vec<&str>, Vec<&str>) = (a.split_inclusive('\n').collect(), b.split_inclusive('\n').collect());
     let diff = TextDiff::configure().deadline(rough).diff_slices(&a, &b);

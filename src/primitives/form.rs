@@ -40,10 +40,10 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 /// The maximum time to check a byte, in nanoseconds.
-const CHECKING: u32 = 20;
+const CHECK_NS_PER_BYTE: u32 = 20;
 
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
-    price("a form", args.value("fields"), CHECKING)?;
+    price("a form", args.value("fields"), CHECK_NS_PER_BYTE)?;
     let schema = complete_schema(&args.json("fields")?);
     //= docs/spec.md#questions
     //# A form MUST be sent to the client as written, and MUST be refused before that if elicitation does not

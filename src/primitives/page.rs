@@ -6,7 +6,7 @@ use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option
 use crate::value::{Kind, Map, Value};
 
 /// The default page size.
-const SIZE: i64 = 50;
+const DEFAULT_PAGE_SIZE: i64 = 50;
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -48,7 +48,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let wanted = args.map("args")?;
     let given = |name: &str| wanted.get(name).filter(|value| !value.is_null()).cloned();
     let offset = given("offset").unwrap_or(Value::Integer(0));
-    let limit = given("limit").unwrap_or_else(|| Value::Integer(args.integer_or("size").unwrap_or(SIZE)));
+    let limit = given("limit").unwrap_or_else(|| Value::Integer(args.integer_or("size").unwrap_or(DEFAULT_PAGE_SIZE)));
     // The next page of a page without items would be the same page.
     let (offset, limit) = (whole_number("offset", &offset, 0)?, whole_number("limit", &limit, 1)?);
     let items = args.value("items").clone();

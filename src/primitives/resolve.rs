@@ -10,7 +10,7 @@ use serde_json::json;
 use std::sync::Arc;
 
 /// Number of ids that are suggested for one that does not exist.
-const SUGGESTIONS: usize = 3;
+const MAX_SUGGESTIONS: usize = 3;
 
 /// The declaration.
 pub const PRIMITIVE: Primitive = Primitive {
@@ -67,7 +67,7 @@ fn missing_node(graph: &Arc<Graph>, kinds: &[String], id: &str, args: &Args) -> 
     let texts: Vec<&str> = known.iter().map(|key| &**key).collect();
     // A longer text is not a misspelt id, and is not compared.
     let is_long = id.len() > similarity::MAX_COMPARED_BYTES;
-    let near = if is_long { Vec::new() } else { similarity::nearest(id, &texts, SUGGESTIONS)? };
+    let near = if is_long { Vec::new() } else { similarity::nearest(id, &texts, MAX_SUGGESTIONS)? };
     let nearest: Vec<&str> = near.into_iter().map(|place| texts[place]).collect();
     let name = args.text_or("name").map_or_else(|| kinds.join(" or "), str::to_owned);
     let message = format!("there is no {name} `{id}`");

@@ -41,12 +41,12 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 /// The maximum time to write a byte, in nanoseconds: the writer cannot be interrupted.
-const WRITING: u32 = 30;
+const WRITE_NS_PER_BYTE: u32 = 30;
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     // As JSON, as the serialized value, and as the growing text.
     reserve_for(args.value("value"), 3)?;
-    price("the writer of YAML", args.value("value"), WRITING)?;
+    price("the writer of YAML", args.value("value"), WRITE_NS_PER_BYTE)?;
     let tree = order_keys(args.json("value")?, &args.texts("order")?);
     match args.text_or("style") {
         None | Some("indented") => parse::yaml_text(&tree).map(Value::from),

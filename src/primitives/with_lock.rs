@@ -42,7 +42,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 };
 
 /// Default time that a call waits for a lock.
-const TIMEOUT: Duration = Duration::from_secs(10);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Maximum time to wait: one day.
 const MAX_TIMEOUT_MS: u64 = 86_400_000;
@@ -63,7 +63,7 @@ fn run(context: &Context<'_>, args: Args) -> Result<Value> {
             .help("it has `timeout_ms`, `note` and `pid_key`"));
     }
     let timeout = match options.get("timeout_ms") {
-        None | Some(Value::Null) => TIMEOUT,
+        None | Some(Value::Null) => DEFAULT_TIMEOUT,
         Some(given) => milliseconds(given)?,
     };
     let said = options.get("note").map(Value::json).transpose()?.unwrap_or(Json::Null);

@@ -48,7 +48,7 @@ impl TemplateSource {
 }
 
 /// The maximum nesting depth, because parsing takes stack.
-const DEPTH: usize = 48;
+const MAX_DEPTH: usize = 48;
 
 /// A tag of a template.
 struct Tag<'a> {
@@ -107,9 +107,9 @@ pub fn check_depth(text: &str) -> Result<(), (usize, usize, Box<Diagnostic>)> {
             _ => {}
         }
         tag.1 = tag.1.max(tag.0);
-        if blocks > DEPTH || (tag.0 > DEPTH * 4) {
+        if blocks > MAX_DEPTH || (tag.0 > MAX_DEPTH * 4) {
             let error = Diagnostic::new(SYNTAX, "the template is nested too deeply");
-            return Err((at, at + 2, error.help(format!("blocks can be nested at most {DEPTH} levels deep"))));
+            return Err((at, at + 2, error.help(format!("blocks can be nested at most {MAX_DEPTH} levels deep"))));
         }
     }
     Ok(())

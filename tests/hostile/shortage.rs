@@ -10,7 +10,7 @@ const PACKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hostile/shortage
 const SCRIPT: &str = include_str!("shortage/tools.d/greedy.rhai");
 
 /// The memory limit of a call, in MB.
-const LIMIT: u64 = 128;
+const MEMORY_LIMIT_MB: u64 = 128;
 
 fn house() -> Home {
     let home = Home::with(&[("small.txt", "small\n"), ("large.txt", &"a".repeat(8 << 20))]);
@@ -74,7 +74,7 @@ fn no_script_makes_the_process_die_of_memory() {
         eprintln!("{way}: {most} MB (before {before}): {reported:.120}");
         let words = ["MB", "kB", "took longer", "at most", "are not supported"];
         let is_limit = has_failed && words.iter().any(|word| reported.contains(word));
-        if !is_limit || most > before.max(100) + 2 * LIMIT {
+        if !is_limit || most > before.max(100) + 2 * MEMORY_LIMIT_MB {
             wrong.push(format!("{way}: {most} MB, {reported:.300}"));
         }
         assert_eq!(server.well("greet", json!({})), "hello", "{way}");

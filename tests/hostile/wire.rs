@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// The most memory that a development build may have used, in MB; a release build stays below 200.
-const MEMORY: usize = if cfg!(debug_assertions) { 400 } else { 200 };
+const MAX_MEMORY_MB: usize = if cfg!(debug_assertions) { 400 } else { 200 };
 
 /// Random numbers that are the same in each run.
 struct Dice(u64);
@@ -79,7 +79,7 @@ fn ten_thousand_lines_of_noise_do_no_harm() {
     }
     assert!(errors > 5_000, "{errors} errors");
     is_well(&mut client);
-    assert!(peak_memory(client.pid()).is_none_or(|peak| peak < MEMORY), "{:?} MB", peak_memory(client.pid()));
+    assert!(peak_memory(client.pid()).is_none_or(|peak| peak < MAX_MEMORY_MB), "{:?} MB", peak_memory(client.pid()));
 }
 
 //= docs/spec.md#protocol
@@ -98,7 +98,7 @@ fn twenty_thousand_calls_in_flight_are_all_answered() {
         assert_eq!(answer["result"]["structuredContent"]["tail"], "tea", "{answer}");
         assert!(open.remove(&answer["id"].as_u64().unwrap()), "answered twice: {answer}");
     }
-    assert!(peak_memory(client.pid()).is_none_or(|peak| peak < MEMORY), "{:?} MB", peak_memory(client.pid()));
+    assert!(peak_memory(client.pid()).is_none_or(|peak| peak < MAX_MEMORY_MB), "{:?} MB", peak_memory(client.pid()));
     is_well(&mut client);
 }
 
@@ -207,7 +207,7 @@ fn a_client_that_never_reads_costs_no_memory() {
     let (mut child, taken) = send_without_reading(&house, ping.as_bytes(), 256 << 20);
     let peak = peak_memory(child.id());
     assert!(child.try_wait().unwrap().is_none(), "it ended");
-    assert!(peak.is_none_or(|peak| peak < MEMORY), "{peak:?} MB after {} MB", taken >> 20);
+    assert!(peak.is_none_or(|peak| peak < MAX_MEMORY_MB), "{peak:?} MB after {} MB", taken >> 20);
     // It is read at last: the server continues where it paused.
     let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
     for _ in 0..1_000 {
@@ -235,7 +235,7 @@ fn a_message_of_many_values_costs_no_memory() {
     let refused = client.hear().expect("the server lives");
     assert!(refused["error"]["message"].as_str().unwrap().contains("at most 500000 values"), "{refused}");
     is_well(&mut client);
-    assert!(peak_memory(client.pid()).is_none_or(|peak| peak < MEMORY), "{:?} MB", peak_memory(client.pid()));
+    assert!(peak_memory(client.pid()).is_none_or(|peak| peak < MAX_MEMORY_MB), "{:?} MB", peak_memory(client.pid()));
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn a_line_without_an_end_is_refused_once_and_costs_no_memory() {
     client.send_bytes(b"\n");
     let pong = client.request("ping", json!({}));
     assert!(pong.get("result").is_some(), "{pong}");
-    assert!(peak_memory(client.pid()).is_none_or(|peak| peak < MEMORY), "{:?} MB", peak_memory(client.pid()));
+    assert!(peak_memory(client.pid()).is_none_or(|peak| peak < MAX_MEMORY_MB), "{:?} MB", peak_memory(client.pid()));
     is_well(&mut client);
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 /// Bytes of a body, at most.
-const BODY: usize = 4 << 20;
+const MAX_BODY_BYTES: usize = 4 << 20;
 fn goes_on(server: &Server) {
     assert_eq!(server.ask("tools/list", json!({})).status, 200);
 }
@@ -25,8 +25,8 @@ fn a_head_or_body_that_is_too_large_is_refused() {
         body.replace(r#""stuff":"""#, &format!(r#""stuff":"{}""#, "x".repeat(length - body.len())))
     };
     let headers = [("MCP-Protocol-Version", crate::support::http::STATELESS), ("Mcp-Method", "tools/list")];
-    assert_eq!(server.send("POST", &headers, &of_length(BODY)).status, 200);
-    assert_eq!(server.send("POST", &headers, &of_length(BODY + 1)).status, 413);
+    assert_eq!(server.send("POST", &headers, &of_length(MAX_BODY_BYTES)).status, 200);
+    assert_eq!(server.send("POST", &headers, &of_length(MAX_BODY_BYTES + 1)).status, 413);
     goes_on(&server);
     let many: Vec<(String, String)> = (0..200).map(|at| (format!("X-Header-{at}"), "x".to_owned())).collect();
     let many: Vec<(&str, &str)> = many.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();

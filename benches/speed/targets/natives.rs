@@ -11,19 +11,19 @@ use toolsd::order::{compare, sorted};
 use toolsd::value::Value as Item;
 
 /// The time limit of the tool `worst`.
-const LIMIT: Duration = Duration::from_secs(2);
+const CALL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long after its limit, or its cancellation, a call may be answered, in milliseconds.
 const MAX_OVERRUN_MS: f64 = 300.0;
 
 /// How long a call of another client may take meanwhile, in milliseconds.
-const OTHERS: f64 = 50.0;
+const MAX_OTHER_CALL_MS: f64 = 50.0;
 
 /// How much 10,000 different patterns may keep, in MB.
-const PATTERNS: f64 = 16.0;
+const MAX_PATTERNS_MB: f64 = 16.0;
 
 /// The sort that can be stopped against that of the standard library.
-const TIMES: f64 = 2.0;
+const MAX_SORT_RATIO: f64 = 2.0;
 
 /// The cases of benches/packs/tools.d/natives.rhai.
 const NATIVES: &[&str] = &[
@@ -105,7 +105,7 @@ pub fn measure(setting: &Setting, report: &mut Report) -> Outcome<()> {
     let targets = [
         ("natives: answered after the limit", MAX_OVERRUN_MS),
         ("natives: at rest after the cancellation", MAX_OVERRUN_MS),
-        ("natives: a concurrent call", OTHERS),
+        ("natives: a concurrent call", MAX_OTHER_CALL_MS),
     ];
     for ((target, limit), (value, native)) in targets.into_iter().zip(worst) {
         let value_text = format!("{value:.1} ms ({native})");
@@ -143,7 +143,7 @@ fn one(setting: &Setting, native: &str) -> Outcome<Measured> {
         }
         std::thread::sleep(Duration::from_millis(2));
     }
-    let late = milliseconds(ended.saturating_sub(LIMIT));
+    let late = milliseconds(ended.saturating_sub(CALL_TIMEOUT));
     let cancelled = cancelled(&mut server, &params("endless"), setting)?;
     let own = server.send("tools/call", echo.params())?;
     let (id, _, result) = server.receive()?;
@@ -197,7 +197,7 @@ fn patterns(setting: &Setting, report: &mut Report) -> Outcome<()> {
     for from in (0..count).step_by(step) {
         server.call(&call(from))?;
     }
-    report.at_most(&format!("natives: what {count} patterns keep"), PATTERNS, held(&server)? - before, "MB");
+    report.at_most(&format!("natives: what {count} patterns keep"), MAX_PATTERNS_MB, held(&server)? - before, "MB");
     Ok(())
 }
 
@@ -228,9 +228,9 @@ fn order(setting: &Setting, report: &mut Report) -> Outcome<()> {
         }
         let none = || "nothing was measured".to_owned();
         let (own, other) = (median(&own).ok_or_else(none)?, median(&other).ok_or_else(none)?);
-        let limit = format!("≤ {TIMES} × std {:.0} ms", other);
+        let limit = format!("≤ {MAX_SORT_RATIO} × std {:.0} ms", other);
         let value = format!("{:.0} ms, {:.2} ×", own, own / other);
-        report.measured(&format!("natives: {count} {kind} sorted"), &limit, &value, own <= TIMES * other);
+        report.measured(&format!("natives: {count} {kind} sorted"), &limit, &value, own <= MAX_SORT_RATIO * other);
     }
     Ok(())
 }

@@ -31,7 +31,7 @@ struct CompiledSchema {
 }
 
 /// More violations than this are not listed.
-const PROBLEMS: usize = 50;
+const MAX_PROBLEMS: usize = 50;
 
 impl Checker {
     /// Compiles a schema whose references are resolved (`Schema::publish` or `Schema::resolve`).
@@ -82,8 +82,8 @@ impl Checker {
                     problems.push(problem);
                 }
             }
-            if problems.len() >= PROBLEMS {
-                problems.truncate(PROBLEMS);
+            if problems.len() >= MAX_PROBLEMS {
+                problems.truncate(MAX_PROBLEMS);
                 break;
             }
         }
@@ -220,13 +220,13 @@ struct DefaultsPlan {
 }
 
 /// Recursive definitions are followed to this depth.
-const DEPTH: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 impl DefaultsPlan {
     /// Creates the plan of a schema whose references are resolved.
     fn from_schema(root: &Json) -> Self {
         let mut plan = Self::default();
-        plan.add(root, root, DEPTH);
+        plan.add(root, root, MAX_DEPTH);
         plan
     }
 

@@ -4,7 +4,7 @@ use super::keyword::follow_reference;
 use crate::value::Json;
 
 /// Nested and recursive schemas are followed to this depth.
-const DEPTH: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// From this value on, a float cannot distinguish neighboring integers; it is left as it was sent.
 const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
@@ -12,7 +12,7 @@ const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 /// Converts whole numbers written as `3.0` to integers, where `schema` requires an integer.
 pub(super) fn settle_integers(schema: &Json, value: &mut Json) {
     if has_whole_float(value) {
-        settle(&[schema], schema, value, DEPTH);
+        settle(&[schema], schema, value, MAX_DEPTH);
     }
 }
 

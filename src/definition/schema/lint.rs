@@ -34,7 +34,7 @@ pub fn lint_schema(schema: &Schema, role: SchemaRole) -> Vec<Diagnostic> {
 }
 
 /// Maximum nesting: walking a schema uses stack.
-const DEPTH: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 struct Linter<'a> {
     schema: &'a Schema,
@@ -70,12 +70,12 @@ impl Linter<'_> {
     }
 
     fn check_schema(&mut self, json: &Json, pointer: &str, depth: usize) {
-        if depth > DEPTH {
+        if depth > MAX_DEPTH {
             return self.diagnostic(
                 code::SCHEMA_VALUE,
                 pointer,
                 "the schema is nested too deeply".into(),
-                format!("at most {DEPTH} levels"),
+                format!("at most {MAX_DEPTH} levels"),
             );
         }
         let map = match json {

@@ -215,12 +215,12 @@ pub fn shorten(text: &str, most: usize) -> String {
 }
 
 /// References to schemas that contain themselves are followed this far.
-const DEPTH: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// The names of the properties that an object's schema declares, directly, by reference or in its parts.
 fn property_names<'a>(schema: &'a Json, root: &'a Json) -> Vec<&'a str> {
     let mut names = Vec::new();
-    collect(schema, root, DEPTH, &mut names);
+    collect(schema, root, MAX_DEPTH, &mut names);
     names
 }
 

@@ -208,7 +208,7 @@ fn marks_and_blanks_before_an_item_are_levels() {
     }
     assert_eq!(nesting_depth("        code"), (0, false));
     assert_eq!(nesting_depth("-no"), (0, false));
-    assert!(nesting_depth(&format!("{}- a", " ".repeat(220))).0 > DEPTH);
+    assert!(nesting_depth(&format!("{}- a", " ".repeat(220))).0 > MAX_DEPTH);
 }
 
 //= docs/spec.md#primitives

@@ -31,7 +31,7 @@ impl QuoteStyle {
 }
 
 /// The units of work to set up a YAML writer for one scalar.
-const SCALAR: usize = 1 << 10;
+const SCALAR_COST: usize = 1 << 10;
 
 /// How new values are written.
 #[derive(Clone, Copy)]
@@ -158,14 +158,14 @@ pub(super) fn is_bare(text: &str) -> Result<bool> {
 
 /// A scalar as the writer of whole YAML texts writes it after a key.
 fn plain(scalar: &Json) -> Result<String> {
-    guard::spend(SCALAR + scalar.as_str().map_or(0, str::len))?;
+    guard::spend(SCALAR_COST + scalar.as_str().map_or(0, str::len))?;
     let written = yaml_text(&serde_json::json!({ "k": scalar }))?;
     let written = written.strip_prefix("k: ").unwrap_or(&written);
     Ok(written.strip_suffix('\n').unwrap_or(written).to_owned())
 }
 
 fn key_text(key: &str) -> Result<String> {
-    guard::spend(SCALAR + key.len())?;
+    guard::spend(SCALAR_COST + key.len())?;
     let written = yaml_text(&serde_json::json!({ key: 0 }))?;
     Ok(written.strip_suffix(": 0\n").unwrap_or(&written).to_owned())
 }

@@ -3,7 +3,7 @@
 use super::access::single_field;
 use super::responses::{Refusal, json_response, refusal};
 use crate::mcp::message::{error_message, read_message, readable_id};
-use crate::mcp::sender::{LARGE_MESSAGE, run_blocking};
+use crate::mcp::sender::{LARGE_MESSAGE_BYTES, run_blocking};
 use crate::script::CallerId;
 use crate::value::Json;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
@@ -19,7 +19,7 @@ pub(super) const MAX_BODY: usize = 4 << 20;
 
 /// How long a refused body is read and discarded: a client that is still sending would not see the refusal if nothing
 /// were read.
-const DISCARD_TIME: Duration = Duration::from_secs(1);
+const DISCARD_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A request that was let in, and its message.
 pub(super) struct MessageRequest {
@@ -40,10 +40,11 @@ impl MessageRequest {
         //# A request with ambiguous headers, or with a body that is not a message, MUST be refused with
         //# status 400.
         let read = || read_message(&body);
-        let message = if body.len() > LARGE_MESSAGE { run_blocking(read) } else { read() }.map_err(|unreadable| {
-            let id = readable_id(&body);
-            Box::new(json_response(StatusCode::BAD_REQUEST, &error_message(id, &unreadable.into())))
-        })?;
+        let message =
+            if body.len() > LARGE_MESSAGE_BYTES { run_blocking(read) } else { read() }.map_err(|unreadable| {
+                let id = readable_id(&body);
+                Box::new(json_response(StatusCode::BAD_REQUEST, &error_message(id, &unreadable.into())))
+            })?;
         Ok(Self { parts, body, message })
     }
 
@@ -62,7 +63,7 @@ impl MessageRequest {
 
     /// Whether the message takes longer to handle than other requests should wait.
     pub(super) fn is_large(&self) -> bool {
-        self.body.len() > LARGE_MESSAGE
+        self.body.len() > LARGE_MESSAGE_BYTES
     }
 
     /// Takes the message out of the request.
@@ -127,7 +128,7 @@ async fn collect_body(mut body: Incoming, time: Duration) -> Result<Bytes, Refus
             Ok(Err(_)) => {}
         }
     }
-    tokio::spawn(timeout(DISCARD_TIME, async move { while let Some(Ok(_)) = body.frame().await {} }));
+    tokio::spawn(timeout(DISCARD_TIMEOUT, async move { while let Some(Ok(_)) = body.frame().await {} }));
     let why =
         format!("Payload Too Large: a request may have at most {MAX_BODY} bytes: pass large inputs as paths or URIs");
     Err(refusal(StatusCode::PAYLOAD_TOO_LARGE, why))

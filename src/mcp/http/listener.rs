@@ -24,10 +24,10 @@ use tokio_util::sync::CancellationToken;
 const MAX_HEAD: usize = 64 << 10;
 
 /// How long answers may take to be sent at the end.
-const SEND_GRACE: Duration = Duration::from_millis(300);
+const SEND_GRACE_PERIOD: Duration = Duration::from_millis(300);
 
 /// The send buffer of a connection in bytes: by default the system takes megabytes.
-const SEND_BUFFER: usize = 256 << 10;
+const SEND_BUFFER_BYTES: usize = 256 << 10;
 
 /// How many descriptors are kept for files and programs.
 const RESERVED_DESCRIPTORS: usize = 256;
@@ -104,10 +104,10 @@ impl HttpListener {
         // Whether the calls ended in time makes no difference: the rest is cancelled.
         let _ = timeout(server.settings.bounds.grace, server.wait_until_idle()).await;
         shutdown.now.cancel();
-        let _ = timeout(SEND_GRACE, connections.wait_for_none()).await;
+        let _ = timeout(SEND_GRACE_PERIOD, connections.wait_for_none()).await;
         streams.cancel();
-        let _ = timeout(SEND_GRACE, connections.wait_for_none()).await;
-        let _ = timeout(SEND_GRACE, server.wait_until_idle()).await;
+        let _ = timeout(SEND_GRACE_PERIOD, connections.wait_for_none()).await;
+        let _ = timeout(SEND_GRACE_PERIOD, server.wait_until_idle()).await;
         // Whatever is left was cut off, or is counted wrongly.
         let (open, calls, tasks) = (connections.count(), server.active_requests(), server.tasks.running());
         tracing::info!("at the end there are {open} connections, {calls} calls, {tasks} tasks");
@@ -188,7 +188,7 @@ fn configure_socket(stream: &TcpStream, limits: &ConnectionLimits) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "the connection sends in large pieces only");
     }
-    if let Err(error) = rustix::net::sockopt::set_socket_send_buffer_size(stream, SEND_BUFFER) {
+    if let Err(error) = rustix::net::sockopt::set_socket_send_buffer_size(stream, SEND_BUFFER_BYTES) {
         tracing::debug!(%error, "the system holds as much of what is sent as it likes");
     }
     // Limits how long the system keeps written bytes: a client that vanished without a word never takes them.
@@ -279,6 +279,6 @@ mod tests {
         assert!(stream.nodelay().unwrap());
         assert_eq!(sockopt::tcp_user_timeout(&stream).unwrap(), 4_321);
         // The system doubles it for its own needs.
-        assert!(sockopt::socket_send_buffer_size(&stream).unwrap() <= 2 * SEND_BUFFER);
+        assert!(sockopt::socket_send_buffer_size(&stream).unwrap() <= 2 * SEND_BUFFER_BYTES);
     }
 }

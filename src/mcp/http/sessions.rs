@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const SESSION_IDLE_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 
 /// How long a client whose connection broke can ask for what it missed of an answer.
-const RESUME_TIME: Duration = Duration::from_secs(10);
+const RESUME_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How many messages of a session wait to be taken; as many are kept to be sent again.
 const MESSAGE_CAPACITY: usize = 4;
@@ -23,7 +23,7 @@ const MESSAGE_CAPACITY: usize = 4;
 pub(super) fn manager() -> LocalSessionManager {
     let mut config = SessionConfig::default();
     config.keep_alive = Some(SESSION_IDLE_TIMEOUT);
-    config.completed_cache_ttl = RESUME_TIME;
+    config.completed_cache_ttl = RESUME_TIMEOUT;
     config.channel_capacity = MESSAGE_CAPACITY;
     let mut manager = LocalSessionManager::default();
     manager.session_config = config;

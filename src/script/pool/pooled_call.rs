@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long after its limit or its cancellation a call may still answer by itself.
-const ANSWER_GRACE: Duration = Duration::from_millis(200);
+const ANSWER_GRACE_PERIOD: Duration = Duration::from_millis(200);
 /// How long the thread of an already answered call may continue before it counts as held.
-const END_GRACE: Duration = Duration::from_millis(100);
+const END_GRACE_PERIOD: Duration = Duration::from_millis(100);
 /// The number of the last call.
 static LAST: AtomicU64 = AtomicU64::new(0);
 
@@ -120,12 +120,12 @@ impl PooledCall {
         if self.cancel.is_cancelled() {
             let since = *state.cancelled.get_or_insert(now);
             let verdict = || state.guards.iter().find_map(|guard| guard.verdict());
-            return (now.duration_since(since) >= ANSWER_GRACE)
+            return (now.duration_since(since) >= ANSWER_GRACE_PERIOD)
                 .then(|| verdict().unwrap_or_else(|| Diagnostic::new(Code::CANCELLED, "the call was cancelled")));
         }
         let guard = state.guards.last().filter(|guard| !guard.is_paused())?;
         let time = guard.limits().time;
-        (guard.elapsed() > time + ANSWER_GRACE && !self.is_waiting())
+        (guard.elapsed() > time + ANSWER_GRACE_PERIOD && !self.is_waiting())
             .then(|| guard.exceeded(format!("the call took longer than {} ms", time.as_millis()), "time_ms"))
     }
 
@@ -155,7 +155,7 @@ impl PooledCall {
 
     /// Whether its thread continues although the call was answered.
     pub(super) fn does_not_end(&self) -> bool {
-        self.state().answered.is_some_and(|answered| answered.elapsed() >= END_GRACE)
+        self.state().answered.is_some_and(|answered| answered.elapsed() >= END_GRACE_PERIOD)
     }
 
     /// When a thread started to run it.

@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// How long a case may run before its guard ends it, which is what the test shows.
-const TIME: Duration = Duration::from_millis(50);
+const CASE_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// The maximum units of work between two checks of the guard.
 const MAX_UNITS: u32 = 4_000_000;
@@ -39,7 +39,7 @@ const HINT_UNITS: u32 = 3_000;
 
 /// The maximum work of a grown case between two checks, if that is nearly all it does. It is more than copying the
 /// input once takes, which cannot be stopped.
-const COPIED: Duration = Duration::from_millis(17);
+const MAX_COPY_TIME: Duration = Duration::from_millis(17);
 
 /// The number of cases of a primitive in a sample.
 const SAMPLED: usize = 8;
@@ -140,7 +140,8 @@ impl Bench {
                 *first = self.named("new_graph", Vec::new()).expect("there is a graph");
                 inputs::fill(self, first, 50);
             }
-            let guard = Guard::new(Limits { time: TIME, memory: 1 << 30, ..Limits::default() }, CancelFlag::default());
+            let guard =
+                Guard::new(Limits { time: CASE_TIMEOUT, memory: 1 << 30, ..Limits::default() }, CancelFlag::default());
             let _entered = guard.enter();
             whole(gaps::worked(|| self.call(primitive, arguments)).1, &guard)
         };
@@ -155,7 +156,8 @@ impl Bench {
             let bench = Self::new();
             let mut case = case.clone();
             case.arguments[0] = arguments.into_iter().next().unwrap_or(Value::Null);
-            let guard = Guard::new(Limits { time: TIME, memory: 1 << 30, ..Limits::default() }, CancelFlag::default());
+            let guard =
+                Guard::new(Limits { time: CASE_TIMEOUT, memory: 1 << 30, ..Limits::default() }, CancelFlag::default());
             let _entered = guard.enter();
             let worked = gaps::worked(|| bench.call(primitive, case.arguments)).1;
             *seen.lock().expect("no panic") = whole(worked, &guard);
@@ -171,7 +173,7 @@ impl Bench {
 
 /// A stopped call has used its time, even if other threads had the processor meanwhile.
 fn whole(worked: Worked, guard: &Guard) -> Worked {
-    let least = if guard.verdict().is_some() { TIME } else { Duration::ZERO };
+    let least = if guard.verdict().is_some() { CASE_TIMEOUT } else { Duration::ZERO };
     Worked { whole: worked.whole.max(least), ..worked }
 }
 
@@ -289,7 +291,7 @@ impl Bench {
     /// What is wrong with a case once its values are longer.
     fn wrong_grown(&self, primitive: &'static Primitive, case: &WorstCase) -> Option<String> {
         self.always(primitive, &grown::grown(case)?, |worked| {
-            worked.longest > COPIED && worked.longest * 2 > worked.whole
+            worked.longest > MAX_COPY_TIME && worked.longest * 2 > worked.whole
         })
     }
 }

@@ -24,7 +24,7 @@ const MAX_SEARCHED_FOLDERS: usize = 100_000;
 /// The type of the program header that names the loader: `PT_INTERP` (System V ABI, chapter 5).
 const NAMES_LOADER: u32 = 3;
 /// How much of a file is read at once: the loader of most is named there.
-const HEAD: usize = 4096;
+const HEAD_BYTES: usize = 4096;
 
 /// Finds programs, and remembers their paths by name.
 #[derive(Default)]
@@ -306,7 +306,7 @@ fn interpreter_of(program: &str) -> std::result::Result<Interpreter, Interpreter
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(Interpreter::default()),
         Err(error) => return Err(InterpreterError::Unread(error)),
     };
-    let mut head = vec![0; HEAD];
+    let mut head = vec![0; HEAD_BYTES];
     let length = file.read_at(&mut head, 0).unwrap_or_default();
     head.truncate(length);
     let Some(line) = head.strip_prefix(b"#!") else {
@@ -344,7 +344,7 @@ fn loader(file: &File, head: &[u8]) -> Option<String> {
     for number in 0..u64::from(count) {
         let entry = bytes_at(file, head, table.checked_add(number * u64::from(size))?, 56)?;
         if word(&entry, 0)? == NAMES_LOADER {
-            let length = usize::try_from(long(&entry, 32)?).ok().filter(|length| *length <= HEAD)?;
+            let length = usize::try_from(long(&entry, 32)?).ok().filter(|length| *length <= HEAD_BYTES)?;
             let name = String::from_utf8(bytes_at(file, head, long(&entry, 8)?, length)?).ok()?;
             return Some(name.trim_end_matches('\0').to_owned()).filter(|name| path::is_absolute(name));
         }

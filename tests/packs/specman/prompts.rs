@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 /// What a prompt may have at most.
-const WORDS: usize = 900;
+const MAX_WORDS: usize = 900;
 
 /// A prompt, its argument with what that completes to, and what it must say.
 type ReportedText = (&'static str, Option<(&'static str, &'static str)>, &'static [&'static str]);
@@ -181,7 +181,7 @@ fn every_prompt_says_all_that_it_must_in_few_words() {
     for (name, argument, parts) in ALL {
         let text = said(&mut server, name, &arguments(*argument)).unwrap_or_else(|error| panic!("{name}: {error}"));
         let words = text.split_whitespace().count();
-        assert!(words <= WORDS, "{name} has {words} words");
+        assert!(words <= MAX_WORDS, "{name} has {words} words");
         for part in EACH.iter().chain(*parts) {
             assert!(text.contains(part), "{name} lacks {part:?}:\n{text}");
         }
@@ -262,7 +262,7 @@ fn the_recorded_prompts_agree() {
     for one in list {
         rest = rest.split_once(&format!("\n- {one}")).unwrap_or_else(|| panic!("{one} is not in order:\n{text}")).1;
     }
-    assert!(text.split_whitespace().count() <= WORDS);
+    assert!(text.split_whitespace().count() <= MAX_WORDS);
 }
 
 /// Records that do not agree, and why.

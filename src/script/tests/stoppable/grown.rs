@@ -7,7 +7,7 @@ use crate::value::{Bytes, Frozen, Value};
 use std::sync::Arc;
 
 /// The factor by which values are made longer.
-const TIMES: usize = 64;
+const GROWTH_FACTOR: usize = 64;
 
 /// A shorter value is not a worst value but a harmless one.
 const MIN_GROWN_LEN: usize = 1_000;
@@ -26,11 +26,11 @@ pub(super) fn grown(case: &WorstCase) -> Option<WorstCase> {
 
 fn longer(value: &Value) -> Option<Value> {
     match value {
-        Value::Text(text) if text.len() > MIN_GROWN_LEN => Some(Value::from(text.repeat(TIMES))),
+        Value::Text(text) if text.len() > MIN_GROWN_LEN => Some(Value::from(text.repeat(GROWTH_FACTOR))),
         Value::List(items) if items.len() > MIN_GROWN_LEN => Some(Value::List(repeated(items))),
         Value::Map(map) if map.len() > MIN_GROWN_LEN => {
             let copy = |copy: usize| map.iter().map(move |(key, value)| (format!("{key}/{copy}"), value.clone()));
-            Some(Value::map((0..TIMES).flat_map(copy)))
+            Some(Value::map((0..GROWTH_FACTOR).flat_map(copy)))
         }
         // Options, or a map with one long value.
         Value::Map(map) => {
@@ -49,12 +49,12 @@ fn longer(value: &Value) -> Option<Value> {
 }
 
 fn repeated(items: &[Value]) -> Vec<Value> {
-    (0..TIMES).flat_map(|_| items.iter().cloned()).collect()
+    (0..GROWTH_FACTOR).flat_map(|_| items.iter().cloned()).collect()
 }
 
 fn longer_handle(value: &Value) -> Option<Value> {
     if let Some(bytes) = value.as_object::<Bytes>() {
-        return (bytes.0.len() > MIN_GROWN_LEN).then(|| Bytes::value(bytes.0.repeat(TIMES)));
+        return (bytes.0.len() > MIN_GROWN_LEN).then(|| Bytes::value(bytes.0.repeat(GROWTH_FACTOR)));
     }
     if let Some(frozen) = value.as_object::<Frozen>() {
         let longer = longer(&Value::from_json(frozen.json()))?;
@@ -63,10 +63,10 @@ fn longer_handle(value: &Value) -> Option<Value> {
     if let (Value::Handle(handle), Some(_)) = (value, value.as_object::<Set>()) {
         let items: Vec<Value> = (0..handle.length()?).filter_map(|at| handle.item(at)).collect();
         let copy = |copy: i64| items.iter().map(move |item| Value::list([item.clone(), copy.into()]));
-        let more = (0..TIMES as i64).flat_map(copy).collect();
+        let more = (0..GROWTH_FACTOR as i64).flat_map(copy).collect();
         return (items.len() > MIN_GROWN_LEN).then(|| Value::handle(Set::new(more).expect("nothing stops it")));
     }
-    let document = |text: &str| (text.len() > MIN_GROWN_LEN).then(|| Document::new("a.md", text.repeat(TIMES)));
+    let document = |text: &str| (text.len() > MIN_GROWN_LEN).then(|| Document::new("a.md", text.repeat(GROWTH_FACTOR)));
     if let Some(own) = value.as_object::<Document>() {
         return document(own.text()).map(Value::handle);
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How long each expression runs.
-const TIME: Duration = Duration::from_millis(60);
+const EXPRESSION_TIMEOUT: Duration = Duration::from_millis(60);
 
 /// Expressions over long values that are equal in pairs: the lists `l` and `k`, the maps `m` and `n`, the texts `s` and
 /// `t`, the list of frozen data `h`. Each is run repeatedly until the time of its call is over.
@@ -79,7 +79,8 @@ fn gap(expression: &str) -> Duration {
     let script = format!("fn main(l, k, m, n, s, t, h) {{ loop {{ {expression}; }} }}");
     let (program, errors) = Program::compile(&[("a.rhai", &script)]);
     assert!(errors.is_empty(), "{expression}: {errors:?}");
-    let guard = Guard::new(Limits { time: TIME, memory: 1 << 30, ..Limits::default() }, CancelFlag::default());
+    let guard =
+        Guard::new(Limits { time: EXPRESSION_TIMEOUT, memory: 1 << 30, ..Limits::default() }, CancelFlag::default());
     let host = Arc::new(TestHost::new(&[]));
     let arguments = arguments();
     let (ended, worked) = gaps::worked(|| program.run("a.rhai", "main", arguments, host, guard));
