@@ -12,7 +12,7 @@ pub use expectation::result_of;
 use crate::call::{Answer, CompletionTarget, LogLines, Request, Service, Staging, ToolOutcome};
 use crate::definition::{Case, CaseAction, CaseStep, CompletedItem, Expectation};
 use crate::diagnostic::{Diagnostic, Result};
-use crate::primitive::{LogLevel, Notice};
+use crate::primitive_api::{LogLevel, Notice};
 use crate::registry::{Pack, Registry};
 use crate::value::Json;
 use crate::world::World;

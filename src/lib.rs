@@ -23,7 +23,7 @@ pub mod document;
 pub mod parse;
 pub mod edit;
 pub mod graph;
-pub mod primitive;
+pub mod primitive_api;
 pub mod sequence;
 pub mod primitives;
 pub mod script;

@@ -10,7 +10,7 @@ pub use pages::{describe_option, families, family_primitives, family_word, files
 use crate::check::{ALL as RULES, CheckRule};
 use crate::definition::{Grammar, all_grammars};
 use crate::diagnostic::nearest;
-use crate::primitive::{Family, Primitive};
+use crate::primitive_api::{Family, Primitive};
 use crate::primitives::ALL as PRIMITIVES;
 use crate::value::Json;
 use error_codes::error_codes;

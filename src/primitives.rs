@@ -1,6 +1,6 @@
 //! The table of all primitives: one file and one line each.
 
-use crate::primitive::Primitive;
+use crate::primitive_api::Primitive;
 
 /// Declares the module of each primitive and the table of all. A module has the name of its primitive and contains
 /// `pub const PRIMITIVE: Primitive`.
@@ -250,7 +250,7 @@ pub fn find(name: &str) -> Option<&'static Primitive> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::primitive::Param;
+    use crate::primitive_api::Param;
     use crate::value::{Kind, Value};
 
     /// Words that a rhai script cannot use as the name of a function.

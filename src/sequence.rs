@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::CheckedIterator;
-use crate::primitive::Args;
+use crate::primitive_api::Args;
 use crate::value::{Frozen, Kind, Object, Record, Text, Value, with_article};
 use std::borrow::Cow;
 

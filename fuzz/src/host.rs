@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 use std::sync::{Arc, LazyLock};
 use toolsd::diagnostic::{Code, Diagnostic, Result};
 use toolsd::graph::Graph;
-use toolsd::primitive::{Host, Notice, PackFile, SchemaViolation};
+use toolsd::primitive_api::{Host, Notice, PackFile, SchemaViolation};
 use toolsd::value::Value;
 use toolsd::world::World;
 use toolsd::world::memory::MemoryWorld;

@@ -22,7 +22,7 @@ use crate::definition::{Completion, Configurable, DeclaredQuestion, ItemKind, Lo
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::{Graph, GraphStore};
 use crate::guard::{CancelFlag, Limits};
-use crate::primitive::{Effect, Host, ListKind, Notice, PackMemory, Question, missing_capability};
+use crate::primitive_api::{Effect, Host, ListKind, Notice, PackMemory, Question, missing_capability};
 use crate::registry::{Pack, Registry, ServedPrompt, ServedResource, ServedTool, SkillIndex, read_found_skill};
 use crate::script::Pool;
 use crate::value::{Json, Value};

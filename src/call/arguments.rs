@@ -4,7 +4,7 @@ use crate::definition::{Checker, ObjectSchema};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::parse::find_oversized_integer;
 use crate::parse::toml::unescape;
-use crate::primitive::SchemaViolation;
+use crate::primitive_api::SchemaViolation;
 use crate::registry::CallContract;
 use crate::value::Json;
 use serde_json::json;

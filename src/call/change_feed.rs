@@ -1,6 +1,6 @@
 //! What happens outside of calls and may matter to clients: changed lists, changed files, log lines.
 
-use crate::primitive::LogLevel;
+use crate::primitive_api::LogLevel;
 use crate::value::Json;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Result;
 use crate::graph::{ChangeEntry, Graph};
-use crate::primitive::{AskedQuestion, Host, Notice, PackFile, PackMemory, SchemaViolation};
+use crate::primitive_api::{AskedQuestion, Host, Notice, PackFile, PackMemory, SchemaViolation};
 use crate::value::{Json, Value};
 use crate::world::World;
 use std::sync::{Arc, Mutex, PoisonError};

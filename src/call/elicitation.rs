@@ -3,7 +3,7 @@
 use crate::definition::{Checker, DeclaredQuestion, schema_object};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard;
-use crate::primitive::{AskedQuestion, Question, QuestionKind, has_capability, missing_capability};
+use crate::primitive_api::{AskedQuestion, Question, QuestionKind, has_capability, missing_capability};
 use crate::script::block_in_place;
 use crate::value::{Json, Value};
 use serde::{Deserialize, Serialize};

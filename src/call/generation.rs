@@ -9,7 +9,7 @@ use crate::definition::{Body, Located, Prompt};
 use crate::diagnostic::{Code, Diagnostic, Result, renamed_key};
 use crate::graph::Graph;
 use crate::guard::CancelFlag;
-use crate::primitive::{Effect, LogLevel};
+use crate::primitive_api::{Effect, LogLevel};
 use crate::registry::{CallContract, Registry, ServedPrompt, ServedResource, ServedTool};
 use crate::value::Json;
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::graph::Graph;
-use crate::primitive::{LogLevel, Notice};
+use crate::primitive_api::{LogLevel, Notice};
 use crate::value::Json;
 use serde_json::json;
 

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::{ChangeEntry, ChangeLabel, ChangeSession, Graph, GraphOrigin, GraphStore};
-use crate::primitive::Effect;
+use crate::primitive_api::Effect;
 use crate::value::Value;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 

@@ -11,7 +11,7 @@ use crate::definition::{Checker, DeclaredQuestion, GraphDefinition, Refresh, sch
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::{BuildPlan, ChangeEntry, ChangeLabel, Functions, Graph, GraphOrigin, GraphStore};
 use crate::guard::{self, CancelFlag, Guard, Limits};
-use crate::primitive::{
+use crate::primitive_api::{
     AskedQuestion, Effect, Host, LogLevel, Notice, PackFile, PackMemory, Question, SchemaViolation, time,
 };
 use crate::registry::Pack;

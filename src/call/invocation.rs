@@ -5,7 +5,7 @@ use crate::definition::Body;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean, renamed_primitive};
 use crate::graph::{Functions, Graph};
 use crate::guard::{self, Guard, Limits};
-use crate::primitive::{Context, Host, Need, Primitive};
+use crate::primitive_api::{Context, Host, Need, Primitive};
 use crate::primitives;
 use crate::registry::Pack;
 use crate::script::{WatchedGuard, register_seal, watch_guard};

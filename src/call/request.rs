@@ -3,7 +3,7 @@
 use super::elicitation::AskMode;
 use super::status::STATUS;
 use crate::guard::CancelFlag;
-use crate::primitive::Notice;
+use crate::primitive_api::Notice;
 use crate::script::CallerId;
 use crate::value::Json;
 

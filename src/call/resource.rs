@@ -8,7 +8,7 @@ use crate::content::{Content, ContentBody, ResourceBody};
 use crate::definition::Body;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::Graph;
-use crate::primitive::Host;
+use crate::primitive_api::Host;
 use crate::registry::{FileDigests, Pack, ServedResource, Skill, SkillFile, SkillIndex, UriTemplate, UriVariables};
 use crate::value::{Bytes, Json, Value};
 use base64::Engine;

@@ -1,6 +1,6 @@
 //! How this process serves, and which calls are in progress, as scripts may know it.
 
-use crate::primitive::time;
+use crate::primitive_api::time;
 use crate::registry::ServedTool;
 use crate::value::Json;
 use crate::world::World;

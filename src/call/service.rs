@@ -15,7 +15,7 @@ use super::server_state::Serving;
 use crate::definition::Refresh;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{CancelFlag, Limits};
-use crate::primitive::{Effect, LogLevel};
+use crate::primitive_api::{Effect, LogLevel};
 use crate::registry::{Pack, Registry, ServedTool};
 use crate::script::{CallerId, Pool};
 use crate::value::{Json, Object, Value};

@@ -5,7 +5,7 @@ use crate::definition::Case;
 use crate::definition::code::CASE;
 use crate::diagnostic::{Diagnostic, Result, did_you_mean};
 use crate::guard::CancelFlag;
-use crate::primitive::{Notice, QuestionKind};
+use crate::primitive_api::{Notice, QuestionKind};
 use crate::value::Json;
 use serde_json::json;
 use std::collections::BTreeMap;

@@ -7,7 +7,7 @@ use crate::content::{Content, ContentBody, ResourceBody};
 use crate::definition::code::CASE;
 use crate::definition::{CaseStep, Expectation};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::primitive::Notice;
+use crate::primitive_api::Notice;
 use crate::source::Place;
 use crate::value::{Json, Object};
 use serde_json::json;

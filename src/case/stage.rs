@@ -6,7 +6,7 @@ use crate::definition::code::CASE;
 use crate::definition::{Case, CaseSetup};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::CancelFlag;
-use crate::primitive::{ListKind, Notice};
+use crate::primitive_api::{ListKind, Notice};
 use crate::registry::Pack;
 use crate::value::Value;
 use crate::world::disk::ScratchWorld;

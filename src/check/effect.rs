@@ -4,7 +4,7 @@ use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
 use crate::definition::{Located, NamedFunction};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::primitive::Effect;
+use crate::primitive_api::Effect;
 use crate::primitives;
 use crate::source::Place;
 

@@ -4,7 +4,7 @@ use super::rule::{CheckRule, warning_at};
 use super::subject::{Subject, git_verb};
 use crate::definition::Grants;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::primitive::{Effect, Family, git};
+use crate::primitive_api::{Effect, Family, git};
 use crate::script::survey::CallSite;
 use crate::world::glob::Globs;
 use crate::world::path;

@@ -3,7 +3,7 @@
 use super::rule::{CheckRule, error_at};
 use super::subject::{Subject, git_verb};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::primitive::git;
+use crate::primitive_api::git;
 
 const CODE: Code = Code("unknown-git");
 

@@ -3,7 +3,7 @@
 use super::rule::{CheckRule, warning_at};
 use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::primitive::{Family, Need, Param, Primitive};
+use crate::primitive_api::{Family, Need, Param, Primitive};
 use crate::script::survey::CallSite;
 use std::collections::HashMap;
 

@@ -3,7 +3,7 @@
 use super::rule::{CheckRule, error_at};
 use super::subject::Subject;
 use crate::diagnostic::{Code, Diagnostic, did_you_mean};
-use crate::primitive::{Need, Primitive};
+use crate::primitive_api::{Need, Primitive};
 use crate::primitives;
 use crate::script::survey::CallSite;
 use crate::value::Kind;

@@ -6,7 +6,7 @@ use crate::call::{Answer, AskMode, Caller, PackSource, Peer, Request, Service};
 use crate::check;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard::CancelFlag;
-use crate::primitive::Notice;
+use crate::primitive_api::Notice;
 use crate::registry::{
     EJECTED, EMBEDDED, FOLDERS, Layer, NO_PACK, PackChoice, PackFiles, Registry, TRUST_RECORD, TrustRecord, UNTRUSTED,
     WORKSPACE_FOLDER, WorkspaceSettings, WorkspaceTrust, WorldOpener, unknown_pack,

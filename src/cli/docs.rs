@@ -6,7 +6,7 @@ use crate::check::{CheckRule, diff_lines};
 use crate::definition::{Grammar, GrammarKey};
 use crate::diagnostic::{Code, Diagnostic, renamed_primitive};
 use crate::manual::{ManualEntries, describe_option, families, family_primitives, family_word, nearest_name, verbs_of};
-use crate::primitive::{Family, Primitive};
+use crate::primitive_api::{Family, Primitive};
 use crate::script::documentation::{describe_outcome, describe_parameter};
 use clap::Args;
 

@@ -9,7 +9,7 @@ use crate::case::{self, Blessing, CaseOutcome};
 use crate::definition::code::CASE;
 use crate::definition::{Case, Validation};
 use crate::diagnostic::{Diagnostic, Result, render};
-use crate::primitive::LogLevel;
+use crate::primitive_api::LogLevel;
 use crate::registry::{
     EMBEDDED, Layer, MergedDefinitions, NO_PACK, Pack, PackChoice, PackFiles, PackPart, RefusedPart, is_withheld_of,
     merge_definitions, unknown_pack, withheld_packs,

@@ -5,7 +5,7 @@ use super::fields::Configurable;
 use super::located::Located;
 use super::question::DeclaredQuestion;
 use super::schema::Schema;
-use crate::primitive::Effect;
+use crate::primitive_api::Effect;
 use crate::source::Place;
 use crate::value::Json;
 use std::ops::RangeInclusive;

@@ -10,7 +10,7 @@ use super::located::Located;
 use super::reader::DefinitionReader;
 use super::schema::{Schema, SchemaRole};
 use crate::diagnostic::{Diagnostic, did_you_mean};
-use crate::primitive::Effect;
+use crate::primitive_api::Effect;
 use crate::value::Json;
 use serde_json::{Map, json};
 

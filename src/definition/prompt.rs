@@ -14,7 +14,7 @@ use super::reader::DefinitionReader;
 use super::schema::{Schema, SchemaRole};
 use super::tool::{TaskPolicy, Tool, ToolHints};
 use crate::diagnostic::Diagnostic;
-use crate::primitive::Effect;
+use crate::primitive_api::Effect;
 use crate::source::Place;
 use crate::value::{Json, Record, Value};
 use serde_json::json;

@@ -7,7 +7,7 @@ use super::located::Located;
 use super::reader::{DefinitionReader, Validation};
 use super::schema::{Checker, Schema, schema_object};
 use crate::diagnostic::{Diagnostic, did_you_mean};
-use crate::primitive::{CAPABILITIES, Question, QuestionKind, form};
+use crate::primitive_api::{CAPABILITIES, Question, QuestionKind, form};
 use crate::source::Place;
 use std::sync::Arc;
 

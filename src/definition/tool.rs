@@ -14,7 +14,7 @@ use super::question::{ASK, DeclaredQuestion, REQUIRES_CLIENT, read_questions, re
 use super::reader::DefinitionReader;
 use super::schema::{Schema, SchemaRole};
 use crate::diagnostic::Diagnostic;
-use crate::primitive::Effect;
+use crate::primitive_api::Effect;
 use crate::source::Place;
 use crate::value::Json;
 use std::sync::Arc;

@@ -4,9 +4,9 @@ use super::error_codes::{ErrorCode, error_codes};
 use crate::check::{ALL as RULES, CheckRule, diff_lines};
 use crate::definition::{Grammar, GrammarKey, all_grammars};
 use crate::diagnostic::{RENAMED_CODES, RENAMED_KEYS, RENAMED_PRIMITIVES, RenamedWord};
-use crate::primitive::git;
-use crate::primitive::git::verb::{GitOption, GitVerb};
-use crate::primitive::{Family, Gives, Need, Param, Primitive};
+use crate::primitive_api::git;
+use crate::primitive_api::git::verb::{GitOption, GitVerb};
+use crate::primitive_api::{Family, Gives, Need, Param, Primitive};
 use crate::primitives::ALL as PRIMITIVES;
 use crate::script::documentation::{describe_outcome, describe_parameter};
 use crate::value::Json;
@@ -120,7 +120,7 @@ pub fn primitive_to_json(primitive: &Primitive) -> Json {
             "description": param.doc,
         })
     };
-    let example = |example: &crate::primitive::Example| {
+    let example = |example: &crate::primitive_api::Example| {
         let files: serde_json::Map<String, Json> =
             example.files.iter().map(|(path, text)| ((*path).to_owned(), Json::from(*text))).collect();
         match example.gives {

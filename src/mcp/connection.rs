@@ -12,7 +12,7 @@ use super::settings::ServerSettings;
 use super::tasks::TaskStore;
 use crate::call::{self, Answer, AskMode, Caller, PendingQuestions, Request, RequestHandler};
 use crate::guard::CancelFlag;
-use crate::primitive::{LogLevel, Notice};
+use crate::primitive_api::{LogLevel, Notice};
 use crate::registry::{MAX_URI_BYTES, SkillIndex};
 use crate::value::Json;
 use rmcp::RoleServer;

@@ -7,7 +7,7 @@ use super::sender::RequestSender;
 use super::settings::Secret;
 use crate::call::{Asker, CallRecord, Request};
 use crate::diagnostic::{self, Code, Diagnostic};
-use crate::primitive::QuestionKind;
+use crate::primitive_api::QuestionKind;
 use crate::value::Json;
 use rmcp::model::{ErrorData, InputRequest, InputResponses, RequestStateCodec, SealOptions, ServerRequest};
 use rmcp::service::{PeerRequestOptions, ServiceError};

@@ -6,7 +6,7 @@ use crate::call::{
 };
 use crate::content::ResourceBody;
 use crate::guard::CancelFlag;
-use crate::primitive::LogLevel;
+use crate::primitive_api::LogLevel;
 use crate::value::Json;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};

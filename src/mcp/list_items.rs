@@ -3,7 +3,7 @@
 use super::revision::Revision;
 use crate::definition::{ObjectSchema, ToolHints};
 use crate::parse::toml::unescape;
-use crate::primitive::Effect;
+use crate::primitive_api::Effect;
 use crate::registry::{ServedPrompt, ServedResource, ServedTool, Skill, SkillFile, SkillIndex};
 use crate::value::Json;
 use rmcp::model::{ErrorData, Resource, Tool, ToolAnnotations};

@@ -3,7 +3,7 @@
 #![allow(deprecated, reason = "logging is deprecated in the newest revision and alive in all of them")]
 
 use crate::diagnostic::json_bytes;
-use crate::primitive::{LogLevel, Notice};
+use crate::primitive_api::{LogLevel, Notice};
 use crate::value::Json;
 use rmcp::model::LoggingLevel;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -14,7 +14,7 @@ use crate::call::{Answer, AskMode, CallRecord, Caller, Peer, Request};
 use crate::definition::{ItemKind, TaskSupport};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::guard::CancelFlag;
-use crate::primitive::{Notice, has_capability, missing_capability};
+use crate::primitive_api::{Notice, has_capability, missing_capability};
 use crate::value::Json;
 use hyper::header::AUTHORIZATION;
 use rmcp::model::{

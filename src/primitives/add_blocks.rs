@@ -4,7 +4,7 @@ use crate::diagnostic::Result;
 use crate::graph::{BlockMapping, record_into};
 use crate::parse::blocks::{BlockRules, parse_blocks};
 use crate::parse::{ParserInput, TEXT_KINDS};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.

@@ -1,7 +1,7 @@
 //! `ask`: one question for the client.
 
 use crate::diagnostic::Result;
-use crate::primitive::{Args, AskedQuestion, Context, Effect, Example, Family, Primitive, Question, optional, required};
+use crate::primitive_api::{Args, AskedQuestion, Context, Effect, Example, Family, Primitive, Question, optional, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.

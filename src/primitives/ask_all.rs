@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::checked;
-use crate::primitive::{Args, AskedQuestion, Context, Effect, Example, Family, Primitive, Question, required};
+use crate::primitive_api::{Args, AskedQuestion, Context, Effect, Example, Family, Primitive, Question, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.

@@ -1,7 +1,7 @@
 //! `cache_entries`: all cached values whose keys have a prefix.
 
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, memory_of, optional};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, memory_of, optional};
 use crate::value::{Kind, Value};
 
 /// The declaration.

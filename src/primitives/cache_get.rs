@@ -1,7 +1,7 @@
 //! `cache_get`: a cached value.
 
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, memory_of, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, memory_of, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.

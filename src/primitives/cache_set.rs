@@ -2,7 +2,7 @@
 
 use crate::bounded::reserve_for;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, memory_of, option, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, memory_of, option, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.

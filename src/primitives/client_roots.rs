@@ -1,7 +1,7 @@
 //! `client_roots`: a question for the folders that the client works in.
 
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, Question, QuestionKind, option};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, Question, QuestionKind, option};
 use crate::value::{Kind, Value};
 
 /// The declaration.

@@ -1,7 +1,7 @@
 //! `client_supports`: what the client can do.
 
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::primitive::{Args, CAPABILITIES, Context, Effect, Example, Family, Primitive, required};
+use crate::primitive_api::{Args, CAPABILITIES, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.

@@ -1,7 +1,7 @@
 //! `collapse_whitespace`: text with each run of whitespace as one space.
 
 use crate::letters;
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::value::{Kind, Value};
 
 /// The declaration.

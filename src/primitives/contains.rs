@@ -4,7 +4,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::letters;
 use crate::order::{self, Set};
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::sequence;
 use crate::value::{Frozen, Kind, Object, Value};
 

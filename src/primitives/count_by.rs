@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Result;
 use crate::guard::{self, ITEM};
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::sequence;
 use crate::value::{Kind, Map, Value};
 

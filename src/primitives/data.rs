@@ -1,7 +1,7 @@
 //! `data`: a table of the pack.
 
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.

@@ -1,7 +1,7 @@
 //! `decode_utf8`: bytes decoded as UTF-8.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::value::{Kind, Value};
 
 /// The declaration.

@@ -3,7 +3,7 @@
 use crate::bounded::reserve_for;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::sequence;
 use crate::value::{Kind, Map, Value};
 

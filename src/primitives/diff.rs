@@ -3,7 +3,7 @@
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::bounded::BoundedText;
 use crate::guard;
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::value::{Kind, Value};
 use similar::TextDiff;
 use std::time::{Duration, Instant};

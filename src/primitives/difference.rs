@@ -5,7 +5,7 @@ use crate::diagnostic::Result;
 use crate::document::Spans;
 use crate::graph::{Node, Nodes};
 use crate::order::Set;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::sequence;
 use crate::value::{Kind, Value};
 

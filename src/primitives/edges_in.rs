@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Result;
 use crate::graph::Nodes;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, optional, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.

@@ -3,7 +3,7 @@
 use crate::diagnostic::Result;
 use crate::edit::{self, FrontMatterOptions, QuoteStyle};
 use crate::parse::TEXT_KINDS;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.

@@ -1,6 +1,6 @@
 //! `ends_with`: whether a text ends with a part.
 
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::value::Kind;
 
 /// The declaration.

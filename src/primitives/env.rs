@@ -1,7 +1,7 @@
 //! `env`: an environment variable.
 
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.

@@ -2,7 +2,7 @@
 
 use crate::guard;
 use crate::bounded::BoundedText;
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::value::Kind;
 
 /// The declaration.

@@ -1,7 +1,7 @@
 //! `find_folders`: the folders that match globs.
 
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, parameters};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, parameters};
 use crate::value::{Kind, Value};
 use crate::world::glob::FileSearch;
 

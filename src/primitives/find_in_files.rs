@@ -3,7 +3,7 @@
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
 use crate::pattern::Pattern;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, parameters};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, option, parameters};
 use crate::value::{Kind, Text, Value};
 use crate::world::glob::FileSearch;
 use crate::world::{World, read_text};

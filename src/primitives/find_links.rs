@@ -4,7 +4,7 @@ use crate::diagnostic::Result;
 use crate::document::{Document, find_links};
 use crate::guard::{CheckedIterator, checked};
 use crate::letters;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 use std::collections::HashMap;
 

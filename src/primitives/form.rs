@@ -2,8 +2,8 @@
 
 use crate::bounded::price;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::primitive::form::{defaults, find_violations, complete_schema};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, Question, QuestionKind, option, required};
+use crate::primitive_api::form::{defaults, find_violations, complete_schema};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, Question, QuestionKind, option, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.

@@ -1,8 +1,8 @@
 //! `format_time`: a time as text.
 
 use crate::diagnostic::Result;
-use crate::primitive::time;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
+use crate::primitive_api::time;
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, optional, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.

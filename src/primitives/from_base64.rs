@@ -3,7 +3,7 @@
 use crate::guard;
 use crate::bounded;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::value::{Bytes, Kind, Value};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;

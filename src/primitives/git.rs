@@ -1,8 +1,8 @@
 //! `git`: git subcommands that change something.
 
 use crate::diagnostic::Result;
-use crate::primitive::git;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive};
+use crate::primitive_api::git;
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive};
 use crate::value::{Kind, Value};
 use crate::world::run::RequiredGrant;
 

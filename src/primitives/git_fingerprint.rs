@@ -1,7 +1,7 @@
 //! `git_fingerprint`: a string that changes when git could report something new.
 
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, optional};
 use crate::value::{Kind, Value};
 
 /// The declaration.

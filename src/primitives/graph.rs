@@ -1,7 +1,7 @@
 //! `graph`: the graph of the pack.
 
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, option};
 use crate::value::{Kind, Value};
 
 /// The declaration.

@@ -1,7 +1,7 @@
 //! `hash_blake3`: a BLAKE3 hash.
 
 use crate::guard;
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::value::Kind;
 
 /// The declaration.

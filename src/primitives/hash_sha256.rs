@@ -2,7 +2,7 @@
 
 use crate::guard;
 use crate::diagnostic::Result;
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::value::{Kind, Value};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;

@@ -2,7 +2,7 @@
 
 use crate::content::{Content, ContentBody};
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, parameters, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, parameters, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.

@@ -1,7 +1,7 @@
 //! `is_empty`: whether a value is empty.
 
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Json, Kind, Value};
 
 const KINDS: &[Kind] = &[

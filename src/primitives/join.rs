@@ -2,7 +2,7 @@
 
 use crate::bounded::BoundedText;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::sequence;
 use crate::value::{Kind, Value};
 

@@ -1,7 +1,7 @@
 //! `keys`: the keys of a map.
 
 use crate::guard::CheckedIterator;
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::sequence;
 use crate::value::{Kind, Value};
 

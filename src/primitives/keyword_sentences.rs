@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::document::{Keywords, Lines, keyword_sentences};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Map, Value};
 
 /// The declaration.

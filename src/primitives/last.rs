@@ -1,7 +1,7 @@
 //! `last`: the last item.
 
 use crate::diagnostic::Result;
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::sequence;
 use crate::value::{Kind, Value};
 

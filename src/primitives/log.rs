@@ -1,8 +1,8 @@
 //! `log`: a message for the client's log.
 
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
-use crate::primitive::{LogLevel, Notice};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::primitive_api::{LogLevel, Notice};
 use crate::value::{Kind, Value};
 
 /// The declaration.

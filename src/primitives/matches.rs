@@ -1,7 +1,7 @@
 //! `matches`: whether a regular expression matches.
 
 use crate::pattern::Pattern;
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::value::Kind;
 
 /// The declaration.

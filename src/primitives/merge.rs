@@ -1,7 +1,7 @@
 //! `merge`: two maps, merged.
 
 use crate::bounded::reserve_for;
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::sequence;
 use crate::value::Kind;
 

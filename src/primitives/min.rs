@@ -3,7 +3,7 @@
 use crate::guard;
 use crate::diagnostic::Result;
 use crate::order;
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::sequence;
 use crate::value::{Kind, Value};
 

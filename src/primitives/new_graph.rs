@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Result;
 use crate::graph::Builder;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive};
 use crate::value::{Kind, Value};
 use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use crate::letters;
 use crate::bounded::BoundedText;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::value::{Kind, Value};
 use unicode_normalization::UnicodeNormalization;
 

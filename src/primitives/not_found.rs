@@ -1,7 +1,7 @@
 //! `not_found`: a protocol error for something that does not exist.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, optional, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.

@@ -1,7 +1,7 @@
 //! `notify_list_changed`: a notification that a list changed.
 
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::primitive::{Args, Context, Effect, Example, Family, ListKind, Notice, Primitive, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, ListKind, Notice, Primitive, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.

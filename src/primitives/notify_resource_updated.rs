@@ -1,7 +1,7 @@
 //! `notify_resource_updated`: a notification that a resource changed.
 
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Notice, Primitive, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Notice, Primitive, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.

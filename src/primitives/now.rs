@@ -1,8 +1,8 @@
 //! `now`: the time of the call.
 
 use crate::diagnostic::Result;
-use crate::primitive::time;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive};
+use crate::primitive_api::time;
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive};
 use crate::value::{Kind, Value};
 
 /// The declaration.

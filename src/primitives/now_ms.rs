@@ -1,7 +1,7 @@
 //! `now_ms`: the time of the call as a number.
 
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive};
 use crate::value::{Kind, Value};
 
 /// The declaration.

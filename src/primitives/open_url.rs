@@ -1,7 +1,7 @@
 //! `open_url`: a question that the user answers at a URL.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, Question, QuestionKind, option, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, Question, QuestionKind, option, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.

@@ -3,7 +3,7 @@
 use crate::letters;
 use crate::bounded;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::value::{Kind, Value};
 
 /// The declaration.

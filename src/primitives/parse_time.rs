@@ -1,8 +1,8 @@
 //! `parse_time`: a time from text.
 
 use crate::diagnostic::Result;
-use crate::primitive::time;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::primitive_api::time;
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.

@@ -4,7 +4,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, ITEM};
 use crate::parse::toml::{Dates, TomlItem, TomlNode, TOML_SYNTAX, TOML_VALUE, parse_to_error};
 use crate::parse::{ParserInput, TEXT_KINDS};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, SchemaViolation, option, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, SchemaViolation, option, required};
 use crate::source::Place;
 use crate::value::{Frozen, Json, Kind, Map, Value};
 use std::collections::HashMap;

@@ -1,6 +1,6 @@
 //! `path_name`: the last part of a path.
 
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.

@@ -1,7 +1,7 @@
 //! `path_relative`: the relative path from a folder to a path.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 use crate::world::path;
 

@@ -3,7 +3,7 @@
 use crate::diagnostic::Result;
 use crate::edit;
 use crate::parse::{ParserInput, TEXT_KINDS};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.

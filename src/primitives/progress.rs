@@ -1,8 +1,8 @@
 //! `progress`: the progress of the call.
 
 use crate::diagnostic::Result;
-use crate::primitive::Notice;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
+use crate::primitive_api::Notice;
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, optional, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.

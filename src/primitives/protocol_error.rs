@@ -1,7 +1,7 @@
 //! `protocol_error`: an error of the protocol.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, optional, required};
 use crate::value::{Kind, Value};
 use serde_json::json;
 

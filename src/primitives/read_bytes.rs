@@ -1,7 +1,7 @@
 //! `read_bytes`: the bytes of a file.
 
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Bytes, Kind, Value};
 
 /// The declaration.

@@ -1,7 +1,7 @@
 //! `read_text_or`: the text of a file that may be missing.
 
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 use crate::world;
 

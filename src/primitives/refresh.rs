@@ -1,7 +1,7 @@
 //! `refresh`: the graph, updated from the files.
 
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, option};
 use crate::value::{Kind, Value};
 
 /// The declaration.

@@ -1,7 +1,7 @@
 //! `render`: a template, filled.
 
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, optional, required};
 use crate::value::{Json, Kind, Value};
 
 /// The declaration.

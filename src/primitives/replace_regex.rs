@@ -3,7 +3,7 @@
 use crate::bounded::BoundedText;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::pattern::{Captures, Pattern};
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::value::{Kind, Value};
 use std::ops::ControlFlow;
 

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::Graph;
 use crate::guard::CheckedIterator;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::similarity;
 use crate::value::{Kind, Text, Value};
 use serde_json::json;

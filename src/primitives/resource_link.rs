@@ -2,7 +2,7 @@
 
 use crate::content::{Content, ContentBody};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, parameters, option};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, parameters, option};
 use crate::value::{Kind, Value};
 
 /// The declaration.

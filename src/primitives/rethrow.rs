@@ -1,7 +1,7 @@
 //! `rethrow`: a caught error, thrown again as it was.
 
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{CaughtError, Kind, Value};
 
 /// The declaration.

@@ -1,7 +1,7 @@
 //! `reverse`: items in reverse order.
 
 use crate::diagnostic::Result;
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::sequence;
 use crate::value::{Kind, Value};
 

@@ -4,7 +4,7 @@ use crate::bounded::reserve_for;
 use crate::diagnostic::Result;
 use crate::edit;
 use crate::parse::{ParserInput, TEXT_KINDS};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.

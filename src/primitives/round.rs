@@ -1,7 +1,7 @@
 //! `round`: a rounded number.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::value::{Kind, Value};
 
 /// The declaration.

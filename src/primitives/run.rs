@@ -2,8 +2,8 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
-use crate::primitive::program_outcome::{ANY_BYTES, ended, let_through, no_text};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, optional, required};
+use crate::primitive_api::program_outcome::{ANY_BYTES, ended, let_through, no_text};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, option, optional, required};
 use crate::value::{Bytes, Kind, Value};
 use crate::world::run::{ProgramCommand, Confinement, RequiredGrant};
 use std::time::Duration;

@@ -2,7 +2,7 @@
 
 use crate::guard::checked;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, Question, QuestionKind, option, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, Question, QuestionKind, option, required};
 use crate::value::{Json, Kind, Value};
 use serde_json::json;
 

@@ -4,7 +4,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::Nodes;
 use crate::guard::{self, BYTE, CheckedIterator, ITEM, checked};
 use crate::letters;
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::sequence;
 use crate::value::{Kind, Value};
 use memchr::memmem::Finder;

@@ -1,8 +1,8 @@
 //! `set_task_status`: the status message of a task.
 
 use crate::diagnostic::Result;
-use crate::primitive::Notice;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::primitive_api::Notice;
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.

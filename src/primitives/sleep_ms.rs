@@ -1,7 +1,7 @@
 //! `sleep_ms`: a pause.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.

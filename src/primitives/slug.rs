@@ -2,7 +2,7 @@
 
 use crate::bounded;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::slug::{ascii_slug, github_slug, unicode_slug};
 use crate::value::{Kind, Value};
 

@@ -3,7 +3,7 @@
 use crate::diagnostic::Result;
 use crate::guard::{self, CheckedIterator, ITEM};
 use crate::order::{self, SortBy, SortKey};
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::sequence;
 use crate::value::{Kind, Value};
 

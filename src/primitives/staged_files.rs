@@ -1,7 +1,7 @@
 //! `staged_files`: the staged writes of the call.
 
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive};
 use crate::value::{Kind, Value};
 
 /// The declaration.

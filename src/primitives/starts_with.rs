@@ -1,6 +1,6 @@
 //! `starts_with`: whether a text begins with a part.
 
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::value::Kind;
 
 /// The declaration.

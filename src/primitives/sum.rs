@@ -3,7 +3,7 @@
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::Nodes;
 use crate::guard::{self, ITEM};
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::sequence;
 use crate::value::{Kind, Value};
 

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Result;
 use crate::guard;
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::value::{Kind, Value};
 
 /// The declaration.

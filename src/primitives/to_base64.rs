@@ -2,7 +2,7 @@
 
 use crate::bounded;
 use crate::diagnostic::Result;
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::value::{Kind, Value};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;

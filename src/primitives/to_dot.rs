@@ -1,7 +1,7 @@
 //! `to_dot`: a Graphviz digraph.
 
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, parameters};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, parameters};
 use crate::value::{Kind, Value};
 
 /// The declaration.

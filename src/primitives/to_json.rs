@@ -2,7 +2,7 @@
 
 use crate::bounded::{BoundedText, BoundedWriter, reserve_for};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Value, order_keys};
 use serde::Serialize;
 

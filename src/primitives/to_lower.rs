@@ -1,7 +1,7 @@
 //! `to_lower`: a text in lower case.
 
 use crate::letters;
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::value::{Kind, Value};
 
 /// The declaration.

@@ -3,7 +3,7 @@
 use crate::diagnostic::Result;
 use crate::bounded::BoundedText;
 use crate::guard::checked;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Json, Kind, Value};
 use std::collections::HashSet;
 

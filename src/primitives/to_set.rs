@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Result;
 use crate::order::Set;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::sequence;
 use crate::value::{Kind, Value};
 

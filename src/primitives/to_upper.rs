@@ -1,7 +1,7 @@
 //! `to_upper`: a text in upper case.
 
 use crate::letters;
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::value::{Kind, Value};
 
 /// The declaration.

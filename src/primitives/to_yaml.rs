@@ -3,7 +3,7 @@
 use crate::bounded::{price, reserve_for};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::parse;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, option, required};
 use crate::value::{Kind, Value, order_keys};
 
 /// The declaration.

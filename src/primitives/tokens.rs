@@ -4,7 +4,7 @@ use crate::guard::CheckedIterator;
 use crate::diagnostic::Result;
 use crate::graph::{Nodes, lowercase_tokens};
 use crate::order::Set;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, optional, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, optional, required};
 use crate::value::{Kind, Value};
 
 /// The declaration.

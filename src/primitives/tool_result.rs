@@ -3,7 +3,7 @@
 use crate::guard::checked;
 use crate::content::{Content, Reply};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, option};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, option};
 use crate::value::{Kind, Value};
 
 /// The declaration.

@@ -1,6 +1,6 @@
 //! `trim`: a text without whitespace at both ends.
 
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::value::Kind;
 
 /// The declaration.

@@ -1,6 +1,6 @@
 //! `trim_end`: a text without whitespace at its end.
 
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::value::Kind;
 
 /// The declaration.

@@ -1,6 +1,6 @@
 //! `trim_start`: a text without whitespace at its start.
 
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::value::Kind;
 
 /// The declaration.

@@ -1,7 +1,7 @@
 //! `uuid`: a random id.
 
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive};
 use crate::value::{Kind, Value};
 
 /// The declaration.

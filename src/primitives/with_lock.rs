@@ -2,8 +2,8 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
-use crate::primitive::time;
-use crate::primitive::{Args, Context, Effect, Example, Family, LogLevel, Notice, Primitive, optional, required};
+use crate::primitive_api::time;
+use crate::primitive_api::{Args, Context, Effect, Example, Family, LogLevel, Notice, Primitive, optional, required};
 use crate::value::{Function, Json, Kind, Value};
 use crate::world::staged::settle;
 use crate::world::{LockAttempt, Lock, World};

@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Result;
 use crate::pattern::Pattern;
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::value::{Kind, Value};
 use std::ops::ControlFlow;
 

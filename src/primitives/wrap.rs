@@ -3,7 +3,7 @@
 use crate::letters;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{self, BYTE, ITEM, CheckedIterator};
-use crate::primitive::*;
+use crate::primitive_api::*;
 use crate::value::{Kind, Value};
 
 /// The declaration.

@@ -1,7 +1,7 @@
 //! `write_text`: a text file.
 
 use crate::diagnostic::Result;
-use crate::primitive::{Args, Context, Effect, Example, Family, Primitive, required};
+use crate::primitive_api::{Args, Context, Effect, Example, Family, Primitive, required};
 use crate::value::{Kind, Value};
 use crate::world::BYTE_ORDER_MARK;
 

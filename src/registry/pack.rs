@@ -11,7 +11,7 @@ use crate::definition::{
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::Limits;
 use crate::parse::toml::TOML_SYNTAX;
-use crate::primitive::Effect;
+use crate::primitive_api::Effect;
 use crate::script::Program;
 use crate::source::{Place, Source};
 use crate::template::Templates;

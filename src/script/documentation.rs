@@ -1,7 +1,7 @@
 //! The definition file for editors, generated from the table of primitives, and formatting shared with the pages for
 //! people.
 
-use crate::primitive::{Gives, Need, Param, Primitive};
+use crate::primitive_api::{Gives, Need, Param, Primitive};
 use crate::primitives::ALL;
 use std::fmt::Write;
 

@@ -5,7 +5,7 @@ use super::execution::{at_call_level, current};
 use super::iteration::sequence_verb;
 use super::language;
 use crate::guard;
-use crate::primitive::{Context, LogLevel, Need, Notice, Param, Primitive};
+use crate::primitive_api::{Context, LogLevel, Need, Notice, Param, Primitive};
 use crate::primitives;
 use crate::value::{Json, Kind, Value};
 use rhai::packages::{

@@ -4,7 +4,7 @@ use super::captured_variables::CapturedVariables;
 use super::compiled::CompiledScripts;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::Functions;
-use crate::primitive::Host;
+use crate::primitive_api::Host;
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 use std::sync::Arc;

@@ -10,7 +10,7 @@ use super::survey::{ScriptSurvey, survey_script};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::graph::Functions;
 use crate::guard::{self, Guard};
-use crate::primitive::{Effect, Host};
+use crate::primitive_api::{Effect, Host};
 use crate::primitives;
 use crate::source::{Place, Source};
 use crate::value::Value;

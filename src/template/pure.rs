@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::{Functions, Graph};
-use crate::primitive::{self, Effect, Family, Host, Notice, PackFile, Primitive, SchemaViolation};
+use crate::primitive_api::{self, Effect, Family, Host, Notice, PackFile, Primitive, SchemaViolation};
 use crate::value::{Json, Map, Value};
 use crate::world::World;
 use crate::world::memory::MemoryWorld;
@@ -66,7 +66,7 @@ impl HelperDef for PrimitiveHelper {
         if !options.is_empty() {
             values.push(Value::Map(options));
         }
-        let context = primitive::Context { host: &EmptyHost, functions: &NO_FUNCTIONS };
+        let context = primitive_api::Context { host: &EmptyHost, functions: &NO_FUNCTIONS };
         let result = self.primitive.accept(values).and_then(|arguments| (self.primitive.run)(&context, arguments));
         match result.and_then(|value| value.json()) {
             Ok(json) => Ok(ScopedJson::Derived(json)),

@@ -12,8 +12,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
-use toolsd::primitive::git::verb::{GitVerb, InputKind, OptionKind, VariableKind};
-use toolsd::primitive::git::{read_verbs, write_verbs};
+use toolsd::primitive_api::git::verb::{GitVerb, InputKind, OptionKind, VariableKind};
+use toolsd::primitive_api::git::{read_verbs, write_verbs};
 
 /// What is asked, in addition to the kinds of options.
 #[derive(Deserialize)]

@@ -87,7 +87,7 @@ fn no_key_of_a_repository_starts_a_program() {
             set(&yard, key, place);
             for (verb, options) in &key.ours {
                 let options: Value = serde_json::from_str(options).unwrap();
-                let reads = toolsd::primitive::git::read_verbs().any(|known| known.name == verb);
+                let reads = toolsd::primitive_api::git::read_verbs().any(|known| known.name == verb);
                 let reported = if reads { yard.look(verb, &options) } else { yard.act(verb, &options) };
                 assert_eq!(yard.take_marks(), [""; 0], "{place} {} {verb}: {reported}", key.config);
                 assert!(!reported.to_string().contains("needs `"), "{verb}: {reported}");
@@ -98,8 +98,8 @@ fn no_key_of_a_repository_starts_a_program() {
 
 /// Every verb with what it needs, in a repository in which each of its commits and files exists.
 pub fn every_verb() -> Vec<(bool, &'static str, Value)> {
-    use toolsd::primitive::git::verb::{InputKind, OptionKind};
-    let of = |verb: &'static toolsd::primitive::git::verb::GitVerb| {
+    use toolsd::primitive_api::git::verb::{InputKind, OptionKind};
+    let of = |verb: &'static toolsd::primitive_api::git::verb::GitVerb| {
         let mut options = json!({ "check": false });
         for option in verb.options().filter(|option| option.is_required) {
             options[option.name] = match (option.name, option.kind) {
@@ -118,8 +118,8 @@ pub fn every_verb() -> Vec<(bool, &'static str, Value)> {
         }
         options
     };
-    let reading = toolsd::primitive::git::read_verbs().map(|verb| (true, verb.name, of(verb)));
-    reading.chain(toolsd::primitive::git::write_verbs().map(|verb| (false, verb.name, of(verb)))).collect()
+    let reading = toolsd::primitive_api::git::read_verbs().map(|verb| (true, verb.name, of(verb)));
+    reading.chain(toolsd::primitive_api::git::write_verbs().map(|verb| (false, verb.name, of(verb)))).collect()
 }
 
 /// All traps at once, under every verb there is: a new verb is tried as soon as it is declared.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
-use toolsd::primitive::Family;
+use toolsd::primitive_api::Family;
 use toolsd::primitives;
 
 /// The pages that build on each other, in one folder.

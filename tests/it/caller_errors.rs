@@ -5,7 +5,7 @@ use crate::support::home::Home;
 use regex::Regex;
 use serde_json::json;
 use std::fmt::Write;
-use toolsd::primitive::Gives;
+use toolsd::primitive_api::Gives;
 use toolsd::primitives::ALL;
 
 /// Words of scripts and definitions, which the caller of a tool has never seen.

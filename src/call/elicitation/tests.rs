@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
-use crate::primitive::form;
+use crate::primitive_api::form;
 use serde_json::json;
 use std::sync::atomic::{AtomicU32, Ordering};
 

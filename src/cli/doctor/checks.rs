@@ -5,7 +5,7 @@ use crate::cli::context::{
 };
 use crate::cli::terminal::TextStyle;
 use crate::definition::SETTINGS_FILE;
-use crate::primitive::git::check_git_version;
+use crate::primitive_api::git::check_git_version;
 use crate::registry::{PackPart, Permissions, RefusedPart, Registry, is_withheld};
 use crate::value::Json;
 use crate::world::Files;

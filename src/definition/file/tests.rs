@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::definition::{Body, CaseAction, Expectation, MessagePart, apply_fixtures};
-use crate::primitive::Effect;
+use crate::primitive_api::Effect;
 
 fn said(text: &str) -> Vec<String> {
     let (_, diagnostics) = read_definitions(&Source::new("tools.d/a.toml", text), Validation::Full);

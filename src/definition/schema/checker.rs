@@ -7,7 +7,7 @@ use super::violation::{describe_error, shorten};
 use crate::definition::code;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::pattern::Pattern;
-use crate::primitive::SchemaViolation;
+use crate::primitive_api::SchemaViolation;
 use crate::value::Json;
 use jsonschema::paths::Location;
 use jsonschema::{Keyword, PatternOptions, ValidationError, Validator};

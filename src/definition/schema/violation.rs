@@ -3,7 +3,7 @@
 use super::keyword::{KEYWORDS, KeywordValue, follow_reference};
 use crate::diagnostic::did_you_mean;
 use crate::parse::toml::{escape, unescape};
-use crate::primitive::SchemaViolation;
+use crate::primitive_api::SchemaViolation;
 use crate::value::Json;
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Kind};

@@ -4,7 +4,7 @@ use super::super::{Pool, Program};
 use super::host::TestHost;
 use crate::diagnostic::Result;
 use crate::guard::{CancelFlag, Guard, Limits};
-use crate::primitive::{Example, Gives, Need, Primitive};
+use crate::primitive_api::{Example, Gives, Need, Primitive};
 use crate::primitives::ALL;
 use crate::value::{Json, Value};
 use std::sync::Arc;

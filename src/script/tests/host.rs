@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::Graph;
-use crate::primitive::{AskedQuestion, Host, Notice, PackFile, PackMemory, QuestionKind, SchemaViolation, form};
+use crate::primitive_api::{AskedQuestion, Host, Notice, PackFile, PackMemory, QuestionKind, SchemaViolation, form};
 use crate::value::{Json, Value};
 use crate::world::World;
 use crate::world::memory::MemoryWorld;

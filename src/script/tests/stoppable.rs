@@ -15,7 +15,7 @@ use crate::diagnostic::Result;
 use crate::graph::Functions;
 use crate::guard::gaps::{self, Worked};
 use crate::guard::{CancelFlag, Guard, Limits};
-use crate::primitive::{Context, Need, Param, Primitive};
+use crate::primitive_api::{Context, Need, Param, Primitive};
 use crate::primitives::{self, ALL};
 use crate::value::{Callable, Function, Kind, Map, Text, Value};
 use inputs::Inputs;

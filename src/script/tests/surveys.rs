@@ -1,7 +1,7 @@
 //! Tests of what a survey sees, and of the strongest effect of a function.
 
 use super::super::Program;
-use crate::primitive::Effect;
+use crate::primitive_api::Effect;
 
 const TOOL: &str = r#"fn show(args, config) {
     let list = [1, 2];

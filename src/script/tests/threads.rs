@@ -5,7 +5,7 @@ use super::host::TestHost;
 use super::value;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::guard::{CancelFlag, Guard, Limits};
-use crate::primitive::{LogLevel, Notice};
+use crate::primitive_api::{LogLevel, Notice};
 use crate::value::{Json, Value};
 use serde_json::json;
 use std::sync::{Arc, Mutex};

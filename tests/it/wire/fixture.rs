@@ -9,7 +9,7 @@ use toolsd::call::{Answer, Caller, ChangeFeed, HostChange, Request, RequestHandl
 use toolsd::content::{Content, ContentBody, ResourceBody};
 use toolsd::definition::*;
 use toolsd::diagnostic::{Code, Diagnostic};
-use toolsd::primitive::{Effect, LogLevel, Notice};
+use toolsd::primitive_api::{Effect, LogLevel, Notice};
 use toolsd::registry::{CallContract, Pack, Registry, ServedPrompt, ServedResource, ServedTool};
 use toolsd::source::Source;
 use toolsd::value::Json;

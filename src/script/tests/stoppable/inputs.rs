@@ -4,7 +4,7 @@ use super::{Bench, native};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::document::{Document, Passage, Spans};
 use crate::order::Set;
-use crate::primitive::Param;
+use crate::primitive_api::Param;
 use crate::value::{Bytes, CaughtError, Frozen, Kind, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -153,7 +153,7 @@ impl Inputs {
 
     /// A harmless value for a parameter; `None` for one that can be omitted.
     pub(super) fn harmless(&self, primitive: &str, param: &Param) -> Option<Value> {
-        if param.need != crate::primitive::Need::Required {
+        if param.need != crate::primitive_api::Need::Required {
             return None;
         }
         if let Some(words) = words(primitive, param.name) {

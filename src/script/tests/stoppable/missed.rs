@@ -2,7 +2,7 @@
 
 use super::{Bench, WorstCase, cases, of_all};
 use crate::guard::gaps::{self, CallSiteLocation};
-use crate::primitive::Primitive;
+use crate::primitive_api::Primitive;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::time::Duration;

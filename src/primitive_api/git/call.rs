@@ -4,7 +4,7 @@ use super::arguments::{GitArguments, is_on};
 use super::verb::{FileUse, GitVerb, OptionKind};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
-use crate::primitive::host::Context;
+use crate::primitive_api::host::Context;
 use crate::value::Map;
 use crate::world::repository::Repository;
 use crate::world::run::{Confinement, GitChanges, GitUse, ProgramCommand, ProgramOutput, RequiredGrant};

@@ -6,7 +6,7 @@ use super::notices::collect_own_files;
 use super::submodules;
 use super::verb::GitVerb;
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::primitive::program_outcome::{ANY_BYTES, ended, let_through, no_text};
+use crate::primitive_api::program_outcome::{ANY_BYTES, ended, let_through, no_text};
 use crate::value::{Bytes, Map, Value};
 use crate::world::run::{GitChanges, ProgramCommand, ProgramOutput, RequiredGrant};
 use serde_json::json;
