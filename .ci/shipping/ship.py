@@ -12,6 +12,7 @@ from project import OWNER, ROOT
 from verify import verify
 
 DIRECTORY = ROOT / "target/ship"
+MAX_WHEEL_BYTES = 11_000_000
 
 
 def remake(made: list[Artefact], paths: list[str]) -> None:
@@ -41,6 +42,8 @@ def main(paths: list[str]) -> None:
     print(f"\nmade in {made_in:.0f} s, verified in {verified_in:.0f} s; made again with the same bytes")
     if OWNER == "OWNER":
         print("Cargo.toml has no `repository`: server.json, mcpName and the addresses in packages say OWNER")
+    if large := [artefact.path.name for artefact in made if artefact.kind == "wheel" and artefact.size > MAX_WHEEL_BYTES]:
+        raise SystemExit(f"larger than {MAX_WHEEL_BYTES / 1e6:.0f} MB: {', '.join(large)}")
 
 
 if __name__ == "__main__":

@@ -16,10 +16,10 @@ import oci
 from binary import Binary, command_here
 from client import ARGUMENTS, TOOL
 from make import Artefact
+from npm import NODE_PROCESSORS, NODE_SYSTEMS, package_name
 from package_index import serve_packages
 from project import IMAGE, NAME, ROOT, VERSION
 
-MAX_WHEEL_BYTES = 11_000_000
 CLIENTS = Path(os.environ.get("TOOLSD_CLIENTS") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "toolsd-clients")
 
 
@@ -90,8 +90,6 @@ def is_documented(*commands: str) -> None:
 
 
 def verify_wheel(artefact: Artefact, folder: CleanFolder, made: list[Artefact]) -> list[str]:
-    if artefact.size > MAX_WHEEL_BYTES:
-        raise SystemExit(f"{artefact.path.name} is {artefact.size} bytes; the limit is {MAX_WHEEL_BYTES}")
     binary = artefact.binaries[0]
     # As if they were published: by name and version, from the directory of the artefacts only.
     folder.environment |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(artefact.path.parent), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
@@ -136,13 +134,11 @@ def verify_npm(artefact: Artefact, folder: CleanFolder, made: list[Artefact]) ->
     if not shutil.which("npm"):
         return ["not installed here: there is no npm"]
     with serve_packages(packages) as registry:
-        for name, value in {"registry": registry, "cache": folder.root / "cache", "prefix": folder.installed, "audit": "false", "fund": "false", "update_notifier": "false"}.items():
-            folder.environment[f"npm_config_{name}"] = str(value)
+        settings = {"registry": registry, "cache": folder.root / "cache", "prefix": folder.installed, "audit": "false", "fund": "false"}
+        folder.environment |= {f"npm_config_{name}": str(value) for name, value in settings.items()}
         if not artefact.binaries:
             return verify_shim(folder)
         binary = artefact.binaries[0]
-        from npm import NODE_PROCESSORS, NODE_SYSTEMS, package_name
-
         system, processor = NODE_SYSTEMS[binary.system], NODE_PROCESSORS[binary.architecture]
         folder.run(["npm", "install", "--prefix", str(folder.installed), f"--os={system}", f"--cpu={processor}", f"{NAME}@{VERSION}"])
         packages_here = sorted(path.name for path in (folder.installed / f"node_modules/@{NAME}").iterdir())
@@ -164,7 +160,9 @@ def verify_shim(folder: CleanFolder) -> list[str]:
     folder.run(["npm", "uninstall", "-g", NAME])
     if Path(shim).exists() or binary.exists():
         raise SystemExit(f"`npm uninstall -g {NAME}` leaves files")
-    folder.run([*shlex.split(install), "--omit=optional"])
+    # Not with `-g`: there npm ignores the option.
+    folder.run(["npm", "install", "--prefix", str(folder.installed), "--omit=optional", f"{NAME}@{VERSION}"])
+    shim = str(folder.installed / "node_modules/.bin" / NAME)
     refused = folder.run([shim, "--version"], check=False)
     if refused.returncode != 1 or not all(word in refused.stderr for word in (f"@{NAME}/", "--omit=optional", "TOOLSD_BINARY")):
         raise SystemExit(f"without the package of this system, the shim exits with {refused.returncode}: {refused.stderr}")
@@ -201,7 +199,6 @@ def verify_archive(artefact: Artefact, folder: CleanFolder, made: list[Artefact]
         raise SystemExit(f"{artefact.path.name} has the man pages {[page.name for page in pages]}")
     seen = [f"unpacked: {drive_or_describe(folder, binary, unpacked / binary.file_name)}"]
     if shutil.which("man"):
-        folder.environment["MANROFFSEQ"] = ""
         for page in pages:
             if warnings := folder.run(["man", "--warnings", "-l", str(page)]).stderr:
                 raise SystemExit(f"{page.name}: {warnings}")
@@ -271,8 +268,7 @@ def drive_in_root(folder: CleanFolder, root: Path, configuration: dict) -> str:
     """As a container runtime does without isolation: the image as the root, its user, its environment."""
     folder.environment |= dict(variable.split("=", 1) for variable in configuration["Env"]) | {"PATH": os.environ["PATH"]}
     folder.workspace = root / "workspace"
-    enter = ["chroot", f"--userspec={configuration['User']}", str(root), "/bin/sh"]
-    del enter[-1]
+    enter = ["chroot", f"--userspec={configuration['User']}", str(root)]
     command = [*enter, *configuration["Entrypoint"], "--workspace", configuration["WorkingDir"]]
     return folder.drive(command, [*command, *configuration["Cmd"]])
 

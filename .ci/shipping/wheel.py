@@ -17,7 +17,9 @@ def platform_tags(binary: Binary, others: list[Binary]) -> list[str]:
         case "windows":
             return ["win_arm64" if machine == "aarch64" else "win_amd64"]
     if binary.glibc:
-        return [f"manylinux_{binary.glibc[0]}_{binary.glibc[1]}_{machine}"]
+        # pip knows nothing older than 2.17 on aarch64, and such systems are out of support elsewhere.
+        major, minor = max(binary.glibc, (2, 17))
+        return [f"manylinux_{major}_{minor}_{machine}"]
     # A static binary also runs where there is a glibc, but the one that uses that glibc is faster.
     has_glibc_wheel = any(other.architecture == machine and other.glibc for other in others)
     return [*([] if has_glibc_wheel else [f"manylinux_2_17_{machine}"]), f"musllinux_1_2_{machine}"]
