@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Starts the binary for this system: it is next to this file in an MCP bundle, otherwise in a package of its own.
 "use strict";
-const { chmodSync, existsSync } = require("node:fs");
+const { accessSync, chmodSync, constants, existsSync } = require("node:fs");
 const { spawn } = require("node:child_process");
 const path = require("node:path");
 
@@ -30,14 +30,16 @@ function findBinary() {
 
 const binary = findBinary();
 const words = process.argv.slice(2);
+try {
+  // `execve` does not throw if it fails: it aborts Node.
+  accessSync(binary, constants.X_OK);
+} catch (error) {
+  fail(error);
+}
 if (process.execve && process.platform !== "win32") {
   // From Node 22.15 on, the binary replaces this process, so one process remains. Node warns that this is experimental.
   process.removeAllListeners("warning");
-  try {
-    process.execve(binary, [binary, ...words], process.env);
-  } catch (error) {
-    fail(error);
-  }
+  process.execve(binary, [binary, ...words], process.env);
 }
 
 // `spawn`, not `spawnSync`: signals must reach the binary while it runs.

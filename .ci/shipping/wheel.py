@@ -17,7 +17,7 @@ def platform_tags(binary: Binary, others: list[Binary]) -> list[str]:
         case "windows":
             return ["win_arm64" if machine == "aarch64" else "win_amd64"]
     if binary.glibc:
-        # pip knows nothing older than 2.17 on aarch64, and such systems are out of support elsewhere.
+        # The oldest version that pip knows on aarch64; on x86_64, no supported system has an older one.
         major, minor = max(binary.glibc, (2, 17))
         return [f"manylinux_{major}_{minor}_{machine}"]
     # A static binary also runs where there is a glibc, but the one that uses that glibc is faster.
