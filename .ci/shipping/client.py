@@ -22,7 +22,8 @@ async def drive_with_sdk(command: list[str]) -> dict:
         tools = [tool.name for tool in (await client.list_tools()).tools]
         seconds = time.monotonic() - start
         result = (await client.call_tool(TOOL, ARGUMENTS)).structured_content
-    return {"client": f"Python SDK {importlib.metadata.version('mcp')}", "seconds": seconds, "tools": tools, "result": result}
+    name = f"Python SDK {importlib.metadata.version('mcp')}"
+    return {"client": name, "seconds": seconds, "tools": tools, "result": result}
 
 
 def drive_alone(command: list[str]) -> dict:
@@ -40,7 +41,8 @@ def drive_alone(command: list[str]) -> dict:
                 return message["result"]
         raise SystemExit(f"the server ended before its response to {method}")
 
-    ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "ship", "version": "1"}})
+    client = {"name": "ship", "version": "1"}
+    ask("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client})
     send({"method": "notifications/initialized"})
     tools = [tool["name"] for tool in ask("tools/list", {})["tools"]]
     seconds = time.monotonic() - start

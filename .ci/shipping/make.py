@@ -44,7 +44,8 @@ def make(directory: Path, paths: list[Path]) -> list[Artefact]:
     licenses = {binary.target: license_files(notices(binary.target)) for binary in binaries}
     static_images = [binary for binary in binaries if binary.is_static]
     portable = one_of_each(binaries, lambda binary: binary.is_static)
-    native = [binary for binary in one_of_each(binaries, lambda binary: binary.glibc is not None) if binary.system == "linux"]
+    linux = [binary for binary in binaries if binary.system == "linux"]
+    native = one_of_each(linux, lambda binary: binary.glibc is not None)
     directory.mkdir(parents=True, exist_ok=True)
     made: list[Artefact] = []
 

@@ -14,8 +14,8 @@ from project import NAME, ROOT, VERSION
 
 # Licences whose terms are met by these notices.
 CONSIDERED = {
-    "MIT", "MIT-0", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "CC0-1.0", "ISC",
-    "Unicode-3.0", "Unlicense", "Zlib", "MPL-2.0", "MPL-2.0+",
+    "MIT", "MIT-0", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0",
+    "CC0-1.0", "ISC", "Unicode-3.0", "Unlicense", "Zlib", "MPL-2.0", "MPL-2.0+",
 }
 LICENSE_FILE = re.compile(r"(?:UN)?LICEN[CS]E|COPYING|COPYRIGHT|NOTICE", re.IGNORECASE)
 # Source code is named like a licence here and there: `license.rs`.

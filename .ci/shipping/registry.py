@@ -9,6 +9,7 @@ SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schem
 
 
 def make_server_json(bundles: dict[str, bytes], has_image: bool) -> tuple[str, bytes]:
+    workspace = {"description": "Absolute path of the project", "format": "filepath", "isRequired": True}
     packages = [package(kind, identifier=NAME, version=VERSION) for kind in ("npm", "pypi")]
     if has_image:
         packages.append({
@@ -21,7 +22,7 @@ def make_server_json(bundles: dict[str, bytes], has_image: bool) -> tuple[str, b
                 "description": "The project whose packs and files are served",
                 "value": "type=bind,src={workspace},dst=/workspace",
                 "isRequired": True,
-                "variables": {"workspace": {"description": "Absolute path of the project", "format": "filepath", "isRequired": True}},
+                "variables": {"workspace": workspace},
             }],
         })
     for name, data in sorted(bundles.items()):

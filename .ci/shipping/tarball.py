@@ -24,7 +24,12 @@ def manual_pages(runnable: list[str]) -> dict[str, bytes]:
 
 
 def completions(runnable: list[str]) -> dict[str, bytes]:
-    return {shell: subprocess.run([*runnable, "completions", shell], check=True, capture_output=True).stdout for shell in COMPLETIONS}
+    """What `toolsd completions SHELL` prints, by shell."""
+
+    def printed(shell: str) -> bytes:
+        return subprocess.run([*runnable, "completions", shell], check=True, capture_output=True).stdout
+
+    return {shell: printed(shell) for shell in COMPLETIONS}
 
 
 def make_tarball(

@@ -42,10 +42,11 @@ if (process.execve && process.platform !== "win32") {
   process.execve(binary, [binary, ...words], process.env);
 }
 
-// `spawn`, not `spawnSync`: signals must reach the binary while it runs.
-const child = spawn(binary, words, { stdio: "inherit" });
+// Before the binary runs: a signal that ends this process alone would leave it behind.
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
 for (const signal of signals) process.on(signal, () => child.kill(signal));
+// `spawn`, not `spawnSync`: signals must reach the binary while it runs.
+const child = spawn(binary, words, { stdio: "inherit" });
 child.on("error", fail);
 child.on("exit", (code, signal) => {
   if (!signal) process.exit(code);

@@ -19,8 +19,11 @@ from make import Artefact
 from npm import NODE_PROCESSORS, NODE_SYSTEMS, package_name
 from package_index import serve_packages
 from project import IMAGE, NAME, ROOT, VERSION
+from tarball import COMPLETIONS
 
-CLIENTS = Path(os.environ.get("TOOLSD_CLIENTS") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "toolsd-clients")
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+# Where `.ci/clients install` puts the clients.
+CLIENTS = Path(os.environ.get("TOOLSD_CLIENTS") or CACHE / "toolsd-clients")
 
 
 class CleanFolder:
@@ -34,7 +37,8 @@ class CleanFolder:
         self.environment = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LANG": "C.UTF-8"}
 
     def run(self, command: list[str], check: bool = True) -> subprocess.CompletedProcess[str]:
-        ran = subprocess.run(command, cwd=self.workspace, env=self.environment, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        quiet = {"capture_output": True, "text": True, "stdin": subprocess.DEVNULL}
+        ran = subprocess.run(command, cwd=self.workspace, env=self.environment, **quiet)
         if check and ran.returncode != 0:
             raise SystemExit(f"`{shlex.join(command)}` failed with {ran.returncode}:\n{ran.stdout}{ran.stderr}")
         return ran
@@ -55,7 +59,7 @@ class CleanFolder:
 
 
 def client_python() -> str:
-    """The Python that has the SDK (`.ci/clients install`), or the one that runs this."""
+    """The Python that has the SDK, or the one that runs this."""
     python = CLIENTS / "py/bin/python"
     return str(python) if python.exists() else sys.executable
 
@@ -92,15 +96,15 @@ def is_documented(*commands: str) -> None:
 def verify_wheel(artefact: Artefact, folder: CleanFolder, made: list[Artefact]) -> list[str]:
     binary = artefact.binaries[0]
     # As if they were published: by name and version, from the directory of the artefacts only.
-    folder.environment |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(artefact.path.parent), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    packages = str(artefact.path.parent)
+    folder.environment |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": packages, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     python = folder.root / "python"
     folder.run([sys.executable, "-m", "venv", str(python)])
-    if command_here(binary) != [str(binary.path)] or not newest_for_pip(artefact, python, folder):
+    if command_here(binary) != [str(binary.path)] or not pip_chooses(artefact, python, folder):
         platform = artefact.path.name.removesuffix(".whl").split("-")[-1]
         chosen = [word for tag in platform.split(".") for word in ("--platform", tag)]
-        folder.run([
-            str(python / "bin/pip"), "install", "--quiet", "--only-binary=:all:", *chosen, "--target", str(folder.installed), str(artefact.path)
-        ])
+        install = [str(python / "bin/pip"), "install", "--quiet", "--only-binary=:all:", *chosen]
+        folder.run([*install, "--target", str(folder.installed), str(artefact.path)])
         return [f"pip --platform: {drive_or_describe(folder, binary, folder.installed / 'bin' / binary.file_name)}"]
     install = f"pip install {NAME}=={VERSION}"
     is_documented(install)
@@ -112,7 +116,7 @@ def verify_wheel(artefact: Artefact, folder: CleanFolder, made: list[Artefact]) 
         raise SystemExit(f"`pip uninstall {NAME}` leaves the binary")
     if uv := shutil.which("uv") or shutil.which("uv", path=CLIENTS / "pyf/bin"):
         folder.environment["PATH"] = f"{Path(uv).parent}:{folder.environment['PATH']}"
-        folder.environment |= {"UV_OFFLINE": "1", "UV_NO_INDEX": "1", "UV_FIND_LINKS": str(artefact.path.parent), "UV_PYTHON_DOWNLOADS": "never"}
+        folder.environment |= {"UV_NO_INDEX": "1", "UV_FIND_LINKS": packages, "UV_OFFLINE": "1", "UV_PYTHON_DOWNLOADS": "never"}
         is_documented(f"uv tool install {NAME}=={VERSION}", f"uvx {NAME}@{VERSION} serve")
         folder.run(["uv", "tool", "install", f"{NAME}=={VERSION}"])
         tool = str(folder.home / ".local/bin" / NAME)
@@ -123,9 +127,10 @@ def verify_wheel(artefact: Artefact, folder: CleanFolder, made: list[Artefact]) 
     return seen
 
 
-def newest_for_pip(artefact: Artefact, python: Path, folder: CleanFolder) -> bool:
+def pip_chooses(artefact: Artefact, python: Path, folder: CleanFolder) -> bool:
     """Whether pip chooses this wheel on this machine."""
-    report = folder.run([str(python / "bin/pip"), "install", "--dry-run", "--quiet", "--report", "-", f"{NAME}=={VERSION}"], check=False)
+    pip = [str(python / "bin/pip"), "install", "--dry-run", "--quiet", "--report", "-"]
+    report = folder.run([*pip, f"{NAME}=={VERSION}"], check=False)
     return report.returncode == 0 and artefact.path.name in report.stdout
 
 
@@ -140,7 +145,8 @@ def verify_npm(artefact: Artefact, folder: CleanFolder, made: list[Artefact]) ->
             return verify_shim(folder)
         binary = artefact.binaries[0]
         system, processor = NODE_SYSTEMS[binary.system], NODE_PROCESSORS[binary.architecture]
-        folder.run(["npm", "install", "--prefix", str(folder.installed), f"--os={system}", f"--cpu={processor}", f"{NAME}@{VERSION}"])
+        install = ["npm", "install", "--prefix", str(folder.installed), f"--os={system}", f"--cpu={processor}"]
+        folder.run([*install, f"{NAME}@{VERSION}"])
         packages_here = sorted(path.name for path in (folder.installed / f"node_modules/@{NAME}").iterdir())
         if packages_here != [f"{system}-{processor}"]:
             raise SystemExit(f"npm installed {packages_here} for {system}-{processor}")
@@ -173,7 +179,8 @@ def verify_shim(folder: CleanFolder) -> list[str]:
 def verify_signals(folder: CleanFolder, serve: list[str]) -> None:
     """A server that is terminated leaves no process, whether or not the shim is one of its own."""
     server = subprocess.Popen(
-        serve, cwd=folder.workspace, env=folder.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+        serve, cwd=folder.workspace, env=folder.environment, start_new_session=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     )
     message = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     server.stdin.write(f"{json.dumps(message)}\n".encode())
@@ -203,8 +210,7 @@ def verify_archive(artefact: Artefact, folder: CleanFolder, made: list[Artefact]
             if warnings := folder.run(["man", "--warnings", "-l", str(page)]).stderr:
                 raise SystemExit(f"{page.name}: {warnings}")
         seen.append(f"{len(pages)} man pages shown")
-    shells = {"bash": "toolsd.bash", "zsh": "_toolsd", "fish": "toolsd.fish"}
-    for shell, name in shells.items():
+    for shell, (name, _) in COMPLETIONS.items():
         script = unpacked / "completions" / name
         if not script.stat().st_size:
             raise SystemExit(f"{artefact.path.name} has an empty {name}")
@@ -227,8 +233,10 @@ def verify_mcpb(artefact: Artefact, folder: CleanFolder, made: list[Artefact]) -
         return [f"unpacked: {seen}"]
     started = manifest["server"]["mcp_config"]
     words = [started["command"], *started["args"]]
-    serve = [word.replace("${__dirname}", str(folder.installed)).replace("${user_config.workspace}", str(folder.workspace)) for word in words]
-    seen = f"started as its manifest says: {folder.drive([str(path)], serve)}"
+    values = {"${__dirname}": str(folder.installed), "${user_config.workspace}": str(folder.workspace)}
+    for name, value in values.items():
+        words = [word.replace(name, value) for word in words]
+    seen = f"started as its manifest says: {folder.drive([str(path)], words)}"
     if not shutil.which("mcpb"):
         return [seen]
     folder.run(["mcpb", "validate", str(folder.installed / "manifest.json")])
@@ -259,8 +267,9 @@ def verify_oci(artefact: Artefact, folder: CleanFolder, made: list[Artefact]) ->
         else:
             seen.append(f"{binary.architecture}: {drive_or_describe(folder, binary, root / entry[0].lstrip('/'))}")
     if shutil.which("skopeo"):
-        folder.run(["skopeo", "inspect", f"oci-archive:{artefact.path}:{VERSION}"])
-        folder.run(["skopeo", "copy", "--quiet", f"oci-archive:{artefact.path}:{VERSION}", f"docker-archive:{folder.root / 'docker.tar'}:{IMAGE}"])
+        source = f"oci-archive:{artefact.path}:{VERSION}"
+        folder.run(["skopeo", "inspect", source])
+        folder.run(["skopeo", "copy", "--quiet", source, f"docker-archive:{folder.root / 'docker.tar'}:{IMAGE}"])
         seen.append("skopeo inspects and converts it")
     return seen
 
