@@ -58,3 +58,7 @@ mutants *words:
 originals *words:
     cargo build -q
     cargo run -q --example originals -- {{words}}
+
+# The packages of a release, each installed and driven: `TOOLSD_TARGETS="x86_64-unknown-linux-musl" just ship`.
+ship:
+    .ci/ship
