@@ -16,6 +16,7 @@ mod new;
 mod options;
 mod prompt;
 mod read;
+mod schema;
 mod secrets;
 mod serve;
 mod terminal;
@@ -92,6 +93,7 @@ fn run_command(command: CliCommand, context: CommandContext) -> CommandResult {
             context.check_named_packs()?;
             docs.run(&context.options, &context.terminal)
         }
+        CliCommand::Schema(schema) => schema.run(&context.terminal),
         CliCommand::New(new) => new.run(&context),
         CliCommand::Eject(eject) => eject.run(&context),
         CliCommand::Trust(trust) => trust.run(&context),

@@ -5,6 +5,7 @@
 mod body;
 mod case;
 pub mod code;
+mod editor_schema;
 mod fields;
 mod file;
 mod fixture;
@@ -44,8 +45,11 @@ pub use schema::{Checker, ObjectSchema, Schema, SchemaRole, lint_schema, schema_
 pub use tool::{TaskPolicy, TaskSupport, Tool, ToolHints};
 pub use workspace::{HttpOverride, SETTINGS_FILE, ServerDefinition, WorkspaceDefinition, read_workspace};
 
+use editor_schema::editor_schema;
 use file::FILE;
 use workspace::WORKSPACE;
+
+use crate::value::Json;
 
 /// Every table of definitions and of `toolsd.toml`, in the order they are documented.
 pub fn all_grammars() -> Vec<&'static Grammar> {
@@ -54,6 +58,16 @@ pub fn all_grammars() -> Vec<&'static Grammar> {
         collect(root, &mut found);
     }
     found
+}
+
+/// The JSON Schema of the definition files of packs, for editors.
+pub fn pack_schema() -> Json {
+    editor_schema(&FILE)
+}
+
+/// The JSON Schema of `toolsd.toml`, for editors.
+pub fn workspace_schema() -> Json {
+    editor_schema(&WORKSPACE)
 }
 
 fn collect(grammar: &'static Grammar, found: &mut Vec<&'static Grammar>) {

@@ -12,6 +12,7 @@ use super::new::NewCommand;
 use super::options::SharedOptions;
 use super::prompt::PromptCommand;
 use super::read::ReadCommand;
+use super::schema::SchemaCommand;
 use super::serve::ServeCommand;
 use super::test::TestCommand;
 use super::trust::TrustCommand;
@@ -47,6 +48,8 @@ pub(super) enum CliCommand {
     Cost(CostCommand),
     /// Explain primitives, tables of definitions, and check rules.
     Docs(DocsCommand),
+    /// Print the JSON Schema of definition files, for editors.
+    Schema(SchemaCommand),
     /// Write a working skeleton.
     New(NewCommand),
     /// Copy a pack, or one of its files, out of the binary to change it here.

@@ -2,6 +2,7 @@
 
 use super::context::CommandContext;
 use super::options::{CommandResult, Exit, OutputFormat};
+use crate::definition::pack_schema;
 use crate::diagnostic::{Code, Diagnostic};
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -51,7 +52,10 @@ impl NewCommand {
         for (path, text) in &files {
             target.write(path, text.as_bytes())?;
         }
-        let paths: Vec<String> = files.iter().map(|(path, _)| path.clone()).collect();
+        // An older one may be there, of an earlier version of toolsd.
+        target.write(SCHEMA_FILE, format!("{:#}\n", pack_schema()).as_bytes())?;
+        let written = files.iter().map(|(path, _)| path.as_str()).chain([SCHEMA_FILE]);
+        let paths: Vec<String> = written.map(str::to_owned).collect();
         if context.options.format == OutputFormat::Json {
             context.terminal.json(&json!({ "folder": target.root(), "files": paths }));
         } else {
@@ -85,6 +89,15 @@ impl NewCommand {
     }
 }
 
+/// The schema that definitions name for editors, relative to the folder that contains `tools.d`.
+const SCHEMA_FILE: &str = "schema/pack.json";
+
+/// A definition file. Its first line tells editors the schema.
+fn definition(path: String, text: &str) -> (String, String) {
+    let up = "../".repeat(path.matches('/').count());
+    (path, format!("#:schema {up}{SCHEMA_FILE}\n{text}"))
+}
+
 /// A name that can be one of a tool and of a function: a lower-case letter, then letters, digits and `_`.
 fn check_name(name: &str) -> Result<&str, Box<Diagnostic>> {
     let sound = name.starts_with(|first: char| first.is_ascii_lowercase())
@@ -104,7 +117,7 @@ fn skeleton_pack(name: &str) -> SkeletonFiles {
     let title = title(name);
     let head = format!("[pack]\ntitle = \"{title}\"\nversion = \"0.1.0\"\n\n{}", tool_text(&format!("{name}_hello")));
     vec![
-        (format!("tools.d/{name}.toml"), head),
+        definition(format!("tools.d/{name}.toml"), &head),
         (format!("tools.d/{name}.rhai"), script_text(&format!("{name}_hello"))),
     ]
 }
@@ -112,7 +125,7 @@ fn skeleton_pack(name: &str) -> SkeletonFiles {
 /// A tool in its own file.
 fn skeleton_tool(pack: &str, name: &str) -> SkeletonFiles {
     vec![
-        (format!("tools.d/{pack}/{name}.toml"), tool_text(name)),
+        definition(format!("tools.d/{pack}/{name}.toml"), &tool_text(name)),
         (format!("tools.d/{pack}/{name}.rhai"), script_text(name)),
     ]
 }
@@ -120,7 +133,7 @@ fn skeleton_tool(pack: &str, name: &str) -> SkeletonFiles {
 /// A prompt in its own file.
 fn skeleton_prompt(pack: &str, name: &str) -> SkeletonFiles {
     let title = title(name);
-    let definition = format!(
+    let text = format!(
         r#"[[prompt]]
 name = "{name}"
 title = "{title}"
@@ -135,7 +148,7 @@ expect.text_contains = "Ada"
 "#
     );
     vec![
-        (format!("tools.d/{pack}/{name}.toml"), definition),
+        definition(format!("tools.d/{pack}/{name}.toml"), &text),
         (format!("prompts/{pack}/{name}.md"), "Please write a short greeting to {{name}}.\n".to_owned()),
     ]
 }

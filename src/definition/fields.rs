@@ -337,7 +337,12 @@ fn check_shape(key: &GrammarKey, node: &TomlNode, diagnostics: &mut Vec<Diagnost
             let entries = node.entries().iter().filter(|entry| !is_table(&entry.node));
             entries.for_each(|entry| wrong(&entry.node, "a table"));
         }
-        ValueShape::Object | ValueShape::Schema | ValueShape::Named | ValueShape::Table(_) if is_table(node) => {}
+        ValueShape::Object
+        | ValueShape::Schema
+        | ValueShape::Named
+        | ValueShape::NamedSchemas
+        | ValueShape::Table(_)
+            if is_table(node) => {}
         _ => wrong(node, &wanted),
     }
     if diagnostics.len() == before {

@@ -117,7 +117,7 @@ pub static FILE: Grammar = Grammar {
         optional("pack", ValueShape::Table(&PACK), "The pack itself; only one of its files contains it."),
         optional("graph", ValueShape::Table(&GRAPH), "The graph that the pack builds from files."),
         optional("data", ValueShape::Named, "Tables of the pack, read by `data(\"NAME\")`."),
-        optional("defs", ValueShape::Named, "Schemas that others refer to: `{ \"$ref\" = \"#/$defs/NAME\" }`."),
+        optional("defs", ValueShape::NamedSchemas, "Schemas that others refer to: `{ \"$ref\" = \"#/$defs/NAME\" }`."),
         optional("tool", ValueShape::Tables(&TOOL), "The tools."),
         optional("resource", ValueShape::Tables(&RESOURCE), "The resources."),
         optional("prompt", ValueShape::Tables(&PROMPT), "The prompts."),

@@ -55,6 +55,8 @@ pub enum ValueShape {
     Schema,
     /// A table from names to tables or values of any kind.
     Named,
+    /// A table from names to JSON Schemas.
+    NamedSchemas,
     /// A table from names to a text (a function) or a list of texts.
     Completions,
     /// A text (a function) or a list of texts.
@@ -95,6 +97,7 @@ impl ValueShape {
             Self::Objects => "an array of tables".to_owned(),
             Self::Any => "any value".to_owned(),
             Self::Schema => "a JSON Schema".to_owned(),
+            Self::NamedSchemas => "a table from names to JSON Schemas".to_owned(),
             Self::Completions => "a table from names to a function's name or an array of strings".to_owned(),
             Self::Completion => "a function's name or an array of strings".to_owned(),
             Self::NamedTables(grammar) => format!("a table from names to tables: {}", grammar.name),

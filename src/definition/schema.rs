@@ -10,4 +10,5 @@ mod violation;
 
 pub use checker::Checker;
 pub use document::{ObjectSchema, Schema, schema_object};
+pub use keyword::{FORMATS, KEYWORDS, KeywordValue, TYPES};
 pub use lint::{SchemaRole, lint_schema};

@@ -2,7 +2,7 @@
 
 use super::error_codes::{ErrorCode, error_codes};
 use crate::check::{ALL as RULES, CheckRule, diff_lines};
-use crate::definition::{Grammar, GrammarKey, all_grammars};
+use crate::definition::{Grammar, GrammarKey, all_grammars, pack_schema, workspace_schema};
 use crate::diagnostic::{RENAMED_CODES, RENAMED_KEYS, RENAMED_PRIMITIVES, RenamedWord};
 use crate::primitive_api::git;
 use crate::primitive_api::git::verb::{GitOption, GitVerb};
@@ -265,6 +265,8 @@ pub fn files() -> Vec<(&'static str, String)> {
         ("docs/definitions.md", definitions_page()),
         ("docs/checks.md", checks_page()),
         ("docs/renamed.md", renamed_page()),
+        ("docs/schema/pack.json", format!("{:#}\n", pack_schema())),
+        ("docs/schema/workspace.json", format!("{:#}\n", workspace_schema())),
     ]
 }
 

@@ -9,6 +9,7 @@
 
 #[path = "../support/mod.rs"]
 mod support;
+mod editor_schema;
 mod generated;
 mod guide;
 mod pages;

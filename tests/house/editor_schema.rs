@@ -1,0 +1,157 @@
+//! The schema for editors agrees with the reader of definitions: on what the packs say, and on seeded mistakes in it.
+
+use crate::pages::root;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use toolsd::definition::{Validation, pack_schema, read_definitions, workspace_schema};
+use toolsd::source::Source;
+
+/// The codes of mistakes in keys and in kinds of values. Others need more than one key to be seen.
+const CODES: [&str; 6] = ["unknown-key", "missing-key", "wrong-type", "wrong-value", "schema-keyword", "schema-value"];
+
+fn definition_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            definition_files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "toml") {
+            found.push(path);
+        }
+    }
+}
+
+/// Path and content of each definition file of the packs.
+fn definitions() -> Vec<(PathBuf, Value)> {
+    let mut files = Vec::new();
+    definition_files(&root().join("tools.d"), &mut files);
+    files.sort();
+    assert!(files.len() > 60);
+    files.into_iter().map(|path| (path.clone(), toml::from_str(&fs::read_to_string(path).unwrap()).unwrap())).collect()
+}
+
+#[test]
+fn every_definition_of_the_packs_is_accepted() {
+    let schema = jsonschema::draft7::new(&pack_schema()).unwrap();
+    for (path, content) in definitions() {
+        let errors: Vec<String> =
+            schema.iter_errors(&content).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        assert!(errors.is_empty(), "{}:\n{}", path.display(), errors.join("\n"));
+    }
+}
+
+#[test]
+fn the_schemas_are_schemas_and_describe_every_key() {
+    for schema in [pack_schema(), workspace_schema()] {
+        assert!(jsonschema::draft7::meta::is_valid(&schema));
+        let tables = schema["definitions"].as_object().unwrap().values().chain([&schema]);
+        for (name, key) in tables.filter_map(|table| table["properties"].as_object()).flatten() {
+            let is_keyword = schema["definitions"]["schema"]["properties"].get(name).is_some();
+            assert!(is_keyword || key["description"].is_string(), "{name}: {key}");
+        }
+    }
+}
+
+/// A random number generator that is the same everywhere.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % limit
+    }
+}
+
+/// A table somewhere in the content, with its path.
+fn tables<'a>(value: &'a mut Value, found: &mut Vec<&'a mut Map<String, Value>>) {
+    match value {
+        Value::Object(table) => {
+            // The table itself is changed, or one below it: both borrow it, so one of them is drawn.
+            if table.values().all(|inner| !inner.is_object() && !inner.is_array()) {
+                found.push(table);
+            } else {
+                table.values_mut().for_each(|inner| tables(inner, found));
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| tables(item, found)),
+        _ => {}
+    }
+}
+
+/// Misspells a key, removes one, or gives it a value of another kind. Returns what was done.
+fn make_mistake(content: &mut Value, dice: &mut Dice) -> Option<String> {
+    // Half of the mistakes are made in a table of the file, as authors write them, half in one without inner tables.
+    let mut chosen = Vec::new();
+    if dice.below(2) == 0 {
+        let top = content.as_object_mut()?;
+        chosen.extend(top.values_mut().flat_map(|value| match value {
+            Value::Object(table) => vec![table],
+            Value::Array(items) => items.iter_mut().filter_map(Value::as_object_mut).collect(),
+            _ => vec![],
+        }));
+    } else {
+        tables(content, &mut chosen);
+    }
+    let count = chosen.len();
+    let table = chosen.into_iter().nth(dice.below(count.max(1)))?;
+    let key = table.keys().nth(dice.below(table.len().max(1)))?.clone();
+    let value = table.get(&key)?.clone();
+    Some(match dice.below(3) {
+        0 => {
+            table.remove(&key);
+            table.insert(format!("{key}s"), value);
+            format!("`{key}` misspelt")
+        }
+        1 => {
+            table.remove(&key);
+            format!("`{key}` removed")
+        }
+        _ => {
+            let others = [json!("word"), json!(-7), json!(true), json!([3]), json!({ "a": 1 }), json!("")];
+            let other = others[dice.below(others.len())].clone();
+            table.insert(key.clone(), other.clone());
+            format!("`{key}` is {other} in place of {value}")
+        }
+    })
+}
+
+/// The content as TOML, with inline tables throughout.
+fn to_toml(value: &Value) -> String {
+    match value {
+        Value::Object(table) => {
+            let pairs: Vec<String> =
+                table.iter().map(|(key, value)| format!("{} = {}", json!(key), to_toml(value))).collect();
+            format!("{{ {} }}", pairs.join(", "))
+        }
+        Value::Array(items) => format!("[{}]", items.iter().map(to_toml).collect::<Vec<_>>().join(", ")),
+        other => other.to_string(),
+    }
+}
+
+#[test]
+fn the_schema_refuses_the_keys_and_kinds_that_the_reader_refuses() {
+    let schema = jsonschema::draft7::new(&pack_schema()).unwrap();
+    let all = definitions();
+    let mut refused: BTreeMap<&str, usize> = BTreeMap::new();
+    for seed in 0..600 {
+        let mut dice = Dice(seed);
+        let (path, mut content) = all[dice.below(all.len())].clone();
+        let Some(mistake) = make_mistake(&mut content, &mut dice) else { continue };
+        let lines: Vec<String> =
+            content.as_object().unwrap().iter().map(|(key, value)| format!("{key} = {}", to_toml(value))).collect();
+        let (_, diagnostics) = read_definitions(&Source::new("tools.d/p.toml", lines.join("\n")), Validation::Full);
+        let codes: Vec<&str> = diagnostics.iter().filter(|one| one.is_error()).map(|one| one.code.0).collect();
+        let of_keys: Vec<&str> = CODES.into_iter().filter(|code| codes.contains(code)).collect();
+        let told = format!("seed {seed}, {}: {mistake}: {codes:?}", path.display());
+        if schema.is_valid(&content) {
+            assert!(of_keys.is_empty(), "the schema accepts it. {told}");
+        } else {
+            let errors: Vec<String> =
+                schema.iter_errors(&content).map(|error| format!("{}: {error:.200}", error.instance_path())).collect();
+            assert!(!codes.is_empty(), "the reader accepts it. {told}\n{}", errors.join("\n"));
+        }
+        of_keys.iter().for_each(|code| *refused.entry(code).or_default() += 1);
+    }
+    assert!(refused.values().sum::<usize>() >= 60 && refused.len() == CODES.len(), "{refused:?}");
+}
