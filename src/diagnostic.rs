@@ -1,9 +1,11 @@
 //! The one error type: what was wrong, where, and what to do about it.
 
 mod printable;
+mod foreign_words;
 mod renamed;
 pub mod render;
 
+pub use foreign_words::{FOREIGN_WORDS, ForeignWord, foreign_word, translate_word};
 pub use printable::{printable, printable_json, printable_lines, quoted};
 pub use renamed::{RENAMED_CODES, RENAMED_KEYS, RENAMED_PRIMITIVES, RenamedWord, renamed_key, renamed_primitive};
 

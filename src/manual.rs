@@ -8,13 +8,13 @@ pub use error_codes::ErrorCode;
 pub use pages::{describe_option, families, family_primitives, family_word, files, verbs_of};
 
 use crate::check::{ALL as RULES, CheckRule};
-use crate::definition::{Grammar, all_grammars};
+use crate::definition::{Grammar, GrammarKey, all_grammars};
 use crate::diagnostic::nearest;
 use crate::primitive_api::{Family, Primitive};
 use crate::primitives::ALL as PRIMITIVES;
 use crate::value::Json;
 use error_codes::error_codes;
-use pages::{code_to_json, primitive_to_json, rule_to_json, table_to_json};
+use pages::{code_to_json, key_to_json, primitive_to_json, rule_to_json, table_to_json};
 use serde_json::json;
 
 /// The entries with a certain name, or all entries.
@@ -25,6 +25,8 @@ pub struct ManualEntries {
     pub primitives: Vec<&'static Primitive>,
     /// Tables of definitions and of `toolsd.toml`.
     pub tables: Vec<&'static Grammar>,
+    /// Keys of these tables, each with its table; none in a list of all entries.
+    pub keys: Vec<(&'static Grammar, &'static GrammarKey)>,
     /// Rules of `check`, sorted by code.
     pub rules: Vec<&'static CheckRule>,
     /// Error codes that no rule explains.
@@ -38,15 +40,18 @@ impl ManualEntries {
             families: families(),
             primitives: PRIMITIVES.to_vec(),
             tables: all_grammars(),
+            keys: Vec::new(),
             rules: RULES.to_vec(),
             error_codes: error_codes(),
         }
     }
 
-    /// The entries with this name: a primitive, a table (`tool` or `[[tool]]`), a chapter, a rule, or a code. Several
+    /// The entries with this name: a primitive, a table (`tool` or `[[tool]]`), a key, a chapter, a rule, or a code. Several
     /// entries may have the same name, such as `graph`.
     pub fn named(name: &str) -> Self {
         let mut entries = Self::all();
+        let keys = entries.tables.iter().flat_map(|table| table.keys.iter().map(|key| (*table, key)));
+        entries.keys = keys.filter(|(_, key)| key.name == name).collect();
         // Only tables can be looked up with their brackets.
         entries.tables.retain(|table| table.name == name || without_brackets(table.name) == name);
         entries.families.retain(|family| family_word(*family) == name);
@@ -61,22 +66,30 @@ impl ManualEntries {
         self.families.is_empty()
             && self.primitives.is_empty()
             && self.tables.is_empty()
+            && self.keys.is_empty()
             && self.rules.is_empty()
             && self.error_codes.is_empty()
     }
 
-    /// The entries as JSON: an object with `families`, `primitives`, `tables`, `rules`, `faults`.
+    /// The entries as JSON: an object with `families`, `primitives`, `tables`, `keys`, `rules`,
+    /// `error_codes`.
     pub fn to_json(&self) -> Json {
         let family = |family: &Family| {
             let names: Vec<&str> = family_primitives(*family).map(|primitive| primitive.name).collect();
             json!({ "name": family_word(*family), "title": family.title(), "primitives": names })
         };
+        let key = |(table, key): &(&Grammar, &GrammarKey)| {
+            let mut json = key_to_json(key);
+            json["table"] = table.name.into();
+            json
+        };
         json!({
             "families": self.families.iter().map(family).collect::<Vec<_>>(),
             "primitives": self.primitives.iter().map(|one| primitive_to_json(one)).collect::<Vec<_>>(),
             "tables": self.tables.iter().map(|one| table_to_json(one)).collect::<Vec<_>>(),
+            "keys": self.keys.iter().map(key).collect::<Vec<_>>(),
             "rules": self.rules.iter().map(|one| rule_to_json(one)).collect::<Vec<_>>(),
-            "faults": self.error_codes.iter().map(|one| code_to_json(one)).collect::<Vec<_>>(),
+            "error_codes": self.error_codes.iter().map(|one| code_to_json(one)).collect::<Vec<_>>(),
         })
     }
 }

@@ -77,7 +77,7 @@ pub fn status(pack: &str, graph: &Graph) -> Option<Json> {
     if errors.is_empty() && warnings.is_empty() {
         return None;
     }
-    let mut state = json!({ "pack": pack, "total": graph.file_errors().len(), "faults": errors });
+    let mut state = json!({ "pack": pack, "total": graph.file_errors().len(), "errors": errors });
     if !warnings.is_empty() {
         state["warnings_total"] = graph.file_warnings().count().into();
         state["warnings"] = warnings.into();

@@ -41,7 +41,7 @@ pub(super) fn registry_status(registry: &Registry) -> Json {
         "packs": packs,
         "dormant": dormant,
         "refused": describe_refused(registry),
-        "faults": registry.diagnostics.iter().map(error_json).collect::<Vec<_>>(),
+        "errors": registry.diagnostics.iter().map(error_json).collect::<Vec<_>>(),
     })
 }
 

@@ -4,17 +4,18 @@ use super::options::{CommandResult, Exit, OutputFormat, SharedOptions};
 use super::terminal::{Terminal, TextStyle};
 use crate::check::{CheckRule, diff_lines};
 use crate::definition::{Grammar, GrammarKey};
-use crate::diagnostic::{Code, Diagnostic, renamed_primitive};
+use crate::diagnostic::{Code, Diagnostic, foreign_word, translate_word};
 use crate::manual::{ManualEntries, describe_option, families, family_primitives, family_word, nearest_name, verbs_of};
 use crate::primitive_api::{Family, Primitive};
 use crate::script::documentation::{describe_outcome, describe_parameter};
+use crate::script::known_arities;
 use clap::Args;
 
 /// Explain primitives, tables of definitions, and check rules.
 #[derive(Args)]
 pub struct DocsCommand {
-    /// A primitive, a family of primitives, a table such as `tool`, or an error code [default: an overview].
-    #[arg(value_name = "PRIMITIVE | FAMILY | TABLE | CODE")]
+    /// A primitive, a family of primitives, a table such as `tool`, a key, or an error code [default: an overview].
+    #[arg(value_name = "PRIMITIVE | FAMILY | TABLE | KEY | CODE")]
     name: Option<String>,
 }
 
@@ -22,9 +23,17 @@ impl DocsCommand {
     pub(super) fn run(self, options: &SharedOptions, terminal: &Terminal) -> CommandResult {
         let entries = self.name.as_deref().map_or_else(ManualEntries::all, ManualEntries::named);
         match self.name {
-            Some(name) if entries.is_empty() => return Err(unknown_name(&name)),
-            _ if options.format == OutputFormat::Json => terminal.json(&entries.to_json()),
-            Some(_) => explain_all(terminal, &entries),
+            _ if options.format == OutputFormat::Json && !entries.is_empty() => terminal.json(&entries.to_json()),
+            Some(name) => {
+                let hint = foreign_word(&name);
+                if entries.is_empty() && !explain_language_function(terminal, &name) {
+                    return Err(unknown_name(&name));
+                }
+                explain_all(terminal, &entries);
+                if let Some(hint) = hint {
+                    terminal.note(&format!("from another language? {hint}"));
+                }
+            }
             None => overview(terminal, &entries),
         }
         Ok(Exit::Success)
@@ -32,8 +41,8 @@ impl DocsCommand {
 }
 
 fn unknown_name(name: &str) -> Box<Diagnostic> {
-    let message = format!("there is no primitive, family, table or code `{name}`");
-    let near = renamed_primitive(name).or_else(|| Some(format!("did you mean `{}`?", nearest_name(name)?)));
+    let message = format!("there is no primitive, family, table, key or code `{name}`");
+    let near = translate_word(name).or_else(|| Some(format!("did you mean `{}`?", nearest_name(name)?)));
     Diagnostic::new(Code("usage"), message).help(near.unwrap_or_else(|| "`toolsd docs` lists all of them".to_owned()))
 }
 
@@ -60,6 +69,7 @@ fn explain_all(terminal: &Terminal, entries: &ManualEntries) {
     entries.primitives.iter().for_each(|primitive| explain(terminal, primitive));
     entries.families.iter().for_each(|family| print_family(terminal, *family));
     entries.tables.iter().for_each(|table| print_table(terminal, table));
+    entries.keys.iter().for_each(|(table, key)| print_key(terminal, table, key));
     entries.rules.iter().for_each(|rule| print_rule(terminal, rule));
     for error in &entries.error_codes {
         terminal.styled(&[(TextStyle::Bold, error.code)]);
@@ -102,6 +112,25 @@ fn print_table(terminal: &Terminal, table: &Grammar) {
         vec![name, key.shape.describe(), key.doc.to_owned()]
     };
     terminal.table(&["key", "takes", "what it means"], table.keys.iter().map(row).collect());
+}
+
+fn print_key(terminal: &Terminal, table: &Grammar, key: &GrammarKey) {
+    terminal.styled(&[(TextStyle::Bold, &format!("{} of {}", key.name, table.name))]);
+    let required = if key.required { " Required." } else { "" };
+    terminal.line(&format!("{} It takes {}.{required}", key.doc, key.shape.describe()));
+}
+
+/// Names a function that the language has without toolsd; returns whether it is one.
+fn explain_language_function(terminal: &Terminal, name: &str) -> bool {
+    let arities = known_arities(name);
+    let counts: Vec<String> = arities.iter().map(usize::to_string).collect();
+    if !counts.is_empty() {
+        terminal.line(&format!(
+            "`{name}` is a function of rhai itself, with {} arguments, the receiver included: see https://rhai.rs/book/ref",
+            counts.join(" or ")
+        ));
+    }
+    !counts.is_empty()
 }
 
 fn print_rule(terminal: &Terminal, rule: &CheckRule) {

@@ -118,7 +118,7 @@ fn as_json(registry: &Registry) -> Json {
     let diagnostics: Vec<String> = registry.diagnostics.iter().map(ToString::to_string).collect();
     json!({
         "packs": packs, "tools": tools, "resources": resources, "prompts": prompts,
-        "dormant": dormant, "faults": diagnostics,
+        "dormant": dormant, "errors": diagnostics,
     })
 }
 

@@ -230,11 +230,11 @@ fn print_results(context: &CommandContext, ran: &[CaseReport], broken: &[Diagnos
     if context.options.format != OutputFormat::Text {
         let cases: Vec<Json> = ran
             .iter()
-            .map(|ran| json!({ "pack": ran.pack, "title": ran.title, "passed": ran.diagnostics.is_empty(), "faults": render::json(&ran.diagnostics) }))
+            .map(|ran| json!({ "pack": ran.pack, "title": ran.title, "passed": ran.diagnostics.is_empty(), "errors": render::json(&ran.diagnostics) }))
             .collect();
         let passed = ran.len() - failed.len();
         terminal.json(&json!({
-            "passed": passed, "failed": failed.len(), "cases": cases, "faults": render::json(broken),
+            "passed": passed, "failed": failed.len(), "cases": cases, "errors": render::json(broken),
         }));
         return;
     }

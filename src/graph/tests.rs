@@ -275,6 +275,6 @@ fn dump(graph: &Arc<Graph>) -> Json {
     let inward: Vec<Json> = all.iter().map(|node| node.alone().edges_in(None).unwrap().to_json()).collect();
     serde_json::json!({
         "nodes": all.to_json(), "parents": parents, "children": children, "in": inward,
-        "edges": graph.edges().to_json(), "faults": graph.errors().to_json(),
+        "edges": graph.edges().to_json(), "errors": graph.errors().to_json(),
     })
 }

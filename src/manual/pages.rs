@@ -196,17 +196,19 @@ fn push_renamed(text: &mut String, title: &str, words: &[RenamedWord]) {
 
 /// The whole declaration of a table.
 pub fn table_to_json(table: &Grammar) -> Json {
-    let key = |key: &GrammarKey| {
-        json!({
-            "name": key.name,
-            "takes": key.shape.describe(),
-            "required": key.required,
-            "as_json": key.shape.has_json_form(),
-            "description": key.doc,
-        })
-    };
-    let keys: Vec<Json> = table.keys.iter().map(key).collect();
+    let keys: Vec<Json> = table.keys.iter().map(key_to_json).collect();
     json!({ "name": table.name, "description": table.doc, "keys": keys })
+}
+
+/// The key of a table as JSON.
+pub fn key_to_json(key: &GrammarKey) -> Json {
+    json!({
+        "name": key.name,
+        "takes": key.shape.describe(),
+        "required": key.required,
+        "as_json": key.shape.has_json_form(),
+        "description": key.doc,
+    })
 }
 
 /// The page of all rules, each with its reason and an example, and of all other codes.

@@ -3,7 +3,7 @@
 use super::compiled::CompiledScripts;
 use super::convert::{kind_of_type, to_value};
 use super::engine::{known_arities, known_names};
-use crate::diagnostic::{Code, Diagnostic, did_you_mean, renamed_primitive};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean, translate_word};
 use crate::guard;
 use crate::source::Place;
 use crate::value::{CaughtError, with_article};
@@ -131,7 +131,7 @@ fn describe_missing_function(program: &CompiledScripts, signature: &str) -> Box<
     }
     let mut names: Vec<&str> = known_names().collect();
     names.extend(program.function_names());
-    match renamed_primitive(name).or_else(|| did_you_mean(name, names.iter().copied())) {
+    match translate_word(name).or_else(|| did_you_mean(name, names.iter().copied())) {
         Some(help) => error.help(help),
         None => error.help("`toolsd docs` lists all primitives"),
     }

@@ -33,7 +33,7 @@ fn edited() -> House {
 fn await_diagnostics(client: &mut Server, there: bool) -> Value {
     let end = Instant::now() + Duration::from_secs(20);
     loop {
-        let errors = client.read("toolsd://status")["faults"].take();
+        let errors = client.read("toolsd://status")["errors"].take();
         if errors.as_array().is_some_and(|errors| errors.is_empty() != there) || Instant::now() > end {
             return errors;
         }

@@ -121,7 +121,7 @@ fn a_client_hears_why_a_pack_is_withheld_but_no_words_of_strangers() {
     let instructions = client.instructions.clone();
     assert!(instructions.contains("not trusted (notes)") && instructions.contains("toolsd trust"), "{instructions}");
     assert!(!instructions.contains("Ignore all"), "{instructions}");
-    assert!(client.read("toolsd://status")["faults"].to_string().contains("notes.toml` is not trusted"));
+    assert!(client.read("toolsd://status")["errors"].to_string().contains("notes.toml` is not trusted"));
 }
 
 //= docs/spec.md#reload

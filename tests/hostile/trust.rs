@@ -287,7 +287,7 @@ fn untrusted_settings_choose_nothing() {
         house.write("workspace/toolsd.toml", settings);
         let found = list(&house);
         assert!(!seen(&found).contains(sign) && seen(&found) != "[]", "{settings}: {found}");
-        assert!(found["faults"].to_string().contains("not used"), "{settings}: {found}");
+        assert!(found["errors"].to_string().contains("not used"), "{settings}: {found}");
         ended(&house, &["trust", "--yes"], 0);
         assert!(seen(&list(&house)).contains(sign), "`{settings}` is void");
     }

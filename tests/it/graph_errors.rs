@@ -50,7 +50,7 @@ fn errors_of_a_graph_are_reported_with_each_result() {
     }
     let graphs = &server.read("toolsd://status")["graphs"];
     assert_eq!((&graphs[0]["pack"], &graphs[0]["total"]), (&json!("notes"), &json!(1)), "{graphs}");
-    assert_eq!(graphs[0]["faults"][0]["path"], "notes/b.md");
+    assert_eq!(graphs[0]["errors"][0]["path"], "notes/b.md");
     home.write("notes/b.md", "two");
     assert_eq!(list_notes(&mut server), (vec![r#"["one","two"]"#.to_owned()], false));
     assert_eq!(server.read("toolsd://status")["graphs"], Value::Null);

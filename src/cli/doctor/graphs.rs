@@ -38,7 +38,7 @@ fn build(service: &Service, pack: &str) -> Result<Option<Json>> {
 fn findings(pack: &str, state: &Json) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (list, total, what) in
-        [("faults", "total", "is excluded from results"), ("warnings", "warnings_total", "is warned of")]
+        [("errors", "total", "is excluded from results"), ("warnings", "warnings_total", "is warned of")]
     {
         let all = state[list].as_array().map_or(&[][..], Vec::as_slice);
         for reported in all.iter().take(MAX_REPORTED) {

@@ -159,7 +159,7 @@ fn wild(graph: &Arc<Graph>, node: &Node) -> Value {
         given(graph, "n").map(|_| ()),
         Graph::from_value(&handle, &[]).map(|_| ()),
         graph.field("title").map(|_| ()),
-        graph.field("faults").map(|_| ()),
+        graph.field("errors").map(|_| ()),
         Nodes::from_value_with_edges(&whole).map(|_| ()),
         node.alone().children(None).map(|_| ()),
         node.parent().map(|_| ()),

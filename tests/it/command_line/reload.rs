@@ -40,7 +40,7 @@ fn every_part_of_a_pack_is_reloaded_and_a_broken_one_keeps_its_last_good_state()
     home.write("layer/templates/a/t.hbs", "{{#if}");
     let status = status_when(&mut server, "its last good state serves");
     assert_eq!(server.said("say", &json!({})), "two");
-    assert!(status["faults"][0]["at"].as_str().unwrap().starts_with("templates/a/t.hbs:1"), "{status}");
+    assert!(status["errors"][0]["at"].as_str().unwrap().starts_with("templates/a/t.hbs:1"), "{status}");
     home.write("layer/templates/a/t.hbs", "three");
     server.says_at_last("say", &json!({}), "three");
     let reported = |message: &&Value| {

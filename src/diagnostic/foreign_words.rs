@@ -1,0 +1,129 @@
+//! Words of other languages that newcomers try (iterators of Rust, arrays of JavaScript, Python, SQL, networkx), and how a
+//! script says the same. One table serves the messages of `check`, the errors at run time and `toolsd docs`.
+
+use super::renamed::renamed_primitive;
+
+/// A word and what a script says instead. Names of functions are in backticks.
+pub struct ForeignWord {
+    /// The word, in lower case.
+    pub word: &'static str,
+    /// What a script says.
+    pub says: &'static str,
+}
+
+const fn foreign(word: &'static str, says: &'static str) -> ForeignWord {
+    ForeignWord { word, says }
+}
+
+/// The words, sorted.
+pub const FOREIGN_WORDS: &[ForeignWord] = &[
+    foreign("any", "`some`"),
+    foreign("basename", "`path_name`"),
+    foreign("capitalize", "`to_upper` of the first character, and the rest"),
+    foreign("chunks", "`skip` and `take` in a loop"),
+    foreign("coalesce", "the operator `??`"),
+    foreign("connected_components", "`walk` in the direction \"both\", from each node that was not reached yet"),
+    foreign("count", "`len`, or `count_by` for a count per key"),
+    foreign("datetime.now", "`now`"),
+    foreign("degree", "`edges_in` or `edges_out`, then `len`"),
+    foreign("dirname", "`path_parent`"),
+    foreign("distinct", "`unique` for arrays; `distinct` returns the values of a field of nodes"),
+    foreign("dumps", "`to_json`"),
+    foreign("endswith", "`ends_with`"),
+    foreign("enumerate", "`for (item, index) in list`"),
+    foreign("every", "`all`"),
+    foreign("find", "`find` of arrays, `index_of` of strings, `find_all` for every match of a pattern"),
+    foreign("findall", "`find_all`"),
+    foreign("flat", "`flatten`"),
+    foreign("flat_map", "`map`, then `flatten`"),
+    foreign("flatmap", "`map`, then `flatten`"),
+    foreign("fold", "`reduce`, with the start as its last argument"),
+    foreign("foreach", "`for item in list`"),
+    foreign("getenv", "`env`"),
+    foreign("glob", "`find_files`"),
+    foreign("group by", "`group_by`"),
+    foreign("groupby", "`group_by`"),
+    foreign("has_path", "`walk`, then `contains`"),
+    foreign("having", "`filter` after `group_by`"),
+    foreign("includes", "`contains`, or the operator `in`"),
+    foreign("indexof", "`index_of`"),
+    foreign("isdisjoint", "`intersection`, then `is_empty`"),
+    foreign("join", "`join` for strings; for tables `group_by` and `map`, for graphs `neighbors`"),
+    foreign("json.dumps", "`to_json`"),
+    foreign("json.loads", "`parse_json`"),
+    foreign("limit", "`take`, or `page` for a tool whose answers are paged"),
+    foreign("listdir", "`find_files`"),
+    foreign("loads", "`parse_json`"),
+    foreign("lower", "`to_lower`"),
+    foreign("lstrip", "`trim`"),
+    foreign("match", "`captures`"),
+    foreign("offset", "`skip`, or `page` for a tool whose answers are paged"),
+    foreign("open", "`read_text`"),
+    foreign("order by", "`sort`"),
+    foreign("orderby", "`sort`"),
+    foreign("partition", "`group_by` with a function"),
+    foreign("position", "`index_of` with a function"),
+    foreign("predecessors", "`neighbors` in the direction \"in\""),
+    foreign("println", "`log`; the result of the function is the answer"),
+    foreign("re.sub", "`replace_regex`"),
+    foreign("readfile", "`read_text`"),
+    foreign("shortest_path", "`walk`, which says what can be reached, not by which path"),
+    foreign("simple_cycles", "`cycles`"),
+    foreign("skip_while", "`index_of` with a function, then `skip`"),
+    foreign("sorted", "`sort`"),
+    foreign("splitlines", "`lines`"),
+    foreign("startswith", "`starts_with`"),
+    foreign("strftime", "`format_time`"),
+    foreign("strip", "`trim`"),
+    foreign("strptime", "`parse_time`"),
+    foreign("successors", "`neighbors` in the direction \"out\""),
+    foreign("take_while", "`index_of` with a function, then `take`"),
+    foreign("to_undirected", "the direction \"both\" of `walk` and `neighbors`"),
+    foreign("tolowercase", "`to_lower`"),
+    foreign("topological_sort", "`dependency_order`"),
+    foreign("touppercase", "`to_upper`"),
+    foreign("upper", "`to_upper`"),
+    foreign("walkdir", "`find_files`"),
+    foreign("writefile", "`write_text`"),
+];
+
+/// The help for a function that does not exist: its name now, or what scripts say in place of a word of another
+/// language.
+pub fn translate_word(name: &str) -> Option<String> {
+    renamed_primitive(name).or_else(|| foreign_word(name))
+}
+
+/// What a script says in place of a word of another language, if it is known, as a sentence of a message.
+pub fn foreign_word(name: &str) -> Option<String> {
+    let name = name.to_lowercase();
+    let found = FOREIGN_WORDS.iter().find(|known| known.word == name)?;
+    Some(format!("scripts say {}", found.says))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::RENAMED_PRIMITIVES;
+    use crate::script::known_names;
+
+    #[test]
+    fn each_word_is_named_once_and_leads_to_functions_that_exist() {
+        let known: Vec<&str> = known_names().collect();
+        assert!(FOREIGN_WORDS.windows(2).all(|pair| pair[0].word < pair[1].word), "sorted by word, each once");
+        for ForeignWord { word, says } in FOREIGN_WORDS {
+            let names = says.split('`').skip(1).step_by(2);
+            let names = names.filter(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'));
+            for name in names.filter(|name| *name != "in") {
+                assert!(known.contains(&name), "{word}: there is no function `{name}`");
+            }
+            assert!(!RENAMED_PRIMITIVES.iter().any(|renamed| renamed.old == *word), "{word} is a word of toolsd, too");
+        }
+    }
+
+    #[test]
+    fn the_case_of_a_word_does_not_matter() {
+        assert_eq!(foreign_word("flatMap").unwrap(), "scripts say `map`, then `flatten`");
+        assert_eq!(foreign_word("ORDER BY").unwrap(), "scripts say `sort`");
+        assert!(foreign_word("teapot").is_none());
+    }
+}
