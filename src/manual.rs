@@ -114,7 +114,7 @@ fn without_brackets(name: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::{RENAMED_CODES, RENAMED_PRIMITIVES};
+    use crate::diagnostic::{FOREIGN_WORDS, ForeignWord, RENAMED_CODES, RENAMED_PRIMITIVES};
     use crate::script::known_names;
 
     #[test]
@@ -155,5 +155,19 @@ mod tests {
         codes.sort_unstable();
         codes.dedup();
         assert_eq!(codes.len(), count);
+    }
+
+    #[test]
+    fn each_foreign_word_is_named_once_and_leads_to_functions_that_exist() {
+        let known: Vec<&str> = known_names().collect();
+        assert!(FOREIGN_WORDS.windows(2).all(|pair| pair[0].word < pair[1].word), "sorted by word, each once");
+        for ForeignWord { word, says } in FOREIGN_WORDS {
+            let names = says.split('`').skip(1).step_by(2);
+            let names = names.filter(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'));
+            for name in names.filter(|name| *name != "in") {
+                assert!(known.contains(&name), "{word}: there is no function `{name}`");
+            }
+            assert!(!RENAMED_PRIMITIVES.iter().any(|renamed| renamed.old == *word), "{word} is a word of toolsd, too");
+        }
     }
 }

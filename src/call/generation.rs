@@ -6,7 +6,7 @@ use super::invocation::Invocation;
 use super::resource::{resource_entry, skill_entries};
 use super::status::{STATUS, error_json, log_error};
 use crate::definition::{Body, Located, Prompt};
-use crate::diagnostic::{Code, Diagnostic, Result, renamed_key};
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean, renamed_key};
 use crate::graph::Graph;
 use crate::guard::CancelFlag;
 use crate::primitive_api::{Effect, LogLevel};
@@ -121,6 +121,9 @@ fn compute_prompts(state: &HostState, registry: &mut Registry) -> bool {
     !are_the_same(&registry.prompts, &before)
 }
 
+/// The keys of a prompt that a function lists.
+const LISTED_KEYS: [&str; 4] = ["name", "title", "description", "bind"];
+
 fn list_prompts_of(state: &HostState, registry: &Registry, pattern: &ServedPrompt) -> Result<Vec<Arc<ServedPrompt>>> {
     let Some(list) = &pattern.definition.list else {
         return Ok(vec![Arc::new(prompt_from_pattern(pattern, pattern.definition.clone()))]);
@@ -137,9 +140,12 @@ fn list_prompts_of(state: &HostState, registry: &Registry, pattern: &ServedPromp
     let one = |item: &Json| {
         let text = |key: &str| item[key].as_str().map(str::to_owned);
         let name = text("name").ok_or_else(diagnostic)?;
-        if item.get("with").is_some() {
-            let help = renamed_key("with", |key| key == "bind").unwrap_or_default();
-            let message = format!("`{}` returns the prompt `{name}` with a key `with`", list.value);
+        if let Some(key) =
+            item.as_object().and_then(|item| item.keys().find(|key| !LISTED_KEYS.contains(&key.as_str())))
+        {
+            let help = renamed_key(key, |new| LISTED_KEYS.contains(&new)).or_else(|| did_you_mean(key, LISTED_KEYS));
+            let help = help.unwrap_or_else(|| format!("its keys are {}", LISTED_KEYS.join(", ")));
+            let message = format!("`{}` returns the prompt `{name}` with a key `{key}`", list.value);
             return Err(Diagnostic::new(Code::SCRIPT, message).at(list.at.clone()).help(help));
         }
         let base = pattern.definition.clone();

@@ -55,7 +55,7 @@ fn absent_roots(site: &dyn PackSource, settings: &WorkspaceSettings) -> Vec<Diag
 /// How often a site that could not be read is read again, and after how long.
 const RETRIES: (usize, Duration) = (100, Duration::from_millis(100));
 
-/// Creates the next generation. All errors are in its `faults`; none of them stops the loading.
+/// Creates the next generation. All errors are in its `diagnostics`; none of them stops the loading.
 pub fn load_registry(site: &dyn PackSource, previous: &Registry) -> Registry {
     let mut diagnostics = site.diagnostics();
     let trust = or_record(site.trust(), &mut diagnostics);
@@ -75,14 +75,15 @@ pub fn load_registry(site: &dyn PackSource, previous: &Registry) -> Registry {
     let mut refused = Vec::new();
     let withheld = withheld_by_pack(&diagnostics);
     for (name, mut pack) in names.iter().zip(loaded) {
-        if let Some(why) = withheld.get(name.as_str()) {
-            pack.attribute_to(why);
-        }
+        withheld.get(name.as_str()).into_iter().for_each(|why| pack.attribute_to(why));
         diagnostics.extend(pack.diagnostics);
         refused.extend(pack.refused);
         match pack.found {
             PackState::New(parts, root) => fresh.push((*parts, root)),
-            PackState::Same => kept.push(name.clone()),
+            PackState::Same => {
+                kept.push(name.clone());
+                keep_diagnostics(name, previous, &mut diagnostics);
+            }
             PackState::Broken { last_good: true } => {
                 //= docs/spec.md#reload
                 //# A pack MUST be replaced as a whole, and its last valid version MUST stay active while it
@@ -222,6 +223,16 @@ enum PackState {
     Broken { last_good: bool },
     /// It does not serve here; the markers that it looked for.
     Dormant(Vec<String>),
+}
+
+/// Adds what was found in a pack that has not changed since.
+fn keep_diagnostics(name: &str, previous: &Registry, diagnostics: &mut Vec<Diagnostic>) {
+    let is_of_pack = |known: &&Diagnostic| known.at.as_ref().and_then(|at| pack_of_file(&at.source.path)) == Some(name);
+    for known in previous.diagnostics.iter().filter(is_of_pack).filter(|known| !is_withheld(known)) {
+        if !diagnostics.contains(known) {
+            diagnostics.push(known.clone());
+        }
+    }
 }
 
 /// Returns the first diagnostic of each pack that reports a withheld file.

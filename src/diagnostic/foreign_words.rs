@@ -103,22 +103,6 @@ pub fn foreign_word(name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::RENAMED_PRIMITIVES;
-    use crate::script::known_names;
-
-    #[test]
-    fn each_word_is_named_once_and_leads_to_functions_that_exist() {
-        let known: Vec<&str> = known_names().collect();
-        assert!(FOREIGN_WORDS.windows(2).all(|pair| pair[0].word < pair[1].word), "sorted by word, each once");
-        for ForeignWord { word, says } in FOREIGN_WORDS {
-            let names = says.split('`').skip(1).step_by(2);
-            let names = names.filter(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'));
-            for name in names.filter(|name| *name != "in") {
-                assert!(known.contains(&name), "{word}: there is no function `{name}`");
-            }
-            assert!(!RENAMED_PRIMITIVES.iter().any(|renamed| renamed.old == *word), "{word} is a word of toolsd, too");
-        }
-    }
 
     #[test]
     fn the_case_of_a_word_does_not_matter() {

@@ -18,7 +18,8 @@ fn few_ticks() -> Limits {
 }
 
 fn little_memory() -> Limits {
-    Limits { memory: 16 << 20, ..Limits::default() }
+    // Enough time on a busy machine, so that memory is the limit that is reached.
+    Limits { memory: 16 << 20, time: Duration::from_secs(100), ..Limits::default() }
 }
 
 //= docs/spec.md#scripts

@@ -40,3 +40,38 @@ fn untrusted_packs_are_reported_as_unchecked() {
     assert!(reported.contains("the pack `a` is not used as its files are now, and so was not looked at"), "{reported}");
     assert!(reported.contains("run `toolsd trust`"), "{reported}");
 }
+
+#[test]
+fn a_function_that_two_packs_contain_is_found() {
+    let script = "fn say(args) {\n    let words = [];\n    for word in args.words {\n        words.push(word);\n    }\n    words.join(\" \")\n}\n";
+    let home = Home::with(&[]);
+    for pack in ["a", "b"] {
+        home.write_user(
+            &format!("tools.d/{pack}.toml"),
+            &PACK.replace("text = \"hello\"\n", "").replace("say", &format!("say_{pack}")),
+        );
+        home.write_user(&format!("tools.d/{pack}.rhai"), &script.replace("say", &format!("say_{pack}")));
+    }
+    let reported = home.run(&["check"]).out;
+    assert!(reported.contains("warning[copied-function]"), "{reported}");
+}
+
+#[test]
+fn a_prompt_that_a_function_lists_has_known_keys_only() {
+    let home = Home::with(&[]);
+    home.write_user("tools.d/a.toml", "[pack]\ntitle = \"A\"\n[[prompt]]\nname = \"greet\"\ndescription = \"Greets.\"\nlist = \"greetings\"\ntext = \"Hello {{name}}\"\n");
+    for (key, help) in [("bindd", "did you mean `bind`?"), ("bind", "")] {
+        home.write_user(
+            "tools.d/a.rhai",
+            &format!("fn greetings() {{ [#{{ name: \"greet_ada\", {key}: #{{ name: \"Ada\" }} }}] }}"),
+        );
+        let listed = home.run(&["list"]);
+        let all = format!("{}{}", listed.out, listed.err);
+        if help.is_empty() {
+            assert!(all.contains("greet_ada") && !all.contains("with a key"), "{all}");
+        } else {
+            assert!(all.contains(&format!("returns the prompt `greet_ada` with a key `{key}`")), "{all}");
+            assert!(all.contains(help), "{all}");
+        }
+    }
+}

@@ -68,12 +68,16 @@ fn every_part_of_a_pack_is_reloaded_and_a_broken_one_keeps_its_last_good_state()
     server.end();
 }
 
-/// What the server says of itself once its only pack is in this state.
+/// What the server says of itself.
+fn status(server: &mut Server) -> Value {
+    let status = server.ask("resources/read", &json!({ "uri": "toolsd://status" }));
+    serde_json::from_str(status["result"]["contents"][0]["text"].as_str().unwrap()).unwrap()
+}
+
+/// What it says once its only pack is in this state.
 fn status_when(server: &mut Server, state: &str) -> Value {
     for _ in 0..1_200 {
-        let status = server.ask("resources/read", &json!({ "uri": "toolsd://status" }));
-        let text = status["result"]["contents"][0]["text"].as_str().unwrap();
-        let status: Value = serde_json::from_str(text).unwrap();
+        let status = status(server);
         if status["packs"][0]["state"] == json!(state) {
             return status;
         }
@@ -171,5 +175,65 @@ fn a_skill_that_a_refresh_finds_is_announced_as_a_resource() {
     home.write("skills/coffee/SKILL.md", "---\nname: coffee\ndescription: How to make coffee\n---\nGrind.\n");
     server.hears("notifications/resources/list_changed");
     assert!(listed(&mut server).contains("skill://coffee/SKILL.md"));
+    server.end();
+}
+
+#[test]
+fn a_file_that_is_written_again_as_it_was_makes_no_new_generation() {
+    let home = Home::with(&[]);
+    let definition = format!("{HEAD}{}", tool("say"));
+    home.write("layer/tools.d/a.toml", &definition);
+    home.write("layer/tools.d/a.rhai", "fn say(args) { \"one\" }");
+    let mut server = Server::start(&home, &["--dir", "layer"]);
+    home.write("layer/tools.d/a.rhai", "fn say(args) { \"two\" }");
+    server.says_at_last("say", &json!({}), "two");
+    let before = status(&mut server);
+    assert!(before["errors"].to_string().contains("tool-example"), "{before}");
+    home.write("layer/tools.d/a.toml", &definition);
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(status(&mut server), before);
+    server.end();
+}
+
+const EDITED_GRAPH: &str = r##"
+[pack]
+title = "Pots"
+grants.read = ["*.pot"]
+[graph]
+[[tool]]
+name = "rename_pot"
+description = "Renames the pot, until the server ends."
+effect = "edits_graph"
+input = { type = "object", properties.title = { type = "string" } }
+[[resource]]
+name = "pot"
+uri = "pots:///pot"
+description = "The pot."
+fn = "pot"
+subscribe = true
+"##;
+
+const EDITED_GRAPH_SCRIPT: &str = r##"
+fn build(g, config) { g.scan_files(find_files("*.pot"), "scan_pot"); }
+fn scan_pot(f, doc, args) { f.add_node("pot", "pot", #{ title: doc.text }); }
+fn pot(args) { graph().get("pot", "pot").title }
+fn rename_pot(args) { transaction("rename", |tx| tx.update_node("pot", #{ title: args.title })); "renamed" }
+"##;
+
+#[test]
+fn subscribed_resources_are_updated_when_a_call_changes_the_graph() {
+    let files =
+        [("layer/tools.d/a.toml", EDITED_GRAPH), ("layer/tools.d/a.rhai", EDITED_GRAPH_SCRIPT), ("a.pot", "blue")];
+    let home = Home::with(&files);
+    let mut server = Server::start(&home, &["--dir", "layer"]);
+    let uri = json!({ "uri": "pots:///pot" });
+    assert_eq!(server.ask("resources/read", &uri)["result"]["contents"][0]["text"], "blue");
+    server.ask("resources/subscribe", &uri);
+    assert_eq!(server.said("rename_pot", &json!({ "title": "red" })), "renamed");
+    let updated = |message: &Value| message["method"] == json!("notifications/resources/updated");
+    if !server.heard.iter().any(updated) {
+        server.wait(updated);
+    }
+    assert_eq!(server.ask("resources/read", &uri)["result"]["contents"][0]["text"], "red");
     server.end();
 }

@@ -37,6 +37,7 @@ fn new_overwrites_nothing_and_takes_sound_names_only() {
 fn new_writes_into_the_named_folder() {
     let home = Home::with(&[("packs/README", "")]);
     home.run(&["new", "pack", "notes", "--dir", "packs"]).ended(0);
-    assert!(home.read("packs/tools.d/notes.toml").starts_with("[pack]"));
+    assert!(home.read("packs/tools.d/notes.toml").starts_with("#:schema ../schema/pack.json\n[pack]"));
+    assert_eq!(home.read("packs/schema/pack.json"), home.run(&["schema"]).ended(0).out);
     home.run(&["test", "notes", "--dir", "packs"]).ended(0);
 }
