@@ -38,6 +38,11 @@ conformance *legs:
 clients *words:
     .ci/clients {{words}}
 
+# What editors make of definitions: completion, descriptions and errors by the language servers of TOML.
+editors:
+    cargo build -q
+    TOOLSD="${CARGO_TARGET_DIR:-target}/debug/toolsd" .ci/editors
+
 # Speed, against opponents, in the release profile.
 bench *names:
     benches/run {{names}}

@@ -12,7 +12,7 @@ use toolsd::primitive_api::Family;
 use toolsd::primitives;
 
 /// The pages that build on each other, in one folder.
-const PAGES: [&str; 8] = [
+const PAGES: [&str; 9] = [
     "1-first-tool.md",
     "2-resources-and-prompts.md",
     "3-graph.md",
@@ -21,6 +21,7 @@ const PAGES: [&str; 8] = [
     "6-prompts-for-a-team.md",
     "8-calls-that-take-long.md",
     "9-talking-to-the-client.md",
+    "10-editors.md",
 ];
 
 /// The page that quotes a pack.
