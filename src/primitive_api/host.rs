@@ -97,7 +97,7 @@ pub trait Host: Send + Sync {
     /// There is no client, asking is not allowed here, or an answer is invalid. In stateless mode the call is suspended
     /// by stopping its guard.
     fn ask(&self, _asked: &[AskedQuestion]) -> Result<Vec<Value>> {
-        Err(Diagnostic::new(Code::ASK, "nobody can be asked here").author_help("ask in a tool, a prompt or a read"))
+        Err(Diagnostic::new(Code::ASK, "no one can be asked here").author_help("ask in a tool, a prompt or a read"))
     }
 
     /// Returns the value that `once` recorded under a key, in this call or an earlier run of it.

@@ -161,7 +161,7 @@ pub fn base64_from_args(args: &Args, name: &str) -> Result<String> {
     match args.value(name) {
         Value::Text(text) if BASE64_STANDARD.decode(text.as_bytes()).is_ok() => Ok(text.to_string()),
         Value::Text(_) => {
-            let message = format!("`{name}` of `{}` is no base64", args.primitive_name());
+            let message = format!("`{name}` of `{}` is not base64", args.primitive_name());
             Err(Diagnostic::new(Code::ARGUMENTS, message).help("pass bytes, or `to_base64(…)` of a text"))
         }
         _ => Ok(BASE64_STANDARD.encode(args.bytes(name))),

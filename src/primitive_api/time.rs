@@ -29,7 +29,7 @@ pub fn format(milliseconds: i64, format: Option<&str>) -> Result<String> {
 }
 
 fn no_format(format: &str, error: &jiff::Error) -> Box<Diagnostic> {
-    Diagnostic::new(Code::ARGUMENTS, format!("`{format}` is no format of a time: {error}"))
+    Diagnostic::new(Code::ARGUMENTS, format!("`{format}` is not a time format: {error}"))
         .help("formats are those of strftime, such as `%Y-%m-%d %H:%M:%S`")
 }
 
@@ -75,7 +75,7 @@ fn seconds_since_1970(format: &str) -> Vec<Range<usize>> {
 pub fn parse(text: &str) -> Result<i64> {
     let refused = |why: &str| {
         let shown = text.get(..text.floor_char_boundary(MAX_TIME_BYTES)).unwrap_or_default();
-        Diagnostic::new(Code("parse.time"), format!("`{shown}` is no time{why}"))
+        Diagnostic::new(Code("parse.time"), format!("`{shown}` is not a time{why}"))
             .help("write it as `2026-01-31T12:00:00Z`, `2026-01-31T12:00:00.5+01:00` or `2026-01-31`")
     };
     if text.len() > MAX_TIME_BYTES || !has_form(text.as_bytes()) {

@@ -23,7 +23,7 @@ pub const PRIMITIVE: Primitive = Primitive {
             r#"audio_content("AP8=", "audio/wav")"#,
             r#"{ "type": "audio", "data": "AP8=", "mimeType": "audio/wav" }"#,
         ),
-        Example::fails(r#"audio_content("no base64!", "audio/wav")"#, "`data` of `audio_content` is no base64"),
+        Example::fails(r#"audio_content("no base64!", "audio/wav")"#, "`data` of `audio_content` is not base64"),
     ],
     run,
 };

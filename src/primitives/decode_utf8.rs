@@ -14,14 +14,14 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Pure,
     examples: &[
         Example::gives(r#"decode_utf8(from_base64("w6k="))"#, r#""é""#),
-        Example::fails(r#"decode_utf8(from_base64("/w=="))"#, "byte 0 is no utf-8"),
+        Example::fails(r#"decode_utf8(from_base64("/w=="))"#, "byte 0 is not utf-8"),
     ],
     run,
 };
 
 fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     std::str::from_utf8(args.bytes("bytes")).map(Value::from).map_err(|error| {
-        let message = format!("byte {} is no utf-8", error.valid_up_to());
+        let message = format!("byte {} is not utf-8", error.valid_up_to());
         Diagnostic::new(Code::UTF8, message).author_help("encode any bytes as text with `to_base64`")
     })
 }

@@ -39,7 +39,7 @@ pub const PRIMITIVE: Primitive = Primitive {
             ("docs/deep/d.md", "four"),
             (".gitignore", "d.md"),
         ]),
-        Example::fails(r#"find_files("[a")"#, r#"is no glob"#),
+        Example::fails(r#"find_files("[a")"#, r#"is not a glob"#),
     ],
     run,
 };

@@ -23,7 +23,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     examples: &[
         Example::gives(r#"format_time(1767225600000, "%Y-%m-%d %H:%M")"#, r#""2026-01-01 00:00""#),
         Example::gives(r#"format_time("2026-01-01T01:30:00+01:00")"#, r#""2026-01-01T00:30:00Z""#),
-        Example::fails(r#"format_time(0, "%!")"#, r#"is no format of a time"#),
+        Example::fails(r#"format_time(0, "%!")"#, r#"is not a time format"#),
     ],
     run,
 };

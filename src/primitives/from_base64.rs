@@ -18,7 +18,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Pure,
     examples: &[
         Example::gives(r#"from_base64("YT/D qQ==").decode_utf8()"#, r#""a?é""#),
-        Example::fails(r#"from_base64("a?")"#, "is no base64"),
+        Example::fails(r#"from_base64("a?")"#, "is not base64"),
     ],
     run,
 };
@@ -31,7 +31,7 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
         dense.extend(piece?.bytes().filter(|byte| !byte.is_ascii_whitespace()));
     }
     BASE64_STANDARD.decode(dense).map(Bytes::value).map_err(|error| {
-        let message = format!("the text is no base64: {}", error.to_string().to_lowercase());
+        let message = format!("the text is not base64: {}", error.to_string().to_lowercase());
         Diagnostic::new(Code("parse.base64"), message.trim_end_matches('.'))
     })
 }

@@ -23,7 +23,7 @@ pub const PRIMITIVE: Primitive = Primitive {
             r#"image_content("AP8=", "image/png")"#,
             r#"{ "type": "image", "data": "AP8=", "mimeType": "image/png" }"#,
         ),
-        Example::fails(r#"image_content("no base64!", "image/png")"#, "`data` of `image_content` is no base64"),
+        Example::fails(r#"image_content("no base64!", "image/png")"#, "`data` of `image_content` is not base64"),
     ],
     run,
 };

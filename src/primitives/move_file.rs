@@ -14,7 +14,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     effect: Effect::Writes,
     examples: &[
         Example::gives(r##"move_file("a.md", "b/a.md"); find_files("**")"##, r#"["b/a.md"]"#).with(&[("a.md", "one")]),
-        Example::fails(r##"move_file("a.md", "b.md")"##, "`b.md` is there already")
+        Example::fails(r##"move_file("a.md", "b.md")"##, "`b.md` already exists")
             .with(&[("a.md", "one"), ("b.md", "two")]),
     ],
     run,
@@ -23,7 +23,7 @@ pub const PRIMITIVE: Primitive = Primitive {
 fn run(context: &Context<'_>, args: Args) -> Result<Value> {
     let (world, from, to) = (context.host.world(), args.path("from")?, args.path("to")?);
     if world.stat(to)?.is_some() {
-        return Err(Diagnostic::new(Code::WORLD, format!("`{to}` is there already"))
+        return Err(Diagnostic::new(Code::WORLD, format!("`{to}` already exists"))
             .author_help("name another path, or call `remove_file` first if it may be replaced"));
     }
     let bytes = world.read(from)?;

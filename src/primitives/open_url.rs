@@ -23,7 +23,7 @@ pub const PRIMITIVE: Primitive = Primitive {
         ),
         Example::fails(
             r##"open_url("Order the tea here", "example.org/order")"##,
-            "`example.org/order` is no address that",
+            "`example.org/order` is not an address that",
         ),
     ],
     run,
@@ -34,7 +34,7 @@ fn run(_: &Context<'_>, args: Args) -> Result<Value> {
     let host = url.strip_prefix("http://").and_then(|rest| rest.split(['/', ':', '?', '#']).next());
     let local = host.is_some_and(|host| ["localhost", "127.0.0.1"].contains(&host));
     if !(local || url.strip_prefix("https://").is_some_and(|rest| !rest.is_empty())) {
-        return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{url}` is no address that a user may be sent to"))
+        return Err(Diagnostic::new(Code::ARGUMENTS, format!("`{url}` is not an address that a user may be sent to"))
             .help("`https://…`, or `http://localhost…`"));
     }
     let wish = QuestionKind::Visit { message: args.text("message").to_owned(), url: url.to_owned() };

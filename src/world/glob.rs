@@ -133,7 +133,7 @@ fn length(path: &str) -> usize {
 
 fn invalid(glob: &str, error: &globset::Error) -> Box<Diagnostic> {
     let glob = error.glob().unwrap_or(glob);
-    Diagnostic::new(Code::ARGUMENTS, format!("`{glob}` is no glob: {}", error.kind()))
+    Diagnostic::new(Code::ARGUMENTS, format!("`{glob}` is not a glob: {}", error.kind()))
         .help("globs know `*`, `?`, `[a-z]`, `**` and `{a,b}`; `\\` takes the meaning from the next character")
 }
 
@@ -316,7 +316,7 @@ mod tests {
             }
         }
         assert!(Globs::new(&["a".repeat(1_025)], ".").unwrap_err().message.contains("1025 bytes; at most 1024"));
-        assert!(Globs::new(&["a[b"], ".").unwrap_err().message.contains("`a[b` is no glob"));
+        assert!(Globs::new(&["a[b"], ".").unwrap_err().message.contains("`a[b` is not a glob"));
     }
 
     #[test]

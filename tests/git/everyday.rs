@@ -33,10 +33,10 @@ fn nothing_outside_is_read_or_changed() {
     assert!(refused["error"].is_string() && !yard.at("out").exists(), "{refused}");
     let made = yard.act(
         "commit",
-        &json!({ "quiet": true, "allow_empty": true, "message": "-F /etc is no option here\n\nnor @ a file\n" }),
+        &json!({ "quiet": true, "allow_empty": true, "message": "-F /etc is not an option here\n\nnor @ a file\n" }),
     );
     assert_eq!(made["text"], "", "{made}");
-    assert_eq!(yard.git(&["log", "-1", "--format=%B"]), "-F /etc is no option here\n\nnor @ a file\n\n");
+    assert_eq!(yard.git(&["log", "-1", "--format=%B"]), "-F /etc is not an option here\n\nnor @ a file\n\n");
 }
 
 //= docs/spec.md#git
