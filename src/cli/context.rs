@@ -159,7 +159,7 @@ impl CommandContext {
             // The log output of scripts is in the log already.
             notices: Box::new(|notice| match notice {
                 Notice::Log { .. } => {}
-                notice => tracing::info!("{notice:?}"),
+                notice => tracing::info!("{notice}"),
             }),
             capabilities: json!({}),
             asking: AskMode::Nobody,

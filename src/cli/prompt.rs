@@ -5,6 +5,7 @@ use super::context::CommandContext;
 use super::options::{CommandResult, Exit, OutputFormat};
 use super::terminal::TextStyle;
 use crate::call::{Answer, Request};
+use crate::registry::Registry;
 use crate::value::Object;
 use clap::Args;
 use serde_json::json;
@@ -22,8 +23,14 @@ pub struct PromptCommand {
 impl PromptCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let service = context.service()?;
-        let registry = service.registry();
-        if !registry.prompts.iter().any(|prompt| prompt.name == self.name) {
+        let is_known = |registry: &Registry| registry.prompts.iter().any(|prompt| prompt.name == self.name);
+        let mut registry = service.registry();
+        if !is_known(&registry) {
+            // Prompts of `list` functions are known only once these have run.
+            service.describe();
+            registry = service.registry();
+        }
+        if !is_known(&registry) {
             let names = registry.prompts.iter().map(|prompt| prompt.name.as_str());
             return Err(context.unknown_name("prompt", &self.name, names, &registry));
         }

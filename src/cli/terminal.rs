@@ -105,9 +105,14 @@ impl Terminal {
         let _ = writeln!(std::io::stderr().lock(), "{}", printable(text));
     }
 
+    /// Whether there is a person who can be asked.
+    pub fn can_ask(&self) -> bool {
+        self.person && std::io::stdin().is_terminal()
+    }
+
     /// Asks the user for confirmation, and waits: everything except a yes is a no. `None` if there is no user to ask.
     pub fn confirm(&self, question: &str) -> Option<bool> {
-        if !self.person || !std::io::stdin().is_terminal() {
+        if !self.can_ask() {
             return None;
         }
         let mut out = std::io::stdout().lock();

@@ -123,6 +123,7 @@ impl TrustCommand {
             }
             (true, true) => terminal.line(&format!("trusted {}", listing.file_count())),
             (true, false) => {}
+            (false, _) if terminal.can_ask() => terminal.note("nothing was trusted"),
             (false, _) => terminal.note("nothing was trusted; without a terminal, `--yes` accepts this listing"),
         }
     }

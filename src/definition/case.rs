@@ -370,12 +370,13 @@ pub fn read_examples(fields: &Fields<'_>, of: &ExampleTarget<'_>, reader: &mut D
         };
         let key = if matches!(of, ExampleTarget::Resource { .. }) { "uri" } else { "arguments" };
         let at = example.node(key).map_or(&example.header, |node| &node.at).clone();
+        let known_errors = reader.diagnostics.len();
         let step = CaseStep {
             act: Located { value: act, at },
             expect: read_expectations(example, &mut reader.diagnostics),
             keep: Vec::new(),
         };
-        if step.expect.is_empty() {
+        if step.expect.is_empty() && reader.diagnostics.len() == known_errors {
             report_nothing_expected(&example.header, reader);
         }
         let title = example.located("title").unwrap_or_else(|| {
@@ -390,7 +391,7 @@ pub fn read_examples(fields: &Fields<'_>, of: &ExampleTarget<'_>, reader: &mut D
 
 fn example_uri(example: &Fields<'_>, of_resource: &str, is_template: bool, reader: &mut DefinitionReader) -> String {
     let uri = example.text("uri");
-    if uri.is_none() && is_template {
+    if example.lacks(&["uri"]) && is_template {
         let help = format!("what is read, such as `{of_resource}` with its variables filled in");
         reader.missing(&example.header, "[[resource.example]] has no `uri`", &help);
     }
@@ -400,6 +401,7 @@ fn example_uri(example: &Fields<'_>, of_resource: &str, is_template: bool, reade
 /// `[[case]]`.
 pub fn read_case(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Case {
     let mut steps = Vec::new();
+    let known_errors = reader.diagnostics.len();
     if fields.has("step") {
         refuse_keys_next_to_steps(fields, &mut reader.diagnostics);
         for step in fields.tables("step", &mut reader.diagnostics) {
@@ -408,7 +410,9 @@ pub fn read_case(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Case {
     } else {
         read_step(fields, &mut steps, reader);
     }
-    if !steps.is_empty() && steps.iter().all(|step| step.expect.is_empty()) {
+    // An expectation that could not be read has been reported.
+    let is_read = reader.diagnostics.len() == known_errors;
+    if is_read && !steps.is_empty() && steps.iter().all(|step| step.expect.is_empty()) {
         report_nothing_expected(&fields.header, reader);
     }
     Case { steps, ..read_frame(fields, fields.required("title")) }
@@ -443,6 +447,7 @@ fn read_frame(fields: &Fields<'_>, title: Located<String>) -> Case {
 
 /// Reads one table. It may contain several actions: each becomes a step, and the last one has the expectations.
 fn read_step(fields: &Fields<'_>, steps: &mut Vec<CaseStep>, reader: &mut DefinitionReader) {
+    const STEP_ACTIONS: [&str; 7] = ["call", "read", "prompt", "complete", "write_files", "advance_ms", "restart"];
     let mut acts: Vec<Located<CaseAction>> = Vec::new();
     let mut add = |key: &str, value: CaseAction| {
         acts.push(Located { value, at: fields.key_place(key).unwrap_or(&fields.header).clone() });
@@ -468,7 +473,7 @@ fn read_step(fields: &Fields<'_>, steps: &mut Vec<CaseStep>, reader: &mut Defini
         Some(_) => add("prompt", CaseAction::Prompt { name: fields.required("prompt").value, arguments }),
         None => {}
     }
-    if acts.is_empty() && !fields.has("complete") {
+    if acts.is_empty() && fields.lacks(&STEP_ACTIONS) {
         let help = "one of `call`, `read`, `prompt`, `complete`, `write_files`, `advance_ms`, `restart`";
         reader.missing(&fields.header, "the step does nothing", help);
     }
@@ -490,7 +495,9 @@ fn read_completion_step(fields: &Fields<'_>, arguments: Json, reader: &mut Defin
         Some("prompt") => CompletedItem::Prompt(complete.required("prompt").value),
         Some(_) => CompletedItem::Resource(complete.required("resource").value),
         None => {
-            reader.missing(&complete.header, "`complete` completes nothing", "one of `prompt` and `resource`");
+            if complete.lacks(&["prompt", "resource"]) {
+                reader.missing(&complete.header, "`complete` completes nothing", "one of `prompt` and `resource`");
+            }
             return None;
         }
     };

@@ -5,7 +5,7 @@ use super::code;
 use super::grammar::{Grammar, GrammarKey, ValueShape};
 use super::located::Located;
 use super::schema::Schema;
-use crate::diagnostic::{Diagnostic, Result, did_you_mean, renamed_key};
+use crate::diagnostic::{Diagnostic, Result, did_you_mean, nearest, renamed_key};
 use crate::parse::toml::{TomlEntry, TomlItem, TomlNode};
 use crate::parse::{OVERSIZED_INTEGER_HELP, find_oversized_integer};
 use crate::source::Place;
@@ -21,6 +21,8 @@ pub struct Fields<'a> {
     pub header: Place,
     grammar: &'static Grammar,
     found: Vec<FieldEntry<'a>>,
+    /// Keys that are written, but misspelled or with a wrong value. That is reported, so they are not missing, too.
+    attempted: Vec<&'static str>,
 }
 
 /// An item of a list that allows both.
@@ -60,12 +62,12 @@ impl<'a> Fields<'a> {
     /// Opens a table by its grammar and reports invalid keys. A node that is not a table has been reported before, and
     /// has no keys.
     pub fn open(node: &'a TomlNode, grammar: &'static Grammar, diagnostics: &mut Vec<Diagnostic>) -> Self {
-        let mut fields = Self { header: node.at.clone(), grammar, found: Vec::new() };
+        let mut fields = Self { header: node.at.clone(), grammar, found: Vec::new(), attempted: Vec::new() };
         for entry in node.entries() {
             fields.take(entry, diagnostics);
         }
         for key in grammar.keys.iter().filter(|key| key.required) {
-            if !node.entries().iter().any(|entry| entry.key == key.name) {
+            if fields.lacks(&[key.name]) {
                 let diagnostic = Diagnostic::new(code::MISSING_KEY, format!("{} has no `{}`", grammar.name, key.name));
                 let help = format!("{}: {}", key.shape.describe(), as_clause(key.doc));
                 diagnostics.push(*diagnostic.at(fields.header.clone()).help(help));
@@ -82,10 +84,16 @@ impl<'a> Fields<'a> {
             .key
             .strip_suffix("_json")
             .and_then(|base| self.grammar.keys.iter().find(|key| key.name == base && key.shape.has_json_form()));
-        let Some(key) = as_json else { return diagnostics.push(*unknown_key(self.grammar, entry)) };
+        let Some(key) = as_json else {
+            self.attempted.extend(nearest(&entry.key, self.grammar.keys.iter().map(|key| key.name)));
+            return diagnostics.push(*unknown_key(self.grammar, entry));
+        };
         match read_json(&entry.node) {
             Ok(node) => self.keep(key, entry, Cow::Owned(node), diagnostics),
-            Err(diagnostic) => diagnostics.push(*diagnostic),
+            Err(diagnostic) => {
+                self.attempted.push(key.name);
+                diagnostics.push(*diagnostic);
+            }
         }
     }
 
@@ -104,6 +112,8 @@ impl<'a> Fields<'a> {
         }
         if check_shape(key, &node, diagnostics) {
             self.found.push(FieldEntry { key, at: entry.at.clone(), node });
+        } else {
+            self.attempted.push(key.name);
         }
     }
 
@@ -125,6 +135,11 @@ impl<'a> Fields<'a> {
     /// Returns whether the key is present.
     pub fn has(&self, name: &str) -> bool {
         self.field(name).is_some()
+    }
+
+    /// Returns whether none of these keys is written, not even misspelled or with a wrong value.
+    pub fn lacks(&self, names: &[&str]) -> bool {
+        !names.iter().any(|name| self.has(name) || self.attempted.contains(name))
     }
 
     /// Returns a string.

@@ -113,7 +113,7 @@ pub fn read_dispatch(
     reader: &mut DefinitionReader,
 ) -> Option<(Dispatch, Schema, Vec<Case>)> {
     let Some(argument) = fields.located("dispatch") else {
-        if let Some(at) = fields.key_place("operations") {
+        if let (Some(at), true) = (fields.key_place("operations"), fields.lacks(&["dispatch"])) {
             reader.missing(
                 at,
                 "[[tool]] has `operations` and no `dispatch`",
@@ -122,7 +122,7 @@ pub fn read_dispatch(
         }
         return None;
     };
-    if !fields.has("operations") {
+    if fields.lacks(&["operations"]) {
         reader.missing(&argument.at, "`dispatch` without operations", "`[tool.operations.NAME]` for each of them");
     }
     for key in PER_OPERATION {

@@ -427,7 +427,8 @@ fn check_program(program: &Located<String>, others: &[ProgramGrant]) -> Option<B
 }
 
 pub fn read_skills(fields: &Fields<'_>, reader: &mut DefinitionReader) -> SkillsDefinition {
-    if fields.one_of(&["dirs", "list"], "[[skills]]", &mut reader.diagnostics).is_none() {
+    fields.one_of(&["dirs", "list"], "[[skills]]", &mut reader.diagnostics);
+    if fields.lacks(&["dirs", "list"]) {
         reader.missing(&fields.header, "[[skills]] has neither `dirs` nor `list`", "say where skills are found");
     }
     SkillsDefinition {

@@ -256,11 +256,13 @@ fn read_arguments(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Vec<Pro
 }
 
 fn read_messages(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Vec<PromptMessage> {
-    let kind = fields.one_of(&["template", "text", "fn", "message"], "a prompt", &mut reader.diagnostics);
-    match kind {
+    let keys = ["template", "text", "fn", "message"];
+    match fields.one_of(&keys, "a prompt", &mut reader.diagnostics) {
         None => {
-            let help = "one of `template`, `text`, `fn`, or tables `[[prompt.message]]`";
-            reader.missing(&fields.header, "[[prompt]] says nothing", help);
+            if fields.lacks(&keys) {
+                let help = "one of `template`, `text`, `fn`, or tables `[[prompt.message]]`";
+                reader.missing(&fields.header, "[[prompt]] says nothing", help);
+            }
             Vec::new()
         }
         Some("message") => fields
@@ -281,8 +283,10 @@ fn read_messages(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Vec<Prom
 fn read_part(message: &Fields<'_>, reader: &mut DefinitionReader) -> Option<Located<MessagePart>> {
     let keys = ["template", "text", "fn", "resource", "image"];
     let Some(kind) = message.one_of(&keys, "a message", &mut reader.diagnostics) else {
-        let help = "one of `template`, `text`, `fn`, `resource`, `image`";
-        reader.missing(&message.header, "[[prompt.message]] says nothing", help);
+        if message.lacks(&keys) {
+            let help = "one of `template`, `text`, `fn`, `resource`, `image`";
+            reader.missing(&message.header, "[[prompt.message]] says nothing", help);
+        }
         return None;
     };
     if kind != "image" {

@@ -138,8 +138,10 @@ pub fn read_resource(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Reso
     let is_template = match fields.one_of(&["uri", "uri_template"], "a resource", &mut reader.diagnostics) {
         Some(key) => key == "uri_template",
         None => {
-            let help = "`uri` names one resource, `uri_template` a family of them";
-            reader.missing(&fields.header, "[[resource]] has neither `uri` nor `uri_template`", help);
+            if fields.lacks(&["uri", "uri_template"]) {
+                let help = "`uri` names one resource, `uri_template` a family of them";
+                reader.missing(&fields.header, "[[resource]] has neither `uri` nor `uri_template`", help);
+            }
             false
         }
     };

@@ -287,7 +287,7 @@ const MAX_TASK_TTL_MS: u64 = 7 * 24 * 3_600_000;
 /// Reads `[[tool]]`, and the examples of its operations.
 pub fn read_tool(fields: &Fields<'_>, reader: &mut DefinitionReader) -> (Tool, Vec<Case>) {
     let mut body = read_body(reader, fields, "fn", &["fn", "template", "primitive", "text", "file"], "a tool");
-    if !fields.has("description") && !fields.has("describe") {
+    if fields.lacks(&["description", "describe"]) {
         let help = "when to use it, when not, and what comes back";
         reader.missing(&fields.header, "[[tool]] has no `description`", help);
     }
@@ -352,7 +352,7 @@ fn read_effect(fields: &Fields<'_>, body: &Body, reader: &mut DefinitionReader) 
         Body::Primitive(name) => Some(crate::primitives::find(name).map_or(Effect::Pure, |found| found.effect)),
         _ => None,
     };
-    if value.is_none() {
+    if value.is_none() && fields.lacks(&["effect"]) {
         let words = "its strongest effect: pure, reads, edits_graph, writes or runs";
         reader.missing(&fields.header, "[[tool]] has no `effect`", words);
     }

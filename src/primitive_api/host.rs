@@ -7,6 +7,7 @@ use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::graph::{ChangeEntry, Functions, Graph};
 use crate::value::{Json, Value};
 use crate::world::World;
+use std::fmt;
 use std::sync::Arc;
 
 /// The context of a primitive's call, in addition to its arguments.
@@ -191,6 +192,24 @@ pub enum Notice {
         /// Its URI.
         uri: String,
     },
+}
+
+impl fmt::Display for Notice {
+    /// The notice as a line for people.
+    fn fmt(&self, line: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Progress { done, total, message } => {
+                write!(line, "{done}")?;
+                total.map_or(Ok(()), |total| write!(line, "/{total}"))?;
+                message.as_ref().map_or(Ok(()), |message| write!(line, " {message}"))
+            }
+            Self::Status(status) => line.write_str(status),
+            Self::Log { data: Json::String(text), .. } => line.write_str(text),
+            Self::Log { data, .. } => write!(line, "{data}"),
+            Self::Changed(list) => write!(line, "the list of {} changed", list.name()),
+            Self::Updated { uri } => write!(line, "the resource `{uri}` changed"),
+        }
+    }
 }
 
 /// A kind of list.

@@ -100,15 +100,17 @@ fn describe_error(program: &CompiledScripts, error: EvalAltResult) -> Box<Diagno
 
 fn describe_missing_function(program: &CompiledScripts, signature: &str) -> Box<Diagnostic> {
     let (name, types) = signature.split_once(" (").unwrap_or((signature, ")"));
-    let types: Vec<&str> = types.trim_end_matches(')').split(", ").filter(|kind| !kind.is_empty()).collect();
-    let kinds: Vec<&str> = types.iter().map(|kind| kind_of_type(kind)).collect();
+    let types: Vec<&str> =
+        types.strip_suffix(')').unwrap_or(types).split(", ").filter(|kind| !kind.is_empty()).collect();
+    let kinds: Vec<&str> = types.iter().map(|kind| if *kind == "()" { "`()`" } else { kind_of_type(kind) }).collect();
     if let Some(parameters) = program.parameters_of_closure(name) {
         let message = format!("this function takes {parameters} arguments, but it is called with {}", kinds.len());
         return Diagnostic::new(Code::SCRIPT, message);
     }
     if !name.starts_with(|first: char| first.is_alphabetic() || first == '_') {
-        let message = format!("`{name}` does not take {}", kinds.join(" and "));
-        return Diagnostic::new(Code::SCRIPT, message);
+        let error = Diagnostic::new(Code::SCRIPT, format!("`{name}` does not take {}", kinds.join(" and ")));
+        let is_missing = kinds.contains(&"`()`");
+        return if is_missing { error.help("`()` is a missing value: `value ?? default` replaces it") } else { error };
     }
     let mut arities = known_arities(name);
     arities.extend(program.arities(name));

@@ -168,7 +168,6 @@ fn every_diagnostic_is_reported_at_its_location() {
     assert_eq!(
         said(text),
         [
-            "1:1 missing-key [[tool]] has no `description` | when to use it, when not, and what comes back",
             "3:1 unknown-key [[tool]] has no key `descripton` | did you mean `description`?",
             "4:10 wrong-value `effect` cannot be \"read\" | did you mean `reads`?",
             "6:1 conflicting-keys `text` and `file` exclude each other | a tool takes one of `fn`, `template`, `primitive`, `text`, `file`",
@@ -178,6 +177,24 @@ fn every_diagnostic_is_reported_at_its_location() {
             "12:13 wrong-type `arguments` takes a table, got a list | the arguments",
         ]
     );
+}
+
+#[test]
+fn keys_that_are_misspelled_or_wrong_are_not_missing_too() {
+    for (text, codes) in [
+        ("[[tool]]\nnam = 'a'\ndescrption = 'b'\neffct = 'reads'", vec!["unknown-key"; 3]),
+        ("[[tool]]\nname = 1\ndescription = 2\neffect = 'raeds'", vec!["wrong-type", "wrong-type", "wrong-value"]),
+        ("[[tool]]\nname = 'a'\ndescription = 'b'", vec!["missing-key"]),
+        ("[[resource]]\nname = 'a'\ntext = 'b'\nurl = 'c:d'", vec!["unknown-key"]),
+        ("[[prompt]]\nname = 'a'\ndescription = 'b'\ntxt = 'c'", vec!["unknown-key"]),
+        ("[[case]]\ntitle = 'a'\ncal = 'b'\nexpect.result = 1", vec!["unknown-key"]),
+        ("[[case]]\ntitle = 'a'\ncall = 'b'\nexpect.reslt = 1", vec!["unknown-key"]),
+        ("[[case]]\ntitle = 'a'\ncall = 'b'\nexpct.result = 1", vec!["missing-key", "unknown-key"]),
+    ] {
+        let found: Vec<String> =
+            said(text).iter().filter_map(|line| Some(line.split(' ').nth(1)?.to_owned())).collect();
+        assert_eq!(found, codes, "{text}: {:?}", said(text));
+    }
 }
 
 //= docs/spec.md#definitions

@@ -209,6 +209,8 @@ fn language_errors_are_caught_like_our_own() {
         ("let a = 1; a / 0", "division by zero: 1 / 0"),
         ("9223372036854775807 + 1", "addition overflow: 9223372036854775807 + 1"),
         ("#{} * 2", "`*` does not take map and integer"),
+        ("let m = #{}; !m.nme", "`!` does not take `()`"),
+        ("let m = #{}; m.a - m.b", "`-` does not take `()` and `()`"),
         ("let a = 1; a.b", "an integer has no property `b`"),
         ("let n = 1; if n { }", "expected bool, got integer"),
         ("let n = 1.5; for x in n { }", "`for` takes a list, a range or a sequence"),

@@ -1,7 +1,7 @@
 //! `call`, `read`, `prompt`, `list`, `docs`, `check`, `test`: what they write, and how they end.
 
 use crate::support::Server;
-use crate::support::home::Home;
+use crate::support::home::{Home, output_in_time};
 use serde_json::json;
 
 //= docs/spec.md#definitions
@@ -237,6 +237,28 @@ fn bless_writes_into_the_pack_of_the_workspace_and_not_beside_it() {
 //= docs/spec.md#calls
 //= type=test
 //# A result MUST match the output schema of its tool before it is sent.
+#[test]
+fn progress_and_status_are_logged_as_text() {
+    let home =
+        pack_of("fn boils(args) { progress(1, 2, \"cup 1\"); progress(2); set_task_status(\"pours\"); 1 }\n", "");
+    let mut call = home.command();
+    call.args(["call", "boils", "--dir", "dir", "--pack", "a"]).env("TOOLSD_LOG", "info");
+    let said = String::from_utf8_lossy(&output_in_time(&mut call).stderr).into_owned();
+    for line in ["INFO 1/2 cup 1\n", "INFO 2\n", "INFO pours\n"] {
+        assert!(said.contains(line), "{line:?}: {said}");
+    }
+}
+
+#[test]
+fn a_prompt_of_a_list_function_is_found() {
+    let toml = "[pack]\ntitle = \"A\"\n[[prompt]]\nname = \"tea\"\nlist = \"teas\"\ntext = \"Brew.\"\n";
+    let script = "fn teas() { [#{ name: \"green\", description: \"Green tea.\" }] }";
+    let home = Home::with(&[("dir/tools.d/a.toml", toml), ("dir/tools.d/a.rhai", script)]);
+    assert!(home.run(&["prompt", "green", "--dir", "dir", "--pack", "a"]).ended(0).out.contains("Brew."));
+    let said = home.run(&["prompt", "gren", "--dir", "dir", "--pack", "a"]).ended(2);
+    assert!(said.err.contains("did you mean `green`?"), "{}", said.err);
+}
+
 //= docs/spec.md#calls
 //= type=test
 //# A result over the output limit MUST fail and name the argument that narrows it, and an error MUST be
