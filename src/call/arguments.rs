@@ -91,12 +91,15 @@ pub fn merge_constants(arguments: &mut Json, with: &Json) {
     }
 }
 
+/// The help of a schema violation for an object without properties.
+const NO_NAMES: &str = "no names are taken here";
+
 /// Returns the error for arguments that do not fit `what`, for a model to fix: `{ "error", "problems" }`.
 pub fn arguments_error(what: &str, problems: &[SchemaViolation]) -> Box<Diagnostic> {
     //= docs/spec.md#calls
     //# All violations of an input schema MUST be reported at once, in a tool error that a model can correct.
     let reported: Vec<String> = problems.iter().map(describe_problem).collect();
-    let message = format!("the arguments of {what} do not fit: {}", reported.join(". "));
+    let message = format!("the arguments of {what} do not fit: {}", reported.join(". ").replace("?. ", "? "));
     let error = format!("the arguments of {what} do not fit");
     Diagnostic::new(Code::ARGUMENTS, message).data(json!({ "error": error, "problems": reported }))
 }
@@ -106,6 +109,9 @@ fn describe_problem(problem: &SchemaViolation) -> String {
     match &problem.help {
         // The message for a missing argument includes its description.
         Some(help) if problem.message.ends_with(" is missing") => format!("{} ({help})", problem.message),
+        Some(help) if help == NO_NAMES && problem.pointer.matches('/').count() == 1 => {
+            format!("{}; it takes no arguments", problem.message)
+        }
         Some(help) => format!("{}; {help}", problem.message),
         None => problem.message.clone(),
     }
@@ -119,11 +125,31 @@ pub fn property_names(schema: &ObjectSchema) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{accept_arguments, parse_argument};
+    use super::{NO_NAMES, SchemaViolation, accept_arguments, arguments_error, parse_argument};
     use crate::definition::{Checker, schema_object};
     use crate::registry::CallContract;
     use serde_json::json;
     use std::sync::Arc;
+
+    #[test]
+    fn problems_are_sentences() {
+        let problem = |pointer: &str, message: &str, help: &str| SchemaViolation {
+            pointer: pointer.into(),
+            message: message.into(),
+            help: Some(help.into()),
+        };
+        let problems = [
+            problem("/a", "there is no `a`", NO_NAMES),
+            problem("/b/c", "there is no `c`", NO_NAMES),
+            problem("/d", "there is no `d`", "did you mean `e`?"),
+            problem("", "`e` is missing", "A letter"),
+        ];
+        assert_eq!(
+            arguments_error("`x`", &problems).message,
+            "the arguments of `x` do not fit: there is no `a`; it takes no arguments. there is no `c`; no names are \
+             taken here. there is no `d`; did you mean `e`? `e` is missing (A letter)"
+        );
+    }
 
     //= docs/spec.md#calls
     //= type=test

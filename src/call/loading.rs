@@ -82,7 +82,7 @@ pub fn load_registry(site: &dyn PackSource, previous: &Registry) -> Registry {
             PackState::New(parts, root) => fresh.push((*parts, root)),
             PackState::Same => {
                 kept.push(name.clone());
-                keep_diagnostics(name, previous, &mut diagnostics);
+                keep_diagnostics(&files.for_pack(name), previous, &mut diagnostics);
             }
             PackState::Broken { last_good: true } => {
                 //= docs/spec.md#reload
@@ -226,8 +226,8 @@ enum PackState {
 }
 
 /// Adds what was found in a pack that has not changed since.
-fn keep_diagnostics(name: &str, previous: &Registry, diagnostics: &mut Vec<Diagnostic>) {
-    let is_of_pack = |known: &&Diagnostic| known.at.as_ref().and_then(|at| pack_of_file(&at.source.path)) == Some(name);
+fn keep_diagnostics(files: &PackFiles, previous: &Registry, diagnostics: &mut Vec<Diagnostic>) {
+    let is_of_pack = |known: &&Diagnostic| known.at.as_ref().is_some_and(|at| files.has(&at.source.path));
     for known in previous.diagnostics.iter().filter(is_of_pack).filter(|known| !is_withheld(known)) {
         if !diagnostics.contains(known) {
             diagnostics.push(known.clone());

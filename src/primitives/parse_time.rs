@@ -16,7 +16,7 @@ pub const PRIMITIVE: Primitive = Primitive {
     examples: &[
         Example::gives(r#"parse_time("2026-01-01T00:00:00.5+01:00")"#, r#"1767222000500"#),
         Example::gives(r#"parse_time("2026-01-01")"#, r#"1767225600000"#),
-        Example::fails(r#"parse_time("20260101T12Z")"#, r#"`20260101T12Z` is not an RFC 3339 time"#),
+        Example::fails(r#"parse_time("20260101T12Z")"#, r#"`20260101T12Z` is not a time of RFC 3339"#),
         Example::fails(r#"parse_time("noon")"#, r#"`noon` is not a time"#),
     ],
     run,

@@ -219,6 +219,11 @@ impl PackFiles {
         *hasher.finalize().as_bytes()
     }
 
+    /// Whether there is a file with this path.
+    pub fn has(&self, path: &str) -> bool {
+        self.by_path.contains_key(path)
+    }
+
     /// The texts whose paths begin and end so, in the order of their paths.
     pub fn texts<'a>(&'a self, begin: &'a str, end: &'a str) -> impl Iterator<Item = &'a Arc<Source>> {
         let matching = self.by_path.iter().filter(move |(path, _)| path.starts_with(begin) && path.ends_with(end));

@@ -189,8 +189,10 @@ fn a_file_that_is_written_again_as_it_was_makes_no_new_generation() {
     server.says_at_last("say", &json!({}), "two");
     let before = status(&mut server);
     assert!(before["errors"].to_string().contains("tool-example"), "{before}");
-    home.write("layer/tools.d/a.toml", &definition);
-    std::thread::sleep(Duration::from_secs(1));
+    // In one step, so that no reload sees half of it.
+    home.write("copy", &definition);
+    std::fs::rename(home.workspace().join("copy"), home.workspace().join("layer/tools.d/a.toml")).unwrap();
+    std::thread::sleep(Duration::from_secs(2));
     assert_eq!(status(&mut server), before);
     server.end();
 }
