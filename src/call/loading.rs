@@ -282,7 +282,9 @@ impl PackLoader<'_> {
         let known = self.previous.packs.iter().find(|pack| pack.name == name);
         // One that was never sound as a whole has no last good state, and is looked at again.
         let in_part = self.previous.refused.iter().any(|refused| refused.pack == name);
-        let unchanged = known.filter(|pack| pack.compiled.hash == hash && !clashed && !in_part);
+        // What is known of it may be about a broken edit that was taken back.
+        let is_stale = self.previous.stale.iter().any(|stale| stale == name);
+        let unchanged = known.filter(|pack| pack.compiled.hash == hash && !clashed && !in_part && !is_stale);
         let has_last_good = known.is_some() && !in_part;
         if let Some(pack) = unchanged {
             let is_same =
