@@ -30,7 +30,7 @@ pub use case::{Case, CaseAction, CaseStep, CompletedItem, Expectation};
 pub use fields::Configurable;
 pub use file::{Definitions, read_definitions};
 pub use fixture::{CaseSetup, Fixture, apply_fixtures};
-pub use grammar::{Grammar, GrammarKey, ValueShape};
+pub use grammar::{Grammar, GrammarKey, ValueShape, without_brackets};
 pub use item::{Item, ItemBody, ItemKind, NamedFunction, NamedTemplate, TemplateText};
 pub use limits::LimitsOverride;
 pub use located::Located;
@@ -41,7 +41,7 @@ pub use prompt::{MessagePart, Prompt, PromptArgument, PromptMessage, PromptTool,
 pub use question::DeclaredQuestion;
 pub use reader::Validation;
 pub use resource::{Resource, uri_variables};
-pub use schema::{Checker, ObjectSchema, Schema, SchemaRole, lint_schema, schema_object};
+pub use schema::{Checker, NO_NAMES, ObjectSchema, Schema, SchemaRole, lint_schema, schema_object};
 pub use tool::{TaskPolicy, TaskSupport, Tool, ToolHints};
 pub use workspace::{HttpOverride, SETTINGS_FILE, ServerDefinition, WorkspaceDefinition, read_workspace};
 

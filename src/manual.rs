@@ -8,7 +8,7 @@ pub use error_codes::ErrorCode;
 pub use pages::{describe_option, families, family_primitives, family_word, files, verbs_of};
 
 use crate::check::{ALL as RULES, CheckRule};
-use crate::definition::{Grammar, GrammarKey, all_grammars};
+use crate::definition::{Grammar, GrammarKey, all_grammars, without_brackets};
 use crate::diagnostic::nearest;
 use crate::primitive_api::{Family, Primitive};
 use crate::primitives::ALL as PRIMITIVES;
@@ -104,11 +104,6 @@ pub fn nearest_name(name: &str) -> Option<&'static str> {
         without_brackets(name),
         names.chain(tables).chain(all.families.iter().map(|family| family_word(*family))).chain(codes),
     )
-}
-
-/// The name of a table without its brackets.
-fn without_brackets(name: &str) -> &str {
-    name.trim_matches(['[', ']'])
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Arguments of a call: texts converted to what a schema asks for, checked, completed by defaults and constants.
 
-use crate::definition::{Checker, ObjectSchema};
+use crate::definition::{Checker, NO_NAMES, ObjectSchema};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::parse::find_oversized_integer;
 use crate::parse::toml::unescape;
@@ -91,16 +91,18 @@ pub fn merge_constants(arguments: &mut Json, with: &Json) {
     }
 }
 
-/// The help of a schema violation for an object without properties.
-const NO_NAMES: &str = "no names are taken here";
-
 /// Returns the error for arguments that do not fit `what`, for a model to fix: `{ "error", "problems" }`.
 pub fn arguments_error(what: &str, problems: &[SchemaViolation]) -> Box<Diagnostic> {
     //= docs/spec.md#calls
     //# All violations of an input schema MUST be reported at once, in a tool error that a model can correct.
     let reported: Vec<String> = problems.iter().map(describe_problem).collect();
-    let message = format!("the arguments of {what} do not fit: {}", reported.join(". ").replace("?. ", "? "));
+    let sentences = reported.iter().fold(String::new(), |text, sentence| match text.as_str() {
+        "" => sentence.clone(),
+        text if text.ends_with('?') => format!("{text} {sentence}"),
+        text => format!("{text}. {sentence}"),
+    });
     let error = format!("the arguments of {what} do not fit");
+    let message = format!("{error}: {sentences}");
     Diagnostic::new(Code::ARGUMENTS, message).data(json!({ "error": error, "problems": reported }))
 }
 

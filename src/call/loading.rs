@@ -75,15 +75,15 @@ pub fn load_registry(site: &dyn PackSource, previous: &Registry) -> Registry {
     let mut refused = Vec::new();
     let withheld = withheld_by_pack(&diagnostics);
     for (name, mut pack) in names.iter().zip(loaded) {
-        withheld.get(name.as_str()).into_iter().for_each(|why| pack.attribute_to(why));
+        if let Some(why) = withheld.get(name.as_str()) {
+            pack.attribute_to(why);
+        }
+        pack.diagnostics.retain(|found| !diagnostics.contains(found));
         diagnostics.extend(pack.diagnostics);
         refused.extend(pack.refused);
         match pack.found {
             PackState::New(parts, root) => fresh.push((*parts, root)),
-            PackState::Same => {
-                kept.push(name.clone());
-                keep_diagnostics(&files.for_pack(name), previous, &mut diagnostics);
-            }
+            PackState::Same => kept.push(name.clone()),
             PackState::Broken { last_good: true } => {
                 //= docs/spec.md#reload
                 //# A pack MUST be replaced as a whole, and its last valid version MUST stay active while it
@@ -225,16 +225,6 @@ enum PackState {
     Dormant(Vec<String>),
 }
 
-/// Adds what was found in a pack that has not changed since.
-fn keep_diagnostics(files: &PackFiles, previous: &Registry, diagnostics: &mut Vec<Diagnostic>) {
-    let is_of_pack = |known: &&Diagnostic| known.at.as_ref().is_some_and(|at| files.has(&at.source.path));
-    for known in previous.diagnostics.iter().filter(is_of_pack).filter(|known| !is_withheld(known)) {
-        if !diagnostics.contains(known) {
-            diagnostics.push(known.clone());
-        }
-    }
-}
-
 /// Returns the first diagnostic of each pack that reports a withheld file.
 fn withheld_by_pack(diagnostics: &[Diagnostic]) -> BTreeMap<String, Diagnostic> {
     let mut found = BTreeMap::new();
@@ -290,7 +280,9 @@ impl PackLoader<'_> {
             let is_same =
                 |root: &Arc<dyn World>| pack.compiled.root.as_ref().is_some_and(|old| old.root() == root.root());
             match self.locate(name, &pack.definition, choice) {
-                Ok(root) if is_same(&root) => return PackState::Same.into(),
+                Ok(root) if is_same(&root) => {
+                    return LoadedPack { diagnostics: self.known_diagnostics(&files), ..PackState::Same.into() };
+                }
                 Ok(_) => {}
                 Err(other) => return other,
             }
@@ -304,6 +296,12 @@ impl PackLoader<'_> {
             Ok(root) => judge_pack(compile_pack(name, hash, files, merged, &self.settings), root, has_last_good),
             Err(other) => other,
         }
+    }
+
+    /// What was found in the files of a pack that has not changed since.
+    fn known_diagnostics(&self, files: &PackFiles) -> Vec<Diagnostic> {
+        let is_in = |known: &&Diagnostic| known.at.as_ref().is_some_and(|at| files.has(&at.source.path));
+        self.previous.diagnostics.iter().filter(is_in).filter(|known| !is_withheld(known)).cloned().collect()
     }
 
     /// Returns the root of a pack that serves here; otherwise the pack unchanged.

@@ -22,15 +22,15 @@ pub struct DocsCommand {
 impl DocsCommand {
     pub(super) fn run(self, options: &SharedOptions, terminal: &Terminal) -> CommandResult {
         let entries = self.name.as_deref().map_or_else(ManualEntries::all, ManualEntries::named);
+        let is_json = options.format == OutputFormat::Json;
         match self.name {
-            _ if options.format == OutputFormat::Json && !entries.is_empty() => terminal.json(&entries.to_json()),
+            Some(name) if entries.is_empty() && (is_json || !explain_language_function(terminal, &name)) => {
+                return Err(unknown_name(&name));
+            }
+            _ if is_json => terminal.json(&entries.to_json()),
             Some(name) => {
-                let hint = foreign_word(&name);
-                if entries.is_empty() && !explain_language_function(terminal, &name) {
-                    return Err(unknown_name(&name));
-                }
                 explain_all(terminal, &entries);
-                if let Some(hint) = hint {
+                if let Some(hint) = foreign_word(&name) {
                     terminal.note(&format!("from another language? {hint}"));
                 }
             }

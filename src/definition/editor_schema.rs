@@ -1,7 +1,7 @@
 //! The JSON Schema of definition files, for editors. It is made from the grammar that the reader uses, so both accept the
 //! same keys.
 
-use super::grammar::{Grammar, GrammarKey, ValueShape};
+use super::grammar::{Grammar, GrammarKey, ValueShape, without_brackets};
 use super::schema::{FORMATS, KEYWORDS, KeywordValue, TYPES};
 use crate::value::Json;
 use serde_json::{Map, json};
@@ -55,7 +55,7 @@ impl Tables {
     /// A reference to a table, which is described once.
     fn reference(&mut self, grammar: &'static Grammar) -> Json {
         // Brackets cannot be part of a reference.
-        let name = grammar.name.trim_matches(['[', ']']);
+        let name = without_brackets(grammar.name);
         if !self.definitions.contains_key(name) {
             // Tables may refer to themselves, so the name is taken first.
             self.definitions.insert(name.to_owned(), Json::Null);
@@ -70,7 +70,7 @@ impl Tables {
         let reference = self.reference(grammar);
         // It validates nothing, since a table is not an array; without it taplo describes no key of the table
         // (tamasfe/taplo#278).
-        self.definitions[grammar.name.trim_matches(['[', ']'])]["items"] = reference.clone();
+        self.definitions[without_brackets(grammar.name)]["items"] = reference.clone();
         reference
     }
 

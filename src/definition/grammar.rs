@@ -10,6 +10,11 @@ pub struct Grammar {
     pub keys: &'static [GrammarKey],
 }
 
+/// The name of a table without its brackets.
+pub fn without_brackets(name: &str) -> &str {
+    name.trim_matches(['[', ']'])
+}
+
 /// A key of a table.
 pub struct GrammarKey {
     /// The key.

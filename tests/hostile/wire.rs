@@ -1,6 +1,7 @@
 //! Hostile clients: noise, floods, huge texts, and those that vanish.
 
 use crate::house::{House, PACKS, is_well, peak_memory};
+use crate::support::dice::Dice;
 use crate::support::{SERVER_TIMEOUT, Server};
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -12,16 +13,6 @@ use std::time::{Duration, Instant};
 
 /// The most memory that a development build may have used, in MB; a release build stays below 200.
 const MAX_MEMORY_MB: usize = if cfg!(debug_assertions) { 400 } else { 200 };
-
-/// Random numbers that are the same in each run.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % end
-    }
-}
 
 /// A line of noise: random bytes, a cut message, or a message of the wrong shape.
 fn noise(dice: &mut Dice) -> Vec<u8> {

@@ -1,34 +1,21 @@
 //! The schema for editors agrees with the reader of definitions: on what the packs say, and on seeded mistakes in it.
 
-use crate::pages::root;
+use crate::support::dice::Dice;
+use crate::tidy::packs;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
 use toolsd::definition::{GrammarKey, Validation, all_grammars, pack_schema, read_definitions, workspace_schema};
 use toolsd::source::Source;
 
 /// The codes of mistakes in one key or its value. Whether a key is missing can depend on others, such as `dispatch`.
 const CODES: [&str; 6] = ["unknown-key", "missing-key", "wrong-type", "wrong-value", "schema-keyword", "schema-value"];
 
-fn definition_files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            definition_files(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "toml") {
-            found.push(path);
-        }
-    }
-}
-
 /// Path and content of each definition file of the packs.
-fn definitions() -> Vec<(PathBuf, Value)> {
-    let mut files = Vec::new();
-    definition_files(&root().join("tools.d"), &mut files);
-    files.sort();
-    assert!(files.len() > 60);
-    files.into_iter().map(|path| (path.clone(), toml::from_str(&fs::read_to_string(path).unwrap()).unwrap())).collect()
+fn definitions() -> Vec<(String, Value)> {
+    let files = packs::files().into_iter().filter(|(path, _)| path.starts_with("tools.d/") && path.ends_with(".toml"));
+    let found: Vec<(String, Value)> = files.map(|(path, text)| (path, toml::from_str(&text).unwrap())).collect();
+    assert!(found.len() > 60);
+    found
 }
 
 #[test]
@@ -37,7 +24,7 @@ fn every_definition_of_the_packs_is_accepted() {
     for (path, content) in definitions() {
         let errors: Vec<String> =
             schema.iter_errors(&content).map(|error| format!("{}: {error}", error.instance_path())).collect();
-        assert!(errors.is_empty(), "{}:\n{}", path.display(), errors.join("\n"));
+        assert!(errors.is_empty(), "{path}:\n{}", errors.join("\n"));
     }
 }
 
@@ -50,16 +37,6 @@ fn the_schemas_are_schemas_and_describe_every_key() {
             let is_keyword = schema["definitions"]["schema"]["properties"].get(name).is_some();
             assert!(is_keyword || key["description"].is_string(), "{name}: {key}");
         }
-    }
-}
-
-/// A random number generator that is the same everywhere.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % limit
     }
 }
 
@@ -161,7 +138,7 @@ fn the_schema_refuses_the_keys_and_kinds_that_the_reader_refuses() {
             // A name of the author's, such as that of an argument.
             of_keys.clear();
         }
-        let told = format!("seed {seed}, {}: {mistake}: {codes:?}", path.display());
+        let told = format!("seed {seed}, {}: {mistake}: {codes:?}", path);
         if schema.is_valid(&content) {
             assert!(of_keys.is_empty(), "the schema accepts it. {told}");
         } else {

@@ -3,7 +3,7 @@
 mod circles;
 mod imports;
 mod map;
-mod packs;
+pub mod packs;
 
 use std::collections::BTreeMap;
 use std::fs;

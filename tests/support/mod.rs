@@ -1,5 +1,6 @@
 //! A client for tests: starts the built binary on a workspace and speaks the protocol with it.
 
+pub mod dice;
 pub mod home;
 pub mod http;
 pub mod server;

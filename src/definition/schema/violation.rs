@@ -55,13 +55,16 @@ fn closes(error: &ValidationError<'_>) -> bool {
     ["/additionalProperties", "/unevaluatedProperties"].iter().any(|keyword| path.ends_with(keyword))
 }
 
+/// The help for a name in an object that has no properties.
+pub const NO_NAMES: &str = "no names are taken here";
+
 /// The violations for names that an object has and its schema does not declare; `known` are those it declares.
 fn unknown_names(pointer: &str, unexpected: &[&str], known: &[&str]) -> Vec<SchemaViolation> {
     let problem = |name: &&str| SchemaViolation {
         pointer: format!("{pointer}/{}", shorten(&escape(name), 60)),
         message: format!("there is no `{}`", shorten(name, 60)),
         help: did_you_mean(&shorten(name, 60), known.iter().copied())
-            .or_else(|| known.is_empty().then(|| "no names are taken here".to_owned())),
+            .or_else(|| known.is_empty().then(|| NO_NAMES.to_owned())),
     };
     unexpected.iter().take(20).map(problem).collect()
 }

@@ -24,7 +24,7 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 /// Path and text of the definitions and scripts of all packs.
-fn files() -> Vec<(String, String)> {
+pub fn files() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
     for folder in ["tools.d", "prompts"] {

@@ -232,10 +232,7 @@ fn subscribed_resources_are_updated_when_a_call_changes_the_graph() {
     assert_eq!(server.ask("resources/read", &uri)["result"]["contents"][0]["text"], "blue");
     server.ask("resources/subscribe", &uri);
     assert_eq!(server.said("rename_pot", &json!({ "title": "red" })), "renamed");
-    let updated = |message: &Value| message["method"] == json!("notifications/resources/updated");
-    if !server.heard.iter().any(updated) {
-        server.wait(updated);
-    }
+    server.hears("notifications/resources/updated");
     assert_eq!(server.ask("resources/read", &uri)["result"]["contents"][0]["text"], "red");
     server.end();
 }

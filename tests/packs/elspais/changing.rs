@@ -1,6 +1,7 @@
 //! Changes in memory against the recorded session, and against what must hold whatever is changed.
 
 use super::{Differences, recorded};
+use crate::support::dice::Dice;
 use crate::support::{Server, copy, systems};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -133,20 +134,6 @@ fn everything(server: &mut Server) -> Value {
     Value::Array(all)
 }
 
-/// Numbers that look random, and are the same each time.
-pub struct Dice(pub u64);
-
-impl Dice {
-    pub fn throw(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % sides
-    }
-
-    fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
-        all[self.throw(all.len())]
-    }
-}
-
 /// One random change, of which some are refused.
 pub fn mutate(server: &mut Server, dice: &mut Dice, round: usize) -> Value {
     const IDS: [&str; 12] = [
@@ -167,7 +154,7 @@ pub fn mutate(server: &mut Server, dice: &mut Dice, round: usize) -> Value {
     let (id, to, label) = (dice.of(&IDS), dice.of(&IDS), dice.of(&LABELS));
     let (kind, text) = (dice.of(&["implements", "refines"]), format!("It SHALL do thing {round}."));
     let assertion = format!("{id}-{label}");
-    let (tool, arguments) = match dice.throw(13) {
+    let (tool, arguments) = match dice.below(13) {
         0 => ("mutate_rename_node", json!({ "old_id": id, "new_id": dice.of(&IDS) })),
         1 => ("mutate_update_title", json!({ "node_id": id, "new_title": format!("Title {round}") })),
         2 => ("mutate_change_status", json!({ "node_id": id, "new_status": dice.of(&["Active", "Draft", "Old"]) })),
@@ -175,17 +162,17 @@ pub fn mutate(server: &mut Server, dice: &mut Dice, round: usize) -> Value {
             "mutate_add_requirement",
             json!({ "req_id": id, "title": "New", "level": "DEV", "parent_id": to, "edge_kind": kind }),
         ),
-        4 if dice.throw(3) == 0 => ("mutate_delete_requirement", json!({ "node_id": id, "confirm": true })),
+        4 if dice.below(3) == 0 => ("mutate_delete_requirement", json!({ "node_id": id, "confirm": true })),
         4 | 5 => ("mutate_add_assertion", json!({ "req_id": id, "label": label, "text": text })),
         6 => ("mutate_update_assertion", json!({ "assertion_id": assertion, "new_text": text })),
         7 => ("mutate_rename_assertion", json!({ "old_id": assertion, "new_label": dice.of(&LABELS) })),
         8 => (
             "mutate_delete_assertion",
-            json!({ "assertion_id": assertion, "confirm": true, "compact": dice.throw(2) == 0 }),
+            json!({ "assertion_id": assertion, "confirm": true, "compact": dice.below(2) == 0 }),
         ),
         9 => (
             "mutate_add_edge",
-            json!({ "source_id": id, "target_id": if dice.throw(2) == 0 { to.to_owned() } else { format!("{to}-{label}") }, "edge_kind": kind }),
+            json!({ "source_id": id, "target_id": if dice.below(2) == 0 { to.to_owned() } else { format!("{to}-{label}") }, "edge_kind": kind }),
         ),
         10 => ("mutate_change_edge_kind", json!({ "source_id": id, "target_id": to, "new_kind": kind })),
         11 => ("mutate_delete_edge", json!({ "source_id": id, "target_id": to, "confirm": true })),

@@ -1,7 +1,8 @@
 //! Changes of files: nothing but what was asked for, nothing lost, no matter which other processes work there and when
 //! one dies.
 
-use super::changing::{Dice, mutate, project, replay};
+use super::changing::{mutate, project, replay};
+use crate::support::dice::Dice;
 use crate::support::{Server, systems, toolsd};
 use serde_json::{Value, json};
 use std::fs;
@@ -314,13 +315,13 @@ fn killed_at_any_moment_nothing_is_torn() {
     let rounds: usize = std::env::var("TOOLSD_KILLS").ok().and_then(|count| count.parse().ok()).unwrap_or(30);
     let mut dice = Dice(7);
     for round in 0..rounds {
-        let id = format!("REQ-d{:05}", dice.throw(12) + 1);
+        let id = format!("REQ-d{:05}", dice.below(12) + 1);
         let here =
             |file: &str| fs::read_to_string(root.join("spec").join(file)).unwrap().contains(&format!("## {id}:"));
         let target = if here("a.md") { "spec/b.md" } else { "spec/a.md" };
         let arguments = json!({ "req_id": id, "target_file": target, "save_branch": round % 5 == 0 });
         let mut child = call(place.path(), &root, "move_requirement", &arguments).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(u64::try_from(dice.throw(80)).unwrap()));
+        std::thread::sleep(Duration::from_millis(u64::try_from(dice.below(80)).unwrap()));
         let _ = child.kill();
         child.wait().unwrap();
         let all = ["a.md", "b.md"].map(|file| fs::read_to_string(root.join("spec").join(file)).unwrap()).concat();

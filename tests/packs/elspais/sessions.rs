@@ -3,9 +3,10 @@
 //!
 //! `TOOLSD_SESSIONS` is their number, `TOOLSD_SEED` the first one; `.ci/long sessions` runs two thousand.
 
-use super::changing::{Dice, mutate};
+use super::changing::mutate;
 use super::files::said;
 use crate::support::Server;
+use crate::support::dice::Dice;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -51,8 +52,8 @@ fn begin_anew(root: &Path, server: &mut Server) {
 /// Saves, and compares. Returns whether it was saved.
 fn save(server: &mut Server, dice: &mut Dice, what: &str) -> bool {
     let before = said(server);
-    let mut arguments = json!({ "with_references": dice.throw(2) == 0, "confirm": true });
-    if dice.throw(3) > 0 {
+    let mut arguments = json!({ "with_references": dice.below(2) == 0, "confirm": true });
+    if dice.below(3) > 0 {
         arguments["new_file"] = json!("spec/new.md");
     }
     let log = server.well("get_mutation_log", json!({ "limit": 100 }));
@@ -77,7 +78,7 @@ fn save(server: &mut Server, dice: &mut Dice, what: &str) -> bool {
 
 /// Another program edits a file meanwhile: then nothing of it is overwritten.
 fn edit(root: &Path, server: &mut Server, dice: &mut Dice, what: &str) {
-    let (path, old, new) = EDITS[dice.throw(EDITS.len())];
+    let (path, old, new) = EDITS[dice.below(EDITS.len())];
     let Ok(text) = fs::read_to_string(root.join(path)) else { return };
     let edited = text.replacen(old, new, 1) + "\nA word by another program.\n";
     fs::write(root.join(path), &edited).unwrap();
@@ -95,13 +96,13 @@ fn session(root: &Path, server: &mut Server, seed: u64) -> [usize; 2] {
     begin_anew(root, server);
     let mut saves = [0, 0];
     let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    let rounds = 3 + dice.throw(12);
+    let rounds = 3 + dice.below(12);
     for round in 0..rounds {
         let what = format!("session {seed}, round {round}");
-        match dice.throw(12) {
+        match dice.below(12) {
             0 => drop(server.well("undo_last_mutation", json!({}))),
             1 => saves[usize::from(!save(server, &mut dice, &what))] += 1,
-            2 if dice.throw(2) == 0 => edit(root, server, &mut dice, &what),
+            2 if dice.below(2) == 0 => edit(root, server, &mut dice, &what),
             _ => drop(mutate(server, &mut dice, round)),
         }
     }
