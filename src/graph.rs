@@ -6,8 +6,8 @@
 //!
 //! The files from the ground up: `text_index`, `fragment`, `derived_fields`, `snapshot`; over a snapshot `nodes`,
 //! `edges`, `columns`, `query`, `walk`, `cycles`, `diagram`; derived fields in `derive_scope`, `cache_key`,
-//! `derive_fields`; from files to a snapshot `fragment_builder`, `scan`, `assemble`, `transaction`, `build`; between
-//! calls `store` and `change`.
+//! `derive_fields`; from files to a snapshot `fragment_builder`, `scan`, `earlier`, `assemble`, `transaction`, `build`;
+//! between calls `store` and `change`.
 
 mod assemble;
 mod build;
@@ -20,6 +20,7 @@ mod derive;
 mod derive_scope;
 mod derived_fields;
 mod diagram;
+mod earlier;
 mod edges;
 mod fragment;
 mod fragment_builder;

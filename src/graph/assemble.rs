@@ -2,7 +2,8 @@
 //! copied.
 
 use super::derived_fields::{CacheScope, DerivedFields, DerivedValues};
-use super::fragment::{FileError, Fragment, NodeRef, OnDuplicate};
+use super::earlier::EarlierNumbers;
+use super::fragment::{FileError, Fragment, FragmentEdge, NodeRef, OnDuplicate};
 use super::snapshot::{EdgeRow, Functions, Graph, GraphData, KindTable, NONE, NodeSlot, ResumePoint};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard;
@@ -11,27 +12,47 @@ use crate::value::{Map, Text, Value};
 use rustc_hash::FxHashSet;
 use std::sync::{Arc, OnceLock};
 
-/// Assembles these fragments, in this order, into a snapshot. `before` is the data of a snapshot that was assembled
-/// from the first of them. What it says about single nodes is reused.
+/// An earlier snapshot, of which an assembly reuses what still holds.
+pub(super) enum Earlier {
+    /// The data of a snapshot that was assembled from the first of the fragments.
+    Beginning(Box<GraphData>),
+    /// The snapshot of the build before, which has some of the fragments.
+    Build(Arc<Graph>),
+}
+
+/// Assembles these fragments, in this order, into a snapshot.
 ///
 /// Fails if a field is both stored and derived.
 pub(super) fn assemble(
-    before: Option<GraphData>,
+    earlier: Option<Earlier>,
     fragments: &[Arc<Fragment>],
     groups: Vec<DerivedFields>,
     values: (Map, Vec<DerivedValues>),
     functions: Arc<dyn Functions>,
     cache_scope: Option<CacheScope>,
 ) -> Result<Arc<Graph>> {
-    let mut assembly = FragmentAssembly { data: before.unwrap_or_default(), replaced: FxHashSet::default() };
+    let (data, earlier) = match earlier {
+        Some(Earlier::Beginning(mut data)) => {
+            let earlier = EarlierNumbers::of_beginning(&mut data, fragments);
+            (*data, Some(earlier))
+        }
+        Some(Earlier::Build(graph)) => (GraphData::default(), EarlierNumbers::of_build(graph, fragments)),
+        None => Default::default(),
+    };
+    let mut assembly = FragmentAssembly { data, replaced: FxHashSet::default(), earlier };
     let done = assembly.resume();
     let new = fragments.get(done..).unwrap_or_default();
     assembly.data.fragments.extend(new.iter().cloned());
-    assembly.data.by_hash.reserve(new.iter().map(|fragment| fragment.heads.len()).sum());
+    if assembly.earlier.is_none() {
+        assembly.data.by_hash.reserve(new.iter().map(|fragment| fragment.heads.len()).sum());
+    }
     for (number, fragment) in fragments.iter().enumerate().skip(done) {
         guard::check()?;
         assembly.data.add_shapes(fragment);
         assembly.number_nodes(u32::try_from(number).unwrap_or(NONE), fragment);
+    }
+    if let Some(earlier) = &assembly.earlier {
+        earlier.complete_index(&mut assembly.data);
     }
     assembly.remove_replaced();
     let numbered = ResumePoint { kinds: assembly.data.kinds.len(), errors: assembly.data.errors.len() };
@@ -43,10 +64,15 @@ pub(super) fn assemble(
     Ok(Graph::new(assembly.data, groups, values, functions, cache_scope))
 }
 
+/// An edge of which nothing is known.
+const NO_EDGE: EdgeRow = EdgeRow { from: NONE, to: NONE, kind: 0, broken: true, fragment: 0, reference: 0 };
+
 struct FragmentAssembly {
     data: GraphData,
     /// The fragments and heads of nodes that a later definition replaced.
     replaced: FxHashSet<(u32, u32)>,
+    /// What the build before knows of unchanged fragments.
+    earlier: Option<EarlierNumbers>,
 }
 
 impl FragmentAssembly {
@@ -83,7 +109,8 @@ impl FragmentAssembly {
             let shape = first_shape + u32::from(head.table);
             let kind = self.data.shapes[shape as usize].kind;
             let slot = NodeSlot { fragment: number, head: at, shape, row: head.row };
-            if let Some(taken) = self.data.find(Some(kind), &head.id, head.hash) {
+            let known = self.earlier.as_ref().and_then(|earlier| earlier.taken(number as usize, at, head.hash));
+            if let Some(taken) = known.unwrap_or_else(|| self.data.find(Some(kind), &head.id, head.hash)) {
                 self.data.node_of.push(taken);
                 match head.how {
                     OnDuplicate::Reject => self.report_duplicate(
@@ -102,7 +129,18 @@ impl FragmentAssembly {
             self.data.node_of.push(node);
             self.data.slots.push(slot);
             self.data.kind_of.push(kind);
-            self.data.index_id(node);
+            self.index_id(node, head.hash);
+            if let Some(earlier) = &mut self.earlier {
+                earlier.record(number as usize, at, node);
+            }
+        }
+    }
+
+    /// Adds a node to the index of ids, unless the index of the build before has it.
+    fn index_id(&mut self, node: u32, hash: u64) {
+        match &self.earlier {
+            Some(earlier) if !earlier.has_changed(hash) => self.data.next_same.push(NONE),
+            _ => self.data.index_id(node),
         }
     }
 
@@ -112,6 +150,7 @@ impl FragmentAssembly {
         if let Some(fragment) = reported {
             self.report_duplicate(node, self.data.kind_of[node as usize], fragment, "the last one is kept");
         }
+        self.data.has_replaced = true;
         let before = std::mem::replace(&mut self.data.slots[node as usize], by);
         self.replaced.insert((before.fragment, before.head));
     }
@@ -122,6 +161,8 @@ impl FragmentAssembly {
         if gone.is_empty() {
             return;
         }
+        // The nodes get other numbers.
+        self.earlier = None;
         let data = &mut self.data;
         let mut stays = vec![true; data.slots.len()];
         loop {
@@ -235,16 +276,33 @@ impl FragmentAssembly {
             guard::check()?;
             let kinds: Vec<u16> = fragment.kinds.iter().map(|kind| self.edge_kind(kind)).collect();
             for (reference, at) in fragment.references.iter().zip(0_u32..) {
-                let end = |target| self.resolve(number as usize, target).unwrap_or(NONE);
-                let (from, to) = (end(&reference.from), end(&reference.to));
-                let missing = from == NONE || to == NONE;
-                let broken = missing || reference.needs.iter().any(|needed| end(needed) == NONE);
-                let kind = kinds[usize::from(reference.kind)];
-                edges.push(EdgeRow { from, to, kind, broken, fragment: number, reference: at });
+                let row = EdgeRow { kind: kinds[usize::from(reference.kind)], fragment: number, ..NO_EDGE };
+                edges.push(self.resolve_edge(EdgeRow { reference: at, ..row }, reference));
             }
         }
         self.data.edges = edges;
         Ok(())
+    }
+
+    /// Fills in where an edge starts and leads to, and whether it is broken.
+    fn resolve_edge(&self, row: EdgeRow, reference: &FragmentEdge) -> EdgeRow {
+        let fragment = row.fragment as usize;
+        let known = self.earlier.as_ref().and_then(|earlier| earlier.edge(fragment, row.reference as usize));
+        let is_known = |target: &NodeRef| match (target, &self.earlier) {
+            (NodeRef::Id { hash, .. }, Some(earlier)) => known.is_some() && !earlier.has_changed(*hash),
+            _ => false,
+        };
+        let end = |target: &NodeRef, known: u32| {
+            if is_known(target) { known } else { self.resolve(fragment, target).unwrap_or(NONE) }
+        };
+        let known = known.unwrap_or(NO_EDGE);
+        let (from, to) = (end(&reference.from, known.from), end(&reference.to, known.to));
+        let exists = |needed: &NodeRef| {
+            let was_there = !known.broken && is_known(needed);
+            was_there || self.resolve(fragment, needed).is_some()
+        };
+        let broken = from == NONE || to == NONE || !reference.needs.iter().all(exists);
+        EdgeRow { from, to, broken, ..row }
     }
 
     fn edge_kind(&mut self, name: &Text) -> u16 {

@@ -1,6 +1,6 @@
 //! The builder of a graph: the argument of `build`, and the result of `new_graph`.
 
-use super::assemble::assemble;
+use super::assemble::{Earlier, assemble};
 use super::derived_fields::{DeclaredReads, DerivedFields, DerivedValues};
 use super::fragment::Fragment;
 use super::fragment_builder::{FragmentBuilder, FragmentHandle};
@@ -21,6 +21,8 @@ pub struct Builder {
     state: Mutex<BuilderState>,
     functions: Arc<dyn Functions>,
     scan: Option<Arc<FileScanner>>,
+    /// The graph of the build before.
+    earlier: Option<Arc<Graph>>,
 }
 
 #[derive(Default)]
@@ -42,12 +44,12 @@ struct BuilderState {
 impl Builder {
     /// Creates the builder of a graph without files, for any script.
     pub fn new(functions: Arc<dyn Functions>) -> Self {
-        Self { state: Mutex::default(), functions, scan: None }
+        Self { state: Mutex::default(), functions, scan: None, earlier: None }
     }
 
-    /// Creates the builder of the graph of a pack.
-    pub(super) fn with_scanner(scan: Arc<FileScanner>) -> Self {
-        Self { state: Mutex::default(), functions: Arc::clone(scan.functions()), scan: Some(scan) }
+    /// Creates the builder of the graph of a pack. `earlier` is the graph of the build before.
+    pub(super) fn with_scanner(scan: Arc<FileScanner>, earlier: Option<Arc<Graph>>) -> Self {
+        Self { state: Mutex::default(), functions: Arc::clone(scan.functions()), scan: Some(scan), earlier }
     }
 
     pub(super) fn record<T>(&self, act: impl FnOnce(&mut FragmentBuilder) -> Result<T>) -> Result<T> {
@@ -158,8 +160,10 @@ impl Builder {
         let cache_scope = self.scan.as_ref().map(|scan| scan.cache_scope().clone());
         let values = (state.values.clone(), state.derived.iter().map(DerivedValues::without_results).collect());
         let functions = Arc::clone(&self.functions);
-        let before = state.snapshot.take().and_then(Graph::into_parts);
-        let graph = assemble(before, &state.fragments, groups, values, functions, cache_scope)?;
+        let beginning =
+            state.snapshot.take().and_then(Graph::into_parts).map(|data| Earlier::Beginning(Box::new(data)));
+        let earlier = beginning.or_else(|| self.earlier.clone().map(Earlier::Build));
+        let graph = assemble(earlier, &state.fragments, groups, values, functions, cache_scope)?;
         state.snapshot = Some(Arc::clone(&graph));
         state.is_stale = false;
         Ok(graph)

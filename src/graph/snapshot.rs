@@ -293,6 +293,8 @@ pub(super) struct GraphData {
     pub node_of: Vec<u32>,
     /// The first head of each fragment in `node_of`.
     pub first_head: Vec<usize>,
+    /// Whether a later definition replaced a node, so that nodes are not in the order of their fragments.
+    pub has_replaced: bool,
     /// Where assembly continues if fragments are added.
     pub numbered: ResumePoint,
 }

@@ -250,6 +250,7 @@ impl GraphStore {
         inputs: [u8; 32],
         checked: Option<(Arc<BuiltGraph>, ReadsCheck)>,
     ) -> Result<GraphOrigin> {
+        let earlier = checked.as_ref().map(|(before, _)| Arc::clone(&before.graph));
         let (recorded, memo) = match checked {
             Some((before, check)) => {
                 let reads = Arc::clone(&before.memo.reads);
@@ -263,7 +264,7 @@ impl GraphStore {
         //= docs/spec.md#freshness
         //# Only files that changed SHOULD be read and parsed again.
         let scan = Arc::new(FileScanner::new(Arc::clone(&recorded), Arc::clone(build.functions), memo, cache_scope));
-        let builder = Arc::new(Builder::with_scanner(Arc::clone(&scan)));
+        let builder = Arc::new(Builder::with_scanner(Arc::clone(&scan), earlier));
         let mut graph = None;
         (build.within)(Arc::new(sealed), &mut || {
             let handle = Value::Handle(Arc::clone(&builder) as Handle);

@@ -13,9 +13,10 @@ mod store;
 mod timing;
 mod walking;
 
-use super::{Builder, Functions, Graph, Nodes, record_into};
+use super::{BlockMapping, Builder, FragmentBuilder, Functions, Graph, Nodes, record_into};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::document::Document;
+use crate::parse::blocks::{BlockRules, parse_blocks};
 use crate::value::{Function, Json, Map, Object, Value};
 use crate::world::{Ambient, EntryKind, Files, FolderEntry, Programs, Stat, WalkOptions, WalkResult};
 use std::collections::BTreeMap;
@@ -181,7 +182,7 @@ impl Ambient for FileTable {
 impl Programs for FileTable {}
 
 /// Reads a file of lines: `node kind id [parent]`, `once kind id`, `merge kind id level`, `refer from to kind [needs]`,
-/// `fail message`. Every node has the fields `file`, `line` and `level`.
+/// `block id items`, `fail message`. A node that is referred to is an id or `kind:id`. Every node has the fields `file`, `line` and `level`.
 fn read_lines(arguments: Vec<Value>) -> Result<Value> {
     let f = &arguments[0];
     let document = arguments[1].as_object::<Document>().unwrap();
@@ -199,8 +200,13 @@ fn read_lines(arguments: Vec<Value>) -> Result<Value> {
             }
             Some("refer") => {
                 let needs: Vec<Value> = words.get(4).map(|text| Value::from(*text)).into_iter().collect();
-                recording.add_edge(&word(1), &word(2), words[3], &needs, &[]).map(|()| Value::Null)
+                let to = match words[2].split_once(':') {
+                    Some((kind, id)) => Value::map([("kind", kind.into()), ("id", id.into())]),
+                    None => word(2),
+                };
+                recording.add_edge(&word(1), &to, words[3], &needs, &[]).map(|()| Value::Null)
             }
+            Some("block") => add_block(recording, words[1], words[2].parse().unwrap()),
             Some("limit") => Err(Diagnostic::new(Code::LIMIT, words[1..].join(" "))),
             Some("stop") => Err(crate::guard::current().unwrap().exceeded(words[1..].join(" "), "time_ms")),
             Some("fail") => Err(Diagnostic::new(Code::PARSE, words[1..].join(" "))
@@ -209,6 +215,18 @@ fn read_lines(arguments: Vec<Value>) -> Result<Value> {
         })?;
     }
     Ok(Value::Null)
+}
+
+/// Adds a block: a node of the kind `n` that replaces one of its id, with so many nodes of the kind `m` in it.
+fn add_block(recording: &mut FragmentBuilder, id: &str, items: usize) -> Result<Value> {
+    let rules =
+        serde_json::json!({ "start": "^# (?<id>.*)$", "items": { "item": "^(?<label>[A-C])\\. (?<text>.*)$" } });
+    let rules = BlockRules::read(&Value::from_json(&rules))?;
+    let how =
+        map(r#"{ "kind": "n", "id": "id", "fields": [], "items": { "kind": "m", "key": "label", "fields": [] } }"#);
+    let text: Vec<String> = "ABC".chars().take(items).map(|label| format!("{label}. one")).collect();
+    let found = parse_blocks(&Document::new("block", format!("# {id}\n{}", text.join("\n"))), &rules)?;
+    recording.add_blocks(&found, &rules, &BlockMapping::parse(&how)?).map(|_| Value::Null)
 }
 
 fn levels() -> Map {

@@ -1,8 +1,6 @@
 //! Finding texts through lookups, values of the whole graph, and definitions that take the place of others.
 
 use super::*;
-use crate::graph::BlockMapping;
-use crate::parse::blocks::{BlockRules, parse_blocks};
 use proptest::prelude::*;
 use serde_json::json;
 
