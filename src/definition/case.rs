@@ -10,6 +10,7 @@ use super::grammar::{Grammar, GrammarKey, ValueShape, optional, required};
 use super::located::Located;
 use super::reader::{DefinitionReader, Validation};
 use crate::diagnostic::Diagnostic;
+use crate::parse::toml::TomlNode;
 use crate::source::Place;
 use crate::value::Json;
 
@@ -480,12 +481,27 @@ fn read_step(fields: &Fields<'_>, steps: &mut Vec<CaseStep>, reader: &mut Defini
     let last = acts.len().saturating_sub(1);
     for (index, act) in acts.into_iter().enumerate() {
         let (expect, keep) = if index == last {
-            (read_expectations(fields, &mut reader.diagnostics), fields.text_map("capture"))
+            (read_expectations(fields, &mut reader.diagnostics), read_captures(fields, &mut reader.diagnostics))
         } else {
             Default::default()
         };
         steps.push(CaseStep { act, expect, keep });
     }
+}
+
+/// Reads `capture`. A path that is not a JSON pointer would find nothing, and fail only when the case runs.
+fn read_captures(fields: &Fields<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<(String, String)> {
+    for entry in fields.node("capture").map(TomlNode::entries).unwrap_or_default() {
+        let Some(pointer) = entry.node.text().filter(|text| !text.is_empty() && !text.starts_with('/')) else {
+            continue;
+        };
+        let message =
+            format!("`{pointer}` is not a JSON pointer: it begins with `/`, or is empty for the whole result");
+        let path = pointer.strip_prefix('$').unwrap_or(pointer).trim_start_matches('.').replace(['.', '['], "/");
+        let help = format!("write `{} = \"/{}\"`", entry.key, path.replace(']', ""));
+        diagnostics.push(*Diagnostic::new(code::WRONG_VALUE, message).at(entry.node.at.clone()).help(help));
+    }
+    fields.text_map("capture")
 }
 
 /// Reads `complete`.
