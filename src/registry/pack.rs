@@ -308,9 +308,8 @@ pub fn merge_definitions(name: &str, files: &PackFiles, validation: Validation) 
         diagnostics.extend(broken);
         // One that removes a file below is not here. An editor may just be about to write it.
         if source.text.trim_ascii().is_empty() {
-            let message =
-                format!("`{path}` is empty: it defines nothing, and there is no such file below that it removes");
-            let help = "write a definition into it, or check whether the pack needs it";
+            let message = format!("`{path}` is empty and defines nothing");
+            let help = "write a definition into it, or delete it; an empty file only removes a file of the same path from a pack of another folder or of the binary";
             diagnostics.push(*Diagnostic::new(TOML_SYNTAX, message).at(source.place(0..0)).help(help));
         }
         add_definitions(&mut all, definitions, source, &mut diagnostics);
