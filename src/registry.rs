@@ -100,6 +100,15 @@ impl Registry {
         self.refused.iter().find(|refused| refused.part == part && refused.name == name)
     }
 
+    /// Why a resource that is not served is refused, if it or its template is broken.
+    pub fn refusal_of_resource(&self, uri: &str) -> Option<&RefusedPart> {
+        let is_meant = |refused: &&RefusedPart| {
+            let template = || UriTemplate::parse(&refused.name).ok();
+            refused.name == uri || template().is_some_and(|template| template.matches(uri).is_some())
+        };
+        self.refused.iter().filter(|refused| refused.part == ItemKind::Resource.into()).find(is_meant)
+    }
+
     /// Returns the diagnostics of withheld files: files of the workspace that are not trusted.
     pub fn withheld(&self) -> impl Iterator<Item = &Diagnostic> {
         self.diagnostics.iter().filter(|diagnostic| is_withheld(diagnostic))

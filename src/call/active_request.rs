@@ -275,7 +275,7 @@ impl<'a> ActiveRequest<'a> {
             if let Some(contents) = self.skill_file(uri) {
                 return contents;
             }
-            if let Some(refused) = self.registry.refusal(ItemKind::Resource, uri) {
+            if let Some(refused) = self.registry.refusal_of_resource(uri) {
                 return Err(refused.diagnostic().data(json!({ "uri": uri })));
             }
             let error = Diagnostic::new(Code::NOT_FOUND, format!("there is no resource `{uri}`"));
@@ -367,6 +367,9 @@ impl<'a> ActiveRequest<'a> {
             one.definition.uri.value == template || one.definition.aliases.iter().any(|alias| alias.value == template)
         };
         self.registry.resources.iter().find(spelled).ok_or_else(|| {
+            if let Some(refused) = self.registry.refusal(ItemKind::Resource, template) {
+                return refused.diagnostic();
+            }
             let error = Diagnostic::new(Code::ARGUMENTS, format!("there is no resource template `{template}`"));
             let known = self.registry.resources.iter().map(|one| one.definition.uri.value.as_str());
             with_nearest(error, template, known)

@@ -75,3 +75,14 @@ fn a_prompt_that_a_function_lists_has_known_keys_only() {
         }
     }
 }
+
+const RESOURCE: &str =
+    "[[resource]]\nname = \"cup\"\nuri_template = \"cup:///{name}\"\ndescription = \"A cup.\"\ntext = 3\n";
+
+#[test]
+fn a_broken_template_of_resources_and_an_unknown_prompt_are_answered_with_the_reason() {
+    let home = Home::with(&[]);
+    home.write_user("tools.d/a.toml", &format!("{PACK}{RESOURCE}"));
+    let reported = home.run(&["read", "cup:///blue"]).err;
+    assert!(reported.contains("resource `cup:///{name}` is unavailable"), "{reported}");
+}
