@@ -296,7 +296,9 @@ impl<'a> ActiveRequest<'a> {
             return Ok(list_prompts(prompts));
         };
         let Some(served) = prompts.find(|one| one.definition.name.value == name) else {
-            return Err(Diagnostic::new(Code::ARGUMENTS, format!("there is no prompt `{name}`")));
+            let error = Diagnostic::new(Code::ARGUMENTS, format!("there is no prompt `{name}`"));
+            let own = self.registry.prompts.iter().filter(|one| Arc::ptr_eq(&one.pack, pack));
+            return Err(with_nearest(error, name, own.map(|one| one.definition.name.value.as_str())));
         };
         let messages = self.messages(served, arguments.get("arguments").unwrap_or(&Json::Null))?;
         Ok(prompt_reply(&served.definition, messages))
