@@ -232,6 +232,11 @@ impl CommandContext {
             return Box::new(unknown.clone());
         }
         self.print_diagnostics(registry);
+        // Files without the definition of a pack may be the reason.
+        if let Ok((files, _)) = self.layers().map(|layers| PackFiles::collect(&layers)) {
+            let ownerless = files.ownerless_files(&files.packs());
+            ownerless.iter().for_each(|(_, diagnostic)| self.terminal.diagnostic(diagnostic));
+        }
         let message = format!("no pack serves `{}`", self.workspace.root());
         let dormant: Vec<String> = registry
             .dormant
@@ -244,7 +249,9 @@ impl CommandContext {
                     .to_owned()
             }
             true => "there are no packs; `toolsd new pack NAME` writes one".to_owned(),
-            false => dormant.join("; "),
+            false => {
+                format!("`toolsd new pack NAME` writes one, `--pack NAME` serves one of these: {}", dormant.join("; "))
+            }
         };
         Diagnostic::new(Code("usage"), message).help(help)
     }

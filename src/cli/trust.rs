@@ -119,7 +119,7 @@ impl TrustCommand {
         listing.refused.iter().for_each(|diagnostic| terminal.diagnostic(diagnostic));
         match (agreed, listing.needs_consent()) {
             _ if listing.is_empty() && listing.refused.is_empty() => {
-                terminal.note(&format!("nothing to trust in `{root}`"));
+                terminal.note(&format!("nothing to trust in `{root}`; `toolsd new pack NAME` writes a pack"));
             }
             (true, true) => terminal.line(&format!("trusted {}", listing.file_count())),
             (true, false) => {}

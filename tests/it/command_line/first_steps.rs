@@ -76,6 +76,16 @@ fn a_prompt_that_a_function_lists_has_known_keys_only() {
     }
 }
 
+#[test]
+fn without_any_pack_the_next_step_is_named() {
+    let home = Home::with(&[]);
+    assert!(home.run(&["call", "say"]).ended(2).err.contains("`toolsd new pack NAME` writes one"));
+    assert!(home.run(&["trust"]).err.contains("`toolsd new pack NAME` writes a pack"));
+    // A script without the definition of its pack is the likely reason.
+    home.write_user("tools.d/a.rhai", "fn say(args) { 1 }\n");
+    assert!(home.run(&["call", "say"]).ended(2).err.contains("`tools.d/a.rhai` belongs to no pack"));
+}
+
 const RESOURCE: &str =
     "[[resource]]\nname = \"cup\"\nuri_template = \"cup:///{name}\"\ndescription = \"A cup.\"\ntext = 3\n";
 
