@@ -4,8 +4,10 @@ use super::context::CommandContext;
 use super::options::{CommandResult, Exit, OutputFormat};
 use super::terminal::TextStyle;
 use crate::call;
+use crate::check;
 use crate::diagnostic::{Diagnostic, render};
-use crate::registry::{PackChoice, is_withheld_file, is_withheld_of, withheld_packs};
+use crate::registry::{PackChoice, is_withheld_file, is_withheld_of, pack_of_file, withheld_packs};
+use crate::template;
 use clap::Args;
 
 /// Check packs: definitions, schemas, scripts, templates.
@@ -28,10 +30,13 @@ impl CheckCommand {
         // A pack that was named and of which no file is used has an error already.
         let is_absent = |name: &&String| !parts.iter().any(|parts| parts.name == **name);
         let absent: Vec<&String> = named.iter().filter(is_absent).collect();
-        diagnostics.extend(
-            withheld.into_iter().filter(|diagnostic| !absent.iter().any(|name| is_withheld_of(diagnostic, name))),
-        );
-        diagnostics.extend(parts.into_iter().flat_map(|parts| parts.diagnostics));
+        let is_reported = |found: &&Diagnostic| absent.iter().any(|name| is_withheld_of(found, name));
+        diagnostics.extend(withheld.iter().filter(|found| !is_reported(found)).cloned());
+        let is_incomplete = |name: &str| withheld.iter().any(|found| is_withheld_of(found, name) || is_shared(found));
+        diagnostics.extend(parts.into_iter().flat_map(|parts| {
+            let is_incomplete = is_incomplete(&parts.name);
+            parts.diagnostics.into_iter().filter(move |found| !is_incomplete || !needs_all_files(found))
+        }));
         diagnostics.extend(call::name_clashes(context.service()?.registry().as_ref()));
         diagnostics.sort_by_cached_key(|diagnostic| {
             let place = diagnostic.at.as_ref().map(|at| (at.source.path.clone(), at.span.start));
@@ -41,6 +46,16 @@ impl CheckCommand {
         print_diagnostics(context, &diagnostics, count);
         Ok(if diagnostics.iter().any(Diagnostic::is_error) { Exit::Errors } else { Exit::Success })
     }
+}
+
+/// Whether a withheld file belongs to all packs.
+fn is_shared(withheld: &Diagnostic) -> bool {
+    withheld.at.as_ref().is_some_and(|at| pack_of_file(&at.source.path).is_none())
+}
+
+/// Whether a finding follows from all files of a pack: it may be one of files that are withheld only.
+fn needs_all_files(diagnostic: &Diagnostic) -> bool {
+    diagnostic.code == template::PARTIAL || check::ALL.iter().any(|rule| rule.code == diagnostic.code)
 }
 
 fn print_diagnostics(context: &CommandContext, diagnostics: &[Diagnostic], packs: usize) {

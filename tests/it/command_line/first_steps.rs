@@ -86,6 +86,18 @@ fn without_any_pack_the_next_step_is_named() {
     assert!(home.run(&["call", "say"]).ended(2).err.contains("`tools.d/a.rhai` belongs to no pack"));
 }
 
+#[test]
+fn what_only_follows_from_untrusted_files_is_not_reported() {
+    let home = Home::with(&[
+        (".toolsd/tools.d/a.toml", &PACK.replace("text = \"hello\"\n", "")),
+        (".toolsd/tools.d/a.rhai", "fn say(args) { 1 }\n"),
+    ]);
+    home.trust();
+    home.write(".toolsd/tools.d/a.rhai", "fn say(args) { 2 }\n");
+    let reported = home.run(&["check"]).ended(1).out;
+    assert!(reported.contains("a.rhai` has changed") && !reported.contains("missing-file"), "{reported}");
+}
+
 const RESOURCE: &str =
     "[[resource]]\nname = \"cup\"\nuri_template = \"cup:///{name}\"\ndescription = \"A cup.\"\ntext = 3\n";
 
