@@ -26,5 +26,5 @@ pub use effects::{
     Ambient, BYTE_ORDER_MARK, FileChange, FilePolicy, Files, Lock, LockAttempt, Programs, TargetState, Unrestricted,
     Workspace, World, read_text, text_from_bytes,
 };
-pub use grants::{GrantedAccess, check_grant, is_forbidden_variable, protected_name};
+pub use grants::{GrantedAccess, check_grant, describe_missing_grant, is_forbidden_variable, protected_name};
 pub use walk::{EntryKind, FolderEntry, Stat, WalkOptions, WalkResult, unreadable_folder};

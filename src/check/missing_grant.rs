@@ -9,6 +9,7 @@ use crate::script::survey::CallSite;
 use crate::world::glob::Globs;
 use crate::world::path;
 use crate::world::run::{GitAccess, RequiredGrant};
+use crate::world::{GrantedAccess, describe_missing_grant};
 
 const CODE: Code = Code("missing-grant");
 
@@ -49,7 +50,10 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
 
 /// Returns what a call does without a grant, and how to fix it.
 fn missing(call: &CallSite, grants: &Grants) -> Option<(String, String)> {
-    let granting = |grant: String| format!("allow it in `[pack]` by `grants = {{ {grant} }}`");
+    let granting = |key: &str, value: &str| {
+        let Grants { read, write, env, run, git } = grants.clone();
+        describe_missing_grant(&GrantedAccess { read, write, env, run, git, ..Default::default() }, key, value)
+    };
     if let Some((needs, verb)) = git_verb(call) {
         let needs = git::find_verb(verb, needs).ok()?.needs();
         let (level, word) = match needs {
@@ -57,7 +61,7 @@ fn missing(call: &CallSite, grants: &Grants) -> Option<(String, String)> {
             RequiredGrant::FetchGit => (GitAccess::Fetch, "fetch"),
             RequiredGrant::WriteGit | RequiredGrant::Program => (GitAccess::Write, "write"),
         };
-        return (grants.git < level).then(|| (format!("run `git {verb}`"), granting(format!("git = {word:?}"))));
+        return (grants.git < level).then(|| (format!("run `git {verb}`"), granting("git", word)));
     }
     let text = call.text(0)?;
     if call.name == "run" {
@@ -72,7 +76,7 @@ fn missing(call: &CallSite, grants: &Grants) -> Option<(String, String)> {
             None if text.contains('/') && !path::is_absolute(text) => {
                 "grant it and call it by its absolute path".to_owned()
             }
-            _ => granting(format!("run = [{text:?}]")),
+            _ => granting("run", text),
         };
         return (!is_granted).then(|| (format!("run `{text}`"), help));
     }
@@ -81,7 +85,7 @@ fn missing(call: &CallSite, grants: &Grants) -> Option<(String, String)> {
         Effect::Writes => ("write", &grants.write),
         _ => return None,
     };
-    (!covers(globs, text)).then(|| (format!("{verb} `{text}`"), granting(format!("{verb} = [{text:?}]"))))
+    (!covers(globs, text)).then(|| (format!("{verb} `{text}`"), granting(verb, text)))
 }
 
 /// Returns what a primitive does with the file or folder that its first argument names.

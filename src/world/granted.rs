@@ -88,7 +88,7 @@ impl GrantedWorld {
         self.check_effect(path)?;
         match self.covers(path) {
             true => Ok(()),
-            false => Err(self.refused(path, "read", &self.rules.allowed.read)),
+            false => Err(self.refused(path, "read")),
         }
     }
 
@@ -97,7 +97,7 @@ impl GrantedWorld {
         self.check_effect(path)?;
         match self.rules.read.may_match_below(&self.normalize(path)) {
             true => Ok(()),
-            false => Err(self.refused(path, "read", &self.rules.allowed.read)),
+            false => Err(self.refused(path, "read")),
         }
     }
 
@@ -105,7 +105,7 @@ impl GrantedWorld {
         self.check_unprotected(path)?;
         match self.rules.write.matches(&self.normalize(path)) {
             true => Ok(()),
-            false => Err(self.refused(path, "write", &self.rules.allowed.write)),
+            false => Err(self.refused(path, "write")),
         }
     }
 
@@ -159,7 +159,7 @@ impl GrantedWorld {
             true => self.covers(&path::join(path, ALL_BELOW)),
             false => self.covers(path),
         };
-        if covered { Ok(()) } else { Err(self.refused(path, "read", &self.rules.allowed.read)) }
+        if covered { Ok(()) } else { Err(self.refused(path, "read")) }
     }
 
     /// Whether a normalized path is outside of all roots: that of the pack and those that the user granted.
@@ -180,7 +180,9 @@ impl GrantedWorld {
         found.map(|(folder, _)| folder)
     }
 
-    fn refused(&self, path: &str, verb: &str, granted: &[String]) -> Box<Diagnostic> {
+    fn refused(&self, path: &str, verb: &str) -> Box<Diagnostic> {
+        let allowed = &self.rules.allowed;
+        let granted = if verb == "write" { &allowed.write } else { &allowed.read };
         let error = Diagnostic::new(Code::WORLD, format!("the pack may not {verb} `{path}`"));
         let normal = self.normalize(path);
         let everywhere = |glob: &String| path::is_below(glob, ".");
@@ -192,7 +194,7 @@ impl GrantedWorld {
         let root = if self.is_foreign(&normal) { ", or start with `--root` of its folder" } else { "" };
         // Below the root a grant names it from there.
         let named = if path::is_below(&normal, ".") && path::is_absolute(path) { normal.as_ref() } else { path };
-        error.author_help(format!("{}{root}", describe_missing_grant(verb, granted, named)))
+        error.author_help(format!("{}{root}", describe_missing_grant(allowed, verb, named)))
     }
 }
 
@@ -210,7 +212,7 @@ impl Files for GrantedWorld {
         self.check_look(path)?;
         match self.world.stat(path)? {
             Some(stat) if stat.entry == EntryKind::Folder => Ok(Some(stat)),
-            _ => Err(self.refused(path, "read", &self.rules.allowed.read)),
+            _ => Err(self.refused(path, "read")),
         }
     }
 
@@ -283,7 +285,7 @@ impl Files for GrantedWorld {
     fn ensure_fillable(&self, folder: &str) -> Result<()> {
         self.check_unprotected(folder)?;
         if !self.rules.write.matches(&self.normalize(&path::join(folder, ALL_BELOW))) {
-            let mut refused = self.refused(folder, "write", &self.rules.allowed.write);
+            let mut refused = self.refused(folder, "write");
             refused.message = format!("the pack may not write all of `{folder}`");
             return Err(refused);
         }
@@ -364,7 +366,7 @@ impl Ambient for GrantedWorld {
             false => Err(undeclared(&format!("${name}"), "read", "reads")),
             true if self.rules.allowed.env.iter().any(fits) => Ok(()),
             true => Err(Diagnostic::new(Code::WORLD, format!("the pack may not read the variable `{name}`"))
-                .author_help(format!("allow it in `[pack]` by `grants = {{ env = [{name:?}] }}`"))),
+                .author_help(describe_missing_grant(&self.rules.allowed, "env", name))),
         }
     }
 

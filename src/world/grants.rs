@@ -85,11 +85,24 @@ impl FilePolicy for CompiledGrants {
     }
 }
 
-/// The help text for granting a pack one more path.
-pub(super) fn describe_missing_grant(verb: &str, granted: &[String], path: &str) -> String {
-    let mut list: Vec<String> = granted.iter().map(|glob| format!("{glob:?}")).collect();
-    list.push(format!("{path:?}"));
-    format!("allow it in `[pack]` by `grants = {{ {verb} = [{}] }}`", list.join(", "))
+/// The help text for granting a pack one more thing by a key of `grants`. It repeats what is granted: who copies it
+/// must not lose any of that.
+pub fn describe_missing_grant(granted: &GrantedAccess, key: &str, value: &str) -> String {
+    let programs: Vec<String> = granted.run.iter().map(|grant| grant.program.clone()).collect();
+    let lists = [("read", &granted.read), ("write", &granted.write), ("env", &granted.env), ("run", &programs)];
+    let list = |(name, known): (&str, &Vec<String>)| {
+        let known = known.iter().map(String::as_str);
+        let words: Vec<String> = known.chain((name == key).then_some(value)).map(|word| format!("{word:?}")).collect();
+        (!words.is_empty()).then(|| format!("{name} = [{}]", words.join(", ")))
+    };
+    let git = if key == "git" { Some(value) } else { granted.git.word() };
+    let git = git.map(|word| format!("git = {word:?}"));
+    let keys: Vec<String> = lists.into_iter().filter_map(list).chain(git).collect();
+    // A grant of a program may have more keys than a line of help can show.
+    let is_short =
+        |grant: &ProgramGrant| *grant == ProgramGrant { program: grant.program.clone(), ..Default::default() };
+    let more = if granted.run.iter().all(is_short) { "" } else { ", with the keys that `run` has there now" };
+    format!("allow it in `[pack]` by `grants = {{ {} }}`{more}", keys.join(", "))
 }
 
 //= docs/spec.md#scripts

@@ -127,6 +127,18 @@ pub enum GitAccess {
     Fetch,
 }
 
+impl GitAccess {
+    /// The word by which a pack asks for it; none for no access.
+    pub fn word(self) -> Option<&'static str> {
+        match self {
+            Self::None => None,
+            Self::Read => Some("read"),
+            Self::Write => Some("write"),
+            Self::Fetch => Some("fetch"),
+        }
+    }
+}
+
 /// A program as it was found, and all that leads to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProgramFile {

@@ -7,7 +7,9 @@ use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::world::Files;
 use crate::world::disk::holds_hosts_own;
 use crate::world::effects::GRANT_ROOT;
-use crate::world::grants::{folders, is_forbidden_variable, protected_part, system_folder, undeclared};
+use crate::world::grants::{
+    describe_missing_grant, folders, is_forbidden_variable, protected_part, system_folder, undeclared,
+};
 use crate::world::path;
 use crate::world::repository::Repository;
 use crate::world::run::{
@@ -33,13 +35,11 @@ impl GrantedWorld {
             ));
         }
         if !grant {
-            let (what, missing) = match command.needs {
-                RequiredGrant::ReadGit => ("run git".to_owned(), "git = \"read\"".to_owned()),
-                RequiredGrant::WriteGit => ("change a repository".to_owned(), "git = \"write\"".to_owned()),
-                RequiredGrant::FetchGit => ("fetch from a remote".to_owned(), "git = \"fetch\"".to_owned()),
-                RequiredGrant::Program => {
-                    (format!("run `{}`", command.line()), format!("run = [{:?}]", command.program))
-                }
+            let (what, (key, value)) = match command.needs {
+                RequiredGrant::ReadGit => ("run git".to_owned(), ("git", "read")),
+                RequiredGrant::WriteGit => ("change a repository".to_owned(), ("git", "write")),
+                RequiredGrant::FetchGit => ("fetch from a remote".to_owned(), ("git", "fetch")),
+                RequiredGrant::Program => (format!("run `{}`", command.line()), ("run", command.program.as_str())),
             };
             let error = Diagnostic::new(Code::WORLD, format!("the pack may not {what}"));
             let program = &command.program;
@@ -58,7 +58,7 @@ impl GrantedWorld {
                         "grant it and call it by its absolute path: `{}`",
                         path::clean(&path::join(self.world.root(), program))
                     )),
-                    false => error.author_help(format!("allow it in `[pack]` by `grants = {{ {missing} }}`")),
+                    false => error.author_help(describe_missing_grant(allowed, key, value)),
                 },
             );
         }
@@ -243,8 +243,11 @@ impl GrantedWorld {
                 RequiredGrant::FetchGit => "fetch",
                 RequiredGrant::ReadGit | RequiredGrant::Program => "read",
             };
-            return Err(Diagnostic::new(Code::WORLD, "the pack may not use git")
-                .author_help(format!("allow it in `[pack]` by `grants = {{ git = {grant:?} }}`")));
+            return Err(Diagnostic::new(Code::WORLD, "the pack may not use git").author_help(describe_missing_grant(
+                &self.rules.allowed,
+                "git",
+                grant,
+            )));
         }
         let repository = self.world.repository(folder, needs)?;
         self.check_repository(folder, &repository)?;
@@ -294,8 +297,10 @@ impl GrantedWorld {
     pub(super) fn check_git_writes(&self) -> Result<()> {
         match self.rules.allowed.may_run && self.rules.allowed.git >= GitAccess::Write {
             true => Ok(()),
-            false => Err(Diagnostic::new(Code::WORLD, "the pack may not change a repository")
-                .author_help("allow it in `[pack]` by `grants = { git = \"write\" }`, with `effect = \"runs\"`")),
+            false => Err(Diagnostic::new(Code::WORLD, "the pack may not change a repository").author_help(format!(
+                "{}, with `effect = \"runs\"`",
+                describe_missing_grant(&self.rules.allowed, "git", "write")
+            ))),
         }
     }
 

@@ -72,7 +72,10 @@ fn writing_stays_within_the_grants() {
     assert!(world.write("~/key", b"").is_err() && world.remove("~/key").is_err());
     let error = granted(&["."], &["out"], (true, true)).write("a.md", b"").unwrap_err();
     assert_eq!(error.message, "the pack may not write `a.md`");
-    assert_eq!(error.help.as_deref(), Some("allow it in `[pack]` by `grants = { write = [\"out\", \"a.md\"] }`"));
+    assert_eq!(
+        error.help.as_deref(),
+        Some("allow it in `[pack]` by `grants = { read = [\".\"], write = [\"out\", \"a.md\"], env = [\"APP_*\"] }`")
+    );
 }
 
 //= docs/spec.md#scripts
@@ -165,7 +168,7 @@ fn a_missing_grant_of_git_is_named_with_what_it_is_for() {
         let world = programs(&folder, &[], ProgramGrant::default());
         let error = world.run_git(&ProgramCommand { needs, ..start("git", &[]) }, &Repository::default()).unwrap_err();
         assert_eq!(error.message, message);
-        let help = format!("allow it in `[pack]` by `grants = {{ git = \"{grant}\" }}`");
+        let help = format!("allow it in `[pack]` by `grants = {{ read = [\".\"], run = [\"\"], git = \"{grant}\" }}`");
         assert_eq!(error.help.as_deref(), Some(help.as_str()), "{message}");
         let error = world.repository(".", needs).unwrap_err();
         assert_eq!(error.help.as_deref(), Some(help.as_str()), "{message}");
