@@ -8,6 +8,7 @@ mod iteration;
 mod language;
 mod engine;
 mod errors;
+mod unbalanced;
 mod compile;
 mod pool;
 mod functions;

@@ -6,6 +6,7 @@ use super::convert::HandleBox;
 use super::engine::empty_engine;
 use super::errors::{describe_parse_error, diagnose, error_from_caught_map};
 use super::execution::current;
+use super::unbalanced::describe_unbalanced;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::{CancelFlag, Guard, Limits};
 use crate::source::{Place, Source};
@@ -81,7 +82,11 @@ fn parse_all_functions(engine: &Engine, source: &Arc<Source>) -> std::result::Re
         };
         let line = error.1.line().unwrap_or(usize::MAX);
         let start = source.offset(line, error.1.position().unwrap_or(1));
-        errors.push(*describe_parse_error(&error.0).at(source.place(start..start + 1)));
+        let mut diagnostic = *describe_parse_error(&error.0).at(source.place(start..start + 1));
+        if let Some(help) = describe_unbalanced(&source.text, start, &error.0) {
+            diagnostic.help = Some(help);
+        }
+        errors.push(diagnostic);
         // An unterminated text swallows the rest of the script, so no further errors can be found.
         let open = matches!(*error.0, ParseErrorType::BadInput(LexError::UnterminatedString));
         match (open || errors.len() == MAX_SYNTAX_DIAGNOSTICS, from_next_function(&source.text, line)) {
