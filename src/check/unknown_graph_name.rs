@@ -54,6 +54,12 @@ const GIVING: [&str; 8] = [
     "update_edges",
 ];
 
+/// The primitives that add one node, whose kind is their first argument.
+const ADDING: [&str; 3] = ["add_node", "add_node_if_absent", "merge_node"];
+
+/// The queries whose `kind` or `kinds` are those of nodes.
+const OF_NODES: [&str; 7] = ["children", "descendants", "get", "nodes", "orphans", "resolve", "roots"];
+
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     if subject.definitions.graph.is_none() {
         return Vec::new();
@@ -68,9 +74,19 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     }
     let is_given = |name: &str| left.get(name).is_some_and(|count| *count > 0) || !is_word(name);
     let given = || left.iter().filter(|(word, count)| **count > 0 && is_word(word)).map(|(word, _)| *word);
-    let unknown = asked.iter().filter(|(name, ..)| !is_given(name));
+    let added = added_kinds(subject);
+    // Where it is known what is added, a word in a path or a description says nothing about kinds of nodes.
+    let added_for =
+        |is_kind: bool, call: &CallSite| added.as_ref().filter(|_| is_kind && OF_NODES.contains(&call.name.as_str()));
+    let unknown = asked.iter().filter(|(name, is_kind, call)| match added_for(*is_kind, call) {
+        Some(added) => !added.contains(name),
+        None => !is_given(name),
+    });
     let diagnostics = unknown.filter_map(|(name, is_kind, call)| {
-        let nearest = did_you_mean(name, given());
+        let nearest = match added_for(*is_kind, call) {
+            Some(added) => did_you_mean(name, added.iter().copied()),
+            None => did_you_mean(name, given()),
+        };
         // Fields may come from the files that are scanned: what is not nearly a known one may be one of theirs.
         let (what, help) = match (is_kind, nearest) {
             (true, nearest) => ("kind", nearest.unwrap_or_else(|| "nothing else in the pack names it".to_owned())),
@@ -80,6 +96,16 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         Some(warning_at(CODE, &call.at, format!("nothing adds a {what} `{name}` to the graph"), help))
     });
     diagnostics.collect()
+}
+
+/// The kinds of the nodes that the scripts add; none if one of them is not written as a literal.
+fn added_kinds<'a>(subject: &Subject<'a>) -> Option<Vec<&'a str>> {
+    if subject.calls().any(|call| call.name == "add_blocks") {
+        return None;
+    }
+    let adding = subject.calls().filter(|call| ADDING.contains(&call.name.as_str()));
+    let kinds: Option<Vec<&str>> = adding.map(|call| call.text(1)).collect();
+    kinds.filter(|kinds| !kinds.is_empty())
 }
 
 /// The names that a query asks for as literals, and whether each is one of a kind.
