@@ -120,9 +120,39 @@ fn start_log(format: LogFormat, colour: bool) {
 
 /// Writes a field of a log line. Log lines contain file names and texts of scripts, which must not begin a new line.
 fn write_field(writer: &mut Writer<'_>, field: &Field, value: &dyn Debug) -> fmt::Result {
-    let shown = printable(&format!("{value:?}"));
+    let text = format!("{value:?}");
+    let shown = printable(&message_of_protocol_error(&text).unwrap_or(text));
     match field.name() {
         "message" => writer.write_str(&shown),
         name => write!(writer, "{name}={shown}"),
+    }
+}
+
+/// The message in the debug text of an error of the protocol. rmcp logs each with all its fields, the data included.
+fn message_of_protocol_error(text: &str) -> Option<String> {
+    let rest = text.strip_prefix("ErrorData { ")?.split_once("message: \"")?.1;
+    let mut message = String::new();
+    let mut letters = rest.chars();
+    loop {
+        match letters.next()? {
+            '"' => return Some(message),
+            '\\' => match letters.next()? {
+                quoted @ ('"' | '\'' | '\\') => message.push(quoted),
+                other => message.extend(['\\', other]),
+            },
+            letter => message.push(letter),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::message_of_protocol_error;
+
+    #[test]
+    fn errors_of_the_protocol_are_logged_by_their_messages() {
+        let logged = r#"ErrorData { code: ErrorCode(-32602), message: "unknown tool `a \"b\"` it's", data: None }"#;
+        assert_eq!(message_of_protocol_error(logged).as_deref(), Some("unknown tool `a \"b\"` it's"));
+        assert_eq!(message_of_protocol_error("\"other\""), None);
     }
 }
