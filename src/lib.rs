@@ -7,6 +7,7 @@
 #[cfg(windows)]
 compile_error!("toolsd needs flock, process groups and non-blocking pipes: Linux and macOS for now");
 
+pub mod platform;
 pub mod source;
 pub mod diagnostic;
 pub mod guard;

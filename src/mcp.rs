@@ -21,7 +21,6 @@ mod result_form;
 mod revision;
 mod sender;
 mod settings;
-mod stdio;
 mod strict_json;
 mod wire_json;
 mod tasks;
@@ -32,6 +31,7 @@ pub use list_items::list_entry;
 pub use settings::{Bounds, Secret, ServerSettings};
 
 use crate::call::RequestHandler;
+use crate::platform::{SignalKind, signal, take_standard_streams};
 use connection::{Connection, McpServer, Shutdown};
 use line_transport::{LineTransport, WriteBuffer};
 use revision::Revision;
@@ -42,7 +42,6 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 /// Serves standard input and output until the input ends, the client disappears, or SIGINT, SIGTERM or SIGHUP arrives.
@@ -57,7 +56,7 @@ pub async fn serve_stdio(service: Arc<dyn RequestHandler>, settings: ServerSetti
     let shutdown = Shutdown::default();
     // SIGHUP: closing the terminal ends the server too.
     let ended = first_signal([SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()])?;
-    let (input, output) = stdio::take_standard_streams()?;
+    let (input, output) = take_standard_streams()?;
     let ending = shutdown.now.clone();
     //= docs/spec.md#protocol
     //# The server MUST exit with code 0 at the end of its input and at SIGINT, SIGTERM and SIGHUP, without

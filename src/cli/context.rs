@@ -6,6 +6,7 @@ use crate::call::{Answer, AskMode, Caller, PackSource, Peer, Request, Service};
 use crate::check;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::guard::CancelFlag;
+use crate::platform::{SignalKind, signal};
 use crate::primitive_api::Notice;
 use crate::registry::{
     EJECTED, EMBEDDED, FOLDERS, Layer, NO_PACK, PackChoice, PackFiles, Registry, TRUST_RECORD, TrustRecord, UNTRUSTED,
@@ -16,7 +17,6 @@ use crate::world::memory::MemoryWorld;
 use crate::world::{Ambient, Files, World, path};
 use serde_json::json;
 use std::sync::{Arc, Once};
-use tokio::signal::unix::{SignalKind, signal};
 
 /// Describes the markers of a pack.
 pub(super) fn describe_markers(markers: &[String]) -> String {

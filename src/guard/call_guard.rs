@@ -6,6 +6,7 @@ use super::counters::{COUNTERS, ThreadCounters};
 use super::gaps;
 use super::total_memory::{MAX_TOTAL, TotalMemoryEntry};
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::platform::coarse_ms;
 use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -370,20 +371,6 @@ pub fn tick() -> Result<()> {
 
 fn is_late(counters: &ThreadCounters) -> bool {
     counters.countdown.get() <= PERIOD && coarse_ms().wrapping_sub(counters.looked_ms.get()) > MAX_CHECK_INTERVAL_MS
-}
-
-/// The milliseconds of a coarse clock, which takes some nanoseconds to read and has a resolution of a few milliseconds.
-#[cfg(target_os = "linux")]
-fn coarse_ms() -> i64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::MonotonicCoarse);
-    time.tv_sec.wrapping_mul(1_000).wrapping_add(time.tv_nsec / 1_000_000)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn coarse_ms() -> i64 {
-    static BEGAN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
-    let passed = BEGAN.get_or_init(std::time::Instant::now).elapsed().as_millis();
-    i64::try_from(passed).unwrap_or(i64::MAX)
 }
 
 /// Consults the guard of the running call when it is due. Every long native loop must call it.

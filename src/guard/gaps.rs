@@ -2,7 +2,7 @@
 //!
 //! Work is measured as the processor time of this thread, so that other threads do not affect the result.
 
-use rustix::time::{ClockId, clock_gettime};
+use crate::platform::thread_time;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::panic::Location;
@@ -26,15 +26,9 @@ thread_local! {
     static NOTED: RefCell<BTreeSet<CallSiteLocation>> = const { RefCell::new(BTreeSet::new()) };
 }
 
-fn used() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    let (seconds, nanoseconds) = (u64::try_from(time.tv_sec), u32::try_from(time.tv_nsec));
-    Duration::new(seconds.unwrap_or(0), nanoseconds.unwrap_or(0))
-}
-
 /// Records that the guard was consulted.
 pub(super) fn looked() {
-    let now = used();
+    let now = thread_time();
     let gap = now.saturating_sub(LAST.replace(now));
     MAX_GAP.set(MAX_GAP.get().max(gap));
 }
@@ -50,7 +44,7 @@ pub struct Worked {
 
 /// Runs `job` and measures its work.
 pub fn worked<T>(job: impl FnOnce() -> T) -> (T, Worked) {
-    let began = used();
+    let began = thread_time();
     LAST.set(began);
     MAX_GAP.set(Duration::ZERO);
     let given = job();
@@ -70,7 +64,7 @@ pub(super) fn is_away(at: &Location<'static>) -> bool {
     let passed = PASSED.get().wrapping_add(1);
     PASSED.set(passed);
     let is_enough =
-        passed.is_multiple_of(PASSES_PER_CLOCK_READING) && used().saturating_sub(LAST.get()) > REENABLE_TIMEOUT;
+        passed.is_multiple_of(PASSES_PER_CLOCK_READING) && thread_time().saturating_sub(LAST.get()) > REENABLE_TIMEOUT;
     if is_enough {
         // Otherwise the job would not end.
         looked();

@@ -6,6 +6,7 @@ mod git;
 mod git_trial;
 mod handle;
 mod journal;
+mod kernel;
 mod lock;
 mod owner;
 mod process;

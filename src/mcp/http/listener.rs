@@ -4,10 +4,10 @@ use super::access::PATH;
 use super::connections::{ConnectionLimits, ConnectionPlace, Connections, OpenConnection};
 use super::endpoint::HttpEndpoint;
 use crate::mcp::connection::{McpServer, Shutdown};
+use crate::platform::{discard_unsent, limit_send_buffer, limit_unsent_time, raise_descriptor_limit};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
@@ -118,14 +118,7 @@ impl HttpListener {
 pub(super) fn affordable(limits: ConnectionLimits) -> ConnectionLimits {
     let wanted = limits.connections;
     let needed = wanted.saturating_add(RESERVED_DESCRIPTORS) as u64;
-    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    let Some(current) = current.filter(|current| *current < needed) else { return limits };
-    let raised = maximum.map_or(needed, |maximum| maximum.min(needed));
-    let is_raised = setrlimit(Resource::Nofile, Rlimit { current: Some(raised), maximum }).is_ok();
-    let most = if is_raised { raised } else { current };
-    if most >= needed {
-        return limits;
-    }
+    let Some(most) = raise_descriptor_limit(needed) else { return limits };
     let most = usize::try_from(most).unwrap_or(usize::MAX);
     let connections = most.saturating_sub(RESERVED_DESCRIPTORS).max(most / 2).max(1);
     tracing::warn!(
@@ -188,19 +181,12 @@ fn configure_socket(stream: &TcpStream, limits: &ConnectionLimits) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "the connection sends in large pieces only");
     }
-    if let Err(error) = rustix::net::sockopt::set_socket_send_buffer_size(stream, SEND_BUFFER_BYTES) {
+    if let Err(error) = limit_send_buffer(stream, SEND_BUFFER_BYTES) {
         tracing::debug!(%error, "the system holds as much of what is sent as it likes");
     }
-    // Limits how long the system keeps written bytes: a client that vanished without a word never takes them.
-    #[cfg(target_os = "linux")]
-    {
-        let time = u32::try_from(limits.write_time.as_millis()).unwrap_or(u32::MAX);
-        if let Err(error) = rustix::net::sockopt::set_tcp_user_timeout(stream, time) {
-            tracing::debug!(%error, "a client that is gone is noticed late");
-        }
+    if let Err(error) = limit_unsent_time(stream, limits.write_time) {
+        tracing::debug!(%error, "a client that is gone is noticed late");
     }
-    #[cfg(not(target_os = "linux"))]
-    let _it_has_no_such_option = limits;
 }
 
 /// The stream of a connection: records when bytes move, and fails when a write waits too long for its client.
@@ -224,7 +210,7 @@ impl WatchedStream {
         let write_time = self.write_time;
         ready!(self.blocked.get_or_insert_with(|| Box::pin(sleep(write_time))).as_mut().poll(context));
         // The system discards what the client did not take, rather than keep it after the close.
-        if let Err(error) = rustix::net::sockopt::set_socket_linger(&self.stream, Some(Duration::ZERO)) {
+        if let Err(error) = discard_unsent(&self.stream) {
             tracing::debug!(%error, "the system keeps for a while what a client did not take");
         }
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))

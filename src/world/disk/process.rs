@@ -3,6 +3,7 @@
 
 use super::confine::{self, HostExitSignal, ProgramStart, StartedProgram};
 use super::handle::Disk;
+use super::kernel::end_of;
 use super::roots::Roots;
 use super::system::{self, reason};
 use super::temporary::{self, TemporaryFolder};
@@ -374,17 +375,6 @@ impl Drop for RunningProgram<'_> {
             std::thread::sleep(MAX_POLL_INTERVAL);
         }
         self.end_group();
-    }
-}
-
-/// A descriptor that becomes readable when a process has ended.
-fn end_of(pid: Pid) -> Option<OwnedFd> {
-    #[cfg(target_os = "linux")]
-    return rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok();
-    #[cfg(not(target_os = "linux"))]
-    {
-        let _nobody_tells_of_it = pid;
-        None
     }
 }
 

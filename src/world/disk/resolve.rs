@@ -6,6 +6,7 @@
 //! walked are then the real name, on every system, even if links are moved meanwhile. A hard link is as good as the
 //! file itself: one in a granted folder was put there by a user who may link to the file.
 
+use super::kernel::{TO_LOOK, open_without_links};
 use super::read::{check_file, read_whole};
 use super::roots::{Roots, StartFolder};
 use super::system::{escape_error, is_absent, path_error};
@@ -212,7 +213,7 @@ fn resolve<'a>(
     asked: &'a str,
     start: StartFolder<'a>,
 ) -> std::result::Result<OpenedPath<'a>, ResolveError> {
-    let seen = open_without_links(start.dir.as_fd(), &start.within, look_flags() | OFlags::CLOEXEC).and_then(fstat);
+    let seen = open_without_links(start.dir.as_fd(), &start.within, TO_LOOK | OFlags::CLOEXEC).and_then(fstat);
     match seen {
         Ok(found) => {
             let stat = stat_of(&found).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
@@ -340,7 +341,7 @@ impl<'a> PathWalk<'a> {
                     Err(error) => return self.lost(name, error),
                 },
                 FileType::Directory => {
-                    let flags = look_flags() | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+                    let flags = TO_LOOK | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
                     match openat(self.here(), &name, flags, Mode::empty()) {
                         Ok(folder) => self.folders.push((name, folder)),
                         // One that may not be opened ends the way here: its stat is still available.
@@ -399,31 +400,9 @@ fn reversed_names(path: &str) -> Vec<String> {
     path.split('/').rev().filter(|name| !matches!(*name, "" | ".")).map(str::to_owned).collect()
 }
 
-/// Opens what is at a clean path without following a symlink; `LOOP` if one is on the way, `NOSYS` if the system has no
-/// such call.
-#[cfg(target_os = "linux")]
-fn open_without_links(folder: BorrowedFd<'_>, within: &str, flags: OFlags) -> rustix::io::Result<OwnedFd> {
-    use rustix::fs::{ResolveFlags, openat2};
-    let how = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    openat2(folder, within, flags, Mode::empty(), how)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn open_without_links(_: BorrowedFd<'_>, _: &str, _: OFlags) -> rustix::io::Result<OwnedFd> {
-    Err(Errno::NOSYS)
-}
-
 /// Whether a symlink is on the way, or the kernel cannot be asked so.
 fn is_indirect(error: Errno) -> bool {
     matches!(error, Errno::LOOP | Errno::XDEV | Errno::NOSYS | Errno::PERM | Errno::INVAL | Errno::AGAIN)
-}
-
-/// The flags to open something that is only looked at.
-fn look_flags() -> OFlags {
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    return OFlags::PATH;
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    OFlags::RDONLY
 }
 
 /// What is at a path; `None` if it must be resolved alone: because a symlink is on the way or at its end, because it is
@@ -550,7 +529,7 @@ impl<'p> OpenFolders<'_, 'p> {
                 openat(
                     above,
                     &folder[from..to],
-                    look_flags() | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC,
+                    TO_LOOK | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC,
                     Mode::empty(),
                 )
                 .ok()

@@ -1,5 +1,6 @@
 //! Secrets of this process: other processes cannot read them, and no one else can write files with secrets.
 
+use super::kernel::hide_memory;
 use super::system::reason;
 use crate::diagnostic::{Code, Diagnostic, Result};
 use rustix::fs::{Mode, OFlags};
@@ -28,8 +29,7 @@ pub enum SecretFile<'a> {
 /// The first act of the program: other processes of the user cannot look into this one, and no core is written. On a
 /// system that refuses this, the program works without it.
 pub fn hide_process() {
-    #[cfg(target_os = "linux")]
-    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+    hide_memory();
     let _ = rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
 }
 

@@ -1,6 +1,7 @@
 //! Git files that toolsd writes itself, in the few steps for which git would have to start git.
 
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::world::disk::kernel::TO_LOOK;
 use crate::world::disk::system::path_error;
 use crate::world::path;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, renameat, unlinkat};
@@ -8,12 +9,6 @@ use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
-
-/// How a folder is opened of which only an entry is named: a closed one, too, where the system can.
-#[cfg(target_os = "linux")]
-const TO_NAME: OFlags = OFlags::PATH;
-#[cfg(not(target_os = "linux"))]
-const TO_NAME: OFlags = OFlags::RDONLY;
 
 //= docs/spec.md#robustness
 //# A file MUST be written as a whole or not at all.
@@ -49,7 +44,7 @@ fn replace(at: &str, bytes: &[u8]) -> io::Result<()> {
 
 /// Opens a folder by its absolute path, and follows no symlink on the way; makes what is missing of it.
 fn open_folder(folder: &str, makes: bool) -> io::Result<OwnedFd> {
-    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | TO_NAME;
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | TO_LOOK;
     let mut dir = openat(CWD, "/", flags, Mode::empty())?;
     for name in folder.split('/').filter(|name| !name.is_empty()) {
         dir = match openat(&dir, name, flags, Mode::empty()) {

@@ -10,7 +10,7 @@ use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 
 /// The stream that messages are read from.
-pub(crate) enum StdinStream {
+pub enum StdinStream {
     /// A pipe, as shells and most clients pass it.
     Pipe(pipe::Receiver),
     /// A socket, as clients built on libuv pass it.
@@ -20,7 +20,7 @@ pub(crate) enum StdinStream {
 }
 
 /// The stream that messages are written to.
-pub(crate) enum StdoutStream {
+pub enum StdoutStream {
     /// A pipe.
     Pipe(pipe::Sender),
     /// A socket.
@@ -34,7 +34,7 @@ pub(crate) enum StdoutStream {
 ///
 /// # Errors
 /// The descriptors cannot be duplicated.
-pub(crate) fn take_standard_streams() -> io::Result<(StdinStream, StdoutStream)> {
+pub fn take_standard_streams() -> io::Result<(StdinStream, StdoutStream)> {
     let (stdin, stdout) = (io::stdin(), io::stdout());
     //= docs/spec.md#protocol
     //# Pipes, files and sockets MUST be supported as standard input and output.
