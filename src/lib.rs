@@ -4,9 +4,6 @@
 //! **The order of this list is the layer rule: a module may name only modules above it.** A test checks this file and
 //! every `crate::` path. `src/README.md` says what each module is for and what is absent on purpose.
 
-#[cfg(windows)]
-compile_error!("toolsd needs flock, process groups and non-blocking pipes: Linux and macOS for now");
-
 pub mod platform;
 pub mod source;
 pub mod diagnostic;

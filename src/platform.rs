@@ -2,7 +2,7 @@
 //! which system it is compiled for.
 //!
 //! Each system has a file with the same items: `platform/posix.rs` for Linux and macOS, `platform/windows.rs` for
-//! Windows.
+//! Windows. `world.rs` likewise chooses between `world/disk` and `world/no_disk.rs`.
 
 #[cfg(unix)]
 mod posix;

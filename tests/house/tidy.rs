@@ -20,8 +20,8 @@ const FENCES: &[(&str, &[&str])] = &[
     ("http_body_util::", &["mcp"]),
     ("notify::", &["watch"]),
     ("std::fs", &["world/disk"]),
-    ("std::process", &["world/disk", "main.rs"]),
-    ("std::env", &["world/disk"]),
+    ("std::process", &["world/disk", "world/no_disk.rs", "main.rs"]),
+    ("std::env", &["world/disk", "world/no_disk.rs"]),
     ("SystemTime", &["world/disk"]),
     // The ways in and out of the protocol: what was handed to the process, and the door that it listens at.
     ("tokio::net", &["platform", "mcp/http"]),

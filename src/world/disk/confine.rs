@@ -19,11 +19,11 @@ use linux as system;
 #[cfg(not(target_os = "linux"))]
 use other_systems as system;
 
+pub use crate::world::sandbox::{Mechanisms, Sandbox, SandboxStatus};
 pub(super) use sandbox::{HostExitSignal, ProgramStart, StartedProgram};
-pub use sandbox::{Mechanisms, Sandbox, SandboxStatus};
 
-use crate::diagnostic::Result;
-use crate::world::run::ProgramCommand;
+use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::world::run::{ProgramCommand, RequiredGrant};
 use std::sync::OnceLock;
 
 /// What holds for the programs that packs start from this process.
@@ -57,7 +57,7 @@ pub(super) fn start(
     start: &ProgramStart<'_>,
     command: &ProgramCommand,
 ) -> Result<StartedProgram> {
-    status.check(command)?;
+    check(status, command)?;
     // On a kernel that cannot confine it, git that only looks is held by its options and by its configuration alone.
     let confines = match status.sandbox {
         Sandbox::Off => None,
@@ -65,4 +65,18 @@ pub(super) fn start(
         Sandbox::Require => Some(&status.mechanisms).filter(|mechanisms| mechanisms.lacks.is_none()),
     };
     system::start(start, confines)
+}
+
+//= docs/spec.md#programs
+//# Where the system cannot confine programs as required, `run` and git that changes something MUST be
+//# refused, unless the user allows them.
+fn check(status: &SandboxStatus, command: &ProgramCommand) -> Result<()> {
+    let Some(why) = status.mechanisms.lacks.as_ref().filter(|_| status.is_refusing()) else { return Ok(()) };
+    let what = match command.needs {
+        RequiredGrant::ReadGit => return Ok(()),
+        RequiredGrant::WriteGit | RequiredGrant::FetchGit => "git that changes something",
+        RequiredGrant::Program => "run",
+    };
+    Err(Diagnostic::new(Code::WORLD, format!("{why}: {what} is refused"))
+        .help("programs would not be confined; the user allows that by `--sandbox off`"))
 }

@@ -1,7 +1,8 @@
 //! Confinement on Linux: Landlock for files, seccomp for processes, sockets and signals.
 
+use super::Mechanisms;
 use super::filter::filters;
-use super::sandbox::{Mechanisms, ProgramStart, StartedProgram, start_error};
+use super::sandbox::{ProgramStart, StartedProgram, start_error};
 use super::spawn::{self, ProcessImage};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::world::disk::program;

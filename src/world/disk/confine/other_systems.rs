@@ -1,8 +1,9 @@
 //! Confinement where there is neither Landlock nor seccomp: `sandbox-exec` on macOS, nothing elsewhere.
 
+use super::Mechanisms;
 #[cfg(target_os = "macos")]
 use super::macos;
-use super::sandbox::{Mechanisms, ProgramStart, StartedProgram, start_error};
+use super::sandbox::{ProgramStart, StartedProgram, start_error};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use rustix::process::Pid;
 use std::os::fd::OwnedFd;
@@ -21,6 +22,8 @@ pub(super) fn mechanisms() -> Mechanisms {
 
 /// Starts a program, confined by these mechanisms.
 pub(super) fn start(start: &ProgramStart<'_>, confines: Option<&Mechanisms>) -> Result<StartedProgram> {
+    // Landlock alone opens files before the start, and only Linux asks git of a dead server to end.
+    let _used_on_linux = (start.files, start.is_git, start.roots);
     let mut command = command(start, confines.is_some_and(|mechanisms| mechanisms.seatbelt));
     command.args(start.arguments).current_dir(start.folder).env_clear().process_group(0);
     command.envs(start.env.iter().map(|(name, value)| (name, value)));
