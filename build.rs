@@ -26,8 +26,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Version, commit with its date, and target: `0.1.0 (90e8a7a5c1d2 2026-11-22, x86_64-unknown-linux-musl)`. The commit
-/// comes from `TOOLSD_COMMIT`, else from git, else from what cargo wrote into a published crate. A debug build does not
-/// ask git, because it would be built anew after each commit.
+/// comes from `TOOLSD_COMMIT`, otherwise from git, otherwise from what cargo wrote into a published crate. A debug build
+/// does not ask git, because it would be built again after each commit.
 fn long_version(root: &Path) -> Result<String, Box<dyn Error>> {
     println!("cargo:rerun-if-env-changed=TOOLSD_COMMIT");
     let commit = match env::var("TOOLSD_COMMIT") {

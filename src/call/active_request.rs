@@ -165,7 +165,7 @@ impl<'a> ActiveRequest<'a> {
                 changes.announce(&HostChange::Log { level, data });
             }
         });
-        let elicitation = Elicitation::new(AskMode::Nobody, Json::Null);
+        let elicitation = Elicitation::new(AskMode::Never, Json::Null);
         Self { state, registry, cancel, notices, elicitation, peer: Arc::default() }
     }
 
@@ -228,7 +228,7 @@ impl<'a> ActiveRequest<'a> {
         let mut outcome = self.state.audit.record(served, arguments, call)?;
         //= docs/spec.md#reload
         //# Until a changed file is trusted again, the trusted version of its pack MUST stay active, and its
-        //# results MUST say so with the next step.
+        //# results MUST report that with the next step.
         let notices = self.registry.staleness(&served.pack.name).into_iter().chain(invocation.host.result_notices());
         outcome.notice = notices.reduce(|all, notice| format!("{all}\n{notice}"));
         Ok(Answer::Tool(outcome))

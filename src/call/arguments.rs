@@ -54,7 +54,7 @@ pub fn accept_arguments(what: &str, checks: &CallContract, with: &Json, argument
 }
 
 //= docs/spec.md#calls
-//# `null` for an argument that must not be null MUST count as left out.
+//# `null` for an argument that must not be null MUST count as omitted.
 /// What is wrong with arguments, of which each `null` that does not fit is removed before: clients that send every
 /// argument send `null` for those that they leave out.
 pub fn check_present(checker: &Checker, arguments: &mut Json) -> Vec<SchemaViolation> {
@@ -155,7 +155,7 @@ mod tests {
 
     //= docs/spec.md#calls
     //= type=test
-    //# `null` for an argument that must not be null MUST count as left out.
+    //# `null` for an argument that must not be null MUST count as omitted.
     #[test]
     fn a_null_that_does_not_fit_counts_as_left_out() {
         let schema = json!({

@@ -21,7 +21,7 @@ const MAX_IDS: usize = 1_000;
 pub enum AskMode {
     /// Questions cannot be answered.
     #[default]
-    Nobody,
+    Never,
     /// The call waits for the answers.
     Waits {
         /// Who asks.
@@ -100,7 +100,7 @@ impl Elicitation {
     pub fn new(asking: AskMode, capabilities: Json) -> Arc<Self> {
         let (mut waits, mut suspends, mut state) = (None, false, ElicitationState::default());
         match asking {
-            AskMode::Nobody => {}
+            AskMode::Never => {}
             AskMode::Waits { asker, record } => {
                 waits = Some(asker);
                 state.record = *record;

@@ -16,7 +16,7 @@ const MAX_IN_LOG: usize = 20;
 const MAX_IN_STATUS: usize = 100;
 
 //= docs/spec.md#scripts
-//# A result whose graph has faults MUST say so, and `toolsd://status` and the log MUST name them.
+//# A result whose graph has errors MUST report that, and `toolsd://status` and the log MUST name them.
 /// Returns the notice at the end of a result from this graph; `None` if the graph has no errors.
 pub fn describe(graph: &Graph) -> Option<String> {
     first_errors(graph, MAX_IN_RESULT).map(|(what, first)| {

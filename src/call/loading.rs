@@ -118,7 +118,7 @@ pub fn load_registry(site: &dyn PackSource, previous: &Registry) -> Registry {
 
 //= docs/spec.md#reload
 //# Until a changed file is trusted again, the trusted version of its pack MUST stay active, and its results
-//# MUST say so with the next step.
+//# MUST report that with the next step.
 /// The packs that served and of which no definition is let in any more, since a file has changed that was trusted. A
 /// pack whose trust was taken back is not among them.
 fn changed_packs(

@@ -58,7 +58,7 @@ const GIVING: [&str; 8] = [
 const ADDING: [&str; 3] = ["add_node", "add_node_if_absent", "merge_node"];
 
 /// The queries whose `kind` or `kinds` are those of nodes.
-const OF_NODES: [&str; 7] = ["children", "descendants", "get", "nodes", "orphans", "resolve", "roots"];
+const NODE_QUERIES: [&str; 7] = ["children", "descendants", "get", "nodes", "orphans", "resolve", "roots"];
 
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     if subject.definitions.graph.is_none() {
@@ -76,8 +76,9 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let given = || left.iter().filter(|(word, count)| **count > 0 && is_word(word)).map(|(word, _)| *word);
     let added = added_kinds(subject);
     // Where it is known what is added, a word in a path or a description says nothing about kinds of nodes.
-    let added_for =
-        |is_kind: bool, call: &CallSite| added.as_ref().filter(|_| is_kind && OF_NODES.contains(&call.name.as_str()));
+    let added_for = |is_kind: bool, call: &CallSite| {
+        added.as_ref().filter(|_| is_kind && NODE_QUERIES.contains(&call.name.as_str()))
+    };
     let unknown = asked.iter().filter(|(name, is_kind, call)| match added_for(*is_kind, call) {
         Some(added) => !added.contains(name),
         None => !is_given(name),

@@ -162,7 +162,7 @@ impl CommandContext {
                 notice => tracing::info!("{notice}"),
             }),
             capabilities: json!({}),
-            asking: AskMode::Nobody,
+            asking: AskMode::Never,
             peer: Peer::default(),
         };
         service.wait(request, caller)

@@ -52,7 +52,7 @@ impl NewCommand {
         for (path, text) in &files {
             target.write(path, text.as_bytes())?;
         }
-        // An older one may be there, of an earlier version of toolsd.
+        // An older one may exist, of an earlier version of toolsd.
         target.write(SCHEMA_FILE, format!("{:#}\n", pack_schema()).as_bytes())?;
         let written = files.iter().map(|(path, _)| path.as_str()).chain([SCHEMA_FILE]);
         let paths: Vec<String> = written.map(str::to_owned).collect();

@@ -102,7 +102,7 @@ impl Tables {
             ValueShape::Object | ValueShape::Named => any_table,
             ValueShape::Objects => json!({ "type": "array", "items": any_table }),
             ValueShape::Any => any_value(),
-            // Keywords beside `$ref` would be ignored, hence `allOf`.
+            // Keywords next to `$ref` would be ignored, so `allOf` is used.
             ValueShape::Schema => json!({ "allOf": [self.json_schema()] }),
             ValueShape::NamedSchemas => json!({ "type": "object", "additionalProperties": self.json_schema() }),
             ValueShape::Completions => {

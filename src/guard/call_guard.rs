@@ -409,7 +409,7 @@ pub fn current() -> Option<Arc<Guard>> {
 }
 
 //= docs/spec.md#calls
-//# When all calls together use too much memory, the largest one MUST be stopped with an error that says so.
+//# When all calls together use too much memory, the largest one MUST be stopped with an error that reports it.
 /// Reserves `bytes` for an allocation whose size a script determined. They count from now on, so that calls that
 /// reserve at the same moment see each other's bytes.
 ///

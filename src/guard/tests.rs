@@ -211,7 +211,7 @@ fn slow_steps_ask_the_clock() {
 
 //= docs/spec.md#calls
 //= type=test
-//# When all calls together use too much memory, the largest one MUST be stopped with an error that says so.
+//# When all calls together use too much memory, the largest one MUST be stopped with an error that reports it.
 #[test]
 fn the_largest_call_is_stopped_when_all_hold_too_much() {
     // Far more than the calls of other tests hold, so that none of them is the largest.
@@ -237,7 +237,7 @@ fn the_largest_call_is_stopped_when_all_hold_too_much() {
 
 //= docs/spec.md#calls
 //= type=test
-//# When all calls together use too much memory, the largest one MUST be stopped with an error that says so.
+//# When all calls together use too much memory, the largest one MUST be stopped with an error that reports it.
 #[test]
 fn what_was_asked_for_counts_until_it_is_there() {
     let guard = Guard::new(Limits { memory: 64 << 20, ..Limits::default() }, CancelFlag::default());

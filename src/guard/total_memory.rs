@@ -57,7 +57,7 @@ impl TotalMemoryEntry {
 }
 
 //= docs/spec.md#calls
-//# When all calls together use too much memory, the largest one MUST be stopped with an error that says so.
+//# When all calls together use too much memory, the largest one MUST be stopped with an error that reports it.
 /// Marks the largest call as one that must end. Calls that end already are not counted, so that none is stopped for
 /// memory that is about to be freed.
 #[cold]

@@ -416,7 +416,7 @@ impl Connection {
                 (_, Some(asker)) => {
                     AskMode::Waits { asker: Arc::<ElicitationChannel>::clone(asker), record: Box::default() }
                 }
-                (_, None) => AskMode::Nobody,
+                (_, None) => AskMode::Never,
             },
             peer: self.calling_peer(sender, revision),
         };

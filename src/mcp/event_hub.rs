@@ -179,7 +179,7 @@ pub(crate) async fn read_resource(service: &Arc<dyn RequestHandler>, uri: &str) 
         cancel: CancelFlag::default(),
         notices: Box::new(|_| {}),
         capabilities: Json::default(),
-        asking: AskMode::Nobody,
+        asking: AskMode::Never,
         peer: Peer::default(),
     };
     let request = Request::Read { uri: uri.to_owned() };

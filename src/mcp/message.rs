@@ -73,7 +73,7 @@ pub(crate) fn parse_message(message: Json) -> IncomingMessage {
 }
 
 //= docs/spec.md#protocol
-//# A message that is refused MUST be answered with its id if that stands before the error.
+//# A message that is refused MUST be answered with its id if that comes before the error.
 /// The id of a message whose JSON is refused, if it comes before the error.
 pub(crate) fn readable_id(message: &[u8]) -> Option<RequestId> {
     read_member(message, "id").and_then(parse_id)

@@ -282,7 +282,7 @@ mod tests {
 
     //= docs/spec.md#protocol
     //= type=test
-    //# A message that is refused MUST be answered with its id if that stands before the error.
+    //# A message that is refused MUST be answered with its id if that comes before the error.
     #[test]
     fn the_id_of_a_refused_message_is_found() {
         let rows = [

@@ -1,5 +1,5 @@
-//! Takes the place of `disk` on a system whose files, programs and git are not supported yet: Windows. Each request says
-//! so; nothing is half done.
+//! Takes the place of `disk` on a system whose files, programs and git are not supported yet: Windows. Each request
+//! fails and reports that; nothing is half done.
 //!
 //! What `disk` promises rests on folders that are opened one by one without following links, on owners and modes of
 //! files, and on groups of processes. Until that is built and tried for another system, toolsd touches no file there.

@@ -155,7 +155,7 @@ fn programs_start_those_that_their_grant_names() {
 //= docs/spec.md#programs
 //= type=test
 //# A program that fails because of its confinement MUST be reported with what it may access and the grant
-//# that says so.
+//# that allows it.
 #[test]
 fn refusals_are_reported_once_with_the_grants() {
     let house = House::new();

@@ -94,7 +94,7 @@ fn allow(process: u32, descriptors: u64) {
 //# the reason.
 //= docs/spec.md#robustness
 //= type=test
-//# A server or a command that cannot get the descriptors or the threads that it needs MUST say so and exit.
+//# A server or a command that cannot get the descriptors or the threads that it needs MUST report that and exit.
 #[test]
 fn calls_fail_without_descriptors_and_others_continue() {
     let home = house();

@@ -456,7 +456,7 @@ fn trust_is_listed_and_taken_back() {
 //= docs/spec.md#reload
 //= type=test
 //# Until a changed file is trusted again, the trusted version of its pack MUST stay active, and its results
-//# MUST say so with the next step.
+//# MUST report that with the next step.
 #[test]
 fn a_stale_pack_says_so_in_its_results_and_ends_with_its_trust() {
     let wait_for = |client: &mut Server, is_so: &dyn Fn(&str) -> bool| {

@@ -56,7 +56,7 @@ fn tables<'a>(value: &'a mut Value, found: &mut Vec<&'a mut Map<String, Value>>)
     }
 }
 
-/// Misspells a key, removes one, or gives it a value of another kind. Returns the key and what was done.
+/// Misspells a key, removes one, or changes the kind of its value. Returns the key and what was done.
 fn make_mistake(content: &mut Value, dice: &mut Dice) -> Option<(String, String)> {
     // Half of the mistakes are made in a table of the file, as authors write them, half in one without inner tables.
     let mut chosen = Vec::new();

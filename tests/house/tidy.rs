@@ -4,6 +4,7 @@ mod circles;
 mod imports;
 mod map;
 pub mod packs;
+mod wording;
 
 use std::collections::BTreeMap;
 use std::fs;

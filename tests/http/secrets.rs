@@ -69,8 +69,8 @@ fn a_descriptor_gives_the_token_and_is_closed() {
 
 //= docs/spec.md#secrets
 //= type=test
-//# A secret file MUST be refused unless it is a regular file of the user or of root that nobody else can
-//# write.
+//# A secret file MUST be refused unless it is a regular file of the user or of root that no one else
+//# can write.
 #[test]
 fn files_that_others_can_change_are_refused_with_help() {
     let home = pots();
@@ -110,8 +110,8 @@ fn files_that_others_can_change_are_refused_with_help() {
 
 //= docs/spec.md#secrets
 //= type=test
-//# A secret file MUST be refused unless it is a regular file of the user or of root that nobody else can
-//# write.
+//# A secret file MUST be refused unless it is a regular file of the user or of root that no one else
+//# can write.
 #[test]
 fn a_mounted_secret_is_used_with_a_warning_where_others_read_it() {
     let home = pots();

@@ -32,7 +32,7 @@ fn list_notes(server: &mut crate::support::Server) -> (Vec<String>, bool) {
 
 //= docs/spec.md#scripts
 //= type=test
-//# A result whose graph has faults MUST say so, and `toolsd://status` and the log MUST name them.
+//# A result whose graph has errors MUST report that, and `toolsd://status` and the log MUST name them.
 #[test]
 fn errors_of_a_graph_are_reported_with_each_result() {
     let home = Home::with(&[

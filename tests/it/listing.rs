@@ -71,7 +71,7 @@ fn list(service: &Arc<Service>) -> Arc<Vec<Json>> {
         cancel: CancelFlag::default(),
         notices: Box::new(|_| {}),
         capabilities: Json::Null,
-        asking: AskMode::Nobody,
+        asking: AskMode::Never,
         peer: Peer::default(),
     };
     match service.wait(Request::ListResources, caller) {

@@ -105,7 +105,7 @@ fn still_running(command: &ProgramCommand) -> String {
 
 //= docs/spec.md#programs
 //# A program that fails because of its confinement MUST be reported with what it may access and the grant
-//# that says so.
+//# that allows it.
 /// Describes the confinement of a program that failed. The program's own output says why it failed.
 fn confinement_note(roots: &Roots, command: &ProgramCommand, ended: &Result<ProgramOutput>) -> Option<String> {
     let has_failed = match ended {

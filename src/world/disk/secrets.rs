@@ -39,8 +39,8 @@ pub fn secret_variable(name: &str) -> Option<String> {
 }
 
 //= docs/spec.md#secrets
-//# A secret file MUST be refused unless it is a regular file of the user or of root that nobody else can
-//# write.
+//# A secret file MUST be refused unless it is a regular file of the user or of root that no one else
+//# can write.
 /// Reads the secret in a file; `what` describes it. `None` if a credential does not exist.
 ///
 /// # Errors
@@ -166,8 +166,8 @@ mod tests {
 
     //= docs/spec.md#secrets
     //= type=test
-    //# A secret file MUST be refused unless it is a regular file of the user or of root that nobody else can
-    //# write.
+    //# A secret file MUST be refused unless it is a regular file of the user or of root that no one else
+    //# can write.
     #[test]
     fn a_file_that_others_may_change_is_refused() {
         for mode in 0..0o1000 {

@@ -264,7 +264,7 @@ pub(super) fn advice() -> String {
 /// # Errors
 /// There are not [`MIN_FREE_DESCRIPTORS`] left.
 //= docs/spec.md#robustness
-//# A server or a command that cannot get the descriptors or the threads that it needs MUST say so and exit.
+//# A server or a command that cannot get the descriptors or the threads that it needs MUST report that and exit.
 pub fn check_descriptors() -> Result<()> {
     let one = || open("/", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty());
     let taken: std::result::Result<Vec<_>, Errno> = (0..MIN_FREE_DESCRIPTORS).map(|_| one()).collect();
@@ -288,7 +288,7 @@ const MIN_THREADS: usize = 12;
 /// # Errors
 /// The system does not allow [`MIN_THREADS`] in addition to those of the pool in which files are read.
 //= docs/spec.md#robustness
-//# A server or a command that cannot get the descriptors or the threads that it needs MUST say so and exit.
+//# A server or a command that cannot get the descriptors or the threads that it needs MUST report that and exit.
 pub fn check_threads() -> Result<()> {
     // An existing pool is not an error.
     let has_pool =

@@ -365,7 +365,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (lines, _) = decided(folder.path());
         for name in ["a", "b"] {
-            fs::write(folder.path().join(name), "somebody else's").unwrap();
+            fs::write(folder.path().join(name), "of another user").unwrap();
         }
         let reported = finish(&lines).join("; ");
         assert_eq!(names(folder.path()), ["a", "a.set-aside-1", "b", "d"]);

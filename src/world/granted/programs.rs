@@ -49,7 +49,9 @@ impl GrantedWorld {
                 && !path::is_absolute(program)
             {
                 let words: Vec<&str> = rest.split_whitespace().collect();
-                return Err(error.help(format!("a program and its arguments stand apart: `run({name:?}, {words:?})`")));
+                return Err(
+                    error.help(format!("a program and its arguments are separate values: `run({name:?}, {words:?})`"))
+                );
             }
             return Err(
                 match command.needs == RequiredGrant::Program && program.contains('/') && !path::is_absolute(program) {

@@ -1,4 +1,4 @@
-//! What packagers put beside the binary: completions, manual pages, and the version that bug reports name.
+//! What packagers install with the binary: completions, manual pages, and the version that bug reports name.
 
 use crate::support::home::Home;
 
