@@ -66,8 +66,8 @@ impl EarlierNumbers {
         self.changed.contains(&hash)
     }
 
-    /// What is known of a head: `None` if its id must be looked up; otherwise the number of its node, or `Some(None)` if it is
-    /// the first head with its id.
+    /// What is known of a head: `None` if its id must be looked up; otherwise the number of its node, or `Some(None)` if
+    /// it is the first head with its id.
     pub fn taken(&self, fragment: usize, head: u32, hash: u64) -> Option<Option<u32>> {
         let node = self.node(fragment, head).filter(|_| !self.has_changed(hash))?;
         Some(Some(self.numbers[node as usize]).filter(|number| *number != NONE))
