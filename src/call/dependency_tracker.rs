@@ -154,6 +154,10 @@ impl Host for DependencyTracker {
         self.elsewhere().session()
     }
 
+    fn has_time(&self) -> bool {
+        self.elsewhere().has_time()
+    }
+
     fn sleep(&self, ms: u64) -> Result<()> {
         self.elsewhere().sleep(ms)
     }

@@ -144,6 +144,11 @@ impl CommandContext {
         layer.ok_or_else(|| Diagnostic::new(Code::WORLD, format!("`{WORKSPACE_FOLDER}` cannot be created")))
     }
 
+    /// Whether the folder that new files are written to exists already.
+    pub fn has_target_layer(&self) -> Result<bool> {
+        Ok(!self.options.dirs.is_empty() || self.workspace.stat(WORKSPACE_FOLDER)?.is_some())
+    }
+
     /// Notes that a new file of the workspace layer must be trusted before it is used.
     pub fn hint_at_trust(&self, origin: &str) {
         if origin == "workspace" {

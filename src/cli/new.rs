@@ -53,8 +53,12 @@ impl NewCommand {
             target.write(path, text.as_bytes())?;
         }
         // An older one may exist, of an earlier version of toolsd.
-        target.write(SCHEMA_FILE, format!("{:#}\n", pack_schema()).as_bytes())?;
-        let written = files.iter().map(|(path, _)| path.as_str()).chain([SCHEMA_FILE]);
+        let schema = format!("{:#}\n", pack_schema());
+        let is_current = target.read(SCHEMA_FILE).is_ok_and(|known| known == schema.as_bytes());
+        if !is_current {
+            target.write(SCHEMA_FILE, schema.as_bytes())?;
+        }
+        let written = files.iter().map(|(path, _)| path.as_str()).chain((!is_current).then_some(SCHEMA_FILE));
         let paths: Vec<String> = written.map(str::to_owned).collect();
         if context.options.format == OutputFormat::Json {
             context.terminal.json(&json!({ "folder": target.root(), "files": paths }));
@@ -75,6 +79,9 @@ impl NewCommand {
             [one] => return check_name(one).map(str::to_owned),
             [] => {}
             _ => return wrong("one pack is needed".to_owned(), "name it by `--pack NAME`, once"),
+        }
+        if !context.has_target_layer()? {
+            return wrong("there is no pack to put it in".to_owned(), "begin with `toolsd new pack NAME`");
         }
         let (target, origin) = (context.target_layer()?, context.target_origin());
         let layer = crate::registry::Layer { origin, world: Some(target), trust: None };

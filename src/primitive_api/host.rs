@@ -139,6 +139,11 @@ pub trait Host: Send + Sync {
     fn sleep(&self, _ms: u64) -> Result<()> {
         Ok(())
     }
+
+    /// Whether time passes. In cases it does not, so that what is locked stays locked.
+    fn has_time(&self) -> bool {
+        true
+    }
 }
 
 fn no_graph() -> Box<Diagnostic> {

@@ -15,6 +15,7 @@ use landlock::{
 };
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2};
 use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
 use seccompiler::BpfProgram;
 use std::fs::File;
 use std::io;
@@ -171,18 +172,17 @@ pub(super) fn start(start: &ProgramStart<'_>, confines: Option<&Mechanisms>) -> 
 //= docs/spec.md#programs
 //# A program MUST have limits of memory, file size, number of processes and output.
 /// Resources and their limits; none is above what this process has itself.
-fn limits(is_git: bool) -> Vec<(u32, u64)> {
-    use rustix::process::{Resource, getrlimit};
+fn limits(is_git: bool) -> Vec<(Resource, u64)> {
     let most = |of: Resource, most: u64| getrlimit(of).maximum.unwrap_or(u64::MAX).min(most);
     let mut limits = vec![
         // One byte: that no core is written, and, unlike 0, none is piped to a program of the system.
-        (libc::RLIMIT_CORE, most(Resource::Core, 1)),
-        (libc::RLIMIT_DATA, most(Resource::Data, if is_git { MAX_MEMORY_OF_GIT } else { MAX_MEMORY })),
-        (libc::RLIMIT_FSIZE, most(Resource::Fsize, MAX_FILE_BYTES)),
-        (libc::RLIMIT_NOFILE, most(Resource::Nofile, MAX_OPEN_FILES)),
+        (Resource::Core, most(Resource::Core, 1)),
+        (Resource::Data, most(Resource::Data, if is_git { MAX_MEMORY_OF_GIT } else { MAX_MEMORY })),
+        (Resource::Fsize, most(Resource::Fsize, MAX_FILE_BYTES)),
+        (Resource::Nofile, most(Resource::Nofile, MAX_OPEN_FILES)),
     ];
     let processes = running_processes().map(|running| most(Resource::Nproc, running + MAX_PROCESSES));
-    limits.extend(processes.map(|max| (libc::RLIMIT_NPROC, max)));
+    limits.extend(processes.map(|max| (Resource::Nproc, max)));
     limits
 }
 
@@ -453,19 +453,14 @@ mod tests {
     //# A program MUST have limits of memory, file size, number of processes and output.
     #[test]
     fn each_resource_has_its_limit_and_none_above_our_own() {
-        use rustix::process::{Resource, getrlimit};
         for (is_git, memory) in [(true, 1 << 30), (false, 4 << 30)] {
-            let all = [
-                (libc::RLIMIT_CORE, Resource::Core, 1),
-                (libc::RLIMIT_DATA, Resource::Data, memory),
-                (libc::RLIMIT_FSIZE, Resource::Fsize, 4 << 30),
-                (libc::RLIMIT_NOFILE, Resource::Nofile, 4096),
-            ];
-            let expected = all.map(|(number, of, most)| (number, getrlimit(of).maximum.unwrap_or(u64::MAX).min(most)));
+            let all =
+                [(Resource::Core, 1), (Resource::Data, memory), (Resource::Fsize, 4 << 30), (Resource::Nofile, 4096)];
+            let expected = all.map(|(of, most)| (of, getrlimit(of).maximum.unwrap_or(u64::MAX).min(most)));
             let limits = limits(is_git);
             assert_eq!(limits[..4], expected);
             let running = running_processes().unwrap();
-            assert!(limits[4].0 == libc::RLIMIT_NPROC && limits[4].1 <= running + MAX_PROCESSES + 500);
+            assert!(limits[4].0 == Resource::Nproc && limits[4].1 <= running + MAX_PROCESSES + 500);
         }
     }
 }

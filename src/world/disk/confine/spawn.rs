@@ -7,7 +7,7 @@
 
 use super::sandbox::HostExitSignal;
 use libc::{c_char, c_int, c_void};
-use rustix::process::Pid;
+use rustix::process::{Pid, Resource, Rlimit, setrlimit};
 use seccompiler::BpfProgram;
 use std::ffi::{CString, NulError};
 use std::io;
@@ -31,8 +31,8 @@ pub(super) struct ProcessImage {
     pub confined: bool,
     /// What ends its group when this process ends: see [`signal_on_host_exit`].
     pub tether: HostExitSignal,
-    /// Limits of `setrlimit`: the resource and its number.
-    pub limits: Vec<(u32, u64)>,
+    /// Limits of `setrlimit`.
+    pub limits: Vec<(Resource, u64)>,
 }
 
 /// Of the capabilities of root, what it needs to work on files of others: `CAP_DAC_OVERRIDE`.
@@ -184,8 +184,9 @@ unsafe fn become_program(plan: &SpawnPlan<'_>) -> &'static str {
             return "close_range";
         }
         for (resource, number) in &image.limits {
-            let limit = libc::rlimit { rlim_cur: *number, rlim_max: *number };
-            if libc::setrlimit(*resource as _, &raw const limit) != 0 {
+            // A system call and nothing else, as everything must be between `fork` and `exec`.
+            let limit = Rlimit { current: Some(*number), maximum: Some(*number) };
+            if setrlimit(*resource, limit).is_err() {
                 return "setrlimit";
             }
         }
