@@ -288,7 +288,11 @@ fn diff(expected: &str, got: &str) -> String {
 /// Whether both are equal as JSON Schema has it: `1` is `1.0`, and keys have no order.
 fn is_equal(one: &Json, other: &Json) -> bool {
     match (one, other) {
-        (Json::Number(one), Json::Number(other)) => one == other || one.as_f64() == other.as_f64(),
+        (Json::Number(one), Json::Number(other)) => {
+            // Two large integers may be the same number only after rounding.
+            let are_whole = !one.is_f64() && !other.is_f64();
+            one == other || !are_whole && one.as_f64() == other.as_f64()
+        }
         (Json::Array(one), Json::Array(other)) => {
             one.len() == other.len() && one.iter().zip(other).all(|(one, other)| is_equal(one, other))
         }
@@ -382,5 +386,13 @@ mod tests {
         assert_eq!(partial_difference(&json!([1]), &json!([1, 2])).as_deref(), Some(shown));
         let shown = "/0/a: expected 1, got \"x\"\n/0/b: expected 2, got nothing";
         assert_eq!(partial_difference(&json!([{ "a": 1, "b": 2 }]), &json!([{ "a": "x" }])).as_deref(), Some(shown));
+    }
+
+    #[test]
+    fn large_integers_are_equal_only_if_they_are_the_same() {
+        let equal = |one: Json, other: Json| is_equal(&one, &other);
+        assert!(equal(json!({ "x": 1 }), json!({ "x": 1.0 })));
+        assert!(!equal(json!({ "x": 9_007_199_254_740_993_i64 }), json!({ "x": 9_007_199_254_740_992_i64 })));
+        assert!(equal(json!(9_007_199_254_740_992_i64), json!(9_007_199_254_740_992.0)));
     }
 }

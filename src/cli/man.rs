@@ -19,6 +19,9 @@ pub struct ManCommand {
 impl ManCommand {
     /// `commands` is the whole command line.
     pub(super) fn run(&self, commands: Command, terminal: &Terminal) -> CommandResult {
+        if self.folder.is_empty() {
+            return Err(Diagnostic::new(Code("usage"), "the folder has no name").help("`.` is the current folder"));
+        }
         let disk = Disk::new(&self.folder, [])?;
         let mut commands = commands.disable_help_subcommand(true);
         commands.build();

@@ -408,6 +408,13 @@ pub fn read_case(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Case {
         for step in fields.tables("step", &mut reader.diagnostics) {
             read_step(&step, &mut steps, reader);
         }
+        if steps.is_empty() && reader.diagnostics.len() == known_errors {
+            reader.missing(
+                &fields.header,
+                "the case has no steps",
+                "write a `[[case.step]]`, or `call` and `expect` in the case",
+            );
+        }
     } else {
         read_step(fields, &mut steps, reader);
     }

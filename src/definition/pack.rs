@@ -276,10 +276,23 @@ pub static SKILLS: Grammar = Grammar {
     ],
 };
 
-/// Reports grants that are not valid globs or that are in a forbidden folder, and warns about those that match nothing
+/// Reports grants that are not names of variables or not valid globs or that are in a forbidden folder, and warns about those that match nothing
 /// because they leave their root with `..`.
 fn check_paths(grants: &Fields<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    for grant in grants.located_texts("env") {
+        let name = grant.value.strip_suffix('*').unwrap_or(&grant.value);
+        if grant.value.is_empty() || name.contains(['*', '=', '?', ' ']) {
+            let message = format!("`{}` is not a variable of the environment", grant.value);
+            let diagnostic = Diagnostic::new(code::WRONG_VALUE, message).at(grant.at);
+            diagnostics.push(*diagnostic.help("write its name, such as `HOME`, or the beginning of several: `TEA_*`"));
+        }
+    }
     for grant in ["read", "write"].into_iter().flat_map(|name| grants.located_texts(name)) {
+        if grant.value.trim().is_empty() {
+            let diagnostic = Diagnostic::new(code::WRONG_VALUE, "an empty grant would cover everything").at(grant.at);
+            diagnostics.push(*diagnostic.help("write `.` for the whole root, or the folders that the pack needs"));
+            continue;
+        }
         if let Err(diagnostic) = check_grant(&grant.value) {
             diagnostics.push(Diagnostic { code: code::WRONG_VALUE, ..*diagnostic.at(grant.at) });
         } else if path::clean(&grant.value).starts_with("..") {

@@ -15,6 +15,48 @@ const fn foreign(word: &'static str, says: &'static str) -> ForeignWord {
     ForeignWord { word, says }
 }
 
+/// Keywords and constants of other languages, sorted, and how a script writes them.
+const FOREIGN_KEYWORDS: &[ForeignWord] = &[
+    foreign("=~", "`text.matches(regex)`"),
+    foreign("and", "`&&`"),
+    foreign("async", "`parallel`, which waits for all of its functions"),
+    foreign("await", "the call alone: it returns when it is done"),
+    foreign("class", "a map: `#{ name: value }`"),
+    foreign("def", "`fn name(parameters) { … }`"),
+    foreign("elif", "`else if`"),
+    foreign("elseif", "`else if`"),
+    foreign("elsif", "`else if`"),
+    foreign("except", "`catch (error) { … }`"),
+    foreign("export", "nothing: all scripts of a pack see its functions"),
+    foreign("false", "`false`"),
+    foreign("func", "`fn name(parameters) { … }`"),
+    foreign("function", "`fn name(parameters) { … }`, or `|parameters| …` for a closure"),
+    foreign("import", "nothing: all scripts of a pack see its functions"),
+    foreign("is", "`==`"),
+    foreign("lambda", "`|parameters| …`"),
+    foreign("mut", "`let`: every variable can be changed"),
+    foreign("new", "a map: `#{ name: value }`"),
+    foreign("nil", "`()`, for a value that is missing"),
+    foreign("none", "`()`, for a value that is missing"),
+    foreign("not", "`!`"),
+    foreign("null", "`()`, for a value that is missing"),
+    foreign("or", "`||`"),
+    foreign("pass", "an empty block: `{ }`"),
+    foreign("pub", "`fn`: all scripts of a pack see its functions"),
+    foreign("require", "nothing: all scripts of a pack see its functions"),
+    foreign("true", "`true`"),
+    foreign("undefined", "`()`, for a value that is missing"),
+    foreign("use", "nothing: all scripts of a pack see its functions"),
+    foreign("var", "`let`"),
+];
+
+/// What a script writes instead of a keyword of another language, as a sentence of help.
+pub fn translate_keyword(word: &str) -> Option<String> {
+    let lower = word.to_lowercase();
+    let at = FOREIGN_KEYWORDS.binary_search_by(|known| known.word.cmp(&lower)).ok()?;
+    Some(format!("a script writes {} instead of `{word}`", FOREIGN_KEYWORDS[at].says))
+}
+
 /// The words, sorted.
 pub const FOREIGN_WORDS: &[ForeignWord] = &[
     foreign("any", "`some`"),

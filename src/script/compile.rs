@@ -69,6 +69,17 @@ fn parse_script(engine: &Engine, source: &Arc<Source>) -> std::result::Result<Sc
     Ok(Script::new(Arc::clone(source), ast))
 }
 
+/// The error of a script that ends within a comment: rhai accepts it, without the functions that follow.
+fn open_comment(engine: &Engine, source: &Arc<Source>) -> Option<Diagnostic> {
+    let text = &*source.text;
+    let start = text.rfind("/*").filter(|_| text.matches("/*").count() > text.matches("*/").count())?;
+    // What follows is wrong in a script, and right in a comment.
+    engine.compile(format!("{text}\n)")).is_ok().then(|| {
+        let error = Diagnostic::new(Code("script-syntax"), "the comment does not end");
+        *error.help("end it with `*/`").at(source.place(start..start + 2))
+    })
+}
+
 /// Parses a script. If it has errors, reports the first error of each function. Rhai stops at the first error, so
 /// parsing resumes at the next `fn` at the start of a line, with empty lines in front so that positions stay correct.
 fn parse_all_functions(engine: &Engine, source: &Arc<Source>) -> std::result::Result<AST, Vec<Diagnostic>> {
@@ -76,7 +87,10 @@ fn parse_all_functions(engine: &Engine, source: &Arc<Source>) -> std::result::Re
     let mut text = source.text.to_string();
     loop {
         let error = match engine.compile(&text) {
-            Ok(ast) if errors.is_empty() => return Ok(ast),
+            Ok(ast) if errors.is_empty() => match open_comment(engine, source) {
+                None => return Ok(ast),
+                Some(error) => return Err(vec![error]),
+            },
             Ok(_) => return Err(errors),
             Err(error) => error,
         };

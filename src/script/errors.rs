@@ -3,7 +3,7 @@
 use super::compiled::CompiledScripts;
 use super::convert::{kind_of_type, to_value};
 use super::engine::{known_arities, known_names};
-use crate::diagnostic::{Code, Diagnostic, did_you_mean, translate_word};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean, translate_keyword, translate_word};
 use crate::guard;
 use crate::source::Place;
 use crate::value::{CaughtError, with_article};
@@ -149,10 +149,18 @@ fn describe_recursion() -> Box<Diagnostic> {
 pub(super) fn describe_parse_error(kind: &ParseErrorType) -> Box<Diagnostic> {
     let error = |message: String| Diagnostic::new(Code("script-syntax"), message);
     match kind {
-        ParseErrorType::VariableUndefined(name) => error(format!("there is no variable `{name}`"))
-            .help("declare it with `let`; a top-level constant is read as `global::NAME`"),
-        ParseErrorType::Reserved(word) => error(format!("`{word}` is a reserved word"))
-            .help(format!("write a map key in quotes: `#{{ \"{word}\": … }}`, `map[\"{word}\"]`; a function or a variable needs another name")),
+        ParseErrorType::VariableUndefined(name) => {
+            let declare = || "declare it with `let`; a top-level constant is read as `global::NAME`".to_owned();
+            error(format!("there is no variable `{name}`")).help(translate_keyword(name).unwrap_or_else(declare))
+        }
+        ParseErrorType::Reserved(word) => {
+            let quote = || {
+                format!(
+                    "write a map key in quotes: `#{{ \"{word}\": … }}`, `map[\"{word}\"]`; a function or a variable needs another name"
+                )
+            };
+            error(format!("`{word}` is a reserved word")).help(translate_keyword(word).unwrap_or_else(quote))
+        }
         ParseErrorType::FnDuplicatedDefinition(name, parameters) => {
             error(format!("`{name}` with {parameters} parameters is defined twice"))
         }
