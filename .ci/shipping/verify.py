@@ -276,11 +276,15 @@ def verify_oci(artefact: Artefact, folder: CleanFolder, made: list[Artefact]) ->
 
 def drive_in_root(folder: CleanFolder, root: Path, configuration: dict) -> str:
     """As a container runtime does without isolation: the image as the root, its user, its environment."""
-    folder.environment |= dict(variable.split("=", 1) for variable in configuration["Env"]) | {"PATH": os.environ["PATH"]}
-    folder.workspace = root / "workspace"
+    outside = folder.environment, folder.workspace
+    environment = dict(variable.split("=", 1) for variable in configuration["Env"]) | {"PATH": os.environ["PATH"]}
+    folder.environment, folder.workspace = folder.environment | environment, root / "workspace"
     enter = ["chroot", f"--userspec={configuration['User']}", str(root)]
     command = [*enter, *configuration["Entrypoint"], "--workspace", configuration["WorkingDir"]]
-    return folder.drive(command, [*command, *configuration["Cmd"]])
+    seen = folder.drive(command, [*command, *configuration["Cmd"]])
+    # The next image is another system.
+    folder.environment, folder.workspace = outside
+    return seen
 
 
 def verify_deb(artefact: Artefact, folder: CleanFolder, made: list[Artefact]) -> list[str]:
