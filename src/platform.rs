@@ -17,6 +17,21 @@ use windows as system;
 #[cfg(test)]
 pub use system::thread_time;
 pub use system::{
-    Signal, SignalKind, StdinStream, StdoutStream, coarse_ms, discard_unsent, limit_send_buffer, limit_unsent_time,
+    Signal, SignalKind, StdinStream, StdoutStream, discard_unsent, limit_send_buffer, limit_unsent_time,
     raise_descriptor_limit, signal, take_standard_streams,
 };
+
+/// The milliseconds of a coarse clock, which takes some nanoseconds to read and has a resolution of a few milliseconds.
+#[cfg(target_os = "linux")]
+pub fn coarse_ms() -> i64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::MonotonicCoarse);
+    time.tv_sec.wrapping_mul(1_000).wrapping_add(time.tv_nsec / 1_000_000)
+}
+
+/// The milliseconds of a clock: other systems have no coarse one.
+#[cfg(not(target_os = "linux"))]
+pub fn coarse_ms() -> i64 {
+    static BEGAN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    let passed = BEGAN.get_or_init(std::time::Instant::now).elapsed().as_millis();
+    i64::try_from(passed).unwrap_or(i64::MAX)
+}

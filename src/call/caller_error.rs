@@ -8,7 +8,6 @@ const ADVICE: &str = "try other arguments, or report it to the pack's author: th
 
 //= docs/spec.md#calls
 //# The answer to a caller MUST NOT contain locations or advice for the author of the pack; the log MUST contain them.
-//#
 /// Returns the error as a caller sees it that requested `what`: the name of a tool, or a URI.
 pub fn for_caller(error: &Diagnostic, what: Option<&str>) -> Diagnostic {
     let is_in_pack = error.at.as_ref().is_some_and(|at| is_pack_file(&at.source.path));

@@ -79,13 +79,11 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let added_for = |is_kind: bool, call: &CallSite| {
         added.as_ref().filter(|_| is_kind && NODE_QUERIES.contains(&call.name.as_str()))
     };
-    let unknown = asked.iter().filter(|(name, is_kind, call)| match added_for(*is_kind, call) {
-        Some(added) => !added.contains(name),
-        None => !is_given(name),
-    });
-    let diagnostics = unknown.filter_map(|(name, is_kind, call)| {
+    let diagnostics = asked.iter().filter_map(|(name, is_kind, call)| {
         let nearest = match added_for(*is_kind, call) {
+            Some(added) if added.contains(name) => return None,
             Some(added) => did_you_mean(name, added.iter().copied()),
+            None if is_given(name) => return None,
             None => did_you_mean(name, given()),
         };
         // Fields may come from the files that are scanned: what is not nearly a known one may be one of theirs.

@@ -136,7 +136,7 @@ impl CommandContext {
         if let Some(dir) = self.options.dirs.first() {
             return Ok(Arc::new(Disk::new(dir, [])?));
         }
-        if self.workspace.stat(WORKSPACE_FOLDER)?.is_none() {
+        if !self.has_target_layer()? {
             // Files of a layer are text that people commit to their repository: an empty record marks the folder.
             self.workspace.write(&format!("{WORKSPACE_FOLDER}/{}", EJECTED), b"{}\n")?;
         }

@@ -278,7 +278,7 @@ pub static SKILLS: Grammar = Grammar {
 
 /// Reports grants that are not names of variables or not valid globs or that are in a forbidden folder, and warns about those that match nothing
 /// because they leave their root with `..`.
-fn check_paths(grants: &Fields<'_>, diagnostics: &mut Vec<Diagnostic>) {
+fn check_grants(grants: &Fields<'_>, diagnostics: &mut Vec<Diagnostic>) {
     for grant in grants.located_texts("env") {
         let name = grant.value.strip_suffix('*').unwrap_or(&grant.value);
         if grant.value.is_empty() || name.contains(['*', '=', '?', ' ']) {
@@ -328,7 +328,7 @@ pub fn read_pack(fields: &Fields<'_>, reader: &mut DefinitionReader) -> PackDefi
     if reader.validation == Validation::Full
         && let Some(grants) = fields.table("grants", &mut Vec::new())
     {
-        check_paths(&grants, &mut reader.diagnostics);
+        check_grants(&grants, &mut reader.diagnostics);
     }
     PackDefinition {
         title: fields.required("title"),

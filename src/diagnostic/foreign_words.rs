@@ -52,9 +52,8 @@ const FOREIGN_KEYWORDS: &[ForeignWord] = &[
 
 /// What a script writes instead of a keyword of another language, as a sentence of help.
 pub fn translate_keyword(word: &str) -> Option<String> {
-    let lower = word.to_lowercase();
-    let at = FOREIGN_KEYWORDS.binary_search_by(|known| known.word.cmp(&lower)).ok()?;
-    Some(format!("a script writes {} instead of `{word}`", FOREIGN_KEYWORDS[at].says))
+    let says = look_up(FOREIGN_KEYWORDS, word)?;
+    Some(format!("a script writes {says} instead of `{word}`"))
 }
 
 /// The words, sorted.
@@ -137,9 +136,13 @@ pub fn translate_word(name: &str) -> Option<String> {
 
 /// What a script says in place of a word of another language, if it is known, as a sentence of a message.
 pub fn foreign_word(name: &str) -> Option<String> {
-    let name = name.to_lowercase();
-    let found = FOREIGN_WORDS.iter().find(|known| known.word == name)?;
-    Some(format!("scripts say {}", found.says))
+    look_up(FOREIGN_WORDS, name).map(|says| format!("scripts say {says}"))
+}
+
+/// Upper and lower case are the same: Python has `None`, and Ruby `nil`.
+fn look_up(words: &[ForeignWord], word: &str) -> Option<&'static str> {
+    let word = word.to_lowercase();
+    words.iter().find(|known| known.word == word).map(|known| known.says)
 }
 
 #[cfg(test)]
@@ -151,5 +154,10 @@ mod tests {
         assert_eq!(foreign_word("flatMap").unwrap(), "scripts say `map`, then `flatten`");
         assert_eq!(foreign_word("ORDER BY").unwrap(), "scripts say `sort`");
         assert!(foreign_word("teapot").is_none());
+        assert_eq!(
+            translate_keyword("None").unwrap(),
+            "a script writes `()`, for a value that is missing instead of `None`"
+        );
+        assert!(FOREIGN_KEYWORDS.windows(2).all(|pair| pair[0].word < pair[1].word), "sorted by word, each once");
     }
 }

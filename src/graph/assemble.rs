@@ -276,8 +276,9 @@ impl FragmentAssembly {
             guard::check()?;
             let kinds: Vec<u16> = fragment.kinds.iter().map(|kind| self.edge_kind(kind)).collect();
             for (reference, at) in fragment.references.iter().zip(0_u32..) {
-                let row = EdgeRow { kind: kinds[usize::from(reference.kind)], fragment: number, ..NO_EDGE };
-                edges.push(self.resolve_edge(EdgeRow { reference: at, ..row }, reference));
+                let kind = kinds[usize::from(reference.kind)];
+                let row = EdgeRow { kind, fragment: number, reference: at, ..NO_EDGE };
+                edges.push(self.resolve_edge(row, reference));
             }
         }
         self.data.edges = edges;

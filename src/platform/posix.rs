@@ -11,21 +11,6 @@ use std::io;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-/// The milliseconds of a coarse clock, which takes some nanoseconds to read and has a resolution of a few milliseconds.
-#[cfg(target_os = "linux")]
-pub fn coarse_ms() -> i64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::MonotonicCoarse);
-    time.tv_sec.wrapping_mul(1_000).wrapping_add(time.tv_nsec / 1_000_000)
-}
-
-/// The milliseconds of a clock.
-#[cfg(not(target_os = "linux"))]
-pub fn coarse_ms() -> i64 {
-    static BEGAN: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
-    let passed = BEGAN.get_or_init(std::time::Instant::now).elapsed().as_millis();
-    i64::try_from(passed).unwrap_or(i64::MAX)
-}
-
 /// The processor time of this thread.
 #[cfg(test)]
 pub fn thread_time() -> Duration {

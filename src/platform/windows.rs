@@ -2,9 +2,8 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::OnceLock;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::signal::windows::{CtrlBreak, CtrlC, ctrl_break, ctrl_c};
 
@@ -112,16 +111,10 @@ impl AsyncWrite for StdoutStream {
     }
 }
 
-/// The milliseconds of a clock.
-pub fn coarse_ms() -> i64 {
-    static BEGAN: OnceLock<Instant> = OnceLock::new();
-    i64::try_from(BEGAN.get_or_init(Instant::now).elapsed().as_millis()).unwrap_or(i64::MAX)
-}
-
 /// The time of the process: this system has no clock of a thread that `std` reads.
 #[cfg(test)]
 pub fn thread_time() -> Duration {
-    Duration::from_millis(u64::try_from(coarse_ms()).unwrap_or(0))
+    Duration::from_millis(u64::try_from(super::coarse_ms()).unwrap_or(0))
 }
 
 /// Returns `None`: sockets are not counted as files here.

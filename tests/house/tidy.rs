@@ -63,20 +63,19 @@ const CLIENTS: &[&str] = &[
 const FILE_LINES: usize = 700;
 const FUNCTION_LINES: usize = 60;
 
-fn sources() -> Vec<(String, String)> {
-    fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                collect(&path, found);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                found.push(path);
-            }
-        }
+/// Adds a file with one of these extensions, or all such files below a folder.
+fn collect(path: &Path, extensions: &[&str], found: &mut Vec<PathBuf>) {
+    if path.is_dir() {
+        fs::read_dir(path).unwrap().for_each(|entry| collect(&entry.unwrap().path(), extensions, found));
+    } else if path.extension().is_some_and(|extension| extensions.iter().any(|of| extension == *of)) {
+        found.push(path.to_owned());
     }
+}
+
+fn sources() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = Vec::new();
-    collect(&root, &mut found);
+    collect(&root, &["rs"], &mut found);
     found.sort();
     found
         .into_iter()

@@ -35,7 +35,6 @@ const MORE: &[(&str, &str)] = &[
 //= docs/spec.md#calls
 //= type=test
 //# The answer to a caller MUST NOT contain locations or advice for the author of the pack; the log MUST contain them.
-//#
 #[test]
 fn no_error_addresses_the_author_of_a_pack() {
     let failing = ALL.iter().flat_map(|primitive| primitive.examples).filter_map(|example| match example.gives {

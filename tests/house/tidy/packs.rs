@@ -1,5 +1,6 @@
 //! The limits of the packs inside the binary: they are the models that authors copy.
 
+use super::collect;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,23 +13,12 @@ const FUNCTION_LINES: usize = 50;
 /// The maximum width of a line.
 const COLUMNS: usize = 120;
 
-fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            collect(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "toml" || extension == "rhai") {
-            found.push(path);
-        }
-    }
-}
-
 /// Path and text of the definitions and scripts of all packs.
 pub fn files() -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
     for folder in ["tools.d", "prompts"] {
-        collect(&root.join(folder), &mut found);
+        collect(&root.join(folder), &["toml", "rhai"], &mut found);
     }
     found.sort();
     let read = |path: PathBuf| {

@@ -1,5 +1,6 @@
 //! Plain words: the phrases of wording.toml occur in the repository no more often than it allows.
 
+use super::collect;
 use regex::RegexBuilder;
 use serde::Deserialize;
 use std::fs;
@@ -7,6 +8,9 @@ use std::path::{Path, PathBuf};
 
 /// Where people read: folders and single files.
 const READ: [&str; 7] = ["src", "docs", "tests", "tools.d", "README.md", "Cargo.toml", "build.rs"];
+
+/// What kinds of files they read.
+const EXTENSIONS: [&str; 5] = ["rs", "rhai", "toml", "md", "hbs"];
 
 /// The file that lists the phrases.
 const WORDING: &str = "tests/house/tidy/wording.toml";
@@ -27,18 +31,7 @@ struct Phrase {
     max: usize,
 }
 
-fn collect(path: &Path, found: &mut Vec<PathBuf>) {
-    if path.is_dir() {
-        fs::read_dir(path).unwrap().for_each(|entry| collect(&entry.unwrap().path(), found));
-    } else if path
-        .extension()
-        .is_some_and(|extension| ["rs", "rhai", "toml", "md", "hbs"].iter().any(|of| extension == *of))
-    {
-        found.push(path.to_owned());
-    }
-}
-
-/// The lines in which a phrase occurs, as `file:line: text`.
+/// The file, the line and its text of each hit.
 fn lines_with<'a>(phrase: &Phrase, files: &'a [(String, String)]) -> Vec<(String, usize, &'a str)> {
     let regex = |pattern: &str| RegexBuilder::new(pattern).case_insensitive(true).build().unwrap();
     let (pattern, except) = (regex(&phrase.pattern), phrase.except.as_deref().map(regex));
@@ -57,7 +50,7 @@ fn lines_with<'a>(phrase: &Phrase, files: &'a [(String, String)]) -> Vec<(String
 fn wording_becomes_plainer() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut paths = Vec::new();
-    READ.iter().for_each(|part| collect(&root.join(part), &mut paths));
+    READ.iter().for_each(|part| collect(&root.join(part), &EXTENSIONS, &mut paths));
     let name = |path: &PathBuf| path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
     // Some fixtures are not UTF-8.
     let text = |path: &PathBuf| String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();
