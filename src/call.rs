@@ -26,7 +26,7 @@ pub use caller_error::for_caller;
 pub use change_feed::{ChangeFeed, ChangeSubscription, HostChange};
 pub use elicitation::{AskMode, Asker, CallRecord, PendingQuestions};
 pub use host::{LogLines, Staging};
-pub use loading::{PackSource, load_packs, name_clashes};
+pub use loading::{PackSource, load_packs, load_registry, name_clashes};
 pub use request::{Caller, CompletionTarget, Peer, Request};
 pub use server_state::Serving;
 pub use service::{RefreshSchedule, RequestHandler, Service};

@@ -1,5 +1,6 @@
 //! The command line: one file per command, one entry point.
 
+mod add;
 mod call;
 mod check;
 mod command_line;
@@ -9,19 +10,26 @@ mod cost;
 mod docs;
 mod doctor;
 mod eject;
+mod fetch;
 mod hot_reload;
 mod list;
+mod lock;
 mod man;
 mod new;
 mod options;
+mod outdated;
+mod project;
 mod prompt;
 mod read;
+mod remove;
 mod schema;
 mod secrets;
 mod serve;
 mod terminal;
 mod test;
 mod trust;
+mod trust_layers;
+mod update;
 
 use crate::diagnostic::printable;
 use crate::world::disk::{end_programs, hide_process};
@@ -81,7 +89,10 @@ fn run_command(command: CliCommand, context: CommandContext) -> CommandResult {
     match command {
         CliCommand::Completions(completions) => completions.run(CommandLine::command(), &context.terminal),
         CliCommand::Man(man) => man.run(CommandLine::command(), &context.terminal),
-        CliCommand::Serve(serve) => serve.run(context),
+        CliCommand::Serve(serve) => {
+            let context = CommandContext { is_locked: serve.locked, ..context };
+            serve.run(context)
+        }
         CliCommand::Check(check) => check.run(&context),
         CliCommand::Test(test) => test.run(&context),
         CliCommand::Call(call) => call.run(&context),
@@ -97,6 +108,12 @@ fn run_command(command: CliCommand, context: CommandContext) -> CommandResult {
         CliCommand::New(new) => new.run(&context),
         CliCommand::Eject(eject) => eject.run(&context),
         CliCommand::Trust(trust) => trust.run(&context),
+        CliCommand::Add(add) => add.run(&context),
+        CliCommand::Remove(remove) => remove.run(&context),
+        CliCommand::Fetch(fetch) => fetch.run(&context),
+        CliCommand::Outdated(outdated) => outdated.run(&context),
+        CliCommand::Update(update) => update.run(&context),
+        CliCommand::Lock(lock) => lock.run(&context),
         CliCommand::Doctor => doctor::run(&context),
     }
 }

@@ -5,6 +5,7 @@ mod front_matter;
 mod replacements;
 mod rewrite;
 mod section;
+mod toml_table;
 mod yaml_tree;
 
 pub use fill::{fill, token_names};
@@ -12,3 +13,4 @@ pub use front_matter::{FrontMatterOptions, QuoteStyle, edit_front_matter};
 pub use replacements::{TextEdit, edit_chars, edit_lines, edits_from_values, with_byte_order_mark_of};
 pub use rewrite::rewrite_yaml;
 pub use section::{SectionEdit, edit_section};
+pub use toml_table::{append_table, remove_table, replace_key};

@@ -28,6 +28,8 @@ pub mod script;
 pub mod template;
 pub mod definition;
 pub mod registry;
+pub mod distribution;
+pub mod surface;
 pub mod check;
 pub mod manual;
 pub mod call;

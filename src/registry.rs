@@ -23,7 +23,7 @@ pub use permissions::Permissions;
 pub use selection::{PackChoice, PackSelection, WorldOpener, find_root, roots_outside, select_pack};
 pub use settings::{NO_PACK, WorkspaceSettings, granted_paths, limit_diagnostics, unknown_pack};
 pub use skills::{FileDigests, SKILL_FILE, Skill, SkillFile, SkillRejection, read_found_skill};
-pub use trust::{TRUST_RECORD, TrustRecord, TrustedFile, UNTRUSTED, WorkspaceTrust, hash_hex};
+pub use trust::{TRUST_RECORD, TrustRecord, TrustedFile, TrustedLayer, UNTRUSTED, WorkspaceTrust, hash_hex};
 pub use uri_template::{MAX_URI_BYTES, UriTemplate, UriVariables};
 pub use workspace_files::{
     FOLDERS, WORKSPACE_FOLDER, is_hidden, is_withheld, is_withheld_file, is_withheld_of, pack_of_file, withheld_packs,

@@ -4,8 +4,9 @@
 use crate::check;
 use crate::definition::{PackDefinition, Validation};
 use crate::diagnostic::{Diagnostic, Result};
+use crate::distribution::ProjectLayers;
 use crate::registry::{
-    Layer, NAME_CLASH, PackChoice, PackFiles, PackPart, PackParts, PackSelection, RefusedPart, Registry, RegistryParts,
+    NAME_CLASH, Pack, PackChoice, PackFiles, PackPart, PackParts, PackSelection, RefusedPart, Registry, RegistryParts,
     WorkspaceSettings, WorkspaceTrust, WorldOpener, assemble, compile_pack, find_root, granted_paths, is_withheld,
     is_withheld_of, limit_diagnostics, merge_definitions, pack_of_file, roots_outside, select_pack, unknown_pack,
 };
@@ -23,14 +24,19 @@ pub trait PackSource: WorldOpener + 'static {
     /// The workspace.
     fn workspace(&self) -> Arc<dyn World>;
 
-    /// The layers, the first one strongest.
-    fn layers(&self) -> Result<Vec<Layer>>;
+    /// The layers, those of the project as its settings name them included.
+    fn layers(&self, settings: &WorkspaceSettings) -> Result<ProjectLayers>;
 
     /// Returns the files that the user trusts in the workspace.
     fn trust(&self) -> Result<WorkspaceTrust>;
 
     /// Returns the errors of the sources themselves.
     fn diagnostics(&self) -> Vec<Diagnostic> {
+        Vec::new()
+    }
+
+    /// Returns the packs that must not serve as they are, each with the reason: what they publish was not approved.
+    fn unapproved(&self, _registry: &Registry) -> Vec<(String, Diagnostic)> {
         Vec::new()
     }
 
@@ -57,20 +63,32 @@ const RETRIES: (usize, Duration) = (100, Duration::from_millis(100));
 
 /// Creates the next generation. All errors are in its `diagnostics`; none of them stops the loading.
 pub fn load_registry(site: &dyn PackSource, previous: &Registry) -> Registry {
+    let registry = load_without(site, previous, &[]);
+    match site.unapproved(&registry) {
+        unapproved if unapproved.is_empty() => registry,
+        unapproved => load_without(site, previous, &unapproved),
+    }
+}
+
+/// The same, in which these packs serve in their previous state, or not at all.
+fn load_without(site: &dyn PackSource, previous: &Registry, unapproved: &[(String, Diagnostic)]) -> Registry {
     let mut diagnostics = site.diagnostics();
     let trust = or_record(site.trust(), &mut diagnostics);
-    let layers = or_record(site.layers(), &mut diagnostics);
     let workspace = site.workspace();
     let (settings, broken) = WorkspaceSettings::load(workspace.as_ref(), &trust);
     diagnostics.extend(broken);
     diagnostics.extend(absent_roots(site, &settings));
-    let (files, broken) = PackFiles::collect(&layers);
+    let layers = or_record(site.layers(&settings), &mut diagnostics);
+    diagnostics.extend(layers.diagnostics);
+    let (files, broken) = PackFiles::collect(&layers.layers);
     diagnostics.extend(broken);
     let names = files.packs();
+    let lost = lost_packs(&names, &layers.refused, previous);
     diagnostics.extend(idle_tables(&settings, &names, &diagnostics));
     let choice = choose_packs(site.choice(), &settings, &names, &mut diagnostics);
     let loader = PackLoader { site, workspace, previous, settings };
-    let loaded = loader.load_packs(&names, &files, &choice);
+    let mut loaded = loader.load_packs(&names, &files, &choice);
+    refuse_unapproved(&names, &mut loaded, unapproved, previous);
     let (mut dormant, mut stale, mut fresh, mut kept) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut refused = Vec::new();
     let withheld = withheld_by_pack(&diagnostics);
@@ -95,18 +113,12 @@ pub fn load_registry(site: &dyn PackSource, previous: &Registry) -> Registry {
             PackState::Dormant(markers) => dormant.push((name.clone(), markers)),
         }
     }
-    for name in changed_packs(&names, &diagnostics, &trust, previous, &choice) {
+    for name in changed_packs(&names, &diagnostics, &trust, previous, &choice).into_iter().chain(lost) {
         kept.push(name.clone());
         stale.push(name);
     }
     let settings = loader.settings;
-    for one in &mut refused {
-        if let PackPart::Item(kind) = one.part
-            && kind.has_prefix()
-        {
-            one.name.insert_str(0, settings.prefix(&one.pack));
-        }
-    }
+    add_prefixes(&mut refused, &settings);
     let mut registry = assemble(RegistryParts { fresh, kept, previous, settings });
     let clashes = std::mem::replace(&mut registry.diagnostics, diagnostics);
     registry.diagnostics.extend(clashes);
@@ -141,6 +153,16 @@ fn changed_packs(
     served.filter(|name| is_chosen(name) && is_changed(name)).collect()
 }
 
+//= docs/spec.md#layers
+//# While a layer cannot be used as it is locked, what served of it before MUST continue to serve, and a
+//# diagnostic MUST report it.
+/// The packs that served from layers that cannot be used now, and that no other layer has.
+fn lost_packs(names: &[String], refused: &[String], previous: &Registry) -> Vec<String> {
+    let is_of = |pack: &Pack| pack.compiled.files.by_path.values().any(|file| refused.contains(&file.origin));
+    let lost = previous.packs.iter().filter(|pack| !names.contains(&pack.name) && is_of(pack));
+    lost.map(|pack| pack.name.clone()).collect()
+}
+
 /// The next generation; nothing if the process had no descriptor left each time, since what could not be read is not
 /// gone.
 //= docs/spec.md#robustness
@@ -163,11 +185,12 @@ pub(super) fn load_with_retries(site: &dyn PackSource, before: &Registry) -> Opt
 pub fn load_packs(site: &dyn PackSource) -> (Vec<PackParts>, Vec<Diagnostic>) {
     let mut diagnostics = site.diagnostics();
     let trust = or_record(site.trust(), &mut diagnostics);
-    let layers = or_record(site.layers(), &mut diagnostics);
     let (settings, broken) = WorkspaceSettings::load(site.workspace().as_ref(), &trust);
     diagnostics.extend(broken);
     diagnostics.extend(absent_roots(site, &settings));
-    let (files, broken) = PackFiles::collect(&layers);
+    let layers = or_record(site.layers(&settings), &mut diagnostics);
+    diagnostics.extend(layers.diagnostics);
+    let (files, broken) = PackFiles::collect(&layers.layers);
     diagnostics.extend(broken);
     let names = files.packs();
     diagnostics.extend(idle_tables(&settings, &names, &diagnostics));
@@ -241,6 +264,45 @@ impl LoadedPack {
     fn attribute_to(&mut self, why: &Diagnostic) {
         self.diagnostics.retain(|diagnostic| !diagnostic.is_error());
         self.refused.iter_mut().for_each(|refused| refused.why = why.clone());
+    }
+}
+
+/// Gives refused parts the names that clients know.
+fn add_prefixes(refused: &mut [RefusedPart], settings: &WorkspaceSettings) {
+    for one in refused {
+        if let PackPart::Item(kind) = one.part
+            && kind.has_prefix()
+        {
+            one.name.insert_str(0, settings.prefix(&one.pack));
+        }
+    }
+}
+
+/// Takes what is not approved out of the packs that were loaded.
+fn refuse_unapproved(
+    names: &[String],
+    loaded: &mut [LoadedPack],
+    unapproved: &[(String, Diagnostic)],
+    previous: &Registry,
+) {
+    for (name, pack) in names.iter().zip(loaded) {
+        if let Some((_, why)) = unapproved.iter().find(|(unapproved, _)| unapproved == name) {
+            let last_good = previous.packs.iter().any(|pack| pack.name == *name);
+            *pack = LoadedPack::unapproved(name, why, last_good);
+        }
+    }
+}
+
+impl LoadedPack {
+    /// A pack that was not approved as it is.
+    fn unapproved(name: &str, why: &Diagnostic, last_good: bool) -> Self {
+        let refused =
+            RefusedPart { pack: name.to_owned(), part: PackPart::Pack, name: name.to_owned(), why: why.clone() };
+        Self {
+            found: PackState::Broken { last_good },
+            diagnostics: vec![why.clone()],
+            refused: if last_good { Vec::new() } else { vec![refused] },
+        }
     }
 }
 
@@ -426,7 +488,7 @@ fn or_record<T: Default>(result: Result<T>, diagnostics: &mut Vec<Diagnostic>) -
 mod tests {
     use super::*;
     use crate::definition::Prompt;
-    use crate::registry::{EMBEDDED, MergedDefinitions};
+    use crate::registry::{EMBEDDED, Layer, MergedDefinitions};
 
     fn files_of_the_binary() -> PackFiles {
         let (files, diagnostics) =

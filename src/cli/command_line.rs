@@ -1,21 +1,27 @@
 //! The command line as it is parsed: the options of every command, and one of the commands.
 
+use super::add::AddCommand;
 use super::call::CallCommand;
 use super::check::CheckCommand;
 use super::completions::CompletionsCommand;
 use super::cost::CostCommand;
 use super::docs::DocsCommand;
 use super::eject::EjectCommand;
+use super::fetch::FetchCommand;
 use super::list::ListCommand;
+use super::lock::LockCommand;
 use super::man::ManCommand;
 use super::new::NewCommand;
 use super::options::SharedOptions;
+use super::outdated::OutdatedCommand;
 use super::prompt::PromptCommand;
 use super::read::ReadCommand;
+use super::remove::RemoveCommand;
 use super::schema::SchemaCommand;
 use super::serve::ServeCommand;
 use super::test::TestCommand;
 use super::trust::TrustCommand;
+use super::update::UpdateCommand;
 use clap::{Parser, Subcommand};
 
 /// Serves MCP tools, resources and prompts that are defined in TOML files, rhai scripts and handlebars templates.
@@ -56,6 +62,18 @@ pub(super) enum CliCommand {
     Eject(EjectCommand),
     /// Allow the pack files of this workspace to be used.
     Trust(TrustCommand),
+    /// Add a layer of packs from a git repository to this project.
+    Add(AddCommand),
+    /// Remove a layer from this project.
+    Remove(RemoveCommand),
+    /// Bring the layers that `toolsd.lock` names to this machine.
+    Fetch(FetchCommand),
+    /// Show which layers have a newer version.
+    Outdated(OutdatedCommand),
+    /// Move layers to what their repositories have now.
+    Update(UpdateCommand),
+    /// Write `toolsd.lock` and `toolsd.surface.json`, or check them.
+    Lock(LockCommand),
     /// Check the set-up: files, trust, packs, git, clients.
     Doctor,
     /// Print the completion script of a shell.

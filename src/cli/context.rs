@@ -5,6 +5,7 @@ use super::terminal::{Terminal, print_error_json};
 use crate::call::{Answer, AskMode, Caller, PackSource, Peer, Request, Service};
 use crate::check;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::distribution::{LAYER, ProjectLayers};
 use crate::guard::CancelFlag;
 use crate::platform::{SignalKind, signal};
 use crate::primitive_api::Notice;
@@ -12,6 +13,8 @@ use crate::registry::{
     EJECTED, EMBEDDED, FOLDERS, Layer, NO_PACK, PackChoice, PackFiles, Registry, TRUST_RECORD, TrustRecord, UNTRUSTED,
     WORKSPACE_FOLDER, WorkspaceSettings, WorkspaceTrust, WorldOpener, unknown_pack,
 };
+use crate::surface::{SURFACE_FILE, surface};
+use crate::value::Json;
 use crate::world::disk::{self, Disk, OtherWriter, TRUST_BELOW_HOME, config_folder, current_folder, trust_folder};
 use crate::world::memory::MemoryWorld;
 use crate::world::{Ambient, Files, World, path};
@@ -36,6 +39,8 @@ pub struct CommandContext {
     pub terminal: Terminal,
     /// The workspace.
     pub workspace: Arc<dyn World>,
+    /// Whether only what `toolsd.lock` and `toolsd.surface.json` name serves.
+    pub is_locked: bool,
 }
 
 impl CommandContext {
@@ -53,7 +58,7 @@ impl CommandContext {
         let all: Vec<&str> = std::iter::once(folder.as_str()).chain(roots.iter().copied()).collect();
         disk::recover(&all);
         let workspace: Arc<dyn World> = Arc::new(Disk::new(&folder, roots)?);
-        Ok(Self { options, terminal, workspace })
+        Ok(Self { options, terminal, workspace, is_locked: false })
     }
 
     /// Opens the service of this workspace.
@@ -86,6 +91,8 @@ impl CommandContext {
             dirs: self.options.dirs.clone(),
             roots: self.options.roots.clone(),
             choice,
+            is_locked: self.is_locked,
+            taken: None,
         })
     }
 
@@ -106,7 +113,9 @@ impl CommandContext {
 
     /// Returns the layers in order of precedence.
     pub fn layers(&self) -> Result<Vec<Layer>> {
-        self.pack_source(PackChoice::ByMarkers)?.layers()
+        let source = self.pack_source(PackChoice::ByMarkers)?;
+        let (settings, _) = WorkspaceSettings::load(self.workspace.as_ref(), &source.trust().unwrap_or_default());
+        Ok(source.layers(&settings)?.layers)
     }
 
     /// Refuses a name of `--pack` that no pack has, or only one that is not trusted.
@@ -274,9 +283,19 @@ pub struct DiskPackSource {
     dirs: Vec<String>,
     roots: Vec<String>,
     choice: PackChoice,
+    /// Whether only what is in the lock file serves.
+    is_locked: bool,
+    /// The layers of the project, in place of those that its files name; without those of the user.
+    taken: Option<Vec<Layer>>,
 }
 
 impl DiskPackSource {
+    /// Takes these layers of the project, whether they are trusted or not, in place of those that its files name. The
+    /// packs of the user's folder are omitted.
+    pub fn take_layers(&mut self, layers: Vec<Layer>) {
+        self.taken = Some(layers);
+    }
+
     /// Returns whether the folder of the user's packs is in the workspace.
     fn is_misled(&self, folder: &str) -> bool {
         disk::is_misled(folder, self.workspace.root(), disk::CONFIG_BELOW_HOME)
@@ -300,20 +319,32 @@ impl PackSource for DiskPackSource {
         Arc::clone(&self.workspace)
     }
 
-    fn layers(&self) -> Result<Vec<Layer>> {
+    fn layers(&self, settings: &WorkspaceSettings) -> Result<ProjectLayers> {
         let mut layers = Vec::new();
         for dir in &self.dirs {
             layers.push(Layer { origin: dir.clone(), world: Some(open_layer(dir)?), trust: None });
         }
         // Errors of the record are reported where it is requested; nothing is trusted then.
-        let trust = Some(self.trust().unwrap_or_default());
-        let workspace = Some(open_layer(self.workspace.root())?);
-        layers.push(Layer { origin: "workspace".to_owned(), world: workspace, trust });
-        if let Some(world) = self.user_folder().and_then(|folder| open_layer(&folder).ok()) {
+        let trust = self.trust().unwrap_or_default();
+        let root = self.workspace.root();
+        let open = |folder: &str| open_layer(&path::clean(&path::join(root, folder)));
+        let definitions = &settings.workspace.layers;
+        let mut chosen = match &self.taken {
+            Some(layers) => ProjectLayers { layers: layers.clone(), ..ProjectLayers::default() },
+            None => ProjectLayers::choose(definitions, self.workspace.as_ref(), &trust, &open, self.is_locked),
+        };
+        let workspace = Some(open_layer(root)?);
+        layers.push(Layer { origin: "workspace".to_owned(), world: workspace, trust: Some(trust) });
+        layers.append(&mut chosen.layers);
+        //= docs/spec.md#layers
+        //# With `--locked`, only layers as `toolsd.lock` has them, and packs that publish what
+        //# `toolsd.surface.json` says, MUST serve.
+        let user = self.user_folder().filter(|_| !self.is_locked && self.taken.is_none());
+        if let Some(world) = user.and_then(|folder| open_layer(&folder).ok()) {
             layers.push(Layer { origin: "user".to_owned(), world: Some(world), trust: None });
         }
         layers.push(Layer { origin: EMBEDDED.to_owned(), world: None, trust: None });
-        Ok(layers)
+        Ok(ProjectLayers { layers, ..chosen })
     }
 
     fn trust(&self) -> Result<WorkspaceTrust> {
@@ -336,6 +367,10 @@ impl PackSource for DiskPackSource {
         diagnostic.into_iter().chain(missed).chain(named.filter_map(|folder| warn_of_open_folder(&folder))).collect()
     }
 
+    fn unapproved(&self, registry: &Registry) -> Vec<(String, Diagnostic)> {
+        if self.is_locked { unapproved_packs(self.workspace.as_ref(), registry) } else { Vec::new() }
+    }
+
     fn choice(&self) -> PackChoice {
         self.choice.clone()
     }
@@ -343,6 +378,32 @@ impl PackSource for DiskPackSource {
     fn roots(&self) -> Vec<String> {
         self.roots.clone()
     }
+}
+
+//= docs/spec.md#layers
+//# With `--locked`, only layers as `toolsd.lock` has them, and packs that publish what `toolsd.surface.json`
+//# says, MUST serve.
+/// The packs whose surface is not that of the file.
+fn unapproved_packs(workspace: &dyn Files, registry: &Registry) -> Vec<(String, Diagnostic)> {
+    let refused = |why: &str, help: &str| *Diagnostic::new(LAYER, why.to_owned()).help(help);
+    let approved: Option<Json> =
+        workspace.read(SURFACE_FILE).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let surface = surface(registry);
+    let packs = surface["packs"].as_object().into_iter().flatten();
+    let judged = packs.filter_map(|(name, published)| {
+        let Some(approved) = &approved else {
+            let why =
+                format!("pack `{name}` does not serve: with `--locked`, `{SURFACE_FILE}` must say what it publishes");
+            return Some((name.clone(), refused(&why, "run `toolsd lock`, and commit the file")));
+        };
+        let why = match approved["packs"].get(name) {
+            Some(approved) if approved == published => return None,
+            Some(_) => format!("pack `{name}` publishes something else than `{SURFACE_FILE}` says"),
+            None => format!("pack `{name}` is not in `{SURFACE_FILE}`"),
+        };
+        Some((name.clone(), refused(&why, "run `toolsd lock`, and review the diff of the file")))
+    });
+    judged.collect()
 }
 
 //= docs/spec.md#trust

@@ -4,9 +4,11 @@
 use super::context::{CommandContext, trust_record_path};
 use crate::call::{HostChange, RefreshSchedule, Service};
 use crate::definition::SETTINGS_FILE;
+use crate::distribution::LOCK_FILE;
 use crate::guard::CancelFlag;
 use crate::registry::{FOLDERS, WORKSPACE_FOLDER};
 use crate::script::STACK_BYTES;
+use crate::surface::SURFACE_FILE;
 use crate::watch::Watcher;
 use crate::world::disk::config_folder;
 use crate::world::path;
@@ -70,6 +72,8 @@ fn layer_paths(context: &CommandContext) -> Vec<PathBuf> {
     let mut paths = Vec::new();
     let workspace = context.workspace.root();
     paths.push(path::join(workspace, SETTINGS_FILE));
+    paths.push(path::join(workspace, LOCK_FILE));
+    paths.push(path::join(workspace, SURFACE_FILE));
     paths.push(path::join(workspace, WORKSPACE_FOLDER));
     for layer in context.options.dirs.iter().cloned().chain(config_folder()) {
         paths.extend(FOLDERS.map(|folder| path::join(&layer, folder)));

@@ -34,6 +34,9 @@ pub struct ServeCommand {
     options: SecretOptions,
     #[arg(skip)]
     secrets: Secrets,
+    /// Serve only what `toolsd.lock` and `toolsd.surface.json` name, without folders that are not locked.
+    #[arg(long)]
+    pub(super) locked: bool,
     /// End with code 70 when every script thread has been held for this many seconds by calls that cannot be stopped:
     /// for a supervisor that starts the server again.
     #[arg(long, value_name = "SECONDS")]

@@ -5,6 +5,7 @@ use super::context::{
 };
 use super::options::{CommandResult, Exit, OutputFormat};
 use super::terminal::Terminal;
+use super::trust_layers::LayerListing;
 use crate::definition::SETTINGS_FILE;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean, quoted};
 use crate::registry::{Permissions, TrustRecord, TrustedFile, WorkspaceTrust, hash_hex, pack_of_file, workspace_files};
@@ -25,6 +26,9 @@ pub struct TrustCommand {
     /// For how long edits are trusted: `12h`, `30d` or `8w` [default: 30d].
     #[arg(long, value_name = "TIME", requires = "edits")]
     until: Option<String>,
+    /// Trust later versions of signed layers too, as long as the same key signs them and they ask for no more.
+    #[arg(long)]
+    signed: bool,
     /// Do not ask.
     #[arg(long)]
     yes: bool,
@@ -58,6 +62,8 @@ impl TrustCommand {
         let trust = load_trust(context.workspace.root())?;
         let workspace = open_layer(context.workspace.root())?;
         let mut listing = TrustListing::collect(workspace.as_ref(), &trust)?;
+        listing.layers = LayerListing::collect(context, &trust);
+        listing.signed = self.signed;
         let mut until = None;
         if let Some(names) = &self.edits {
             listing.restrict_to(names)?;
@@ -116,12 +122,13 @@ impl TrustCommand {
             terminal.json(&json);
             return;
         }
-        listing.refused.iter().for_each(|diagnostic| terminal.diagnostic(diagnostic));
+        let refused = listing.refused.iter().chain(&listing.layers.refused);
+        refused.for_each(|diagnostic| terminal.diagnostic(diagnostic));
         match (agreed, listing.needs_consent()) {
             _ if listing.is_empty() && listing.refused.is_empty() => {
                 terminal.note(&format!("nothing to trust in `{root}`; `toolsd new pack NAME` writes a pack"));
             }
-            (true, true) => terminal.line(&format!("trusted {}", listing.file_count())),
+            (true, true) => terminal.line(&format!("trusted {}", listing.describe_count())),
             (true, false) => {}
             (false, _) if terminal.can_ask() => terminal.note("nothing was trusted"),
             (false, _) => terminal.note("nothing was trusted; without a terminal, `--yes` accepts this listing"),
@@ -155,6 +162,10 @@ pub struct TrustListing {
     is_partial: bool,
     /// The requested duration of trust in edits, as text; a part of the hash.
     edits: String,
+    /// The layers of the project.
+    layers: LayerListing,
+    /// Whether later versions of signed layers are meant too.
+    signed: bool,
     /// The files that cannot be trusted as they are.
     pub refused: Vec<Diagnostic>,
 }
@@ -210,7 +221,8 @@ impl TrustListing {
                 Err(diagnostic) => refused.push(*diagnostic),
             }
         }
-        Ok(Self { rows, is_partial: false, edits: String::new(), refused })
+        let layers = LayerListing::default();
+        Ok(Self { rows, is_partial: false, edits: String::new(), layers, signed: false, refused })
     }
 
     /// Keeps only the files that are named by their paths or by their packs, to trust their edits.
@@ -245,6 +257,7 @@ impl TrustListing {
         }
         self.rows.retain(|row| names.iter().any(|name| row.is_named_by(name)));
         self.rows.iter_mut().for_each(|row| row.wants_edits = true);
+        self.layers = LayerListing::default();
         self.is_partial = true;
         Ok(())
     }
@@ -256,24 +269,33 @@ impl TrustListing {
 
     /// Returns whether there is something to confirm.
     pub fn needs_consent(&self) -> bool {
-        self.rows.iter().any(ListedFile::needs_consent)
+        self.rows.iter().any(ListedFile::needs_consent) || self.layers.needs_consent() || self.wants_signers()
+    }
+
+    /// Whether trust in later versions is asked for, and there is a layer that it may be about.
+    fn wants_signers(&self) -> bool {
+        self.signed && !self.layers.is_empty()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.rows.is_empty() && self.layers.is_empty()
     }
 
-    /// `1 file`, `2 files`.
-    pub fn file_count(&self) -> String {
-        let count = self.rows.len();
-        format!("{count} file{}", if count == 1 { "" } else { "s" })
+    /// `1 file`, `2 files`, `2 files and 1 layer`.
+    pub fn describe_count(&self) -> String {
+        let of = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        match self.layers.count() {
+            0 => of(self.rows.len(), "file"),
+            layers => format!("{} and {}", of(self.rows.len(), "file"), of(layers, "layer")),
+        }
     }
 
     /// Returns the question to the user.
     pub fn question(&self) -> String {
-        let (these, them) = match self.rows.len() {
-            1 => ("this file as it is", "it"),
-            _ => ("these files as they are", "them"),
+        let (these, them) = match (self.rows.len(), self.layers.count()) {
+            (1, 0) => ("this file as it is", "it"),
+            (_, 0) => ("these files as they are", "them"),
+            _ => ("these files and layers as they are", "them"),
         };
         let edits = match self.edits.as_str() {
             "" => String::new(),
@@ -285,6 +307,8 @@ impl TrustListing {
     /// Returns the BLAKE3 hash of everything that is confirmed: files, their bytes, edits.
     pub fn hash(&self) -> String {
         let mut parts = vec![json!(self.edits)];
+        // Without layers the hash is that of the files alone.
+        parts.extend((!self.layers.is_empty()).then(|| json!([self.layers.json(), self.signed])));
         parts.extend(self.rows.iter().map(|row| json!([row.path, hash_hex(&row.bytes), row.reported_writers()])));
         hash_hex(json!(parts).to_string().as_bytes())
     }
@@ -301,6 +325,7 @@ impl TrustListing {
                 file.edits_until = until;
             }
         }
+        self.layers.allow(trust, self.signed);
     }
 
     /// Prints a line for each file that is new, changed, or whose trust is extended, and the number of the others.
@@ -317,6 +342,7 @@ impl TrustListing {
             1 => terminal.line("1 file is as it was trusted"),
             others => terminal.line(&format!("{others} files are as they were trusted")),
         }
+        self.layers.show(terminal);
     }
 
     /// Returns the listing for machines.
@@ -332,8 +358,10 @@ impl TrustListing {
                 "changed_by_others": row.reported_writers(),
             })
         });
-        let refused: Vec<String> = self.refused.iter().map(ToString::to_string).collect();
-        json!({ "hash": self.hash(), "files": files.collect::<Vec<_>>(), "refused": refused })
+        let refused: Vec<String> = self.refused.iter().chain(&self.layers.refused).map(ToString::to_string).collect();
+        json!({
+            "hash": self.hash(), "files": files.collect::<Vec<_>>(), "layers": self.layers.json(), "refused": refused,
+        })
     }
 }
 
@@ -449,7 +477,9 @@ fn list_record(context: &CommandContext) -> CommandResult {
             .iter()
             .map(|(root, trust)| {
                 let files: Vec<Json> = trust.files.iter().map(file).collect();
-                json!({ "workspace": root, "is_there": Disk::new(root, []).is_ok(), "files": files })
+                json!({
+                    "workspace": root, "is_there": Disk::new(root, []).is_ok(), "files": files, "layers": trust.layers,
+                })
             })
             .collect();
         terminal.json(&json!({ "record": trust_record_path(), "workspaces": workspaces }));
@@ -467,6 +497,18 @@ fn list_record(context: &CommandContext) -> CommandResult {
             };
             let line = format!("  {}  {}{edits}", quoted(path), file.permissions.describe().join("  "));
             terminal.line(line.trim_end());
+        }
+        for (name, contents) in &trust.layers {
+            for known in contents {
+                let later = known.signer.as_ref().filter(|_| known.later);
+                let later = later.map(|signer| format!(", and later versions signed by {signer}"));
+                terminal.line(&format!(
+                    "  layer {name}  {} {}{}",
+                    known.source,
+                    known.label,
+                    later.unwrap_or_default()
+                ));
+            }
         }
     }
     if record.workspaces.is_empty() {
@@ -500,9 +542,14 @@ fn revoke(context: &CommandContext, names: &[String]) -> CommandResult {
 /// Removes the files that a name refers to from the record, and returns their paths.
 fn remove_trusted(record: &mut TrustRecord, root: &str, name: &str) -> Result<Vec<String>> {
     if let Some(other) = record.workspaces.get_mut(name) {
-        return Ok(std::mem::take(&mut other.files).into_keys().map(|path| format!("{name}/{path}")).collect());
+        let layers = std::mem::take(&mut other.layers).into_keys().map(|layer| format!("{name}: layer {layer}"));
+        let files = std::mem::take(&mut other.files).into_keys().map(|path| format!("{name}/{path}"));
+        return Ok(files.chain(layers).collect());
     }
     let known = record.workspaces.entry(root.to_owned()).or_default();
+    if known.layers.remove(name).is_some() {
+        return Ok(vec![format!("layer {name}")]);
+    }
     let clean = crate::world::path::clean(name);
     let is_named_by = |path: &String| name == "all" || *path == clean || pack_of_file(path) == Some(name);
     let taken: Vec<String> = known.files.keys().filter(|path| is_named_by(path)).cloned().collect();
@@ -513,5 +560,9 @@ fn remove_trusted(record: &mut TrustRecord, root: &str, name: &str) -> Result<Ve
         return Err(diagnostic.help(help.unwrap_or_else(|| "run `toolsd trust --list`".to_owned())));
     }
     taken.iter().for_each(|path| drop(known.files.remove(path)));
+    if name == "all" {
+        let layers = std::mem::take(&mut known.layers);
+        return Ok(taken.into_iter().chain(layers.into_keys().map(|name| format!("layer {name}"))).collect());
+    }
     Ok(taken)
 }

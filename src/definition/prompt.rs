@@ -145,6 +145,19 @@ pub enum MessagePart {
     },
 }
 
+impl MessagePart {
+    /// Returns where the message comes from, or its text.
+    pub fn describe(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Template(path) => format!("template {path}"),
+            Self::Function(name) => format!("function {name}"),
+            Self::Resource(uri) => format!("resource {uri}"),
+            Self::Image { file, .. } => format!("image {file}"),
+        }
+    }
+}
+
 /// `[[prompt]]`.
 pub static PROMPT: Grammar = Grammar {
     name: "[[prompt]]",

@@ -64,7 +64,25 @@ pub struct Tool {
     pub limits: LimitsOverride,
 }
 
+/// The hints of a tool as clients get them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EffectiveHints {
+    /// Whether it changes nothing.
+    pub read_only: bool,
+    /// Whether it may destroy something.
+    pub destructive: bool,
+    /// Whether a second call with the same arguments changes nothing more.
+    pub idempotent: bool,
+    /// Whether it reaches beyond a closed domain.
+    pub open_world: bool,
+}
+
 impl Tool {
+    /// Returns its hints as clients get them.
+    pub fn effective_hints(&self) -> EffectiveHints {
+        self.hints.effective(self.effect.value)
+    }
+
     /// What it consists of; each of its operations is a body.
     pub fn item(&self) -> Item<'_> {
         let name = &self.name.value;
@@ -192,6 +210,21 @@ pub struct ToolHints {
     pub idempotent: Option<bool>,
     /// Whether it reaches beyond a closed domain.
     pub open_world: Option<bool>,
+}
+
+impl ToolHints {
+    /// Returns the hints of a tool with this effect. Those that its author did not set follow from the effect.
+    pub fn effective(self, effect: Effect) -> EffectiveHints {
+        let read_only = matches!(effect, Effect::Pure | Effect::Reads);
+        // A change of the graph in memory can be undone. Writing files or running programs cannot always be.
+        let destroys = matches!(effect, Effect::Writes | Effect::Runs);
+        EffectiveHints {
+            read_only,
+            destructive: self.destructive.unwrap_or(destroys),
+            idempotent: self.idempotent.unwrap_or(read_only),
+            open_world: self.open_world.unwrap_or(effect == Effect::Runs),
+        }
+    }
 }
 
 /// `[[tool]]`.

@@ -3,6 +3,7 @@
 use super::fields::Fields;
 use super::grammar::{Grammar, ValueShape, optional};
 use super::icon::{ICON, read_icons};
+use super::layer::{LAYER, LayerDefinition, read_layers};
 use super::limits::{LIMITS, LimitsOverride, read_limits};
 use super::located::Located;
 use super::schema::Schema;
@@ -32,6 +33,8 @@ pub struct WorkspaceDefinition {
     pub server: ServerDefinition,
     /// Limits of HTTP connections.
     pub http: HttpOverride,
+    /// The layers of the project, the strongest first.
+    pub layers: Vec<LayerDefinition>,
 }
 
 /// `[server]`.
@@ -106,6 +109,11 @@ pub static WORKSPACE: Grammar = Grammar {
             "How the server describes itself. Not used before the file is trusted.",
         ),
         optional("http", ValueShape::Table(&HTTP), "Limits of HTTP connections. Not used before the file is trusted."),
+        optional(
+            "layers",
+            ValueShape::NamedTables(&LAYER),
+            "Layers of packs from git repositories: `[layers.NAME]`, the strongest first. Not used before the file is trusted.",
+        ),
     ],
 };
 
@@ -193,6 +201,7 @@ pub fn read_workspace(source: &Arc<Source>) -> (WorkspaceDefinition, Vec<Diagnos
         limits: read_limits(&file, &mut diagnostics),
         server: read_server(&file, &mut diagnostics),
         http: read_http(&file, &mut diagnostics),
+        layers: read_layers(&file, &mut diagnostics),
         ..WorkspaceDefinition::default()
     };
     for entry in file.node("packs").map(TomlNode::entries).unwrap_or_default() {

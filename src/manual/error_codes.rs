@@ -26,6 +26,7 @@ const ALONE: &[(&str, &str)] = &[
     ("fail", "A script refused with `fail(…)`, with a message for the model."),
     ("git", "A git command failed, or scripts may not run it."),
     ("internal", "A bug in toolsd."),
+    ("layer", "A layer of `toolsd.toml` is not defined, fetched, locked, signed or approved as it must be."),
     ("limit", "A call took too many steps, too much time, memory or depth, or its result is too large."),
     ("locked", "A lock could not be acquired in time; the error names its holder."),
     ("missed-folder", "A folder of `--dir` has no packs; it must be the folder that contains `tools.d`."),

@@ -1,9 +1,8 @@
 //! Tools, prompts, resources and skills as a revision of the protocol lists them.
 
 use super::revision::Revision;
-use crate::definition::{ObjectSchema, ToolHints};
+use crate::definition::{EffectiveHints, ObjectSchema};
 use crate::parse::toml::unescape;
-use crate::primitive_api::Effect;
 use crate::registry::{ServedPrompt, ServedResource, ServedTool, Skill, SkillFile, SkillIndex};
 use crate::value::Json;
 use rmcp::model::{ErrorData, Resource, Tool, ToolAnnotations};
@@ -73,7 +72,7 @@ fn whole_tool_item(served: &ServedTool, revision: Revision) -> serde_json::Resul
     tool.output_schema = tool_output_schema(served, revision);
     if revision.has_hints() {
         let title = title().filter(|_| !revision.has_structured());
-        tool.annotations = Some(tool_annotations(title, definition.effect.value, definition.hints));
+        tool.annotations = Some(tool_annotations(title, definition.effective_hints()));
     }
     if revision.has_icons() && !definition.icons.is_empty() {
         tool.icons = serde_json::from_value(json!(definition.icons))?;
@@ -90,18 +89,10 @@ fn tool_output_schema(served: &ServedTool, revision: Revision) -> Option<ObjectS
     Some(output_schema(output, revision))
 }
 
-/// The annotations of a tool. Hints that its author did not set follow from its effect.
-fn tool_annotations(title: Option<String>, effect: Effect, hints: ToolHints) -> ToolAnnotations {
-    let reads_only = matches!(effect, Effect::Pure | Effect::Reads);
-    // A change of the graph in memory can be undone. Writing files or running programs cannot always be.
-    let destroys = matches!(effect, Effect::Writes | Effect::Runs);
-    ToolAnnotations::from_raw(
-        title,
-        Some(reads_only),
-        Some(hints.destructive.unwrap_or(destroys)),
-        Some(hints.idempotent.unwrap_or(reads_only)),
-        Some(hints.open_world.unwrap_or(effect == Effect::Runs)),
-    )
+/// The annotations of a tool.
+fn tool_annotations(title: Option<String>, hints: EffectiveHints) -> ToolAnnotations {
+    let EffectiveHints { read_only, destructive, idempotent, open_world } = hints;
+    ToolAnnotations::from_raw(title, Some(read_only), Some(destructive), Some(idempotent), Some(open_world))
 }
 
 /// Whether results with this output schema are wrapped in `{"result": …}` for revisions that want objects.
@@ -346,7 +337,9 @@ pub(crate) fn skill_folder_items(skills: &SkillIndex, uri: &str) -> Result<Vec<R
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::definition::ToolHints;
     use crate::definition::schema_object;
+    use crate::primitive_api::Effect;
 
     fn object_schema(schema: Json) -> ObjectSchema {
         schema_object(schema).unwrap().into()
@@ -380,7 +373,7 @@ mod tests {
     #[test]
     fn lean_annotations_say_what_clients_ask_their_user_by() {
         let lean = |effect| {
-            let all = tool_annotations(Some("A title".to_owned()), effect, ToolHints::default());
+            let all = tool_annotations(Some("A title".to_owned()), ToolHints::default().effective(effect));
             lean_annotations(all).map_or(Json::Null, |lean| json!(lean))
         };
         assert_eq!(lean(Effect::Reads), json!({ "readOnlyHint": true }));
@@ -403,7 +396,7 @@ mod tests {
     #[test]
     fn hints_follow_from_the_effect_unless_the_author_knows_better() {
         let plain = ToolHints::default();
-        let hints = |effect, own| tool_annotations(None, effect, own);
+        let hints = |effect, own: ToolHints| tool_annotations(None, own.effective(effect));
         assert_eq!(hints(Effect::Reads, plain).read_only_hint, Some(true));
         assert_eq!(hints(Effect::Reads, plain).open_world_hint, Some(false));
         assert_eq!(hints(Effect::Writes, plain).destructive_hint, Some(true));

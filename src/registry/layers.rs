@@ -109,8 +109,13 @@ pub struct PackFiles {
 impl PackFiles {
     /// Files in memory: path from the root, and text.
     pub fn from_texts<'a>(texts: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
-        let file = |(path, text): (&str, &str)| (path.to_owned(), LayerFile::new("memory", path, text.as_bytes()));
-        Self { by_path: texts.into_iter().map(file).collect(), removed: Vec::new() }
+        Self::from_bytes("memory", texts.into_iter().map(|(path, text)| (path, text.as_bytes())))
+    }
+
+    /// Files in memory: path from the root, and bytes.
+    pub fn from_bytes<'a>(origin: &str, files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> Self {
+        let file = |(path, bytes): (&str, &[u8])| (path.to_owned(), LayerFile::new(origin, path, bytes));
+        Self { by_path: files.into_iter().map(file).collect(), removed: Vec::new() }
     }
 
     /// Reads all layers to the end, in order of precedence. Files that cannot be read are in the list of diagnostics.

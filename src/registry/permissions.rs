@@ -5,8 +5,8 @@
 mod tests;
 
 use crate::definition::{
-    Definitions, Grants, HttpOverride, LimitsOverride, PackDefinition, ProgramGrant, ServerDefinition, Tool,
-    Validation, WorkspaceDefinition, read_definitions, read_workspace,
+    Definitions, Grants, HttpOverride, LayerDefinition, LayerSource, LimitsOverride, PackDefinition, ProgramGrant,
+    ServerDefinition, Tool, Validation, WorkspaceDefinition, read_definitions, read_workspace,
 };
 use crate::guard::Limits;
 use crate::source::Source;
@@ -23,13 +23,14 @@ use std::sync::Arc;
 pub struct Permissions(BTreeMap<String, u64>);
 
 /// The kinds whose permissions are values: the word that a permission begins with, and the words for people.
-const LISTS: [(&str, &str); 10] = [
+const LISTS: [(&str, &str); 11] = [
     ("read ", "reads"),
     ("write ", "writes"),
     ("env ", "environment:"),
     ("run ", "runs:"),
     ("root-marker ", "works in the folder above that has"),
     ("pack ", "packs:"),
+    ("layer ", "layers:"),
     ("root ", "roots:"),
     ("path ", "paths:"),
     ("prefix ", "names begin with:"),
@@ -61,6 +62,21 @@ const LIMIT: &str = "limit ";
 /// Who has the limits of a build; no tool has such a name.
 const GRAPH: &str = "[graph]";
 
+/// A layer, and everything that chooses its files.
+fn describe_layer(layer: &LayerDefinition) -> String {
+    // Every field is named: a new one is to be shown too.
+    let LayerDefinition { name, source, dir, packs, signed_by } = layer;
+    let source = match source {
+        LayerSource::Git { url, wanted } => format!("{url} {}", wanted.describe()),
+        LayerSource::Path(path) => path.clone(),
+    };
+    let dir = if dir == "." { String::new() } else { format!(" dir {dir}") };
+    let packs = packs.iter().map(|packs| packs.iter().map(|pack| &*pack.value).collect::<Vec<_>>().join(" "));
+    let packs: String = packs.map(|packs| format!(" packs {packs}")).collect();
+    let signers: String = signed_by.iter().map(|key| format!(" signed by {key}")).collect();
+    format!("{} = {source}{dir}{packs}{signers}", name.value)
+}
+
 /// Default time limit of a graph build, in milliseconds.
 const BUILD_MS: u64 = 60_000;
 
@@ -79,6 +95,14 @@ impl Permissions {
         let source = Source::new(path, String::from_utf8_lossy(bytes));
         let (definitions, diagnostics) = read_definitions(&source, Validation::Full);
         Some(Self::from_definitions(&definitions.sound(&diagnostics)?))
+    }
+
+    /// Adds what something else asks for; of a permission that both have, the wider one counts.
+    pub fn add(&mut self, other: &Self) {
+        for (key, level) in &other.0 {
+            let known = self.0.entry(key.clone()).or_default();
+            *known = (*known).max(*level);
+        }
     }
 
     /// Returns what definitions request.
@@ -116,11 +140,13 @@ impl Permissions {
     pub fn from_settings(source: &Arc<Source>) -> Self {
         let mut asked = Self::default();
         // Every field is named: a new one has to say whether it lets packs do more.
-        let WorkspaceDefinition { serve, packs, prefixes, roots, limits, server, http } = read_workspace(source).0;
+        let WorkspaceDefinition { serve, packs, prefixes, roots, limits, server, http, layers } =
+            read_workspace(source).0;
         asked.extend("prefix ", prefixes.iter().map(|(name, prefix)| format!("{} = {prefix}", name.value)));
         asked.add_http(&http);
         asked.add_server(&server);
         asked.extend("pack ", serve.iter().flatten().map(|name| name.value.clone()));
+        asked.extend("layer ", layers.iter().map(describe_layer));
         asked.extend("root ", roots.iter().map(|root| root.value.clone()));
         for (name, written) in &packs {
             let values = written.json.as_object().into_iter().flatten();

@@ -13,6 +13,9 @@ pub const TRUST_RECORD: &str = "trust.json";
 /// The code for files that are not used because they are not trusted.
 pub const UNTRUSTED: Code = Code("untrusted");
 
+/// How many contents of a layer stay trusted.
+const MAX_TRUSTED_CONTENTS: usize = 4;
+
 /// The form of the record that this program writes.
 const FORMAT: u64 = 1;
 /// The file that is locked while the record is changed.
@@ -27,6 +30,29 @@ const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(50);
 pub struct WorkspaceTrust {
     /// By the path from the root of the workspace.
     pub files: BTreeMap<String, TrustedFile>,
+    /// The layers of `toolsd.toml`, by name: the contents that were trusted, the last one first.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub layers: BTreeMap<String, Vec<TrustedLayer>>,
+}
+
+/// A content of a layer as a person allowed it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrustedLayer {
+    /// The address of its repository, or its folder.
+    pub source: String,
+    /// Which one of it, as in `tag v2.3.0`.
+    pub label: String,
+    /// The hash of all its files.
+    pub content: String,
+    /// What each of its packs asked for.
+    pub packs: BTreeMap<String, Permissions>,
+    /// The fingerprint of the key that signed it, if that was checked.
+    pub signer: Option<String>,
+    /// Whether later versions that this key signs are trusted too, as long as they ask for no more.
+    pub later: bool,
+    /// The time of its commit, in seconds since 1970-01-01T00:00:00Z.
+    pub time: i64,
 }
 
 /// A file as a person allowed it.
@@ -80,7 +106,7 @@ impl TrustRecord {
         let _held = lock(folder)?;
         let mut record = Self::load(folder)?;
         change(&mut record);
-        record.workspaces.retain(|_, trust| !trust.files.is_empty());
+        record.workspaces.retain(|_, trust| !trust.files.is_empty() || !trust.layers.is_empty());
         let text = serde_json::to_string_pretty(&record)
             .map_err(|diagnostic| Diagnostic::new(Code::INTERNAL, format!("the record of trust: {diagnostic}")))?;
         folder.write(TRUST_RECORD, (text + "\n").as_bytes())
@@ -111,6 +137,14 @@ impl WorkspaceTrust {
     pub fn allow(&mut self, path: &str, bytes: &[u8], permissions: Permissions) {
         let edits_until = self.files.get(path).and_then(|known| known.edits_until);
         self.files.insert(path.to_owned(), TrustedFile { hash: hash_hex(bytes), permissions, edits_until });
+    }
+
+    /// Trusts a content of the layer `name`. The contents before it are kept, since they serve while this one cannot.
+    pub fn allow_layer(&mut self, name: &str, layer: TrustedLayer) {
+        let known = self.layers.entry(name.to_owned()).or_default();
+        known.retain(|before| before.content != layer.content);
+        known.insert(0, layer);
+        known.truncate(MAX_TRUSTED_CONTENTS);
     }
 
     /// Checks whether a file may be used.

@@ -34,6 +34,48 @@ fn refused(what: impl Display) -> Box<Diagnostic> {
 #[derive(Clone, Copy)]
 enum Never {}
 
+/// The user's git, which cannot be reached.
+pub struct UserGit(Never);
+
+/// What a git command printed.
+#[derive(Debug)]
+pub struct UserGitOutput {
+    /// Whether it exited with 0.
+    pub succeeded: bool,
+    /// Standard output.
+    pub stdout: Vec<u8>,
+    /// Standard error.
+    pub stderr: String,
+    /// The command, as a person would type it.
+    pub command: String,
+}
+
+impl UserGit {
+    /// Refuses to create a repository.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn new() -> Result<Self> {
+        Err(refused("fetching layers"))
+    }
+
+    /// Cannot be called: there is no such value.
+    ///
+    /// # Errors
+    /// None.
+    pub fn run(&self, _arguments: &[&str], _input: &[u8]) -> Result<UserGitOutput> {
+        match self.0 {}
+    }
+
+    /// Cannot be called: there is no such value.
+    ///
+    /// # Errors
+    /// None.
+    pub fn write_file(&self, _name: &str, _text: &str) -> Result<std::path::PathBuf> {
+        match self.0 {}
+    }
+}
+
 /// A disk that cannot be opened.
 pub struct Disk(Never);
 
@@ -227,6 +269,11 @@ pub fn config_folder() -> Option<String> {
 
 /// There is none.
 pub fn state_folder() -> Option<String> {
+    None
+}
+
+/// There is none.
+pub fn cache_folder() -> Option<String> {
     None
 }
 

@@ -6,6 +6,7 @@ mod first_steps;
 mod installing;
 mod layers;
 mod reload;
+mod sharing;
 mod tasks;
 mod testing;
 mod writing;

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use toolsd::call::{Answer, AskMode, Caller, PackSource, Peer, Request, Service};
 use toolsd::diagnostic::Result;
+use toolsd::distribution::ProjectLayers;
 use toolsd::guard::CancelFlag;
-use toolsd::registry::{Layer, PackChoice, WorkspaceTrust, WorldOpener};
+use toolsd::registry::{Layer, PackChoice, WorkspaceSettings, WorkspaceTrust, WorldOpener};
 use toolsd::value::Json;
 use toolsd::world::memory::MemoryWorld;
 use toolsd::world::{Files, World};
@@ -29,8 +30,9 @@ impl PackSource for House {
         Arc::clone(&self.workspace) as _
     }
 
-    fn layers(&self) -> Result<Vec<Layer>> {
-        Ok(vec![Layer { origin: "test".to_owned(), world: Some(Arc::clone(&self.layer) as _), trust: None }])
+    fn layers(&self, _settings: &WorkspaceSettings) -> Result<ProjectLayers> {
+        let layer = Layer { origin: "test".to_owned(), world: Some(Arc::clone(&self.layer) as _), trust: None };
+        Ok(ProjectLayers { layers: vec![layer], ..ProjectLayers::default() })
     }
 
     fn trust(&self) -> Result<WorkspaceTrust> {

@@ -1,0 +1,78 @@
+//! `toolsd lock`: writes `toolsd.lock` and `toolsd.surface.json` from `toolsd.toml` and the packs, or checks them.
+
+use super::context::CommandContext;
+use super::options::{CommandResult, Exit, OutputFormat};
+use super::project::{Project, remote_layers, show_layer};
+use crate::definition::{LayerSource, SETTINGS_FILE};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::distribution::{LOCK_FILE, LayerState, Remote};
+use crate::surface::SURFACE_FILE;
+use clap::Args;
+use serde_json::json;
+
+/// Write `toolsd.lock` and `toolsd.surface.json`.
+#[derive(Args)]
+pub struct LockCommand {
+    /// Write nothing; exit with 1 if a file would change.
+    #[arg(long)]
+    check: bool,
+    /// Do not ask whether new layers are trusted.
+    #[arg(long, conflicts_with = "check")]
+    yes: bool,
+}
+
+impl LockCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        let mut project = Project::open(context)?;
+        let layers: Vec<_> =
+            remote_layers(&project, &[])?.into_iter().map(|(layer, url)| (layer.clone(), url.to_owned())).collect();
+        let mut is_new = false;
+        for (layer, url) in layers {
+            let name = &layer.name.value;
+            if project.lock.layer(name).is_some_and(|locked| locked.is_of(&layer)) {
+                continue;
+            }
+            if self.check {
+                let message = format!("`{LOCK_FILE}` has not what `toolsd.toml` wants of layer {name}");
+                context.terminal.diagnostic(&Diagnostic::new(Code("layer"), message).help("run `toolsd lock`"));
+                return Ok(Exit::Errors);
+            }
+            let LayerSource::Git { wanted, .. } = &layer.source else { continue };
+            let fetched = Remote::open(&url)?.fetch(name, wanted, &layer.dir, &layer.signed_by)?;
+            show_layer(context, &LayerState::of_fetched(&layer, &fetched)?);
+            project.put(&layer, fetched);
+            is_new = true;
+        }
+        let changes = project.changes(context)?;
+        let names: Vec<&str> = changes.iter().map(|(file, _)| *file).collect();
+        let is_json = context.options.format == OutputFormat::Json;
+        if is_json {
+            context.terminal.json(&json!({ "changed": names, "written": !self.check }));
+        }
+        if self.check {
+            for file in &names {
+                let message = match *file == SURFACE_FILE {
+                    true => format!("`{file}` does not say what the packs publish now"),
+                    false => format!("`{file}` does not fit `{SETTINGS_FILE}`"),
+                };
+                let error = Diagnostic::new(Code("layer"), message);
+                context.terminal.diagnostic(&error.help("run `toolsd lock`, and review its diff"));
+            }
+            return Ok(if names.is_empty() { Exit::Success } else { Exit::Errors });
+        }
+        if is_new
+            && !self.yes
+            && context.terminal.confirm("Lock these layers, and trust them as they are now? [y/N] ") != Some(true)
+        {
+            context.terminal.note("nothing was written; without a terminal, `--yes` locks and trusts them");
+            return Ok(Exit::Errors);
+        }
+        project.write(context, false)?;
+        match names.as_slice() {
+            _ if is_json => {}
+            [] => context.terminal.line("nothing to write"),
+            names => context.terminal.line(&format!("wrote {}; commit it", names.join(", "))),
+        }
+        Ok(Exit::Success)
+    }
+}

@@ -1,0 +1,249 @@
+//! The project that the commands for layers change: `toolsd.toml`, `toolsd.lock`, `toolsd.surface.json`, and trust.
+
+use super::context::{CommandContext, change_trust_record, load_trust, open_layer};
+use super::options::OutputFormat;
+use crate::call::load_registry;
+use crate::definition::{LayerDefinition, LayerSource, SETTINGS_FILE, read_workspace};
+use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
+use crate::distribution::{FetchedLayer, LAYER, LOCK_FILE, LayerState, LayerStore, LockFile, LockedLayer};
+use crate::registry::{Layer, PackChoice, Permissions, Registry, UNTRUSTED, WorkspaceTrust, hash_hex, is_withheld};
+use crate::source::Source;
+use crate::surface::{SURFACE_FILE, surface, surface_text};
+use crate::value::Json;
+use crate::world::{FileChange, path, text_from_bytes};
+
+/// A project as it is, or as it will be.
+#[derive(Clone)]
+pub struct Project {
+    /// The text of `toolsd.toml`; empty if there is none.
+    pub settings: String,
+    /// Its layers.
+    pub definitions: Vec<LayerDefinition>,
+    /// The lock file.
+    pub lock: LockFile,
+    /// Layers that were fetched now, so that they need not be in the store.
+    fetched: Vec<(String, FetchedLayer)>,
+}
+
+impl Project {
+    /// Reads the files of a project.
+    ///
+    /// # Errors
+    /// `toolsd.toml` is not trusted, or has errors in its layers; the lock file cannot be read.
+    pub fn open(context: &CommandContext) -> Result<Self> {
+        let workspace = context.workspace.as_ref();
+        let bytes = match workspace.stat(SETTINGS_FILE)? {
+            None => Vec::new(),
+            Some(_) => workspace.read(SETTINGS_FILE)?,
+        };
+        let trust = load_trust(workspace.root())?;
+        if !bytes.is_empty() {
+            trust.check(SETTINGS_FILE, &bytes, workspace.now_ms()).map_err(|error| {
+                let message = format!("its layers are not read: {}", error.message);
+                Diagnostic::new(UNTRUSTED, message).help("read it, then run `toolsd trust`")
+            })?;
+        }
+        let lock = LockFile::load(workspace)?;
+        let mut project = Self { settings: String::new(), definitions: Vec::new(), lock, fetched: Vec::new() };
+        project.set_settings(text_from_bytes(SETTINGS_FILE, bytes)?)?;
+        Ok(project)
+    }
+
+    /// Takes another text of `toolsd.toml`.
+    ///
+    /// # Errors
+    /// It has errors.
+    pub fn set_settings(&mut self, text: String) -> Result<()> {
+        let (workspace, diagnostics) = read_workspace(&Source::new(SETTINGS_FILE, text.as_str()));
+        match diagnostics.into_iter().find(Diagnostic::is_error) {
+            Some(error) => return Err(Box::new(error)),
+            None => self.definitions = workspace.layers,
+        }
+        self.settings = text;
+        let names: Vec<&str> = self.definitions.iter().map(|layer| layer.name.value.as_str()).collect();
+        self.lock.layers.retain(|locked| names.contains(&locked.name.as_str()));
+        Ok(())
+    }
+
+    /// The layer of this name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn definition(&self, name: &str) -> Result<&LayerDefinition> {
+        self.definitions.iter().find(|layer| layer.name.value == name).ok_or_else(|| {
+            let error = Diagnostic::new(Code("usage"), format!("`{SETTINGS_FILE}` has no layer `{name}`"));
+            let known: Vec<&str> = self.definitions.iter().map(|layer| layer.name.value.as_str()).collect();
+            let help = match known.as_slice() {
+                [] => "`toolsd add URL` adds one".to_owned(),
+                known => format!("its layers: {}", known.join(", ")),
+            };
+            error.help(did_you_mean(name, known).unwrap_or(help))
+        })
+    }
+
+    /// Puts a fetched layer into the lock, in place of what was locked.
+    pub fn put(&mut self, definition: &LayerDefinition, fetched: FetchedLayer) {
+        let name = definition.name.value.clone();
+        let locked = LockedLayer::of_fetched(definition, &fetched);
+        match self.lock.layers.iter_mut().find(|layer| layer.name == name) {
+            Some(known) => *known = locked,
+            None => self.lock.layers.push(locked),
+        }
+        let place = |layer: &LockedLayer| self.definitions.iter().position(|known| known.name.value == layer.name);
+        self.lock.layers.sort_by_key(place);
+        self.fetched.retain(|(known, _)| *known != name);
+        self.fetched.push((name, fetched));
+    }
+
+    /// A layer as the lock has it.
+    ///
+    /// # Errors
+    /// It is not locked, or not on this machine.
+    pub fn state(&self, context: &CommandContext, definition: &LayerDefinition) -> Result<LayerState> {
+        if let Some((_, fetched)) = self.fetched.iter().find(|(name, _)| *name == definition.name.value) {
+            return LayerState::of_fetched(definition, fetched);
+        }
+        let root = context.workspace.root();
+        let open = |folder: &str| open_layer(&path::clean(&path::join(root, folder)));
+        LayerState::find(definition, &Ok(self.lock.clone()), &open)
+    }
+
+    /// What serves if all its layers are trusted as they are. The packs of the user's folder are omitted, since other
+    /// machines do not have them.
+    ///
+    /// # Errors
+    /// A layer is not on this machine.
+    pub fn registry(&self, context: &CommandContext) -> Result<Registry> {
+        let layers: Result<Vec<Layer>> =
+            self.definitions.iter().map(|definition| self.state(context, definition)?.serve()).collect();
+        let mut source = context.pack_source(PackChoice::ByMarkers)?;
+        source.take_layers(layers?);
+        Ok(load_registry(&source, &Registry::default()))
+    }
+
+    /// The surface of all that serves.
+    ///
+    /// # Errors
+    /// As [`registry`](Self::registry); or a file of the workspace is not trusted, so that the surface would lack it.
+    pub fn surface(&self, context: &CommandContext) -> Result<Json> {
+        let registry = self.registry(context)?;
+        if let Some(withheld) = registry.diagnostics.iter().find(|found| is_withheld(found)) {
+            let message = format!("the surface would lack what is not trusted: {}", withheld.message);
+            return Err(Diagnostic::new(UNTRUSTED, message).help("read it, then run `toolsd trust`"));
+        }
+        Ok(surface(&registry))
+    }
+
+    /// The files of the project that would change: path and text.
+    ///
+    /// # Errors
+    /// As [`surface`](Self::surface), or a file cannot be read.
+    pub fn changes(&self, context: &CommandContext) -> Result<Vec<(&'static str, String)>> {
+        let workspace = context.workspace.as_ref();
+        let surface = surface_text(&self.surface(context)?);
+        let files = [(SETTINGS_FILE, self.settings.clone()), (LOCK_FILE, self.lock.to_text()), (SURFACE_FILE, surface)];
+        let mut changes = Vec::new();
+        for (file, text) in files {
+            let before = match workspace.stat(file)? {
+                None => None,
+                Some(_) => Some(workspace.read(file)?),
+            };
+            // A project without layers needs no lock file.
+            if before.is_none() && file == LOCK_FILE && self.lock.layers.is_empty() {
+                continue;
+            }
+            let is_same = before.as_deref().map_or(text.is_empty(), |before| before == text.as_bytes());
+            if !is_same {
+                changes.push((file, text));
+            }
+        }
+        Ok(changes)
+    }
+
+    //= docs/spec.md#layers
+    //# A command that changes layers MUST write all of its files, or none.
+    /// Writes the files that change, stores what was fetched, and trusts it. Returns the names of the files.
+    ///
+    /// # Errors
+    /// A file cannot be written; then none is.
+    pub fn write(&self, context: &CommandContext, later: bool) -> Result<Vec<&'static str>> {
+        let changes = self.changes(context)?;
+        let store = LayerStore::of_user()?;
+        self.fetched.iter().try_for_each(|(_, fetched)| store.put_fetched(fetched))?;
+        let mut states = Vec::new();
+        for (name, _) in &self.fetched {
+            states.push(self.state(context, self.definition(name)?)?);
+        }
+        let change = |(path, text): &(&str, String)| FileChange {
+            path: (*path).to_owned(),
+            bytes: Some(text.as_bytes().into()),
+            like: None,
+        };
+        context.workspace.apply(&changes.iter().map(change).collect::<Vec<_>>())?;
+        change_trust_record(context.workspace.root(), |record| {
+            let trust = record.workspaces.entry(context.workspace.root().to_owned()).or_default();
+            self.trust(trust, &states, later);
+        })?;
+        Ok(changes.into_iter().map(|(file, _)| file).collect())
+    }
+
+    fn trust(&self, trust: &mut WorkspaceTrust, states: &[LayerState], later: bool) {
+        let settings = self.settings.as_bytes();
+        if !settings.is_empty() && trust.files.get(SETTINGS_FILE).is_none_or(|known| known.hash != hash_hex(settings)) {
+            let source = Source::new(SETTINGS_FILE, self.settings.as_str());
+            trust.allow(SETTINGS_FILE, settings, Permissions::from_settings(&source));
+        }
+        for state in states {
+            let known = trust.layers.get(&state.name).and_then(|known| known.first());
+            // Who agreed to later versions once agrees until that is taken back.
+            let later = later || known.is_some_and(|known| known.later && known.source == state.source);
+            trust.allow_layer(&state.name, state.to_trusted(later));
+        }
+        trust.layers.retain(|name, _| self.definitions.iter().any(|layer| layer.name.value == *name));
+    }
+}
+
+/// The name and the address of each layer with `git`.
+pub fn remote_layers<'a>(project: &'a Project, names: &[String]) -> Result<Vec<(&'a LayerDefinition, &'a str)>> {
+    names.iter().try_for_each(|name| project.definition(name).map(drop))?;
+    let chosen = project.definitions.iter().filter(|layer| names.is_empty() || names.contains(&layer.name.value));
+    let mut remotes = Vec::new();
+    for layer in chosen {
+        match &layer.source {
+            LayerSource::Git { url, .. } => remotes.push((layer, url.as_str())),
+            LayerSource::Path(path) if names.contains(&layer.name.value) => {
+                let message = format!("layer {} is the folder `{path}`: it is not locked", layer.name.value);
+                return Err(Diagnostic::new(LAYER, message).help("edit its files, then run `toolsd trust`"));
+            }
+            LayerSource::Path(_) => {}
+        }
+    }
+    Ok(remotes)
+}
+
+/// Prints where a layer is from, and what each of its packs asks for.
+pub fn show_layer(context: &CommandContext, state: &LayerState) {
+    if context.options.format == OutputFormat::Json {
+        return;
+    }
+    let terminal = &context.terminal;
+    let from = state.provenance.as_ref();
+    let commit =
+        from.map_or_else(String::new, |from| format!(", commit {}", from.commit.get(..12).unwrap_or(&from.commit)));
+    let signed = from.map_or_else(String::new, |from| match &from.signer {
+        Some(signer) => format!(", signed by {signer}"),
+        None => ", signature not checked".to_owned(),
+    });
+    terminal.line(&format!("layer {}: {} {}{commit}{signed}", state.name, state.source, state.label));
+    for (pack, asked) in &state.packs {
+        let asked = asked.describe();
+        let asked = if asked.is_empty() { "asks for nothing".to_owned() } else { asked.join("  ") };
+        terminal.line(&format!("  pack {pack}  {asked}"));
+    }
+}
+
+/// The errors of a registry that another one has not.
+pub fn new_errors(after: &Registry, before: &Registry) -> Vec<Diagnostic> {
+    let is_known = |error: &Diagnostic| before.diagnostics.iter().any(|known| known.message == error.message);
+    after.diagnostics.iter().filter(|found| found.is_error() && !is_known(found)).cloned().collect()
+}

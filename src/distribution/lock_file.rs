@@ -1,0 +1,214 @@
+//! `toolsd.lock`: the commit and the content of each layer of a project, the same for everyone who has the file.
+
+use super::LAYER;
+use super::fetched::{FetchedLayer, Provenance};
+use crate::definition::{LayerDefinition, LayerSource};
+use crate::diagnostic::{Diagnostic, Result};
+use crate::source::Source;
+use crate::world::{Files, text_from_bytes};
+use serde::Deserialize;
+use std::fmt::Write;
+
+/// The name of the file.
+pub const LOCK_FILE: &str = "toolsd.lock";
+
+/// The version that this program writes.
+const VERSION: u64 = 1;
+
+/// Maximum size in bytes of a file that is read.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// The contents of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LockFile {
+    /// In the order of `toolsd.toml`.
+    pub layers: Vec<LockedLayer>,
+}
+
+/// A layer as it was locked.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LockedLayer {
+    /// Its name.
+    pub name: String,
+    /// The address of its repository.
+    pub git: String,
+    /// What `toolsd.toml` wanted, as in `version ^2.3`.
+    pub wanted: String,
+    /// The folder of the repository.
+    pub dir: String,
+    /// The tag that it was found by, if it was found by one.
+    pub tag: Option<String>,
+    /// The commit.
+    pub commit: String,
+    /// The hash of its content.
+    pub content: String,
+    /// The fingerprint of the key that signed the tag, if that was checked.
+    pub signer: Option<String>,
+}
+
+impl LockedLayer {
+    /// A layer as it was fetched.
+    pub fn of_fetched(definition: &LayerDefinition, fetched: &FetchedLayer) -> Self {
+        let Provenance { git, wanted, tag, commit, time: _, signer } = fetched.provenance.clone();
+        Self {
+            name: definition.name.value.clone(),
+            dir: definition.dir.clone(),
+            content: fetched.content.hash().to_owned(),
+            git,
+            wanted,
+            tag,
+            commit,
+            signer,
+        }
+    }
+
+    /// Whether this is what a layer of `toolsd.toml` wants.
+    pub fn is_of(&self, definition: &LayerDefinition) -> bool {
+        match &definition.source {
+            LayerSource::Path(_) => false,
+            LayerSource::Git { url, wanted } => {
+                self.name == definition.name.value
+                    && self.git == *url
+                    && self.wanted == wanted.describe()
+                    && self.dir == definition.dir
+            }
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    version: u64,
+    #[serde(default)]
+    layer: Vec<LockedLayer>,
+}
+
+impl LockFile {
+    /// Reads the file of a workspace; an empty one if there is none.
+    ///
+    /// # Errors
+    /// It has conflict marks, is of a later version, or is not a lock file.
+    pub fn load(workspace: &dyn Files) -> Result<Self> {
+        match workspace.stat(LOCK_FILE)? {
+            None => Ok(Self::default()),
+            Some(found) if found.size > MAX_BYTES => Err(wrong(format!("has more than {} kB", MAX_BYTES >> 10))),
+            Some(_) => Self::parse(&text_from_bytes(LOCK_FILE, workspace.read(LOCK_FILE)?)?),
+        }
+    }
+
+    /// Reads a text.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn parse(text: &str) -> Result<Self> {
+        if let Some(line) = text.lines().position(|line| line.starts_with("<<<<<<<") || line.starts_with(">>>>>>>")) {
+            return Err(wrong(format!("has conflict marks at line {}", line + 1))
+                .help("keep the right `toolsd.toml`, delete `toolsd.lock`, then run `toolsd lock`"));
+        }
+        let version = toml::from_str::<toml::Table>(text).ok().and_then(|table| table.get("version")?.as_integer());
+        if let Some(later) = version.filter(|version| *version > 1) {
+            return Err(wrong(format!("is of version {later}, and this toolsd reads version {VERSION}"))
+                .help("update toolsd to the version that your team uses"));
+        }
+        let written: Written = toml::from_str(text).map_err(|error| {
+            let place = error.span().map(|span| Source::new(LOCK_FILE, text).place(span));
+            let error = wrong(format!("is not a lock file: {}", error.message()));
+            match place {
+                Some(place) => error.at(place),
+                None => error,
+            }
+        })?;
+        if let Some(layer) = written.layer.iter().find(|layer| !is_hash(&layer.content)) {
+            return Err(wrong(format!("has no hash as the content of layer {}", layer.name)));
+        }
+        match written.version {
+            VERSION => Ok(Self { layers: written.layer }),
+            other => Err(wrong(format!("is of version {other}, and this toolsd reads version {VERSION}"))),
+        }
+    }
+
+    /// The text of the file.
+    pub fn to_text(&self) -> String {
+        let mut text = format!("# Written by `toolsd lock`; commit it with `toolsd.toml`.\nversion = {VERSION}\n");
+        for layer in &self.layers {
+            // Each field is named: a new one must be written too.
+            let LockedLayer { name, git, wanted, dir, tag, commit, content, signer } = layer;
+            text.push_str("\n[[layer]]\n");
+            let fields = [
+                ("name", Some(name)),
+                ("git", Some(git)),
+                ("wanted", Some(wanted)),
+                ("dir", Some(dir)),
+                ("tag", tag.as_ref()),
+                ("commit", Some(commit)),
+                ("content", Some(content)),
+                ("signer", signer.as_ref()),
+            ];
+            for (key, value) in fields.into_iter().filter_map(|(key, value)| Some((key, value?))) {
+                // A string of JSON is one of TOML, as names and addresses have no control characters.
+                let _ = writeln!(text, "{key} = {}", serde_json::Value::from(value.as_str()));
+            }
+        }
+        text
+    }
+
+    /// The layer of this name.
+    pub fn layer(&self, name: &str) -> Option<&LockedLayer> {
+        self.layers.iter().find(|layer| layer.name == name)
+    }
+}
+
+/// Whether this is `blake3:` and 64 digits.
+fn is_hash(content: &str) -> bool {
+    let digits = content.strip_prefix("blake3:").unwrap_or_default();
+    digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn wrong(why: String) -> Box<Diagnostic> {
+    Diagnostic::new(LAYER, format!("`{LOCK_FILE}` {why}")).help("`toolsd lock` writes it again from `toolsd.toml`")
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_written_file_is_read_again() {
+        let layer = LockedLayer {
+            name: "team".to_owned(),
+            git: "https://example.com/a\"b.git".to_owned(),
+            wanted: "version ^2.3".to_owned(),
+            dir: ".".to_owned(),
+            tag: Some("v2.3.1".to_owned()),
+            commit: "9a96".to_owned(),
+            content: format!("blake3:{}", "7".repeat(64)),
+            signer: None,
+        };
+        let lock = LockFile { layers: vec![layer] };
+        assert_eq!(LockFile::parse(&lock.to_text()).unwrap(), lock);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_file_is_reported_with_the_next_step() {
+        let wrong = [
+            ("version = 2\n", "is of version 2, and this toolsd reads version 1", "update toolsd"),
+            ("version = 2\n[[new]]\n", "is of version 2, and this toolsd reads version 1", "update toolsd"),
+            ("version = 1\n<<<<<<< HEAD\n", "has conflict marks at line 2", "delete `toolsd.lock`"),
+            ("version = 1\nlayers = 3\n", "unknown field `layers`", "`toolsd lock` writes it again"),
+            (
+                "version = 1\n[[layer]]\nname='a'\ngit='b'\nwanted='c'\ndir='.'\ncommit='d'\ncontent='../x'\n",
+                "has no hash",
+                "writes it again",
+            ),
+            ("version = \n", "is not a lock file", "`toolsd lock` writes it again"),
+        ];
+        for (text, words, help) in wrong {
+            let error = LockFile::parse(text).unwrap_err();
+            assert!(error.message.contains(words), "{}", error.message);
+            assert!(error.help.as_deref().unwrap().contains(help), "{:?}", error.help);
+        }
+    }
+}

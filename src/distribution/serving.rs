@@ -1,0 +1,272 @@
+//! Which content of each layer of a project serves: the locked one if it was trusted, otherwise the last one that was.
+
+use super::LAYER;
+use super::content::LayerContent;
+use super::fetched::{FetchedLayer, Provenance};
+use super::lock_file::LockFile;
+use super::store::LayerStore;
+use crate::definition::{LayerDefinition, LayerSource};
+use crate::diagnostic::{Diagnostic, Result, did_you_mean};
+use crate::registry::{Layer, Permissions, TrustedLayer, UNTRUSTED, WorkspaceTrust};
+use crate::world::Files;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What opens a folder of a layer with `path`.
+pub type FolderOpener<'a> = &'a dyn Fn(&str) -> Result<Arc<dyn crate::world::World>>;
+
+/// The layers of a project, as far as they can serve.
+#[derive(Default)]
+pub struct ProjectLayers {
+    /// Those that serve, the strongest first.
+    pub layers: Vec<Layer>,
+    /// What is wrong with them.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The names of those of which nothing serves.
+    pub refused: Vec<String>,
+}
+
+/// What a layer would be if it were trusted.
+#[derive(Clone, Debug)]
+pub struct LayerState {
+    /// Its name.
+    pub name: String,
+    /// The address of its repository, or its folder.
+    pub source: String,
+    /// Which one of it, as in `tag v2.3.0`.
+    pub label: String,
+    /// Its files.
+    pub content: LayerContent,
+    /// What each chosen pack asks for.
+    pub packs: BTreeMap<String, Permissions>,
+    /// Where it is from, if it was fetched on this machine.
+    pub provenance: Option<Provenance>,
+}
+
+impl ProjectLayers {
+    /// Chooses the content of each layer. With `is_locked`, only what is in the lock file serves.
+    pub fn choose(
+        definitions: &[LayerDefinition],
+        workspace: &dyn Files,
+        trust: &WorkspaceTrust,
+        open: FolderOpener<'_>,
+        is_locked: bool,
+    ) -> Self {
+        let mut chosen = Self::default();
+        if definitions.is_empty() {
+            return chosen;
+        }
+        let lock = LockFile::load(workspace);
+        for definition in definitions {
+            chosen.choose_one(definition, &lock, trust, open, is_locked);
+        }
+        chosen
+    }
+
+    fn choose_one(
+        &mut self,
+        definition: &LayerDefinition,
+        lock: &Result<LockFile>,
+        trust: &WorkspaceTrust,
+        open: FolderOpener<'_>,
+        is_locked: bool,
+    ) {
+        let name = &definition.name.value;
+        let found = match &definition.source {
+            LayerSource::Path(path) if is_locked => {
+                let message =
+                    format!("layer {name} is the folder `{path}`, which is not locked, and so does not serve");
+                Err(Diagnostic::new(LAYER, message).help("`--locked` serves layers with `git`"))
+            }
+            _ => LayerState::find(definition, lock, open),
+        };
+        let found = found.and_then(|state| match is_trusted(&state, trust) {
+            true => state.serve(),
+            false => Err(untrusted(&state)),
+        });
+        let error = match found {
+            Ok(layer) => return self.layers.push(layer),
+            Err(error) => error,
+        };
+        //= docs/spec.md#layers
+        //# While a layer cannot be used as it is locked, what served of it before MUST continue to serve, and a
+        //# diagnostic MUST report it.
+        let before = if is_locked { None } else { last_trusted(definition, trust) };
+        let message = match &before {
+            Some((label, _)) => format!("{}; {label} still serves", error.message),
+            None => error.message.clone(),
+        };
+        let help = error.help.clone();
+        let found = Box::new(Diagnostic { message, ..*error }).at(definition.name.at.clone()).warning();
+        self.diagnostics.push(*match help {
+            Some(help) => found.help(help),
+            None => found,
+        });
+        match before {
+            Some((_, layer)) => self.layers.push(layer),
+            None => self.refused.push(name.clone()),
+        }
+    }
+}
+
+impl LayerState {
+    /// Finds what `toolsd.toml` and the lock file name.
+    ///
+    /// # Errors
+    /// The lock file does not name it, it is not on this machine, it was changed there, or it has not the packs that
+    /// `packs` names.
+    pub fn find(definition: &LayerDefinition, lock: &Result<LockFile>, open: FolderOpener<'_>) -> Result<Self> {
+        let name = definition.name.value.clone();
+        let (source, label, content, provenance) = match &definition.source {
+            LayerSource::Path(path) => {
+                let content =
+                    LayerContent::from_folder(open(path)?.as_ref()).map_err(|error| in_layer(&name, *error))?;
+                (path.clone(), "the folder".to_owned(), content, None)
+            }
+            LayerSource::Git { url, wanted } => {
+                let lock = lock.as_ref().map_err(Clone::clone)?;
+                let wanted = wanted.describe();
+                let locked = lock.layer(&name).ok_or_else(|| not_locked(&name, "is not in `toolsd.lock`"))?;
+                if !locked.is_of(definition) {
+                    let why = format!(
+                        "wants {wanted} of `{url}`, and `toolsd.lock` has {} of `{}`",
+                        locked.wanted, locked.git
+                    );
+                    return Err(not_locked(&name, &why));
+                }
+                let store = LayerStore::of_user()?;
+                let content = store.get(&locked.content)?.ok_or_else(|| {
+                    let message = format!("layer {name} is not on this machine");
+                    Diagnostic::new(LAYER, message).help("run `toolsd fetch`")
+                })?;
+                let label = locked.tag.as_ref().map_or_else(|| wanted.clone(), |tag| format!("tag {tag}"));
+                (url.clone(), label, content, store.provenance(&locked.content))
+            }
+        };
+        let packs = choose_packs(definition, &content)?;
+        Ok(Self { name, source, label, content, packs, provenance })
+    }
+
+    /// A layer as it was fetched.
+    ///
+    /// # Errors
+    /// It has not the packs that `packs` names.
+    pub fn of_fetched(definition: &LayerDefinition, fetched: &FetchedLayer) -> Result<Self> {
+        let FetchedLayer { content, provenance } = fetched;
+        Ok(Self {
+            name: definition.name.value.clone(),
+            source: provenance.git.clone(),
+            label: provenance.label(),
+            packs: choose_packs(definition, content)?,
+            content: content.clone(),
+            provenance: Some(provenance.clone()),
+        })
+    }
+
+    /// The layer.
+    ///
+    /// # Errors
+    /// Memory is exhausted.
+    pub fn serve(&self) -> Result<Layer> {
+        let packs: Vec<String> = self.packs.keys().cloned().collect();
+        self.content.layer(&self.name, &packs)
+    }
+
+    /// What is written into the record of trust when a person allows it; `later` says whether later versions of the
+    /// same signer are allowed too.
+    pub fn to_trusted(&self, later: bool) -> TrustedLayer {
+        let provenance = self.provenance.as_ref();
+        let signer = provenance.and_then(|known| known.signer.clone());
+        TrustedLayer {
+            source: self.source.clone(),
+            label: self.label.clone(),
+            content: self.content.hash().to_owned(),
+            packs: self.packs.clone(),
+            later: later && signer.is_some(),
+            signer,
+            time: provenance.map_or(0, |known| known.time),
+        }
+    }
+
+    /// What it asks for beyond what a trusted content asked for, pack by pack.
+    pub fn widened(&self, before: &TrustedLayer) -> Vec<String> {
+        let none = Permissions::default();
+        let beyond = self.packs.iter().flat_map(|(pack, asked)| {
+            let more = asked.exceeding(before.packs.get(pack).unwrap_or(&none));
+            more.describe_within(asked).into_iter().map(move |words| format!("{pack}: {words}"))
+        });
+        beyond.collect()
+    }
+}
+
+/// The chosen packs of a content, and what each asks for.
+pub(super) fn choose_packs(
+    definition: &LayerDefinition,
+    content: &LayerContent,
+) -> Result<BTreeMap<String, Permissions>> {
+    let mut all = content.permissions();
+    let Some(wanted) = &definition.packs else { return Ok(all) };
+    if let Some(unknown) = wanted.iter().find(|pack| !all.contains_key(&pack.value)) {
+        let message = format!("layer {} has no pack `{}`", definition.name.value, unknown.value);
+        let known: Vec<&str> = all.keys().map(String::as_str).collect();
+        let help = did_you_mean(&unknown.value, known.iter().copied());
+        let help = help.unwrap_or_else(|| format!("its packs: {}", known.join(", ")));
+        return Err(Diagnostic::new(LAYER, message).at(unknown.at.clone()).help(help));
+    }
+    all.retain(|pack, _| wanted.iter().any(|wanted| wanted.value == *pack));
+    Ok(all)
+}
+
+//= docs/spec.md#layers
+//# A layer MUST serve only if a person trusted its content, or trusted its signer and it asks for no more and
+//# is not older.
+/// Whether a person allowed a layer as it is.
+pub fn is_trusted(state: &LayerState, trust: &WorkspaceTrust) -> bool {
+    let known = trust.layers.get(&state.name).map(Vec::as_slice).unwrap_or_default();
+    let mut known = known.iter().filter(|known| known.source == state.source);
+    let has_packs = |known: &TrustedLayer| state.packs.keys().all(|pack| known.packs.contains_key(pack));
+    if known.clone().any(|known| known.content == state.content.hash() && has_packs(known)) {
+        return true;
+    }
+    let (Some(last), Some(from)) = (known.next(), &state.provenance) else { return false };
+    last.later
+        && last.signer.is_some()
+        && from.signer == last.signer
+        && from.git == state.source
+        && from.time >= last.time
+        && state.widened(last).is_empty()
+}
+
+/// The newest content that was trusted and is still here: how it is called, and the layer.
+fn last_trusted(definition: &LayerDefinition, trust: &WorkspaceTrust) -> Option<(String, Layer)> {
+    let source = match &definition.source {
+        LayerSource::Git { url, .. } => url,
+        LayerSource::Path(path) => path,
+    };
+    let store = LayerStore::of_user().ok()?;
+    let known = trust.layers.get(&definition.name.value)?.iter().filter(|known| known.source == *source);
+    known.into_iter().find_map(|known| {
+        let content = store.get(&known.content).ok()??;
+        let mut packs = choose_packs(definition, &content).ok()?;
+        packs.retain(|pack, _| known.packs.contains_key(pack));
+        let packs: Vec<String> = packs.into_keys().collect();
+        Some((known.label.clone(), content.layer(&definition.name.value, &packs).ok()?))
+    })
+}
+
+fn in_layer(name: &str, error: Diagnostic) -> Box<Diagnostic> {
+    Box::new(Diagnostic { message: format!("layer {name}: {}", error.message), ..error })
+}
+
+fn not_locked(name: &str, why: &str) -> Box<Diagnostic> {
+    Diagnostic::new(LAYER, format!("layer {name} {why}")).help("run `toolsd lock`, which writes `toolsd.lock`")
+}
+
+fn untrusted(state: &LayerState) -> Box<Diagnostic> {
+    let packs = state.packs.len();
+    let asks: Vec<String> = state.packs.values().flat_map(Permissions::describe).collect();
+    let asks = if asks.is_empty() { String::new() } else { format!(", {}", asks.join(", ")) };
+    let plural = if packs == 1 { "" } else { "s" };
+    let message = format!("layer {} ({}) is not trusted: {packs} pack{plural}{asks}", state.name, state.label);
+    Diagnostic::new(UNTRUSTED, message).help("read it, then run `toolsd trust`")
+}

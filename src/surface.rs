@@ -1,0 +1,151 @@
+//! What the packs of a project publish: every word that a model reads, and what each pack may do. `toolsd.surface.json`
+//! has it, so that a change shows in a review.
+
+use crate::definition::{PackDefinition, Prompt, PromptArgument, Resource, Tool};
+use crate::registry::{Pack, PackFiles, Permissions, Registry, ServedPrompt, ServedResource, ServedTool};
+use crate::value::Json;
+use serde_json::{Map, json};
+
+/// The name of the file.
+pub const SURFACE_FILE: &str = "toolsd.surface.json";
+
+/// The version of its form.
+const FORMAT: u64 = 1;
+
+/// Returns the surface of all packs that serve: `{ "format": 1, "packs": { NAME: … } }`, sorted by name. It depends on
+/// nothing but the files of the packs and `toolsd.toml`: what a function computes is not in it.
+pub fn surface(registry: &Registry) -> Json {
+    let mut packs: Vec<_> = registry.packs.iter().map(|pack| (pack.name.clone(), of_pack(registry, pack))).collect();
+    packs.sort_by(|a, b| a.0.cmp(&b.0));
+    json!({ "format": FORMAT, "packs": packs.into_iter().collect::<Map<String, Json>>() })
+}
+
+/// The text of the file.
+pub fn surface_text(surface: &Json) -> String {
+    serde_json::to_string_pretty(surface).unwrap_or_default() + "\n"
+}
+
+fn of_pack(registry: &Registry, pack: &Pack) -> Json {
+    let PackDefinition { title, version, activate_if_exists, root, config, .. } = &pack.definition;
+    let of = |name: &str| name == pack.name;
+    let mut json = without_absent(json!({
+        "title": title.value,
+        "version": version,
+        "activate_if_exists": activate_if_exists,
+        "root": root,
+        "permissions": Permissions::from_served(&pack.definition, tools(registry, pack).map(|tool| &tool.definition)),
+        "config": config.as_ref().map(|schema| &*schema.json),
+    }));
+    let tools = tools(registry, pack).map(|tool| (tool.name.clone(), of_tool(tool)));
+    json["tools"] = sorted(tools);
+    let prompts = registry.prompts.iter().filter(|prompt| prompt.pattern.is_none()).chain(&registry.patterns);
+    let prompts = prompts.filter(|prompt| of(&prompt.pack.name));
+    json["prompts"] = sorted(prompts.map(|prompt| (prompt.name.clone(), of_prompt(prompt))));
+    let resources = registry.resources.iter().filter(|resource| of(&resource.pack.name));
+    let uri = |resource: &ServedResource| resource.definition.uri.value.clone();
+    json["resources"] = sorted(resources.map(|resource| (uri(resource), of_resource(resource))));
+    json["texts"] = texts(&pack.compiled.files);
+    json["behaviour"] = json!(behaviour(&pack.compiled.files));
+    json
+}
+
+fn tools<'a>(registry: &'a Registry, pack: &'a Pack) -> impl Iterator<Item = &'a ServedTool> {
+    registry.tools.iter().filter(|tool| tool.pack.name == pack.name).map(AsRef::as_ref)
+}
+
+fn of_tool(served: &ServedTool) -> Json {
+    let Tool { title, description, describe, icons, meta, questions, required_capabilities, .. } = &served.definition;
+    let hints = served.definition.effective_hints();
+    without_absent(json!({
+        "title": title,
+        // What a function computes is another text on another machine.
+        "description": describe.is_none().then_some(&description.value),
+        "description_by": describe.as_ref().map(|function| &function.value),
+        "inputSchema": *served.contract.schema,
+        "outputSchema": served.contract.output.as_deref(),
+        "annotations": {
+            "readOnlyHint": hints.read_only, "destructiveHint": hints.destructive,
+            "idempotentHint": hints.idempotent, "openWorldHint": hints.open_world,
+        },
+        "icons": icons,
+        "_meta": meta,
+        "asks": questions.iter().map(|question| &question.key.value).collect::<Vec<_>>(),
+        "requires": required_capabilities.iter().map(|name| &name.value).collect::<Vec<_>>(),
+        "task": served.definition.task_policy.task.name(),
+    }))
+}
+
+fn of_prompt(served: &ServedPrompt) -> Json {
+    let Prompt { title, description, arguments, messages, questions, required_capabilities, icons, meta, list, .. } =
+        &served.definition;
+    let argument = |argument: &PromptArgument| {
+        without_absent(json!({
+            "name": argument.name.value, "title": argument.title, "description": argument.description,
+            "required": argument.required, "schema": argument.schema.as_ref().map(|schema| &*schema.json),
+        }))
+    };
+    let completed = arguments.iter().filter(|argument| argument.complete.is_some());
+    without_absent(json!({
+        "title": title,
+        "description": description,
+        "listed_by": list.as_ref().map(|function| &function.value),
+        "arguments": arguments.iter().map(argument).collect::<Vec<_>>(),
+        "completes": completed.map(|argument| &argument.name.value).collect::<Vec<_>>(),
+        "messages": messages.iter().map(|message| json!({
+            "role": message.role, "says": message.part.value.describe(),
+        })).collect::<Vec<_>>(),
+        "icons": icons,
+        "_meta": meta,
+        "asks": questions.iter().map(|question| &question.key.value).collect::<Vec<_>>(),
+        "requires": required_capabilities.iter().map(|name| &name.value).collect::<Vec<_>>(),
+    }))
+}
+
+fn of_resource(served: &ServedResource) -> Json {
+    let Resource { name: _, title, description, aliases, mime_type, subscribe, icons, meta, questions, .. } =
+        &served.definition;
+    without_absent(json!({
+        "name": served.name,
+        "title": title,
+        "description": description,
+        "mimeType": mime_type,
+        "subscribe": subscribe,
+        "aliases": aliases.iter().map(|alias| &alias.value).collect::<Vec<_>>(),
+        "icons": icons,
+        "_meta": meta,
+        "asks": questions.iter().map(|question| &question.key.value).collect::<Vec<_>>(),
+    }))
+}
+
+/// The templates and prompts of a pack, by their paths: a model reads what is made of them.
+fn texts(files: &PackFiles) -> Json {
+    let is_text = |path: &str| path.starts_with("templates/") || path.starts_with("prompts/");
+    let texts = files.by_path.iter().filter(|(path, _)| is_text(path)).filter_map(|(path, file)| {
+        let source = file.source.as_ref()?;
+        Some((path.clone(), json!(source.text)))
+    });
+    Json::Object(texts.collect())
+}
+
+/// One hash of all files of a pack.
+fn behaviour(files: &PackFiles) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for (path, file) in &files.by_path {
+        hasher.update(&(path.len() as u64).to_le_bytes()).update(path.as_bytes()).update(file.hash());
+    }
+    format!("blake3:{}", hasher.finalize())
+}
+
+fn sorted(entries: impl Iterator<Item = (String, Json)>) -> Json {
+    let mut entries: Vec<(String, Json)> = entries.collect();
+    entries.sort_by(|a, b| a.0.cmp(&b.0));
+    Json::Object(entries.into_iter().collect())
+}
+
+/// Leaves out what is absent: `null`, `false` and empty lists.
+fn without_absent(mut json: Json) -> Json {
+    if let Json::Object(map) = &mut json {
+        map.retain(|_, value| !(value.is_null() || *value == json!(false) || *value == json!([])));
+    }
+    json
+}
