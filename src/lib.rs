@@ -29,6 +29,7 @@ pub mod template;
 pub mod definition;
 pub mod registry;
 pub mod check;
+pub mod verdict;
 pub mod manual;
 pub mod call;
 pub mod case;
