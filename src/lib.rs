@@ -31,6 +31,7 @@ pub mod registry;
 pub mod distribution;
 pub mod surface;
 pub mod check;
+pub mod verdict;
 pub mod manual;
 pub mod call;
 pub mod case;

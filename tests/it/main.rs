@@ -22,5 +22,6 @@ mod operations;
 mod roots;
 #[cfg(target_os = "linux")]
 mod soak;
+mod verdict;
 mod wire;
 mod writes;

@@ -1,0 +1,189 @@
+//! Renders changes: as lines for people, as JSON, as SARIF for code hosts, and as Markdown for a comment on a change.
+
+use super::change::{Change, Verdict};
+use super::version::VersionStep;
+use crate::diagnostic::{printable, printable_lines};
+use crate::value::Json;
+use serde_json::json;
+use similar::{ChangeTag, TextDiff};
+use std::collections::BTreeSet;
+
+/// Texts of more bytes than this are shown one after the other, without a diff.
+const MAX_DIFF_BYTES: usize = 64 << 10;
+
+/// The worst verdict, whether anything widens, and how many changes there are.
+fn summary(changes: &[Change]) -> String {
+    let worst = changes.iter().map(|change| change.verdict).max().unwrap_or(Verdict::None).word();
+    let widens = if changes.iter().any(|change| change.widens) { ", widens" } else { "" };
+    let count = match changes.len() {
+        0 => "no changes".to_owned(),
+        1 => "1 change".to_owned(),
+        count => format!("{count} changes"),
+    };
+    format!("{worst}{widens} ({count})")
+}
+
+fn flags(change: &Change) -> String {
+    format!("{}{}", change.verdict.word(), if change.widens { ", widens" } else { "" })
+}
+
+/// Renders one line for each change, the texts of a change indented below it.
+pub fn text(changes: &[Change], steps: &[VersionStep]) -> String {
+    let mut shown = format!("verdict: {}\n", summary(changes));
+    for change in changes {
+        let Change { pack, what, kind, message, .. } = change;
+        let line = format!("{pack}: {what}: {message} [{kind}]");
+        shown.push_str(&format!("{}: {}\n", flags(change), printable(&line)));
+        for line in word_diff(change).iter().flat_map(|diff| diff.lines()) {
+            shown.push_str(&format!("    {line}\n"));
+        }
+    }
+    for step in steps {
+        shown.push_str(&format!("{}: {}\n", VersionStep::KIND, printable(&step.message)));
+    }
+    shown
+}
+
+/// The difference of the texts of a change by words: removed words in `[-…-]`, new ones in `{+…+}`.
+fn word_diff(change: &Change) -> Option<String> {
+    let (before, after) = (change.before.as_deref(), change.after.as_deref());
+    if before.is_none() && after.is_none() {
+        return None;
+    }
+    let (before, after) = (before.unwrap_or(""), after.unwrap_or(""));
+    let (before, after) = (printable_lines(before), printable_lines(after));
+    let mut parts: Vec<(ChangeTag, String)> = Vec::new();
+    let mut add = |tag, text: &str| match parts.last_mut() {
+        Some((last, known)) if *last == tag => known.push_str(text),
+        _ if text.is_empty() => {}
+        _ => parts.push((tag, text.to_owned())),
+    };
+    if before.len().max(after.len()) > MAX_DIFF_BYTES {
+        add(ChangeTag::Delete, &before);
+        add(ChangeTag::Insert, &after);
+    } else {
+        let diff = TextDiff::from_words(&before, &after);
+        diff.iter_all_changes().for_each(|part| add(part.tag(), part.value()));
+    }
+    let marked = parts.into_iter().map(|(tag, text)| match tag {
+        ChangeTag::Equal => text,
+        ChangeTag::Delete => format!("[-{text}-]"),
+        ChangeTag::Insert => format!("{{+{text}+}}"),
+    });
+    Some(marked.collect())
+}
+
+/// Renders changes as JSON with a stable shape.
+pub fn json(changes: &[Change], steps: &[VersionStep]) -> Json {
+    let one = |change: &Change| {
+        let Change { pack, what, kind, verdict, widens, message, before, after } = change;
+        let mut json = json!({
+            "pack": pack, "what": what, "kind": kind, "verdict": verdict.word(), "widens": widens, "message": message,
+        });
+        for (key, text) in [("before", before), ("after", after)] {
+            if let Some(text) = text {
+                json[key] = json!(text);
+            }
+        }
+        json
+    };
+    json!({
+        "format": 1,
+        "verdict": changes.iter().map(|change| change.verdict).max().unwrap_or(Verdict::None).word(),
+        "widens": changes.iter().any(|change| change.widens),
+        "changes": changes.iter().map(one).collect::<Vec<_>>(),
+        "version_steps": steps
+            .iter()
+            .map(|step| json!({ "kind": VersionStep::KIND, "pack": step.pack, "message": step.message }))
+            .collect::<Vec<_>>(),
+    })
+}
+
+/// Renders changes as a SARIF log with one run. A change has no file: its location is the name of what changed.
+pub fn sarif(changes: &[Change], steps: &[VersionStep]) -> Json {
+    let kinds = changes.iter().map(|change| change.kind).chain(steps.iter().map(|_| VersionStep::KIND));
+    let kinds: BTreeSet<&str> = kinds.collect();
+    let result = |kind: &str, level: &str, message: &str, name: String| {
+        json!({
+            "ruleId": kind,
+            "level": level,
+            "message": { "text": message },
+            "locations": [{ "logicalLocations": [{ "fullyQualifiedName": name }] }],
+        })
+    };
+    let mut results: Vec<Json> = Vec::new();
+    for change in changes {
+        let level = match change.verdict {
+            Verdict::Breaking => "error",
+            _ if change.widens => "warning",
+            Verdict::Wording => "warning",
+            Verdict::Compatible | Verdict::None => "note",
+        };
+        let message = format!("{}: {}: {}", flags(change), change.what, change.message);
+        results.push(result(change.kind, level, &message, format!("{}/{}", change.pack, change.what)));
+    }
+    results.extend(steps.iter().map(|step| result(VersionStep::KIND, "error", &step.message, step.pack.clone())));
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": env!("CARGO_PKG_NAME"),
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": kinds.iter().map(|kind| json!({ "id": kind })).collect::<Vec<_>>(),
+            } },
+            "results": results,
+        }],
+    })
+}
+
+/// Renders changes as Markdown: the worst verdict first, a table, and the texts that models read in a folded block.
+pub fn markdown(changes: &[Change], steps: &[VersionStep]) -> String {
+    let mut shown = format!("**Verdict: {}**\n", summary(changes));
+    if !steps.is_empty() {
+        shown.push('\n');
+    }
+    for step in steps {
+        shown.push_str(&format!("- `{}`: {}\n", VersionStep::KIND, cell(&step.message)));
+    }
+    if !changes.is_empty() {
+        shown.push_str("\n| verdict | pack | what | change |\n|---|---|---|---|\n");
+    }
+    for change in changes {
+        let [pack, what, message] = [&change.pack, &change.what, &change.message].map(|text| cell(text));
+        shown.push_str(&format!("| {} | {pack} | {what} | {message} |\n", flags(change)));
+    }
+    let texts: Vec<(&Change, String)> =
+        changes.iter().filter_map(|change| Some((change, word_diff(change)?))).collect();
+    if !texts.is_empty() {
+        shown.push_str(&format!("\n<details>\n<summary>Texts that models read: {}</summary>\n", texts.len()));
+        for (change, diff) in texts {
+            let fence = "`".repeat(longest_run(&diff).max(2) + 1);
+            let (pack, what) = (cell(&change.pack), cell(&change.what));
+            shown.push_str(&format!("\n{pack}: {what}\n\n{fence}text\n{}\n{fence}\n", diff.trim_end_matches('\n')));
+        }
+        shown.push_str("\n</details>\n");
+    }
+    shown
+}
+
+/// A text of a pack in a cell: it cannot end the cell, begin markup, or notify a person.
+fn cell(text: &str) -> String {
+    let mut shown = String::new();
+    for letter in printable(text).chars() {
+        match letter {
+            '<' => shown.push_str("&lt;"),
+            '&' => shown.push_str("&amp;"),
+            '@' => shown.push_str("&#64;"),
+            '|' | '[' | ']' | '*' | '_' | '\\' | '`' | '!' | '#' => shown.extend(['\\', letter]),
+            ':' => shown.push_str("&#58;"),
+            letter => shown.push(letter),
+        }
+    }
+    shown.replace("&#58; ", ": ")
+}
+
+/// The longest run of backticks.
+fn longest_run(text: &str) -> usize {
+    text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0)
+}
