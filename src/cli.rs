@@ -7,6 +7,7 @@ mod command_line;
 mod completions;
 mod context;
 mod cost;
+mod diff;
 mod docs;
 mod doctor;
 mod eject;
@@ -16,6 +17,7 @@ mod list;
 mod lock;
 mod man;
 mod new;
+mod old_cases;
 mod options;
 mod outdated;
 mod project;
@@ -113,6 +115,7 @@ fn run_command(command: CliCommand, context: CommandContext) -> CommandResult {
         CliCommand::Fetch(fetch) => fetch.run(&context),
         CliCommand::Outdated(outdated) => outdated.run(&context),
         CliCommand::Update(update) => update.run(&context),
+        CliCommand::Diff(diff) => diff.run(&context),
         CliCommand::Lock(lock) => lock.run(&context),
         CliCommand::Doctor => doctor::run(&context),
     }

@@ -1,8 +1,9 @@
 //! Layers of packs that a project takes from git repositories: fetched by the user's git, stored by their content, locked.
 //!
-//! `content` is what a layer consists of, `remote` brings it, `store` keeps it on this machine, `lock_file` is the
+//! `content` is what a layer consists of, `remote` and `commit` bring it, `store` keeps it on this machine, `lock_file` is the
 //! `toolsd.lock` that names it, and `serving` decides which content of a layer serves.
 
+mod commit;
 mod content;
 mod fetched;
 mod lock_file;
@@ -11,6 +12,7 @@ mod serving;
 mod signature;
 mod store;
 
+pub use commit::Revision;
 pub use content::LayerContent;
 pub use fetched::{FetchedLayer, Provenance};
 pub use lock_file::{LOCK_FILE, LockFile, LockedLayer};

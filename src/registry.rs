@@ -30,7 +30,7 @@ pub use workspace_files::{
     workspace_files,
 };
 
-use crate::definition::{Configurable, ItemKind, Located, Operation, Prompt, Resource, Tool};
+use crate::definition::{Configurable, ItemKind, Lifecycle, Located, Operation, Prompt, Resource, Tool};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::source::Place;
 use crate::value::Json;
@@ -94,6 +94,16 @@ impl Registry {
             .find_map(|(template, resource)| Some(template.matches(uri)?.map(|variables| (resource, variables))))
     }
 
+    /// Returns the tool with this name, or with this former name.
+    pub fn tool(&self, name: &str) -> Option<&Arc<ServedTool>> {
+        named(&self.tools, name)
+    }
+
+    /// Returns the prompt with this name, or with this former name.
+    pub fn prompt(&self, name: &str) -> Option<&Arc<ServedPrompt>> {
+        named(&self.prompts, name)
+    }
+
     /// Why a name or a URI that is not served is refused, if that is known.
     pub fn refusal(&self, part: impl Into<PackPart>, name: &str) -> Option<&RefusedPart> {
         let part = part.into();
@@ -143,6 +153,7 @@ impl Registry {
             if !is_on(&tool.definition.enabled) {
                 self.switched_off.push(tool);
             } else if taken.claim(ItemKind::Tool, &tool.name, &tool, &tool.definition.name.at, &mut diagnostics) {
+                taken.claim_aliases(ItemKind::Tool, &tool, &mut diagnostics);
                 self.tools.push(tool);
             }
         }
@@ -151,6 +162,7 @@ impl Registry {
                 self.patterns.push(prompt);
             } else if taken.claim(ItemKind::Prompt, &prompt.name, &prompt, &prompt.definition.name.at, &mut diagnostics)
             {
+                taken.claim_aliases(ItemKind::Prompt, &prompt, &mut diagnostics);
                 self.prompts.push(prompt);
             }
         }
@@ -262,6 +274,58 @@ pub type ServedResource = Served<Resource>;
 /// A published prompt.
 pub type ServedPrompt = Served<Prompt>;
 
+/// What has a name and perhaps former ones.
+pub trait Named {
+    /// Its name in its pack.
+    fn name(&self) -> &str;
+
+    /// Its former names, and that it will be removed.
+    fn lifecycle(&self) -> &Lifecycle;
+}
+
+impl Named for Tool {
+    fn name(&self) -> &str {
+        &self.name.value
+    }
+
+    fn lifecycle(&self) -> &Lifecycle {
+        &self.lifecycle
+    }
+}
+
+impl Named for Prompt {
+    fn name(&self) -> &str {
+        &self.name.value
+    }
+
+    fn lifecycle(&self) -> &Lifecycle {
+        &self.lifecycle
+    }
+}
+
+impl<D: Named> Served<D> {
+    /// Its former names, with the prefix of its public name.
+    pub fn aliases(&self) -> impl Iterator<Item = String> {
+        let prefix = self.name.strip_suffix(self.definition.name()).unwrap_or_default();
+        self.definition.lifecycle().aliases.iter().map(move |alias| format!("{prefix}{}", alias.value))
+    }
+
+    /// Why a request by this name is to be changed: the name is a former one, or the definition will be removed.
+    pub fn reason_to_change(&self, name: &str) -> Option<String> {
+        let new = &self.name;
+        match &self.definition.lifecycle().deprecated {
+            Some(notice) => Some(format!("`{name}` is deprecated: {notice}")),
+            None => (name != new).then(|| format!("`{name}` is called `{new}` now")),
+        }
+    }
+}
+
+/// The one with this name; otherwise the one with this former name.
+fn named<'a, D: Named>(all: &'a [Arc<Served<D>>], name: &str) -> Option<&'a Arc<Served<D>>> {
+    let is_former = |served: &&Arc<Served<D>>| served.aliases().any(|alias| alias == name);
+    all.iter().find(|served| served.name == name).or_else(|| all.iter().find(is_former))
+}
+
 impl ServedTool {
     /// The operation that arguments choose, and the contract of its calls.
     pub fn operation(&self, arguments: &Json) -> Option<(&Operation, &CallContract)> {
@@ -370,6 +434,13 @@ pub fn assemble(assembly: RegistryParts<'_>) -> Registry {
 struct ClaimedNames(HashMap<(ItemKind, String), String>);
 
 impl ClaimedNames {
+    /// Claims the former names of a definition, so that another pack that has one of them is reported.
+    fn claim_aliases<D: Named>(&mut self, kind: ItemKind, served: &Served<D>, diagnostics: &mut Vec<Diagnostic>) {
+        for (alias, written) in served.aliases().zip(&served.definition.lifecycle().aliases) {
+            self.claim(kind, &alias, served, &written.at, diagnostics);
+        }
+    }
+
     /// Whether a definition is served by a name: the first pack that claims it keeps it.
     fn claim<D>(
         &mut self,

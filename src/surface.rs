@@ -2,7 +2,7 @@
 //! has it, so that a change shows in a review.
 
 use crate::definition::{PackDefinition, Prompt, PromptArgument, Resource, Tool};
-use crate::registry::{Pack, PackFiles, Permissions, Registry, ServedPrompt, ServedResource, ServedTool};
+use crate::registry::{Named, Pack, PackFiles, Permissions, Registry, ServedPrompt, ServedResource, ServedTool};
 use crate::value::Json;
 use serde_json::{Map, json};
 
@@ -57,22 +57,24 @@ fn of_tool(served: &ServedTool) -> Json {
     let Tool { title, description, describe, icons, meta, questions, required_capabilities, .. } = &served.definition;
     let hints = served.definition.effective_hints();
     without_absent(json!({
-        "title": title,
-        // What a function computes is another text on another machine.
-        "description": describe.is_none().then_some(&description.value),
-        "description_by": describe.as_ref().map(|function| &function.value),
-        "inputSchema": *served.contract.schema,
-        "outputSchema": served.contract.output.as_deref(),
-        "annotations": {
-            "readOnlyHint": hints.read_only, "destructiveHint": hints.destructive,
-            "idempotentHint": hints.idempotent, "openWorldHint": hints.open_world,
-        },
-        "icons": icons,
-        "_meta": meta,
-        "asks": questions.iter().map(|question| &question.key.value).collect::<Vec<_>>(),
-        "requires": required_capabilities.iter().map(|name| &name.value).collect::<Vec<_>>(),
-        "task": served.definition.task_policy.task.name(),
-    }))
+           "title": title,
+           // What a function computes is another text on another machine.
+           "description": describe.is_none().then_some(&description.value),
+           "description_by": describe.as_ref().map(|function| &function.value),
+           "inputSchema": *served.contract.schema,
+           "outputSchema": served.contract.output.as_deref(),
+           "annotations": {
+               "readOnlyHint": hints.read_only, "destructiveHint": hints.destructive,
+               "idempotentHint": hints.idempotent, "openWorldHint": hints.open_world,
+           },
+    "aliases": aliases(&served.definition),
+           "deprecated": served.definition.lifecycle.deprecated,
+           "icons": icons,
+           "_meta": meta,
+           "asks": questions.iter().map(|question| &question.key.value).collect::<Vec<_>>(),
+           "requires": required_capabilities.iter().map(|name| &name.value).collect::<Vec<_>>(),
+           "task": served.definition.task_policy.task.name(),
+       }))
 }
 
 fn of_prompt(served: &ServedPrompt) -> Json {
@@ -94,11 +96,17 @@ fn of_prompt(served: &ServedPrompt) -> Json {
         "messages": messages.iter().map(|message| json!({
             "role": message.role, "says": message.part.value.describe(),
         })).collect::<Vec<_>>(),
+        "aliases": aliases(&served.definition),
+        "deprecated": served.definition.lifecycle.deprecated,
         "icons": icons,
         "_meta": meta,
         "asks": questions.iter().map(|question| &question.key.value).collect::<Vec<_>>(),
         "requires": required_capabilities.iter().map(|name| &name.value).collect::<Vec<_>>(),
     }))
+}
+
+fn aliases(definition: &impl Named) -> Vec<&str> {
+    definition.lifecycle().aliases.iter().map(|alias| alias.value.as_str()).collect()
 }
 
 fn of_resource(served: &ServedResource) -> Json {

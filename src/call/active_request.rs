@@ -23,7 +23,9 @@ use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::graph::{Graph, GraphStore};
 use crate::guard::{CancelFlag, Limits};
 use crate::primitive_api::{Effect, Host, ListKind, Notice, PackMemory, Question, missing_capability};
-use crate::registry::{Pack, Registry, ServedPrompt, ServedResource, ServedTool, SkillIndex, read_found_skill};
+use crate::registry::{
+    Named, Pack, Registry, Served, ServedPrompt, ServedResource, ServedTool, SkillIndex, read_found_skill,
+};
 use crate::script::Pool;
 use crate::value::{Json, Value};
 use crate::world::World;
@@ -236,8 +238,9 @@ impl<'a> ActiveRequest<'a> {
 
     fn find_tool(&self, name: &str) -> Result<&Arc<ServedTool>> {
         let switched_on = |tool: &&Arc<ServedTool>| self.state.is_enabled(&tool.pack, &tool.definition.enabled);
-        let hidden = self.registry.switched_off.iter().filter(switched_on);
-        self.registry.tools.iter().chain(hidden).find(|tool| tool.name == name).ok_or_else(|| {
+        let mut hidden = self.registry.switched_off.iter().filter(switched_on);
+        let found = self.registry.tool(name).or_else(|| hidden.find(|tool| tool.name == name));
+        found.inspect(|tool| log_former_name(tool, name)).ok_or_else(|| {
             if let Some(refused) = self.registry.refusal(ItemKind::Tool, name) {
                 return refused.diagnostic();
             }
@@ -331,7 +334,7 @@ impl<'a> ActiveRequest<'a> {
     }
 
     fn find_prompt(&self, name: &str) -> Result<&Arc<ServedPrompt>> {
-        self.registry.prompts.iter().find(|prompt| prompt.name == name).ok_or_else(|| {
+        self.registry.prompt(name).inspect(|prompt| log_former_name(prompt, name)).ok_or_else(|| {
             if let Some(refused) = self.registry.refusal(ItemKind::Prompt, name) {
                 return refused.diagnostic();
             }
@@ -542,4 +545,11 @@ fn with_nearest<'a>(
 
 fn no_argument<'a>(name: &str, of: &str, known: impl Iterator<Item = &'a str> + Clone) -> Box<Diagnostic> {
     with_nearest(Diagnostic::new(Code::ARGUMENTS, format!("`{name}` is not an argument of `{of}`")), name, known)
+}
+
+/// Logs a request by a former name, or of something that will be removed: its caller should change it.
+fn log_former_name<D: Named>(served: &Served<D>, name: &str) {
+    if let Some(reason) = served.reason_to_change(name) {
+        tracing::info!("{reason}");
+    }
 }

@@ -492,7 +492,7 @@ mod tests {
 
     fn files_of_the_binary() -> PackFiles {
         let (files, diagnostics) =
-            PackFiles::collect(&[Layer { origin: EMBEDDED.to_owned(), world: None, trust: None }]);
+            PackFiles::collect(&[Layer { origin: EMBEDDED.to_owned(), world: None, trust: None, is_stored: false }]);
         assert_eq!(diagnostics, []);
         files
     }

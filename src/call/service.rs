@@ -357,7 +357,7 @@ struct CalledTool(Option<Arc<ServedTool>>);
 impl CalledTool {
     fn find(service: &Service, request: &Request) -> Self {
         let Request::Call { tool, .. } = request else { return Self(None) };
-        Self(service.registry().tools.iter().find(|served| served.name == *tool).cloned())
+        Self(service.registry().tool(tool).cloned())
     }
 
     /// The answer of a call that was stopped: that of a tool is its result, as if it had stopped by itself.

@@ -37,7 +37,7 @@ impl CallCommand {
         let service = context.service()?;
         let registry = service.registry();
         let names = registry.tools.iter().map(|tool| tool.name.as_str());
-        let Some(tool) = registry.tools.iter().find(|tool| tool.name == self.tool) else {
+        let Some(tool) = registry.tool(&self.tool) else {
             return Err(context.unknown_name("tool", &self.tool, names, &registry));
         };
         let arguments = read_arguments(&self.arguments, Some(&tool.contract.schema))?;

@@ -63,7 +63,7 @@ fn print_diagnostics(context: &CommandContext, diagnostics: &[Diagnostic], packs
     match context.options.format {
         OutputFormat::Json => terminal.json(&render::json(diagnostics)),
         OutputFormat::Sarif => terminal.json(&render::sarif(diagnostics)),
-        OutputFormat::Text => {
+        OutputFormat::Text | OutputFormat::Markdown => {
             if !diagnostics.is_empty() {
                 terminal.excerpts(diagnostics);
             }

@@ -5,6 +5,7 @@ use super::call::CallCommand;
 use super::check::CheckCommand;
 use super::completions::CompletionsCommand;
 use super::cost::CostCommand;
+use super::diff::DiffCommand;
 use super::docs::DocsCommand;
 use super::eject::EjectCommand;
 use super::fetch::FetchCommand;
@@ -72,6 +73,8 @@ pub(super) enum CliCommand {
     Outdated(OutdatedCommand),
     /// Move layers to what their repositories have now.
     Update(UpdateCommand),
+    /// Judge what changed of all that packs publish.
+    Diff(DiffCommand),
     /// Write `toolsd.lock` and `toolsd.surface.json`, or check them.
     Lock(LockCommand),
     /// Check the set-up: files, trust, packs, git, clients.

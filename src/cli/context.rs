@@ -322,7 +322,7 @@ impl PackSource for DiskPackSource {
     fn layers(&self, settings: &WorkspaceSettings) -> Result<ProjectLayers> {
         let mut layers = Vec::new();
         for dir in &self.dirs {
-            layers.push(Layer { origin: dir.clone(), world: Some(open_layer(dir)?), trust: None });
+            layers.push(Layer { origin: dir.clone(), world: Some(open_layer(dir)?), trust: None, is_stored: false });
         }
         // Errors of the record are reported where it is requested; nothing is trusted then.
         let trust = self.trust().unwrap_or_default();
@@ -334,16 +334,16 @@ impl PackSource for DiskPackSource {
             None => ProjectLayers::choose(definitions, self.workspace.as_ref(), &trust, &open, self.is_locked),
         };
         let workspace = Some(open_layer(root)?);
-        layers.push(Layer { origin: "workspace".to_owned(), world: workspace, trust: Some(trust) });
+        layers.push(Layer { origin: "workspace".to_owned(), world: workspace, trust: Some(trust), is_stored: false });
         layers.append(&mut chosen.layers);
         //= docs/spec.md#layers
         //# With `--locked`, only layers as `toolsd.lock` has them, and packs that publish what
         //# `toolsd.surface.json` says, MUST serve.
         let user = self.user_folder().filter(|_| !self.is_locked && self.taken.is_none());
         if let Some(world) = user.and_then(|folder| open_layer(&folder).ok()) {
-            layers.push(Layer { origin: "user".to_owned(), world: Some(world), trust: None });
+            layers.push(Layer { origin: "user".to_owned(), world: Some(world), trust: None, is_stored: false });
         }
-        layers.push(Layer { origin: EMBEDDED.to_owned(), world: None, trust: None });
+        layers.push(Layer { origin: EMBEDDED.to_owned(), world: None, trust: None, is_stored: false });
         Ok(ProjectLayers { layers, ..chosen })
     }
 

@@ -4,7 +4,7 @@ use super::context::{CommandContext, describe_markers};
 use super::options::{CommandResult, Exit, OutputFormat};
 use super::terminal::{Terminal, TextStyle};
 use crate::definition::Operation;
-use crate::registry::{NO_PACK, Pack, Registry, ServedTool};
+use crate::registry::{NO_PACK, Named, Pack, Registry, Served, ServedTool};
 use crate::value::Json;
 use clap::Args;
 use serde_json::json;
@@ -138,7 +138,7 @@ fn print_registry(terminal: &Terminal, registry: &Registry) {
     section("Packs", &["pack", "version", "title"], packs.collect());
     let tools = registry.tools.iter().flat_map(|tool| {
         let effect = tool.definition.effect.value.name().to_owned();
-        let row = vec![tool.name.clone(), tool.pack.name.clone(), effect, first(&tool.definition.description.value)];
+        let row = vec![marked(tool), tool.pack.name.clone(), effect, first(&tool.definition.description.value)];
         let operation = |one: &Operation| {
             let effect = one.effect.value.name().to_owned();
             vec![format!("  {}", one.name.value), String::new(), effect, first(&one.description.value)]
@@ -154,7 +154,7 @@ fn print_registry(terminal: &Terminal, registry: &Registry) {
     let prompts = registry.prompts.iter().map(|one| {
         let description =
             one.definition.description.clone().or_else(|| one.definition.title.clone()).unwrap_or_default();
-        vec![one.name.clone(), one.pack.name.clone(), first(&description)]
+        vec![marked(one), one.pack.name.clone(), first(&description)]
     });
     section("Prompts", &["prompt", "pack", "description"], prompts.collect());
     let dormant = registry.dormant.iter().map(|(name, markers)| vec![name.clone(), describe_markers(markers)]);
@@ -167,6 +167,12 @@ fn print_registry(terminal: &Terminal, registry: &Registry) {
     if registry.packs.is_empty() && registry.dormant.is_empty() {
         terminal.note("there are no packs; `toolsd new pack NAME` writes one");
     }
+}
+
+/// The name, and whether it will be removed.
+fn marked<D: Named>(served: &Served<D>) -> String {
+    let mark = if served.definition.lifecycle().deprecated.is_some() { " (deprecated)" } else { "" };
+    format!("{}{mark}", served.name)
 }
 
 /// The operations of a tool, if it has any.

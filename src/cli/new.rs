@@ -84,7 +84,7 @@ impl NewCommand {
             return wrong("there is no pack to put it in".to_owned(), "begin with `toolsd new pack NAME`");
         }
         let (target, origin) = (context.target_layer()?, context.target_origin());
-        let layer = crate::registry::Layer { origin, world: Some(target), trust: None };
+        let layer = crate::registry::Layer { origin, world: Some(target), trust: None, is_stored: false };
         match crate::registry::PackFiles::collect(&[layer]).0.packs().as_slice() {
             [one] => Ok(one.clone()),
             [] => wrong(

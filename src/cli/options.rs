@@ -63,8 +63,10 @@ pub enum OutputFormat {
     Text,
     /// For machines.
     Json,
-    /// For code scanners: `check` only.
+    /// For code scanners: `check` and `diff` only.
     Sarif,
+    /// For a comment on a pull request: `diff` only.
+    Markdown,
 }
 
 /// How log lines are written.

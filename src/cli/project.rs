@@ -108,16 +108,22 @@ impl Project {
         LayerState::find(definition, &Ok(self.lock.clone()), &open)
     }
 
+    /// Its layers as the lock has them, whether they are trusted or not.
+    ///
+    /// # Errors
+    /// One is not on this machine.
+    pub fn layers(&self, context: &CommandContext) -> Result<Vec<Layer>> {
+        self.definitions.iter().map(|definition| self.state(context, definition)?.serve()).collect()
+    }
+
     /// What serves if all its layers are trusted as they are. The packs of the user's folder are omitted, since other
     /// machines do not have them.
     ///
     /// # Errors
     /// A layer is not on this machine.
     pub fn registry(&self, context: &CommandContext) -> Result<Registry> {
-        let layers: Result<Vec<Layer>> =
-            self.definitions.iter().map(|definition| self.state(context, definition)?.serve()).collect();
         let mut source = context.pack_source(PackChoice::ByMarkers)?;
-        source.take_layers(layers?);
+        source.take_layers(self.layers(context)?);
         Ok(load_registry(&source, &Registry::default()))
     }
 

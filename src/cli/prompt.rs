@@ -23,7 +23,7 @@ pub struct PromptCommand {
 impl PromptCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let service = context.service()?;
-        let is_known = |registry: &Registry| registry.prompts.iter().any(|prompt| prompt.name == self.name);
+        let is_known = |registry: &Registry| registry.prompt(&self.name).is_some();
         let mut registry = service.registry();
         if !is_known(&registry) {
             // Prompts of `list` functions are known only once these have run.

@@ -38,10 +38,10 @@ pub struct TestCommand {
 }
 
 /// The result of one case.
-struct CaseReport {
+pub(super) struct CaseReport {
     pack: String,
-    title: String,
-    diagnostics: Vec<Diagnostic>,
+    pub(super) title: String,
+    pub(super) diagnostics: Vec<Diagnostic>,
     blessings: Vec<Blessing>,
     log: Vec<(LogLevel, String)>,
 }
@@ -79,7 +79,7 @@ impl TestCommand {
             broken.extend(service.registry().diagnostics.iter().filter(|diagnostic| diagnostic.is_error()).cloned());
             let merged = merge_definitions(&name, &files.for_pack(&name), Validation::Full);
             match service.registry().packs.iter().find(|pack| pack.name == name) {
-                Some(pack) => ran.extend(run_pack(context, &service, pack, &merged, &folders, self.bless)),
+                Some(pack) => ran.extend(run_cases(context, &service, pack, &merged, &folders, self.bless)),
                 None => broken.push(*not_served(&service, &name, merged.definitions.cases.len())),
             }
         }
@@ -121,7 +121,7 @@ fn not_served(service: &Service, name: &str, cases: usize) -> Box<Diagnostic> {
     }
 }
 
-fn run_pack(
+pub(super) fn run_cases(
     context: &CommandContext,
     service: &Arc<Service>,
     pack: &Arc<Pack>,
@@ -165,10 +165,13 @@ fn broken_fixture(case: &Case, merged: &MergedDefinitions) -> Option<Diagnostic>
 }
 
 /// Returns the folder that contains `tools.d` and the other folders of a layer, if it has one.
-fn folder_of(context: &CommandContext, layer: &Layer) -> Result<Option<Arc<dyn World>>> {
+pub(super) fn folder_of(context: &CommandContext, layer: &Layer) -> Result<Option<Arc<dyn World>>> {
     // The layer of the workspace is in a subfolder.
     if layer.trust.is_some() {
         return context.workspace_layer();
+    }
+    if layer.is_stored {
+        return Ok(layer.world.clone());
     }
     // The world of a layer follows symlinks to any target; a case does not.
     layer.world.as_ref().map(|world| Ok(Arc::new(Disk::new(world.root(), [])?) as Arc<dyn World>)).transpose()
@@ -191,6 +194,10 @@ fn write_blessings(
         let layer = file.and_then(|file| layers.iter().find(|layer| layer.origin == file.origin));
         let folder = layer.map_or(Ok(None), |layer| folder_of(context, layer));
         let written = match folder {
+            Ok(Some(_)) if layer.is_some_and(|layer| layer.is_stored) => {
+                Err(Diagnostic::new(CASE, format!("`{path}` is in a layer from git"))
+                    .help("change it in the repository of the layer"))
+            }
             Err(diagnostic) => Err(diagnostic),
             Ok(Some(world)) => case::bless(&blessings[0].at.source.text, &blessings)
                 .and_then(|text| world.write(path, text.as_bytes())),

@@ -1,14 +1,19 @@
 //! `toolsd update`: moves layers to what their repositories have now, after a person saw what changes.
 
 use super::context::CommandContext;
+use super::diff::{AcceptedChange, refused_changes};
+use super::old_cases::play_old_cases;
 use super::options::{CommandResult, Exit, OutputFormat};
 use super::project::{Project, new_errors, remote_layers, show_layer};
 use crate::definition::{LayerDefinition, LayerSource, SETTINGS_FILE, WantedRevision};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::distribution::{LAYER, LayerState, LockedLayer, Remote};
 use crate::edit::replace_key;
+use crate::registry::Registry;
+use crate::surface::{SURFACE_FILE, surface};
 use crate::value::Json;
-use clap::{Args, ValueEnum};
+use crate::verdict::{self, Change, Verdict, VersionStep};
+use clap::Args;
 use serde_json::json;
 
 /// Move layers to what their repositories have now.
@@ -22,26 +27,59 @@ pub struct UpdateCommand {
     to: Option<String>,
     /// Accept what is otherwise refused.
     #[arg(long, value_enum, value_delimiter = ',')]
-    accept: Vec<Accepted>,
+    accept: Vec<AcceptedChange>,
+    /// Play the cases of the old versions on the new ones.
+    #[arg(long)]
+    cases: bool,
     /// Do not ask.
     #[arg(long)]
     yes: bool,
 }
 
-/// What an update does only if it was accepted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Accepted {
-    /// The packs ask for more than before.
-    Widens,
-    /// A tag names another commit than before.
-    Moved,
-}
-
 /// A layer that moves.
 struct Move {
-    definition: LayerDefinition,
     before: Option<LockedLayer>,
     state: LayerState,
+}
+
+impl Move {
+    fn json(&self) -> Json {
+        let from = self.before.as_ref().map(|before| &before.commit);
+        let to = self.state.provenance.as_ref().map(|to| &to.commit);
+        json!({ "layer": self.state.name, "from": from, "to": to, "label": self.state.label })
+    }
+}
+
+/// What a move changes.
+struct Review {
+    changes: Vec<Change>,
+    steps: Vec<VersionStep>,
+    /// The errors that the packs did not have before.
+    errors: Vec<Diagnostic>,
+}
+
+impl Review {
+    /// Compares a project before and after. If the layers of before are not on this machine any more, what
+    /// `toolsd.surface.json` says of them counts.
+    fn new(context: &CommandContext, before: &Project, after: &Project, plays_cases: bool) -> Result<Self> {
+        let new = after.registry(context)?;
+        let (old, errors) = match before.registry(context) {
+            Ok(old) => (surface(&old), new_errors(&new, &old)),
+            Err(error) => {
+                match context.workspace.read(SURFACE_FILE).ok().and_then(|text| serde_json::from_slice(&text).ok()) {
+                    Some(old) => (old, new_errors(&new, &Registry::default())),
+                    None => return Err(error),
+                }
+            }
+        };
+        let new = surface(&new);
+        let mut changes = verdict::compare(&old, &new);
+        if plays_cases {
+            changes
+                .splice(0..0, play_old_cases(context, &before.layers(context)?, Some(&after.layers(context)?), &[])?.0);
+        }
+        Ok(Self { steps: verdict::version_steps(&old, &new, &changes), changes, errors })
+    }
 }
 
 impl UpdateCommand {
@@ -66,37 +104,45 @@ impl UpdateCommand {
             }
             return Ok(Exit::Success);
         }
-        let mut refused = Vec::new();
-        for moved in &moves {
-            show_layer(context, &moved.state);
-            refused.extend(self.refusals(&before, context, moved));
+        moves.iter().for_each(|moved| show_layer(context, &moved.state));
+        let review = Review::new(context, &before, &after, self.cases)?;
+        let refused: Vec<&Change> = refused_changes(&review.changes, &self.accept).collect();
+        if !is_json {
+            context.terminal.text(verdict::text(&review.changes, &review.steps).trim_end());
         }
-        let errors = new_errors(&after.registry(context)?, &before.registry(context).unwrap_or_default());
-        errors.iter().for_each(|error| context.terminal.diagnostic(error));
-        refused.iter().for_each(|error| context.terminal.diagnostic(error));
-        let is_refused = !errors.is_empty() || !refused.is_empty();
-        let agreed = !is_refused
-            && (self.yes
-                || context.terminal.confirm("Move these layers, and trust them as they are now? [y/N] ") == Some(true));
+        review.errors.iter().for_each(|error| context.terminal.diagnostic(error));
+        let is_refused = !review.errors.is_empty() || !refused.is_empty();
+        let question = "Move these layers, and trust them as they are now? [y/N] ";
+        let agreed = !is_refused && (self.yes || context.terminal.confirm(question) == Some(true));
         let files = if agreed { after.write(context, false)? } else { Vec::new() };
-        let row = |moved: &Move| {
-            let from = moved.before.as_ref().map(|before| &before.commit);
-            let to = moved.state.provenance.as_ref().map(|to| &to.commit);
-            json!({ "layer": moved.state.name, "from": from, "to": to, "label": moved.state.label })
-        };
         if is_json {
-            let errors: Vec<String> =
-                errors.iter().map(ToString::to_string).chain(refused.iter().map(ToString::to_string)).collect();
-            let rows: Vec<Json> = moves.iter().map(row).collect();
-            context.terminal.json(&json!({ "moved": rows, "written": files, "refused": errors }));
+            let errors: Vec<String> = review.errors.iter().map(ToString::to_string).collect();
+            let moved: Vec<Json> = moves.iter().map(Move::json).collect();
+            let report = verdict::json(&review.changes, &review.steps);
+            context.terminal.json(&json!({ "moved": moved, "written": files, "errors": errors, "changes": report }));
         } else if agreed {
             context.terminal.line(&format!("updated; commit {}", files.join(", ")));
         } else {
-            let how =
-                if is_refused || context.terminal.can_ask() { "" } else { "; without a terminal, `--yes` moves them" };
-            context.terminal.note(&format!("nothing was written{how}"));
+            context.terminal.note(&format!("nothing was written{}", self.next_step(context, &review.errors, &refused)));
         }
         Ok(if agreed { Exit::Success } else { Exit::Errors })
+    }
+
+    /// What to do after nothing was written.
+    fn next_step(&self, context: &CommandContext, errors: &[Diagnostic], refused: &[&Change]) -> String {
+        if !errors.is_empty() {
+            return ": its packs have errors; take another version, or ask its publisher".to_owned();
+        }
+        let accepted = [
+            ("breaking", refused.iter().any(|change| change.verdict == Verdict::Breaking)),
+            ("widens", refused.iter().any(|change| change.widens)),
+        ];
+        let words: Vec<&str> = accepted.into_iter().filter(|(_, needed)| *needed).map(|(word, _)| word).collect();
+        match words.as_slice() {
+            [] if context.terminal.can_ask() => String::new(),
+            [] => "; without a terminal, `--yes` moves them".to_owned(),
+            words => format!("; `--accept {}` takes it", words.join(",")),
+        }
     }
 
     /// Puts a layer into the project as its repository has it now; nothing if that is locked already.
@@ -130,7 +176,7 @@ impl UpdateCommand {
         //# under its own name.
         if let (Some(locked), Some(tag)) = (&locked, &tag)
             && locked.tag.as_ref() == Some(tag)
-            && !self.accept.contains(&Accepted::Moved)
+            && !self.accept.contains(&AcceptedChange::Moved)
         {
             let message = format!(
                 "tag {tag} of {name} is commit {commit} now, and `toolsd.lock` says {}: the tag was moved",
@@ -143,22 +189,7 @@ impl UpdateCommand {
         let fetched = remote.fetch(&name, wanted, &definition.dir, &definition.signed_by)?;
         let state = LayerState::of_fetched(&definition, &fetched)?;
         project.put(&definition, fetched);
-        Ok(Some(Move { definition, before, state }))
-    }
-
-    /// Why a move is refused unless it was accepted.
-    fn refusals(&self, before: &Project, context: &CommandContext, moved: &Move) -> Option<Diagnostic> {
-        if self.accept.contains(&Accepted::Widens) {
-            return None;
-        }
-        let known = before
-            .state(context, &moved.definition)
-            .or_else(|_| before.state(context, before.definition(&moved.state.name)?));
-        let known = known.map(|state| state.to_trusted(false)).ok()?;
-        let more = moved.state.widened(&known);
-        let message = format!("layer {} asks for more: + {}", moved.state.name, more.join(", + "));
-        let error = Diagnostic::new(LAYER, message).help("`--accept widens` takes it");
-        (!more.is_empty()).then_some(*error)
+        Ok(Some(Move { before, state }))
     }
 }
 

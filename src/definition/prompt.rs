@@ -7,6 +7,7 @@ use super::fields::{Configurable, Fields};
 use super::grammar::{BIND, ENABLED, Grammar, META, SCRIPT, ValueShape, optional, required};
 use super::icon::{ICONS, read_icons};
 use super::item::{Item, ItemBody, ItemKind, NamedFunction, NamedTemplate, TemplateText, completion_functions, keys};
+use super::lifecycle::{ALIASES, DEPRECATED, Lifecycle, read_lifecycle};
 use super::limits::LimitsOverride;
 use super::located::Located;
 use super::question::{ASK, DeclaredQuestion, REQUIRES_CLIENT, read_questions, read_requires_client};
@@ -54,6 +55,8 @@ pub struct Prompt {
     pub icons: Vec<Json>,
     /// `_meta`.
     pub meta: Option<Json>,
+    /// Its former names, and that it will be removed.
+    pub lifecycle: Lifecycle,
 }
 
 impl Prompt {
@@ -188,6 +191,8 @@ pub static PROMPT: Grammar = Grammar {
         BIND,
         ICONS,
         META,
+        ALIASES,
+        DEPRECATED,
         optional("example", ValueShape::Tables(&PROMPT_EXAMPLE), "Examples, which are documentation and tests."),
     ],
 };
@@ -228,11 +233,13 @@ static MESSAGE: Grammar = Grammar {
 /// `[[prompt]]`.
 pub fn read_prompt(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Prompt {
     let script = reader.script_of(fields);
+    let lifecycle = read_lifecycle(fields);
+    let description = lifecycle.describe(&fields.text("description").unwrap_or_default());
     Prompt {
         at: fields.header.clone(),
         name: fields.required("name"),
         title: fields.text("title"),
-        description: fields.text("description"),
+        description: Some(description).filter(|text| !text.is_empty()),
         enabled: fields.setting("enabled", fields.flag("enabled").unwrap_or(true)),
         list: fields.located("list"),
         arguments: read_arguments(fields, reader),
@@ -244,6 +251,7 @@ pub fn read_prompt(fields: &Fields<'_>, reader: &mut DefinitionReader) -> Prompt
         bind: fields.object("bind"),
         icons: read_icons(fields, &mut reader.diagnostics),
         meta: fields.json("meta"),
+        lifecycle,
     }
 }
 
@@ -385,6 +393,7 @@ impl PromptTool {
             meta: self.meta.clone(),
             task_policy: TaskPolicy::default(),
             limits: LimitsOverride::default(),
+            lifecycle: Lifecycle::default(),
         }
     }
 }

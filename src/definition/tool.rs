@@ -7,6 +7,7 @@ use super::fields::{Configurable, Fields};
 use super::grammar::{BIND, ENABLED, Grammar, META, SCRIPT, ValueShape, optional, required};
 use super::icon::{ICONS, read_icons};
 use super::item::{Item, ItemBody, ItemKind, NamedFunction, input_names};
+use super::lifecycle::{ALIASES, DEPRECATED, Lifecycle, read_lifecycle};
 use super::limits::{LIMITS, LimitsOverride, read_limits};
 use super::located::Located;
 use super::operation::{Dispatch, OPERATION, Operation, read_dispatch};
@@ -62,6 +63,8 @@ pub struct Tool {
     pub meta: Option<Json>,
     /// Limits of a call that differ from the pack's.
     pub limits: LimitsOverride,
+    /// Its former names, and that it will be removed.
+    pub lifecycle: Lifecycle,
 }
 
 /// The hints of a tool as clients get them.
@@ -306,6 +309,8 @@ pub static TOOL: Grammar = Grammar {
         ICONS,
         META,
         optional("limits", ValueShape::Table(&LIMITS), "Limits of a call that differ from the pack's."),
+        ALIASES,
+        DEPRECATED,
         optional(
             "example",
             ValueShape::Tables(&TOOL_EXAMPLE),
@@ -338,11 +343,14 @@ pub fn read_tool(fields: &Fields<'_>, reader: &mut DefinitionReader) -> (Tool, V
         }
         None => read_effect(fields, &body.value, reader),
     };
+    let lifecycle = read_lifecycle(fields);
+    let mut description = fields.required("description");
+    description.value = lifecycle.describe(&description.value);
     let tool = Tool {
         at: fields.header.clone(),
         name: fields.required("name"),
         title: fields.text("title"),
-        description: fields.required("description"),
+        description,
         describe: fields.located("describe"),
         enabled: fields.setting("enabled", fields.flag("enabled").unwrap_or(true)),
         effect,
@@ -363,6 +371,7 @@ pub fn read_tool(fields: &Fields<'_>, reader: &mut DefinitionReader) -> (Tool, V
         icons: read_icons(fields, &mut reader.diagnostics),
         meta: fields.json("meta"),
         limits: read_limits(fields, &mut reader.diagnostics),
+        lifecycle,
     };
     (tool, shown)
 }

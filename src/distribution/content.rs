@@ -141,7 +141,7 @@ impl LayerContent {
             }
         }
         let world: Arc<dyn World> = Arc::new(world);
-        Ok(Layer { origin: name.to_owned(), world: Some(world), trust: None })
+        Ok(Layer { origin: name.to_owned(), world: Some(world), trust: None, is_stored: true })
     }
 
     fn pack_files(&self) -> PackFiles {

@@ -1,24 +1,18 @@
 //! A git repository of packs: which tags it has, and the content of a commit of it.
 
 use super::LAYER;
-use super::content::LayerContent;
+use super::commit::{checked, commit_content};
 use super::fetched::{FetchedLayer, Provenance};
 use super::lock_file::LockedLayer;
 use super::signature::verify_tag;
 use crate::definition::WantedRevision;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::registry::FOLDERS;
-use crate::world::disk::{UserGit, UserGitOutput};
-use crate::world::path;
+use crate::world::disk::UserGit;
 use semver::{Version, VersionReq};
 use std::collections::BTreeMap;
 
 /// Where a fetched commit or tag is kept in the temporary repository.
 const FETCHED: &str = "refs/toolsd/fetched";
-
-/// The modes of `git ls-tree` of what is not a plain file.
-const SYMLINK_MODE: &str = "120000";
-const SUBMODULE_MODE: &str = "160000";
 
 /// A repository, and a temporary one for what is fetched from it.
 pub struct Remote {
@@ -166,44 +160,11 @@ impl Remote {
         };
         let time = checked(self.git.run(&["show", "--no-patch", "--format=%ct", &found], b"")?)?;
         let time = String::from_utf8_lossy(&time.stdout).trim().parse().unwrap_or(0);
-        let content = self.content(&found, dir).map_err(|error| {
+        let content = commit_content(&self.git, &found, dir).map_err(|error| {
             Box::new(Diagnostic { message: format!("layer {name}, commit {found}: {}", error.message), ..*error })
         })?;
         let provenance = Provenance { git: self.url.clone(), wanted, tag, commit: found, time, signer };
         Ok(FetchedLayer { content, provenance })
-    }
-
-    /// The files of a commit, as it has them: no attribute of the repository, and no setting, changes their bytes.
-    fn content(&self, commit: &str, dir: &str) -> Result<LayerContent> {
-        let dir = path::clean(dir);
-        let folders = FOLDERS.map(|folder| path::clean(&path::join(&dir, folder)));
-        let mut arguments = vec!["ls-tree", "-r", "-z", "--full-tree", commit, "--"];
-        arguments.extend(folders.iter().map(String::as_str));
-        let listed = checked(self.git.run(&arguments, b"")?)?;
-        let (mut paths, mut objects) = (Vec::new(), String::new());
-        for entry in listed.stdout.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
-            let entry = std::str::from_utf8(entry)
-                .map_err(|_| Diagnostic::new(LAYER, "a file has a name that is not UTF-8".to_owned()))?;
-            let Some((head, path)) = entry.split_once('\t') else { continue };
-            let mut words = head.split(' ');
-            let (mode, object) = (words.next().unwrap_or_default(), words.nth(1).unwrap_or_default());
-            let what = match mode {
-                SYMLINK_MODE => "a symlink",
-                SUBMODULE_MODE => "a submodule",
-                _ => {
-                    let below = path::relative(path, &dir).unwrap_or_else(|| path.to_owned());
-                    paths.push(below);
-                    objects.push_str(object);
-                    objects.push('\n');
-                    continue;
-                }
-            };
-            return Err(Diagnostic::new(LAYER, format!("`{path}` is {what}: a layer has plain files")));
-        }
-        let printed = checked(self.git.run(&["cat-file", "--batch"], objects.as_bytes())?)?;
-        let blobs = read_batch(&printed.stdout).filter(|blobs| blobs.len() == paths.len());
-        let blobs = blobs.ok_or_else(|| Diagnostic::new(LAYER, "git did not print all files".to_owned()))?;
-        LayerContent::new(paths.into_iter().zip(blobs))
     }
 
     fn names<'a>(&'a self, begin: &'a str) -> impl Iterator<Item = &'a str> + Clone {
@@ -221,36 +182,9 @@ impl Remote {
     }
 }
 
-/// Reads the contents that `git cat-file --batch` prints.
-fn read_batch(mut bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
-    let mut blobs = Vec::new();
-    while !bytes.is_empty() {
-        let end = bytes.iter().position(|byte| *byte == b'\n')?;
-        let (head, rest) = bytes.split_at_checked(end)?;
-        let size: usize = std::str::from_utf8(head).ok()?.rsplit(' ').next()?.parse().ok()?;
-        let (blob, rest) = rest.get(1..)?.split_at_checked(size)?;
-        blobs.push(blob.to_vec());
-        bytes = rest.get(1..)?;
-    }
-    Some(blobs)
-}
-
 /// `v1.2.3` or `1.2.3` as a version.
 fn parse_version(tag: &str) -> Option<Version> {
     Version::parse(tag.strip_prefix('v').unwrap_or(tag)).ok()
-}
-
-/// Fails if git did, with its last line.
-pub(super) fn checked(output: UserGitOutput) -> Result<UserGitOutput> {
-    if output.succeeded {
-        return Ok(output);
-    }
-    let mut lines = output.stderr.lines().map(str::trim).filter(|line| !line.is_empty());
-    // What explains the most is the line of the cause, not the advice that follows it.
-    let cause = lines.clone().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
-    let cause = cause.or_else(|| lines.next_back()).unwrap_or("git printed no reason").to_owned();
-    let help = format!("toolsd ran `{}`: the same command in your shell shows whether git may read it", output.command);
-    Err(Diagnostic::new(Code("git"), cause).help(help))
 }
 
 //= docs/spec.md#layers

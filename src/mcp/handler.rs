@@ -246,7 +246,7 @@ impl ServerHandler for Connection {
     ) -> Result<GetPromptResponse, ErrorData> {
         let revision = revision_of(&context);
         let registry = self.server.service.registry();
-        if !registry.prompts.iter().any(|prompt| prompt.name == request.name) {
+        if registry.prompt(&request.name).is_none() {
             let known = registry.prompts.iter().map(|prompt| prompt.name.as_str());
             return Err(unknown_name_error(&registry, ItemKind::Prompt, &request.name, known));
         }

@@ -62,18 +62,19 @@ impl Lists {
         let templates = templates.filter_map(|served| to_protocol_type(template_item(served, revision))).collect();
         let prompts =
             registry.prompts.iter().filter_map(|prompt| to_protocol_type(prompt_item(prompt, revision))).collect();
-        let tools_by_name = registry.tools.iter().map(|tool| {
+        let tools_by_name = registry.tools.iter().flat_map(|tool| {
             let wrapped = tool.contract.output.as_ref().is_some_and(is_wrapped);
             let asks_headers = asks_headers(&tool.contract.schema);
-            (
-                tool.name.clone(),
-                ToolTraits {
-                    form: ResultForm { wrapped, short_text: settings.short_text },
-                    task_policy: tool.definition.task_policy,
-                    asks_headers,
-                    max_result_bytes: max_output_bytes(tool),
-                },
-            )
+            let traits = ToolTraits {
+                form: ResultForm { wrapped, short_text: settings.short_text },
+                task_policy: tool.definition.task_policy,
+                asks_headers,
+                max_result_bytes: max_output_bytes(tool),
+            };
+            // A name goes before a former name that is the same.
+            let is_free = |alias: &String| registry.tools.iter().all(|other| other.name != *alias);
+            let aliases = tool.aliases().filter(is_free).collect::<Vec<_>>();
+            std::iter::once(tool.name.clone()).chain(aliases).map(move |name| (name, traits))
         });
         let tools_by_name = tools_by_name.collect();
         let max_resource_bytes =

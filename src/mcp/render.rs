@@ -203,6 +203,8 @@ pub(crate) fn unknown_name_error<'a>(
         Some(help) => format!("unknown {what} `{name}` ({help})"),
         None => format!("unknown {what} `{name}`"),
     };
+    // Clients that keep a list ask for what was renamed or removed since.
+    message.push_str("; a list that was kept may be old: list again");
     if registry.withheld().next().is_some() {
         message.push_str(&format!("; files of this workspace are not used, and `{STATUS}` says why"));
     }

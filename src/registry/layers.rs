@@ -27,6 +27,8 @@ pub struct Layer {
     pub world: Option<Arc<dyn World>>,
     /// The files that the user trusts, if the layer needs trust, as that of the workspace does.
     pub trust: Option<WorkspaceTrust>,
+    /// Whether its files are those of a stored content, and not of a folder that people edit.
+    pub is_stored: bool,
 }
 
 /// A file of a layer.

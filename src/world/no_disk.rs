@@ -51,6 +51,11 @@ pub struct UserGitOutput {
 }
 
 impl UserGit {
+    /// Ends the process: there is no repository that was opened.
+    pub fn of_folder(_folder: &str) -> Self {
+        end_process(1)
+    }
+
     /// Refuses to create a repository.
     ///
     /// # Errors

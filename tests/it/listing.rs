@@ -31,7 +31,12 @@ impl PackSource for House {
     }
 
     fn layers(&self, _settings: &WorkspaceSettings) -> Result<ProjectLayers> {
-        let layer = Layer { origin: "test".to_owned(), world: Some(Arc::clone(&self.layer) as _), trust: None };
+        let layer = Layer {
+            origin: "test".to_owned(),
+            world: Some(Arc::clone(&self.layer) as _),
+            trust: None,
+            is_stored: false,
+        };
         Ok(ProjectLayers { layers: vec![layer], ..ProjectLayers::default() })
     }
 

@@ -5,7 +5,7 @@ use super::system::reason;
 use super::temporary::{GIT_FOLDER_PREFIX, TemporaryFolder};
 use crate::diagnostic::{Code, Diagnostic, Result};
 use std::io::{IsTerminal, Read, Write, stdin};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -42,9 +42,17 @@ const SETTINGS: [&str; 7] = [
 /// The protocols that git may use.
 const PROTOCOLS: &str = "https:ssh:file";
 
-/// A temporary bare repository. It is removed when this is dropped.
+/// The user's git in a repository.
 pub struct UserGit {
-    folder: TemporaryFolder,
+    place: Place,
+}
+
+/// Where the repository is.
+enum Place {
+    /// A bare one, removed when this is dropped.
+    Temporary(TemporaryFolder),
+    /// That of this folder, which the user works in.
+    Folder(String),
 }
 
 /// What a git command printed.
@@ -61,14 +69,19 @@ pub struct UserGitOutput {
 }
 
 impl UserGit {
-    /// Creates the repository.
+    /// The repository that contains this folder. If there is none, the commands fail.
+    pub fn of_folder(folder: &str) -> Self {
+        Self { place: Place::Folder(folder.to_owned()) }
+    }
+
+    /// Creates a temporary bare repository.
     ///
     /// # Errors
     /// There is no git, or no temporary folder.
     pub fn new() -> Result<Self> {
         let folder = TemporaryFolder::new(GIT_FOLDER_PREFIX)
             .map_err(|error| failed(format!("no temporary folder can be made: {}", reason(&error))))?;
-        let own = Self { folder };
+        let own = Self { place: Place::Temporary(folder) };
         let made = own.run(&["init", "--quiet", "--bare", "--template="], b"")?;
         match made.succeeded {
             true => Ok(own),
@@ -82,9 +95,13 @@ impl UserGit {
     /// There is no git, or it printed nothing for too long. What git itself reports is in the output.
     pub fn run(&self, arguments: &[&str], input: &[u8]) -> Result<UserGitOutput> {
         let mut command = Command::new("git");
-        command.arg("--git-dir").arg(self.folder.path());
+        let folder = self.folder();
+        match &self.place {
+            Place::Temporary(_) => command.arg("--git-dir").arg(folder),
+            Place::Folder(_) => command.arg("-C").arg(folder),
+        };
         command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
-        command.args(arguments).current_dir(self.folder.path());
+        command.args(arguments).current_dir(folder);
         for name in REPOSITORY_VARIABLES {
             command.env_remove(name);
         }
@@ -102,12 +119,19 @@ impl UserGit {
         finish(child, input.to_vec(), has_person, shown)
     }
 
+    fn folder(&self) -> &Path {
+        match &self.place {
+            Place::Temporary(folder) => folder.path(),
+            Place::Folder(folder) => Path::new(folder),
+        }
+    }
+
     /// Writes a file next to the repository, and returns its path.
     ///
     /// # Errors
     /// It cannot be written.
     pub fn write_file(&self, name: &str, text: &str) -> Result<PathBuf> {
-        let path = self.folder.path().join(name);
+        let path = self.folder().join(name);
         let written = std::fs::write(&path, text);
         written.map_err(|error| failed(format!("`{}` cannot be written: {}", path.display(), reason(&error))))?;
         Ok(path)

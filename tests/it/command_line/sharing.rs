@@ -438,7 +438,7 @@ fn layers_are_moved_shown_and_removed() {
     publisher.write("tools.d/review.toml", &review("Two.", "read = [\"**\"]"));
     publisher.publish("v1.7.0");
     let said = run(&home, &["update", "--yes"]).ended(1);
-    assert!(said.err.contains("layer team asks for more: + review: reads \"**\""), "{}", said.err);
+    assert!(said.out.contains("widens") && said.err.contains("`--accept widens` takes it"), "{}{}", said.out, said.err);
     assert!(home.read("toolsd.lock").contains("v1.6.0"));
     run(&home, &["update", "--yes", "--accept", "widens"]).ended(0);
     assert!(run(&home, &["trust", "--list"]).ended(0).out.contains("layer team  file://"));
@@ -466,4 +466,113 @@ fn a_folder_is_a_layer_whose_changes_need_trust() {
     assert_eq!(lists(&home)[0]["result"]["tools"], json!([]), "a folder is not locked");
     let is_below = |path: &Path| path.starts_with(home.user());
     assert!(is_below(&store(&home)));
+}
+
+#[test]
+fn a_change_is_judged_before_it_is_taken() {
+    let publisher = Publisher::new();
+    let tool = |name: &str, more: &str| {
+        format!(
+            "[pack]\ntitle = \"Review\"\nversion = \"1.0.0\"\n[[tool]]\nname = \"{name}\"\ndescription = \"Says it.\"\neffect = \"pure\"\n{more}\ntext = \"one\"\n[[tool.example]]\narguments = {{}}\nexpect.text_contains = \"one\"\n"
+        )
+    };
+    publisher.write("tools.d/review.toml", &tool("say", ""));
+    publisher.publish("v1.0.0");
+    let home = project(&publisher);
+    run(&home, &["test", "review"]).ended(0);
+    home_git(&home, &["init", "--quiet"]);
+    home_git(&home, &["add", "--all"]);
+    home_git(&home, &["commit", "--quiet", "--message", "one"]);
+    // Renamed with its old name as an alias: compatible. Without: breaking.
+    publisher.write("tools.d/review.toml", &tool("tell", ""));
+    publisher.publish("v1.1.0");
+    publisher.write("tools.d/review.toml", &tool("tell", "aliases = [\"say\"]\ndeprecated = \"use `talk`\""));
+    publisher.publish("v1.2.0");
+    let said = run(&home, &["update", "--to", "v1.1.0", "--yes"]).ended(1);
+    assert!(
+        said.out.contains("verdict: breaking") && said.err.contains("`--accept breaking` takes it"),
+        "{}",
+        said.out
+    );
+    let said = run(&home, &["update", "--to", "v1.2.0", "--yes"]).ended(0);
+    assert!(said.out.contains("verdict: compatible"), "{}", said.out);
+    assert_eq!(says(&home).as_deref(), Ok("one"), "by the old name");
+    let listed = run(&home, &["list"]).ended(0);
+    assert!(listed.out.contains("tell (deprecated)") && !listed.out.contains("\nsay"), "{}", listed.out);
+    let tools = run(&home, &["list", "--format", "json"]).ended(0).json();
+    assert_eq!(tools["tools"][0]["name"], "tell");
+    // Against a commit; nothing changed since the lock.
+    run(&home, &["diff"]).ended(0);
+    let judged = run(&home, &["diff", "--from", "HEAD", "--format", "json"]).ended(0).json();
+    assert_eq!(judged["verdict"], "compatible");
+    assert!(
+        run(&home, &["diff", "--from", "HEAD", "--format", "markdown"])
+            .ended(0)
+            .out
+            .starts_with("**Verdict: compatible")
+    );
+    assert!(run(&home, &["diff", "--from", "nothing"]).ended(2).err.contains("nothing"));
+    // What a case showed holds no more: only the case shows it.
+    home_git(&home, &["commit", "--quiet", "--all", "--message", "two"]);
+    publisher.write(
+        "tools.d/review.toml",
+        &tool("tell", "aliases = [\"say\"]\ndeprecated = \"use `talk`\"")
+            .replace("text = \"one\"", "text = \"two\"")
+            .replace("= \"one\"", "= \"two\""),
+    );
+    publisher.publish("v1.3.0");
+    let said = run(&home, &["update", "--to", "v1.3.0", "--cases", "--yes"]).ended(1);
+    assert!(said.out.contains("old-case-failed"), "{}", said.out);
+    run(&home, &["update", "--to", "v1.3.0", "--yes"]).ended(0);
+    run(&home, &["diff", "--from", "HEAD"]).ended(0);
+    let said = run(&home, &["diff", "--from", "HEAD", "--cases"]).ended(1);
+    assert!(
+        said.out.contains("old-case-failed") && said.err.contains("1 old cases were played"),
+        "{}{}",
+        said.out,
+        said.err
+    );
+    run(&home, &["diff", "--from", "HEAD", "--cases", "--accept", "breaking"]).ended(0);
+}
+
+/// Runs git in the workspace of a project.
+fn home_git(home: &Home, words: &[&str]) {
+    let mut command = home.command_of("git");
+    command.args(["-c", "user.name=t", "-c", "user.email=t@example.com"]).args(words);
+    let ended = command.stdin(Stdio::null()).output().unwrap();
+    assert!(ended.status.success(), "git {words:?}: {}", String::from_utf8_lossy(&ended.stderr));
+}
+
+#[test]
+fn the_workflow_for_pull_requests_judges_a_change() {
+    let workflow = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/review-packs.yml")).unwrap();
+    let steps = workflow.split("- name: ").filter(|step| step.contains("toolsd ") && !step.starts_with("Install"));
+    let lines = steps.flat_map(|step| step.split_once("run: |\n").unwrap().1.lines());
+    let script: String = lines.map(|line| format!("{}\n", line.trim())).collect();
+    let publisher = Publisher::new();
+    publisher.publish("v1.0.0");
+    publisher.write("tools.d/review.toml", &review("Wider.", "read = [\"**\"]"));
+    publisher.publish("v1.1.0");
+    let home = project(&publisher);
+    for words in [["init", "--quiet"].as_slice(), &["add", "--all"], &["commit", "--quiet", "--message", "one"]] {
+        home_git(&home, words);
+    }
+    home_git(&home, &["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    for (change, refused) in [("v1.0.0", ""), ("v1.1.0", "refused=yes\n")] {
+        run(&home, &["update", "--to", change, "--yes", "--accept", "widens"]).ended(0);
+        let binaries = Path::new(env!("CARGO_BIN_EXE_toolsd")).parent().unwrap();
+        let path = format!("{}:{}", binaries.display(), std::env::var("PATH").unwrap());
+        let outputs = home.user().join("outputs");
+        fs::write(&outputs, "").unwrap();
+        let mut command = home.command_of("sh");
+        command
+            .args(["-e", "-c", &script])
+            .env("PATH", path)
+            .env("GITHUB_BASE_REF", "main")
+            .env("GITHUB_OUTPUT", &outputs);
+        let ended = command.stdin(Stdio::null()).output().unwrap();
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+        assert!(home.read("comment.md").starts_with("**Verdict: "), "{}", home.read("comment.md"));
+        assert_eq!(fs::read_to_string(outputs).unwrap(), refused, "{change}");
+    }
 }

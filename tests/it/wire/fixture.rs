@@ -92,6 +92,7 @@ fn tool(pack: &Arc<Pack>, name: &str, effect: Effect, output: Option<Json>) -> A
             icons: icon(),
             meta: Some(json!({ "example.org/kind": "fixture" })),
             limits: LimitsOverride::default(),
+            lifecycle: Lifecycle::default(),
         },
         contract: CallContract {
             schema: schema_object(input).unwrap().into(),
@@ -163,6 +164,7 @@ fn prompt(pack: &Arc<Pack>) -> Arc<ServedPrompt> {
             bind: json!({}),
             icons: icon(),
             meta: None,
+            lifecycle: Lifecycle::default(),
         },
         contract: CallContract::default(),
     })
