@@ -179,6 +179,8 @@ const WORDS: &[(&str, &[&str])] = &[
             "meta",
             "icons",
             "enabled",
+            "aliases",
+            "deprecated",
             "example",
         ],
     ),
