@@ -3,6 +3,8 @@
 //! They are installed by `.ci/clients install`; `TOOLSD_CLIENTS` is their directory, and a
 //! client that is missing there is a failure.
 
+mod stale;
+
 use crate::wire::has_part;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
