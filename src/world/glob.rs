@@ -320,6 +320,13 @@ mod tests {
     }
 
     #[test]
+    fn a_glob_with_nested_braces_stands_for_several() {
+        let mut all = alternatives("{a,b{c,d}}/[{].md");
+        all.sort();
+        assert_eq!(all, ["a/[{].md", "bc/[{].md", "bd/[{].md"]);
+    }
+
+    #[test]
     fn hidden_names_are_matched_by_a_dot_only() {
         let visible = |glob: &str, path: &str| Globs::new(&[glob], ".").unwrap().matches_visible(path);
         assert!(visible("**/*.md", "a/b.md") && !visible("**/*.md", ".a/b.md") && !visible("**/*.md", "a/.b.md"));

@@ -95,3 +95,22 @@ impl Ambient for SealedWorld {
 }
 
 impl Programs for SealedWorld {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::{Code, Diagnostic};
+    use crate::world::memory::MemoryWorld;
+
+    #[test]
+    fn nothing_is_known_of_files_while_reading_is_refused() {
+        let memory: Arc<dyn Workspace> = Arc::new(MemoryWorld::with([("a.md", "x")]).unwrap());
+        let paths = ["a.md", "b.md"];
+        let known = SealedWorld::new(Arc::clone(&memory), || Ok(())).stat_all(&paths);
+        let known: Vec<bool> = known.into_iter().map(|stat| stat.unwrap().is_some()).collect();
+        assert_eq!(known, [true, false]);
+        let closed = SealedWorld::new(memory, || Err(Diagnostic::new(Code::INTERNAL, "not now")));
+        let refused = closed.stat_all(&paths);
+        assert!(refused.len() == 2 && refused.iter().all(Result::is_err));
+    }
+}

@@ -123,9 +123,6 @@ impl StagedWorld {
         let size = bytes.as_ref().map_or(0, |bytes| bytes.len());
         let stat = self.stamp(EntryKind::File, size);
         self.touch_folders(&mut held, &key)?;
-        if bytes.is_some() {
-            held.gone.retain(|folder| !key.starts_with(&format!("{folder}/")));
-        }
         held.files.insert(key, StagedContent { bytes, like, stat });
         drop(held);
         self.touch();

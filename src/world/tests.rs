@@ -82,6 +82,11 @@ fn check_changes(world: &dyn World) {
     world.remove("docs/deep/er/d.md").unwrap();
     assert!(world.remove("docs/deep/er/d.md").is_err() && world.remove("docs").is_err());
     assert_eq!(world.walk(&walk("docs/deep", true, false, None)).unwrap().folders, ["docs/deep", "docs/deep/er"]);
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    world.remove_folder("docs/deep/er").unwrap();
+    assert!(world.stat("docs/deep/er").unwrap().is_none());
+    assert!(stat("docs/deep").modified_ns > above.modified_ns, "the folder above has an entry less");
+    assert_eq!(world.real_place("/elsewhere"), "/elsewhere");
 }
 
 #[test]

@@ -332,3 +332,36 @@ fn is_ignored(rules: Option<&IgnoreRules>, path: &str, is_folder: bool) -> bool 
     }
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Folders of which some cannot be looked into.
+    struct Guarded;
+
+    impl FolderSource for Guarded {
+        fn entries(&self, folder: &str) -> Result<Option<Vec<FolderEntry>>> {
+            let entry = |name: &str| FolderEntry { name: name.to_owned(), entry: EntryKind::Folder, link: None };
+            Ok((folder == ".").then(|| ["a", "b", "c"].map(entry).to_vec()))
+        }
+
+        fn is_unreadable(&self, folder: &str) -> bool {
+            folder != "c"
+        }
+
+        fn ignore_file(&self, _path: &str) -> Option<String> {
+            None
+        }
+
+        fn identity(&self, _folder: &str) -> Option<(u64, u64)> {
+            None
+        }
+    }
+
+    #[test]
+    fn folders_that_cannot_be_looked_into_are_reported_in_order() {
+        let all = WalkOptions { from: ".".to_owned(), hidden: true, ignore: false, follow: false, depth: None };
+        assert_eq!(walk(&Guarded, &all).unwrap().unreadable, ["a", "b"]);
+    }
+}

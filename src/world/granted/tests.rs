@@ -258,3 +258,15 @@ fn nothing_is_made_that_git_takes_for_a_repository() {
         assert!(refused == 1 && there != [true; 3], "{order:?}");
     }
 }
+
+#[test]
+fn a_folder_is_filled_only_by_a_grant_for_everything_in_it() {
+    let memory = Arc::new(MemoryWorld::with([("docs/a.md", "x")]).unwrap());
+    let granted = |glob: &str| {
+        let allowed = GrantedAccess { write: vec![glob.into()], may_write: true, ..GrantedAccess::default() };
+        GrantedWorld::new(Arc::clone(&memory) as _, allowed).unwrap()
+    };
+    granted("docs/**").ensure_fillable("docs").unwrap();
+    let refused = granted("docs/*.md").ensure_fillable("docs").unwrap_err();
+    assert_eq!(refused.message, "the pack may not write all of `docs`");
+}
