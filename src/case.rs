@@ -64,6 +64,42 @@ pub fn run(
     played
 }
 
+/// A prompt as a case gets it.
+pub struct RenderedPrompt {
+    /// The name that the case gets it by.
+    pub name: String,
+    /// The title of the case.
+    pub title: String,
+    /// The arguments.
+    pub arguments: Json,
+    /// Its messages: role and content of each; the error if it failed.
+    pub messages: Json,
+}
+
+/// The prompts that a case gets, each as it was answered.
+pub fn rendered_prompts(
+    service: &Arc<Service>,
+    pack: &Arc<Pack>,
+    case: &Case,
+    folders: &[Arc<dyn World>],
+) -> Vec<RenderedPrompt> {
+    let is_prompt = |step: &&CaseStep| matches!(step.act.value, CaseAction::Prompt { .. });
+    if !case.steps.iter().any(|step| is_prompt(&step)) {
+        return Vec::new();
+    }
+    let (_, results) = run_in_mode(service, pack, case, folders, AnswerMode::Waits, false);
+    let rendered = case.steps.iter().zip(results).filter_map(|(step, mut result)| match &step.act.value {
+        CaseAction::Prompt { name, arguments } => Some(RenderedPrompt {
+            name: name.clone(),
+            title: case.title.value.clone(),
+            arguments: arguments.clone(),
+            messages: result["result"].take(),
+        }),
+        _ => None,
+    });
+    rendered.collect()
+}
+
 /// Runs a case in one answer mode. Returns the outcome, and the result and the files of each step.
 fn run_in_mode(
     service: &Arc<Service>,

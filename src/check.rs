@@ -38,6 +38,7 @@ mod unknown_option;
 mod unknown_question;
 mod unknown_setting;
 mod unused_file;
+mod uses;
 mod unused_fixture;
 mod unused_result;
 mod wrong_arity;
@@ -45,6 +46,7 @@ mod wrong_arity;
 pub use refusal::refuse_broken_parts;
 pub use rule::{CheckRule, ExampleFix, diff_lines};
 pub use subject::{Subject, read_packs};
+pub use uses::{FileUse, uses_of};
 
 use crate::diagnostic::Diagnostic;
 use crate::registry::PackParts;

@@ -20,6 +20,7 @@ mod new;
 mod old_cases;
 mod options;
 mod outdated;
+mod preview;
 mod project;
 mod prompt;
 mod read;
@@ -32,6 +33,7 @@ mod test;
 mod trust;
 mod trust_layers;
 mod update;
+mod uses;
 
 use crate::diagnostic::printable;
 use crate::world::disk::{end_programs, hide_process};
@@ -115,6 +117,8 @@ fn run_command(command: CliCommand, context: CommandContext) -> CommandResult {
         CliCommand::Fetch(fetch) => fetch.run(&context),
         CliCommand::Outdated(outdated) => outdated.run(&context),
         CliCommand::Update(update) => update.run(&context),
+        CliCommand::Preview(preview) => preview.run(&context),
+        CliCommand::Uses(uses) => uses.run(&context),
         CliCommand::Diff(diff) => diff.run(&context),
         CliCommand::Lock(lock) => lock.run(&context),
         CliCommand::Doctor => doctor::run(&context),

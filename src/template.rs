@@ -158,6 +158,15 @@ impl Templates {
         self.partials(&inline_name(text)).collect()
     }
 
+    /// Every file that a template includes, and where.
+    pub fn inclusions(&self) -> impl Iterator<Item = (&str, &Place)> {
+        let uses = self.facts.values().flat_map(|facts| &facts.list);
+        uses.filter_map(|one| match one {
+            TemplateUse::Partial { name, place, .. } => Some((self.partial_file(name)?, place)),
+            _ => None,
+        })
+    }
+
     /// Renders a file with `context`. A missing value is an error at its location, in the template that uses it.
     pub fn render(&self, path: &str, context: &Json) -> Result<String> {
         if !self.has(path) {

@@ -15,6 +15,7 @@ use super::man::ManCommand;
 use super::new::NewCommand;
 use super::options::SharedOptions;
 use super::outdated::OutdatedCommand;
+use super::preview::PreviewCommand;
 use super::prompt::PromptCommand;
 use super::read::ReadCommand;
 use super::remove::RemoveCommand;
@@ -23,6 +24,7 @@ use super::serve::ServeCommand;
 use super::test::TestCommand;
 use super::trust::TrustCommand;
 use super::update::UpdateCommand;
+use super::uses::UsesCommand;
 use clap::{Parser, Subcommand};
 
 /// Serves MCP tools, resources and prompts that are defined in TOML files, rhai scripts and handlebars templates.
@@ -63,6 +65,10 @@ pub(super) enum CliCommand {
     Eject(EjectCommand),
     /// Allow the pack files of this workspace to be used.
     Trust(TrustCommand),
+    /// Show what a model reads of prompts, as Markdown.
+    Preview(PreviewCommand),
+    /// Show who uses a file of a pack, directly or through others.
+    Uses(UsesCommand),
     /// Add a layer of packs from a git repository to this project.
     Add(AddCommand),
     /// Remove a layer from this project.

@@ -93,6 +93,7 @@ impl CommandContext {
             choice,
             is_locked: self.is_locked,
             taken: None,
+            is_of_another_time: false,
         })
     }
 
@@ -287,6 +288,8 @@ pub struct DiskPackSource {
     is_locked: bool,
     /// The layers of the project, in place of those that its files name; without those of the user.
     taken: Option<Vec<Layer>>,
+    /// Whether the layers that were taken stand for all others, too.
+    is_of_another_time: bool,
 }
 
 impl DiskPackSource {
@@ -294,6 +297,12 @@ impl DiskPackSource {
     /// packs of the user's folder are omitted.
     pub fn take_layers(&mut self, layers: Vec<Layer>) {
         self.taken = Some(layers);
+    }
+
+    /// Takes these layers in place of all others but that of the binary: those of another time.
+    pub fn take_all_layers(&mut self, layers: Vec<Layer>) {
+        self.taken = Some(layers);
+        self.is_of_another_time = true;
     }
 
     /// Returns whether the folder of the user's packs is in the workspace.
@@ -321,6 +330,11 @@ impl PackSource for DiskPackSource {
 
     fn layers(&self, settings: &WorkspaceSettings) -> Result<ProjectLayers> {
         let mut layers = Vec::new();
+        if let (true, Some(taken)) = (self.is_of_another_time, &self.taken) {
+            layers.clone_from(taken);
+            layers.push(Layer { origin: EMBEDDED.to_owned(), world: None, trust: None, is_stored: false });
+            return Ok(ProjectLayers { layers, ..ProjectLayers::default() });
+        }
         for dir in &self.dirs {
             layers.push(Layer { origin: dir.clone(), world: Some(open_layer(dir)?), trust: None, is_stored: false });
         }

@@ -23,7 +23,8 @@ pub struct DiffCommand {
     /// Compare with a commit of this repository, such as `origin/main` [default: the file `toolsd.surface.json`].
     #[arg(long, value_name = "COMMIT")]
     from: Option<String>,
-    /// Play the cases that the packs had at that commit on the packs as they are now.
+    /// Play the cases that the packs had at that commit on the packs as they are now, and compare what the prompts in
+    /// them say.
     #[arg(long, requires = "from")]
     cases: bool,
     /// Exit with 0 in spite of these changes.
@@ -60,28 +61,30 @@ impl DiffCommand {
                 packs.retain(|name, _| self.packs.is_empty() || self.packs.contains(name));
             }
         }
-        let mut changes = verdict::compare(&old, &new);
-        let steps = verdict::version_steps(&old, &new, &changes);
         let mut played = None;
         if let (true, Some(from)) = (self.cases, &self.from) {
             let revision = Revision::open(context.workspace.root(), from)?;
             let before = old_layers(context, &revision)?;
-            let (failed, count) = play_old_cases(context, &before, None, &self.packs)?;
-            changes.splice(0..0, failed);
-            played = Some(count);
+            let old_cases = play_old_cases(context, &before, None, &self.packs)?;
+            old_cases.add_rendered(&mut old, &mut new);
+            played = Some(old_cases);
         }
+        let mut changes = verdict::compare(&old, &new);
+        let steps = verdict::version_steps(&old, &new, &changes);
+        let count = played.as_ref().map(|played| played.count);
+        changes.splice(0..0, played.into_iter().flat_map(|played| played.failed));
         let terminal = &context.terminal;
         match context.options.format {
             OutputFormat::Json => {
                 let mut report = verdict::json(&changes, &steps);
-                report["old_cases"] = json!(played);
+                report["old_cases"] = json!(count);
                 terminal.json(&report);
             }
             OutputFormat::Sarif => terminal.json(&verdict::sarif(&changes, &steps)),
             OutputFormat::Markdown => terminal.text(verdict::markdown(&changes, &steps).trim_end()),
             OutputFormat::Text => {
                 terminal.text(verdict::text(&changes, &steps).trim_end());
-                if let Some(count) = played {
+                if let Some(count) = count {
                     terminal.note(&format!("{count} old cases were played"));
                 }
             }

@@ -72,12 +72,14 @@ impl Review {
                 }
             }
         };
-        let new = surface(&new);
-        let mut changes = verdict::compare(&old, &new);
+        let (mut old, mut new) = (old, surface(&new));
+        let mut changes = Vec::new();
         if plays_cases {
-            changes
-                .splice(0..0, play_old_cases(context, &before.layers(context)?, Some(&after.layers(context)?), &[])?.0);
+            let played = play_old_cases(context, &before.layers(context)?, Some(&after.layers(context)?), &[])?;
+            played.add_rendered(&mut old, &mut new);
+            changes = played.failed;
         }
+        changes.extend(verdict::compare(&old, &new));
         Ok(Self { steps: verdict::version_steps(&old, &new, &changes), changes, errors })
     }
 }

@@ -2,6 +2,7 @@
 
 mod asking;
 mod calls;
+mod catalogue;
 mod first_steps;
 mod installing;
 mod layers;

@@ -1,0 +1,189 @@
+//! `toolsd preview`: what a model reads of prompts, with the arguments of their cases, as Markdown.
+
+use super::call::{read_arguments, readable_text};
+use super::context::{CommandContext, embedded};
+use super::options::{CommandResult, Exit, OutputFormat};
+use super::test::folder_of;
+use crate::call::{Answer, Request, Service};
+use crate::case::{RenderedPrompt, rendered_prompts};
+use crate::definition::{PromptArgument, Validation};
+use crate::diagnostic::Result;
+use crate::registry::{Pack, PackFiles, Registry, ServedPrompt, merge_definitions};
+use crate::value::Json;
+use crate::world::World;
+use clap::Args;
+use serde_json::json;
+use std::sync::Arc;
+
+/// Approximate size of a token of English; models differ.
+const CHARACTERS_PER_TOKEN: usize = 4;
+
+/// Show what a model reads of prompts, as Markdown.
+#[derive(Args)]
+pub struct PreviewCommand {
+    /// A prompt, or a pack [default: all prompts].
+    #[arg(value_name = "PROMPT | PACK")]
+    name: Option<String>,
+    /// The arguments of the prompt: a JSON object, or key=value pairs [default: those of the cases that get it].
+    #[arg(value_name = "JSON | KEY=VALUE", requires = "name")]
+    arguments: Vec<String>,
+}
+
+impl PreviewCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        let service = context.service()?;
+        service.describe();
+        let registry = service.registry();
+        let is_named = |prompt: &&Arc<ServedPrompt>| match &self.name {
+            None => true,
+            Some(name) => prompt.name == *name || prompt.pack.name == *name,
+        };
+        let prompts: Vec<&Arc<ServedPrompt>> = registry.prompts.iter().filter(is_named).collect();
+        if let (Some(name), true) = (&self.name, prompts.is_empty()) {
+            let names = registry.prompts.iter().map(|prompt| prompt.name.as_str());
+            return Err(context.unknown_name("prompt", name, names, &registry));
+        }
+        let mut previews = Vec::new();
+        for prompt in prompts {
+            let renderings = match self.arguments.is_empty() {
+                true => renderings(context, &service, &registry, prompt)?,
+                false => vec![render(context, &service, prompt, "as asked", read_arguments(&self.arguments, None)?)],
+            };
+            previews.push((prompt, renderings));
+        }
+        if context.options.format == OutputFormat::Json {
+            context.terminal.json(&previews.iter().map(|(prompt, all)| to_json(prompt, all)).collect());
+        } else if previews.is_empty() {
+            context.terminal.note("no pack that serves here has a prompt");
+        } else {
+            let pages: Vec<String> = previews.iter().map(|(prompt, all)| to_markdown(prompt, all)).collect();
+            context.terminal.text(pages.join("\n").trim_end());
+        }
+        let has_failed = previews.iter().flat_map(|(_, all)| all).any(|one| texts(one).is_none());
+        Ok(if has_failed { Exit::Errors } else { Exit::Success })
+    }
+}
+
+/// A prompt as its cases get it; without cases, with its arguments' names in their places.
+fn renderings(
+    context: &CommandContext,
+    service: &Arc<Service>,
+    registry: &Registry,
+    prompt: &Arc<ServedPrompt>,
+) -> Result<Vec<RenderedPrompt>> {
+    let layers = context.layers()?;
+    let (files, _) = PackFiles::collect(&layers);
+    let folders: Result<Vec<_>> = layers.iter().map(|layer| folder_of(context, layer)).collect();
+    let mut folders: Vec<Arc<dyn World>> = folders?.into_iter().flatten().collect();
+    folders.extend([embedded()?, Arc::clone(&context.workspace)]);
+    let mut all = prompts_of_cases(service, &prompt.pack, &files, &folders);
+    let is_same = |name: &str| registry.prompt(name).is_some_and(|known| Arc::ptr_eq(known, prompt));
+    all.retain(|one| is_same(&one.name));
+    if all.is_empty() {
+        let placeholder = |argument: &PromptArgument| {
+            let name = &argument.name.value;
+            (name.clone(), json!(format!("«{name}»")))
+        };
+        let arguments: serde_json::Map<String, Json> = prompt.definition.arguments.iter().map(placeholder).collect();
+        all.push(render(
+            context,
+            service,
+            prompt,
+            "no case gets it: the names of the arguments in their places",
+            Json::Object(arguments),
+        ));
+    }
+    Ok(all)
+}
+
+/// Every prompt that the cases of a pack get.
+pub(super) fn prompts_of_cases(
+    service: &Arc<Service>,
+    pack: &Arc<Pack>,
+    files: &PackFiles,
+    folders: &[Arc<dyn World>],
+) -> Vec<RenderedPrompt> {
+    let merged = merge_definitions(&pack.name, &files.for_pack(&pack.name), Validation::Full);
+    merged.definitions.cases.iter().flat_map(|case| rendered_prompts(service, pack, case, folders)).collect()
+}
+
+fn render(
+    context: &CommandContext,
+    service: &Arc<Service>,
+    prompt: &ServedPrompt,
+    title: &str,
+    arguments: Json,
+) -> RenderedPrompt {
+    let request = Request::Prompt { name: prompt.name.clone(), arguments: arguments.clone() };
+    let messages = match context.answer(service, request) {
+        Answer::Messages { messages, .. } => {
+            messages.iter().map(|(role, content)| json!({ "role": role, "text": readable_text(content) })).collect()
+        }
+        Answer::Error(error) => json!({ "error": error.to_string() }),
+        _ => Json::Null,
+    };
+    RenderedPrompt { name: prompt.name.clone(), title: title.to_owned(), arguments, messages }
+}
+
+/// Role and text of each message; `None` if the prompt failed.
+pub(super) fn texts(rendered: &RenderedPrompt) -> Option<Vec<(&str, String)>> {
+    let of = |message: &'_ Json| -> Option<String> {
+        let text = message["text"].as_str().or_else(|| message["content"]["text"].as_str());
+        Some(text.map_or_else(|| message["content"].to_string(), str::to_owned))
+    };
+    let messages = rendered.messages.as_array()?;
+    messages.iter().map(|message| Some((message["role"].as_str()?, of(message)?))).collect()
+}
+
+fn to_json(prompt: &ServedPrompt, renderings: &[RenderedPrompt]) -> Json {
+    let one = |rendered: &RenderedPrompt| {
+        let texts = texts(rendered);
+        let characters = texts.as_ref().map(|texts| texts.iter().map(|(_, text)| text.chars().count()).sum::<usize>());
+        let messages = texts
+            .map(|texts| texts.iter().map(|(role, text)| json!({ "role": role, "text": text })).collect::<Vec<_>>());
+        json!({
+            "title": rendered.title, "arguments": rendered.arguments, "messages": messages,
+            "error": rendered.messages.get("error").or_else(|| rendered.messages.get("message")),
+            "characters": characters, "tokens": characters.map(|count| count / CHARACTERS_PER_TOKEN),
+        })
+    };
+    json!({
+        "prompt": prompt.name, "pack": prompt.pack.name, "description": prompt.definition.description,
+        "renderings": renderings.iter().map(one).collect::<Vec<_>>(),
+    })
+}
+
+fn to_markdown(prompt: &ServedPrompt, renderings: &[RenderedPrompt]) -> String {
+    let mut page = format!("# {} (pack {})\n\n", prompt.name, prompt.pack.name);
+    if let Some(description) = &prompt.definition.description {
+        page.push_str(&format!("{description}\n\n"));
+    }
+    for argument in &prompt.definition.arguments {
+        let required = if argument.required { "required" } else { "optional" };
+        let about = argument.description.as_ref().map_or_else(String::new, |about| format!(": {about}"));
+        page.push_str(&format!("- `{}`, {required}{about}\n", argument.name.value));
+    }
+    for rendered in renderings {
+        page.push_str(&format!("\n## {}\n\nArguments: `{}`\n", rendered.title, rendered.arguments));
+        let Some(texts) = texts(rendered) else {
+            page.push_str(&format!("\nIt fails: {}\n", rendered.messages));
+            continue;
+        };
+        for (role, text) in texts {
+            let count = text.chars().count();
+            // A fence that is longer than those in the text.
+            let fence = "`".repeat(longest_run(&text).max(2) + 1);
+            let tokens = count / CHARACTERS_PER_TOKEN;
+            page.push_str(&format!(
+                "\n**{role}** ({count} characters, ≈ {tokens} tokens)\n\n{fence}text\n{}\n{fence}\n",
+                text.trim_end()
+            ));
+        }
+    }
+    page
+}
+
+/// The length of the longest run of backticks.
+fn longest_run(text: &str) -> usize {
+    text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0)
+}

@@ -1,0 +1,99 @@
+//! What a catalogue of prompts is reviewed by: previews, who uses a partial, what prompts say before and after a change.
+
+use crate::support::home::Home;
+use serde_json::json;
+
+const PACK: &str = r#"[pack]
+title = "Review"
+version = "1.0.0"
+
+[[prompt]]
+name = "review"
+description = "Asks for a review."
+template = "templates/review/review.hbs"
+
+[[prompt.argument]]
+name = "text"
+description = "What to review."
+required = true
+
+[[prompt]]
+name = "short"
+text = "Be short: {{what}}"
+
+[[prompt.argument]]
+name = "what"
+required = true
+
+[[case]]
+title = "a review of a word"
+
+[[case.step]]
+prompt = "review"
+arguments = { text = "a ``` fence" }
+expect.text_contains = "fence"
+"#;
+
+fn catalogue() -> Home {
+    let home = Home::with(&[
+        (".toolsd/tools.d/review.toml", PACK),
+        (".toolsd/templates/review/review.hbs", "Review this.\n\n{{text}}\n\n{{> templates/review/tone}}\n"),
+        (".toolsd/templates/review/tone.hbs", "Be kind."),
+    ]);
+    home.trust();
+    home
+}
+
+#[test]
+fn a_preview_shows_what_a_model_reads() {
+    let home = catalogue();
+    let page = home.run(&["preview", "review"]).ended(0).out;
+    assert!(
+        page.contains("# review (pack review)\n\nAsks for a review.\n\n- `text`, required: What to review.\n"),
+        "{page}"
+    );
+    assert!(page.contains("## a review of a word\n\nArguments: `{\"text\":\"a ``` fence\"}`\n"), "{page}");
+    assert!(page.contains("````text\nReview this.\n\na ``` fence\n\nBe kind.\n````\n"), "{page}");
+    assert!(page.contains("## no case gets it: the names of the arguments in their places"), "{page}");
+    assert!(page.contains("Be short: «what»"), "{page}");
+    let page = home.run(&["preview", "short", "what=all"]).ended(0).out;
+    assert!(page.contains("Be short: all") && !page.contains("# review"), "{page}");
+    let data = home.run(&["preview", "short", "--format", "json"]).ended(0).json();
+    assert_eq!(data[0]["renderings"][0]["messages"][0], json!({ "role": "user", "text": "Be short: «what»" }));
+    assert_eq!(data[0]["renderings"][0]["characters"], 16);
+    assert!(home.run(&["preview", "shor"]).ended(2).err.contains("did you mean `short`?"));
+    assert!(home.run(&["preview", "review", "wrong=1"]).ended(1).out.contains("It fails: "));
+}
+
+#[test]
+fn who_uses_a_partial_is_found_through_others() {
+    let home = catalogue();
+    let said = home.run(&["uses", "templates/review/tone.hbs", "--format", "json"]).ended(0).json();
+    let at = |index: usize| said["uses"][index]["at"].as_str().unwrap().to_owned();
+    assert!(at(0).starts_with("templates/review/review.hbs:5"), "{said}");
+    assert!(at(1).starts_with("tools.d/review.toml:8"), "{said}");
+    assert_eq!(said["uses"][1]["through"], json!(["templates/review/review.hbs"]));
+    assert!(home.run(&["uses", "templates/review/tune.hbs"]).ended(2).err.contains("did you mean"));
+    home.write(".toolsd/templates/review/alone.hbs", "x");
+    home.trust();
+    assert!(home.run(&["uses", "templates/review/alone.hbs"]).ended(0).err.contains("nothing names"));
+}
+
+#[test]
+fn what_prompts_say_is_compared_as_a_model_reads_it() {
+    let home = catalogue();
+    home.run(&["lock"]).ended(0);
+    for words in [
+        ["init", "--quiet"].as_slice(),
+        &["add", "--all"],
+        &["-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "--quiet", "--message", "one"],
+    ] {
+        assert!(home.command_of("git").args(words).status().unwrap().success());
+    }
+    home.write(".toolsd/templates/review/tone.hbs", "Be blunt.");
+    home.trust();
+    let said = home.run(&["diff", "--from", "HEAD", "--cases"]).ended(0);
+    assert!(said.out.contains("verdict: wording"), "{}", said.out);
+    assert!(said.out.contains("Be [-kind.-]{+blunt.+}"), "{}", said.out);
+    assert!(said.out.contains("prompt `review`"), "{}", said.out);
+}
