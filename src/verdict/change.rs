@@ -16,12 +16,7 @@ pub enum Verdict {
 impl Verdict {
     /// The word for it.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Wording => "wording",
-            Self::Compatible => "compatible",
-            Self::Breaking => "breaking",
-        }
+        ["none", "wording", "compatible", "breaking"][self as usize]
     }
 }
 

@@ -2,217 +2,206 @@
 
 use super::change::{Change, Verdict};
 use super::schema::{Role, compare_schemas};
-use super::wording::{overlooked, text_change};
+use super::wording::text_change;
 use crate::value::Json;
 use serde_json::{Map, json};
 
-/// Where the item is.
-pub(super) struct Place<'a> {
-    pub(super) pack: &'a str,
-    pub(super) name: &'a str,
-    /// Whether scripts, templates and data are the same.
-    pub(super) same_behaviour: bool,
-}
-
-impl Place<'_> {
-    fn change(&self, what: String, kind: &'static str, verdict: Verdict, message: impl Into<String>) -> Change {
-        Change::new(self.pack, what, kind, verdict, message)
-    }
-}
-
-/// Texts of every item: the key, and the code of its change.
-const TEXTS: [(&str, &str); 5] = [
-    ("description", "description-changed"),
-    ("title", "title-changed"),
-    ("icons", "icons-changed"),
-    ("deprecated", "deprecation-changed"),
-    ("_meta", "meta-changed"),
+/// Texts of items: the key, the code of its change, and its word.
+const TEXTS: [(&str, &str, &str); 8] = [
+    ("name", "title-changed", "name"),
+    ("title", "title-changed", "title"),
+    ("description", "description-changed", "description"),
+    ("description_by", "description-changed", "function of the description"),
+    ("listed_by", "listing-changed", "function that lists"),
+    ("icons", "icons-changed", "icons"),
+    ("deprecated", "deprecation-changed", "deprecation"),
+    ("_meta", "meta-changed", "metadata"),
 ];
 
-/// Compares an item with what it became; `key` is `tools`, `prompts` or `resources`.
-pub(super) fn compare_item(key: &str, place: &Place<'_>, old: &Json, new: &Json, changes: &mut Vec<Change>) {
+/// Questions to users and features that a client must have: the key, its word, codes, and what one more means.
+const DEMANDS: [(&str, &str, [&str; 2], &str); 2] = [
+    ("asks", "question", ["question-added", "question-removed"], "a client that cannot ask its user fails"),
+    ("requires", "demand on clients", ["requirement-added", "requirement-removed"], "a client without it fails"),
+];
+
+/// Hints of tools: the key, the code, the value without it, the value that is a risk, what risk and safety mean.
+const HINTS: [(&str, &str, bool, bool, &str, &str); 4] = [
+    ("readOnlyHint", "read-only-hint-changed", false, false, "does more than read", "only reads"),
+    ("destructiveHint", "destructive-hint-changed", true, true, "may destroy", "does not destroy"),
+    ("idempotentHint", "idempotent-hint-changed", false, false, "changes more when repeated", "can be repeated"),
+    ("openWorldHint", "open-world-hint-changed", true, true, "reaches an open world", "reaches a closed world"),
+];
+
+/// The texts of a list.
+pub(super) fn texts<'a>(item: &'a Json, key: &str) -> impl Iterator<Item = &'a str> {
+    item.get(key).and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str)
+}
+
+/// An item before and after.
+struct Pair<'a> {
+    pack: &'a str,
+    what: &'a str,
+    old: &'a Json,
+    new: &'a Json,
+    /// Whether scripts, templates and data are the same.
+    same_behaviour: bool,
+    changes: Vec<Change>,
+}
+
+/// Compares an item with what it became; `what` names it. An item has only the keys of its kind.
+pub(super) fn compare_item(pack: &str, what: &str, [old, new]: [&Json; 2], same_behaviour: bool) -> Vec<Change> {
     if old == new {
-        return;
+        return Vec::new();
     }
-    let what = format!("{} `{}`", key.trim_end_matches('s'), place.name);
-    for (key, kind) in TEXTS {
-        changes.extend(text_change(place.pack, &what, kind, key, old.get(key), new.get(key)));
+    let mut pair = Pair { pack, what, old, new, same_behaviour, changes: Vec::new() };
+    for (key, kind, noun) in TEXTS {
+        pair.changes.extend(text_change(pack, what, kind, noun, old.get(key), new.get(key)));
     }
-    demands(place, &what, old, new, changes);
-    match key {
-        "tools" => tool(place, &what, old, new, changes),
-        "prompts" => prompt(place, &what, old, new, changes),
-        _ => resource(place, &what, old, new, changes),
-    }
+    let says = [old, new].map(messages);
+    pair.changes.extend(text_change(
+        pack,
+        what,
+        "messages-changed",
+        "text of its messages",
+        says[0].as_ref(),
+        says[1].as_ref(),
+    ));
+    pair.schemas();
+    pair.demands();
+    pair.hints();
+    pair.switches();
+    pair.changes
 }
 
-fn tool(place: &Place<'_>, what: &str, old: &Json, new: &Json, changes: &mut Vec<Change>) {
-    let anything = json!({ "type": "object" });
-    let input = |tool: &Json| tool.get("inputSchema").unwrap_or(&anything).clone();
-    changes.extend(compare_schemas(place.pack, what, Role::Arguments, &input(old), &input(new)));
-    let of_result = format!("{what}, result");
-    match (old.get("outputSchema"), new.get("outputSchema")) {
-        (Some(old), Some(new)) => changes.extend(compare_schemas(place.pack, what, Role::Result, old, new)),
-        (None, Some(_)) => {
-            let message = "an output schema is new: clients check results now, and readers of text get other text";
-            changes.push(place.change(of_result, "output-schema-added", Verdict::Breaking, message));
-        }
-        (Some(_), None) if place.same_behaviour => {
-            let message = "the output schema was removed, and behaviour is the same: results still fit the old schema";
-            changes.push(place.change(of_result, "output-schema-removed", Verdict::Compatible, message));
-        }
-        (Some(_), None) => {
-            let message =
-                "the output schema was removed, and behaviour changed: cannot tell whether results fit the old schema";
-            changes.push(place.change(of_result, "output-schema-removed", Verdict::Breaking, message));
-        }
-        (None, None) => {}
-    }
-    hints(place, what, old, new, changes);
-    task(place, what, old, new, changes);
-}
-
-fn hints(place: &Place<'_>, what: &str, old: &Json, new: &Json, changes: &mut Vec<Change>) {
-    let hint = |tool: &Json, key: &str, usual: bool| {
-        tool.get("annotations").and_then(|hints| hints.get(key)?.as_bool()).unwrap_or(usual)
-    };
-    let reads = |tool: &Json| hint(tool, "readOnlyHint", false);
-    // What only reads destroys nothing and can be repeated, whatever the other hints are.
-    let risks = |tool: &Json| {
-        [
-            !reads(tool),
-            !reads(tool) && hint(tool, "destructiveHint", true),
-            !reads(tool) && !hint(tool, "idempotentHint", false),
-            hint(tool, "openWorldHint", true),
-        ]
-    };
-    let words = [
-        ("read-only-hint-changed", "readOnlyHint", "does more than read", "only reads"),
-        ("destructive-hint-changed", "destructiveHint", "may destroy", "does not destroy"),
-        (
-            "idempotent-hint-changed",
-            "idempotentHint",
-            "cannot be repeated without effect",
-            "can be repeated without effect",
-        ),
-        ("open-world-hint-changed", "openWorldHint", "reaches an open world", "reaches a closed world"),
-    ];
-    for ((was, is), (kind, key, risk, safe)) in risks(old).into_iter().zip(risks(new)).zip(words) {
-        let what = format!("{what}, `{key}`");
-        changes.extend(match (was, is) {
-            (false, true) => {
-                let message = format!("the tool {risk} now: clients that allow or retry by this hint stop or ask");
-                Some(place.change(what, kind, Verdict::Breaking, message).widening(true))
-            }
-            (true, false) => {
-                Some(place.change(what, kind, Verdict::Compatible, format!("the tool {safe} now: calls still work")))
-            }
-            _ => None,
-        });
-    }
-}
-
-fn task(place: &Place<'_>, what: &str, old: &Json, new: &Json, changes: &mut Vec<Change>) {
-    let of = |tool: &Json| tool.get("task").and_then(Json::as_str).unwrap_or("forbidden").to_owned();
-    let (before, after) = (of(old), of(new));
-    if before == after {
-        return;
-    }
-    let (verdict, meaning) = match after.as_str() {
-        "optional" => (Verdict::Compatible, "calls with and without a task work"),
-        "required" => (Verdict::Breaking, "calls without a task fail"),
-        _ => (Verdict::Breaking, "calls with a task fail"),
-    };
-    let message = format!("a task is {after} now, it was {before}: {meaning}");
-    changes.push(place.change(format!("{what}, task"), "task-changed", verdict, message));
-}
-
-fn texts<'a>(item: &'a Json, key: &str) -> Vec<&'a str> {
-    item.get(key).and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str).collect()
-}
-
-/// Questions to users, and features that a client must have.
-fn demands(place: &Place<'_>, what: &str, old: &Json, new: &Json, changes: &mut Vec<Change>) {
-    let kinds = [
-        ("asks", "question", ["question-added", "question-removed"], "a client that cannot ask its user fails"),
-        ("requires", "demand on clients", ["requirement-added", "requirement-removed"], "a client without it fails"),
-    ];
-    for (key, noun, [added, removed], meaning) in kinds {
-        let (before, after) = (texts(old, key), texts(new, key));
-        for name in after.iter().filter(|name| !before.contains(name)) {
-            let message = format!("the {noun} `{name}` is new: {meaning}");
-            changes.push(place.change(format!("{what}, `{key}`"), added, Verdict::Breaking, message));
-        }
-        for name in before.iter().filter(|name| !after.contains(name)) {
-            let message = format!("the {noun} `{name}` was removed: calls still work");
-            changes.push(place.change(format!("{what}, `{key}`"), removed, Verdict::Compatible, message));
-        }
-    }
-}
-
-/// The arguments of a prompt as a schema, so that they are judged like those of a tool.
-fn argument_schema(prompt: &Json) -> Json {
-    let arguments = prompt.get("arguments").and_then(Json::as_array).map_or(&[][..], Vec::as_slice);
-    let (mut properties, mut required) = (Map::new(), Vec::new());
-    for argument in arguments {
-        let Some(name) = argument.get("name").and_then(Json::as_str) else { continue };
-        let mut schema = json!({ "type": "string" });
-        for key in ["title", "description", "default"] {
-            if let Some(text) = argument.get(key) {
-                schema[key] = text.clone();
-            }
-        }
-        properties.insert(name.to_owned(), schema);
-        required.extend((argument.get("required") == Some(&Json::Bool(true))).then_some(name));
-    }
-    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
-}
-
-fn prompt(place: &Place<'_>, what: &str, old: &Json, new: &Json, changes: &mut Vec<Change>) {
-    changes.extend(compare_schemas(place.pack, what, Role::Arguments, &argument_schema(old), &argument_schema(new)));
-    let list = |prompt: &Json| prompt.get("rendered").and_then(Json::as_array).cloned().unwrap_or_default();
-    for example in list(new) {
-        let is_same = |other: &Json| other.get("arguments") == example.get("arguments");
-        let Some(before) = list(old).into_iter().find(is_same) else { continue };
-        if before.get("messages") == example.get("messages") {
-            continue;
-        }
-        let (before, after) = (messages(&before), messages(&example));
-        let arguments = example.get("arguments").map_or_else(|| "{}".to_owned(), Json::to_string);
-        let notice = overlooked(&before, &after);
-        let message = format!("the messages changed: models read another text{notice}");
-        let mut change =
-            place.change(format!("{what}, with {arguments}"), "messages-changed", Verdict::Wording, message);
-        (change.before, change.after) = (Some(before), Some(after));
-        changes.push(change);
-    }
-    if old.get("completes") != new.get("completes") {
-        let message = "other arguments are completed: calls are the same";
-        changes.push(place.change(format!("{what}, completions"), "completions-changed", Verdict::None, message));
-    }
-}
-
-/// Rendered messages as one text.
-fn messages(example: &Json) -> String {
+/// The messages of a prompt as one text.
+fn messages(prompt: &Json) -> Option<Json> {
     let text = |message: &Json, key: &str| message.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();
-    let all = example.get("messages").and_then(Json::as_array).into_iter().flatten();
-    all.map(|message| format!("{}: {}\n", text(message, "role"), text(message, "text"))).collect()
+    let all = prompt.get("messages")?.as_array()?.iter();
+    let lines: String = all.map(|message| format!("{}: {}\n", text(message, "role"), text(message, "says"))).collect();
+    Some(json!(lines))
 }
 
-fn resource(place: &Place<'_>, what: &str, old: &Json, new: &Json, changes: &mut Vec<Change>) {
-    changes.extend(text_change(place.pack, what, "title-changed", "name", old.get("name"), new.get("name")));
-    let (before, after) = (old.get("mimeType"), new.get("mimeType"));
-    if before != after {
-        let shown = |value: Option<&Json>| value.and_then(Json::as_str).unwrap_or("not set").to_owned();
-        let message =
-            format!("the type of its content is {} now, it was {}: readers may refuse it", shown(after), shown(before));
-        changes.push(place.change(format!("{what}, `mimeType`"), "mime-type-changed", Verdict::Breaking, message));
+/// The schema of the arguments of a tool or a prompt.
+fn arguments(item: &Json) -> Json {
+    if let Some(schema) = item.get("inputSchema") {
+        return schema.clone();
     }
-    let subscribes = |resource: &Json| resource.get("subscribe") == Some(&Json::Bool(true));
-    let (verdict, message) = match (subscribes(old), subscribes(new)) {
-        (true, false) => (Verdict::Breaking, "clients can no longer subscribe: they are not notified of changes"),
-        (false, true) => (Verdict::Compatible, "clients can subscribe now: reads are the same"),
-        _ => return,
+    let Some(arguments) = item.get("arguments").and_then(Json::as_array) else {
+        return json!({ "type": "object", "additionalProperties": false });
     };
-    changes.push(place.change(format!("{what}, `subscribe`"), "subscribe-changed", verdict, message));
+    let (mut properties, mut definitions) = (Map::new(), Map::new());
+    for argument in arguments {
+        let schema = argument.get("schema").and_then(Json::as_object).cloned();
+        let mut schema = schema.unwrap_or_else(|| Map::from_iter([("type".to_owned(), json!("string"))]));
+        // References lead into the definitions of the whole schema.
+        if let Some(Json::Object(own)) = schema.shift_remove("$defs") {
+            definitions.extend(own);
+        }
+        for key in ["title", "description"] {
+            schema.extend(argument.get(key).map(|text| (key.to_owned(), text.clone())));
+        }
+        properties.insert(argument["name"].as_str().unwrap_or_default().to_owned(), Json::Object(schema));
+    }
+    let required: Vec<&Json> = arguments.iter().filter(|one| one["required"] == true).map(|one| &one["name"]).collect();
+    json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false, "$defs": definitions })
+}
+
+impl Pair<'_> {
+    fn change(&mut self, part: &str, kind: &'static str, verdict: Verdict, message: impl Into<String>) {
+        self.changes.push(Change::new(self.pack, format!("{}, {part}", self.what), kind, verdict, message));
+    }
+
+    fn schemas(&mut self) {
+        let (old, new) = (arguments(self.old), arguments(self.new));
+        self.changes.extend(compare_schemas(self.pack, self.what, Role::Arguments, &old, &new));
+        let removed = "output-schema-removed";
+        match (self.old.get("outputSchema"), self.new.get("outputSchema")) {
+            (Some(old), Some(new)) => {
+                self.changes.extend(compare_schemas(self.pack, self.what, Role::Result, old, new));
+            }
+            (None, Some(_)) => {
+                let message = "an output schema is new: clients check results now, and readers of text get other text";
+                self.change("result", "output-schema-added", Verdict::Breaking, message);
+            }
+            (Some(_), None) if self.same_behaviour => {
+                let message = "the output schema was removed, and behaviour is the same: results still fit it";
+                self.change("result", removed, Verdict::Compatible, message);
+            }
+            (Some(_), None) => {
+                let message =
+                    "the output schema was removed, and behaviour changed: cannot tell whether results fit it";
+                self.change("result", removed, Verdict::Breaking, message);
+            }
+            (None, None) => {}
+        }
+    }
+
+    fn demands(&mut self) {
+        let (old, new) = (self.old, self.new);
+        for (key, noun, [added, removed], meaning) in DEMANDS {
+            let is_in = |item: &Json, name: &str| texts(item, key).any(|known| known == name);
+            for name in texts(new, key).filter(|name| !is_in(old, name)) {
+                let message = format!("the {noun} `{name}` is new: {meaning}");
+                self.change(&format!("`{key}`"), added, Verdict::Breaking, message);
+            }
+            for name in texts(old, key).filter(|name| !is_in(new, name)) {
+                let message = format!("the {noun} `{name}` was removed: calls still work");
+                self.change(&format!("`{key}`"), removed, Verdict::Compatible, message);
+            }
+        }
+    }
+
+    fn hints(&mut self) {
+        for (key, kind, usual, risky, risk, safe) in HINTS {
+            let hint = |item: &Json, key: &str| item.get("annotations")?.get(key)?.as_bool();
+            // What only reads destroys nothing and can be repeated, whatever the other hints are.
+            let may = |item: &Json| key == "openWorldHint" || hint(item, "readOnlyHint") != Some(true);
+            let is_risk = |item: &Json| may(item) && hint(item, key).unwrap_or(usual) == risky;
+            let part = format!("`{key}`");
+            match (is_risk(self.old), is_risk(self.new)) {
+                (false, true) => {
+                    let message = format!("the tool {risk} now: clients that allow or retry by this hint stop or ask");
+                    self.change(&part, kind, Verdict::Breaking, message);
+                    self.changes.last_mut().into_iter().for_each(|change| change.widens = true);
+                }
+                (true, false) => {
+                    self.change(&part, kind, Verdict::Compatible, format!("the tool {safe} now: calls still work"));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Single values that decide which requests work.
+    fn switches(&mut self) {
+        let (old, new) = (self.old, self.new);
+        let text =
+            |item: &Json, key: &str, usual: &str| item.get(key).and_then(Json::as_str).unwrap_or(usual).to_owned();
+        let [before, after] = [old, new].map(|tool| text(tool, "task", "forbidden"));
+        if before != after {
+            let (verdict, meaning) = match after.as_str() {
+                "optional" => (Verdict::Compatible, "calls with and without a task work"),
+                "required" => (Verdict::Breaking, "calls without a task fail"),
+                _ => (Verdict::Breaking, "calls with a task fail"),
+            };
+            let message = format!("a task is {after} now, it was {before}: {meaning}");
+            self.change("task", "task-changed", verdict, message);
+        }
+        let [before, after] = [old, new].map(|resource| text(resource, "mimeType", "not set"));
+        if before != after {
+            let message = format!("the type of its content is {after} now, it was {before}: readers may refuse it");
+            self.change("`mimeType`", "mime-type-changed", Verdict::Breaking, message);
+        }
+        let (verdict, message) = match [old, new].map(|resource| resource["subscribe"] == true) {
+            [true, false] => (Verdict::Breaking, "clients can no longer subscribe: they are not notified of changes"),
+            _ => (Verdict::Compatible, "clients can subscribe now: reads are the same"),
+        };
+        if old.get("subscribe") != new.get("subscribe") {
+            self.change("`subscribe`", "subscribe-changed", verdict, message);
+        }
+        if old.get("completes") != new.get("completes") {
+            let message = "other arguments are completed: calls are the same";
+            self.change("completions", "completions-changed", Verdict::None, message);
+        }
+    }
 }

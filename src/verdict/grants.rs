@@ -21,14 +21,19 @@ impl Asked {
         Self { levels: written.as_object().cloned().unwrap_or_default(), permissions }
     }
 
-    /// What this asks for beyond `other`, one permission each.
-    fn beyond(&self, other: &Self) -> Vec<(String, u64)> {
+    /// What this asks for beyond `other`, in words. What a program may is in the words of the program, where that is new.
+    fn beyond(&self, other: &Self) -> Vec<(String, String)> {
         let more = serde_json::to_value(self.permissions.exceeding(&other.permissions)).unwrap_or_default();
-        let levels = more.as_object().into_iter().flatten();
-        levels.map(|(key, level)| (key.clone(), level.as_u64().unwrap_or_default())).collect()
+        let more = more.as_object().cloned().unwrap_or_default();
+        let is_included = |key: &str| {
+            let program = key.strip_prefix("run-").and_then(|rest| rest.split_once(' ')?.1.split('\t').next());
+            program.is_some_and(|program| more.contains_key(&format!("run {program}")))
+        };
+        let levels = more.iter().filter(|(key, _)| !is_included(key));
+        levels.map(|(key, level)| (key.clone(), self.words(key, level))).collect()
     }
 
-    fn words(&self, key: &str, level: u64) -> String {
+    fn words(&self, key: &str, level: &Json) -> String {
         let one: Permissions = serde_json::from_value(json!({ (key): level })).unwrap_or_default();
         one.describe_within(&self.permissions).join("; ")
     }
@@ -48,59 +53,43 @@ pub(super) fn compare_permissions(pack: &str, old: &Json, new: &Json) -> Vec<Cha
     let (old, new) = (Asked::of(old), Asked::of(new));
     let mut changes = effects(pack, &old, &new);
     let is_known_tool = |key: &str| key.starts_with(EFFECT) && old.levels.contains_key(key);
-    let more = without_parts(new.beyond(&old));
-    for (key, level) in more.iter().filter(|(key, _)| !is_known_tool(key)) {
-        let words = new.words(key, *level);
-        let (kind, message) = match key.strip_prefix(LIMIT) {
-            Some(_) => ("limit-raised", format!("a limit was raised: {words}")),
-            None => ("grant-added", format!("the pack may do more: {words}")),
+    for (key, words) in new.beyond(&old).into_iter().filter(|(key, _)| !is_known_tool(key)) {
+        let (kind, happened) = match key.starts_with(LIMIT) {
+            true => ("limit-raised", "a limit was raised"),
+            false => ("grant-added", "the pack may do more"),
         };
-        changes.push(Change::new(pack, "grants", kind, Verdict::Compatible, message).widening(true));
+        let change = Change::new(pack, "grants", kind, Verdict::Compatible, format!("{happened}: {words}"));
+        changes.push(change.widening(true));
     }
-    for (key, level) in without_parts(old.beyond(&new)) {
-        let words = old.words(&key, level);
-        let (kind, message) = match key.strip_prefix(LIMIT) {
+    for (key, words) in old.beyond(&new) {
+        let (kind, message) = match key.starts_with(LIMIT) {
             _ if key.starts_with(EFFECT) || key.starts_with("root-marker ") || !new.has_owner(&key) => continue,
-            Some(_) => {
-                ("limit-lowered", format!("a limit was lowered, from {words}: a call that worked may be stopped"))
-            }
-            None => ("grant-narrowed", format!("a grant was removed or narrowed: {words}: what worked is refused")),
+            true => ("limit-lowered", format!("a limit was lowered, from {words}: a call that worked may be stopped")),
+            false => ("grant-narrowed", format!("a grant was removed or narrowed: {words}: what worked is refused")),
         };
         changes.push(Change::new(pack, "grants", kind, Verdict::Breaking, message));
     }
     changes
 }
 
-/// Without what single programs may, where the program itself is among them: its words include that.
-fn without_parts(permissions: Vec<(String, u64)>) -> Vec<(String, u64)> {
-    let programs: Vec<String> =
-        permissions.iter().filter_map(|(key, _)| key.strip_prefix("run ").map(str::to_owned)).collect();
-    let is_included = |key: &str| {
-        let program = key.strip_prefix("run-").and_then(|rest| rest.split_once(' ')).map(|(_, program)| program);
-        program.is_some_and(|program| programs.iter().any(|known| program.split('\t').next() == Some(known)))
-    };
-    permissions.into_iter().filter(|(key, _)| !is_included(key)).collect()
-}
-
 /// The effects of tools that exist before and after.
 fn effects(pack: &str, old: &Asked, new: &Asked) -> Vec<Change> {
     let mut changes = Vec::new();
-    for (key, level) in &new.levels {
+    for (key, after) in &new.levels {
         let (Some(tool), Some(before)) = (key.strip_prefix(EFFECT), old.levels.get(key)) else { continue };
-        let [before, after] = [before, level].map(|level| level.as_u64().unwrap_or_default());
-        let what = format!("tool `{tool}`, effect");
         let words = format!("{}, before: {}", new.words(key, after), old.words(key, before));
-        changes.extend(match after.cmp(&before) {
-            Ordering::Equal => None,
+        let (kind, verdict, message) = match after.as_u64().cmp(&before.as_u64()) {
+            Ordering::Equal => continue,
             Ordering::Greater => {
                 let message = format!("the effect goes further ({words}): a client that allows less stops or asks");
-                Some(Change::new(pack, what, "effect-raised", Verdict::Breaking, message).widening(true))
+                ("effect-raised", Verdict::Breaking, message)
             }
             Ordering::Less => {
-                let message = format!("the effect goes less far ({words}): calls still work");
-                Some(Change::new(pack, what, "effect-lowered", Verdict::Compatible, message))
+                ("effect-lowered", Verdict::Compatible, format!("the effect goes less far ({words}): calls still work"))
             }
-        });
+        };
+        let change = Change::new(pack, format!("tool `{tool}`, effect"), kind, verdict, message);
+        changes.push(change.widening(verdict == Verdict::Breaking));
     }
     changes
 }

@@ -2,11 +2,10 @@
 
 use super::change::{Change, Verdict};
 use super::version::VersionStep;
-use crate::diagnostic::{printable, printable_lines};
+use crate::diagnostic::{Code, Diagnostic, Severity, printable, printable_lines, render};
 use crate::value::Json;
 use serde_json::json;
 use similar::{ChangeTag, TextDiff};
-use std::collections::BTreeSet;
 
 /// Texts of more bytes than this are shown one after the other, without a diff.
 const MAX_DIFF_BYTES: usize = 64 << 10;
@@ -47,11 +46,8 @@ pub fn text(changes: &[Change], steps: &[VersionStep]) -> String {
 /// The difference of the texts of a change by words: removed words in `[-…-]`, new ones in `{+…+}`.
 fn word_diff(change: &Change) -> Option<String> {
     let (before, after) = (change.before.as_deref(), change.after.as_deref());
-    if before.is_none() && after.is_none() {
-        return None;
-    }
-    let (before, after) = (before.unwrap_or(""), after.unwrap_or(""));
-    let (before, after) = (printable_lines(before), printable_lines(after));
+    before.or(after)?;
+    let [before, after] = [before, after].map(|text| printable_lines(text.unwrap_or("")));
     let mut parts: Vec<(ChangeTag, String)> = Vec::new();
     let mut add = |tag, text: &str| match parts.last_mut() {
         Some((last, known)) if *last == tag => known.push_str(text),
@@ -99,52 +95,28 @@ pub fn json(changes: &[Change], steps: &[VersionStep]) -> Json {
     })
 }
 
-/// Renders changes as a SARIF log with one run. A change has no file: its location is the name of what changed.
+/// Renders changes as a SARIF log with one run. It omits what asks for no attention: a code host shows each result.
 pub fn sarif(changes: &[Change], steps: &[VersionStep]) -> Json {
-    let kinds = changes.iter().map(|change| change.kind).chain(steps.iter().map(|_| VersionStep::KIND));
-    let kinds: BTreeSet<&str> = kinds.collect();
-    let result = |kind: &str, level: &str, message: &str, name: String| {
-        json!({
-            "ruleId": kind,
-            "level": level,
-            "message": { "text": message },
-            "locations": [{ "logicalLocations": [{ "fullyQualifiedName": name }] }],
-        })
+    let needs_attention =
+        |change: &&Change| change.widens || matches!(change.verdict, Verdict::Breaking | Verdict::Wording);
+    let of_change = |change: &Change| {
+        let message = format!("{}: {}: {}: {}", flags(change), change.pack, change.what, change.message);
+        let is_error = change.verdict == Verdict::Breaking;
+        Diagnostic {
+            severity: if is_error { Severity::Error } else { Severity::Warning },
+            ..*Diagnostic::new(Code(change.kind), message)
+        }
     };
-    let mut results: Vec<Json> = Vec::new();
-    for change in changes {
-        let level = match change.verdict {
-            Verdict::Breaking => "error",
-            _ if change.widens => "warning",
-            Verdict::Wording => "warning",
-            Verdict::Compatible | Verdict::None => "note",
-        };
-        let message = format!("{}: {}: {}", flags(change), change.what, change.message);
-        results.push(result(change.kind, level, &message, format!("{}/{}", change.pack, change.what)));
-    }
-    results.extend(steps.iter().map(|step| result(VersionStep::KIND, "error", &step.message, step.pack.clone())));
-    json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": {
-                "name": env!("CARGO_PKG_NAME"),
-                "version": env!("CARGO_PKG_VERSION"),
-                "rules": kinds.iter().map(|kind| json!({ "id": kind })).collect::<Vec<_>>(),
-            } },
-            "results": results,
-        }],
-    })
+    let of_steps = steps.iter().map(|step| *Diagnostic::new(Code(VersionStep::KIND), step.message.clone()));
+    render::sarif(&changes.iter().filter(needs_attention).map(of_change).chain(of_steps).collect::<Vec<_>>())
 }
 
 /// Renders changes as Markdown: the worst verdict first, a table, and the texts that models read in a folded block.
 pub fn markdown(changes: &[Change], steps: &[VersionStep]) -> String {
     let mut shown = format!("**Verdict: {}**\n", summary(changes));
-    if !steps.is_empty() {
-        shown.push('\n');
-    }
-    for step in steps {
-        shown.push_str(&format!("- `{}`: {}\n", VersionStep::KIND, cell(&step.message)));
+    for (at, step) in steps.iter().enumerate() {
+        let gap = if at == 0 { "\n" } else { "" };
+        shown.push_str(&format!("{gap}- `{}`: {}\n", VersionStep::KIND, cell(&step.message)));
     }
     if !changes.is_empty() {
         shown.push_str("\n| verdict | pack | what | change |\n|---|---|---|---|\n");

@@ -19,12 +19,7 @@ pub enum Step {
 
 impl Step {
     fn word(self) -> &'static str {
-        match self {
-            Self::Unchanged => "unchanged",
-            Self::Patch => "patch",
-            Self::Minor => "minor",
-            Self::Major => "major",
-        }
+        ["unchanged", "patch", "minor", "major"][self as usize]
     }
 }
 
@@ -62,15 +57,16 @@ pub fn version_steps(old: &Json, new: &Json, changes: &[Change]) -> Vec<VersionS
             let (before, after) = (version(old.get("packs")?.get(name)?)?, version(pack)?);
             let worst = changes.iter().filter(|change| change.pack == *name).map(|change| change.verdict).max();
             let required = worst.map_or(Step::Unchanged, |worst| required_step(worst, &before));
-            let message = if after < before {
-                format!("the version of {name} goes back from {before} to {after}: write {} or more", next(&before, required.max(Step::Patch)))
+            let (word, worst) = (required.word(), worst.unwrap_or(Verdict::None).word());
+            let (happened, least) = if after < before {
+                (format!("the version of {name} goes back from {before} to {after}"), required.max(Step::Patch))
             } else if step(&before, &after) < required {
-                let worst = worst.unwrap_or(Verdict::None).word();
-                let (required, next) = (required.word(), next(&before, required));
-                format!("the changes of {name} need a {required} step (worst: {worst}), its version went from {before} to {after}: write {next} or more")
+                let need = format!("the changes of {name} need a {word} step (worst: {worst})");
+                (format!("{need}, its version went from {before} to {after}"), required)
             } else {
                 return None;
             };
+            let message = format!("{happened}: write {} or more", next(&before, least));
             Some(VersionStep { pack: name.clone(), required, message })
         })
         .collect()

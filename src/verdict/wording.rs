@@ -28,12 +28,6 @@ pub(super) fn text_change(
         (_, None) => "was removed",
         _ => "changed",
     };
-    let noun = match noun {
-        "deprecated" => "deprecation",
-        "_meta" => "metadata",
-        "$comment" => "comment",
-        noun => noun,
-    };
     let notice = overlooked(before.as_deref().unwrap_or(""), after.as_deref().unwrap_or(""));
     let message = format!("the {noun} {happened}: models read another text{notice}");
     let mut change = Change::new(pack, what, kind, Verdict::Wording, message);
@@ -52,14 +46,8 @@ pub(super) fn overlooked(before: &str, after: &str) -> String {
         .collect();
     let known = links(before);
     let links: Vec<&str> = links(after).difference(&known).copied().collect();
-    let mut notice = String::new();
-    if !new.is_empty() {
-        notice.push_str(&format!("; new invisible characters: {}", new.join(", ")));
-    }
-    if !links.is_empty() {
-        notice.push_str(&format!("; new links: {}", links.join(", ")));
-    }
-    notice
+    let part = |noun: &str, list: &str| if list.is_empty() { String::new() } else { format!("; new {noun}: {list}") };
+    part("invisible characters", &new.join(", ")) + part("links", &links.join(", ")).as_str()
 }
 
 /// The characters that a reader does not see, and how often each occurs.

@@ -147,10 +147,8 @@ fn reports_show_the_worst_first_and_no_text_of_a_pack_gets_out() {
     );
     let sarif = verdict::sarif(&changes, &steps);
     assert_eq!(sarif["runs"][0]["results"][0]["level"], "error");
-    assert_eq!(
-        sarif["runs"][0]["results"][0]["locations"][0]["logicalLocations"][0]["fullyQualifiedName"],
-        "p/tool `a|b`"
-    );
+    let message = sarif["runs"][0]["results"][0]["message"]["text"].as_str().unwrap();
+    assert!(message.starts_with("breaking: p: tool `a|b`: it was removed"), "{message}");
 }
 
 /// Schemas of a small grammar, so that two of them are often related.
@@ -259,8 +257,6 @@ fn what_is_called_compatible_accepts_everything_that_was_accepted() {
                 mutated(&definition, &mut picks)
             };
             let [old, new] = [with_definitions(old, &definition), with_definitions(new, &definition_after)];
-            let checkers = [&old, &new].map(|schema| schema_object(schema.clone()).and_then(Checker::new));
-            let [Ok(before), Ok(after)] = checkers else { return Ok(()) };
             let is_fine = |role| {
                 compare_schemas("p", "t", role, &old, &new).iter().all(|change| change.verdict < Verdict::Breaking)
             };
@@ -269,6 +265,8 @@ fn what_is_called_compatible_accepts_everything_that_was_accepted() {
             if old == new || !(calls || results) {
                 return Ok(());
             }
+            let checkers = [&old, &new].map(|schema| schema_object(schema.clone()).and_then(Checker::new));
+            let [Ok(before), Ok(after)] = checkers else { return Ok(()) };
             for instance in &instances {
                 let (was, is) = (before.check(instance).is_empty(), after.check(instance).is_empty());
                 let (pairs, held) = count.get();

@@ -1,7 +1,6 @@
-//! How one constraint relates to another: bounds, types, lists of values, and what can only be equal.
+//! How one constraint relates to another, and what a schema says by itself: its types, its values, its references.
 
 use crate::value::Json;
-use serde_json::Map;
 use std::cmp::Ordering;
 
 /// How a new constraint relates to the old one.
@@ -13,152 +12,155 @@ pub(super) enum Relation {
     Looser,
     /// The old one accepted all that the new one accepts.
     Tighter,
-    /// Each accepts something that the other refuses.
-    Changed,
-    /// The texts do not show it.
+    /// Each accepts something that the other refuses, or the texts do not show it.
     Unknown,
 }
 
 impl Relation {
-    /// The relation of two constraints of which one may be absent, if both are known to differ where both exist.
-    pub(super) fn of_presence<T: PartialEq>(old: Option<T>, new: Option<T>) -> Self {
-        match (old, new) {
-            (None, None) => Self::Same,
-            (None, Some(_)) => Self::Tighter,
-            (Some(_), None) => Self::Looser,
-            (Some(old), Some(new)) if old == new => Self::Same,
-            _ => Self::Unknown,
+    /// The relation of two constraints each of which may accept all that the other one accepts.
+    fn of(new_accepts_old: bool, old_accepts_new: bool) -> Self {
+        match (new_accepts_old, old_accepts_new) {
+            (true, true) => Self::Same,
+            (true, false) => Self::Looser,
+            (false, true) => Self::Tighter,
+            (false, false) => Self::Unknown,
         }
     }
-}
 
-pub(super) const INTEGER: u8 = 2;
-pub(super) const NUMBERS: u8 = 6;
-pub(super) const STRING: u8 = 1;
-pub(super) const OBJECT: u8 = 16;
-pub(super) const ARRAY: u8 = 32;
-const ALL: u8 = 127;
-
-fn type_bits(name: &str) -> u8 {
-    match name {
-        "string" => STRING,
-        "integer" => INTEGER,
-        "number" => NUMBERS,
-        "boolean" => 8,
-        "object" => OBJECT,
-        "array" => ARRAY,
-        "null" => 64,
-        _ => 0,
+    /// The relation of two constraints of which one may be absent.
+    pub(super) fn of_presence<T: PartialEq>(old: Option<T>, new: Option<T>) -> Self {
+        Self::of(new.is_none() || old == new, old.is_none() || old == new)
     }
 }
 
+const TYPES: [&str; 7] = ["string", "integer", "number", "boolean", "object", "array", "null"];
+pub(super) const STRING: u8 = 1;
+pub(super) const NUMBERS: u8 = 6;
+pub(super) const OBJECT: u8 = 16;
+pub(super) const ARRAY: u8 = 32;
+const ANY: u8 = 127;
+
 /// The types that a schema accepts, one bit each.
-pub(super) fn types(schema: &Map<String, Json>) -> u8 {
+pub(super) fn types(schema: &Json) -> u8 {
+    let bits = |name: &Json| match TYPES.iter().position(|known| name == known) {
+        Some(2) => NUMBERS,
+        at => at.map_or(0, |at| 1 << at),
+    };
     match schema.get("type") {
-        Some(Json::String(name)) => type_bits(name),
-        Some(Json::Array(names)) => names.iter().filter_map(Json::as_str).fold(0, |bits, name| bits | type_bits(name)),
-        _ => ALL,
+        Some(Json::Array(names)) => names.iter().map(bits).fold(0, |all, bits| all | bits),
+        name => name.map_or(ANY, bits),
     }
 }
 
 pub(super) fn type_relation(old: u8, new: u8) -> Relation {
-    match (old & new == old, old & new == new) {
-        (true, true) => Relation::Same,
-        (true, false) => Relation::Looser,
-        (false, true) => Relation::Tighter,
-        (false, false) => Relation::Changed,
-    }
+    Relation::of(old & new == old, old & new == new)
 }
 
 /// The values that a schema lists with `const` or `enum`.
-pub(super) fn listed_values(schema: &Map<String, Json>) -> Option<Vec<&Json>> {
-    match (schema.get("const"), schema.get("enum")) {
-        (Some(value), _) => Some(vec![value]),
-        (None, Some(Json::Array(values))) => Some(values.iter().collect()),
-        _ => None,
-    }
+pub(super) fn listed_values(schema: &Json) -> Option<&[Json]> {
+    let one = schema.get("const").map(std::slice::from_ref);
+    one.or_else(|| schema.get("enum")?.as_array().map(Vec::as_slice))
 }
 
 /// Compares numbers exactly; `None` if that is not possible.
 fn order(one: &Json, other: &Json) -> Option<Ordering> {
     let whole = |value: &Json| value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from));
-    if let (Some(one), Some(other)) = (whole(one), whole(other)) {
-        return Some(one.cmp(&other));
-    }
     let near = |value: &Json| value.as_f64().filter(|value| value.abs() < 9_007_199_254_740_992.0);
-    near(one)?.partial_cmp(&near(other)?)
+    match (whole(one), whole(other)) {
+        (Some(one), Some(other)) => Some(one.cmp(&other)),
+        _ => near(one)?.partial_cmp(&near(other)?),
+    }
 }
 
-/// The end of a range: a number, and whether the number itself is outside.
-type End<'a> = Option<(&'a Json, bool)>;
+/// The relation of ends of ranges; `looser` is how a looser end compares to another. The second keyword, if there is
+/// one, excludes its number; a schema with both is compared only to an equal one.
+pub(super) fn end_relation(old: &Json, new: &Json, keywords: &[&str], looser: Ordering) -> Relation {
+    let [before, after] = [old, new].map(|schema| keywords.iter().map(|key| schema.get(*key)).collect::<Vec<_>>());
+    let one = |ends: &[Option<&Json>]| match ends {
+        [Some(end), None] | [Some(end)] => Some((Json::clone(end), false)),
+        [None, Some(end)] => Some((Json::clone(end), true)),
+        _ => None,
+    };
+    let (Some((old, excludes_old)), Some((new, excludes_new))) = (one(&before), one(&after)) else {
+        let present = |ends: Vec<_>| ends.iter().any(Option::is_some).then_some(ends);
+        return Relation::of_presence(present(before), present(after));
+    };
+    match order(&new, &old) {
+        None => Relation::Unknown,
+        Some(Ordering::Equal) => Relation::of(excludes_old || !excludes_new, excludes_new || !excludes_old),
+        Some(order) => Relation::of(order == looser, order != looser),
+    }
+}
 
-/// The end that two keywords set together: `stricter` is how the number of the stricter one compares to the other.
-fn end<'a>(schema: &'a Map<String, Json>, keywords: [&str; 2], stricter: Ordering) -> Option<End<'a>> {
-    Some(match keywords.map(|keyword| schema.get(keyword)) {
-        [None, None] => None,
-        [Some(number), None] => Some((number, false)),
-        [None, Some(number)] => Some((number, true)),
-        [Some(number), Some(outside)] => match order(number, outside)? == stricter {
-            true => Some((number, false)),
-            false => Some((outside, true)),
-        },
+/// The relation of two constraints that are met by all values or fewer: steps by what they divide, others if they are equal.
+pub(super) fn step_relation(old: Option<&Json>, new: Option<&Json>) -> Relation {
+    let step = |step: Option<&Json>| step.and_then(Json::as_u64).filter(|step| *step > 0);
+    let is_there = |value: &&Json| **value != Json::Bool(false);
+    match (step(old), step(new)) {
+        (Some(old), Some(new)) => Relation::of(old.is_multiple_of(new), new.is_multiple_of(old)),
+        _ => Relation::of_presence(old.filter(is_there), new.filter(is_there)),
+    }
+}
+
+/// Keywords that models read and that refuse nothing.
+const ANNOTATIONS: [&str; 9] =
+    ["title", "description", "examples", "deprecated", "enumNames", "$comment", "readOnly", "writeOnly", "default"];
+
+/// Keywords whose values have names that are not keywords.
+const NAMED: [&str; 6] =
+    ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependentRequired"];
+
+/// The same schema without annotations.
+pub(super) fn bare(schema: &Json) -> Json {
+    let part = |(keyword, value): (&String, &Json)| match (keyword.as_str(), value) {
+        ("const" | "enum", value) => (keyword.clone(), value.clone()),
+        (key, Json::Object(named)) if NAMED.contains(&key) => {
+            (keyword.clone(), named.iter().map(|(name, schema)| (name.clone(), bare(schema))).collect())
+        }
+        _ => (keyword.clone(), bare(value)),
+    };
+    match schema {
+        Json::Object(map) => map.iter().filter(|(key, _)| !ANNOTATIONS.contains(&key.as_str())).map(part).collect(),
+        Json::Array(schemas) => schemas.iter().map(bare).collect(),
+        other => other.clone(),
+    }
+}
+
+fn any_key(json: &Json, is_found: &dyn Fn(&str, &Json) -> bool) -> bool {
+    match json {
+        Json::Array(items) => items.iter().any(|item| any_key(item, is_found)),
+        Json::Object(map) => map.iter().any(|(key, value)| is_found(key, value) || any_key(value, is_found)),
+        _ => false,
+    }
+}
+
+/// Whether a schema refers to something.
+pub(super) fn refers(schema: &Json) -> bool {
+    any_key(schema, &|keyword, _| matches!(keyword, "$ref" | "$dynamicRef"))
+}
+
+/// Whether every reference of a schema leads into the shared definitions of its root.
+pub(super) fn refers_to_definitions(root: &Json) -> bool {
+    !any_key(root, &|keyword, value| match keyword {
+        "$ref" => value.as_str().is_none_or(|to| !to.starts_with("#/$defs/") && !to.starts_with("#/definitions/")),
+        _ => matches!(keyword, "$dynamicRef" | "$id" | "$anchor" | "$dynamicAnchor"),
     })
 }
 
-/// The relation of ends of ranges; `is_lower` for a minimum.
-pub(super) fn end_relation(
-    old: &Map<String, Json>,
-    new: &Map<String, Json>,
-    keywords: [&str; 2],
-    is_lower: bool,
-) -> Relation {
-    let stricter = if is_lower { Ordering::Greater } else { Ordering::Less };
-    let (Some(old), Some(new)) = (end(old, keywords, stricter), end(new, keywords, stricter)) else {
-        return Relation::Unknown;
+/// Returns what a reference leads to, through others. `None` if it leads out of the schema or in a circle, or if other
+/// keywords next to it refuse more.
+pub(super) fn follow<'a>(mut schema: &'a Json, root: &'a Json) -> Option<&'a Json> {
+    let is_neutral = |key: &String| {
+        ["$ref", "$defs", "definitions", "$schema"].contains(&key.as_str()) || ANNOTATIONS.contains(&key.as_str())
     };
-    let (Some((old, old_outside)), Some((new, new_outside))) = (old, new) else {
-        return Relation::of_presence(old, new);
-    };
-    match order(new, old) {
-        None => Relation::Unknown,
-        Some(Ordering::Equal) => match (old_outside, new_outside) {
-            (false, true) => Relation::Tighter,
-            (true, false) => Relation::Looser,
-            _ => Relation::Same,
-        },
-        Some(order) if order == stricter => Relation::Tighter,
-        Some(_) => Relation::Looser,
+    for _ in 0..32 {
+        match (schema.get("$ref"), schema.get("$dynamicRef")) {
+            (None, None) => return Some(schema),
+            (Some(Json::String(to)), _) if schema.as_object()?.keys().all(is_neutral) => {
+                schema = root.pointer(to.strip_prefix('#')?)?;
+            }
+            _ => return None,
+        }
     }
-}
-
-/// The relation of two steps that numbers must be multiples of.
-pub(super) fn multiple_relation(old: Option<&Json>, new: Option<&Json>) -> Relation {
-    let divides = |step: &Json, of: &Json| {
-        step.as_u64().zip(of.as_u64()).is_some_and(|(step, of)| step > 0 && of.is_multiple_of(step))
-    };
-    match (old, new) {
-        (Some(old), Some(new)) if old != new && divides(new, old) => Relation::Looser,
-        (Some(old), Some(new)) if old != new && divides(old, new) => Relation::Tighter,
-        _ => Relation::of_presence(old, new),
-    }
-}
-
-/// The relation of `dependentRequired`: which names need which others.
-pub(super) fn dependency_relation(old: Option<&Json>, new: Option<&Json>) -> Relation {
-    let contains = |outer: &Json, inner: &Json| {
-        let texts = |list: &Json| list.as_array().cloned().unwrap_or_default();
-        inner.as_object().into_iter().flatten().all(|(name, needs)| {
-            let known = outer.get(name).map(texts).unwrap_or_default();
-            texts(needs).iter().all(|need| known.contains(need))
-        })
-    };
-    match (old, new) {
-        (Some(old), Some(new)) => match (contains(old, new), contains(new, old)) {
-            (true, true) => Relation::Same,
-            (true, false) => Relation::Looser,
-            (false, true) => Relation::Tighter,
-            (false, false) => Relation::Changed,
-        },
-        _ => Relation::of_presence(old, new),
-    }
+    None
 }
