@@ -33,7 +33,7 @@ pub fn uses_of(parts: &PackParts, path: &str) -> Vec<FileUse> {
             // A definition is where a client begins.
             if !user.ends_with(".toml") && !seen.contains(user) {
                 seen.push(user.clone());
-                open.push((user.clone(), [&[user.clone()], through.as_slice()].concat()));
+                open.push((user.clone(), [std::slice::from_ref(user), through.as_slice()].concat()));
             }
         }
     }
