@@ -12,7 +12,7 @@ use toolsd::primitive_api::Family;
 use toolsd::primitives;
 
 /// The pages that build on each other, in one folder.
-const PAGES: [&str; 9] = [
+const PAGES: [&str; 10] = [
     "1-first-tool.md",
     "2-resources-and-prompts.md",
     "3-graph.md",
@@ -22,6 +22,7 @@ const PAGES: [&str; 9] = [
     "8-calls-that-take-long.md",
     "9-talking-to-the-client.md",
     "10-editors.md",
+    "11-a-catalogue-for-fifty.md",
 ];
 
 /// The page that quotes a pack.
@@ -57,14 +58,20 @@ fn run(home: &Home, at: &str, text: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     for part in text.split("$ ").skip(1) {
         let (command, expected) = part.split_once('\n').unwrap();
-        let words = words(command);
+        let folder = home.workspace().canonicalize().unwrap();
+        let words = words(&command.replace(SHOWN, folder.to_str().unwrap()));
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let said = match words[0] {
             // It asks, and a person answers at a terminal.
-            "toolsd" if words[1] == "trust" => home.at_terminal(&words[1..], "y"),
+            "toolsd" if words.contains(&"trust") => home.at_terminal(&words[1..], "y"),
             "toolsd" => home.run(&words[1..]),
             "mkdir" => {
                 fs::create_dir_all(home.workspace().join(words[1])).unwrap();
+                continue;
+            }
+            // Whoever follows the page has a name in the configuration of git.
+            "git" => {
+                run_git(home, &words[1..]);
                 continue;
             }
             // No client is installed here: the server that it would start is started.
@@ -83,6 +90,14 @@ fn run(home: &Home, at: &str, text: &str) -> Vec<String> {
         }
     }
     wrong
+}
+
+/// Runs git as a person with a name, at a time that is always the same.
+fn run_git(home: &Home, words: &[&str]) {
+    let mut command = home.command_of("git");
+    command.args(["-c", "user.name=You", "-c", "user.email=you@example.com"]).args(words);
+    command.env("GIT_AUTHOR_DATE", "1700000000 +0000").env("GIT_COMMITTER_DATE", "1700000000 +0000");
+    assert!(command.status().unwrap().success(), "git {words:?}");
 }
 
 /// A client asks in one line, `tool {arguments}`, and the next one is the answer.
