@@ -69,7 +69,7 @@ fn run(home: &Home, at: &str, text: &str) -> Vec<String> {
                 fs::create_dir_all(home.workspace().join(words[1])).unwrap();
                 continue;
             }
-            // Whoever follows the page has a name in the configuration of git.
+            // A reader of the page has a name in the configuration of git.
             "git" => {
                 run_git(home, &words[1..]);
                 continue;
