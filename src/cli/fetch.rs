@@ -67,7 +67,8 @@ impl FetchCommand {
     }
 
     //= docs/spec.md#trust
-    //# A file MUST NOT be trusted before what it requests was shown and confirmed.
+    //# A file MUST NOT be trusted before what it requests, and who else can change it if its edits are to be trusted,
+    //# was shown and confirmed.
     /// Asks whether the layers are trusted as they are. Returns whether all of them are.
     fn trust(&self, context: &CommandContext) -> Result<bool> {
         let root = context.workspace.root();

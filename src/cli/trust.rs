@@ -72,7 +72,8 @@ impl TrustCommand {
             listing.note_edits(time);
         }
         //= docs/spec.md#trust
-        //# A file MUST NOT be trusted before what it requests was shown and confirmed.
+        //# A file MUST NOT be trusted before what it requests, and who else can change it if its edits are to be
+        //# trusted, was shown and confirmed.
         let agreed = self.ask_consent(context, &listing)?;
         if agreed {
             change_trust_record(context.workspace.root(), |record| {
@@ -366,7 +367,8 @@ impl TrustListing {
 }
 
 //= docs/spec.md#trust
-//# A file MUST NOT be trusted before what it requests was shown and confirmed.
+//# A file MUST NOT be trusted before what it requests, and who else can change it if its edits are to be trusted, was
+//# shown and confirmed.
 /// Returns the bytes. Fails for settings that cannot be parsed: their requests cannot be shown, so they cannot be
 /// confirmed.
 fn refuse_unreadable(path: &str, bytes: Vec<u8>) -> Result<Vec<u8>> {
@@ -412,7 +414,8 @@ impl ListedFile {
     }
 
     //= docs/spec.md#trust
-    //# Where edits are to be trusted, the listing MUST name who else can change the file.
+    //# A file MUST NOT be trusted before what it requests, and who else can change it if its edits are to be trusted,
+    //# was shown and confirmed.
     /// Returns who else can edit it, if its edits are to be trusted.
     fn reported_writers(&self) -> Option<&[String]> {
         self.wants_edits.then_some(self.other_writers.as_slice())

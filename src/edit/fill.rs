@@ -42,7 +42,8 @@ pub fn token_names<'a>(input: &ParserInput<'a>) -> Result<Vec<&'a str>> {
 pub fn fill(input: &ParserInput<'_>, values: &BTreeMap<String, String>, spare: &[String]) -> Result<Value> {
     let found = find_tokens(input)?;
     //= docs/spec.md#edits
-    //# A placeholder without a value, and a value without a placeholder, MUST be refused.
+    //# A placeholder without a value, a value without a placeholder, and overlapping edits of lines or spans MUST be
+    //# refused.
     refuse_unknown(input, &found, values)?;
     refuse_unused(&found, values, spare)?;
     let mut filled = BoundedText::default();
@@ -146,7 +147,8 @@ mod tests {
 
     //= docs/spec.md#edits
     //= type=test
-    //# A placeholder without a value, and a value without a placeholder, MUST be refused.
+    //# A placeholder without a value, a value without a placeholder, and overlapping edits of lines or spans MUST be
+    //# refused.
     #[test]
     fn every_token_has_a_value_and_every_value_a_token() {
         assert_eq!(filled("a {{x}} {{ x }}, {{y}}", &[("x", "1"), ("y", "{{x}}")], &[]), Ok("a 1 1, {{x}}".into()));

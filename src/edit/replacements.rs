@@ -188,7 +188,8 @@ fn checked<'a>(edits: &'a [TextEdit], count: usize, unit: &str) -> Result<Vec<(&
     }
     places.sort_by_key(|(_, range)| (range.start, range.end));
     //= docs/spec.md#edits
-    //# Overlapping edits of lines or spans MUST be refused.
+    //# A placeholder without a value, a value without a placeholder, and overlapping edits of lines or spans MUST be
+    //# refused.
     for pair in places.windows(2) {
         if pair[1].1.start < pair[0].1.end {
             let reported = |edit: &TextEdit| format!("{} to {}", edit.from, edit.to);
@@ -214,7 +215,8 @@ mod tests {
 
     //= docs/spec.md#edits
     //= type=test
-    //# Overlapping edits of lines or spans MUST be refused.
+    //# A placeholder without a value, a value without a placeholder, and overlapping edits of lines or spans MUST be
+    //# refused.
     #[test]
     fn lines_are_replaced_at_once() {
         let text = "1\r\n2\r\n3";

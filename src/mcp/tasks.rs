@@ -208,7 +208,8 @@ impl TaskStore {
 
 impl TaskTable {
     //= docs/spec.md#tasks
-    //# The number of tasks and the bytes of their results MUST be bounded.
+    //# A task and its result MUST be kept until the task expires and no longer, within bounds of their number and
+    //# bytes.
     /// Whether another task may be started.
     fn has_room(&self) -> bool {
         self.running < MAX_RUNNING && self.kept.len() < MAX_KEPT && self.bytes < MAX_RESULT_BYTES
@@ -251,7 +252,8 @@ mod tests {
 
     //= docs/spec.md#tasks
     //= type=test
-    //# The number of tasks and the bytes of their results MUST be bounded.
+    //# A task and its result MUST be kept until the task expires and no longer, within bounds of their number and
+    //# bytes.
     #[test]
     fn what_is_kept_is_bounded_and_what_is_forgotten_makes_room() {
         let tasks = TaskStore::default();

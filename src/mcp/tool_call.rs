@@ -271,7 +271,8 @@ impl TaskRun {
         };
         server.tasks.finish(&id, end);
         //= docs/spec.md#tasks
-        //# A task and its result MUST be kept until the task expires, and no longer.
+        //# A task and its result MUST be kept until the task expires and no longer, within bounds of their number and
+        //# bytes.
         tokio::select! {
             () = server_ends.cancelled() => {}
             () = sleep_until(expires.max(Instant::now() + RESULT_LIFETIME.min(lifetime))) => {}

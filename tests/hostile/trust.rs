@@ -243,7 +243,8 @@ fn a_symlink_leads_to_nothing_but_the_bytes_that_were_trusted() {
 
 //= docs/spec.md#trust
 //= type=test
-//# Where edits are to be trusted, the listing MUST name who else can change the file.
+//# A file MUST NOT be trusted before what it requests, and who else can change it if its edits are to be trusted, was
+//# shown and confirmed.
 #[test]
 fn other_writers_are_reported_when_edits_are_trusted() {
     let house = trusted(false);
@@ -394,7 +395,8 @@ fn a_workspace_that_moved_is_another_one() {
 
 //= docs/spec.md#trust
 //= type=test
-//# A file MUST NOT be trusted before what it requests was shown and confirmed.
+//# A file MUST NOT be trusted before what it requests, and who else can change it if its edits are to be trusted, was
+//# shown and confirmed.
 #[test]
 fn nothing_is_trusted_unasked() {
     let house = House::new();

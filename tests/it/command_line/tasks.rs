@@ -114,7 +114,7 @@ fn a_task_says_what_it_does_and_ends_when_it_is_cancelled() {
 //# A task that is cancelled or exceeds its lifetime MUST be stopped together with its script.
 //= docs/spec.md#tasks
 //= type=test
-//# A task and its result MUST be kept until the task expires, and no longer.
+//# A task and its result MUST be kept until the task expires and no longer, within bounds of their number and bytes.
 #[test]
 fn a_task_expires_and_is_forgotten() {
     let script = "fn spin(args) { while true {} }";
