@@ -4,6 +4,7 @@ use super::context::CommandContext;
 use super::options::{CommandResult, Exit, OutputFormat};
 use crate::definition::pack_schema;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::world::World;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
@@ -52,21 +53,15 @@ impl NewCommand {
         for (path, text) in &files {
             target.write(path, text.as_bytes())?;
         }
-        // An older one may exist, of an earlier version of toolsd.
-        let schema = format!("{:#}\n", pack_schema());
-        let is_current = target.read(SCHEMA_FILE).is_ok_and(|known| known == schema.as_bytes());
-        if !is_current {
-            target.write(SCHEMA_FILE, schema.as_bytes())?;
+        let schema = outdated_schema(target.as_ref());
+        if let Some((path, text)) = &schema {
+            target.write(path, text.as_bytes())?;
         }
-        let written = files.iter().map(|(path, _)| path.as_str()).chain((!is_current).then_some(SCHEMA_FILE));
-        let paths: Vec<String> = written.map(str::to_owned).collect();
+        let paths: Vec<String> = files.into_iter().chain(schema).map(|(path, _)| path).collect();
         if context.options.format == OutputFormat::Json {
             context.terminal.json(&json!({ "folder": target.root(), "files": paths }));
         } else {
-            // Below the workspace as the author sees it, elsewhere in full.
-            let inside = target.root().strip_prefix(context.workspace.root()).map(|rest| rest.trim_start_matches('/'));
-            let folder = inside.filter(|inside| !inside.is_empty()).unwrap_or(target.root());
-            paths.iter().for_each(|path| context.terminal.line(&format!("wrote {folder}/{path}")));
+            print_written(context, target.root(), &paths);
             context.hint_at_trust(&origin);
         }
         Ok(Exit::Success)
@@ -96,17 +91,32 @@ impl NewCommand {
     }
 }
 
+/// Prints the paths of written files: below the workspace as the author sees it, elsewhere in full.
+pub(super) fn print_written(context: &CommandContext, root: &str, paths: &[String]) {
+    let inside = root.strip_prefix(context.workspace.root()).map(|rest| rest.trim_start_matches('/'));
+    let folder = inside.filter(|inside| !inside.is_empty()).unwrap_or(root);
+    paths.iter().for_each(|path| context.terminal.line(&format!("wrote {folder}/{path}")));
+}
+
+/// Returns path and text of the schema for editors, unless the layer has it: an older one may exist, of an earlier
+/// version of toolsd.
+pub(super) fn outdated_schema(target: &dyn World) -> Option<(String, String)> {
+    let schema = format!("{:#}\n", pack_schema());
+    let is_current = target.read(SCHEMA_FILE).is_ok_and(|known| known == schema.as_bytes());
+    (!is_current).then(|| (SCHEMA_FILE.to_owned(), schema))
+}
+
 /// The schema that definitions name for editors, relative to the folder that contains `tools.d`.
 const SCHEMA_FILE: &str = "schema/pack.json";
 
 /// A definition file. Its first line tells editors the schema.
-fn definition(path: String, text: &str) -> (String, String) {
+pub(super) fn definition(path: String, text: &str) -> (String, String) {
     let up = "../".repeat(path.matches('/').count());
     (path, format!("#:schema {up}{SCHEMA_FILE}\n{text}"))
 }
 
 /// A name that can be one of a tool and of a function: a lower-case letter, then letters, digits and `_`.
-fn check_name(name: &str) -> Result<&str, Box<Diagnostic>> {
+pub(super) fn check_name(name: &str) -> Result<&str, Box<Diagnostic>> {
     let sound = name.starts_with(|first: char| first.is_ascii_lowercase())
         && name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_');
     if sound {
@@ -192,7 +202,7 @@ fn script_text(name: &str) -> String {
 }
 
 /// `my_first_pack` as “My first pack”.
-fn title(name: &str) -> String {
+pub(super) fn title(name: &str) -> String {
     let words = name.replace('_', " ");
     let mut letters = words.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()

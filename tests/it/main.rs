@@ -14,6 +14,7 @@ mod caller_errors;
 mod check;
 mod clients;
 mod command_line;
+mod exchange;
 mod graph_errors;
 mod listing;
 mod locks;
