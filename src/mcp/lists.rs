@@ -375,6 +375,13 @@ mod tests {
     }
 
     #[test]
+    fn a_server_without_tasks_does_not_offer_them() {
+        for revision in Revision::ALL {
+            assert_eq!(capabilities(&Registry::default(), revision).get("extensions"), None);
+        }
+    }
+
+    #[test]
     fn a_foreign_cursor_is_refused() {
         for cursor in ["x", "!", "dDowOmE", &URL_SAFE_NO_PAD.encode("other:1:a")] {
             assert_eq!(

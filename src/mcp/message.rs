@@ -333,3 +333,26 @@ fn parse_typed_request(method: &str, params: Map<String, Json>) -> Result<Client
 fn custom_request(method: &str, params: Map<String, Json>) -> ClientRequest {
     ClientRequest::CustomRequest(CustomRequest::new(method, (!params.is_empty()).then_some(Json::Object(params))))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn methods_that_the_stateless_revision_removed_are_unknown_there() {
+        let is_custom = |method: &str, version: &str| {
+            let meta = json!({ "io.modelcontextprotocol/protocolVersion": version });
+            let params = json!({ "uri": "a://b", "level": "info", "_meta": meta });
+            let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+            match parse_message(message) {
+                IncomingMessage::Request { request, .. } => matches!(*request, ClientRequest::CustomRequest(_)),
+                _ => panic!("{method}"),
+            }
+        };
+        for method in ["ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"] {
+            assert!(is_custom(method, "2026-07-28") && !is_custom(method, "2025-11-25"), "{method}");
+        }
+        assert!(!is_custom("tools/list", "2026-07-28"));
+    }
+}

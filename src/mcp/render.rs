@@ -144,9 +144,14 @@ const MISSING_CAPABILITY: ErrorCode = ErrorCode(-32021);
 
 /// Logs the parts of an error that only the author of the pack can use.
 fn log_author_error(error: &Diagnostic) {
-    if error.at.is_some() || error.is_for_author {
+    if is_for_author(error) {
         tracing::warn!(code = %error.code, "{error}");
     }
+}
+
+/// Whether an error has a part that its caller does not see.
+fn is_for_author(error: &Diagnostic) -> bool {
+    error.at.is_some() || error.is_for_author
 }
 
 /// The protocol error for an error. `uri` is that of the requested resource, if a resource was requested.
@@ -244,6 +249,14 @@ mod tests {
     }
 
     const WRAPPED: ResultForm = ResultForm { wrapped: true, short_text: false };
+
+    #[test]
+    fn only_what_a_caller_does_not_see_is_logged() {
+        let plain = Diagnostic::new(Code::ARGUMENTS, "no");
+        assert!(!is_for_author(&plain));
+        let placed = plain.at(crate::source::Source::new("a.rhai", "x").place(0..1));
+        assert!(is_for_author(&placed));
+    }
 
     #[test]
     fn a_short_text_is_the_beginning_of_long_data() {

@@ -81,11 +81,9 @@ impl HttpListener {
                     tokio::spawn(serve_connection(stream, place, Arc::clone(endpoint), self.shutdown.draining.clone()));
                 }
                 Err(error) => {
-                    // The client was gone at once, or the system is out of descriptors: then one connection goes.
+                    // The system is out of descriptors; rarely, a client was gone at once.
                     tracing::warn!(%error, "a connection was not accepted");
-                    if error.kind() != io::ErrorKind::ConnectionAborted {
-                        endpoint.connections.close_most_silent();
-                    }
+                    endpoint.connections.close_most_silent();
                     sleep(ACCEPT_PAUSE).await;
                 }
             }
