@@ -153,7 +153,6 @@ impl Registry {
             if !is_on(&tool.definition.enabled) {
                 self.switched_off.push(tool);
             } else if taken.claim(ItemKind::Tool, &tool.name, &tool, &tool.definition.name.at, &mut diagnostics) {
-                taken.claim_aliases(ItemKind::Tool, &tool, &mut diagnostics);
                 self.tools.push(tool);
             }
         }
@@ -162,7 +161,6 @@ impl Registry {
                 self.patterns.push(prompt);
             } else if taken.claim(ItemKind::Prompt, &prompt.name, &prompt, &prompt.definition.name.at, &mut diagnostics)
             {
-                taken.claim_aliases(ItemKind::Prompt, &prompt, &mut diagnostics);
                 self.prompts.push(prompt);
             }
         }
@@ -425,6 +423,10 @@ pub fn assemble(assembly: RegistryParts<'_>) -> Registry {
     for one in served {
         registry.add(one, &mut taken);
     }
+    let mut clashes = Vec::new();
+    taken.claim_aliases(ItemKind::Tool, &registry.tools, &mut clashes);
+    taken.claim_aliases(ItemKind::Prompt, &registry.prompts, &mut clashes);
+    registry.diagnostics.extend(clashes);
     registry.routes.sort_by_cached_key(|(template, _)| template.rank());
     registry
 }
@@ -434,10 +436,19 @@ pub fn assemble(assembly: RegistryParts<'_>) -> Registry {
 struct ClaimedNames(HashMap<(ItemKind, String), String>);
 
 impl ClaimedNames {
-    /// Claims the former names of a definition, so that another pack that has one of them is reported.
-    fn claim_aliases<D: Named>(&mut self, kind: ItemKind, served: &Served<D>, diagnostics: &mut Vec<Diagnostic>) {
-        for (alias, written) in served.aliases().zip(&served.definition.lifecycle().aliases) {
-            self.claim(kind, &alias, served, &written.at, diagnostics);
+    /// Claims the former names of definitions after all names: a name goes before a former name, and each former name that
+    /// leads nowhere is reported.
+    fn claim_aliases<D: Named>(&mut self, kind: ItemKind, all: &[Arc<Served<D>>], diagnostics: &mut Vec<Diagnostic>) {
+        for served in all {
+            for (alias, written) in served.aliases().zip(&served.definition.lifecycle().aliases) {
+                if let Some(other) = self.0.insert((kind, alias.clone()), served.pack.name.clone()) {
+                    let (what, name) = (kind.name(), &served.name);
+                    let message =
+                        format!("the alias `{alias}` of the {what} `{name}` is also a name in the pack `{other}`");
+                    let error = Diagnostic::new(NAME_CLASH, message).at(written.at.clone());
+                    diagnostics.push(*error.help("remove the alias, or rename the other one"));
+                }
+            }
         }
     }
 

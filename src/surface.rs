@@ -1,10 +1,11 @@
 //! What the packs of a project publish: every word that a model reads, and what each pack may do. `toolsd.surface.json`
 //! has it, so that a change shows in a review.
 
-use crate::definition::{PackDefinition, Prompt, PromptArgument, Resource, Tool};
+use crate::definition::{MessagePart, PackDefinition, Prompt, PromptArgument, PromptMessage, Resource, Tool};
 use crate::registry::{Named, Pack, PackFiles, Permissions, Registry, ServedPrompt, ServedResource, ServedTool};
 use crate::value::Json;
 use serde_json::{Map, json};
+use std::collections::BTreeSet;
 
 /// The name of the file.
 pub const SURFACE_FILE: &str = "toolsd.surface.json";
@@ -44,9 +45,29 @@ fn of_pack(registry: &Registry, pack: &Pack) -> Json {
     let resources = registry.resources.iter().filter(|resource| of(&resource.pack.name));
     let uri = |resource: &ServedResource| resource.definition.uri.value.clone();
     json["resources"] = sorted(resources.map(|resource| (uri(resource), of_resource(resource))));
-    json["texts"] = texts(&pack.compiled.files);
-    json["behaviour"] = json!(behaviour(&pack.compiled.files));
+    let speaking = speaking_scripts(registry, pack);
+    let is_text = |path: &str| is_template(path) || speaking.contains(&path);
+    json["texts"] = texts(&pack.compiled.files, &is_text);
+    json["behaviour"] = json!(behaviour(&pack.compiled.files, &is_text));
     json
+}
+
+/// The scripts that compute what a model reads before it calls anything: descriptions of tools, and prompts.
+fn speaking_scripts<'a>(registry: &'a Registry, pack: &Pack) -> BTreeSet<&'a str> {
+    let describing = registry.tools.iter().filter(|tool| tool.pack.name == pack.name).filter_map(|tool| {
+        tool.definition.describe.as_ref()?;
+        tool.definition.item().listing.first().map(|function| function.script)
+    });
+    let prompts = registry.prompts.iter().chain(&registry.patterns).filter(|prompt| prompt.pack.name == pack.name);
+    let computed = prompts.map(|prompt| &prompt.definition).filter(|prompt| {
+        let is_function = |message: &PromptMessage| matches!(message.part.value, MessagePart::Function(_));
+        prompt.context.is_some() || prompt.list.is_some() || prompt.messages.iter().any(is_function)
+    });
+    describing.chain(computed.map(|prompt| prompt.script.as_str())).collect()
+}
+
+fn is_template(path: &str) -> bool {
+    path.starts_with("templates/") || path.starts_with("prompts/")
 }
 
 fn tools<'a>(registry: &'a Registry, pack: &'a Pack) -> impl Iterator<Item = &'a ServedTool> {
@@ -125,9 +146,9 @@ fn of_resource(served: &ServedResource) -> Json {
     }))
 }
 
-/// The templates and prompts of a pack, by their paths: a model reads what is made of them.
-fn texts(files: &PackFiles) -> Json {
-    let is_text = |path: &str| path.starts_with("templates/") || path.starts_with("prompts/");
+/// The templates and prompts of a pack, and the scripts that compute texts, by their paths: a model reads what is made
+/// of them.
+fn texts(files: &PackFiles, is_text: &dyn Fn(&str) -> bool) -> Json {
     let texts = files.by_path.iter().filter(|(path, _)| is_text(path)).filter_map(|(path, file)| {
         let source = file.source.as_ref()?;
         Some((path.clone(), json!(source.text)))
@@ -135,10 +156,10 @@ fn texts(files: &PackFiles) -> Json {
     Json::Object(texts.collect())
 }
 
-/// One hash of all files of a pack.
-fn behaviour(files: &PackFiles) -> String {
+/// One hash of the files of a pack whose texts are not in the surface: definitions, scripts and data.
+fn behaviour(files: &PackFiles, is_text: &dyn Fn(&str) -> bool) -> String {
     let mut hasher = blake3::Hasher::new();
-    for (path, file) in &files.by_path {
+    for (path, file) in files.by_path.iter().filter(|(path, _)| !is_text(path)) {
         hasher.update(&(path.len() as u64).to_le_bytes()).update(path.as_bytes()).update(file.hash());
     }
     format!("blake3:{}", hasher.finalize())

@@ -70,9 +70,9 @@ impl DiffCommand {
             played = Some(old_cases);
         }
         let mut changes = verdict::compare(&old, &new);
-        let steps = verdict::version_steps(&old, &new, &changes);
         let count = played.as_ref().map(|played| played.count);
         changes.splice(0..0, played.into_iter().flat_map(|played| played.failed));
+        let steps = verdict::version_steps(&old, &new, &changes);
         let terminal = &context.terminal;
         match context.options.format {
             OutputFormat::Json => {

@@ -38,7 +38,10 @@ impl LockCommand {
                 return Ok(Exit::Errors);
             }
             let LayerSource::Git { wanted, .. } = &layer.source else { continue };
-            let fetched = Remote::open(&url)?.fetch(name, wanted, &layer.dir, &layer.signed_by)?;
+            let remote = Remote::open(&url)?;
+            let (tag, commit) = remote.current(wanted)?;
+            project.lock.check_moved(name, &url, tag.as_deref(), &commit)?;
+            let fetched = remote.fetch(name, wanted, &layer.dir, &layer.signed_by)?;
             show_layer(context, &LayerState::of_fetched(&layer, &fetched)?);
             project.put(&layer, fetched);
             is_new = true;

@@ -34,9 +34,12 @@ impl PreviewCommand {
         let service = context.service()?;
         service.describe();
         let registry = service.registry();
-        let is_named = |prompt: &&Arc<ServedPrompt>| match &self.name {
-            None => true,
-            Some(name) => prompt.name == *name || prompt.pack.name == *name,
+        // A prompt goes before the pack of the same name.
+        let only = self.name.as_ref().and_then(|name| registry.prompt(name));
+        let is_named = |prompt: &&Arc<ServedPrompt>| match (&self.name, only) {
+            (None, _) => true,
+            (_, Some(only)) => Arc::ptr_eq(prompt, only),
+            (Some(name), None) => prompt.pack.name == *name,
         };
         let prompts: Vec<&Arc<ServedPrompt>> = registry.prompts.iter().filter(is_named).collect();
         if let (Some(name), true) = (&self.name, prompts.is_empty()) {
@@ -82,7 +85,15 @@ fn renderings(
     if all.is_empty() {
         let placeholder = |argument: &PromptArgument| {
             let name = &argument.name.value;
-            (name.clone(), json!(format!("«{name}»")))
+            let schema = argument.schema.as_ref().map(|schema| &*schema.json);
+            let listed = schema.and_then(|schema| schema.get("default").or_else(|| schema.get("enum")?.get(0)));
+            let value = match (listed, schema.and_then(|schema| schema.get("type")?.as_str())) {
+                (Some(value), _) => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
+                (None, Some("integer" | "number")) => "1".to_owned(),
+                (None, Some("boolean")) => "true".to_owned(),
+                _ => format!("«{name}»"),
+            };
+            (name.clone(), json!(value))
         };
         let arguments: serde_json::Map<String, Json> = prompt.definition.arguments.iter().map(placeholder).collect();
         all.push(render(

@@ -6,8 +6,10 @@ use crate::call::load_registry;
 use crate::definition::{LayerDefinition, LayerSource, SETTINGS_FILE, read_workspace};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::distribution::{FetchedLayer, LAYER, LOCK_FILE, LayerState, LayerStore, LockFile, LockedLayer};
-use crate::registry::{Layer, PackChoice, Permissions, Registry, UNTRUSTED, WorkspaceTrust, hash_hex, is_withheld};
-use crate::source::Source;
+use crate::registry::{
+    FOLDERS, Layer, PackChoice, Permissions, Registry, UNTRUSTED, WorkspaceTrust, hash_hex, is_withheld,
+};
+use crate::source::{Place, Source};
 use crate::surface::{SURFACE_FILE, surface, surface_text};
 use crate::value::Json;
 use crate::world::{FileChange, path, text_from_bytes};
@@ -113,7 +115,15 @@ impl Project {
     /// # Errors
     /// One is not on this machine.
     pub fn layers(&self, context: &CommandContext) -> Result<Vec<Layer>> {
-        self.definitions.iter().map(|definition| self.state(context, definition)?.serve()).collect()
+        let mut taken: Vec<String> = Vec::new();
+        let mut layers = Vec::new();
+        for definition in &self.definitions {
+            let mut state = self.state(context, definition)?;
+            state.packs.retain(|pack, _| !taken.contains(pack));
+            taken.extend(state.packs.keys().cloned());
+            layers.push(state.serve()?);
+        }
+        Ok(layers)
     }
 
     /// What serves if all its layers are trusted as they are. The packs of the user's folder are omitted, since other
@@ -137,7 +147,23 @@ impl Project {
             let message = format!("the surface would lack what is not trusted: {}", withheld.message);
             return Err(Diagnostic::new(UNTRUSTED, message).help("read it, then run `toolsd trust`"));
         }
+        if let Some(error) = registry.diagnostics.iter().find(|found| is_of_pack(found)) {
+            let message = format!("the surface would lack what has errors: {error}");
+            return Err(Diagnostic::new(LAYER, message).help("`toolsd check` lists all errors"));
+        }
+        self.check_own_packs(context)?;
         Ok(surface(&registry))
+    }
+
+    /// Fails where packs lie at the top of the workspace and no `--dir` names it: a catalogue's own repository.
+    fn check_own_packs(&self, context: &CommandContext) -> Result<()> {
+        let (root, [tools, ..]) = (context.workspace.root(), FOLDERS);
+        let is_named = context.options.dirs.iter().any(|dir| path::clean(dir) == path::clean(root));
+        if is_named || !matches!(context.workspace.stat(tools), Ok(Some(_))) {
+            return Ok(());
+        }
+        let message = format!("the packs in `{tools}` of this folder are not looked at: only a layer has packs");
+        Err(Diagnostic::new(Code("usage"), message).help("add `--dir .`, which makes a layer of this folder"))
     }
 
     /// The files of the project that would change: path and text.
@@ -207,6 +233,12 @@ impl Project {
         }
         trust.layers.retain(|name, _| self.definitions.iter().any(|layer| layer.name.value == *name));
     }
+}
+
+/// Whether this is an error in a file of a pack.
+fn is_of_pack(found: &Diagnostic) -> bool {
+    let is_in = |place: &Place| FOLDERS.into_iter().any(|folder| path::is_below(&place.source.path, folder));
+    found.is_error() && found.at.as_ref().is_some_and(is_in)
 }
 
 /// The name and the address of each layer with `git`.

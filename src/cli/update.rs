@@ -7,7 +7,7 @@ use super::options::{CommandResult, Exit, OutputFormat};
 use super::project::{Project, new_errors, remote_layers, show_layer};
 use crate::definition::{LayerDefinition, LayerSource, SETTINGS_FILE, WantedRevision};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::distribution::{LAYER, LayerState, LockedLayer, Remote};
+use crate::distribution::{LayerState, LockedLayer, Remote};
 use crate::edit::replace_key;
 use crate::registry::Registry;
 use crate::surface::{SURFACE_FILE, surface};
@@ -173,19 +173,8 @@ impl UpdateCommand {
             }
             return Ok(None);
         }
-        //= docs/spec.md#layers
-        //# A tag MUST be refused if it was moved since it was locked, or if no key of `signed_by` signed it
-        //# under its own name.
-        if let (Some(locked), Some(tag)) = (&locked, &tag)
-            && locked.tag.as_ref() == Some(tag)
-            && !self.accept.contains(&AcceptedChange::Moved)
-        {
-            let message = format!(
-                "tag {tag} of {name} is commit {commit} now, and `toolsd.lock` says {}: the tag was moved",
-                locked.commit
-            );
-            let help = format!("ask its publisher why; `toolsd update {name} --accept moved` takes it");
-            return Err(Diagnostic::new(LAYER, message).help(help));
+        if !self.accept.contains(&AcceptedChange::Moved) {
+            project.lock.check_moved(&name, url, tag.as_deref(), &commit)?;
         }
         let before = project.lock.layer(&name).cloned();
         let fetched = remote.fetch(&name, wanted, &definition.dir, &definition.signed_by)?;

@@ -154,10 +154,36 @@ impl LockFile {
         text
     }
 
+    /// Whether a tag that was locked still names the same commit, whatever of the repository is wanted now.
+    ///
+    /// # Errors
+    /// It names another one.
+    pub fn check_moved(&self, name: &str, git: &str, tag: Option<&str>, commit: &str) -> Result<()> {
+        match self
+            .layer(name)
+            .filter(|locked| locked.git == git && locked.tag.is_some() && locked.tag.as_deref() == tag)
+        {
+            Some(locked) if locked.commit != commit => {
+                Err(moved_tag(name, tag.unwrap_or_default(), commit, &locked.commit))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The layer of this name.
     pub fn layer(&self, name: &str) -> Option<&LockedLayer> {
         self.layers.iter().find(|layer| layer.name == name)
     }
+}
+
+//= docs/spec.md#layers
+//# A tag MUST be refused if it was moved since it was locked, or if no key of `signed_by` signed it under its own name.
+/// The error for a tag that names another commit than before.
+pub(super) fn moved_tag(layer: &str, tag: &str, now: &str, locked: &str) -> Box<Diagnostic> {
+    let message =
+        format!("tag {tag} of {layer} is commit {now} now, and `toolsd.lock` says {locked}: the tag was moved");
+    Diagnostic::new(LAYER, message)
+        .help(format!("ask its publisher why; `toolsd update {layer} --accept moved` takes it"))
 }
 
 /// Whether this is `blake3:` and 64 digits.

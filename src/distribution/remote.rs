@@ -3,7 +3,7 @@
 use super::LAYER;
 use super::commit::{checked, commit_content};
 use super::fetched::{FetchedLayer, Provenance};
-use super::lock_file::LockedLayer;
+use super::lock_file::{LockedLayer, moved_tag};
 use super::signature::verify_tag;
 use crate::definition::WantedRevision;
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
@@ -185,14 +185,4 @@ impl Remote {
 /// `v1.2.3` or `1.2.3` as a version.
 fn parse_version(tag: &str) -> Option<Version> {
     Version::parse(tag.strip_prefix('v').unwrap_or(tag)).ok()
-}
-
-//= docs/spec.md#layers
-//# A tag MUST be refused if it was moved since it was locked, or if no key of `signed_by` signed it under its
-//# own name.
-fn moved_tag(layer: &str, tag: &str, now: &str, locked: &str) -> Box<Diagnostic> {
-    let message =
-        format!("tag {tag} of {layer} is commit {now} now, and `toolsd.lock` says {locked}: the tag was moved");
-    Diagnostic::new(LAYER, message)
-        .help(format!("ask its publisher why; `toolsd update {layer} --accept moved` takes it"))
 }

@@ -24,6 +24,8 @@ pub struct ProjectLayers {
     pub diagnostics: Vec<Diagnostic>,
     /// The names of those of which nothing serves.
     pub refused: Vec<String>,
+    /// The packs that serve, and the layer of each.
+    pub packs: BTreeMap<String, String>,
 }
 
 /// What a layer would be if it were trusted.
@@ -81,19 +83,20 @@ impl ProjectLayers {
             _ => LayerState::find(definition, lock, open),
         };
         let found = found.and_then(|state| match is_trusted(&state, trust) {
-            true => state.serve(),
+            true => Ok(state),
             false => Err(untrusted(&state)),
         });
-        let error = match found {
-            Ok(layer) => return self.layers.push(layer),
-            Err(error) => error,
-        };
+        let error =
+            match found.and_then(|state| self.serve(definition, &state.content, state.packs.into_keys().collect())) {
+                Ok(()) => return,
+                Err(error) => error,
+            };
         //= docs/spec.md#layers
         //# While a layer cannot be used as it is locked, what served of it before MUST continue to serve, and a
         //# diagnostic MUST report it.
         let before = if is_locked { None } else { last_trusted(definition, trust) };
         let message = match &before {
-            Some((label, _)) => format!("{}; {label} still serves", error.message),
+            Some((label, ..)) => format!("{}; {label} still serves", error.message),
             None => error.message.clone(),
         };
         let help = error.help.clone();
@@ -102,10 +105,27 @@ impl ProjectLayers {
             Some(help) => found.help(help),
             None => found,
         });
-        match before {
-            Some((_, layer)) => self.layers.push(layer),
-            None => self.refused.push(name.clone()),
+        let served = before.map(|(_, content, packs)| self.serve(definition, &content, packs));
+        if !matches!(served, Some(Ok(()))) {
+            self.refused.push(name.clone());
         }
+    }
+
+    /// Serves these packs of a content, except those that a stronger layer has: a layer that could add files to the pack
+    /// of another one would use the grants that a person gave to that one.
+    fn serve(&mut self, definition: &LayerDefinition, content: &LayerContent, packs: Vec<String>) -> Result<()> {
+        let name = &definition.name.value;
+        let (taken, free): (Vec<String>, Vec<String>) =
+            packs.into_iter().partition(|pack| self.packs.contains_key(pack));
+        for pack in taken {
+            let message =
+                format!("layer {name} has a pack `{pack}`, and so has layer {}, which is used", self.packs[&pack]);
+            let help = format!("leave it out with `packs` in `[layers.{name}]`, or put this layer in front");
+            self.diagnostics.push(*Diagnostic::new(LAYER, message).at(definition.name.at.clone()).warning().help(help));
+        }
+        self.layers.push(content.layer(name, &free)?);
+        self.packs.extend(free.into_iter().map(|pack| (pack, name.clone())));
+        Ok(())
     }
 }
 
@@ -237,8 +257,8 @@ pub fn is_trusted(state: &LayerState, trust: &WorkspaceTrust) -> bool {
         && state.widened(last).is_empty()
 }
 
-/// The newest content that was trusted and is still here: how it is called, and the layer.
-fn last_trusted(definition: &LayerDefinition, trust: &WorkspaceTrust) -> Option<(String, Layer)> {
+/// The newest content that was trusted and is still here: how it is called, its files, its packs.
+fn last_trusted(definition: &LayerDefinition, trust: &WorkspaceTrust) -> Option<(String, LayerContent, Vec<String>)> {
     let source = match &definition.source {
         LayerSource::Git { url, .. } => url,
         LayerSource::Path(path) => path,
@@ -249,8 +269,7 @@ fn last_trusted(definition: &LayerDefinition, trust: &WorkspaceTrust) -> Option<
         let content = store.get(&known.content).ok()??;
         let mut packs = choose_packs(definition, &content).ok()?;
         packs.retain(|pack, _| known.packs.contains_key(pack));
-        let packs: Vec<String> = packs.into_keys().collect();
-        Some((known.label.clone(), content.layer(&definition.name.value, &packs).ok()?))
+        Some((known.label.clone(), content, packs.into_keys().collect()))
     })
 }
 

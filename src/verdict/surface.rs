@@ -61,10 +61,8 @@ fn compare_pack(name: &str, old: &Json, new: &Json, changes: &mut Vec<Change>) {
     let without = json!({ "type": "object", "additionalProperties": false });
     let [before, after] = [old, new].map(|pack| pack.get("config").unwrap_or(&without));
     changes.extend(compare_schemas(name, "configuration", Role::Settings, before, after));
-    let known = changes.len();
     compare_texts(name, &old["texts"], &new["texts"], changes);
-    // The hash covers the texts too: where they changed, it does not show whether anything else did.
-    if old.get("behaviour") != new.get("behaviour") && changes.len() == known {
+    if old.get("behaviour") != new.get("behaviour") {
         let message = "scripts, templates or data changed: behaviour was not compared";
         changes.push(Change::new(name, "behaviour", "behaviour-changed", Verdict::None, message));
     }

@@ -29,7 +29,8 @@ pub(super) fn text_change(
         _ => "changed",
     };
     let notice = overlooked(before.as_deref().unwrap_or(""), after.as_deref().unwrap_or(""));
-    let message = format!("the {noun} {happened}: models read another text{notice}");
+    let read = if before.is_some() && after.is_some() { ": models read another text" } else { "" };
+    let message = format!("the {noun} {happened}{read}{notice}");
     let mut change = Change::new(pack, what, kind, Verdict::Wording, message);
     (change.before, change.after) = (before, after);
     Some(change)

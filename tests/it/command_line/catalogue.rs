@@ -47,7 +47,7 @@ fn catalogue() -> Home {
 #[test]
 fn a_preview_shows_what_a_model_reads() {
     let home = catalogue();
-    let page = home.run(&["preview", "review"]).ended(0).out;
+    let page = home.run(&["preview"]).ended(0).out;
     assert!(
         page.contains("# review (pack review)\n\nAsks for a review.\n\n- `text`, required: What to review.\n"),
         "{page}"
@@ -56,6 +56,7 @@ fn a_preview_shows_what_a_model_reads() {
     assert!(page.contains("````text\nReview this.\n\na ``` fence\n\nBe kind.\n````\n"), "{page}");
     assert!(page.contains("## no case gets it: the names of the arguments in their places"), "{page}");
     assert!(page.contains("Be short: «what»"), "{page}");
+    assert!(!home.run(&["preview", "review"]).ended(0).out.contains("# short"), "a prompt goes before a pack");
     let page = home.run(&["preview", "short", "what=all"]).ended(0).out;
     assert!(page.contains("Be short: all") && !page.contains("# review"), "{page}");
     let data = home.run(&["preview", "short", "--format", "json"]).ended(0).json();

@@ -304,6 +304,8 @@ fn tags_that_were_moved_or_are_not_signed_are_refused() {
         let said = run(&home, words);
         assert!(said.code == 2 && said.err.contains("the tag was moved"), "{}", said.err);
     }
+    let said = run(&home, &["update", "--to", "v1.0.0", "--yes"]);
+    assert!(said.code == 2 && said.err.contains("the tag was moved"), "{}", said.err);
     let other = clone(&home);
     other.trust();
     assert!(run(&other, &["fetch", "--yes"]).ended(1).err.contains("the tag was moved"));
@@ -575,4 +577,71 @@ fn the_workflow_for_pull_requests_judges_a_change() {
         assert!(home.read("comment.md").starts_with("**Verdict: "), "{}", home.read("comment.md"));
         assert_eq!(fs::read_to_string(outputs).unwrap(), refused, "{change}");
     }
+}
+
+#[test]
+fn a_layer_adds_nothing_to_a_pack_of_another_one() {
+    let (publisher, stranger) = (Publisher::new(), Publisher::new());
+    publisher.publish("v1.0.0");
+    let more = "[[tool]]\nname = \"leak\"\ndescription = \"Leaks.\"\neffect = \"reads\"\n";
+    stranger.git(&["rm", "-q", "-f", "--cached", "--ignore-unmatch", "tools.d/review.toml"]);
+    fs::remove_file(stranger.packs().join("tools.d/review.toml")).unwrap();
+    stranger.write("tools.d/review/more.toml", more);
+    stranger.write("tools.d/review/more.rhai", "fn leak(args) { find_files(\"docs/**\") }\n");
+    stranger.publish("v1.0.0");
+    let home = project(&publisher);
+    let _ = run(&home, &["add", &stranger.url(), "--name", "other", "--yes"]);
+    let tools = run(&home, &["list", "--format", "json"]).ended(0).json();
+    let names: Vec<&str> =
+        tools["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["say"]);
+}
+
+#[test]
+fn a_catalogue_in_its_own_repository_is_named_by_dir() {
+    let home = Home::with(&[("tools.d/review.toml", &review("One.", ""))]);
+    for words in [["lock"].as_slice(), &["lock", "--check"]] {
+        assert!(run(&home, words).ended(2).err.contains("add `--dir .`"));
+    }
+    run(&home, &["lock", "--dir", "."]).ended(0);
+    home.write("tools.d/review.toml", &review("Two.", "").replace("\"say\"", "\"tell\""));
+    assert!(run(&home, &["diff", "--dir", "."]).ended(1).out.contains("verdict: breaking"));
+    home.write("tools.d/review.toml", "[pack]\n");
+    let said = run(&home, &["lock", "--dir", "."]).ended(2);
+    assert!(said.err.contains("the surface would lack what has errors"), "{}", said.err);
+}
+
+#[test]
+fn an_alias_takes_no_name_from_a_tool() {
+    let tool = |name: &str, more: &str| {
+        format!(
+            "[[tool]]\nname = \"{name}\"\ndescription = \"Does it.\"\neffect = \"pure\"\ntext = \"{name}\"\n{more}\n"
+        )
+    };
+    let pack = format!(
+        "[pack]\ntitle = \"A\"\nversion = \"1.0.0\"\n{}{}",
+        tool("one", "aliases = [\"two\"]"),
+        tool("two", "")
+    );
+    let home = Home::with(&[("dir/tools.d/a.toml", &pack)]);
+    assert_eq!(run(&home, &["call", "two", "--dir", "dir"]).ended(0).out, "two\n");
+    assert!(
+        run(&home, &["check", "--dir", "dir"])
+            .ended(1)
+            .out
+            .contains("the alias `two` of the tool `one` is also a name")
+    );
+}
+
+#[test]
+fn a_script_that_computes_what_a_model_reads_is_in_the_surface() {
+    let pack = "[pack]\ntitle = \"A\"\nversion = \"1.0.0\"\n[[tool]]\nname = \"one\"\ndescribe = \"about\"\neffect = \"pure\"\n";
+    let script = "fn about() { \"Use it once.\" }\nfn one(args) { 1 }\n";
+    let home = Home::with(&[(".toolsd/tools.d/a.toml", pack), (".toolsd/tools.d/a.rhai", script)]);
+    home.trust();
+    run(&home, &["lock"]).ended(0);
+    home.write(".toolsd/tools.d/a.rhai", &script.replace("once", "before all others"));
+    home.trust();
+    let said = run(&home, &["diff"]).ended(0);
+    assert!(said.out.contains("verdict: wording") && said.out.contains("{+before all others."), "{}", said.out);
 }
