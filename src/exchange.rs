@@ -6,10 +6,9 @@ mod dotprompt;
 mod foreign_file;
 mod picoschema;
 mod plain_prompt;
-mod tags;
 
-pub use command_file::{export_command, import_command};
-pub use definition_text::{PromptFolder, definition_text, replace_prompt};
-pub use dotprompt::{Partials, export_dotprompt, import_dotprompt, import_partial};
-pub use foreign_file::{EXPORT, ForeignFile, IMPORT};
-pub use plain_prompt::{PlainArgument, PlainMessage, PlainPrompt, PromptTexts};
+pub(crate) use command_file::{export_command, import_command};
+pub(crate) use definition_text::{definition_text, partial_path, replace_prompt};
+pub(crate) use dotprompt::{Partials, export_dotprompt, import_dotprompt, import_partial};
+pub(crate) use foreign_file::{ForeignFile, IMPORT};
+pub(crate) use plain_prompt::{PlainPrompt, PromptExport, PromptTexts};

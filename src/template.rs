@@ -9,7 +9,7 @@ mod error;
 mod pure;
 mod usage;
 
-pub use error::{HELPER, PARTIAL, SYNTAX};
+pub use error::{HELPER, PARTIAL, SYNTAX, Tag, tags};
 
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
 use crate::source::{Place, Source};

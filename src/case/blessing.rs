@@ -2,6 +2,7 @@
 
 use crate::definition::code::CASE;
 use crate::diagnostic::{Diagnostic, Result};
+use crate::edit::inline_toml;
 use crate::source::Place;
 use crate::value::Json;
 use std::ops::Range;
@@ -32,7 +33,7 @@ pub fn bless(text: &str, blessings: &[Blessing]) -> Result<String> {
         let written = if is_json {
             format!("'''\n{}\n'''", serde_json::to_string_pretty(&blessing.value).unwrap_or_default())
         } else {
-            to_inline_toml(&blessing.value)
+            inline_toml(&blessing.value)
                 .ok_or_else(|| refuse(blessing, "TOML has no `null`", "write it as `expect.result_json = '''…'''`"))?
         };
         replaced.push((span, written));
@@ -74,35 +75,6 @@ fn inline_span(value: &Spanned<DeValue<'_>>) -> Option<Range<usize>> {
     is_inline.then(|| value.span())
 }
 
-/// Returns JSON as an inline TOML value; `None` if it contains a `null`.
-fn to_inline_toml(value: &Json) -> Option<String> {
-    Some(match value {
-        Json::Null => return None,
-        Json::Array(items) => {
-            let items: Option<Vec<String>> = items.iter().map(to_inline_toml).collect();
-            format!("[{}]", items?.join(", "))
-        }
-        Json::Object(map) if map.is_empty() => "{}".to_owned(),
-        Json::Object(map) => {
-            let pair = |(key, value): (&String, &Json)| Some(format!("{} = {}", to_key(key), to_inline_toml(value)?));
-            let pairs: Option<Vec<String>> = map.iter().map(pair).collect();
-            format!("{{ {} }}", pairs?.join(", "))
-        }
-        Json::String(text) => to_basic_string(text),
-        other => other.to_string(),
-    })
-}
-
-fn to_key(key: &str) -> String {
-    let plain = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
-    if plain { key.to_owned() } else { to_basic_string(key) }
-}
-
-/// Returns a basic string of TOML. JSON escapes the same characters as TOML, except for DEL.
-fn to_basic_string(text: &str) -> String {
-    Json::from(text).to_string().replace('\u{7f}', "\\u007f")
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -133,7 +105,7 @@ mod tests {
         #[test]
         fn what_is_written_is_read_as_it_was(texts in proptest::collection::vec(".*", 0..4), number in any::<i64>()) {
             let value = json!({ "texts": texts, "number": number, "flag": true });
-            let written = format!("expect.result = {}", to_inline_toml(&value).unwrap());
+            let written = format!("expect.result = {}", inline_toml(&value).unwrap());
             let read: toml::Table = toml::from_str(&written).unwrap();
             prop_assert_eq!(serde_json::to_value(&read["expect"]["result"]).unwrap(), value);
         }

@@ -8,13 +8,13 @@ use crate::check::check_among;
 use crate::definition::{Validation, read_definitions};
 use crate::diagnostic::{Code, Diagnostic, Result, render};
 use crate::exchange::{
-    ForeignFile, IMPORT, Partials, PlainPrompt, PromptFolder, definition_text, import_command, import_dotprompt,
-    import_partial, replace_prompt,
+    ForeignFile, IMPORT, Partials, PlainPrompt, definition_text, import_command, import_dotprompt, import_partial,
+    partial_path, replace_prompt,
 };
 use crate::registry::{Layer, PackFiles, PackParts, WorkspaceSettings};
 use crate::source::Source;
 use crate::world::disk::{Disk, current_folder};
-use crate::world::{EntryKind, FileChange, Files, WalkOptions, World, path};
+use crate::world::{EntryKind, FileChange, Files, WalkOptions, World, path, read_text, text_from_bytes};
 use clap::Args;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -32,13 +32,6 @@ pub struct ImportCommand {
     force: bool,
 }
 
-/// A file to import: its path as it is shown, where it is, and its path in the folder of its catalogue.
-struct Found {
-    shown: String,
-    path: String,
-    below: String,
-}
-
 /// What is imported, and what is not.
 #[derive(Default)]
 struct Import {
@@ -51,177 +44,152 @@ struct Import {
 impl ImportCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let pack = match context.options.packs.as_slice() {
-            [] => "prompts".to_owned(),
-            [one] => check_name(one)?.to_owned(),
-            _ => {
-                let diagnostic = Diagnostic::new(Code("usage"), "one pack is needed");
-                return Err(diagnostic.help("name it by `--pack NAME`, once"));
-            }
+            [] => "prompts",
+            [one] => check_name(one)?,
+            _ => return Err(usage("one pack is needed").help("name it by `--pack NAME`, once")),
         };
-        let import = Import::read(&self.find()?, &PromptFolder { pack: &pack });
-        let (mut paths, mut errors, mut root) = (Vec::new(), Vec::new(), None);
+        let mut import = self.read(pack)?;
+        let (mut paths, mut root) = (Vec::new(), String::new());
         if !import.prompts.is_empty() {
             let target = context.target_layer()?;
-            let files = self.files(&import, &pack, target.as_ref())?;
+            let files = self.files(&import, pack, target.as_ref())?;
+            paths.extend(files.keys().cloned());
             let change =
                 |(path, text): (String, String)| FileChange { path, bytes: Some(text.into_bytes().into()), like: None };
-            paths = files.iter().map(|(path, _)| path.clone()).collect();
             target.apply(&files.into_iter().map(change).collect::<Vec<_>>())?;
-            root = Some(target.root().to_owned());
-            errors = check(context, &pack, target)?;
+            target.root().clone_into(&mut root);
+            import.findings.extend(check(context, pack, target)?);
         }
-        let terminal = &context.terminal;
+        let (terminal, count, refused) = (&context.terminal, import.prompts.len(), import.refused.len());
         if context.options.format == OutputFormat::Json {
-            let prompts = import.prompts.iter().map(|(from, prompt)| json!({ "name": prompt.name, "from": from }));
-            terminal.json(&json!({
-                "folder": root, "files": paths, "prompts": prompts.collect::<Vec<_>>(), "refused": import.refused,
-                "findings": render::json(&import.findings), "check": render::json(&errors),
-            }));
+            let prompts: Vec<&String> = import.prompts.iter().map(|(_, prompt)| &prompt.name).collect();
+            let findings = render::json(&import.findings);
+            terminal
+                .json(&json!({ "files": paths, "prompts": prompts, "refused": import.refused, "findings": findings }));
         } else {
             import.findings.iter().for_each(|finding| terminal.diagnostic(finding));
-            print_written(context, root.as_deref().unwrap_or_default(), &paths);
-            if !errors.is_empty() {
-                terminal.excerpts(&errors);
-            }
-            let (count, refused) = (import.prompts.len(), import.refused.len());
+            print_written(context, &root, &paths);
             let refused = if refused == 0 { String::new() } else { format!(", {refused} file{} not", plural(refused)) };
             terminal.line(&format!("{count} prompt{} imported{refused}", plural(count)));
             if count > 0 {
                 context.hint_at_trust(&context.target_origin());
             }
         }
-        Ok(if import.refused.is_empty() && errors.is_empty() { Exit::Success } else { Exit::Errors })
+        Ok(if import.findings.iter().any(Diagnostic::is_error) { Exit::Errors } else { Exit::Success })
     }
 
-    /// The files that are meant, those of folders included.
-    fn find(&self) -> Result<Vec<Found>> {
-        let (here, disk) = (current_folder()?, Disk::new("/", [])?);
-        let mut found = Vec::new();
+    /// Reads all files, those of folders included.
+    fn read(&self, pack: &str) -> Result<Import> {
+        let (mut import, mut files, mut partials) = (Import::default(), Vec::new(), Partials::new());
+        let (here, disk) = (current_folder()?, Disk::new("/", ["/"])?);
+        let mut add = |shown: &str, path: &str, below: &str| match read_file(&disk, shown, path, below) {
+            Ok(file) => match path::name(below).strip_prefix('_').filter(|_| below.ends_with(".prompt")) {
+                Some(name) => partials.push((below.replace(path::name(below), path::stem(name)), file)),
+                None => files.push((below.ends_with(".md"), file)),
+            },
+            Err(error) => import.refuse(shown, vec![*error]),
+        };
         for shown in &self.files {
             let path = path::clean(&path::join(&here, shown));
-            let usage = |message: String| Diagnostic::new(Code("usage"), message);
             let Some(stat) = disk.stat(&path)? else { return Err(usage(format!("there is no file `{shown}`"))) };
             if stat.entry != EntryKind::Folder {
                 // Commands are named by their folders below `commands`.
                 let below = path.rsplit_once("/commands/").map_or_else(|| path::name(&path), |(_, below)| below);
-                found.push(Found { shown: shown.clone(), below: below.to_owned(), path });
+                add(shown, &path, below);
                 continue;
             }
             let from = ".".to_owned();
             let walk = WalkOptions { from, hidden: false, ignore: false, follow: false, depth: None };
-            let mut files = Disk::new(&path, [])?.walk(&walk)?.files;
-            files.retain(|file| ["prompt", "md"].contains(&path::extension(file).trim_start_matches('.')));
-            if files.is_empty() {
+            let mut found = Disk::new(&path, [])?.walk(&walk)?.files;
+            found.retain(|file| ["prompt", "md"].contains(&path::extension(file)));
+            if found.is_empty() {
                 return Err(usage(format!("`{shown}` has no file `*.prompt` or `*.md`")));
             }
-            let one =
-                |below: String| Found { shown: path::join(shown, &below), path: path::join(&path, &below), below };
-            found.extend(files.into_iter().map(one));
+            found.iter().for_each(|below| add(&path::join(shown, below), &path::join(&path, below), below));
         }
-        Ok(found)
+        import.partials(&mut partials, pack);
+        for (is_command, file) in files {
+            let prompt = if is_command { import_command(&file) } else { import_dotprompt(&file, &partials, pack) };
+            let is_twin = |(_, old): &&(String, PlainPrompt)| prompt.as_ref().is_some_and(|new| new.name == old.name);
+            if let Some((other, old)) = import.prompts.iter().find(is_twin) {
+                let message = format!("`{other}` is a prompt `{}`, too", old.name);
+                file.error(file.source.place(0..0), message, "rename one of them");
+            }
+            match prompt.and_then(|prompt| file.unless_errors(prompt)) {
+                Some(prompt) => {
+                    import.prompts.push((file.source.path.clone(), prompt));
+                    import.findings.extend(file.take_findings());
+                }
+                None => import.refuse(&file.source.path, file.take_findings()),
+            }
+        }
+        Ok(import)
     }
 
-    //= docs/spec.md#command-line
-    //# `toolsd import` MUST write all files or none, and MUST NOT replace existing ones without `--force`.
     /// Path and text of each file that is written.
-    fn files(&self, import: &Import, pack: &str, target: &dyn World) -> Result<Vec<(String, String)>> {
-        let exists = |what: String| {
-            let help = "nothing was written; use `--force` to replace it";
-            Err(Diagnostic::new(Code("usage"), format!("{what} already exists")).help(help))
-        };
+    fn files(&self, import: &Import, pack: &str, target: &dyn World) -> Result<BTreeMap<String, String>> {
+        let refuse = |what: String, help: &str| Err(usage(what).help(format!("nothing was written; {help}")));
         let mut files = import.templates.clone();
         let at = format!("tools.d/{pack}.toml");
         let head = format!("[pack]\ntitle = \"{}\"\nversion = \"0.1.0\"\n", title(pack));
         let (_, mut text) = definition(at.clone(), &head);
-        let mut names = Vec::new();
         if target.stat(&at)?.is_some() {
-            text = crate::world::read_text(target, &at)?;
-            let (known, _) = read_definitions(&Source::new(at.as_str(), text.as_str()), Validation::Skipped);
-            names = known.prompts.into_iter().map(|prompt| prompt.name.value).collect();
+            text = read_text(target, &at)?;
         }
+        let (known, _) = read_definitions(&Source::new(at.as_str(), text.as_str()), Validation::Skipped);
         for (_, prompt) in &import.prompts {
-            if names.contains(&prompt.name) && !self.force {
-                return exists(format!("the prompt `{}` of `{}/{at}`", prompt.name, target.root()));
+            let shown = format!("the prompt `{}` of `{}/{at}`", prompt.name, target.root());
+            if !self.force && known.prompts.iter().any(|known| known.name.value == prompt.name) {
+                return refuse(format!("{shown} already exists"), "use `--force` to replace it");
             }
-            let (table, templates) = definition_text(prompt, &PromptFolder { pack });
+            let (table, templates) = definition_text(prompt, pack);
             let Some(replaced) = replace_prompt(&at, &text, &prompt.name, &table) else {
-                let message = format!("the prompt `{}` cannot be replaced in `{}/{at}`", prompt.name, target.root());
-                return Err(Diagnostic::new(Code("usage"), message).help("nothing was written; remove its table first"));
+                return refuse(format!("{shown} cannot be replaced"), "remove its table first");
             };
             text = replaced;
             for (path, template) in templates {
-                if files.insert(path.clone(), template).is_some() {
-                    let message = format!("two prompts would have the template `{path}`");
-                    return Err(Diagnostic::new(Code("usage"), message).help("nothing was written; rename one of them"));
+                if files.contains_key(&path) {
+                    return refuse(format!("two prompts would have the template `{path}`"), "rename one of them");
                 }
+                files.insert(path, template);
             }
         }
         for path in files.keys() {
-            if target.stat(path)?.is_some() && !self.force {
-                return exists(format!("`{}/{path}`", target.root()));
+            if !self.force && target.stat(path)?.is_some() {
+                return refuse(format!("`{}/{path}` already exists", target.root()), "use `--force` to replace it");
             }
         }
         files.insert(at, text);
         files.extend(outdated_schema(target));
-        Ok(files.into_iter().collect())
+        Ok(files)
     }
 }
 
 impl Import {
-    fn read(found: &[Found], folder: &PromptFolder<'_>) -> Self {
-        let (mut import, mut partials, mut files) = (Self::default(), Partials::default(), Vec::new());
-        for one in found {
-            match read_file(one) {
-                Err(diagnostic) => import.refuse(&one.shown, vec![*diagnostic]),
-                Ok(file) => match partial_name(&one.below) {
-                    Some(name) => _ = partials.0.insert(name, file),
-                    None => files.push((one, file)),
-                },
-            }
-        }
-        import.partials(&mut partials, folder);
-        for (one, file) in files {
-            let is_command = one.below.ends_with(".md");
-            let (prompt, mut findings) =
-                if is_command { import_command(&file) } else { import_dotprompt(&file, &partials, folder) };
-            let twin = prompt.as_ref().and_then(|new| import.prompts.iter().find(|(_, old)| old.name == new.name));
-            if let (Some((other, old)), Some(_)) = (twin, &prompt) {
-                let diagnostic = Diagnostic::new(IMPORT, format!("`{other}` is a prompt `{}`, too", old.name));
-                findings.push(*diagnostic.at(file.source.place(0..0)).help("rename one of them"));
-            }
-            match prompt.filter(|_| findings.iter().all(|finding| !finding.is_error())) {
-                Some(prompt) => {
-                    import.prompts.push((one.shown.clone(), prompt));
-                    import.findings.append(&mut findings);
-                }
-                None => import.refuse(&one.shown, findings),
-            }
-        }
-        import
-    }
-
     /// Imports partials. Those that fail are removed, so that what includes them fails, too.
-    fn partials(&mut self, partials: &mut Partials, folder: &PromptFolder<'_>) {
+    fn partials(&mut self, partials: &mut Partials, pack: &str) {
         loop {
+            let path = |at: usize| partial_path(pack, &partials[at].0);
             let mut broken = Vec::new();
-            self.templates.clear();
-            for (name, file) in &partials.0 {
-                match import_partial(file, partials, folder) {
-                    (Some(text), findings) => {
-                        _ = self.templates.insert(format!("{}.hbs", folder.partial(name)), text);
-                        self.findings.extend(
-                            findings.into_iter().filter(|finding| !self.findings.contains(finding)).collect::<Vec<_>>(),
-                        );
-                    }
-                    (None, findings) => broken.push((name.clone(), file.source.path.clone(), findings)),
+            for (at, (_, file)) in partials.iter().enumerate() {
+                if let Some(twin) = (0..partials.len()).find(|other| *other != at && path(*other) == path(at)) {
+                    let message = format!("`{}` is a partial of the same name", partials[twin].1.source.path);
+                    file.error(file.source.place(0..0), message, "rename one of them");
+                }
+                match import_partial(file, partials, pack) {
+                    Some(text) => _ = self.templates.insert(format!("{}.hbs", path(at)), text),
+                    None => broken.push(at),
                 }
             }
-            if broken.is_empty() {
-                return;
+            for at in broken.iter().rev() {
+                let (_, file) = partials.remove(*at);
+                self.templates.clear();
+                self.refuse(&file.source.path, file.take_findings());
             }
-            for (name, path, findings) in broken {
-                partials.0.remove(&name);
-                self.refuse(&path, findings);
+            let found = partials.iter().map(|(_, file)| file.take_findings());
+            let found: Vec<Diagnostic> = found.flatten().collect();
+            if broken.is_empty() {
+                return self.findings.extend(found);
             }
         }
     }
@@ -232,23 +200,18 @@ impl Import {
     }
 }
 
-fn read_file(found: &Found) -> Result<ForeignFile> {
-    let disk = Disk::new("/", ["/"])?;
-    let ending = path::extension(&found.below);
-    let Some(name) = [".prompt", ".md"].iter().find_map(|ending| found.below.strip_suffix(ending)) else {
-        let source = Source::new(found.shown.as_str(), "");
-        let diagnostic = Diagnostic::new(IMPORT, format!("files `*.{ending}` are not imported"));
-        return Err(diagnostic.at(source.place(0..0)).help("known: `*.prompt` (dotprompt), `*.md` (Claude Code)"));
-    };
-    let size = disk.stat(&found.path)?.map_or(0, |stat| stat.size);
-    ForeignFile::check_size(&found.shown, size)?;
-    ForeignFile::read(&found.shown, name, &disk.read(&found.path)?)
+fn usage(message: impl Into<String>) -> Box<Diagnostic> {
+    Diagnostic::new(Code("usage"), message)
 }
 
-/// The name of a partial, such as `shared/style` for `shared/_style.prompt`.
-fn partial_name(below: &str) -> Option<String> {
-    let name = path::name(below).strip_prefix('_')?.strip_suffix(".prompt")?;
-    Some(path::join(path::folder(below), name).trim_start_matches("./").to_owned())
+fn read_file(disk: &Disk, shown: &str, path: &str, below: &str) -> Result<ForeignFile> {
+    let Some(name) = [".prompt", ".md"].iter().find_map(|ending| below.strip_suffix(ending)) else {
+        let message = format!("files `*.{}` are not imported", path::extension(below));
+        let place = Source::new(shown, "").place(0..0);
+        let help = "known: `*.prompt` (dotprompt), `*.md` (Claude Code)";
+        return Err(Diagnostic::new(IMPORT, message).at(place).help(help));
+    };
+    ForeignFile::read(shown, name, &text_from_bytes(shown, disk.read(path)?)?)
 }
 
 /// The errors of the pack as it is now, whether its files are trusted or not.
@@ -257,7 +220,6 @@ fn check(context: &CommandContext, pack: &str, target: Arc<dyn World>) -> Result
     let layers: Vec<Layer> = std::iter::once(new).chain(context.layers()?).collect();
     let (files, _) = PackFiles::collect(&layers);
     let parts = PackParts::read(pack, [0; 32], files.for_pack(pack), &WorkspaceSettings::default());
-    let mut errors: Vec<Diagnostic> = parts.diagnostics.iter().cloned().chain(check_among(&parts, &[])).collect();
-    errors.retain(Diagnostic::is_error);
-    Ok(errors)
+    let found = parts.diagnostics.iter().cloned().chain(check_among(&parts, &[]));
+    Ok(found.filter(Diagnostic::is_error).collect())
 }

@@ -51,20 +51,23 @@ impl TemplateSource {
 const MAX_DEPTH: usize = 48;
 
 /// A tag of a template.
-struct Tag<'a> {
-    start: usize,
-    end: usize,
+pub struct Tag<'a> {
+    /// Where it begins.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
     /// The text between the braces, without `~`.
-    inner: &'a str,
+    pub inner: &'a str,
 }
 
 /// The tags of a text, or the offset of a tag that is not closed. Comments and escaped braces are skipped.
-fn tags(text: &str) -> Result<Vec<Tag<'_>>, usize> {
+pub fn tags(text: &str) -> Result<Vec<Tag<'_>>, usize> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(start) = text[at..].find("{{").map(|offset| at + offset) {
         if text[..start].ends_with('\\') && !text[..start].ends_with("\\\\") {
-            at = start + 2;
+            // A backslash escapes all four braces of a raw block.
+            at = start + if text[start..].starts_with("{{{{") { 4 } else { 2 };
             continue;
         }
         let closing = if text[start..].starts_with("{{!--") || text[start..].starts_with("{{~!--") { "--" } else { "" };

@@ -82,7 +82,7 @@ fn files_become_definitions_and_come_back_the_same() {
 
 //= docs/spec.md#command-line
 //= type=test
-//# `toolsd import` MUST write all files or none, and MUST NOT replace existing ones without `--force`.
+//# `toolsd eject`, `import` and `export` MUST write all files or none.
 #[test]
 fn existing_prompts_are_replaced_only_by_force() {
     let home = Home::with(&[("layer/README", ""), ("a.prompt", "one\n"), ("b.md", "b\nb\n")]);
@@ -113,11 +113,20 @@ fn what_cannot_be_imported_is_reported_with_its_place() {
     let said = home.run(&words).ended(1);
     expect("broken.txt", &format!("{}{}", said.err, said.out.lines().last().unwrap()));
     let json = home.run(&[&words[..], &["--force", "--format", "json"]].concat()).ended(1).json();
-    assert_eq!(json["prompts"], json!([{ "name": "same", "from": "broken/one.prompt" }]));
+    assert_eq!(json["prompts"], json!(["same"]));
     assert_eq!(json["refused"].as_array().map(Vec::len), Some(names.len() - 1));
-    assert_eq!(json["check"], json!([]));
     home.run(&["import", "broken/none.prompt"]).ended(2);
     assert!(!home.workspace().join(".toolsd").exists());
+}
+
+#[test]
+fn partials_whose_names_become_the_same_are_refused_with_what_includes_them() {
+    let files = [("c/_my style.prompt", "a\n"), ("c/_my-style.prompt", "b\n"), ("c/p.prompt", "x {{>my-style}}\n")];
+    let home = Home::with(&[("layer/README", ""), files[0], files[1], files[2]]);
+    let said = home.run(&["--dir", "layer", "import", "c"]).ended(1);
+    assert!(said.err.contains("`c/_my-style.prompt` is a partial of the same name"), "{}", said.err);
+    assert!(said.err.contains("c/p.prompt:1:6: there is no partial `my-style`"), "{}", said.err);
+    assert_eq!(listing(&home.workspace().join("layer")), "");
 }
 
 #[test]
