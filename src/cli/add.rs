@@ -58,6 +58,15 @@ impl AddCommand {
         let fetched = remote.fetch(&name, &wanted, &definition.dir, &definition.signed_by)?;
         let state = LayerState::of_fetched(&definition, &fetched)?;
         after.put(&definition, fetched);
+        for known in &before.definitions {
+            let taken = before.state(context, known)?.packs.into_keys().find(|pack| state.packs.contains_key(pack));
+            if let Some(pack) = taken {
+                let message = format!("layer {} has a pack `{pack}` already; nothing was written", known.name.value);
+                return Err(
+                    Diagnostic::new(LAYER, message).help("`--packs` names the packs that are wanted of this one")
+                );
+            }
+        }
         let errors = new_errors(&after.registry(context)?, &before.registry(context)?);
         if !errors.is_empty() {
             errors.iter().for_each(|error| context.terminal.diagnostic(error));

@@ -12,7 +12,7 @@ use crate::registry::{
 use crate::source::{Place, Source};
 use crate::surface::{SURFACE_FILE, surface, surface_text};
 use crate::value::Json;
-use crate::world::{FileChange, path, text_from_bytes};
+use crate::world::{FileChange, World, path, text_from_bytes};
 
 /// A project as it is, or as it will be.
 #[derive(Clone)]
@@ -23,6 +23,8 @@ pub struct Project {
     pub definitions: Vec<LayerDefinition>,
     /// The lock file.
     pub lock: LockFile,
+    /// `toolsd.toml` and the lock file as they were read.
+    read: [Option<Vec<u8>>; 2],
     /// Layers that were fetched now, so that they need not be in the store.
     fetched: Vec<(String, FetchedLayer)>,
 }
@@ -46,7 +48,8 @@ impl Project {
             })?;
         }
         let lock = LockFile::load(workspace)?;
-        let mut project = Self { settings: String::new(), definitions: Vec::new(), lock, fetched: Vec::new() };
+        let read = read_files(workspace)?;
+        let mut project = Self { settings: String::new(), definitions: Vec::new(), lock, read, fetched: Vec::new() };
         project.set_settings(text_from_bytes(SETTINGS_FILE, bytes)?)?;
         Ok(project)
     }
@@ -211,12 +214,27 @@ impl Project {
             bytes: Some(text.as_bytes().into()),
             like: None,
         };
-        context.workspace.apply(&changes.iter().map(change).collect::<Vec<_>>())?;
+        let files: Vec<FileChange> = changes.iter().map(change).collect();
+        let mut written = Ok(());
+        // While one process changes the record, no other one writes the files of a project.
         change_trust_record(context.workspace.root(), |record| {
-            let trust = record.workspaces.entry(context.workspace.root().to_owned()).or_default();
-            self.trust(trust, &states, later);
+            written = self.check_unchanged(context).and_then(|()| context.workspace.apply(&files));
+            if written.is_ok() {
+                let trust = record.workspaces.entry(context.workspace.root().to_owned()).or_default();
+                self.trust(trust, &states, later);
+            }
         })?;
+        written?;
         Ok(changes.into_iter().map(|(file, _)| file).collect())
+    }
+
+    /// Fails if another process has changed the project since it was read.
+    fn check_unchanged(&self, context: &CommandContext) -> Result<()> {
+        if read_files(context.workspace.as_ref())? == self.read {
+            return Ok(());
+        }
+        let message = format!("`{SETTINGS_FILE}` or `{LOCK_FILE}` has changed meanwhile; nothing was written");
+        Err(Diagnostic::new(LAYER, message).help("run the command again"))
     }
 
     fn trust(&self, trust: &mut WorkspaceTrust, states: &[LayerState], later: bool) {
@@ -233,6 +251,12 @@ impl Project {
         }
         trust.layers.retain(|name, _| self.definitions.iter().any(|layer| layer.name.value == *name));
     }
+}
+
+/// The bytes of `toolsd.toml` and of the lock file.
+fn read_files(workspace: &dyn World) -> Result<[Option<Vec<u8>>; 2]> {
+    let read = |file: &str| workspace.stat(file)?.map(|_| workspace.read(file)).transpose();
+    Ok([read(SETTINGS_FILE)?, read(LOCK_FILE)?])
 }
 
 /// Whether this is an error in a file of a pack.

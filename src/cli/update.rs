@@ -7,7 +7,7 @@ use super::options::{CommandResult, Exit, OutputFormat};
 use super::project::{Project, new_errors, remote_layers, show_layer};
 use crate::definition::{LayerDefinition, LayerSource, SETTINGS_FILE, WantedRevision};
 use crate::diagnostic::{Code, Diagnostic, Result};
-use crate::distribution::{LayerState, LockedLayer, Remote};
+use crate::distribution::{LAYER, LayerState, LayerStore, LockedLayer, Provenance, Remote};
 use crate::edit::replace_key;
 use crate::registry::Registry;
 use crate::surface::{SURFACE_FILE, surface};
@@ -178,10 +178,25 @@ impl UpdateCommand {
         }
         let before = project.lock.layer(&name).cloned();
         let fetched = remote.fetch(&name, wanted, &definition.dir, &definition.signed_by)?;
+        if let (None, Some(before)) = (&self.to, &before) {
+            refuse_older(before, &fetched.provenance)?;
+        }
         let state = LayerState::of_fetched(&definition, &fetched)?;
         project.put(&definition, fetched);
         Ok(Some(Move { before, state }))
     }
+}
+
+/// Refuses a commit that is older than the locked one: a publisher took a tag back, or a branch. A person who names it gets
+/// it.
+fn refuse_older(before: &LockedLayer, now: &Provenance) -> Result<()> {
+    let known = LayerStore::of_user()?.provenance(&before.content).filter(|known| known.git == now.git);
+    let Some(known) = known.filter(|known| known.time > now.time) else { return Ok(()) };
+    let (name, label) = (&before.name, now.label());
+    let message = format!("layer {name} would go back: {label} is older than {}, which is locked", known.label());
+    let to = now.tag.as_ref().unwrap_or(&now.commit);
+    Err(Diagnostic::new(LAYER, message)
+        .help(format!("ask its publisher why; `toolsd update {name} --to {to}` takes it")))
 }
 
 /// Writes another tag, branch or commit into `toolsd.toml`.

@@ -590,7 +590,12 @@ fn a_layer_adds_nothing_to_a_pack_of_another_one() {
     stranger.write("tools.d/review/more.rhai", "fn leak(args) { find_files(\"docs/**\") }\n");
     stranger.publish("v1.0.0");
     let home = project(&publisher);
-    let _ = run(&home, &["add", &stranger.url(), "--name", "other", "--yes"]);
+    let said = run(&home, &["add", &stranger.url(), "--name", "other", "--yes"]);
+    assert!(said.code == 2 && said.err.contains("layer team has a pack `review` already"), "{}", said.err);
+    let settings = home.read("toolsd.toml");
+    home.write("toolsd.toml", &format!("{settings}\n[layers.other]\ngit = \"{}\"\ntag = \"v1.0.0\"\n", stranger.url()));
+    home.trust();
+    let _ = run(&home, &["lock", "--yes"]);
     let tools = run(&home, &["list", "--format", "json"]).ended(0).json();
     let names: Vec<&str> =
         tools["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
@@ -644,4 +649,48 @@ fn a_script_that_computes_what_a_model_reads_is_in_the_surface() {
     home.trust();
     let said = run(&home, &["diff"]).ended(0);
     assert!(said.out.contains("verdict: wording") && said.out.contains("{+before all others."), "{}", said.out);
+}
+
+#[test]
+fn a_version_that_its_publisher_took_back_is_not_followed() {
+    let publisher = Publisher::new();
+    publisher.publish("v1.0.0");
+    publisher.write("tools.d/review.toml", &review("Two.", "read = [\"docs/**\"]"));
+    publisher.publish("v1.1.0");
+    let home =
+        Home::with(&[("toolsd.toml", &format!("[layers.team]\ngit = \"{}\"\nversion = \"^1\"\n", publisher.url()))]);
+    home.trust();
+    run(&home, &["lock", "--yes"]).ended(0);
+    publisher.git(&["tag", "--delete", "v1.1.0"]);
+    let said = run(&home, &["update", "--yes"]);
+    assert!(
+        said.code == 2 && said.err.contains("tag v1.0.0 is older than tag v1.1.0, which is locked"),
+        "{}",
+        said.err
+    );
+    assert_eq!(says(&home).as_deref(), Ok("Two."));
+}
+
+#[test]
+fn two_commands_at_once_lose_nothing() {
+    let publishers: Vec<Publisher> = (0..2).map(|_| Publisher::new()).collect();
+    let home = Home::with(&[]);
+    let mut children = Vec::new();
+    for (index, publisher) in publishers.iter().enumerate() {
+        publisher.write("tools.d/review.toml", &review("One.", "").replace("\"say\"", &format!("\"say_{index}\"")));
+        publisher.git(&["add", "--all"]);
+        publisher.git(&["mv", "tools.d/review.toml", &format!("tools.d/review_{index}.toml")]);
+        publisher.publish("v1.0.0");
+        let mut command = home.command();
+        command.args(["add", &publisher.url(), "--name", &format!("team_{index}"), "--yes"]);
+        children.push(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap());
+    }
+    let ended: Vec<_> = children.into_iter().map(|child| child.wait_with_output().unwrap()).collect();
+    let settings = home.read("toolsd.toml");
+    for (index, ended) in ended.iter().enumerate() {
+        let is_there = settings.contains(&format!("[layers.team_{index}]"));
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.success(), is_there, "{said}");
+        assert!(is_there || said.contains("has changed meanwhile"), "{said}");
+    }
 }
