@@ -19,14 +19,7 @@ const ONE: &str = "argument_";
 /// Reads a command; `None` if one of the findings of the file is an error.
 pub fn import_command(file: &ForeignFile) -> Option<PlainPrompt> {
     let (name, description) = (file.prompt_name(&file.below), file.text("description"));
-    let hint = match file.data.get("argument-hint") {
-        // `[file]` without quotes is a list in YAML.
-        Some(Json::Array(words)) => {
-            let words = words.iter().map(|word| format!("[{}]", word.as_str().unwrap_or_default()));
-            Some(words.collect::<Vec<_>>().join(" "))
-        }
-        _ => file.text("argument-hint"),
-    };
+    let hint = file.text("argument-hint");
     let body = file.body();
     let marks = find_marks(body);
     let meta = file.meta(SYSTEM, &["description", "argument-hint"][..if marks.is_empty() { 1 } else { 2 }]);

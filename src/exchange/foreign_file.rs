@@ -15,6 +15,18 @@ pub const IMPORT: Code = Code("import");
 /// A longer file is not a prompt.
 const MAX_BYTES: usize = 1 << 20;
 
+/// How commands of Claude Code give the words for their arguments.
+const HINT: &str = "argument-hint: [";
+
+/// Puts `argument-hint: [number] [priority]` in quotes: people write it so, and it is not YAML. No line moves.
+fn quote_hint(text: &str) -> String {
+    let quoted = |line: &str| match line.strip_prefix(HINT) {
+        Some(rest) => format!("argument-hint: '[{}'", rest.trim_end().replace('\'', "''")),
+        None => line.to_owned(),
+    };
+    text.split('\n').map(quoted).collect::<Vec<_>>().join("\n")
+}
+
 pub struct ForeignFile {
     pub source: Arc<Source>,
     /// Its path without the extension, from the folder of its catalogue.
@@ -36,7 +48,7 @@ impl ForeignFile {
             let help = format!("at most {} kB are imported", MAX_BYTES >> 10);
             return refuse(1, format!("the file has {} kB", text.len() >> 10), help);
         }
-        let value = Value::from(&*source.text);
+        let value = Value::from(quote_hint(&source.text).as_str());
         let found = parse_front_matter(&ParserInput::from_value(&value))?.to_json();
         if let Some(error) = found["error"].as_str() {
             let (line, message) = error.trim_start_matches("line ").split_once(": ").unwrap_or(("1", error));
