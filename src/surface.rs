@@ -78,24 +78,24 @@ fn of_tool(served: &ServedTool) -> Json {
     let Tool { title, description, describe, icons, meta, questions, required_capabilities, .. } = &served.definition;
     let hints = served.definition.effective_hints();
     without_absent(json!({
-           "title": title,
-           // What a function computes is another text on another machine.
-           "description": describe.is_none().then_some(&description.value),
-           "description_by": describe.as_ref().map(|function| &function.value),
-           "inputSchema": *served.contract.schema,
-           "outputSchema": served.contract.output.as_deref(),
-           "annotations": {
-               "readOnlyHint": hints.read_only, "destructiveHint": hints.destructive,
-               "idempotentHint": hints.idempotent, "openWorldHint": hints.open_world,
-           },
-    "aliases": aliases(&served.definition),
-           "deprecated": served.definition.lifecycle.deprecated,
-           "icons": icons,
-           "_meta": meta,
-           "asks": questions.iter().map(|question| &question.key.value).collect::<Vec<_>>(),
-           "requires": required_capabilities.iter().map(|name| &name.value).collect::<Vec<_>>(),
-           "task": served.definition.task_policy.task.name(),
-       }))
+        "title": title,
+        // What a function computes is another text on another machine.
+        "description": describe.is_none().then_some(&description.value),
+        "description_by": describe.as_ref().map(|function| &function.value),
+        "inputSchema": *served.contract.schema,
+        "outputSchema": served.contract.output.as_deref(),
+        "annotations": {
+            "readOnlyHint": hints.read_only, "destructiveHint": hints.destructive,
+            "idempotentHint": hints.idempotent, "openWorldHint": hints.open_world,
+        },
+        "aliases": aliases(&served.definition),
+        "deprecated": served.definition.lifecycle.deprecated,
+        "icons": icons,
+        "_meta": meta,
+        "asks": questions.iter().map(|question| question.key.value.as_str()).collect::<Vec<_>>(),
+        "requires": required_capabilities.iter().map(|name| &name.value).collect::<Vec<_>>(),
+        "task": served.definition.task_policy.task.name(),
+    }))
 }
 
 fn of_prompt(served: &ServedPrompt) -> Json {
@@ -121,7 +121,7 @@ fn of_prompt(served: &ServedPrompt) -> Json {
         "deprecated": served.definition.lifecycle.deprecated,
         "icons": icons,
         "_meta": meta,
-        "asks": questions.iter().map(|question| &question.key.value).collect::<Vec<_>>(),
+        "asks": questions.iter().map(|question| question.key.value.as_str()).collect::<Vec<_>>(),
         "requires": required_capabilities.iter().map(|name| &name.value).collect::<Vec<_>>(),
     }))
 }
@@ -142,7 +142,7 @@ fn of_resource(served: &ServedResource) -> Json {
         "aliases": aliases.iter().map(|alias| &alias.value).collect::<Vec<_>>(),
         "icons": icons,
         "_meta": meta,
-        "asks": questions.iter().map(|question| &question.key.value).collect::<Vec<_>>(),
+        "asks": questions.iter().map(|question| question.key.value.as_str()).collect::<Vec<_>>(),
     }))
 }
 

@@ -67,16 +67,16 @@ impl AddCommand {
                 );
             }
         }
-        let errors = new_errors(&after.registry(context)?, &before.registry(context)?);
+        let registry = after.registry(context)?;
+        let errors = new_errors(&registry, &before.registry(context)?);
         if !errors.is_empty() {
             errors.iter().for_each(|error| context.terminal.diagnostic(error));
             let message = format!("layer {name} has errors; nothing was written");
             return Err(Diagnostic::new(LAYER, message).help("add another version of it, or ask its publisher"));
         }
         show_layer(context, &state);
-        let agreed =
-            self.yes || context.terminal.confirm("Add this layer, and trust it as it is now? [y/N] ") == Some(true);
-        let files = if agreed { after.write(context, false)? } else { Vec::new() };
+        let agreed = context.terminal.agrees(self.yes, "Add this layer, and trust it as it is now? [y/N] ");
+        let files = if agreed { after.write(context, after.changes(context, &registry)?)? } else { Vec::new() };
         if context.options.format == OutputFormat::Json {
             context.terminal.json(&json!({
                 "layer": name, "git": url, "wanted": wanted.describe(), "content": state.content.hash(),

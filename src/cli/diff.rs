@@ -54,7 +54,10 @@ pub fn refused_changes<'a>(changes: &'a [Change], accepted: &'a [AcceptedChange]
 impl DiffCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let project = Project::open(context)?;
-        let (mut old, mut new) = (self.old_surface(context)?, project.surface(context)?);
+        let root = context.workspace.root();
+        let revision = self.from.as_ref().map(|from| Revision::open(root, from)).transpose()?;
+        let old = old_surface(context, revision.as_ref())?;
+        let (mut old, mut new) = (old, project.surface(context, &project.registry(context)?)?);
         self.check_names(&old, &new)?;
         for surface in [&mut old, &mut new] {
             if let Some(packs) = surface["packs"].as_object_mut() {
@@ -62,9 +65,8 @@ impl DiffCommand {
             }
         }
         let mut played = None;
-        if let (true, Some(from)) = (self.cases, &self.from) {
-            let revision = Revision::open(context.workspace.root(), from)?;
-            let before = old_layers(context, &revision)?;
+        if let (true, Some(revision)) = (self.cases, &revision) {
+            let before = old_layers(context, revision)?;
             let old_cases = play_old_cases(context, &before, None, &self.packs)?;
             old_cases.add_rendered(&mut old, &mut new);
             played = Some(old_cases);
@@ -93,29 +95,6 @@ impl DiffCommand {
         Ok(if is_refused { Exit::Errors } else { Exit::Success })
     }
 
-    /// What was published before.
-    fn old_surface(&self, context: &CommandContext) -> Result<Json> {
-        let (bytes, place) = match &self.from {
-            Some(from) => {
-                let revision = Revision::open(context.workspace.root(), from)?;
-                (revision.file(SURFACE_FILE)?, format!("commit {}", revision.commit))
-            }
-            None => {
-                let there = context.workspace.stat(SURFACE_FILE)?;
-                let bytes = there.map(|_| context.workspace.read(SURFACE_FILE)).transpose()?;
-                (bytes, format!("`{}`", context.workspace.root()))
-            }
-        };
-        let bytes = bytes.ok_or_else(|| {
-            let error = Diagnostic::new(Code::NOT_FOUND, format!("{place} has no `{SURFACE_FILE}` to compare with"));
-            error.help("`toolsd lock` writes it; commit it, and compare from then on")
-        })?;
-        serde_json::from_slice(&bytes).map_err(|error| {
-            let error = Diagnostic::new(LAYER, format!("`{SURFACE_FILE}` of {place} is not JSON: {error}"));
-            error.help("`toolsd lock` writes it again")
-        })
-    }
-
     fn check_names(&self, old: &Json, new: &Json) -> Result<()> {
         let has = |name: &str| [old, new].iter().any(|surface| surface["packs"].get(name).is_some());
         let Some(unknown) = self.packs.iter().find(|name| !has(name)) else { return Ok(()) };
@@ -129,6 +108,26 @@ impl DiffCommand {
         let help = did_you_mean(unknown, known.iter().copied());
         Err(error.help(help.unwrap_or_else(|| format!("the packs: {}", known.join(", ")))))
     }
+}
+
+/// What was published before.
+fn old_surface(context: &CommandContext, revision: Option<&Revision>) -> Result<Json> {
+    let (bytes, place) = match revision {
+        Some(revision) => (revision.file(SURFACE_FILE)?, format!("commit {}", revision.commit)),
+        None => {
+            let there = context.workspace.stat(SURFACE_FILE)?;
+            let bytes = there.map(|_| context.workspace.read(SURFACE_FILE)).transpose()?;
+            (bytes, format!("`{}`", context.workspace.root()))
+        }
+    };
+    let bytes = bytes.ok_or_else(|| {
+        let error = Diagnostic::new(Code::NOT_FOUND, format!("{place} has no `{SURFACE_FILE}` to compare with"));
+        error.help("`toolsd lock` writes it; commit it, and compare from then on")
+    })?;
+    serde_json::from_slice(&bytes).map_err(|error| {
+        let error = Diagnostic::new(LAYER, format!("`{SURFACE_FILE}` of {place} is not JSON: {error}"));
+        error.help("`toolsd lock` writes it again")
+    })
 }
 
 /// The layers of a project at a commit: folders of `--dir` in the repository, the workspace's own, those that were

@@ -28,7 +28,7 @@ impl FetchCommand {
         let store = LayerStore::of_user()?;
         let mut wanted = Vec::new();
         for (definition, _) in remote_layers(&project, &self.names)? {
-            let locked = project.lock.layer(&definition.name.value).filter(|locked| locked.is_of(definition));
+            let locked = project.lock.locked(definition);
             let locked = locked.ok_or_else(|| {
                 let message =
                     format!("`toolsd.lock` has not what `toolsd.toml` wants of layer {}", definition.name.value);
@@ -79,7 +79,7 @@ impl FetchCommand {
         if context.options.format != OutputFormat::Json {
             layers.show(&context.terminal);
         }
-        let agreed = self.yes || context.terminal.confirm("Trust these layers as they are now? [y/N] ") == Some(true);
+        let agreed = context.terminal.agrees(self.yes, "Trust these layers as they are now? [y/N] ");
         if agreed {
             change_trust_record(root, |record| {
                 layers.allow(record.workspaces.entry(root.to_owned()).or_default(), false);

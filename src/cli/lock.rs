@@ -29,7 +29,7 @@ impl LockCommand {
         let mut is_new = false;
         for (layer, url) in layers {
             let name = &layer.name.value;
-            if project.lock.layer(name).is_some_and(|locked| locked.is_of(&layer)) {
+            if project.lock.locked(&layer).is_some() {
                 continue;
             }
             if self.check {
@@ -46,7 +46,7 @@ impl LockCommand {
             project.put(&layer, fetched);
             is_new = true;
         }
-        let changes = project.changes(context)?;
+        let changes = project.changes(context, &project.registry(context)?)?;
         let names: Vec<&str> = changes.iter().map(|(file, _)| *file).collect();
         let is_json = context.options.format == OutputFormat::Json;
         if is_json {
@@ -63,14 +63,12 @@ impl LockCommand {
             }
             return Ok(if names.is_empty() { Exit::Success } else { Exit::Errors });
         }
-        if is_new
-            && !self.yes
-            && context.terminal.confirm("Lock these layers, and trust them as they are now? [y/N] ") != Some(true)
-        {
+        let question = "Lock these layers, and trust them as they are now? [y/N] ";
+        if is_new && !context.terminal.agrees(self.yes, question) {
             context.terminal.note("nothing was written; without a terminal, `--yes` locks and trusts them");
             return Ok(Exit::Errors);
         }
-        project.write(context, false)?;
+        let names = project.write(context, changes)?;
         match names.as_slice() {
             _ if is_json => {}
             [] => context.terminal.line("nothing to write"),

@@ -2,7 +2,7 @@
 
 use super::context::CommandContext;
 use super::preview::{prompts_of_cases, texts};
-use super::test::{folder_of, run_cases};
+use super::test::{case_folders, run_cases};
 use crate::call::Service;
 use crate::case::RenderedPrompt;
 use crate::definition::Validation;
@@ -10,7 +10,6 @@ use crate::diagnostic::Result;
 use crate::registry::{Layer, Pack, PackChoice, PackFiles, merge_definitions};
 use crate::value::Json;
 use crate::verdict::{Change, Verdict};
-use crate::world::World;
 use serde_json::json;
 use std::sync::Arc;
 
@@ -57,9 +56,7 @@ pub fn play_old_cases(
     packs: &[String],
 ) -> Result<OldCases> {
     let (files, _) = PackFiles::collect(before);
-    let folders: Result<Vec<_>> = before.iter().map(|layer| folder_of(context, layer)).collect();
-    let mut folders: Vec<Arc<dyn World>> = folders?.into_iter().flatten().collect();
-    folders.push(Arc::clone(&context.workspace));
+    let folders = case_folders(context, before)?;
     let mut played = OldCases::default();
     for name in files.packs().into_iter().filter(|name| packs.is_empty() || packs.contains(name)) {
         let mut source = context.pack_source(PackChoice::Named(vec![name.clone()]))?;

@@ -1,9 +1,9 @@
 //! `toolsd preview`: what a model reads of prompts, with the arguments of their cases, as Markdown.
 
 use super::call::{read_arguments, readable_text};
-use super::context::{CommandContext, embedded};
+use super::context::CommandContext;
 use super::options::{CommandResult, Exit, OutputFormat};
-use super::test::folder_of;
+use super::test::case_folders;
 use crate::call::{Answer, Request, Service};
 use crate::case::{RenderedPrompt, rendered_prompts};
 use crate::definition::{PromptArgument, Validation};
@@ -76,9 +76,7 @@ fn renderings(
 ) -> Result<Vec<RenderedPrompt>> {
     let layers = context.layers()?;
     let (files, _) = PackFiles::collect(&layers);
-    let folders: Result<Vec<_>> = layers.iter().map(|layer| folder_of(context, layer)).collect();
-    let mut folders: Vec<Arc<dyn World>> = folders?.into_iter().flatten().collect();
-    folders.extend([embedded()?, Arc::clone(&context.workspace)]);
+    let folders = case_folders(context, &layers)?;
     let mut all = prompts_of_cases(service, &prompt.pack, &files, &folders);
     let is_same = |name: &str| registry.prompt(name).is_some_and(|known| Arc::ptr_eq(known, prompt));
     all.retain(|one| is_same(&one.name));

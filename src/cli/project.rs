@@ -5,7 +5,9 @@ use super::options::OutputFormat;
 use crate::call::load_registry;
 use crate::definition::{LayerDefinition, LayerSource, SETTINGS_FILE, read_workspace};
 use crate::diagnostic::{Code, Diagnostic, Result, did_you_mean};
-use crate::distribution::{FetchedLayer, LAYER, LOCK_FILE, LayerState, LayerStore, LockFile, LockedLayer};
+use crate::distribution::{
+    FetchedLayer, LAYER, LOCK_FILE, LayerState, LayerStore, LockFile, LockedLayer, ProjectLayers,
+};
 use crate::registry::{
     FOLDERS, Layer, PackChoice, Permissions, Registry, UNTRUSTED, WorkspaceTrust, hash_hex, is_withheld,
 };
@@ -36,10 +38,9 @@ impl Project {
     /// `toolsd.toml` is not trusted, or has errors in its layers; the lock file cannot be read.
     pub fn open(context: &CommandContext) -> Result<Self> {
         let workspace = context.workspace.as_ref();
-        let bytes = match workspace.stat(SETTINGS_FILE)? {
-            None => Vec::new(),
-            Some(_) => workspace.read(SETTINGS_FILE)?,
-        };
+        // Before anything else of them is read: what changes from now on is noticed by `write`.
+        let read = read_files(workspace)?;
+        let bytes = read[0].clone().unwrap_or_default();
         let trust = load_trust(workspace.root())?;
         if !bytes.is_empty() {
             trust.check(SETTINGS_FILE, &bytes, workspace.now_ms()).map_err(|error| {
@@ -48,7 +49,6 @@ impl Project {
             })?;
         }
         let lock = LockFile::load(workspace)?;
-        let read = read_files(workspace)?;
         let mut project = Self { settings: String::new(), definitions: Vec::new(), lock, read, fetched: Vec::new() };
         project.set_settings(text_from_bytes(SETTINGS_FILE, bytes)?)?;
         Ok(project)
@@ -118,15 +118,9 @@ impl Project {
     /// # Errors
     /// One is not on this machine.
     pub fn layers(&self, context: &CommandContext) -> Result<Vec<Layer>> {
-        let mut taken: Vec<String> = Vec::new();
-        let mut layers = Vec::new();
-        for definition in &self.definitions {
-            let mut state = self.state(context, definition)?;
-            state.packs.retain(|pack, _| !taken.contains(pack));
-            taken.extend(state.packs.keys().cloned());
-            layers.push(state.serve()?);
-        }
-        Ok(layers)
+        let state = |definition| Ok((definition, self.state(context, definition)?));
+        let states: Result<Vec<_>> = self.definitions.iter().map(state).collect();
+        Ok(ProjectLayers::of_states(states?)?.layers)
     }
 
     /// What serves if all its layers are trusted as they are. The packs of the user's folder are omitted, since other
@@ -140,12 +134,11 @@ impl Project {
         Ok(load_registry(&source, &Registry::default()))
     }
 
-    /// The surface of all that serves.
+    /// The surface of all that serves: `registry` is that of the project.
     ///
     /// # Errors
-    /// As [`registry`](Self::registry); or a file of the workspace is not trusted, so that the surface would lack it.
-    pub fn surface(&self, context: &CommandContext) -> Result<Json> {
-        let registry = self.registry(context)?;
+    /// A file of the workspace is not trusted, or one of a pack has errors, so that the surface would lack it.
+    pub fn surface(&self, context: &CommandContext, registry: &Registry) -> Result<Json> {
         if let Some(withheld) = registry.diagnostics.iter().find(|found| is_withheld(found)) {
             let message = format!("the surface would lack what is not trusted: {}", withheld.message);
             return Err(Diagnostic::new(UNTRUSTED, message).help("read it, then run `toolsd trust`"));
@@ -155,7 +148,7 @@ impl Project {
             return Err(Diagnostic::new(LAYER, message).help("`toolsd check` lists all errors"));
         }
         self.check_own_packs(context)?;
-        Ok(surface(&registry))
+        Ok(surface(registry))
     }
 
     /// Fails where packs lie at the top of the workspace and no `--dir` names it: a catalogue's own repository.
@@ -169,13 +162,13 @@ impl Project {
         Err(Diagnostic::new(Code("usage"), message).help("add `--dir .`, which makes a layer of this folder"))
     }
 
-    /// The files of the project that would change: path and text.
+    /// The files of the project that would change, path and text: `registry` is that of the project.
     ///
     /// # Errors
     /// As [`surface`](Self::surface), or a file cannot be read.
-    pub fn changes(&self, context: &CommandContext) -> Result<Vec<(&'static str, String)>> {
+    pub fn changes(&self, context: &CommandContext, registry: &Registry) -> Result<ChangedFiles> {
         let workspace = context.workspace.as_ref();
-        let surface = surface_text(&self.surface(context)?);
+        let surface = surface_text(&self.surface(context, registry)?);
         let files = [(SETTINGS_FILE, self.settings.clone()), (LOCK_FILE, self.lock.to_text()), (SURFACE_FILE, surface)];
         let mut changes = Vec::new();
         for (file, text) in files {
@@ -197,12 +190,12 @@ impl Project {
 
     //= docs/spec.md#layers
     //# A command that changes layers MUST write all of its files, or none.
-    /// Writes the files that change, stores what was fetched, and trusts it. Returns the names of the files.
+    /// Writes the files that [change](Self::changes), stores what was fetched, and trusts it. Returns the names of the
+    /// files.
     ///
     /// # Errors
     /// A file cannot be written; then none is.
-    pub fn write(&self, context: &CommandContext, later: bool) -> Result<Vec<&'static str>> {
-        let changes = self.changes(context)?;
+    pub fn write(&self, context: &CommandContext, changes: ChangedFiles) -> Result<Vec<&'static str>> {
         let store = LayerStore::of_user()?;
         self.fetched.iter().try_for_each(|(_, fetched)| store.put_fetched(fetched))?;
         let mut states = Vec::new();
@@ -221,7 +214,7 @@ impl Project {
             written = self.check_unchanged(context).and_then(|()| context.workspace.apply(&files));
             if written.is_ok() {
                 let trust = record.workspaces.entry(context.workspace.root().to_owned()).or_default();
-                self.trust(trust, &states, later);
+                self.trust(trust, &states);
             }
         })?;
         written?;
@@ -237,7 +230,7 @@ impl Project {
         Err(Diagnostic::new(LAYER, message).help("run the command again"))
     }
 
-    fn trust(&self, trust: &mut WorkspaceTrust, states: &[LayerState], later: bool) {
+    fn trust(&self, trust: &mut WorkspaceTrust, states: &[LayerState]) {
         let settings = self.settings.as_bytes();
         if !settings.is_empty() && trust.files.get(SETTINGS_FILE).is_none_or(|known| known.hash != hash_hex(settings)) {
             let source = Source::new(SETTINGS_FILE, self.settings.as_str());
@@ -246,12 +239,15 @@ impl Project {
         for state in states {
             let known = trust.layers.get(&state.name).and_then(|known| known.first());
             // Who agreed to later versions once agrees until that is taken back.
-            let later = later || known.is_some_and(|known| known.later && known.source == state.source);
+            let later = known.is_some_and(|known| known.later && known.source == state.source);
             trust.allow_layer(&state.name, state.to_trusted(later));
         }
         trust.layers.retain(|name, _| self.definitions.iter().any(|layer| layer.name.value == *name));
     }
 }
+
+/// Files of a project and their new texts.
+pub type ChangedFiles = Vec<(&'static str, String)>;
 
 /// The bytes of `toolsd.toml` and of the lock file.
 fn read_files(workspace: &dyn World) -> Result<[Option<Vec<u8>>; 2]> {

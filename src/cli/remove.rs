@@ -26,7 +26,7 @@ impl RemoveCommand {
                 .help("remove the layer by hand, then run `toolsd trust` and `toolsd lock`")
         })?;
         project.set_settings(text)?;
-        let files = project.write(context, false)?;
+        let files = project.write(context, project.changes(context, &project.registry(context)?)?)?;
         match context.options.format {
             OutputFormat::Json => context.terminal.json(&json!({ "removed": self.name, "written": files })),
             _ => context.terminal.line(&format!("removed layer {}; commit {}", self.name, files.join(", "))),

@@ -122,6 +122,11 @@ impl Terminal {
         Some(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
     }
 
+    /// Whether something is agreed to: beforehand by `--yes`, or now.
+    pub fn agrees(&self, yes: bool, question: &str) -> bool {
+        yes || self.confirm(question) == Some(true)
+    }
+
     /// Writes rows under a head: a table for people with its last column wrapped, columns
     /// separated by tabs in a pipe.
     pub fn table(&self, head: &[&str], rows: Vec<Vec<String>>) {

@@ -68,10 +68,7 @@ impl TestCommand {
         if packs.is_empty() && broken.is_empty() {
             broken.push(*nothing_to_test(context));
         }
-        let folders: Result<Vec<_>> = layers.iter().map(|layer| folder_of(context, layer)).collect();
-        let mut folders: Vec<Arc<dyn World>> = folders?.into_iter().flatten().collect();
-        folders.push(embedded()?);
-        folders.push(Arc::clone(&context.workspace));
+        let folders = case_folders(context, &layers)?;
         let mut ran = Vec::new();
         for name in packs {
             let site = context.pack_source(PackChoice::Named(vec![name.clone()]))?;
@@ -164,8 +161,14 @@ fn broken_fixture(case: &Case, merged: &MergedDefinitions) -> Option<Diagnostic>
     })
 }
 
+/// Returns the folders in which cases find their files: those of the layers, the packs inside the binary, the workspace.
+pub(super) fn case_folders(context: &CommandContext, layers: &[Layer]) -> Result<Vec<Arc<dyn World>>> {
+    let folders: Result<Vec<_>> = layers.iter().map(|layer| folder_of(context, layer)).collect();
+    Ok(folders?.into_iter().flatten().chain([embedded()?, Arc::clone(&context.workspace)]).collect())
+}
+
 /// Returns the folder that contains `tools.d` and the other folders of a layer, if it has one.
-pub(super) fn folder_of(context: &CommandContext, layer: &Layer) -> Result<Option<Arc<dyn World>>> {
+fn folder_of(context: &CommandContext, layer: &Layer) -> Result<Option<Arc<dyn World>>> {
     // The layer of the workspace is in a subfolder.
     if layer.trust.is_some() {
         return context.workspace_layer();

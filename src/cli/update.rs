@@ -56,23 +56,25 @@ struct Review {
     steps: Vec<VersionStep>,
     /// The errors that the packs did not have before.
     errors: Vec<Diagnostic>,
+    /// What would serve.
+    registry: Registry,
 }
 
 impl Review {
     /// Compares a project before and after. If the layers of before are not on this machine any more, what
     /// `toolsd.surface.json` says of them counts.
     fn new(context: &CommandContext, before: &Project, after: &Project, plays_cases: bool) -> Result<Self> {
-        let new = after.registry(context)?;
+        let registry = after.registry(context)?;
         let (old, errors) = match before.registry(context) {
-            Ok(old) => (surface(&old), new_errors(&new, &old)),
+            Ok(old) => (surface(&old), new_errors(&registry, &old)),
             Err(error) => {
                 match context.workspace.read(SURFACE_FILE).ok().and_then(|text| serde_json::from_slice(&text).ok()) {
-                    Some(old) => (old, new_errors(&new, &Registry::default())),
+                    Some(old) => (old, new_errors(&registry, &Registry::default())),
                     None => return Err(error),
                 }
             }
         };
-        let (mut old, mut new) = (old, surface(&new));
+        let (mut old, mut new) = (old, surface(&registry));
         let mut changes = Vec::new();
         if plays_cases {
             let played = play_old_cases(context, &before.layers(context)?, Some(&after.layers(context)?), &[])?;
@@ -80,7 +82,7 @@ impl Review {
             changes = played.failed;
         }
         changes.extend(verdict::compare(&old, &new));
-        Ok(Self { steps: verdict::version_steps(&old, &new, &changes), changes, errors })
+        Ok(Self { steps: verdict::version_steps(&old, &new, &changes), changes, errors, registry })
     }
 }
 
@@ -115,8 +117,8 @@ impl UpdateCommand {
         review.errors.iter().for_each(|error| context.terminal.diagnostic(error));
         let is_refused = !review.errors.is_empty() || !refused.is_empty();
         let question = "Move these layers, and trust them as they are now? [y/N] ";
-        let agreed = !is_refused && (self.yes || context.terminal.confirm(question) == Some(true));
-        let files = if agreed { after.write(context, false)? } else { Vec::new() };
+        let agreed = !is_refused && context.terminal.agrees(self.yes, question);
+        let files = if agreed { after.write(context, after.changes(context, &review.registry)?)? } else { Vec::new() };
         if is_json {
             let errors: Vec<String> = review.errors.iter().map(ToString::to_string).collect();
             let moved: Vec<Json> = moves.iter().map(Move::json).collect();
@@ -163,7 +165,7 @@ impl UpdateCommand {
         }
         let LayerSource::Git { wanted, .. } = &definition.source else { return Ok(None) };
         let (tag, commit) = remote.current(wanted)?;
-        let locked = project.lock.layer(&name).filter(|locked| locked.is_of(&definition)).cloned();
+        let locked = project.lock.locked(&definition).cloned();
         if let Some(locked) = &locked
             && locked.commit == commit
         {

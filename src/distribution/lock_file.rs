@@ -170,6 +170,11 @@ impl LockFile {
         }
     }
 
+    /// What is locked of a layer; `None` if it is not what `toolsd.toml` wants of it.
+    pub fn locked(&self, definition: &LayerDefinition) -> Option<&LockedLayer> {
+        self.layer(&definition.name.value).filter(|locked| locked.is_of(definition))
+    }
+
     /// The layer of this name.
     pub fn layer(&self, name: &str) -> Option<&LockedLayer> {
         self.layers.iter().find(|layer| layer.name == name)

@@ -65,6 +65,18 @@ impl ProjectLayers {
         chosen
     }
 
+    /// The layers of these states, the strongest first, whether they are trusted or not.
+    ///
+    /// # Errors
+    /// Memory is exhausted.
+    pub fn of_states<'a>(states: impl IntoIterator<Item = (&'a LayerDefinition, LayerState)>) -> Result<Self> {
+        let mut all = Self::default();
+        for (definition, state) in states {
+            all.serve(definition, &state.content, state.packs.into_keys().collect())?;
+        }
+        Ok(all)
+    }
+
     fn choose_one(
         &mut self,
         definition: &LayerDefinition,
@@ -181,15 +193,6 @@ impl LayerState {
             content: content.clone(),
             provenance: Some(provenance.clone()),
         })
-    }
-
-    /// The layer.
-    ///
-    /// # Errors
-    /// Memory is exhausted.
-    pub fn serve(&self) -> Result<Layer> {
-        let packs: Vec<String> = self.packs.keys().cloned().collect();
-        self.content.layer(&self.name, &packs)
     }
 
     /// What is written into the record of trust when a person allows it; `later` says whether later versions of the

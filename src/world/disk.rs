@@ -25,6 +25,7 @@ mod write;
 mod write_journal;
 
 pub use super::grants::SECRET_VARIABLES;
+pub use super::run::UserGitOutput;
 pub use confine::{Mechanisms, Sandbox, SandboxStatus, choose_sandbox, sandbox_status, system_mechanisms};
 pub use git::is_reported;
 pub use git_trial::try_git;
@@ -40,7 +41,7 @@ pub use system::{
     fail_at_largest_file, holds_hosts_own, home_folder, is_hosts_own, is_misled, make_private_folder, shortages,
     state_folder, take_write_from_others, trust_folder,
 };
-pub use user_git::{UserGit, UserGitOutput};
+pub use user_git::UserGit;
 
 use super::effects::{Ambient, FileChange, FilePolicy, Files, LockAttempt, Programs, TargetState, World, no_folder};
 use super::repository::Repository;

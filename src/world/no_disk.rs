@@ -5,6 +5,7 @@
 //! files, and on groups of processes. Until that is built and tried for another system, toolsd touches no file there.
 //! It is compiled everywhere, so that a test can ask it.
 
+pub use super::run::UserGitOutput;
 pub use super::sandbox::{Mechanisms, Sandbox, SandboxStatus};
 
 use super::effects::{Ambient, Files, Programs, World};
@@ -36,19 +37,6 @@ enum Never {}
 
 /// The user's git, which cannot be reached.
 pub struct UserGit(Never);
-
-/// What a git command printed.
-#[derive(Debug)]
-pub struct UserGitOutput {
-    /// Whether it exited with 0.
-    pub succeeded: bool,
-    /// Standard output.
-    pub stdout: Vec<u8>,
-    /// Standard error.
-    pub stderr: String,
-    /// The command, as a person would type it.
-    pub command: String,
-}
 
 impl UserGit {
     /// Ends the process: there is no repository that was opened.

@@ -163,6 +163,19 @@ pub struct ExecutedFile {
     pub names: u64,
 }
 
+/// What a command of the user's own git printed.
+#[derive(Debug)]
+pub struct UserGitOutput {
+    /// Whether it exited with 0.
+    pub succeeded: bool,
+    /// Standard output.
+    pub stdout: Vec<u8>,
+    /// Standard error.
+    pub stderr: String,
+    /// The command, as a person would type it.
+    pub command: String,
+}
+
 /// How a program ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProgramOutput {

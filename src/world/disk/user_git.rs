@@ -4,6 +4,7 @@
 use super::system::reason;
 use super::temporary::{GIT_FOLDER_PREFIX, TemporaryFolder};
 use crate::diagnostic::{Code, Diagnostic, Result};
+use crate::world::run::UserGitOutput;
 use std::io::{IsTerminal, Read, Write, stdin};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -53,19 +54,6 @@ enum Place {
     Temporary(TemporaryFolder),
     /// That of this folder, which the user works in.
     Folder(String),
-}
-
-/// What a git command printed.
-#[derive(Debug)]
-pub struct UserGitOutput {
-    /// Whether it exited with 0.
-    pub succeeded: bool,
-    /// Standard output.
-    pub stdout: Vec<u8>,
-    /// Standard error.
-    pub stderr: String,
-    /// The command, as a person would type it.
-    pub command: String,
 }
 
 impl UserGit {
