@@ -31,6 +31,7 @@ pub mod exchange;
 pub mod registry;
 pub mod distribution;
 pub mod surface;
+pub mod discovery;
 pub mod check;
 pub mod verdict;
 pub mod manual;

@@ -14,6 +14,7 @@ mod pool;
 mod functions;
 mod lost_values;
 mod program;
+mod reserved_words;
 pub mod documentation;
 pub mod survey;
 #[cfg(test)]
@@ -25,3 +26,4 @@ pub use pool::{
     CallerId, HungCall, Pool, STACK_BYTES, WatchedGuard, block_in_place, commit_call, register_seal, watch_guard,
 };
 pub use program::{EffectChain, Program};
+pub use reserved_words::RESERVED_WORDS;

@@ -4,6 +4,7 @@ use super::rule::{CheckRule, warning_at};
 use super::subject::Subject;
 use crate::definition::Body;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::script::RESERVED_WORDS;
 
 const CODE: Code = Code("reserved-argument");
 
@@ -34,69 +35,6 @@ properties.default = { type = "string" }
     )],
 };
 
-/// The reserved words of rhai, used or not.
-const RESERVED: &[&str] = &[
-    "let",
-    "const",
-    "if",
-    "else",
-    "switch",
-    "do",
-    "while",
-    "until",
-    "loop",
-    "for",
-    "in",
-    "continue",
-    "break",
-    "return",
-    "throw",
-    "try",
-    "catch",
-    "fn",
-    "private",
-    "import",
-    "export",
-    "as",
-    "global",
-    "this",
-    "true",
-    "false",
-    "var",
-    "static",
-    "shared",
-    "goto",
-    "exit",
-    "match",
-    "case",
-    "public",
-    "protected",
-    "new",
-    "use",
-    "with",
-    "module",
-    "package",
-    "super",
-    "thread",
-    "spawn",
-    "go",
-    "await",
-    "async",
-    "sync",
-    "yield",
-    "default",
-    "void",
-    "null",
-    "nil",
-    "is",
-    "eval",
-    "print",
-    "debug",
-    "type_of",
-    "call",
-    "curry",
-];
-
 fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
     for tool in subject
@@ -106,7 +44,7 @@ fn run(subject: &Subject<'_>) -> Vec<Diagnostic> {
         .filter(|tool| matches!(tool.body.value, Body::Script { .. } | Body::Operations { .. }))
     {
         let properties = tool.input.json.get("properties").and_then(crate::value::Json::as_object);
-        for (name, _) in properties.into_iter().flatten().filter(|(name, _)| RESERVED.contains(&name.as_str())) {
+        for (name, _) in properties.into_iter().flatten().filter(|(name, _)| RESERVED_WORDS.contains(&name.as_str())) {
             let at = tool.input.place(&format!("/properties/{name}")).unwrap_or(&tool.name.at);
             let message = format!("`args.{name}` cannot be written in a script: `{name}` is a reserved word");
             diagnostics.push(warning_at(CODE, at, message, format!("rename it, or write `args[\"{name}\"]`")));
