@@ -5,6 +5,7 @@
 mod body;
 mod case;
 pub mod code;
+mod discovery;
 mod editor_schema;
 mod fields;
 mod file;
@@ -29,6 +30,7 @@ mod workspace;
 
 pub use body::{Body, Completion};
 pub use case::{Case, CaseAction, CaseStep, CompletedItem, Expectation};
+pub use discovery::{ALWAYS_LOAD, Discovery, MAX_RESULT_SIZE, SEARCH_HINT};
 pub use fields::Configurable;
 pub use file::{Definitions, read_definitions};
 pub use fixture::{CaseSetup, Fixture, apply_fixtures};

@@ -75,7 +75,8 @@ fn tools<'a>(registry: &'a Registry, pack: &'a Pack) -> impl Iterator<Item = &'a
 }
 
 fn of_tool(served: &ServedTool) -> Json {
-    let Tool { title, description, describe, icons, meta, questions, required_capabilities, .. } = &served.definition;
+    let Tool { title, description, describe, icons, meta, questions, required_capabilities, discovery, .. } =
+        &served.definition;
     let hints = served.definition.effective_hints();
     without_absent(json!({
         "title": title,
@@ -92,6 +93,10 @@ fn of_tool(served: &ServedTool) -> Json {
         "deprecated": served.definition.lifecycle.deprecated,
         "icons": icons,
         "_meta": meta,
+        "pinned": discovery.pinned,
+        "keywords": discovery.keywords,
+        "code_mode": (!discovery.code_mode).then_some("never"),
+        "max_result_chars": discovery.max_result_chars,
         "asks": questions.iter().map(|question| question.key.value.as_str()).collect::<Vec<_>>(),
         "requires": required_capabilities.iter().map(|name| &name.value).collect::<Vec<_>>(),
         "task": served.definition.task_policy.task.name(),

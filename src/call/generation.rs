@@ -270,7 +270,16 @@ fn lists_differ<T>(before: &[Arc<T>], after: &[Arc<T>], published: fn(&T) -> Jso
 fn published_tool(served: &ServedTool) -> Json {
     let ServedTool { name, definition: tool, contract: CallContract { schema, output, .. }, .. } = served;
     let hints = (tool.effect.value.name(), tool.hints.destructive, tool.hints.idempotent, tool.hints.open_world);
-    json!([name, tool.title, tool.description.value, schema, output, tool.icons, tool.meta, format!("{hints:?}")])
+    json!([
+        name,
+        tool.title,
+        tool.description.value,
+        schema,
+        output,
+        tool.icons,
+        tool.published_meta(),
+        format!("{hints:?}")
+    ])
 }
 
 fn published_prompt(served: &ServedPrompt) -> Json {

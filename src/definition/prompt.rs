@@ -3,6 +3,7 @@
 use super::body::{Body, Completion, read_completion};
 use super::case::PROMPT_EXAMPLE;
 use super::code;
+use super::discovery::Discovery;
 use super::fields::{Configurable, Fields};
 use super::grammar::{BIND, ENABLED, Grammar, META, SCRIPT, ValueShape, optional, required};
 use super::icon::{ICONS, read_icons};
@@ -394,6 +395,7 @@ impl PromptTool {
             task_policy: TaskPolicy::default(),
             limits: LimitsOverride::default(),
             lifecycle: Lifecycle::default(),
+            discovery: Discovery::default(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::body::{Body, read_body};
 use super::case::{Case, TOOL_EXAMPLE};
 use super::code;
+use super::discovery::{CODE_MODE, Discovery, KEYWORDS, MAX_RESULT, PINNED, read_discovery};
 use super::fields::{Configurable, Fields};
 use super::grammar::{BIND, ENABLED, Grammar, META, SCRIPT, ValueShape, optional, required};
 use super::icon::{ICONS, read_icons};
@@ -65,6 +66,8 @@ pub struct Tool {
     pub limits: LimitsOverride,
     /// Its former names, and that it will be removed.
     pub lifecycle: Lifecycle,
+    /// How agents find and use it.
+    pub discovery: Discovery,
 }
 
 /// The hints of a tool as clients get them.
@@ -84,6 +87,11 @@ impl Tool {
     /// Returns its hints as clients get them.
     pub fn effective_hints(&self) -> EffectiveHints {
         self.hints.effective(self.effect.value)
+    }
+
+    /// Returns `_meta` as clients get it: what its author wrote, and the hints of `discovery`.
+    pub fn published_meta(&self) -> Option<Json> {
+        self.discovery.published_meta(self.meta.as_ref())
     }
 
     /// What it consists of; each of its operations is a body.
@@ -311,6 +319,10 @@ pub static TOOL: Grammar = Grammar {
         optional("limits", ValueShape::Table(&LIMITS), "Limits of a call that differ from the pack's."),
         ALIASES,
         DEPRECATED,
+        PINNED,
+        KEYWORDS,
+        CODE_MODE,
+        MAX_RESULT,
         optional(
             "example",
             ValueShape::Tables(&TOOL_EXAMPLE),
@@ -372,6 +384,7 @@ pub fn read_tool(fields: &Fields<'_>, reader: &mut DefinitionReader) -> (Tool, V
         meta: fields.json("meta"),
         limits: read_limits(fields, &mut reader.diagnostics),
         lifecycle,
+        discovery: read_discovery(fields),
     };
     (tool, shown)
 }

@@ -180,7 +180,7 @@ static SERVER: Grammar = Grammar {
         optional(
             "lists",
             ValueShape::OneOf(&["full", LEAN]),
-            "`lean` lists tools without titles, output schemas, `_meta`, `additionalProperties: false`, and with only the annotations that a tool is read-only or not destructive (default: `full`). `toolsd cost` compares both.",
+            "`lean` lists tools without titles, output schemas, `_meta` other than that of `pinned` and `max_result_chars`, `additionalProperties: false`, and with only the annotations that a tool is read-only or not destructive (default: `full`). `toolsd cost` compares both.",
         ),
         optional(
             "result_text",

@@ -23,6 +23,7 @@ const MAX_SCHEMA_DEPTH: usize = 12;
 /// The weights of the words of a tool, by where they are. Those of its arguments weigh 1.
 const NAME_WEIGHT: f64 = 3.0;
 const TITLE_WEIGHT: f64 = 2.0;
+const KEYWORDS_WEIGHT: f64 = 2.0;
 /// In addition to the weight in the description.
 const FIRST_SENTENCE_WEIGHT: f64 = 2.0;
 
@@ -34,7 +35,7 @@ const LENGTH_PART: f64 = 0.75;
 const RELATED: f64 = 0.5;
 /// The rarity of a word that no tool has, compared with one that a single tool has: related words of it count by that.
 const UNKNOWN: f64 = 0.5;
-/// What a word counts in addition if the name or the title of the tool has it; the half for a related one.
+/// What a word counts in addition if the name, the title or the keywords of the tool have it; the half for a related one.
 const IN_HEADING: f64 = 0.75;
 /// What a piece of a word counts.
 const PIECE_PART: f64 = 0.2;
@@ -220,6 +221,7 @@ fn weighted_words(served: &ServedTool) -> WeightedWords {
     };
     add(&served.name, NAME_WEIGHT, true);
     add(tool.title.as_deref().unwrap_or_default(), TITLE_WEIGHT, true);
+    add(tool.discovery.keywords.as_deref().unwrap_or_default(), KEYWORDS_WEIGHT, true);
     served.aliases().for_each(|alias| add(&alias, TITLE_WEIGHT, false));
     add(first_sentence(&tool.description.value), FIRST_SENTENCE_WEIGHT, false);
     add(&tool.description.value, 1.0, false);
@@ -289,6 +291,7 @@ text = "x"
 input = { type = "object", properties = { topic = { type = "string", description = "Such as cooking" } } }
 [[tool]]
 name = "add_note"
+keywords = "jot scribble"
 description = "Makes a note about a topic."
 text = "x"
 "#;
@@ -307,6 +310,7 @@ text = "x"
             ("wipe", None, "delete_note"),
             ("something about cooking", None, "list_notes"),
             ("create", None, "add_note"),
+            ("scribbles", None, "add_note"),
             ("notes", Some("b"), "list_notes_b"),
         ] {
             let found = index.search(query, pack, 3);

@@ -1,11 +1,11 @@
 //! Tools, prompts, resources and skills as a revision of the protocol lists them.
 
 use super::revision::Revision;
-use crate::definition::{EffectiveHints, ObjectSchema};
+use crate::definition::{ALWAYS_LOAD, EffectiveHints, MAX_RESULT_SIZE, ObjectSchema};
 use crate::parse::toml::unescape;
 use crate::registry::{ServedPrompt, ServedResource, ServedTool, Skill, SkillFile, SkillIndex};
 use crate::value::Json;
-use rmcp::model::{ErrorData, Resource, Tool, ToolAnnotations};
+use rmcp::model::{ErrorData, MetaObject, Resource, Tool, ToolAnnotations};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, json};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub(crate) fn tool_item(served: &ServedTool, revision: Revision, is_lean: bool) 
     if is_lean {
         tool.title = None;
         tool.output_schema = None;
-        tool.meta = None;
+        tool.meta = tool.meta.and_then(lean_meta);
         tool.annotations = tool.annotations.and_then(lean_annotations);
         let mut schema = Json::Object((*tool.input_schema).clone());
         drop_closing(&mut schema);
@@ -35,6 +35,14 @@ pub(crate) fn tool_item(served: &ServedTool, revision: Revision, is_lean: bool) 
         }
     }
     Ok(tool)
+}
+
+/// The hints in `_meta` by which clients load a tool or cut its results: a model does not read them, and without them a
+/// pinned tool is not there. `None` if there are none.
+fn lean_meta(meta: MetaObject) -> Option<MetaObject> {
+    let kept = |key: &str| [ALWAYS_LOAD, MAX_RESULT_SIZE].contains(&key);
+    let hints: Map<String, Json> = meta.0.into_iter().filter(|(key, _)| kept(key)).collect();
+    (!hints.is_empty()).then_some(MetaObject(hints))
 }
 
 /// The annotations by which clients decide whether to ask their user: that a tool only reads, or destroys nothing.
@@ -77,8 +85,8 @@ fn whole_tool_item(served: &ServedTool, revision: Revision) -> serde_json::Resul
     if revision.has_icons() && !definition.icons.is_empty() {
         tool.icons = serde_json::from_value(json!(definition.icons))?;
     }
-    if let (true, Some(meta)) = (revision.has_structured(), &definition.meta) {
-        tool.meta = serde_json::from_value(meta.clone())?;
+    if let (true, Some(meta)) = (revision.has_structured(), definition.published_meta()) {
+        tool.meta = serde_json::from_value(meta)?;
     }
     Ok(tool)
 }
@@ -380,6 +388,14 @@ mod tests {
         assert_eq!(lean(Effect::Changes), json!({ "destructiveHint": false }));
         assert_eq!(lean(Effect::Writes), Json::Null);
         assert_eq!(lean(Effect::Runs), Json::Null);
+    }
+
+    #[test]
+    fn lean_meta_says_how_clients_load_a_tool() {
+        let lean = |meta: Json| lean_meta(serde_json::from_value(meta).unwrap()).map_or(Json::Null, |lean| json!(lean));
+        let all = json!({ ALWAYS_LOAD: true, "anthropic/searchHint": "relabel", MAX_RESULT_SIZE: 9, "a": 1 });
+        assert_eq!(lean(all), json!({ ALWAYS_LOAD: true, MAX_RESULT_SIZE: 9 }));
+        assert_eq!(lean(json!({ "a": 1 })), Json::Null);
     }
 
     #[test]

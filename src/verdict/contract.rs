@@ -7,7 +7,7 @@ use crate::value::Json;
 use serde_json::{Map, json};
 
 /// Texts of items: the key, the code of its change, and its word.
-const TEXTS: [(&str, &str, &str); 8] = [
+const TEXTS: [(&str, &str, &str); 12] = [
     ("name", "title-changed", "name"),
     ("title", "title-changed", "title"),
     ("description", "description-changed", "description"),
@@ -16,6 +16,10 @@ const TEXTS: [(&str, &str, &str); 8] = [
     ("icons", "icons-changed", "icons"),
     ("deprecated", "deprecation-changed", "deprecation"),
     ("_meta", "meta-changed", "metadata"),
+    ("pinned", "meta-changed", "setting `pinned`"),
+    ("keywords", "meta-changed", "setting `keywords`"),
+    ("code_mode", "meta-changed", "setting `code_mode`"),
+    ("max_result_chars", "meta-changed", "setting `max_result_chars`"),
 ];
 
 /// Questions to users and features that a client must have: the key, its word, codes, and what one more means.

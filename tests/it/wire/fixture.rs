@@ -93,6 +93,7 @@ fn tool(pack: &Arc<Pack>, name: &str, effect: Effect, output: Option<Json>) -> A
             meta: Some(json!({ "example.org/kind": "fixture" })),
             limits: LimitsOverride::default(),
             lifecycle: Lifecycle::default(),
+            discovery: Discovery::default(),
         },
         contract: CallContract {
             schema: schema_object(input).unwrap().into(),
