@@ -3,11 +3,13 @@
 mod blessing;
 mod client;
 mod expectation;
+mod result_size;
 mod stage;
 mod variables;
 
 pub use blessing::{Blessing, bless};
 pub use expectation::result_of;
+pub use result_size::ResultSize;
 
 use crate::call::{Answer, CompletionTarget, LogLines, Request, Service, Staging, ToolOutcome};
 use crate::definition::{Case, CaseAction, CaseStep, CompletedItem, Expectation};
@@ -18,6 +20,7 @@ use crate::value::Json;
 use crate::world::World;
 use client::{AnswerMode, CaseClient, has_answers};
 use expectation::{StepOutcome, check_expectations, difference, unmet_at};
+use result_size::judge_results;
 use serde_json::json;
 use stage::{CaseStage, RefreshTimer};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,6 +35,8 @@ pub struct CaseOutcome {
     pub blessings: Vec<Blessing>,
     /// The log output of the scripts: level and text of each line.
     pub log: Vec<(LogLevel, String)>,
+    /// The size of what each call of a tool returned.
+    pub results: Vec<ResultSize>,
 }
 
 /// Runs one case of a served pack. `folders` are where `files_from` is looked for, in this order.
@@ -43,6 +48,8 @@ pub fn run(
     blesses: bool,
 ) -> CaseOutcome {
     let (mut played, results) = run_in_mode(service, pack, case, folders, AnswerMode::Waits, blesses);
+    let over = judge_results(pack, case, &played.results);
+    played.diagnostics.extend(over);
     if has_answers(case) && played.diagnostics.is_empty() {
         //= docs/spec.md#questions
         //# A case with answers MUST have the same result whether its call waits or is suspended.
@@ -123,6 +130,7 @@ fn run_in_mode(
                 }
             }
             results = playing.results;
+            played.results = playing.sizes;
         }
         Err(diagnostic) => played.diagnostics.push(*diagnostic.at(case.title.at.clone())),
     }
@@ -140,6 +148,8 @@ struct CaseRun<'a> {
     kept: CaseVariables,
     /// The result of each step, and the files after it.
     results: Vec<Json>,
+    /// The size of what each call of a tool returned.
+    sizes: Vec<ResultSize>,
     /// The clock by which the graph is refreshed.
     timer: Option<RefreshTimer>,
 }
@@ -164,7 +174,7 @@ impl<'a> CaseRun<'a> {
         let registry = service.registry();
         let (client, kept) = (CaseClient::new(case), CaseVariables::new(stage.world().root()));
         let timer = RefreshTimer::start(&service, pack, stage.world().now_ms());
-        Ok(Self { stage, service, registry, pack, client, era, kept, results: Vec::new(), timer })
+        Ok(Self { stage, service, registry, pack, client, era, kept, results: Vec::new(), sizes: Vec::new(), timer })
     }
 
     /// Refreshes the graph if that is due by the clock of the case, and records the notices.
@@ -182,6 +192,9 @@ impl<'a> CaseRun<'a> {
             Ok(answer) => answer,
             Err(diagnostic) => return vec![*diagnostic.at(at.clone())],
         };
+        if let (CaseAction::Call { tool, .. }, Some(Answer::Tool(outcome))) = (&step.act.value, &answer) {
+            self.sizes.push(ResultSize::of(self.public_tool_name(tool), outcome));
+        }
         let happened = StepOutcome {
             answer: answer.as_ref(),
             before,
@@ -244,14 +257,17 @@ impl<'a> CaseRun<'a> {
         named.map_or_else(|| prompt.to_owned(), |one| one.name.clone())
     }
 
+    /// The name that clients know a tool of the pack by.
+    fn public_tool_name(&self, tool: &str) -> String {
+        let mut own = self.registry.tools.iter().filter(|one| one.pack.name == self.pack.name);
+        let named = own.find(|one| one.definition.name.value == tool || one.name == tool);
+        named.map_or_else(|| tool.to_owned(), |one| one.name.clone())
+    }
+
     fn perform(&self, act: &CaseAction, notices: &Arc<Mutex<Vec<Notice>>>) -> Result<Option<Answer>> {
         let request = match act {
             CaseAction::Call { tool, arguments } => {
-                let served = self.registry.tools.iter();
-                let own = served.filter(|one| one.pack.name == self.pack.name);
-                let named = own.clone().find(|one| one.definition.name.value == *tool || one.name == *tool);
-                let tool = named.map_or_else(|| tool.clone(), |one| one.name.clone());
-                Request::Call { tool, arguments: self.kept.fill(arguments)? }
+                Request::Call { tool: self.public_tool_name(tool), arguments: self.kept.fill(arguments)? }
             }
             CaseAction::Read { uri } => Request::Read { uri: self.kept.fill_text(uri)? },
             CaseAction::Prompt { name, arguments } => {

@@ -10,12 +10,16 @@ mod data_race;
 mod effect;
 mod example_arguments;
 mod long_description;
+mod long_instructions;
 mod lost_catch_value;
+mod many_tools;
 mod missing_file;
 mod missing_function;
 mod missing_grant;
 mod name_clash;
+mod over_budget;
 mod refusal;
+mod repeated_sentence;
 mod reserved_argument;
 mod resource_hidden;
 mod rule;
@@ -43,6 +47,7 @@ mod unused_fixture;
 mod unused_result;
 mod wrong_arity;
 
+pub use over_budget::{OVER_BUDGET, advise_on_list, describe_excess};
 pub use refusal::refuse_broken_parts;
 pub use rule::{CheckRule, ExampleFix, diff_lines};
 pub use subject::{Subject, read_packs};
@@ -62,11 +67,15 @@ pub const ALL: &[&CheckRule] = &[
     &effect::RULE,
     &example_arguments::RULE,
     &long_description::RULE,
+    &long_instructions::RULE,
     &lost_catch_value::RULE,
+    &many_tools::RULE,
     &missing_file::RULE,
     &missing_function::RULE,
     &missing_grant::RULE,
     &name_clash::RULE,
+    &over_budget::RULE,
+    &repeated_sentence::RULE,
     &reserved_argument::RULE,
     &resource_hidden::RULE,
     &schema_portable::RULE,

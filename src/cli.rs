@@ -7,6 +7,8 @@ mod command_line;
 mod completions;
 mod context;
 mod cost;
+mod cost_difference;
+mod cost_report;
 mod diff;
 mod docs;
 mod doctor;

@@ -3,6 +3,7 @@
 //! Each kind of table has one file: its type, its keys, and its reader. `file` combines them.
 
 mod body;
+mod budget;
 mod case;
 pub mod code;
 mod discovery;
@@ -29,6 +30,7 @@ mod tool;
 mod workspace;
 
 pub use body::{Body, Completion};
+pub use budget::PackBudget;
 pub use case::{Case, CaseAction, CaseStep, CompletedItem, Expectation};
 pub use discovery::{ALWAYS_LOAD, Discovery, MAX_RESULT_SIZE, SEARCH_HINT};
 pub use fields::Configurable;

@@ -1,6 +1,10 @@
 //! What the packs of a project publish: every word that a model reads, and what each pack may do. `toolsd.surface.json`
 //! has it, so that a change shows in a review.
 
+mod tool_size;
+
+pub use tool_size::{ToolSize, approximate_tokens};
+
 use crate::definition::{MessagePart, PackDefinition, Prompt, PromptArgument, PromptMessage, Resource, Tool};
 use crate::registry::{Named, Pack, PackFiles, Permissions, Registry, ServedPrompt, ServedResource, ServedTool};
 use crate::value::Json;

@@ -1,11 +1,12 @@
 //! What the rules look at: one pack, read and compiled, and everything that its definitions and scripts name.
 
-use crate::definition::{Definitions, Item, NamedFunction, Schema, TemplateText};
-use crate::registry::{PackFiles, PackParts, WorkspaceSettings};
+use crate::definition::{Definitions, Item, NamedFunction, Schema, TemplateText, Tool};
+use crate::registry::{CallContract, PackFiles, PackParts, WorkspaceSettings};
 use crate::script::survey::CallSite;
 use crate::script::{Program, is_shared, survey};
 use crate::source::{Place, Source};
 use crate::template::Templates;
+use crate::value::Json;
 use crate::world::run::RequiredGrant;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -26,6 +27,7 @@ pub struct Subject<'a> {
     pub others: Vec<(&'a str, &'a Program)>,
     /// The paths of all its files from the root, binary files included.
     pub paths: Vec<&'a str>,
+    parts: &'a PackParts,
 }
 
 impl<'a> Subject<'a> {
@@ -39,7 +41,22 @@ impl<'a> Subject<'a> {
             others: others.iter().map(|other| (other.name.as_str(), &other.program)).collect(),
             texts: parts.files.texts("", "").collect(),
             paths: parts.files.by_path.keys().map(String::as_str).collect(),
+            parts,
         }
+    }
+
+    /// Its tools that are listed with its configuration, each with its contract.
+    pub(super) fn listed_tools(&self) -> impl Iterator<Item = (&'a Tool, &'a CallContract)> + use<'a> {
+        let parts = self.parts;
+        let is_on = |tool: &Tool| tool.enabled.value(&parts.config, Json::as_bool) == Some(true);
+        parts.definitions.tools.iter().zip(&parts.contracts).filter(move |(tool, _)| is_on(tool))
+    }
+
+    /// Its instructions, and where they are named: filled in, or as they are written if a function computes their data.
+    pub(super) fn instructions(&self) -> Option<(String, &'a Place)> {
+        let path = self.parts.definitions.pack.as_ref()?.instructions.as_ref()?;
+        let written = || self.texts.iter().find(|text| text.path == path.value).map(|text| text.text.to_string());
+        Some((self.parts.plain_instructions().or_else(written)?.trim().to_owned(), &path.at))
     }
 
     /// Every call in its scripts.

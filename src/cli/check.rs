@@ -6,7 +6,11 @@ use super::terminal::TextStyle;
 use crate::call;
 use crate::check;
 use crate::diagnostic::{Diagnostic, render};
-use crate::registry::{PackChoice, is_withheld_file, is_withheld_of, pack_of_file, withheld_packs};
+use crate::mcp::list_entry;
+use crate::registry::{
+    PackChoice, Registry, ServedTool, is_withheld_file, is_withheld_of, pack_of_file, withheld_packs,
+};
+use crate::surface::ToolSize;
 use crate::template;
 use clap::Args;
 
@@ -37,7 +41,9 @@ impl CheckCommand {
             let is_incomplete = is_incomplete(&parts.name);
             parts.diagnostics.into_iter().filter(move |found| !is_incomplete || !needs_all_files(found))
         }));
-        diagnostics.extend(call::name_clashes(context.service()?.registry().as_ref()));
+        let registry = context.service()?.registry();
+        diagnostics.extend(call::name_clashes(&registry));
+        diagnostics.extend(exceeds_server_budget(&registry));
         diagnostics.sort_by_cached_key(|diagnostic| {
             let place = diagnostic.at.as_ref().map(|at| (at.source.path.clone(), at.span.start));
             (place.is_none(), place)
@@ -46,6 +52,19 @@ impl CheckCommand {
         print_diagnostics(context, &diagnostics, count);
         Ok(if diagnostics.iter().any(Diagnostic::is_error) { Exit::Errors } else { Exit::Success })
     }
+}
+
+/// Returns an error if the lists of tools of all packs that serve exceed `budget` of `[server]`.
+fn exceeds_server_budget(registry: &Registry) -> Option<Diagnostic> {
+    let server = &registry.settings.workspace.server;
+    let budget = server.budget.as_ref()?;
+    let bytes = |tool: &ServedTool| list_entry(tool, server.has_lean_lists()).to_string().len();
+    let all = registry.tools.iter().map(|tool| bytes(tool)).sum();
+    let what = "the list of tools of all packs";
+    let excess = check::describe_excess(what, all, "`budget` of `[server]`", budget.value)?;
+    let sizes: Vec<_> = registry.tools.iter().map(|tool| (tool.name.as_str(), ToolSize::of_served(tool))).collect();
+    let help = check::advise_on_list(&sizes);
+    Some(*Diagnostic::new(check::OVER_BUDGET, excess).at(budget.at.clone()).help(help))
 }
 
 /// Whether a withheld file belongs to all packs.

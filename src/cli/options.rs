@@ -65,7 +65,7 @@ pub enum OutputFormat {
     Json,
     /// For code scanners: `check` and `diff` only.
     Sarif,
-    /// For a comment on a pull request: `diff` only.
+    /// For a comment on a pull request: `diff` and `cost` only.
     Markdown,
 }
 

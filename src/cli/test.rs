@@ -5,7 +5,7 @@ use super::context::{CommandContext, embedded};
 use super::options::{CommandResult, Exit, OutputFormat};
 use super::terminal::TextStyle;
 use crate::call::Service;
-use crate::case::{self, Blessing, CaseOutcome};
+use crate::case::{self, Blessing, CaseOutcome, ResultSize};
 use crate::definition::code::CASE;
 use crate::definition::{Case, Validation};
 use crate::diagnostic::{Diagnostic, Result, render};
@@ -42,6 +42,7 @@ pub(super) struct CaseReport {
     pack: String,
     pub(super) title: String,
     pub(super) diagnostics: Vec<Diagnostic>,
+    pub(super) results: Vec<ResultSize>,
     blessings: Vec<Blessing>,
     log: Vec<(LogLevel, String)>,
 }
@@ -134,8 +135,8 @@ pub(super) fn run_cases(
             None => case::run(service, pack, case, folders, blesses),
         };
         bar.inc(1);
-        let CaseOutcome { diagnostics, blessings, log } = outcome;
-        CaseReport { pack: pack.name.clone(), title: case.title.value.clone(), diagnostics, blessings, log }
+        let CaseOutcome { diagnostics, blessings, log, results } = outcome;
+        CaseReport { pack: pack.name.clone(), title: case.title.value.clone(), diagnostics, results, blessings, log }
     };
     let ran = cases.iter().map(one).collect();
     bar.finish_and_clear();

@@ -200,6 +200,11 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// Returns an integer, and where its key is.
+    pub fn located_integer(&self, name: &str) -> Option<Located<u64>> {
+        Some(Located { value: self.integer(name)?, at: self.key_place(name)?.clone() })
+    }
+
     /// Returns any value.
     pub fn json(&self, name: &str) -> Option<Json> {
         self.node(name).map(TomlNode::to_json)

@@ -3,7 +3,7 @@
 use crate::source::Place;
 
 /// A value and where it was written.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Located<T> {
     /// The value.
     pub value: T,

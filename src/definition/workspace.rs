@@ -56,6 +56,8 @@ pub struct ServerDefinition {
     pub lists: Option<String>,
     /// `whole` or `short`: how much of its data a result repeats as text.
     pub result_text: Option<String>,
+    /// The tokens that the lists of tools of all packs together may have.
+    pub budget: Option<Located<u64>>,
 }
 
 /// `[http]`: an absent value means the default. Times are in milliseconds.
@@ -187,6 +189,11 @@ static SERVER: Grammar = Grammar {
             ValueShape::OneOf(&["whole", RESULT_TEXT_SHORT]),
             "`short` repeats only the first 50 lines of `structuredContent` as text, for clients that show both to the model (default: `whole`).",
         ),
+        optional(
+            "budget",
+            ValueShape::Integer(1),
+            "Tokens of four bytes that the tool lists of all packs together may have; more is an error of `toolsd check` (default: not judged).",
+        ),
     ],
 };
 
@@ -227,6 +234,7 @@ fn read_server(file: &Fields<'_>, diagnostics: &mut Vec<Diagnostic>) -> ServerDe
         lists_ttl_ms: server.integer("lists_ttl_ms"),
         lists: server.text("lists"),
         result_text: server.text("result_text"),
+        budget: server.located_integer("budget"),
     }
 }
 

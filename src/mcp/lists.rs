@@ -1,6 +1,6 @@
 //! What the server publishes: its name and instructions, and its lists, prepared for each revision and paged.
 
-use super::list_items::{is_wrapped, log_left_out, prompt_item, template_item, to_protocol_type, tool_item};
+use super::list_items::{log_left_out, prompt_item, template_item, to_protocol_type, tool_item};
 use super::result_form::ResultForm;
 use super::revision::Revision;
 use super::settings::ServerSettings;
@@ -8,7 +8,7 @@ use crate::call::RequestHandler;
 use crate::definition::{TaskPolicy, TaskSupport};
 use crate::diagnostic::Diagnostic;
 use crate::guard::Limits;
-use crate::registry::{NAME_CLASH, NO_PACK, PackPart, Registry, ServedTool, is_withheld};
+use crate::registry::{NAME_CLASH, NO_PACK, PackPart, Registry, ServedTool, is_withheld, is_wrapped};
 use crate::value::Json;
 use arc_swap::ArcSwapOption;
 use base64::Engine as _;

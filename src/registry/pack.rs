@@ -5,8 +5,8 @@ use super::layers::{LayerFile, PackFiles};
 use super::settings::{WorkspaceSettings, configure};
 use super::skills::{Skill, pack_skills};
 use crate::definition::{
-    Checker, Definitions, Grants, GraphDefinition, LimitsOverride, Located, PackDefinition, Validation, apply_fixtures,
-    code, read_definitions,
+    Checker, Definitions, Grants, GraphDefinition, LimitsOverride, Located, PackBudget, PackDefinition, Validation,
+    apply_fixtures, code, read_definitions,
 };
 use crate::diagnostic::{Code, Diagnostic, Result};
 use crate::guard::Limits;
@@ -217,6 +217,12 @@ impl PackParts {
         compile_pack(name, hash, files, merged, settings)
     }
 
+    /// Its instructions as they are sent; those of a `context` function are computed when a client asks for them.
+    pub fn plain_instructions(&self) -> Option<String> {
+        let instructions = self.pack.instructions.as_ref().filter(|_| self.pack.context.is_none());
+        instructions.and_then(|path| self.instructions(&path.value))
+    }
+
     /// The instructions at a path, filled in; a text without braces needs no template.
     fn instructions(&self, path: &str) -> Option<String> {
         let written = self.files.by_path.get(path).and_then(|file| file.source.as_ref());
@@ -248,9 +254,7 @@ impl PackParts {
         root: Option<Arc<dyn World>>,
         settings: &WorkspaceSettings,
     ) -> (Arc<Pack>, Definitions, Vec<CallContract>) {
-        // Instructions with a `context` function are computed when a client asks for them.
-        let instructions = self.pack.instructions.as_ref().filter(|_| self.pack.context.is_none());
-        let instructions = instructions.and_then(|path| self.instructions(&path.value));
+        let instructions = self.plain_instructions();
         let build_limits = self.definitions.graph.as_ref().map(|graph| graph.limits).unwrap_or_default();
         let usual = Limits { time: std::time::Duration::from_secs(60), ..Limits::default() };
         let mut definitions = self.definitions;
@@ -372,6 +376,7 @@ fn default_definition(name: &str, files: &PackFiles) -> PackDefinition {
         run_at: Vec::new(),
         config: None,
         limits: LimitsOverride::default(),
+        budget: PackBudget::default(),
         prompt_tool: None,
         on_error: None,
         icons: Vec::new(),

@@ -158,7 +158,8 @@ impl Permissions {
 
     fn add_server(&mut self, server: &ServerDefinition) {
         // Every field is named: a new one is to be shown too.
-        let ServerDefinition { name, title, website_url, icons, page_size, lists_ttl_ms, lists, result_text } = server;
+        let ServerDefinition { name, title, website_url, icons, page_size, lists_ttl_ms, lists, result_text, budget } =
+            server;
         let icons = (!icons.is_empty()).then(|| icons.len().to_string());
         let all = [
             ("name", name.clone()),
@@ -169,6 +170,7 @@ impl Permissions {
             ("lists_ttl_ms", lists_ttl_ms.map(|time| time.to_string())),
             ("lists", lists.clone()),
             ("result_text", result_text.clone()),
+            ("budget", budget.as_ref().map(|budget| budget.value.to_string())),
         ];
         self.extend("server ", all.into_iter().filter_map(|(key, value)| Some(format!("{key} = {}", value?))));
     }
@@ -203,6 +205,7 @@ impl Permissions {
             run_at: _,
             config: _,
             limits,
+            budget: _,
             prompt_tool: _,
             on_error: _,
             icons: _,
